@@ -1,0 +1,250 @@
+//! Resolved styles, interned so that equal styles are one [`StyleId`].
+
+use std::{collections::HashMap, sync::Arc};
+
+use crate::Color;
+pub use crate::template::{Align, LineStyle, VerticalAlign};
+
+/// Values of the four sides of a box.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Sides<T> {
+    /// Top.
+    pub top: T,
+    /// Right.
+    pub right: T,
+    /// Bottom.
+    pub bottom: T,
+    /// Left.
+    pub left: T,
+}
+
+impl<T: Copy> Sides<T> {
+    /// The same on all sides.
+    #[must_use]
+    pub const fn all(value: T) -> Self {
+        Self {
+            top: value,
+            right: value,
+            bottom: value,
+            left: value,
+        }
+    }
+}
+
+/// A line along one side of a box.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Border {
+    /// Width in points.
+    pub width: f32,
+    /// Colour.
+    pub color: Color,
+    /// How it is drawn.
+    pub style: LineStyle,
+}
+
+/// Borders of a box.
+pub type Borders = Sides<Option<Border>>;
+
+/// Every property of a text or box, resolved. Lengths are points.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Style {
+    /// Name of the theme's style this came from, if it is exactly that style.
+    pub name: Option<Arc<str>>,
+    /// Font families, first found first.
+    pub font_families: Arc<[String]>,
+    /// Font size.
+    pub font_size: f32,
+    /// Bold.
+    pub bold: bool,
+    /// Italic.
+    pub italic: bool,
+    /// Underlined.
+    pub underline: bool,
+    /// Struck through.
+    pub strike: bool,
+    /// Set in a monospaced font as code.
+    pub code: bool,
+    /// Position on the line.
+    pub baseline: Baseline,
+    /// Text colour.
+    pub color: Color,
+    /// Background.
+    pub background: Option<Color>,
+    /// Horizontal alignment.
+    pub align: Align,
+    /// Vertical alignment in a table cell.
+    pub vertical_align: VerticalAlign,
+    /// Line height as a multiple of the font size.
+    pub line_height: f32,
+    /// Extra space between letters.
+    pub letter_spacing: f32,
+    /// Space above the block.
+    pub space_before: f32,
+    /// Space below the block.
+    pub space_after: f32,
+    /// Indent at the start side.
+    pub indent_start: f32,
+    /// Indent at the end side.
+    pub indent_end: f32,
+    /// Extra indent of the first line; negative hangs.
+    pub indent_first_line: f32,
+    /// Space between border and content.
+    pub padding: Sides<f32>,
+    /// Borders.
+    pub borders: Borders,
+    /// Break words at line ends.
+    pub hyphenate: bool,
+    /// Stay on one page with the next block.
+    pub keep_with_next: bool,
+    /// Do not break over pages.
+    pub keep_together: bool,
+    /// Lines that must stand together at a page's top.
+    pub widows: u8,
+    /// Lines that must stand together at a page's bottom.
+    pub orphans: u8,
+}
+
+/// Position of a run on its line.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Baseline {
+    /// On the line.
+    #[default]
+    Normal,
+    /// Raised by a third of the font size and set at 65 %.
+    Superscript,
+    /// Lowered by a seventh of the font size and set at 65 %.
+    Subscript,
+}
+
+impl Default for Style {
+    fn default() -> Self {
+        Self {
+            name: None,
+            font_families: Arc::from(["Liberation Sans".to_owned()]),
+            font_size: 10.0,
+            bold: false,
+            italic: false,
+            underline: false,
+            strike: false,
+            code: false,
+            baseline: Baseline::Normal,
+            color: Color::from_rgb(0x1F_2933),
+            background: None,
+            align: Align::Start,
+            vertical_align: VerticalAlign::Top,
+            line_height: 1.3,
+            letter_spacing: 0.0,
+            space_before: 0.0,
+            space_after: 0.0,
+            indent_start: 0.0,
+            indent_end: 0.0,
+            indent_first_line: 0.0,
+            padding: Sides::all(0.0),
+            borders: Sides::all(None),
+            hyphenate: false,
+            keep_with_next: false,
+            keep_together: false,
+            widows: 2,
+            orphans: 2,
+        }
+    }
+}
+
+/// Index of a style in a [`StyleTable`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct StyleId(pub u32);
+
+/// Interned styles. Id 0 always exists and is the default style.
+#[derive(Clone, Debug)]
+pub struct StyleTable {
+    styles: Vec<Style>,
+    /// Indices by a cheap fingerprint; equality decides.
+    index: HashMap<u64, Vec<u32>>,
+}
+
+impl Default for StyleTable {
+    fn default() -> Self {
+        let mut table = Self {
+            styles: Vec::new(),
+            index: HashMap::new(),
+        };
+        table.intern(Style::default());
+        table
+    }
+}
+
+impl StyleTable {
+    /// The id of `style`, adding it where it is new.
+    pub fn intern(&mut self, style: Style) -> StyleId {
+        let ids = self.index.entry(fingerprint(&style)).or_default();
+        if let Some(id) = ids.iter().find(|id| self.styles[**id as usize] == style) {
+            return StyleId(*id);
+        }
+        let id = u32::try_from(self.styles.len()).expect("fewer than 2^32 styles");
+        ids.push(id);
+        self.styles.push(style);
+        StyleId(id)
+    }
+
+    /// The style of `id`.
+    #[must_use]
+    pub fn get(&self, id: StyleId) -> &Style {
+        &self.styles[id.0 as usize]
+    }
+
+    /// All styles with their ids.
+    pub fn iter(&self) -> impl Iterator<Item = (StyleId, &Style)> {
+        self.styles
+            .iter()
+            .enumerate()
+            .map(|(index, style)| (StyleId(index as u32), style))
+    }
+}
+
+impl std::ops::Index<StyleId> for StyleTable {
+    type Output = Style;
+
+    fn index(&self, id: StyleId) -> &Style {
+        self.get(id)
+    }
+}
+
+fn fingerprint(style: &Style) -> u64 {
+    use std::hash::{DefaultHasher, Hash, Hasher};
+    let mut hasher = DefaultHasher::new();
+    style.name.hash(&mut hasher);
+    style.font_families.hash(&mut hasher);
+    style.font_size.to_bits().hash(&mut hasher);
+    (
+        style.bold,
+        style.italic,
+        style.code,
+        style.color,
+        style.align,
+    )
+        .hash(&mut hasher);
+    (style.baseline, style.background, style.underline).hash(&mut hasher);
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_styles_share_an_id() {
+        let mut table = StyleTable::default();
+        let bold = Style {
+            bold: true,
+            ..Style::default()
+        };
+        let id = table.intern(bold.clone());
+        assert_eq!(table.intern(bold), id);
+        assert_eq!(table.intern(Style::default()), StyleId(0));
+        let wide = Style {
+            letter_spacing: 1.0,
+            ..Style::default()
+        };
+        assert_ne!(table.intern(wide), StyleId(0));
+    }
+}

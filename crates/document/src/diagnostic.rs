@@ -1,0 +1,112 @@
+//! What is said to the author of a template or of its data. All mistakes are reported at once.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How much a [`Diagnostic`] matters.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "camelCase")]
+pub enum Severity {
+    /// The document is made, but something in it is not as written.
+    Warning,
+    /// No document can be made.
+    Error,
+}
+
+/// One finding about a template, its data or an output format.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Diagnostic {
+    /// Error or warning.
+    pub severity: Severity,
+    /// A stable identifier in kebab-case, such as `unknown-field`.
+    pub code: String,
+    /// What is wrong, in one sentence.
+    pub message: String,
+    /// RFC 6901 JSON pointer into `source`; empty for the whole.
+    pub path: String,
+    /// Which input `path` points into.
+    pub source: Source,
+    /// What to do about it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub hint: Option<String>,
+}
+
+/// The input that a diagnostic points into.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "camelCase")]
+pub enum Source {
+    /// The template.
+    Template,
+    /// The data.
+    Data,
+}
+
+impl Diagnostic {
+    /// An error at `path` in the template.
+    #[must_use]
+    pub fn error(code: &str, path: impl Into<String>, message: impl Into<String>) -> Self {
+        Self {
+            severity: Severity::Error,
+            code: code.to_owned(),
+            message: message.into(),
+            path: path.into(),
+            source: Source::Template,
+            hint: None,
+        }
+    }
+
+    /// A warning at `path` in the template.
+    #[must_use]
+    pub fn warning(code: &str, path: impl Into<String>, message: impl Into<String>) -> Self {
+        Self {
+            severity: Severity::Warning,
+            ..Self::error(code, path, message)
+        }
+    }
+
+    /// The same finding with advice.
+    #[must_use]
+    pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// The same finding, pointing into the data.
+    #[must_use]
+    pub fn in_data(mut self) -> Self {
+        self.source = Source::Data;
+        self
+    }
+
+    /// True for an error, false for a warning.
+    #[must_use]
+    pub fn is_error(&self) -> bool {
+        self.severity == Severity::Error
+    }
+}
+
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let severity = if self.is_error() { "error" } else { "warning" };
+        let source = match self.source {
+            Source::Template => "template",
+            Source::Data => "data",
+        };
+        write!(f, "{severity}[{}] {source}", self.code)?;
+        if !self.path.is_empty() {
+            write!(f, " {}", self.path)?;
+        }
+        write!(f, ": {}", self.message)?;
+        if let Some(hint) = &self.hint {
+            write!(f, "\n  hint: {hint}")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,16 @@
+//! The document model: the template as its author writes it ([`template`]), the document that
+//! template and data become ([`bound`]), and what is said about mistakes ([`diagnostic`]).
+//!
+//! This crate is pure. Whatever it needs from outside (assets, the clock) comes through [`Host`].
+
+pub mod bound;
+pub mod color;
+pub mod diagnostic;
+pub mod host;
+pub mod length;
+pub mod template;
+
+pub use color::Color;
+pub use diagnostic::{Diagnostic, Severity};
+pub use host::Host;
+pub use length::Length;

@@ -1,0 +1,196 @@
+//! The template format, `kind: "document"`, as its author writes it. These types are the single
+//! source of the published JSON Schema ([`json_schema`]).
+//!
+//! Strings of type [`Text`] may hold `{{ expressions }}`; strings of type [`Expression`] are one
+//! expression without braces.
+
+mod node;
+mod page;
+mod style;
+mod table;
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+
+pub use self::{
+    node::*,
+    page::{Margins, Orientation, PageSetup, PaperSize},
+    style::{
+        Align, BorderSpec, Edges, FontFamily, LineStyle, Side, StyleRef, StyleSpec, VerticalAlign,
+    },
+    table::*,
+};
+use crate::{Color, Length};
+
+/// Text that may hold `{{ expressions }}`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct Text(pub String);
+
+/// One expression, without braces: `customer.name`, `items|sum('price') > 100`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct Expression(pub String);
+
+/// A document template.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Template {
+    /// Address of the JSON Schema, for editors; ignored.
+    #[serde(rename = "$schema", skip_serializing_if = "Option::is_none", default)]
+    pub schema: Option<String>,
+    /// Always `document`.
+    #[serde(default)]
+    pub kind: Kind,
+    /// Identifier: lower-case letters, digits, `-`, `_` and `.`, up to 128 characters.
+    pub key: String,
+    /// Name for people.
+    #[serde(default)]
+    pub name: String,
+    /// What the template is for.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub description: Option<String>,
+    /// JSON Schema (2020-12) that the data must satisfy.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub input_schema: Option<Json>,
+    /// Title, author and so on, written into the file.
+    #[serde(default, skip_serializing_if = "Metadata::is_empty")]
+    pub metadata: Metadata,
+    /// BCP 47 locale of texts, numbers and dates, such as `de-DE`.
+    #[serde(default = "default_locale")]
+    pub locale: String,
+    /// IANA time zone of dates and times, such as `Europe/Berlin`.
+    #[serde(default = "default_time_zone")]
+    pub time_zone: String,
+    /// Three-letter ISO 4217 code used by `currency` where none is given.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub currency: Option<String>,
+    /// Strings by locale, then by name; `{{ t('name') }}` picks one.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub messages: BTreeMap<String, BTreeMap<String, String>>,
+    /// Page set-up of every section that has none of its own.
+    #[serde(default)]
+    pub page: PageSetup,
+    /// Fonts, colours and named styles.
+    #[serde(default)]
+    pub theme: Theme,
+    /// Images by name, each a `data:` URL with base64.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub assets: BTreeMap<String, String>,
+    /// The content.
+    #[serde(default)]
+    pub body: Vec<Node>,
+}
+
+fn default_locale() -> String {
+    "en-US".to_owned()
+}
+
+fn default_time_zone() -> String {
+    "UTC".to_owned()
+}
+
+/// What a template makes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum Kind {
+    /// A document laid out by Platen.
+    #[default]
+    Document,
+}
+
+/// Properties of the file, each with expressions.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct Metadata {
+    /// Title; the template's name where there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<Text>,
+    /// Author.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub author: Option<Text>,
+    /// Subject.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub subject: Option<Text>,
+    /// Keywords.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub keywords: Vec<Text>,
+}
+
+impl Metadata {
+    fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// Fonts, colours and named styles.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct Theme {
+    /// Font families.
+    pub fonts: ThemeFonts,
+    /// Size of body text; 10 pt by default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub font_size: Option<Length>,
+    /// Line height as a multiple of the font size; 1.3 by default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line_height: Option<f32>,
+    /// Colours.
+    pub colors: ThemeColors,
+    /// Named styles; `heading1` to `heading6`, `title`, `caption`, `code`, `link`, `tableHeader`,
+    /// `tableCell`, `tableTotal`, `footnote`, `tocEntry`, `header` and `footer` change what Platen uses itself.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub styles: BTreeMap<String, StyleSpec>,
+}
+
+/// Font families of a theme. A family is a name or a list of names, first found first.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct ThemeFonts {
+    /// Body text; `Liberation Sans` by default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub body: Option<FontFamily>,
+    /// Headings; the body's by default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub heading: Option<FontFamily>,
+    /// Code; `Liberation Mono` by default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mono: Option<FontFamily>,
+}
+
+/// Colours of a theme.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct ThemeColors {
+    /// Text; near black by default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<Color>,
+    /// Headings, table headers and accents.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub primary: Option<Color>,
+    /// Secondary text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub muted: Option<Color>,
+    /// Rules and borders.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub border: Option<Color>,
+    /// Panel and zebra background.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub surface: Option<Color>,
+    /// Series of charts, in order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub chart: Vec<Color>,
+}
+
+/// The JSON Schema (2020-12) of the template format.
+#[must_use]
+pub fn json_schema() -> Json {
+    let mut schema = schemars::schema_for!(Template).to_value();
+    if let Some(object) = schema.as_object_mut() {
+        object.insert("title".into(), "Platen document template".into());
+    }
+    schema
+}

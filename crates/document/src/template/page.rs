@@ -1,0 +1,127 @@
+//! Page set-up: size, orientation, margins, columns, header and footer.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::Node;
+use crate::Length;
+
+/// Page set-up of a template or of one section. What is not given is inherited.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct PageSetup {
+    /// Paper; A4 by default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub size: Option<PaperSize>,
+    /// Portrait by default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub orientation: Option<Orientation>,
+    /// Page margins; 20 mm by default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub margins: Option<Margins>,
+    /// Number of text columns, 1 to 6.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 6))]
+    pub columns: Option<u8>,
+    /// Gap between text columns.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub column_gap: Option<Length>,
+    /// Top of every page. `{{ pageNumber }}` and `{{ pageCount }}` may be used in texts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub header: Option<Vec<Node>>,
+    /// Bottom of every page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub footer: Option<Vec<Node>>,
+    /// Top of the section's first page, instead of `header`; `[]` for none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_header: Option<Vec<Node>>,
+    /// Bottom of the section's first page, instead of `footer`; `[]` for none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_footer: Option<Vec<Node>>,
+    /// Number of the section's first page; goes on counting where absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_page_number: Option<u32>,
+}
+
+/// Paper size: a name or width and height in portrait.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum PaperSize {
+    /// A3, A4, A5, A6, B5, Letter, Legal, Tabloid, Executive, or the slides `16:9` and `4:3`.
+    Named(String),
+    /// Own size.
+    Custom {
+        /// Width in portrait.
+        width: Length,
+        /// Height in portrait.
+        height: Length,
+    },
+}
+
+impl PaperSize {
+    /// Names that [`PaperSize::Named`] may take, with width and height in points.
+    pub const NAMES: [(&'static str, f32, f32); 11] = [
+        ("A3", 841.89, 1190.55),
+        ("A4", 595.276, 841.89),
+        ("A5", 419.528, 595.276),
+        ("A6", 297.638, 419.528),
+        ("B5", 498.898, 708.661),
+        ("Letter", 612.0, 792.0),
+        ("Legal", 612.0, 1008.0),
+        ("Tabloid", 792.0, 1224.0),
+        ("Executive", 522.0, 756.0),
+        ("16:9", 540.0, 960.0),
+        ("4:3", 540.0, 720.0),
+    ];
+
+    /// Width and height in portrait, in points; `None` for an unknown name.
+    #[must_use]
+    pub fn dimensions(&self) -> Option<(f32, f32)> {
+        match self {
+            Self::Named(name) => Self::NAMES
+                .iter()
+                .find(|(known, ..)| known.eq_ignore_ascii_case(name))
+                .map(|(_, width, height)| (*width, *height)),
+            Self::Custom { width, height } => Some((width.to_points(), height.to_points())),
+        }
+    }
+}
+
+/// How the paper lies.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum Orientation {
+    /// Higher than wide.
+    #[default]
+    Portrait,
+    /// Wider than high.
+    Landscape,
+}
+
+/// Page margins: one length, or one a side.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Margins {
+    /// The same on all sides.
+    All(Length),
+    /// One a side; 20 mm where absent.
+    Sides {
+        /// Top.
+        #[serde(default = "default_margin")]
+        top: Length,
+        /// Right.
+        #[serde(default = "default_margin")]
+        right: Length,
+        /// Bottom.
+        #[serde(default = "default_margin")]
+        bottom: Length,
+        /// Left.
+        #[serde(default = "default_margin")]
+        left: Length,
+    },
+}
+
+/// The margin of a side that names none.
+pub(crate) fn default_margin() -> Length {
+    Length::millimetres(20.0)
+}

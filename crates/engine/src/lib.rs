@@ -1,0 +1,1 @@
+//! A job of Platen from template and data to bytes.

@@ -1,0 +1,1 @@
+//! Writers of Platen, a folder per format: pdf, html, docx, pptx, xlsx, csv, png, svg. Pure.

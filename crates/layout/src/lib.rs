@@ -1,0 +1,1 @@
+//! Paginator of Platen: a bound document becomes pages of placed boxes. Pure.

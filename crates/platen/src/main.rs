@@ -1,0 +1,2 @@
+//! The `platen` command.
+fn main() {}

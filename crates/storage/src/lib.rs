@@ -1,0 +1,1 @@
+//! Records and blobs of Platen behind traits: SQLite and the file system.
