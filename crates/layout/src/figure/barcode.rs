@@ -1,0 +1,41 @@
+//! Dark areas of a barcode as rectangles.
+
+use platen_document::bound::Modules;
+
+/// The dark areas of `modules` drawn `width` by `height` points large, as `(x, y, width, height)`.
+/// Runs of dark modules in a row are one rectangle; rows that repeat the row above lengthen its
+/// rectangles. Empty where `modules` is inconsistent.
+#[must_use]
+pub fn barcode_rects(modules: &Modules, width: f32, height: f32) -> Vec<(f32, f32, f32, f32)> {
+    let (across, down) = (modules.width as usize, modules.height as usize);
+    let mut rects = Vec::new();
+    if across == 0 || down == 0 || across.checked_mul(down) != Some(modules.dark.len()) {
+        return rects;
+    }
+    let (module_width, module_height) = (width / across as f32, height / down as f32);
+    let mut top = 0;
+    while top < down {
+        let row = &modules.dark[top * across..(top + 1) * across];
+        let mut bottom = top + 1;
+        while bottom < down && &modules.dark[bottom * across..(bottom + 1) * across] == row {
+            bottom += 1;
+        }
+        let mut start = 0;
+        while start < across {
+            if !row[start] {
+                start += 1;
+                continue;
+            }
+            let length = row[start..].iter().take_while(|dark| **dark).count();
+            rects.push((
+                start as f32 * module_width,
+                top as f32 * module_height,
+                length as f32 * module_width,
+                (bottom - top) as f32 * module_height,
+            ));
+            start += length;
+        }
+        top = bottom;
+    }
+    rects
+}

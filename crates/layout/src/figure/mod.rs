@@ -1,0 +1,189 @@
+//! Pure geometry of charts and barcodes. PDF, PNG, SVG and HTML all draw what this computes, so
+//! that a chart looks the same in each of them.
+//!
+//! The origin is the top left corner, y grows downwards, lengths are points.
+
+mod axes;
+mod barcode;
+mod legend;
+mod pen;
+mod pie;
+mod plot;
+
+use platen_document::{
+    Color,
+    bound::{Chart, ChartKind, Direction, Document},
+};
+
+pub use self::barcode::barcode_rects;
+use self::pen::Pen;
+
+/// A chart as shapes, to be drawn in order.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Figure {
+    /// Width in points.
+    pub width: f32,
+    /// Height in points.
+    pub height: f32,
+    /// Shapes from the back to the front.
+    pub shapes: Vec<Shape>,
+}
+
+/// A shape of a figure.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Shape {
+    /// A filled rectangle.
+    Rect {
+        /// Left edge.
+        x: f32,
+        /// Top edge.
+        y: f32,
+        /// Width, never negative.
+        width: f32,
+        /// Height, never negative.
+        height: f32,
+        /// Fill.
+        fill: Color,
+    },
+    /// A stroked polyline with round joins.
+    Line {
+        /// At least two points.
+        points: Vec<(f32, f32)>,
+        /// Width of the stroke.
+        width: f32,
+        /// Colour of the stroke.
+        color: Color,
+        /// Lengths of dash and gap; solid where `None`.
+        dash: Option<(f32, f32)>,
+    },
+    /// A filled path.
+    Path {
+        /// Outline; begins with [`PathCommand::MoveTo`].
+        commands: Vec<PathCommand>,
+        /// Fill.
+        fill: Color,
+    },
+    /// A line of text in the document's small style.
+    Text {
+        /// The point that `anchor` is about.
+        x: f32,
+        /// The baseline.
+        y: f32,
+        /// The text, in logical order.
+        text: String,
+        /// Font size.
+        size: f32,
+        /// Bold.
+        bold: bool,
+        /// Colour.
+        color: Color,
+        /// Which part of the text stands at `x`.
+        anchor: Anchor,
+        /// Turned by 90 degrees counter-clockwise about (`x`, `y`), so that it reads upwards.
+        rotated: bool,
+    },
+}
+
+/// A step of a path.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum PathCommand {
+    /// Starts an outline.
+    MoveTo(f32, f32),
+    /// A straight line.
+    LineTo(f32, f32),
+    /// A cubic Bézier curve: two control points and the end.
+    CurveTo(f32, f32, f32, f32, f32, f32),
+    /// Back to the start of the outline.
+    Close,
+}
+
+/// Which part of a text stands at its x. Physical: does not depend on the text's direction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Anchor {
+    /// The left end.
+    Start,
+    /// The middle.
+    Middle,
+    /// The right end.
+    End,
+}
+
+/// Width of a text in points, by font size and weight.
+pub type Measure<'a> = dyn Fn(&str, f32, bool) -> f32 + 'a;
+
+/// The geometry of `chart`, `width` points wide unless the chart has a width of its own, which
+/// wins where it is smaller. `measure` gives the width of a text set in the document's small style.
+#[must_use]
+pub fn chart_figure(
+    chart: &Chart,
+    width: f32,
+    document: &Document,
+    measure: &Measure<'_>,
+) -> Figure {
+    let width = chart.width.map_or(width, |own| own.min(width)).max(1.0);
+    let height = chart.height.max(1.0);
+    let mut pen = Pen::new(document, measure);
+    match chart.kind {
+        ChartKind::Pie => pie::draw(&mut pen, chart, &document.theme.chart, width, height),
+        ChartKind::Bar | ChartKind::StackedBar | ChartKind::Line => {
+            axes::draw(&mut pen, chart, width, height);
+        }
+    }
+    let mut figure = Figure {
+        width,
+        height,
+        shapes: pen.shapes,
+    };
+    if document.direction == Direction::RightToLeft {
+        mirror(&mut figure);
+    }
+    figure
+}
+
+/// Swaps left and right, keeping texts readable.
+fn mirror(figure: &mut Figure) {
+    let across = figure.width;
+    for shape in &mut figure.shapes {
+        match shape {
+            Shape::Rect { x, width, .. } => *x = across - *x - *width,
+            Shape::Line { points, .. } => {
+                for (x, _) in points {
+                    *x = across - *x;
+                }
+            }
+            Shape::Path { commands, .. } => {
+                for command in commands {
+                    match command {
+                        PathCommand::MoveTo(x, _) | PathCommand::LineTo(x, _) => *x = across - *x,
+                        PathCommand::CurveTo(x1, _, x2, _, x, _) => {
+                            (*x1, *x2, *x) = (across - *x1, across - *x2, across - *x);
+                        }
+                        PathCommand::Close => {}
+                    }
+                }
+            }
+            Shape::Text {
+                x,
+                anchor,
+                rotated,
+                size,
+                ..
+            } => {
+                *x = across - *x;
+                if *rotated {
+                    // The letters stay on the left of their baseline: move them back into place.
+                    *x += *size * pen::CAP_HEIGHT;
+                } else {
+                    *anchor = match anchor {
+                        Anchor::Start => Anchor::End,
+                        Anchor::Middle => Anchor::Middle,
+                        Anchor::End => Anchor::Start,
+                    };
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
