@@ -1,1 +1,2 @@
-//! Writers of Platen, a folder per format: pdf, html, docx, pptx, xlsx, csv, png, svg. Pure.
+//! Writers of Platen.
+pub mod pdf;

@@ -1,0 +1,212 @@
+//! Tables of contents: headings with the page numbers that the pass before found.
+
+use std::{collections::VecDeque, sync::Arc};
+
+use platen_document::bound::{Align, Block, BlockKind, Inline, plain_text};
+
+use super::{
+    Composer, Output, Place,
+    paragraph::TextBox,
+    piece::{Body, Piece},
+};
+use crate::{
+    page::{Area, Item, TagId, TagKind},
+    text::{Placement, Sink},
+};
+
+/// Indent of each level.
+const LEVEL_INDENT: f32 = 14.0;
+
+impl Composer<'_> {
+    pub(super) fn contents(
+        &mut self,
+        block: &Block,
+        title: Option<&[Inline]>,
+        depth: u8,
+        place: Place,
+        out: &mut dyn Output,
+    ) {
+        self.needs_numbers = true;
+        let tag = self.tag(TagKind::Contents, place.tag);
+        let mut pieces = VecDeque::new();
+        if let Some(title) = title {
+            let style = super::group::first_style(title).unwrap_or(block.style);
+            let title_tag = self.tag(TagKind::Caption, tag);
+            let mut lines = self.paragraph_pieces(
+                title,
+                style,
+                Place {
+                    tag: title_tag,
+                    ..place
+                },
+            );
+            for piece in &mut lines {
+                piece.keep = true;
+            }
+            pieces.append(&mut lines);
+        }
+        let entries = self.entries(depth);
+        for (index, (level, text, number)) in entries.iter().enumerate() {
+            let item = self.tag(TagKind::ContentsItem, tag);
+            let mut piece = self.entry(*level, text, *number, index, Place { tag: item, ..place });
+            piece.gap = if index == 0 { 6.0 } else { 2.0 };
+            pieces.push_back(piece);
+        }
+        self.push_pieces(block, pieces, out);
+    }
+
+    /// Level, text and page number of each heading down to `depth`.
+    fn entries(&self, depth: u8) -> Vec<(u8, String, Option<u32>)> {
+        let numbers = &self.known.numbers;
+        if self.known.page_count > 0 {
+            let known = self
+                .known
+                .outline
+                .iter()
+                .filter(|entry| entry.level <= depth);
+            return known
+                .map(|entry| {
+                    let number = numbers.get(entry.page as usize).copied();
+                    (entry.level, entry.title.clone(), number)
+                })
+                .collect();
+        }
+        let mut entries = Vec::new();
+        for section in &self.document.sections {
+            headings(&section.body, depth, &mut entries);
+        }
+        entries
+    }
+
+    fn entry(
+        &mut self,
+        level: u8,
+        title: &str,
+        number: Option<u32>,
+        index: usize,
+        place: Place,
+    ) -> Piece {
+        let style = self.document.named.toc_entry;
+        let number = number.map_or_else(|| "000".to_owned(), |number| number.to_string());
+        let indent = LEVEL_INDENT * f32::from(level.saturating_sub(1));
+        let number_width = self.text.measure(&number, style);
+        let width = (place.width - indent - number_width - 12.0).max(20.0);
+        let link = self.tag(TagKind::Link, place.tag);
+        let text = TextBox {
+            x: self.mirrored(place, indent, width),
+            width,
+            align: Align::Start,
+            first_indent: 0.0,
+            style,
+            tag: link,
+        };
+        let content = [Inline::text(title, style)];
+        let mut paragraph = self.text.paragraph(&content, style);
+        let lines = self.text.break_lines(&mut paragraph, width, 0.0, style);
+        let mut sink = Sink::default();
+        let height = self.draw_lines(&paragraph, &lines, true, text, 0.0, &mut sink);
+        let Some(last) = lines.last() else {
+            return Piece::default();
+        };
+        let baseline = height - last.below;
+        let used = indent + last.width + 4.0;
+        let leader = (place.width - used - number_width - 4.0).max(0.0);
+        self.leader(place, (used, leader), baseline, &mut sink);
+        sink.items.extend(link.map(Item::Tag));
+        self.right_text(&number, place, baseline, link, &mut sink);
+        if let Some(tag) = link {
+            let area = Area {
+                x: place.x,
+                y: 0.0,
+                width: place.width,
+                height,
+            };
+            let target = Arc::from(format!("#{}{index}", super::furniture::HEADING_TARGET));
+            sink.items.push(Item::Link { target, area, tag });
+        }
+        Piece {
+            height,
+            body: Body::Solid(sink),
+            ..Piece::default()
+        }
+    }
+
+    /// Dots from the text to the number, on a grid so that lines agree.
+    fn leader(
+        &mut self,
+        place: Place,
+        (offset, width): (f32, f32),
+        baseline: f32,
+        sink: &mut Sink,
+    ) {
+        let style = self.document.named.toc_entry;
+        let step = self.text.measure(". ", style).max(1.0);
+        let first = (offset / step).ceil() * step;
+        let count = ((offset + width - first) / step).floor();
+        if count < 2.0 || place.tag.is_none() {
+            return;
+        }
+        let dots = vec!["."; count as usize].join(" ");
+        let x = self.mirrored(place, first, count * step);
+        sink.items
+            .push(Item::Artifact(crate::page::Artifact::Decoration));
+        self.line_at(&dots, x, count * step, Align::Left, baseline, None, sink);
+    }
+
+    fn right_text(
+        &mut self,
+        text: &str,
+        place: Place,
+        baseline: f32,
+        tag: Option<TagId>,
+        sink: &mut Sink,
+    ) {
+        self.line_at(text, place.x, place.width, Align::End, baseline, tag, sink);
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn line_at(
+        &mut self,
+        text: &str,
+        x: f32,
+        width: f32,
+        align: Align,
+        baseline: f32,
+        tag: Option<TagId>,
+        sink: &mut Sink,
+    ) {
+        let style = self.document.named.toc_entry;
+        let mut paragraph = self.text.paragraph(&[Inline::text(text, style)], style);
+        let lines = self.text.break_lines(&mut paragraph, 1e7, 0.0, style);
+        if let Some(line) = lines.first() {
+            let placement = Placement {
+                x,
+                width,
+                baseline,
+                align,
+                style,
+                tag,
+            };
+            self.text
+                .emit_line(&paragraph, line, placement, &mut self.tags, sink);
+        }
+    }
+}
+
+/// Headings of `blocks`, in reading order.
+fn headings(blocks: &[Block], depth: u8, entries: &mut Vec<(u8, String, Option<u32>)>) {
+    for block in blocks {
+        match &block.kind {
+            BlockKind::Heading { level, content } if *level <= depth => {
+                entries.push((*level, plain_text(content), None));
+            }
+            BlockKind::Panel { body, .. } => headings(body, depth, entries),
+            BlockKind::Columns(columns) => {
+                for column in &columns.columns {
+                    headings(&column.body, depth, entries);
+                }
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! Headers, footers and footnotes.
+
+use platen_document::bound::{Block, Direction, Inline, Section};
+
+use super::{
+    Composer, Place,
+    flow::{Flow, Frame, append},
+    paragraph::TextBox,
+    piece::{Piece, stack_height},
+};
+use crate::{
+    page::{Artifact, Item, TagKind, Tags},
+    text::{Line, Sink},
+};
+
+/// Distance between header or footer and text.
+const FURNITURE_GAP: f32 = 10.0;
+/// Largest distance of header and footer from the paper's edge.
+const MAX_EDGE: f32 = 34.0;
+/// Links to `#` and this with a number lead to the heading of that index.
+pub const HEADING_TARGET: &str = "platen-heading-";
+
+impl Composer<'_> {
+    /// Text areas of a section's first page and of its others.
+    pub(super) fn text_frames(&mut self, section: &Section) -> [Frame; 2] {
+        let first_header = section.first_header.as_ref().unwrap_or(&section.header);
+        let first_footer = section.first_footer.as_ref().unwrap_or(&section.footer);
+        [
+            self.text_frame(section, first_header, first_footer),
+            self.text_frame(section, &section.header, &section.footer),
+        ]
+    }
+
+    fn text_frame(&mut self, section: &Section, header: &[Block], footer: &[Block]) -> Frame {
+        let page = section.page;
+        let margins = page.margins;
+        let width = (page.width - margins.left - margins.right).max(1.0);
+        let header_height = self.furniture_height(header, margins.left, width);
+        let footer_height = self.furniture_height(footer, margins.left, width);
+        let mut top = margins.top;
+        if header_height > 0.0 {
+            top = top.max(edge(margins.top) + header_height + FURNITURE_GAP);
+        }
+        let mut bottom = page.height - margins.bottom;
+        if footer_height > 0.0 {
+            let footer_top = page.height - edge(margins.bottom) - footer_height;
+            bottom = bottom.min(footer_top - FURNITURE_GAP);
+        }
+        // Furniture that leaves no room for text overlaps it rather than loop for ever.
+        if bottom - top < 36.0 {
+            (top, bottom) = (margins.top, page.height - margins.bottom);
+            self.warn_once(platen_document::Diagnostic::warning(
+                "header-too-tall",
+                "/page",
+                "header and footer leave no room for text and overlap it",
+            ));
+        }
+        Frame {
+            left: margins.left,
+            top,
+            width,
+            bottom: bottom.max(top + 36.0),
+        }
+    }
+
+    fn furniture_height(&mut self, blocks: &[Block], x: f32, width: f32) -> f32 {
+        if blocks.is_empty() {
+            return 0.0;
+        }
+        self.furniture = true;
+        let pieces = self.collect(
+            blocks,
+            Place {
+                x,
+                width,
+                tag: None,
+            },
+        );
+        self.furniture = false;
+        stack_height(&pieces)
+    }
+
+    /// Draws headers and footers, now that the number of pages is known.
+    pub(super) fn furnish(&mut self, flow: &mut Flow) {
+        let document = self.document;
+        self.text.fields.page_count = flow.pages.len() as u32;
+        self.furniture = true;
+        for (page, origin) in flow.pages.iter_mut().zip(&flow.origins) {
+            let section = &document.sections[origin.section];
+            let margins = section.page.margins;
+            let width = (page.width - margins.left - margins.right).max(1.0);
+            let place = Place {
+                x: margins.left,
+                width,
+                tag: None,
+            };
+            self.text.fields.page_number = page.number;
+            let first = |blocks: &'_ Option<Vec<Block>>| origin.first && blocks.is_some();
+            let header = match &section.first_header {
+                Some(header) if first(&section.first_header) => header,
+                _ => &section.header,
+            };
+            let footer = match &section.first_footer {
+                Some(footer) if first(&section.first_footer) => footer,
+                _ => &section.footer,
+            };
+            for (blocks, kind) in [(header, Artifact::Header), (footer, Artifact::Footer)] {
+                if blocks.is_empty() {
+                    continue;
+                }
+                let pieces = self.collect(blocks, place);
+                let height = stack_height(&pieces);
+                let top = match kind {
+                    Artifact::Footer => page.height - edge(margins.bottom) - height,
+                    _ => edge(margins.top),
+                };
+                let mut sink = Sink::default();
+                sink.items.push(Item::Artifact(kind));
+                draw_stack(pieces, &mut sink);
+                for item in &mut sink.items {
+                    if matches!(item, Item::Artifact(_)) {
+                        *item = Item::Artifact(kind);
+                    }
+                }
+                append(page, sink, 0.0, top);
+            }
+        }
+        self.furniture = false;
+    }
+
+    /// A footnote's lines and height.
+    pub(super) fn footnote(&mut self, index: u32, x: f32, width: f32) -> (Sink, f32) {
+        let document = self.document;
+        let Some(note) = document.footnotes.get(index as usize) else {
+            return (Sink::default(), 0.0);
+        };
+        let style = document.named.footnote;
+        let tag = Some(self.tags.add(TagKind::Note, Tags::DOCUMENT));
+        let indent = 14.0;
+        let right_to_left = document.direction == Direction::RightToLeft;
+        let text = TextBox {
+            x: if right_to_left { x } else { x + indent },
+            width: (width - indent).max(1.0),
+            align: self.style(style).align,
+            first_indent: 0.0,
+            style,
+            tag,
+        };
+        let mut sink = Sink::default();
+        let label = [Inline::text((index + 1).to_string(), style)];
+        let label_box = TextBox {
+            x: if right_to_left { x + width - indent } else { x },
+            width: indent,
+            ..text
+        };
+        let mut paragraph = self.text.paragraph(&label, style);
+        let lines = self.text.break_lines(&mut paragraph, indent, 0.0, style);
+        self.draw_lines(&paragraph, &lines, true, label_box, 0.0, &mut sink);
+        let mut paragraph = self.text.paragraph(&note.content, style);
+        let lines = self
+            .text
+            .break_lines(&mut paragraph, text.width, 0.0, style);
+        self.draw_lines(&paragraph, &lines, true, text, 0.0, &mut sink);
+        let height: f32 = lines.iter().map(Line::height).sum();
+        (sink, height + 2.0)
+    }
+}
+
+/// Distance of header or footer from the paper's edge.
+fn edge(margin: f32) -> f32 {
+    (margin / 2.0).min(MAX_EDGE)
+}
+
+/// Draws pieces on top of each other.
+fn draw_stack(pieces: impl IntoIterator<Item = Piece>, sink: &mut Sink) {
+    let mut y = 0.0;
+    for (index, piece) in pieces.into_iter().enumerate() {
+        if index > 0 {
+            y += piece.gap;
+        }
+        piece.body.draw(y, piece.height, sink, &mut |_, _| {});
+        y += piece.height;
+    }
+}

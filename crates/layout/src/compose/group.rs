@@ -1,0 +1,288 @@
+//! Content side by side, in boxes, and as labels with values.
+
+use std::collections::VecDeque;
+
+use platen_document::bound::{Align, Block, ColumnWidth, Columns, Inline, KeyValue, StyleId};
+
+use super::{
+    Composer, Output, Place,
+    paragraph::{TextBox, framed, lanes_piece},
+    piece::{Body, Frame, Lane, Lanes, Piece},
+};
+use crate::{
+    page::{TagId, TagKind},
+    text::{Line, Paragraph, Sink},
+};
+
+/// Gap between a label and its value.
+const KEY_GAP: f32 = 10.0;
+/// Gap between pairs side by side.
+const PAIR_GAP: f32 = 18.0;
+
+/// A paragraph broken into lines, not yet drawn.
+struct Set {
+    paragraph: Paragraph,
+    lines: Vec<Line>,
+    height: f32,
+}
+
+impl Composer<'_> {
+    pub(super) fn columns(
+        &mut self,
+        block: &Block,
+        columns: &Columns,
+        place: Place,
+        out: &mut dyn Output,
+    ) {
+        let tag = self.tag(TagKind::Division, place.tag);
+        let count = columns.columns.len();
+        let gaps = columns.gap * count.saturating_sub(1) as f32;
+        let widths = share(
+            columns.columns.iter().map(|column| column.width),
+            (place.width - gaps).max(1.0),
+        );
+        let mut lanes = Vec::with_capacity(count);
+        let mut offset = 0.0;
+        for (column, width) in columns.columns.iter().zip(widths) {
+            let x = self.mirrored(place, offset, width);
+            let column_tag = self.tag(TagKind::Division, tag);
+            let pieces = self.collect(
+                &column.body,
+                Place {
+                    x,
+                    width,
+                    tag: column_tag,
+                },
+            );
+            lanes.push(Lane {
+                x,
+                width,
+                pieces,
+                vertical_align: columns.vertical_align,
+                frame: Frame::default(),
+            });
+            offset += width + columns.gap;
+        }
+        self.push_block(block, lanes_piece(Lanes { lanes, whole: true }), out);
+    }
+
+    pub(super) fn panel(
+        &mut self,
+        block: &Block,
+        title: Option<&[Inline]>,
+        body: &[Block],
+        place: Place,
+        out: &mut dyn Output,
+    ) {
+        let tag = self.tag(TagKind::Division, place.tag);
+        let frame = self.frame(block.style);
+        let inner = Place {
+            x: place.x + frame.padding.left,
+            width: (place.width - frame.padding.left - frame.padding.right).max(1.0),
+            tag,
+        };
+        let mut pieces = VecDeque::new();
+        if let Some(title) = title {
+            let style = first_style(title).unwrap_or(block.style);
+            let title_tag = self.tag(TagKind::Paragraph, tag);
+            let text = TextBox {
+                x: inner.x,
+                width: inner.width,
+                align: self.style(style).align,
+                first_indent: 0.0,
+                style,
+                tag: title_tag,
+            };
+            pieces = self.lines_as_pieces(title, text);
+            for piece in &mut pieces {
+                piece.keep = true;
+            }
+        }
+        let mut content = self.collect(body, inner);
+        if let (false, Some(first)) = (pieces.is_empty(), content.front_mut()) {
+            first.gap = first.gap.max(4.0);
+        }
+        pieces.append(&mut content);
+        self.push_block(block, framed(pieces, frame, place.x, place.width), out);
+    }
+
+    pub(super) fn key_value(
+        &mut self,
+        block: &Block,
+        pairs: &KeyValue,
+        place: Place,
+        out: &mut dyn Output,
+    ) {
+        let tag = self.tag(TagKind::List(false), place.tag);
+        let columns = usize::from(pairs.columns.max(1));
+        let pair_width = (place.width - PAIR_GAP * (columns - 1) as f32) / columns as f32;
+        let natural = pairs
+            .items
+            .iter()
+            .map(|(key, _)| self.natural_width(key))
+            .fold(0.0_f32, f32::max);
+        let key_width = pairs
+            .key_width
+            .unwrap_or(natural + 0.5)
+            .min(pair_width * 0.6);
+        let gap = self.style(block.style).font_size * 0.25;
+        let mut pieces = VecDeque::new();
+        for (index, row) in pairs.items.chunks(columns).enumerate() {
+            let mut sink = Sink::default();
+            let mut height = 0.0_f32;
+            for (column, (key, value)) in row.iter().enumerate() {
+                let offset = (pair_width + PAIR_GAP) * column as f32;
+                let item = self.tag(TagKind::ListItem, tag);
+                let key_box = self.pair_box(key, block.style, place, (offset, key_width));
+                let rest = (pair_width - key_width - KEY_GAP).max(1.0);
+                let value_at = (offset + key_width + KEY_GAP, rest);
+                let value_box = self.pair_box(value, block.style, place, value_at);
+                let label = self.tag(TagKind::ListLabel, item);
+                let body = self.tag(TagKind::ListBody, item);
+                height = height.max(self.pair_text(key, key_box, label, &mut sink));
+                height = height.max(self.pair_text(value, value_box, body, &mut sink));
+            }
+            pieces.push_back(Piece {
+                height,
+                gap: if index == 0 { 0.0 } else { gap },
+                body: Body::Solid(sink),
+                ..Piece::default()
+            });
+        }
+        self.push_pieces(block, pieces, out);
+    }
+
+    fn pair_box(
+        &self,
+        content: &[Inline],
+        style: StyleId,
+        place: Place,
+        at: (f32, f32),
+    ) -> TextBox {
+        TextBox {
+            x: self.mirrored(place, at.0, at.1),
+            width: at.1,
+            align: Align::Start,
+            first_indent: 0.0,
+            style: first_style(content).unwrap_or(style),
+            tag: None,
+        }
+    }
+
+    fn pair_text(
+        &mut self,
+        content: &[Inline],
+        text: TextBox,
+        tag: Option<TagId>,
+        sink: &mut Sink,
+    ) -> f32 {
+        let set = self.set(content, text);
+        self.draw_lines(
+            &set.paragraph,
+            &set.lines,
+            true,
+            TextBox { tag, ..text },
+            0.0,
+            sink,
+        );
+        set.height
+    }
+
+    fn set(&mut self, content: &[Inline], text: TextBox) -> Set {
+        self.note_fields(content);
+        let mut paragraph = self.text.paragraph(content, text.style);
+        let lines = self
+            .text
+            .break_lines(&mut paragraph, text.width, 0.0, text.style);
+        let height = lines.iter().map(Line::height).sum();
+        Set {
+            paragraph,
+            lines,
+            height,
+        }
+    }
+
+    /// Width of `content` without any line breaks but its own.
+    pub(super) fn natural_width(&mut self, content: &[Inline]) -> f32 {
+        let style = first_style(content).unwrap_or_default();
+        let mut paragraph = self.text.paragraph(content, style);
+        let lines = self.text.break_lines(&mut paragraph, 1e7, 0.0, style);
+        lines.iter().map(|line| line.width).fold(0.0, f32::max)
+    }
+
+    /// Left edge of a box at `offset` from the start side.
+    pub(super) fn mirrored(&self, place: Place, offset: f32, width: f32) -> f32 {
+        if self.right_to_left() {
+            place.x + place.width - offset - width
+        } else {
+            place.x + offset
+        }
+    }
+
+    pub(super) fn divider(&mut self, block: &Block, place: Place, out: &mut dyn Output) {
+        let platen_document::bound::BlockKind::Divider {
+            thickness,
+            color,
+            line,
+        } = block.kind
+        else {
+            return;
+        };
+        let mut sink = Sink::default();
+        sink.items.push(crate::page::Item::Artifact(
+            crate::page::Artifact::Decoration,
+        ));
+        sink.items.push(crate::page::Item::Line {
+            from: (place.x, thickness / 2.0),
+            to: (place.x + place.width, thickness / 2.0),
+            width: thickness,
+            color,
+            style: line,
+        });
+        let piece = Piece {
+            height: thickness,
+            body: Body::Solid(sink),
+            ..Piece::default()
+        };
+        self.push_block(block, piece, out);
+    }
+}
+
+/// Style of the first text of `content`.
+pub(super) fn first_style(content: &[Inline]) -> Option<StyleId> {
+    content.iter().find_map(|inline| match inline {
+        Inline::Text { style, .. }
+        | Inline::PageNumber(style)
+        | Inline::PageCount(style)
+        | Inline::Footnote { style, .. } => Some(*style),
+        Inline::Break => None,
+    })
+}
+
+/// Widths of boxes in `room`: fixed ones as they are, the rest by their shares.
+fn share(widths: impl Iterator<Item = ColumnWidth> + Clone, room: f32) -> Vec<f32> {
+    let parts = |width: ColumnWidth| match width {
+        ColumnWidth::Fixed(_) => 0.0,
+        ColumnWidth::Fraction(share) => share,
+        ColumnWidth::Auto => 1.0,
+    };
+    let fixed: f32 = widths
+        .clone()
+        .map(|width| {
+            if let ColumnWidth::Fixed(points) = width {
+                points
+            } else {
+                0.0
+            }
+        })
+        .sum();
+    let shares: f32 = widths.clone().map(parts).sum();
+    let scale = if fixed > room { room / fixed } else { 1.0 };
+    let left = (room - fixed).max(0.0);
+    widths
+        .map(|width| match width {
+            ColumnWidth::Fixed(points) => points * scale,
+            other => (left * parts(other) / shares.max(0.001)).max(1.0),
+        })
+        .collect()
+}

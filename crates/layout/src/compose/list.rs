@@ -1,0 +1,120 @@
+//! Bulleted and numbered lists.
+
+use platen_document::bound::{Align, Block, Inline, List};
+
+use super::{
+    Collector, Composer, Output, Place,
+    paragraph::TextBox,
+    piece::{Body, Piece},
+};
+use crate::{
+    page::TagKind,
+    text::{Placement, Sink},
+};
+
+/// Gap between label and text.
+const LABEL_GAP: f32 = 5.0;
+
+impl Composer<'_> {
+    pub(super) fn list(&mut self, block: &Block, list: &List, place: Place, out: &mut dyn Output) {
+        let tag = self.tag(TagKind::List(list.ordered), place.tag);
+        let style = block.style;
+        let size = self.style(style).font_size;
+        let last_label = label(list, list.items.len().saturating_sub(1));
+        let label_width = self.text.measure(&last_label, style);
+        let indent = (label_width + LABEL_GAP).max(size * 1.6);
+        let right_to_left = self.right_to_left();
+        let inner_x = if right_to_left {
+            place.x
+        } else {
+            place.x + indent
+        };
+        let width = (place.width - indent).max(1.0);
+        let mut pieces = std::collections::VecDeque::new();
+        for (index, item) in list.items.iter().enumerate() {
+            let item_tag = self.tag(TagKind::ListItem, tag);
+            let label_tag = self.tag(TagKind::ListLabel, item_tag);
+            let body_tag = self.tag(TagKind::ListBody, item_tag);
+            let text = TextBox {
+                x: inner_x,
+                width,
+                align: self.style(style).align,
+                first_indent: 0.0,
+                style,
+                tag: body_tag,
+            };
+            let mut lines = self.lines_as_pieces(&item.content, text);
+            let place_label = TextBox {
+                x: if right_to_left {
+                    place.x + width + LABEL_GAP
+                } else {
+                    place.x
+                },
+                width: indent - LABEL_GAP,
+                align: if list.ordered {
+                    Align::End
+                } else {
+                    Align::Start
+                },
+                tag: label_tag,
+                ..text
+            };
+            if let Some(first) = lines.front_mut() {
+                self.draw_label(&label(list, index), place_label, first);
+                if index > 0 {
+                    first.gap = size * 0.25;
+                }
+            }
+            let mut collector = Collector {
+                number: self.text.fields.page_number,
+                ..Collector::default()
+            };
+            self.space_after = 0.0;
+            self.blocks(&item.body, inner_x, width, body_tag, &mut collector);
+            pieces.append(&mut lines);
+            if let Some(first) = collector.pieces.front_mut() {
+                first.gap = first.gap.max(size * 0.25);
+            }
+            pieces.append(&mut collector.pieces);
+        }
+        self.push_pieces(block, pieces, out);
+    }
+
+    fn draw_label(&mut self, label: &str, text: TextBox, piece: &mut Piece) {
+        let mut paragraph = self
+            .text
+            .paragraph(&[Inline::text(label, text.style)], text.style);
+        let lines = self
+            .text
+            .break_lines(&mut paragraph, f32::MAX, 0.0, text.style);
+        let Body::Solid(content) = std::mem::take(&mut piece.body) else {
+            return;
+        };
+        let mut sink = Sink::default();
+        if let Some(tag) = text.tag {
+            sink.items.push(crate::page::Item::Tag(tag));
+        }
+        for line in &lines {
+            let placement = Placement {
+                x: text.x,
+                width: text.width,
+                baseline: line.above,
+                align: text.align,
+                style: text.style,
+                tag: text.tag,
+            };
+            self.text
+                .emit_line(&paragraph, line, placement, &mut self.tags, &mut sink);
+        }
+        sink.append(content, 0.0, 0.0);
+        piece.body = Body::Solid(sink);
+    }
+}
+
+fn label(list: &List, index: usize) -> String {
+    if list.ordered {
+        format!("{}.", u64::from(list.start) + index as u64)
+    } else {
+        "•".to_owned()
+    }
+}

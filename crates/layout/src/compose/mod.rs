@@ -1,0 +1,329 @@
+//! Blocks to pages. [`layout`] runs the passes; the modules lay out one kind of block each, as
+//! pieces that a [`flow::Flow`] puts on pages.
+
+mod contents;
+mod flow;
+mod furniture;
+mod group;
+mod list;
+mod media;
+mod paragraph;
+mod piece;
+mod table;
+
+use std::collections::VecDeque;
+
+use platen_document::{
+    Diagnostic,
+    bound::{Block, BlockKind, Direction, Document, Inline, Style, StyleId},
+};
+
+pub use self::furniture::HEADING_TARGET;
+use self::{
+    flow::Flow,
+    piece::{Frame, Mark, Piece},
+};
+use crate::{
+    page::{Layout, OutlineEntry, TagId, TagKind, Tags},
+    shape::Shaper,
+    text::{Fields, Hyphenator, Sink, TextContext},
+};
+
+/// Passes until page numbers in text and contents are settled; one more changes nothing that
+/// readers rely on.
+const MAX_PASSES: usize = 4;
+
+/// Lays `document` out with the fonts of `shaper`.
+#[must_use]
+pub fn layout(document: &Document, shaper: &mut Shaper) -> Layout {
+    shaper.begin(&document.language);
+    let mut known = Known::default();
+    for pass in 1.. {
+        let (layout, needs_numbers) = compose(document, shaper, &known);
+        let found = Known {
+            outline: layout.outline.clone(),
+            page_count: layout.pages.len() as u32,
+            numbers: layout.pages.iter().map(|page| page.number).collect(),
+        };
+        if !needs_numbers || found == known || pass == MAX_PASSES {
+            return layout;
+        }
+        known = found;
+    }
+    unreachable!("the last pass returns")
+}
+
+/// What the pass before found out.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Known {
+    outline: Vec<OutlineEntry>,
+    page_count: u32,
+    numbers: Vec<u32>,
+}
+
+fn compose(document: &Document, shaper: &mut Shaper, known: &Known) -> (Layout, bool) {
+    let mut composer = Composer::new(document, shaper, known);
+    let mut flow = Flow::new();
+    for (index, section) in document.sections.iter().enumerate() {
+        let frames = composer.text_frames(section);
+        composer.text.fields.page_number = flow.page_number() + u32::from(index > 0);
+        flow.flush(&mut composer);
+        flow.start_section(index, section, frames);
+        let tag = composer.tags.add(TagKind::Section, Tags::DOCUMENT);
+        let (left, width) = (flow.left(), flow.column_width());
+        composer.blocks(&section.body, left, width, Some(tag), &mut flow);
+    }
+    flow.finish(&mut composer);
+    if flow.refused {
+        composer.warn_once(
+            Diagnostic::warning(
+                "too-many-pages",
+                "",
+                "the document was cut off at 20,000 pages",
+            )
+            .with_hint("split the data over several documents"),
+        );
+    }
+    composer.furnish(&mut flow);
+    composer.warn_missing();
+    let layout = Layout {
+        pages: flow.pages,
+        tags: composer.tags,
+        outline: flow.outline,
+        anchors: flow.anchors,
+        styles: composer.text.styles,
+        warnings: composer.warnings,
+    };
+    (layout, composer.needs_numbers)
+}
+
+/// Where pieces go.
+trait Output {
+    /// Takes the next piece.
+    fn push(&mut self, composer: &mut Composer<'_>, piece: Piece);
+
+    /// Rows to draw at the top of each further page, with their heights; none to stop.
+    fn set_repeat(&mut self, composer: &mut Composer<'_>, rows: Vec<(Sink, f32)>);
+
+    /// Number of the page at hand.
+    fn page_number(&self) -> u32;
+}
+
+/// Collects pieces, for content inside boxes.
+#[derive(Default)]
+struct Collector {
+    pub pieces: VecDeque<Piece>,
+    number: u32,
+}
+
+impl Output for Collector {
+    fn push(&mut self, _: &mut Composer<'_>, mut piece: Piece) {
+        piece.page_break = false;
+        self.pieces.push_back(piece);
+    }
+
+    fn set_repeat(&mut self, _: &mut Composer<'_>, _: Vec<(Sink, f32)>) {}
+
+    fn page_number(&self) -> u32 {
+        self.number
+    }
+}
+
+/// Lays out the blocks of one document in one pass.
+pub(crate) struct Composer<'a> {
+    pub document: &'a Document,
+    pub text: TextContext<'a>,
+    pub tags: Tags,
+    pub warnings: Vec<Diagnostic>,
+    known: &'a Known,
+    /// Page numbers stand in the text: another pass may be needed.
+    needs_numbers: bool,
+    /// Space that the block before wants below it.
+    space_after: f32,
+    /// Page furniture is being laid out, where page fields are exact.
+    furniture: bool,
+}
+
+/// Where a block stands.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    pub x: f32,
+    pub width: f32,
+    pub tag: Option<TagId>,
+}
+
+impl<'a> Composer<'a> {
+    fn new(document: &'a Document, shaper: &'a mut Shaper, known: &'a Known) -> Self {
+        let page_count = known.page_count.max(1);
+        Self {
+            document,
+            text: TextContext {
+                document,
+                styles: document.styles.clone(),
+                shaper,
+                hyphenator: Hyphenator::new(&document.language),
+                fields: Fields {
+                    page_number: 1,
+                    page_count,
+                },
+                pieces: Vec::new(),
+            },
+            tags: Tags::default(),
+            warnings: Vec::new(),
+            known,
+            needs_numbers: false,
+            space_after: 0.0,
+            furniture: false,
+        }
+    }
+
+    fn right_to_left(&self) -> bool {
+        self.document.direction == Direction::RightToLeft
+    }
+
+    fn style(&self, id: StyleId) -> &Style {
+        &self.text.styles[id]
+    }
+
+    /// A tag below `parent`; none inside page furniture.
+    fn tag(&mut self, kind: TagKind, parent: Option<TagId>) -> Option<TagId> {
+        parent.map(|parent| self.tags.add(kind, parent))
+    }
+
+    /// Adds a warning unless there is one of its code and path.
+    pub(super) fn warn_once(&mut self, warning: Diagnostic) {
+        let known = |other: &Diagnostic| other.code == warning.code && other.path == warning.path;
+        if !self.warnings.iter().any(known) {
+            self.warnings.push(warning);
+        }
+    }
+
+    fn warn_missing(&mut self) {
+        let missing: Vec<char> = self.text.shaper.missing().iter().copied().collect();
+        for character in missing.into_iter().take(20) {
+            let code = character as u32;
+            self.warnings.push(
+                Diagnostic::warning(
+                    "missing-glyph",
+                    "",
+                    format!("no font has the character `{character}` (U+{code:04X})"),
+                )
+                .with_hint("install a font that has it, or put one into the fonts folder"),
+            );
+        }
+    }
+
+    /// Lays out `blocks` on top of each other.
+    fn blocks(
+        &mut self,
+        blocks: &[Block],
+        x: f32,
+        width: f32,
+        tag: Option<TagId>,
+        out: &mut dyn Output,
+    ) {
+        for block in blocks {
+            if !self.furniture {
+                self.text.fields.page_number = out.page_number();
+            }
+            self.block(block, Place { x, width, tag }, out);
+        }
+    }
+
+    /// The pieces of `blocks` in a box.
+    fn collect(&mut self, blocks: &[Block], place: Place) -> VecDeque<Piece> {
+        let mut collector = Collector {
+            number: self.text.fields.page_number,
+            ..Collector::default()
+        };
+        let outer = std::mem::take(&mut self.space_after);
+        self.blocks(blocks, place.x, place.width, place.tag, &mut collector);
+        self.space_after = outer;
+        collector.pieces
+    }
+
+    fn block(&mut self, block: &Block, place: Place, out: &mut dyn Output) {
+        match &block.kind {
+            BlockKind::Heading { level, content } => {
+                self.heading(block, *level, content, place, out)
+            }
+            BlockKind::Paragraph(content) => self.paragraph_block(block, content, place, out),
+            BlockKind::List(list) => self.list(block, list, place, out),
+            BlockKind::Table(table) => self.table(block, table, place, out),
+            BlockKind::Columns(columns) => self.columns(block, columns, place, out),
+            BlockKind::Panel { title, body } => {
+                self.panel(block, title.as_deref(), body, place, out)
+            }
+            BlockKind::KeyValue(pairs) => self.key_value(block, pairs, place, out),
+            BlockKind::Image(image) => self.image(block, image, place, out),
+            BlockKind::Barcode(barcode) => self.barcode(block, barcode, place, out),
+            BlockKind::Chart(chart) => self.chart(block, chart, place, out),
+            BlockKind::Divider { .. } => self.divider(block, place, out),
+            BlockKind::Spacer(height) => {
+                let piece = Piece {
+                    height: *height,
+                    ..Piece::default()
+                };
+                self.push_block(block, piece, out);
+            }
+            BlockKind::PageBreak => {
+                let piece = Piece {
+                    page_break: true,
+                    keep: true,
+                    ..Piece::default()
+                };
+                self.space_after = 0.0;
+                out.push(self, piece);
+            }
+            BlockKind::TableOfContents { title, depth } => {
+                self.contents(block, title.as_deref(), *depth, place, out);
+            }
+            BlockKind::Signature(signature) => self.signature(block, signature, place, out),
+        }
+    }
+
+    /// Pushes the only piece of a block with its spaces, keeps and anchor.
+    fn push_block(&mut self, block: &Block, piece: Piece, out: &mut dyn Output) {
+        self.push_pieces(block, VecDeque::from([piece]), out);
+    }
+
+    /// Pushes the pieces of a block with its spaces, keeps and anchor.
+    fn push_pieces(&mut self, block: &Block, pieces: VecDeque<Piece>, out: &mut dyn Output) {
+        let style = self.style(block.style);
+        let (before, after) = (style.space_before, style.space_after);
+        let (keep_next, keep_together) = (style.keep_with_next, style.keep_together);
+        let count = pieces.len();
+        for (index, mut piece) in pieces.into_iter().enumerate() {
+            if index == 0 {
+                piece.gap = self.space_after.max(before);
+                if let Some(id) = &block.id {
+                    piece.marks.push(Mark::Anchor(id.to_string()));
+                }
+            }
+            let last = index + 1 == count;
+            piece.keep |= if last { keep_next } else { keep_together };
+            out.push(self, piece);
+        }
+        self.space_after = after;
+    }
+
+    /// Background, borders and padding of a style.
+    fn frame(&self, style: StyleId) -> Frame {
+        let style = self.style(style);
+        Frame {
+            background: style.background,
+            borders: style.borders,
+            padding: style.padding,
+        }
+    }
+
+    /// Notes that `content` shows page numbers, which another pass must settle.
+    fn note_fields(&mut self, content: &[Inline]) {
+        if self.furniture {
+            return;
+        }
+        self.needs_numbers |= content
+            .iter()
+            .any(|inline| matches!(inline, Inline::PageNumber(_) | Inline::PageCount(_)));
+    }
+}

@@ -1,0 +1,214 @@
+//! Headings and paragraphs.
+
+use std::collections::VecDeque;
+
+use platen_document::bound::{Align, Block, Inline, StyleId, VerticalAlign, plain_text};
+
+use super::{
+    Composer, Output, Place,
+    piece::{Body, Frame, Lane, Lanes, Mark, Piece},
+};
+use crate::{
+    page::{Item, TagId, TagKind},
+    text::{Line, Paragraph, Placement, Sink},
+};
+
+/// How a paragraph's lines are set.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TextBox {
+    pub x: f32,
+    pub width: f32,
+    pub align: Align,
+    pub first_indent: f32,
+    pub style: StyleId,
+    pub tag: Option<TagId>,
+}
+
+impl Composer<'_> {
+    pub(super) fn heading(
+        &mut self,
+        block: &Block,
+        level: u8,
+        content: &[Inline],
+        place: Place,
+        out: &mut dyn Output,
+    ) {
+        let tag = self.tag(TagKind::Heading(level), place.tag);
+        let mut pieces = self.paragraph_pieces(content, block.style, Place { tag, ..place });
+        if let Some(first) = pieces.front_mut() {
+            first.marks.push(Mark::Heading {
+                level,
+                title: plain_text(content),
+            });
+        }
+        for piece in &mut pieces {
+            piece.keep = true;
+        }
+        self.push_pieces(block, pieces, out);
+    }
+
+    pub(super) fn paragraph_block(
+        &mut self,
+        block: &Block,
+        content: &[Inline],
+        place: Place,
+        out: &mut dyn Output,
+    ) {
+        let tag = self.tag(TagKind::Paragraph, place.tag);
+        let pieces = self.paragraph_pieces(content, block.style, Place { tag, ..place });
+        self.push_pieces(block, pieces, out);
+    }
+
+    /// A paragraph with the frame of its style.
+    pub(super) fn paragraph_pieces(
+        &mut self,
+        content: &[Inline],
+        style: StyleId,
+        place: Place,
+    ) -> VecDeque<Piece> {
+        let properties = self.style(style);
+        let (start, end) = (properties.indent_start, properties.indent_end);
+        let text = TextBox {
+            x: place.x + if self.right_to_left() { end } else { start },
+            width: (place.width - start - end).max(1.0),
+            align: properties.align,
+            first_indent: properties.indent_first_line,
+            style,
+            tag: place.tag,
+        };
+        let frame = self.frame(style);
+        if frame.is_empty() {
+            return self.lines_as_pieces(content, text);
+        }
+        let inner = TextBox {
+            x: text.x + frame.padding.left,
+            width: (text.width - frame.padding.left - frame.padding.right).max(1.0),
+            ..text
+        };
+        let pieces = self.lines_as_pieces(content, inner);
+        VecDeque::from([framed(pieces, frame, text.x, text.width)])
+    }
+
+    /// Lines as pieces: those that must stay together by widows and orphans are one.
+    pub(super) fn lines_as_pieces(&mut self, content: &[Inline], text: TextBox) -> VecDeque<Piece> {
+        self.note_fields(content);
+        let mut paragraph = self.text.paragraph(content, text.style);
+        let lines =
+            self.text
+                .break_lines(&mut paragraph, text.width, text.first_indent, text.style);
+        let properties = self.style(text.style);
+        let orphans = usize::from(properties.orphans.max(1));
+        let widows = usize::from(properties.widows.max(1));
+        let mut pieces = VecDeque::new();
+        let mut start = 0;
+        while start < lines.len() {
+            let left = lines.len() - start;
+            let count = match start {
+                _ if left <= widows => left,
+                0 if left < orphans + widows => left,
+                0 => orphans,
+                _ => 1,
+            };
+            pieces.push_back(self.lines_piece(&paragraph, &lines, start..start + count, text));
+            start += count;
+        }
+        pieces
+    }
+
+    fn lines_piece(
+        &mut self,
+        paragraph: &Paragraph,
+        lines: &[Line],
+        range: std::ops::Range<usize>,
+        text: TextBox,
+    ) -> Piece {
+        let mut sink = Sink::default();
+        let first = range.start;
+        let height = self.draw_lines(
+            paragraph,
+            &lines[range.clone()],
+            first == 0,
+            text,
+            0.0,
+            &mut sink,
+        );
+        let footnotes = lines[range]
+            .iter()
+            .flat_map(|line| &paragraph.atoms[line.atoms.clone()])
+            .filter_map(|atom| atom.footnote)
+            .collect();
+        Piece {
+            height,
+            footnotes,
+            body: Body::Solid(sink),
+            ..Piece::default()
+        }
+    }
+
+    /// Draws lines below `y`; their height.
+    pub(super) fn draw_lines(
+        &mut self,
+        paragraph: &Paragraph,
+        lines: &[Line],
+        from_first: bool,
+        text: TextBox,
+        y: f32,
+        sink: &mut Sink,
+    ) -> f32 {
+        if let Some(tag) = text.tag {
+            sink.items.push(Item::Tag(tag));
+        }
+        let mut top = y;
+        for (index, line) in lines.iter().enumerate() {
+            let indent = if from_first && index == 0 {
+                text.first_indent
+            } else {
+                0.0
+            };
+            let shift = if self.right_to_left() { 0.0 } else { indent };
+            let placement = Placement {
+                x: text.x + shift,
+                width: text.width - indent,
+                baseline: top + line.above,
+                align: text.align,
+                style: text.style,
+                tag: text.tag,
+            };
+            self.text
+                .emit_line(paragraph, line, placement, &mut self.tags, sink);
+            top += line.height();
+        }
+        top - y
+    }
+}
+
+/// Pieces in a box of their own that may go on at the next page.
+pub(super) fn framed(pieces: VecDeque<Piece>, frame: Frame, x: f32, width: f32) -> Piece {
+    let lanes = Lanes {
+        lanes: vec![Lane {
+            x,
+            width,
+            pieces,
+            vertical_align: VerticalAlign::Top,
+            frame,
+        }],
+        whole: false,
+    };
+    lanes_piece(lanes)
+}
+
+/// A piece of lanes, with the footnotes of what is in them.
+pub(super) fn lanes_piece(mut lanes: Lanes) -> Piece {
+    let mut footnotes = Vec::new();
+    for lane in &mut lanes.lanes {
+        for piece in &mut lane.pieces {
+            footnotes.append(&mut piece.footnotes);
+        }
+    }
+    Piece {
+        height: lanes.height(),
+        footnotes,
+        body: Body::Lanes(Box::new(lanes)),
+        ..Piece::default()
+    }
+}

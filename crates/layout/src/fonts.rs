@@ -1,0 +1,312 @@
+//! Font faces, families, matching and fallback. Faces may be loaded on first use, through a
+//! function that the caller supplies, so that this crate touches no files.
+
+use std::{
+    collections::HashMap,
+    fmt,
+    sync::{Arc, OnceLock},
+};
+
+use skrifa::{
+    FontRef, MetadataProvider,
+    instance::{LocationRef, Size},
+    raw::FileRef,
+    string::StringId,
+};
+
+/// Bytes of a font file.
+#[derive(Clone)]
+pub enum FontBytes {
+    /// Part of the program.
+    Static(&'static [u8]),
+    /// Loaded.
+    Shared(Arc<Vec<u8>>),
+}
+
+impl AsRef<[u8]> for FontBytes {
+    fn as_ref(&self) -> &[u8] {
+        match self {
+            Self::Static(bytes) => bytes,
+            Self::Shared(bytes) => bytes,
+        }
+    }
+}
+
+/// Index of a face in its [`FontLibrary`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FaceId(pub u16);
+
+/// What a face is, known without loading all of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FaceInfo {
+    /// Family name.
+    pub family: String,
+    /// Weight, 400 for regular and 700 for bold.
+    pub weight: u16,
+    /// Italic or oblique.
+    pub italic: bool,
+    /// Index in a font collection.
+    pub index: u32,
+    /// Where it came from, for people.
+    pub origin: String,
+}
+
+/// A loaded face.
+pub struct FaceData {
+    /// The font file.
+    pub bytes: FontBytes,
+    /// Index in a font collection.
+    pub index: u32,
+    /// The face as the shaper wants it.
+    pub(crate) shaping: harfrust::Font,
+    /// Units of the em square.
+    pub units_per_em: f32,
+    /// Height above the baseline, in em.
+    pub ascent: f32,
+    /// Depth below the baseline, in em, positive.
+    pub descent: f32,
+    /// Advance of the space, in em.
+    pub space: f32,
+    /// Distance of the underline's top below the baseline and its thickness, in em.
+    pub underline: (f32, f32),
+    /// Glyph and advance (font units) of ASCII characters; glyph 0 where there is none.
+    pub(crate) ascii: [(u16, u16); 128],
+}
+
+impl FaceData {
+    fn load(bytes: FontBytes, index: u32) -> Option<Self> {
+        let shaping = match &bytes {
+            FontBytes::Static(bytes) => harfrust::Font::new(*bytes, index)?,
+            FontBytes::Shared(bytes) => {
+                let shared: Arc<dyn AsRef<[u8]> + Send + Sync> = bytes.clone();
+                harfrust::Font::new(shared, index)?
+            }
+        };
+        let font = FontRef::from_index(bytes.as_ref(), index).ok()?;
+        let metrics = font.metrics(Size::unscaled(), LocationRef::default());
+        let units = f32::from(metrics.units_per_em);
+        if !(16.0..=16384.0).contains(&units) {
+            return None;
+        }
+        let charmap = font.charmap();
+        let advances = font.glyph_metrics(Size::unscaled(), LocationRef::default());
+        let mut ascii = [(0, 0); 128];
+        for (code, entry) in ascii.iter_mut().enumerate() {
+            if let Some(glyph) = charmap.map(code as u32) {
+                let advance = advances.advance_width(glyph).unwrap_or(0.0);
+                *entry = (
+                    u16::try_from(glyph.to_u32()).unwrap_or(0),
+                    advance.clamp(0.0, 65535.0) as u16,
+                );
+            }
+        }
+        let underline = metrics.underline.map_or((0.1, 0.05), |line| {
+            (-line.offset / units, line.thickness / units)
+        });
+        let space = match ascii[b' ' as usize].1 {
+            0 => 0.25,
+            advance => f32::from(advance) / units,
+        };
+        Some(Self {
+            index,
+            shaping,
+            units_per_em: units,
+            ascent: (metrics.ascent / units).clamp(0.1, 3.0),
+            descent: (-metrics.descent / units).clamp(0.0, 3.0),
+            space,
+            underline,
+            ascii,
+            bytes,
+        })
+    }
+
+    /// The face for reading tables and outlines.
+    #[must_use]
+    pub fn font_ref(&self) -> Option<FontRef<'_>> {
+        FontRef::from_index(self.bytes.as_ref(), self.index).ok()
+    }
+
+    /// Glyph of an ASCII character, where the face has it.
+    #[must_use]
+    pub fn ascii_glyph(&self, character: char) -> Option<u16> {
+        let (glyph, _) = self.ascii.get(character as usize)?;
+        (*glyph != 0).then_some(*glyph)
+    }
+
+    pub(crate) fn covers(&self, character: char) -> bool {
+        if character.is_ascii() {
+            return self.ascii[character as usize].0 != 0;
+        }
+        self.shaping.charmap().map_unicode(character).is_some()
+    }
+}
+
+type Loader = Box<dyn Fn() -> Option<FontBytes> + Send + Sync>;
+
+struct Face {
+    info: FaceInfo,
+    loader: Loader,
+    data: OnceLock<Option<Arc<FaceData>>>,
+}
+
+/// All faces a layout may use.
+#[derive(Default)]
+pub struct FontLibrary {
+    faces: Vec<Face>,
+    /// Faces by family name in lower case.
+    families: HashMap<String, Vec<FaceId>>,
+}
+
+impl fmt::Debug for FontLibrary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} faces", self.faces.len())
+    }
+}
+
+/// Families that others stand in for, as fontconfig's metric aliases do.
+const ALIASES: [(&str, &str); 14] = [
+    ("arial", "liberation sans"),
+    ("helvetica", "liberation sans"),
+    ("helvetica neue", "liberation sans"),
+    ("arimo", "liberation sans"),
+    ("sans-serif", "liberation sans"),
+    ("sans", "liberation sans"),
+    ("times new roman", "liberation serif"),
+    ("times", "liberation serif"),
+    ("tinos", "liberation serif"),
+    ("serif", "liberation serif"),
+    ("courier new", "liberation mono"),
+    ("courier", "liberation mono"),
+    ("cousine", "liberation mono"),
+    ("monospace", "liberation mono"),
+];
+
+/// The most faces a library holds; ids are 16 bits.
+const MAX_FACES: usize = 20_000;
+
+impl FontLibrary {
+    /// Reads the names of every face in a font file: what [`FontLibrary::add`] wants.
+    /// Empty where the bytes are no font.
+    #[must_use]
+    pub fn inspect(bytes: &[u8], origin: &str) -> Vec<FaceInfo> {
+        let Ok(file) = FileRef::new(bytes) else {
+            return Vec::new();
+        };
+        file.fonts()
+            .filter_map(Result::ok)
+            .enumerate()
+            .filter_map(|(index, font)| {
+                let family = [StringId::TYPOGRAPHIC_FAMILY_NAME, StringId::FAMILY_NAME]
+                    .into_iter()
+                    .find_map(|id| font.localized_strings(id).english_or_first())?
+                    .to_string();
+                let attributes = font.attributes();
+                Some(FaceInfo {
+                    family,
+                    weight: attributes.weight.value() as u16,
+                    italic: attributes.style != skrifa::attribute::Style::Normal,
+                    index: index as u32,
+                    origin: origin.to_owned(),
+                })
+            })
+            .collect()
+    }
+
+    /// Adds a face that `loader` loads on first use. Earlier faces win over later ones.
+    pub fn add(
+        &mut self,
+        info: FaceInfo,
+        loader: impl Fn() -> Option<FontBytes> + Send + Sync + 'static,
+    ) {
+        if self.faces.len() >= MAX_FACES {
+            return;
+        }
+        let id = FaceId(self.faces.len() as u16);
+        self.families
+            .entry(info.family.to_lowercase())
+            .or_default()
+            .push(id);
+        self.faces.push(Face {
+            info,
+            loader: Box::new(loader),
+            data: OnceLock::new(),
+        });
+    }
+
+    /// Adds every face of a font file that is part of the program.
+    pub fn add_static(&mut self, bytes: &'static [u8], origin: &str) {
+        for info in Self::inspect(bytes, origin) {
+            self.add(info, move || Some(FontBytes::Static(bytes)));
+        }
+    }
+
+    /// What every face is, in order of their ids.
+    pub fn faces(&self) -> impl Iterator<Item = &FaceInfo> {
+        self.faces.iter().map(|face| &face.info)
+    }
+
+    /// The face, loaded; `None` where its file is gone or is no sound font.
+    #[must_use]
+    pub fn face(&self, id: FaceId) -> Option<&Arc<FaceData>> {
+        let face = self.faces.get(usize::from(id.0))?;
+        face.data
+            .get_or_init(|| {
+                let bytes = (face.loader)()?;
+                FaceData::load(bytes, face.info.index).map(Arc::new)
+            })
+            .as_ref()
+    }
+
+    /// True where a family of this name, or one that stands in for it, exists.
+    #[must_use]
+    pub fn has_family(&self, family: &str) -> bool {
+        self.family(family).is_some()
+    }
+
+    fn family(&self, name: &str) -> Option<&[FaceId]> {
+        let lower = name.to_lowercase();
+        if let Some(ids) = self.families.get(&lower) {
+            return Some(ids);
+        }
+        let (_, alias) = ALIASES.iter().find(|(known, _)| *known == lower)?;
+        self.families.get(*alias).map(Vec::as_slice)
+    }
+
+    /// The face of each family in `families` nearest to the wanted weight and slant.
+    pub(crate) fn chain(&self, families: &[String], bold: bool, italic: bool) -> Vec<FaceId> {
+        families
+            .iter()
+            .filter_map(|family| self.nearest(self.family(family)?, bold, italic))
+            .collect()
+    }
+
+    fn nearest(&self, ids: &[FaceId], bold: bool, italic: bool) -> Option<FaceId> {
+        let wanted: i32 = if bold { 700 } else { 400 };
+        ids.iter().copied().min_by_key(|id| {
+            let info = &self.faces[usize::from(id.0)].info;
+            let slant = if info.italic == italic { 0 } else { 1000 };
+            (i32::from(info.weight) - wanted).abs() + slant
+        })
+    }
+
+    /// A face of any family that has `character`, in order of addition. Families are tried by
+    /// their nearest face only, and a face that cannot be loaded is passed over.
+    pub(crate) fn fallback(&self, character: char, bold: bool, italic: bool) -> Option<FaceId> {
+        let mut tried: Vec<&str> = Vec::new();
+        for face in &self.faces {
+            let family = face.info.family.as_str();
+            if tried.contains(&family) {
+                continue;
+            }
+            tried.push(family);
+            let ids = self.family(family)?;
+            let Some(id) = self.nearest(ids, bold, italic) else {
+                continue;
+            };
+            if self.face(id).is_some_and(|data| data.covers(character)) {
+                return Some(id);
+            }
+        }
+        None
+    }
+}

@@ -1,0 +1,387 @@
+//! Words shaped to glyphs, each once: the cache is what makes long tables cheap.
+//!
+//! A word is a piece of text without a line-break opportunity, in one face and one direction.
+//! Numbers skip the shaper and keep tabular widths.
+
+use std::{collections::BTreeSet, hash::BuildHasher, sync::Arc};
+
+use harfrust::{Buffer, Direction, Language, ShapeOptions, ShapePlan, ShaperFont};
+use hashbrown::HashTable;
+use platen_document::bound::{Style, StyleId, StyleTable};
+use rustc_hash::{FxBuildHasher, FxHashMap};
+
+use crate::fonts::{FaceData, FaceId, FontLibrary};
+
+/// One glyph of a word; lengths in font units.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Glyph {
+    /// Glyph index in the face.
+    pub id: u16,
+    /// Horizontal advance.
+    pub advance: i16,
+    /// Horizontal offset from the pen.
+    pub x_offset: i16,
+    /// Vertical offset from the baseline, upwards.
+    pub y_offset: i16,
+    /// Byte in the word's text where the glyph's cluster starts.
+    pub cluster: u16,
+}
+
+/// A shaped word.
+#[derive(Clone, Debug)]
+pub struct Word {
+    /// Its face.
+    pub face: FaceId,
+    /// Right to left; the glyphs are in visual order all the same.
+    pub right_to_left: bool,
+    /// Width in em.
+    pub width: f32,
+    /// Its text.
+    pub text: Box<str>,
+    /// Its glyphs from left to right.
+    pub glyphs: Box<[Glyph]>,
+}
+
+/// Index of a word in its [`Shaper`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct WordId(pub u32);
+
+/// Index of a combination of families, weight and slant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct FontKey(u16);
+
+struct FontChain {
+    families: Arc<[String]>,
+    bold: bool,
+    italic: bool,
+    faces: Vec<FaceId>,
+    /// The first face, for metrics.
+    primary: Arc<FaceData>,
+}
+
+/// Words longer than this many bytes are cut before shaping.
+pub(crate) const MAX_WORD_BYTES: usize = 1024;
+/// Words kept from one layout to the next.
+const MAX_KEPT_WORDS: usize = 60_000;
+
+/// Shapes words of one font library and remembers them, over many layouts.
+pub struct Shaper {
+    library: Arc<FontLibrary>,
+    words: Vec<Word>,
+    /// Words by font, direction and text.
+    index: HashTable<(u16, u32)>,
+    chains: Vec<FontChain>,
+    plans: Vec<(FaceId, bool, Option<harfrust::Script>, ShapePlan)>,
+    language: Option<Language>,
+    language_tag: String,
+    /// Font key of each style of the document at hand.
+    style_keys: Vec<Option<FontKey>>,
+    fallbacks: FxHashMap<(char, bool, bool), Option<FaceId>>,
+    missing: BTreeSet<char>,
+    buffer: Buffer,
+}
+
+impl Shaper {
+    /// A shaper for the fonts of `library`.
+    #[must_use]
+    pub fn new(library: Arc<FontLibrary>) -> Self {
+        Self {
+            library,
+            words: Vec::new(),
+            index: HashTable::new(),
+            chains: Vec::new(),
+            plans: Vec::new(),
+            language: None,
+            language_tag: String::new(),
+            style_keys: Vec::new(),
+            fallbacks: FxHashMap::default(),
+            missing: BTreeSet::new(),
+            buffer: Buffer::new(),
+        }
+    }
+
+    /// The fonts.
+    #[must_use]
+    pub fn library(&self) -> &Arc<FontLibrary> {
+        &self.library
+    }
+
+    /// The word of `id`.
+    #[must_use]
+    pub fn word(&self, id: WordId) -> &Word {
+        &self.words[id.0 as usize]
+    }
+
+    /// Characters that no font had, since [`Shaper::begin`].
+    pub(crate) fn missing(&self) -> &BTreeSet<char> {
+        &self.missing
+    }
+
+    /// Gets ready for another document. Words of the last one become invalid where the cache has
+    /// outgrown its bound or the language changed.
+    pub(crate) fn begin(&mut self, language: &str) {
+        if self.words.len() > MAX_KEPT_WORDS || self.language_tag != language {
+            self.words = Vec::new();
+            self.index.clear();
+            self.plans.clear();
+            self.language_tag = language.to_owned();
+            self.language = Language::new(language);
+        }
+        self.style_keys.clear();
+        self.missing.clear();
+    }
+
+    /// The font key of a style, found once a document.
+    pub(crate) fn key(&mut self, id: StyleId, styles: &StyleTable) -> FontKey {
+        let index = id.0 as usize;
+        if let Some(Some(key)) = self.style_keys.get(index) {
+            return *key;
+        }
+        if self.style_keys.len() <= index {
+            self.style_keys.resize(index + 1, None);
+        }
+        let key = self.chain_key(&styles[id]);
+        self.style_keys[index] = Some(key);
+        key
+    }
+
+    fn chain_key(&mut self, style: &Style) -> FontKey {
+        let known = self.chains.iter().position(|chain| {
+            chain.bold == style.bold
+                && chain.italic == style.italic
+                && chain.families == style.font_families
+        });
+        if let Some(index) = known {
+            return FontKey(index as u16);
+        }
+        let library = Arc::clone(&self.library);
+        let mut faces = library.chain(&style.font_families, style.bold, style.italic);
+        faces.retain(|id| library.face(*id).is_some());
+        if faces.is_empty() {
+            faces = library.chain(&["sans-serif".to_owned()], style.bold, style.italic);
+        }
+        let first = faces.first().copied().unwrap_or(FaceId(0));
+        let primary = library
+            .face(first)
+            .cloned()
+            .expect("a font library holds the default family");
+        self.chains.push(FontChain {
+            families: Arc::clone(&style.font_families),
+            bold: style.bold,
+            italic: style.italic,
+            faces,
+            primary,
+        });
+        FontKey((self.chains.len() - 1) as u16)
+    }
+
+    /// The face that a style's metrics come from.
+    pub(crate) fn primary(&self, key: FontKey) -> &FaceData {
+        &self.chains[usize::from(key.0)].primary
+    }
+
+    /// Shapes `text` into `pieces`: one word, or several where faces differ, in logical order.
+    pub(crate) fn shape(
+        &mut self,
+        key: FontKey,
+        text: &str,
+        right_to_left: bool,
+        pieces: &mut Vec<WordId>,
+    ) {
+        let tag = key.0 << 1 | u16::from(right_to_left);
+        let hash = FxBuildHasher.hash_one((tag, text));
+        let found = self.index.find(hash, |(known, word)| {
+            *known == tag && *self.words[*word as usize].text == *text
+        });
+        if let Some((_, word)) = found {
+            pieces.push(WordId(*word));
+            return;
+        }
+        if is_number(text) {
+            if let Some(word) = self.number(key, text) {
+                pieces.push(self.remember(tag, hash, word));
+                return;
+            }
+        }
+        let runs = self.faces_of(key, text);
+        let single = runs.len() == 1;
+        for (start, end, face) in runs {
+            let word = self.shape_run(&text[start..end], face, right_to_left);
+            if single {
+                pieces.push(self.remember(tag, hash, word));
+            } else {
+                self.words.push(word);
+                pieces.push(WordId((self.words.len() - 1) as u32));
+            }
+        }
+    }
+
+    fn remember(&mut self, tag: u16, hash: u64, word: Word) -> WordId {
+        let id = self.words.len() as u32;
+        self.words.push(word);
+        let words = &self.words;
+        self.index.insert_unique(hash, (tag, id), |(tag, word)| {
+            FxBuildHasher.hash_one((*tag, &*words[*word as usize].text))
+        });
+        WordId(id)
+    }
+
+    /// A number set with the font's own advances, so that digits stay in columns.
+    fn number(&self, key: FontKey, text: &str) -> Option<Word> {
+        let chain = &self.chains[usize::from(key.0)];
+        let face = &chain.primary;
+        let mut glyphs = Vec::with_capacity(text.len());
+        let mut width = 0.0;
+        for (cluster, byte) in text.bytes().enumerate() {
+            let (id, advance) = face.ascii[usize::from(byte)];
+            if id == 0 {
+                return None;
+            }
+            width += f32::from(advance);
+            glyphs.push(Glyph {
+                id,
+                advance: i16::try_from(advance).ok()?,
+                x_offset: 0,
+                y_offset: 0,
+                cluster: cluster as u16,
+            });
+        }
+        Some(Word {
+            face: *chain.faces.first()?,
+            right_to_left: false,
+            width: width / face.units_per_em,
+            text: text.into(),
+            glyphs: glyphs.into(),
+        })
+    }
+
+    /// Cuts `text` where the face that has its characters changes.
+    fn faces_of(&mut self, key: FontKey, text: &str) -> Vec<(usize, usize, FaceId)> {
+        let chain = &self.chains[usize::from(key.0)];
+        let first = chain.faces.first().copied().unwrap_or(FaceId(0));
+        if text.chars().all(|c| chain.primary.covers(c)) {
+            return vec![(0, text.len(), first)];
+        }
+        let (bold, italic) = (chain.bold, chain.italic);
+        let mut runs: Vec<(usize, usize, FaceId)> = Vec::new();
+        for (start, character) in text.char_indices() {
+            let end = start + character.len_utf8();
+            let last = runs.last().map(|run| run.2);
+            let face = if joins(character) {
+                last.unwrap_or(first)
+            } else {
+                self.face_for(key, character, bold, italic)
+                    .unwrap_or_else(|| {
+                        self.missing.insert(character);
+                        last.unwrap_or(first)
+                    })
+            };
+            match runs.last_mut() {
+                Some(run) if run.2 == face => run.1 = end,
+                _ => runs.push((start, end, face)),
+            }
+        }
+        runs
+    }
+
+    fn face_for(
+        &mut self,
+        key: FontKey,
+        character: char,
+        bold: bool,
+        italic: bool,
+    ) -> Option<FaceId> {
+        let library = &self.library;
+        let chain = &self.chains[usize::from(key.0)];
+        let covers = |id: &FaceId| library.face(*id).is_some_and(|face| face.covers(character));
+        if let Some(face) = chain.faces.iter().copied().find(covers) {
+            return Some(face);
+        }
+        *self
+            .fallbacks
+            .entry((character, bold, italic))
+            .or_insert_with(|| library.fallback(character, bold, italic))
+    }
+
+    fn shape_run(&mut self, text: &str, face: FaceId, right_to_left: bool) -> Word {
+        let library = Arc::clone(&self.library);
+        let data = library.face(face).expect("a chosen face is loaded");
+        let direction = if right_to_left {
+            Direction::RightToLeft
+        } else {
+            Direction::LeftToRight
+        };
+        let buffer = &mut self.buffer;
+        buffer.reset();
+        buffer.push_str(text);
+        buffer.guess_segment_properties();
+        buffer.set_direction(direction);
+        buffer.set_language(self.language.clone());
+        let script = buffer.script();
+        let font = ShaperFont::new(&data.shaping);
+        let known = self.plans.iter().position(|(id, rtl, known, _)| {
+            *id == face && *rtl == right_to_left && *known == script
+        });
+        let index = known.unwrap_or_else(|| {
+            let plan = ShapePlan::new(
+                &data.shaping,
+                direction,
+                script,
+                self.language.as_ref(),
+                &[],
+            );
+            self.plans.push((face, right_to_left, script, plan));
+            self.plans.len() - 1
+        });
+        let options = ShapeOptions::new().plan(Some(&self.plans[index].3));
+        let shaped = harfrust::shape(&font, buffer, options).is_ok();
+        let mut width = 0.0;
+        let glyphs: Box<[Glyph]> = if shaped {
+            buffer
+                .glyph_infos()
+                .iter()
+                .zip(buffer.glyph_positions())
+                .map(|(info, position)| {
+                    width += position.x_advance as f32;
+                    Glyph {
+                        id: info.glyph_id as u16,
+                        advance: clamp(position.x_advance),
+                        x_offset: clamp(position.x_offset),
+                        y_offset: clamp(position.y_offset),
+                        cluster: info.cluster as u16,
+                    }
+                })
+                .collect()
+        } else {
+            Box::default()
+        };
+        Word {
+            face,
+            right_to_left,
+            width: width / data.units_per_em,
+            text: text.into(),
+            glyphs,
+        }
+    }
+}
+
+fn clamp(units: i32) -> i16 {
+    units.clamp(i32::from(i16::MIN), i32::from(i16::MAX)) as i16
+}
+
+/// True for text that tables align by: digits with separators and signs.
+fn is_number(text: &str) -> bool {
+    text.bytes().any(|b| b.is_ascii_digit())
+        && text.bytes().all(|b| {
+            matches!(
+                b,
+                b'0'..=b'9' | b'.' | b',' | b'-' | b'+' | b'%' | b':' | b'/' | b'$'
+            )
+        })
+}
+
+/// Marks and joiners stay in the face of the character before them.
+fn joins(character: char) -> bool {
+    matches!(character as u32,
+        0x300..=0x36F | 0x200B..=0x200F | 0x2060 | 0xFE00..=0xFE0F | 0x20D0..=0x20FF | 0x00AD | 0x064B..=0x065F)
+}

@@ -1,0 +1,238 @@
+//! Inline content to atoms: line-break opportunities (UAX #14), bidi levels (UAX #9), styles.
+
+use std::sync::Arc;
+
+use icu_segmenter::{LineSegmenter, options::LineBreakOptions};
+use platen_document::bound::{Direction, Inline, StyleId};
+use unicode_bidi::{BidiInfo, Level};
+
+use super::{Atom, Break, Paragraph, SCRIPT_SIZE, TextContext};
+use crate::shape::MAX_WORD_BYTES;
+
+/// A stretch of the paragraph's text with one style and link.
+struct Span {
+    end: usize,
+    style: StyleId,
+    link: Option<u16>,
+    footnote: Option<u32>,
+}
+
+/// Texts and spans of a paragraph, before breaking.
+#[derive(Default)]
+struct Source {
+    text: String,
+    spans: Vec<Span>,
+    links: Vec<Arc<str>>,
+}
+
+impl Source {
+    fn push(&mut self, text: &str, style: StyleId, link: Option<u16>) {
+        self.text.push_str(text);
+        self.close(style, link, None);
+    }
+
+    fn close(&mut self, style: StyleId, link: Option<u16>, footnote: Option<u32>) {
+        self.spans.push(Span {
+            end: self.text.len(),
+            style,
+            link,
+            footnote,
+        });
+    }
+
+    fn link(&mut self, target: &Arc<str>) -> Option<u16> {
+        if let Some(index) = self.links.iter().position(|known| known == target) {
+            return Some(index as u16);
+        }
+        self.links.push(Arc::clone(target));
+        u16::try_from(self.links.len() - 1).ok()
+    }
+}
+
+impl TextContext<'_> {
+    /// The atoms of `content`. `style` is the block's, for breaks without text around them.
+    pub fn paragraph(&mut self, content: &[Inline], style: StyleId) -> Paragraph {
+        if let [
+            Inline::Text {
+                text,
+                style,
+                link: None,
+            },
+        ] = content
+        {
+            return self.text_paragraph(text, *style);
+        }
+        let mut source = Source::default();
+        for inline in content {
+            match inline {
+                Inline::Text { text, style, link } => {
+                    let link = link.as_ref().and_then(|target| source.link(target));
+                    source.push(text, *style, link);
+                }
+                Inline::Break => source.push("\n", style, None),
+                Inline::PageNumber(style) => {
+                    source.push(&self.fields.page_number.to_string(), *style, None);
+                }
+                Inline::PageCount(style) => {
+                    source.push(&self.fields.page_count.to_string(), *style, None);
+                }
+                Inline::Footnote { index, style } => {
+                    source.text.push_str(&(index + 1).to_string());
+                    source.close(*style, None, Some(*index));
+                }
+            }
+        }
+        self.atoms(source)
+    }
+
+    /// The atoms of plain text in one style.
+    pub fn text_paragraph(&mut self, text: &str, style: StyleId) -> Paragraph {
+        let simple = text
+            .bytes()
+            .all(|b| (0x20..0x7F).contains(&b) && b != b'-' && b != b'/');
+        if simple && self.document.direction == Direction::LeftToRight {
+            return self.simple_atoms(text, style);
+        }
+        let mut source = Source::default();
+        source.push(text, style, None);
+        self.atoms(source)
+    }
+
+    /// ASCII without hyphens: lines break at spaces only.
+    fn simple_atoms(&mut self, text: &str, style: StyleId) -> Paragraph {
+        let mut paragraph = Paragraph::default();
+        let span = Span {
+            end: 0,
+            style,
+            link: None,
+            footnote: None,
+        };
+        for word in text.split_inclusive(' ') {
+            let trimmed = word.trim_end_matches(' ');
+            let spaces = word.len() - trimmed.len();
+            self.push_atom(&mut paragraph, trimmed, spaces, &span, Break::Allowed, 0);
+        }
+        paragraph
+    }
+
+    fn atoms(&mut self, source: Source) -> Paragraph {
+        let Source { text, spans, links } = source;
+        let base_right_to_left = self.document.direction == Direction::RightToLeft;
+        let base = if base_right_to_left {
+            Level::rtl()
+        } else {
+            Level::ltr()
+        };
+        let bidi = (base_right_to_left || text.chars().any(is_right_to_left))
+            .then(|| BidiInfo::new(&text, Some(base)));
+        let mut paragraph = Paragraph {
+            links,
+            right_to_left: base_right_to_left,
+            ..Paragraph::default()
+        };
+        let segmenter = LineSegmenter::new_auto(LineBreakOptions::default());
+        let mut start = 0;
+        let mut span = 0;
+        for opportunity in segmenter.segment_str(&text).skip(1) {
+            while start < opportunity {
+                while spans[span].end <= start {
+                    span += 1;
+                }
+                let mut end = opportunity.min(spans[span].end).min(start + MAX_WORD_BYTES);
+                while !text.is_char_boundary(end) {
+                    end -= 1;
+                }
+                let mut level = 0;
+                if let Some(bidi) = &bidi {
+                    level = bidi.levels[start].number();
+                    end = same_level_end(bidi, start, end);
+                }
+                let part = &text[start..end];
+                let line_end =
+                    part.ends_with(['\n', '\u{2028}', '\u{2029}', '\u{85}', '\u{B}', '\u{C}']);
+                let after = match (line_end, end == opportunity) {
+                    (true, _) => Break::Mandatory,
+                    (false, true) if end < text.len() => Break::Allowed,
+                    _ => Break::Never,
+                };
+                let trimmed = part.trim_end_matches(|c: char| c.is_whitespace() && !is_glue(c));
+                let spaces = part[trimmed.len()..].chars().filter(|c| *c != '\n').count();
+                self.push_atom(&mut paragraph, trimmed, spaces, &spans[span], after, level);
+                start = end;
+            }
+        }
+        paragraph
+    }
+
+    fn push_atom(
+        &mut self,
+        paragraph: &mut Paragraph,
+        text: &str,
+        spaces: usize,
+        span: &Span,
+        after: Break,
+        level: u8,
+    ) {
+        let (mut size, mut rise) = self.size_and_rise(span.style);
+        if span.footnote.is_some() {
+            rise += size / 3.0;
+            size *= SCRIPT_SIZE;
+        }
+        let key = self.shaper.key(span.style, &self.styles);
+        let letter_spacing = self.styles[span.style].letter_spacing;
+        let space = (self.shaper.primary(key).space * size + letter_spacing) * spaces as f32;
+        if text.is_empty() && after != Break::Mandatory {
+            // Spaces that a style begins with belong to the atom before them.
+            if let Some(last) = paragraph.atoms.last_mut() {
+                if last.after != Break::Mandatory {
+                    last.space += space;
+                    last.after = after;
+                }
+            }
+            return;
+        }
+        let first = paragraph.words.len() as u32;
+        let mut width = 0.0;
+        let soft_hyphen = text.ends_with('\u{AD}');
+        let text = text.trim_end_matches('\u{AD}');
+        if !text.is_empty() {
+            width = self
+                .shape_width(key, text, level % 2 == 1, size, letter_spacing)
+                .0;
+            paragraph.words.extend_from_slice(&self.pieces);
+        }
+        paragraph.atoms.push(Atom {
+            style: span.style,
+            size,
+            rise,
+            width,
+            space,
+            after,
+            level,
+            words: first..paragraph.words.len() as u32,
+            link: span.link,
+            footnote: span.footnote,
+            soft_hyphen,
+        });
+    }
+}
+
+/// Where the bidi level of the character at `start` ends, at most `end`.
+fn same_level_end(bidi: &BidiInfo<'_>, start: usize, end: usize) -> usize {
+    let level = bidi.levels[start];
+    (start + 1..end)
+        .find(|index| bidi.text.is_char_boundary(*index) && bidi.levels[*index] != level)
+        .unwrap_or(end)
+}
+
+/// Spaces at which no line breaks.
+fn is_glue(character: char) -> bool {
+    matches!(character, '\u{A0}' | '\u{202F}' | '\u{2007}')
+}
+
+/// True for characters of right-to-left scripts and right-to-left controls.
+pub(super) fn is_right_to_left(character: char) -> bool {
+    matches!(character as u32,
+        0x590..=0x8FF | 0x200F | 0x202B | 0x202E | 0x2067 | 0xFB1D..=0xFDFF | 0xFE70..=0xFEFF
+        | 0x10800..=0x10FFF | 0x1E800..=0x1EFFF)
+}

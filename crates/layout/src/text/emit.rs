@@ -1,0 +1,288 @@
+//! Lines to placed words: alignment, justification, visual order (UAX #9, rule L2), decoration.
+
+use std::sync::Arc;
+
+use platen_document::bound::{Align, LineStyle, StyleId};
+
+use super::{Atom, Line, Paragraph, TextContext};
+use crate::page::{Area, Item, PlacedWord, TagId, TagKind, Tags, TextRun};
+
+/// Items with their words, in coordinates of their own.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Sink {
+    pub items: Vec<Item>,
+    pub words: Vec<PlacedWord>,
+}
+
+impl Sink {
+    /// Appends `other` moved by (`x`, `y`).
+    pub fn append(&mut self, other: Self, x: f32, y: f32) {
+        let base = self.words.len() as u32;
+        self.words.extend(other.words);
+        self.items.extend(other.items.into_iter().map(|mut item| {
+            item.shift(x, y, base);
+            item
+        }));
+    }
+}
+
+impl Item {
+    /// Moves the item, and its words by `base` places.
+    fn shift(&mut self, dx: f32, dy: f32, base: u32) {
+        let area = |area: &mut Area| {
+            area.x += dx;
+            area.y += dy;
+        };
+        match self {
+            Self::Text(run) => {
+                run.x += dx;
+                run.y += dy;
+                run.words = run.words.start + base..run.words.end + base;
+            }
+            Self::Rect { area: rect, .. }
+            | Self::Image { area: rect, .. }
+            | Self::Link { area: rect, .. } => area(rect),
+            Self::Line { from, to, .. } => {
+                *from = (from.0 + dx, from.1 + dy);
+                *to = (to.0 + dx, to.1 + dy);
+            }
+            Self::Figure { at, .. } => *at = (at.0 + dx, at.1 + dy),
+            Self::Tag(_) | Self::Artifact(_) => {}
+        }
+    }
+}
+
+/// Where a line goes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Placement {
+    /// Left edge of the room.
+    pub x: f32,
+    /// Width of the room.
+    pub width: f32,
+    /// Baseline.
+    pub baseline: f32,
+    /// Alignment.
+    pub align: Align,
+    /// Style of the block: inline backgrounds are drawn where a run's differs.
+    pub style: StyleId,
+    /// Tag of the text, marked again after links; `None` inside artifacts.
+    pub tag: Option<TagId>,
+}
+
+impl TextContext<'_> {
+    /// Appends the words of `line` to `sink`.
+    pub fn emit_line(
+        &mut self,
+        paragraph: &Paragraph,
+        line: &Line,
+        place: Placement,
+        tags: &mut Tags,
+        sink: &mut Sink,
+    ) {
+        let atoms = &paragraph.atoms[line.atoms.clone()];
+        if atoms.is_empty() {
+            return;
+        }
+        let free = place.width - line.width;
+        let right_to_left = paragraph.right_to_left;
+        let (offset, stretch) = match place.align {
+            Align::Start if right_to_left => (free, 0.0),
+            Align::End if right_to_left => (0.0, 0.0),
+            Align::Start | Align::Left => (0.0, 0.0),
+            Align::End | Align::Right => (free, 0.0),
+            Align::Center => (free / 2.0, 0.0),
+            Align::Justify => {
+                let gaps = atoms[..atoms.len() - 1]
+                    .iter()
+                    .filter(|atom| atom.space > 0.0)
+                    .count();
+                if line.last || gaps == 0 || free < 0.0 {
+                    (if right_to_left { free } else { 0.0 }, 0.0)
+                } else {
+                    (0.0, free / gaps as f32)
+                }
+            }
+        };
+        let left = place.x + offset;
+        let positions = visual_positions(atoms, stretch);
+        let mut index = 0;
+        while index < atoms.len() {
+            let end = run_end(atoms, index);
+            self.emit_run(
+                paragraph,
+                &atoms[index..end],
+                &positions[index..end],
+                left,
+                place,
+                tags,
+                sink,
+            );
+            index = end;
+        }
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn emit_run(
+        &mut self,
+        paragraph: &Paragraph,
+        atoms: &[Atom],
+        positions: &[f32],
+        left: f32,
+        place: Placement,
+        tags: &mut Tags,
+        sink: &mut Sink,
+    ) {
+        let first = &atoms[0];
+        let x = left + positions[0];
+        let start = sink.words.len() as u32;
+        let style = &self.styles[first.style];
+        let letter_spacing = style.letter_spacing;
+        for (index, (atom, position)) in atoms.iter().zip(positions).enumerate() {
+            let ids = &paragraph.words[atom.words.start as usize..atom.words.end as usize];
+            let mut offset = position - positions[0];
+            let mut place_word = |id: &crate::shape::WordId, space: bool| {
+                let word = self.shaper.word(*id);
+                sink.words.push(PlacedWord {
+                    word: *id,
+                    x: offset,
+                    space,
+                });
+                offset += word.width * atom.size + word.glyphs.len() as f32 * letter_spacing;
+            };
+            let space = index > 0 && atoms[index - 1].space > 0.0;
+            if atom.level % 2 == 1 {
+                ids.iter().rev().for_each(|id| place_word(id, false));
+            } else {
+                ids.iter()
+                    .enumerate()
+                    .for_each(|(i, id)| place_word(id, space && i == 0));
+            }
+        }
+        let last = atoms.len() - 1;
+        let width = positions[last] - positions[0] + atoms[last].width;
+        if start == sink.words.len() as u32 {
+            return;
+        }
+        let baseline = place.baseline - first.rise;
+        let area = Area {
+            x,
+            y: place.baseline - style.font_size * 0.95,
+            width,
+            height: style.font_size * 1.2,
+        };
+        if let (Some(color), true) = (style.background, first.style != place.style) {
+            sink.items.push(Item::Rect { area, color });
+        }
+        let target = first
+            .link
+            .map(|link| Arc::clone(&paragraph.links[usize::from(link)]));
+        let link_tag = target
+            .as_ref()
+            .zip(place.tag)
+            .map(|(_, tag)| tags.add(TagKind::Link, tag));
+        if let Some(tag) = link_tag {
+            sink.items.push(Item::Tag(tag));
+        }
+        sink.items.push(Item::Text(TextRun {
+            x,
+            y: baseline,
+            width,
+            size: first.size,
+            style: first.style,
+            words: start..sink.words.len() as u32,
+            rotated: false,
+        }));
+        self.decorate(first, x, width, baseline, sink);
+        if let (Some(target), Some(tag)) = (target, link_tag) {
+            sink.items.push(Item::Link { target, area, tag });
+            sink.items.extend(place.tag.map(Item::Tag));
+        }
+    }
+
+    fn decorate(&mut self, atom: &Atom, x: f32, width: f32, baseline: f32, sink: &mut Sink) {
+        let style = &self.styles[atom.style];
+        if !style.underline && !style.strike {
+            return;
+        }
+        let color = style.color;
+        let key = self.shaper.key(atom.style, &self.styles);
+        let (below, thickness) = self.shaper.primary(key).underline;
+        let mut line = |y: f32| {
+            sink.items.push(Item::Line {
+                from: (x, y),
+                to: (x + width, y),
+                width: (thickness * atom.size).max(0.4),
+                color,
+                style: LineStyle::Solid,
+            });
+        };
+        let style = &self.styles[atom.style];
+        if style.underline {
+            line(baseline + below * atom.size);
+        }
+        if style.strike {
+            line(baseline - 0.26 * atom.size);
+        }
+    }
+}
+
+/// Index after the last atom that can be drawn in one run with the atom at `start`.
+fn run_end(atoms: &[Atom], start: usize) -> usize {
+    let first = &atoms[start];
+    if first.level % 2 == 1 {
+        return start + 1;
+    }
+    let same = |atom: &&Atom| {
+        atom.style == first.style
+            && atom.link == first.link
+            && atom.level == first.level
+            && atom.footnote.is_none()
+            && first.footnote.is_none()
+    };
+    start + 1 + atoms[start + 1..].iter().take_while(same).count()
+}
+
+/// Left edge of each atom, in logical order, from the left end of the line.
+fn visual_positions(atoms: &[Atom], stretch: f32) -> Vec<f32> {
+    let mut order: Vec<usize> = (0..atoms.len()).collect();
+    let highest = atoms.iter().map(|atom| atom.level).max().unwrap_or(0);
+    let lowest_odd = atoms
+        .iter()
+        .map(|atom| atom.level)
+        .filter(|level| level % 2 == 1)
+        .min();
+    for level in (lowest_odd.unwrap_or(u8::MAX)..=highest).rev() {
+        let mut index = 0;
+        while index < order.len() {
+            let end = index
+                + order[index..]
+                    .iter()
+                    .take_while(|atom| atoms[**atom].level >= level)
+                    .count();
+            if end > index {
+                order[index..end].reverse();
+                index = end;
+            } else {
+                index += 1;
+            }
+        }
+    }
+    let mut positions = vec![0.0; atoms.len()];
+    let mut x = 0.0;
+    let last = atoms.len() - 1;
+    for index in order {
+        let atom = &atoms[index];
+        // Trailing spaces of the line take no room.
+        let space = match index == last {
+            true => 0.0,
+            false => atom.space + if atom.space > 0.0 { stretch } else { 0.0 },
+        };
+        if atom.level % 2 == 1 {
+            positions[index] = x + space;
+        } else {
+            positions[index] = x;
+        }
+        x += atom.width + space;
+    }
+    positions
+}

@@ -1,0 +1,149 @@
+//! Paragraph text: inline content becomes atoms (unbreakable stretches with their width), atoms
+//! become lines, lines become placed words.
+
+mod atoms;
+mod emit;
+mod hyphen;
+mod lines;
+
+use std::{ops::Range, sync::Arc};
+
+use platen_document::bound::{Baseline, Document, StyleId, StyleTable};
+
+pub(crate) use self::{
+    emit::{Placement, Sink},
+    hyphen::Hyphenator,
+    lines::Line,
+};
+use crate::shape::{Shaper, WordId};
+
+/// What may happen after an atom.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Break {
+    /// No line break.
+    Never,
+    /// A line may end here.
+    Allowed,
+    /// A line ends here.
+    Mandatory,
+}
+
+/// An unbreakable stretch of text of one style, link and direction.
+#[derive(Clone, Debug)]
+pub(crate) struct Atom {
+    pub style: StyleId,
+    /// Font size after superscripting.
+    pub size: f32,
+    /// Height over the baseline.
+    pub rise: f32,
+    pub width: f32,
+    /// Width of the spaces after it.
+    pub space: f32,
+    pub after: Break,
+    /// Bidi embedding level; odd is right to left.
+    pub level: u8,
+    /// Words in [`Paragraph::words`], in logical order.
+    pub words: Range<u32>,
+    /// Index into [`Paragraph::links`].
+    pub link: Option<u16>,
+    /// Index of the footnote that this is the mark of.
+    pub footnote: Option<u32>,
+    /// A soft hyphen ends it: a hyphen is drawn where a line ends here.
+    pub soft_hyphen: bool,
+}
+
+/// The atoms of one paragraph.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Paragraph {
+    pub atoms: Vec<Atom>,
+    pub words: Vec<WordId>,
+    pub links: Vec<Arc<str>>,
+    pub right_to_left: bool,
+}
+
+/// Page numbers that fields show.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fields {
+    pub page_number: u32,
+    pub page_count: u32,
+}
+
+/// Everything that text layout reads and fills.
+pub(crate) struct TextContext<'a> {
+    pub document: &'a Document,
+    /// The document's styles, with those that layout adds.
+    pub styles: StyleTable,
+    pub shaper: &'a mut Shaper,
+    pub hyphenator: Hyphenator,
+    pub fields: Fields,
+    pub pieces: Vec<WordId>,
+}
+
+/// Size of super- and subscripts against the text around them.
+const SCRIPT_SIZE: f32 = 0.65;
+
+impl TextContext<'_> {
+    /// Font size and rise of a style.
+    pub fn size_and_rise(&self, style: StyleId) -> (f32, f32) {
+        let style = &self.styles[style];
+        match style.baseline {
+            Baseline::Normal => (style.font_size, 0.0),
+            Baseline::Superscript => (style.font_size * SCRIPT_SIZE, style.font_size / 3.0),
+            Baseline::Subscript => (style.font_size * SCRIPT_SIZE, -style.font_size / 7.0),
+        }
+    }
+
+    /// Height above and below the baseline of a line in `style`, half the leading included.
+    pub fn extents(&mut self, style: StyleId) -> (f32, f32) {
+        let key = self.shaper.key(style, &self.styles);
+        let face = self.shaper.primary(key);
+        let (ascent, descent) = (face.ascent, face.descent);
+        let style = &self.styles[style];
+        let size = style.font_size;
+        let leading = size * style.line_height - (ascent + descent) * size;
+        (
+            ascent * size + leading / 2.0,
+            descent * size + leading / 2.0,
+        )
+    }
+
+    /// Width of `text` in `style` on one line, in points.
+    pub fn measure(&mut self, text: &str, style: StyleId) -> f32 {
+        let key = self.shaper.key(style, &self.styles);
+        let space = self.shaper.primary(key).space;
+        let letter_spacing = self.styles[style].letter_spacing;
+        let (size, _) = self.size_and_rise(style);
+        let mut width = 0.0;
+        for (index, word) in text.split(' ').enumerate() {
+            if index > 0 {
+                width += space * size + letter_spacing;
+            }
+            if !word.is_empty() {
+                width += self.shape_width(key, word, false, size, letter_spacing).0;
+            }
+        }
+        width
+    }
+
+    /// Shapes a word into `self.pieces`; its width, and how many glyphs it has.
+    fn shape_width(
+        &mut self,
+        key: crate::shape::FontKey,
+        text: &str,
+        right_to_left: bool,
+        size: f32,
+        letter_spacing: f32,
+    ) -> (f32, usize) {
+        self.pieces.clear();
+        self.shaper
+            .shape(key, text, right_to_left, &mut self.pieces);
+        let mut width = 0.0;
+        let mut glyphs = 0;
+        for id in &self.pieces {
+            let word = self.shaper.word(*id);
+            width += word.width;
+            glyphs += word.glyphs.len();
+        }
+        (width * size + glyphs as f32 * letter_spacing, glyphs)
+    }
+}
