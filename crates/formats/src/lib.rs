@@ -1,1 +1,14 @@
 //! Writers of Platen, a folder per format: pdf, html, docx, pptx, xlsx, csv, png, svg. Pure.
+//!
+//! Each writer takes a bound document and returns its bytes with the loss report ([`report`]).
+
+mod calendar;
+pub mod csv;
+mod error;
+mod grid;
+mod metrics;
+mod plain;
+pub mod report;
+
+pub use error::Error;
+pub use report::Written;
