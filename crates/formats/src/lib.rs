@@ -7,8 +7,10 @@ pub mod csv;
 mod error;
 mod grid;
 mod metrics;
+mod ooxml;
 mod plain;
 pub mod report;
+pub mod xlsx;
 
 pub use error::Error;
 pub use report::Written;
