@@ -4,6 +4,7 @@
 
 mod calendar;
 pub mod csv;
+pub mod docx;
 mod error;
 mod grid;
 mod metrics;
