@@ -182,14 +182,18 @@ impl TextContext<'_> {
         let letter_spacing = self.styles[span.style].letter_spacing;
         let space = (self.shaper.primary(key).space * size + letter_spacing) * spaces as f32;
         if text.is_empty() && after != Break::Mandatory {
-            // Spaces that a style begins with belong to the atom before them.
-            if let Some(last) = paragraph.atoms.last_mut() {
-                if last.after != Break::Mandatory {
+            // Spaces that a style begins with belong to the atom before them, unless they stand
+            // between directions: then they are an atom of their own.
+            match paragraph.atoms.last_mut() {
+                None => return,
+                Some(last) if last.after == Break::Mandatory => return,
+                Some(last) if last.level == level => {
                     last.space += space;
                     last.after = after;
+                    return;
                 }
+                Some(_) => {}
             }
-            return;
         }
         let first = paragraph.words.len() as u32;
         let mut width = 0.0;

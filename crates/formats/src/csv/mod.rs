@@ -1,0 +1,208 @@
+//! CSV of one table (RFC 4180): CRLF line ends, quotes where needed, formulas neutralised.
+
+use platen_document::{
+    Diagnostic,
+    bound::{BlockKind, Cell, Document, RowKind, Table, Value},
+};
+
+use crate::{
+    Error, Written,
+    calendar::{iso_date, iso_date_time, iso_time},
+    grid::{Grid, Slot},
+    plain::{cell_text, walk},
+    report::Report,
+};
+
+/// What to write and how.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CsvOptions {
+    /// Name of the table; the first of the document where `None`.
+    pub table: Option<String>,
+    /// Between fields.
+    pub delimiter: char,
+    /// Begins with a byte order mark, which Excel needs to see UTF-8.
+    pub bom: bool,
+    /// Puts `'` before texts that a spreadsheet would run as a formula.
+    pub neutralise_formulas: bool,
+    /// How typed values are written.
+    pub values: CsvValues,
+}
+
+/// How typed values are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CsvValues {
+    /// As the document shows them.
+    Formatted,
+    /// Numbers with a full stop and no grouping, dates by ISO 8601, `true` and `false`.
+    #[default]
+    Raw,
+}
+
+impl Default for CsvOptions {
+    fn default() -> Self {
+        Self {
+            table: None,
+            delimiter: ',',
+            bom: false,
+            neutralise_formulas: true,
+            values: CsvValues::Raw,
+        }
+    }
+}
+
+/// Writes the chosen table: a line of column names, then the data rows.
+///
+/// # Errors
+/// [`Error::Author`] where the document has no such table.
+pub fn write(document: &Document, options: &CsvOptions) -> Result<Written, Error> {
+    let (table, path, others) = choose(document, options.table.as_deref())?;
+    let mut report = Report::default();
+    if others > 0 {
+        report.warn(
+            "tables-omitted",
+            "",
+            format!("CSV holds one table; {others} other tables are left out"),
+        );
+    }
+    if table.rows.iter().any(|row| row.kind != RowKind::Data) {
+        report.warn(
+            "summary-rows-omitted",
+            path,
+            "CSV holds data rows only; group headers, subtotals and totals are left out",
+        );
+    }
+    let mut writer = Writer {
+        out: String::with_capacity(table.rows.len() * table.columns.len() * 12),
+        options,
+    };
+    if options.bom {
+        writer.out.push('\u{FEFF}');
+    }
+    for (index, column) in table.columns.iter().enumerate() {
+        writer.field(index, &column.key, false);
+    }
+    writer.out.push_str("\r\n");
+    let mut grid = Grid::new(table.columns.len());
+    let rows: Vec<_> = table
+        .rows
+        .iter()
+        .filter(|row| row.kind == RowKind::Data)
+        .collect();
+    for (index, row) in rows.iter().enumerate() {
+        for slot in grid.place(row, rows.len() - index) {
+            match *slot {
+                Slot::Cell { column, span, cell } => {
+                    writer.cell(column, cell, document);
+                    (1..span).for_each(|next| writer.field(column + next, "", false));
+                }
+                Slot::Continued { column, span, .. } => {
+                    (0..span).for_each(|next| writer.field(column + next, "", false));
+                }
+                Slot::Missing { column } => writer.field(column, "", false),
+            }
+        }
+        writer.out.push_str("\r\n");
+    }
+    Ok(report.finish(writer.out.into_bytes()))
+}
+
+/// The table named `name` or the first, its path, and the number of others.
+fn choose<'a>(
+    document: &'a Document,
+    name: Option<&str>,
+) -> Result<(&'a Table, &'a str, usize), Error> {
+    let mut tables = Vec::new();
+    for section in &document.sections {
+        walk(&section.body, &mut |block| {
+            if let BlockKind::Table(table) = &block.kind {
+                tables.push((table.as_ref(), block.path.as_ref()));
+            }
+        });
+    }
+    let chosen = match name {
+        Some(name) => tables
+            .iter()
+            .find(|(table, _)| table.name.as_deref() == Some(name)),
+        None => tables.first(),
+    };
+    if let Some((table, path)) = chosen {
+        return Ok((table, path, tables.len() - 1));
+    }
+    let names: Vec<String> = tables
+        .iter()
+        .filter_map(|(table, _)| table.name.as_ref().map(|name| format!("`{name}`")))
+        .collect();
+    Err(Error::Author(match name {
+        Some(name) if !names.is_empty() => Diagnostic::error(
+            "unknown-table",
+            "",
+            format!("there is no table named `{name}`"),
+        )
+        .with_hint(format!("the tables are {}", names.join(", "))),
+        Some(name) => Diagnostic::error(
+            "unknown-table",
+            "",
+            format!("there is no table named `{name}`"),
+        )
+        .with_hint("give the table node a `name`"),
+        None => Diagnostic::error(
+            "no-table",
+            "",
+            "CSV needs a table and the document has none",
+        )
+        .with_hint("add a `table` node, or choose another format"),
+    }))
+}
+
+struct Writer<'a> {
+    out: String,
+    options: &'a CsvOptions,
+}
+
+impl Writer<'_> {
+    fn cell(&mut self, column: usize, cell: &Cell, document: &Document) {
+        let typed = cell.value != Value::Empty;
+        match (raw(cell.value), self.options.values) {
+            (Some(value), CsvValues::Raw) => self.field(column, &value, true),
+            _ => self.field(column, &cell_text(cell, document), typed),
+        }
+    }
+
+    fn field(&mut self, column: usize, text: &str, typed: bool) {
+        if column > 0 {
+            self.out.push(self.options.delimiter);
+        }
+        let delimiter = self.options.delimiter;
+        let dangerous = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
+        let guard = dangerous && !typed && self.options.neutralise_formulas;
+        let quote = text.contains(|c| c == delimiter || matches!(c, '"' | '\r' | '\n'));
+        if quote {
+            self.out.push('"');
+        }
+        if guard {
+            self.out.push('\'');
+        }
+        if text.contains('"') {
+            self.out.push_str(&text.replace('"', "\"\""));
+        } else {
+            self.out.push_str(text);
+        }
+        if quote {
+            self.out.push('"');
+        }
+    }
+}
+
+/// `value` for machines.
+fn raw(value: Value) -> Option<String> {
+    match value {
+        Value::Empty => None,
+        Value::Number(number) if number == 0.0 => Some("0".to_owned()),
+        Value::Number(number) if (1e-6..1e16).contains(&number.abs()) => Some(number.to_string()),
+        Value::Number(number) => Some(format!("{number:e}")),
+        Value::Bool(value) => Some(value.to_string()),
+        Value::Date(days) => Some(iso_date(days.into())),
+        Value::DateTime(seconds) => Some(iso_date_time(seconds)),
+        Value::Time(seconds) => Some(iso_time(seconds.into())),
+    }
+}

@@ -1,0 +1,342 @@
+//! Blocks: headings, lists, tables of contents, dividers, places to sign.
+
+use std::fmt::Write as _;
+
+use platen_document::bound::{
+    Block, BlockKind, Border, Columns, Inline, KeyValue, LineStyle, List, Signature, StyleId,
+    plain_text,
+};
+
+use super::{
+    Story, Writer,
+    numbering::{DEEPEST, indent},
+    paragraph::{Frame, border_element},
+    table::{LayoutCell, LayoutTable},
+};
+use crate::{
+    Error,
+    metrics::{solve, text_width},
+    ooxml::twips,
+};
+
+impl<'a> Writer<'a> {
+    /// Writes `blocks`, `width` points wide.
+    pub(super) fn blocks(&mut self, blocks: &'a [Block], width: f32) -> Result<(), Error> {
+        for block in blocks {
+            self.block(block, width)?;
+        }
+        Ok(())
+    }
+
+    fn block(&mut self, block: &'a Block, width: f32) -> Result<(), Error> {
+        self.path = &block.path;
+        if let Some(id) = &block.id
+            && self.story == Story::Body
+            && let Some(name) = self.bookmarks.get(id.as_ref()).cloned()
+        {
+            let close = self.bookmark(&name);
+            self.out.push_str(&close);
+        }
+        match &block.kind {
+            BlockKind::Heading { level, content } => self.heading(*level, content, block.style),
+            BlockKind::Paragraph(content) => self.paragraph(content, block.style, Frame::Block),
+            BlockKind::List(list) => self.list(list, block.style, width)?,
+            BlockKind::Table(table) => self.table(table, block.style, width)?,
+            BlockKind::Columns(columns) => self.columns(columns, block.style, width)?,
+            BlockKind::Panel { title, body } => {
+                self.panel(title.as_deref(), body, block.style, width)?;
+            }
+            BlockKind::KeyValue(pairs) => self.key_value(pairs, block.style, width)?,
+            BlockKind::Image(image) => self.image(image, block.style, width)?,
+            BlockKind::Barcode(barcode) => self.barcode(barcode, block.style, width)?,
+            BlockKind::Chart(chart) => self.chart(chart, block.style, width)?,
+            BlockKind::Divider {
+                thickness,
+                color,
+                line,
+            } => {
+                let border = Border {
+                    width: *thickness,
+                    color: *color,
+                    style: *line,
+                };
+                self.divider(&border, block.style);
+            }
+            BlockKind::Spacer(height) => self.gap(*height),
+            BlockKind::PageBreak => self.break_before = true,
+            BlockKind::TableOfContents { title, depth } => {
+                self.contents(title.as_deref(), *depth, block.style, width);
+            }
+            BlockKind::Signature(signature) => self.signature(signature, block.style, width),
+        }
+        self.path = &block.path;
+        Ok(())
+    }
+
+    fn heading(&mut self, level: u8, content: &[Inline], id: StyleId) {
+        let word_id = format!("Heading{}", level.clamp(1, 6));
+        let base = self.styles.base_named(&word_id);
+        let properties = self.properties(id, base, Frame::Block);
+        self.open(&properties);
+        let bookmark = if self.story == Story::Body {
+            self.headings_written += 1;
+            let heading = self.headings.get(self.headings_written - 1);
+            heading.map(|heading| heading.bookmark.clone())
+        } else {
+            None
+        };
+        let close = bookmark
+            .map(|name| self.bookmark(&name))
+            .unwrap_or_default();
+        self.inlines(content, id, base);
+        let _ = write!(self.out, "{close}</w:p>");
+    }
+
+    fn list(&mut self, list: &'a List, id: StyleId, width: f32) -> Result<(), Error> {
+        let level = self.list_level.min(DEEPEST);
+        if self.list_level > DEEPEST {
+            self.report.warn(
+                "list-levels-flattened",
+                self.path,
+                "Word knows nine levels of lists; deeper ones stand at the ninth",
+            );
+        }
+        let number = self.numbering.list(list.ordered, level, list.start);
+        let base = self.styles.base_named("ListParagraph");
+        for item in &list.items {
+            let mut properties = self.properties(id, base, Frame::Block);
+            properties.list = Some((number, level));
+            properties.indent = format!("<w:ind w:left=\"{}\" w:hanging=\"300\"/>", indent(level));
+            self.open(&properties);
+            self.inlines(&item.content, id, base);
+            self.out.push_str("</w:p>");
+            self.list_level += 1;
+            let inner = width - indent(level) as f32 / 20.0;
+            let result = self.blocks(&item.body, inner.max(36.0));
+            self.list_level -= 1;
+            result?;
+        }
+        Ok(())
+    }
+
+    fn columns(&mut self, columns: &'a Columns, id: StyleId, width: f32) -> Result<(), Error> {
+        let count = columns.columns.len();
+        let gaps = columns.gap * count.saturating_sub(1) as f32;
+        let specs: Vec<_> = columns
+            .columns
+            .iter()
+            .map(|column| match column.width {
+                platen_document::bound::ColumnWidth::Auto => {
+                    platen_document::bound::ColumnWidth::Fraction(1.0)
+                }
+                width => width,
+            })
+            .collect();
+        let mut widths = solve(
+            &specs,
+            &vec![(0.0, 0.0); count],
+            (width - gaps).max(36.0),
+            false,
+        );
+        for inner in widths.iter_mut().take(count.saturating_sub(1)) {
+            *inner += columns.gap;
+        }
+        self.space_before(id);
+        LayoutTable::new(&widths).open(self);
+        self.out.push_str("<w:tr>");
+        for (index, column) in columns.columns.iter().enumerate() {
+            let gap = if index + 1 < count { columns.gap } else { 0.0 };
+            let cell = LayoutCell {
+                width: widths[index],
+                padding_end: gap,
+                vertical_align: columns.vertical_align,
+                ..LayoutCell::default()
+            };
+            cell.open(self);
+            self.cell_blocks(&column.body, (widths[index] - gap).max(18.0))?;
+            self.out.push_str("</w:tc>");
+        }
+        self.out.push_str("</w:tr></w:tbl>");
+        self.after_table(id);
+        Ok(())
+    }
+
+    fn panel(
+        &mut self,
+        title: Option<&'a [Inline]>,
+        body: &'a [Block],
+        id: StyleId,
+        width: f32,
+    ) -> Result<(), Error> {
+        let style = &self.document.styles[id];
+        let width = width - style.indent_start - style.indent_end;
+        self.space_before(id);
+        let widths = [width];
+        let mut table = LayoutTable::new(&widths);
+        table.indent = style.indent_start;
+        table.open(self);
+        let split = if style.keep_together {
+            "<w:trPr><w:cantSplit/></w:trPr>"
+        } else {
+            ""
+        };
+        let _ = write!(self.out, "<w:tr>{split}");
+        let cell = LayoutCell {
+            width,
+            style: Some(id),
+            ..LayoutCell::default()
+        };
+        cell.open(self);
+        if let Some(title) = title {
+            let before = std::mem::replace(&mut self.keep_with_next, true);
+            self.paragraph(title, id, Frame::Cell);
+            self.keep_with_next = before;
+        }
+        let inner = width - style.padding.left - style.padding.right;
+        if title.is_none() || !body.is_empty() {
+            self.cell_blocks(body, inner.max(18.0))?;
+        }
+        self.out.push_str("</w:tc></w:tr></w:tbl>");
+        self.after_table(id);
+        Ok(())
+    }
+
+    fn key_value(&mut self, pairs: &'a KeyValue, id: StyleId, width: f32) -> Result<(), Error> {
+        let across = usize::from(pairs.columns.max(1));
+        let style = &self.document.styles[id];
+        let label = &self.document.styles[self.document.named.label];
+        let widest = pairs
+            .items
+            .iter()
+            .map(|(key, _)| {
+                text_width(
+                    &plain_text(key),
+                    label.font_size.max(style.font_size),
+                    label.bold,
+                )
+            })
+            .fold(0.0, f32::max);
+        let pair = width / across as f32;
+        let key = pairs.key_width.unwrap_or(widest + 14.0).min(pair * 0.6);
+        let widths: Vec<f32> = (0..across).flat_map(|_| [key, pair - key]).collect();
+        self.space_before(id);
+        LayoutTable::new(&widths).open(self);
+        for row in pairs.items.chunks(across) {
+            self.out.push_str("<w:tr><w:trPr><w:cantSplit/></w:trPr>");
+            for index in 0..across {
+                let item = row.get(index);
+                let (name, value) = item.map_or((&[][..], &[][..]), |(key, value)| (key, value));
+                for (content, width, gap) in [(name, key, 8.0), (value, pair - key, 8.0)] {
+                    let cell = LayoutCell {
+                        width,
+                        padding_end: gap,
+                        padding_vertical: 1.5,
+                        ..LayoutCell::default()
+                    };
+                    cell.open(self);
+                    self.paragraph(content, id, Frame::Cell);
+                    self.out.push_str("</w:tc>");
+                }
+            }
+            self.out.push_str("</w:tr>");
+        }
+        self.out.push_str("</w:tbl>");
+        self.after_table(id);
+        Ok(())
+    }
+
+    fn divider(&mut self, border: &Border, id: StyleId) {
+        let style = &self.document.styles[id];
+        let _ = write!(
+            self.out,
+            "<w:p><w:pPr><w:pBdr>{}</w:pBdr><w:spacing w:before=\"{}\" w:after=\"{}\" w:line=\"20\" \
+             w:lineRule=\"exact\"/><w:ind w:left=\"{}\" w:right=\"{}\"/></w:pPr></w:p>",
+            border_element("bottom", border, 0),
+            twips(style.space_before).max(0),
+            twips(style.space_after).max(0),
+            twips(style.indent_start),
+            twips(style.indent_end),
+        );
+    }
+
+    fn signature(&mut self, signature: &Signature, id: StyleId, width: f32) {
+        let style = &self.document.styles[id];
+        let base = self.styles.base(id);
+        self.gap(signature.height);
+        let border = Border {
+            width: 0.75,
+            color: self.document.theme.text,
+            style: LineStyle::Solid,
+        };
+        let mut properties = self.properties(id, base, Frame::Cell);
+        properties.keep_lines = Some(true);
+        properties.borders = border_element("top", &border, 2);
+        let end = (width - signature.width).max(0.0);
+        properties.indent = format!("<w:ind w:left=\"0\" w:right=\"{}\"/>", twips(end));
+        let after = twips(style.space_after).max(0);
+        properties.spacing = format!("<w:spacing w:before=\"0\" w:after=\"{after}\"/>");
+        self.open(&properties);
+        if let Some(label) = &signature.label {
+            self.inlines(label, id, base);
+        }
+        self.out.push_str("</w:p>");
+        self.report.warn(
+            "signature-as-line",
+            self.path,
+            "Word has no signature field here: a line to sign on is written",
+        );
+    }
+
+    /// The TOC field with its entries, which Word brings up to date when it opens the file.
+    fn contents(&mut self, title: Option<&[Inline]>, depth: u8, id: StyleId, width: f32) {
+        if let Some(title) = title {
+            let before = std::mem::replace(&mut self.keep_with_next, true);
+            self.paragraph(title, id, Frame::Block);
+            self.keep_with_next = before;
+        }
+        let depth = depth.clamp(1, 6);
+        let begin = format!(
+            "<w:r><w:fldChar w:fldCharType=\"begin\" w:dirty=\"true\"/></w:r><w:r>\
+             <w:instrText xml:space=\"preserve\"> TOC \\o \"1-{depth}\" \\h \\z \\u </w:instrText></w:r>\
+             <w:r><w:fldChar w:fldCharType=\"separate\"/></w:r>"
+        );
+        let headings = std::mem::take(&mut self.headings);
+        let mut begin = Some(begin);
+        for heading in headings.iter().filter(|heading| heading.level <= depth) {
+            let _ = write!(
+                self.out,
+                "<w:p><w:pPr><w:pStyle w:val=\"TOC{}\"/><w:tabs>\
+                 <w:tab w:val=\"right\" w:leader=\"dot\" w:pos=\"{}\"/></w:tabs></w:pPr>",
+                heading.level.clamp(1, 6),
+                twips(width)
+            );
+            self.out.push_str(&begin.take().unwrap_or_default());
+            let bookmark = &heading.bookmark;
+            let _ = write!(
+                self.out,
+                "<w:hyperlink w:anchor=\"{bookmark}\" w:history=\"1\"><w:r>"
+            );
+            let text = plain_text(&heading.content).replace('\n', " ");
+            super::paragraph::push_text(&mut self.out, &text);
+            let _ = write!(
+                self.out,
+                "</w:r><w:r><w:tab/></w:r><w:r><w:fldChar w:fldCharType=\"begin\"/></w:r><w:r>\
+                 <w:instrText xml:space=\"preserve\"> PAGEREF {bookmark} \\h </w:instrText></w:r>\
+                 <w:r><w:fldChar w:fldCharType=\"separate\"/></w:r><w:r><w:t>…</w:t></w:r><w:r>\
+                 <w:fldChar w:fldCharType=\"end\"/></w:r></w:hyperlink></w:p>"
+            );
+        }
+        self.headings = headings;
+        let begin = begin.unwrap_or_default();
+        let _ = write!(
+            self.out,
+            "<w:p><w:pPr><w:spacing w:before=\"0\" w:after=\"0\" w:line=\"20\" w:lineRule=\"exact\"/>\
+             </w:pPr>{begin}<w:r><w:fldChar w:fldCharType=\"end\"/></w:r></w:p>"
+        );
+        self.report.warn(
+            "page-numbers-on-open",
+            self.path,
+            "the page numbers of the table of contents appear when Word updates its fields",
+        );
+    }
+}

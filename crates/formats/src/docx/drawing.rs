@@ -1,0 +1,173 @@
+//! Pictures, barcodes and native charts as inline drawings (ECMA-376 part 1, section 20.4).
+
+use std::fmt::Write as _;
+
+use platen_document::bound::{Align, Barcode, Chart, Image, Inline, StyleId};
+
+use super::{Writer, paragraph::Frame};
+use crate::{
+    Error,
+    ooxml::{Escaped, chart_parts, emu},
+};
+
+impl<'a> Writer<'a> {
+    pub(super) fn image(&mut self, image: &'a Image, id: StyleId, width: f32) -> Result<(), Error> {
+        let Some(file) = self.media.image(&image.data)? else {
+            self.report.warn(
+                "image-omitted",
+                self.path,
+                "this WebP picture cannot be decoded",
+            );
+            let text = Inline::text(format!("[{}]", image.alt), id);
+            self.paragraph(&[text], id, Frame::Block);
+            return Ok(());
+        };
+        let link = image.link.as_deref().and_then(|link| {
+            if let Some(id) = link.strip_prefix('#') {
+                // Pictures link to addresses only; a bookmark is an address with an empty file.
+                let name = self.bookmarks.get(id)?;
+                Some(self.relationships.link(&format!("#{name}")))
+            } else {
+                Some(self.relationships.link(link))
+            }
+        });
+        let size = (image.width, image.height);
+        let graphic = self.picture(&file);
+        let caption = image.caption.as_deref();
+        self.drawing(
+            &graphic,
+            size,
+            &image.alt,
+            link,
+            image.align,
+            id,
+            width,
+            caption.is_some(),
+        );
+        if let Some(caption) = caption {
+            self.caption(caption, image.align);
+        }
+        Ok(())
+    }
+
+    pub(super) fn barcode(
+        &mut self,
+        barcode: &'a Barcode,
+        id: StyleId,
+        width: f32,
+    ) -> Result<(), Error> {
+        let file = self.media.barcode(barcode)?;
+        let graphic = self.picture(&file);
+        let alt = if barcode.alt.is_empty() {
+            &barcode.value
+        } else {
+            &barcode.alt
+        };
+        let size = (barcode.width, barcode.height);
+        self.drawing(
+            &graphic,
+            size,
+            alt,
+            None,
+            barcode.align,
+            id,
+            width,
+            barcode.text.is_some(),
+        );
+        if let Some(text) = &barcode.text {
+            self.caption(text, barcode.align);
+        }
+        Ok(())
+    }
+
+    pub(super) fn chart(&mut self, chart: &'a Chart, id: StyleId, width: f32) -> Result<(), Error> {
+        if self.story != super::Story::Body {
+            self.report.warn(
+                "chart-omitted",
+                self.path,
+                "Word has no charts in headers and footers",
+            );
+            let text = Inline::text(format!("[{}]", chart.alt), id);
+            self.paragraph(&[text], id, Frame::Block);
+            return Ok(());
+        }
+        self.charts.push(chart_parts(chart, self.document)?);
+        let target = format!("charts/chart{}.xml", self.charts.len());
+        let relationship = self.relationships.add("chart", target);
+        let graphic = format!(
+            "<a:graphicData uri=\"http://schemas.openxmlformats.org/drawingml/2006/chart\">\
+             <c:chart xmlns:c=\"http://schemas.openxmlformats.org/drawingml/2006/chart\" \
+             r:id=\"{relationship}\"/></a:graphicData>"
+        );
+        let size = (chart.width.unwrap_or(width).min(width), chart.height);
+        let alt = if chart.alt.is_empty() {
+            chart.title.as_deref().unwrap_or_default()
+        } else {
+            &chart.alt
+        };
+        let align = self.document.styles[id].align;
+        self.drawing(&graphic, size, alt, None, align, id, width, false);
+        Ok(())
+    }
+
+    fn picture(&mut self, file: &str) -> String {
+        let relationship = self.relationships.add("image", format!("media/{file}"));
+        format!(
+            "<a:graphicData uri=\"http://schemas.openxmlformats.org/drawingml/2006/picture\"><pic:pic>\
+             <pic:nvPicPr><pic:cNvPr id=\"0\" name=\"{file}\"/><pic:cNvPicPr/></pic:nvPicPr>\
+             <pic:blipFill><a:blip r:embed=\"{relationship}\"/><a:stretch><a:fillRect/></a:stretch>\
+             </pic:blipFill><pic:spPr><a:xfrm><a:off x=\"0\" y=\"0\"/><a:ext SIZE/></a:xfrm>\
+             <a:prstGeom prst=\"rect\"><a:avLst/></a:prstGeom></pic:spPr></pic:pic></a:graphicData>"
+        )
+    }
+
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "three callers, each with all of them"
+    )]
+    fn drawing(
+        &mut self,
+        graphic: &str,
+        (width, height): (f32, f32),
+        alt: &str,
+        link: Option<String>,
+        align: Align,
+        id: StyleId,
+        available: f32,
+        captioned: bool,
+    ) {
+        let scale = (available / width.max(0.1)).min(1.0);
+        let (across, down) = (emu(width * scale).max(1), emu(height * scale).max(1));
+        self.drawings_written += 1;
+        let number = self.drawings_written;
+        let base = self.styles.base(id);
+        let mut properties = self.properties(id, base, Frame::Block);
+        properties.align = Some(super::styles::justification(align, self.rtl));
+        if captioned {
+            properties.keep_next = Some(true);
+        }
+        self.open(&properties);
+        let graphic = graphic.replace("SIZE", &format!("cx=\"{across}\" cy=\"{down}\""));
+        let link = link.map_or(String::new(), |link| {
+            format!("<a:hlinkClick r:id=\"{link}\"/>")
+        });
+        let _ = write!(
+            self.out,
+            "<w:r><w:drawing><wp:inline distT=\"0\" distB=\"0\" distL=\"0\" distR=\"0\">\
+             <wp:extent cx=\"{across}\" cy=\"{down}\"/><wp:docPr id=\"{number}\" \
+             name=\"Graphic {number}\" descr=\"{}\">{link}</wp:docPr><wp:cNvGraphicFramePr/>\
+             <a:graphic>{graphic}</a:graphic></wp:inline></w:drawing></w:r></w:p>",
+            Escaped(alt)
+        );
+    }
+
+    fn caption(&mut self, content: &'a [Inline], align: Align) {
+        let id = self.document.named.caption;
+        let base = self.styles.base(id);
+        let mut properties = self.properties(id, base, Frame::Block);
+        properties.align = Some(super::styles::justification(align, self.rtl));
+        self.open(&properties);
+        self.inlines(content, id, base);
+        self.out.push_str("</w:p>");
+    }
+}

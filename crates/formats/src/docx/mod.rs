@@ -1,0 +1,275 @@
+//! DOCX: WordprocessingML (ECMA-376 part 1, section 17), written straight into text.
+//!
+//! Named styles become Word styles; direct formatting says only where a block differs from its
+//! named style. Elements stand in the order of the schema's sequences.
+
+mod block;
+mod drawing;
+mod numbering;
+mod paragraph;
+mod section;
+mod settings;
+mod styles;
+mod table;
+
+use std::fmt::Write as _;
+
+use platen_document::bound::{BlockKind, Direction, Document, Inline, StyleId};
+use rustc_hash::FxHashMap;
+
+use self::{numbering::Numbering, styles::Styles};
+use crate::{
+    Error, Written,
+    ooxml::{self, ChartParts, DECLARATION, Media, Package, Relationships},
+    plain::walk,
+    report::Report,
+};
+
+const NAMESPACES: &str = "xmlns:w=\"http://schemas.openxmlformats.org/wordprocessingml/2006/main\" \
+     xmlns:r=\"http://schemas.openxmlformats.org/officeDocument/2006/relationships\" \
+     xmlns:wp=\"http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing\" \
+     xmlns:a=\"http://schemas.openxmlformats.org/drawingml/2006/main\" \
+     xmlns:pic=\"http://schemas.openxmlformats.org/drawingml/2006/picture\"";
+
+/// Writes `document` as DOCX.
+///
+/// # Errors
+/// Where a part cannot be encoded or packed.
+pub fn write(document: &Document) -> Result<Written, Error> {
+    let mut writer = Writer::new(document);
+    writer.collect_headings();
+    writer.sections()?;
+    writer.finish()
+}
+
+/// The story that is being written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Story {
+    Body,
+    /// A header or footer.
+    Margin,
+    Footnote,
+}
+
+/// A heading for the table of contents.
+struct TocHeading {
+    level: u8,
+    content: Vec<Inline>,
+    bookmark: String,
+}
+
+/// A finished header or footer.
+struct MarginPart {
+    file: String,
+    xml: String,
+    relationships: Relationships,
+}
+
+struct Writer<'a> {
+    document: &'a Document,
+    report: Report,
+    styles: Styles<'a>,
+    numbering: Numbering,
+    media: Media,
+    charts: Vec<ChartParts>,
+    margins: Vec<MarginPart>,
+    headings: Vec<TocHeading>,
+    /// Bookmarks of block ids.
+    bookmarks: FxHashMap<&'a str, String>,
+    headings_written: usize,
+    bookmarks_written: u32,
+    drawings_written: u32,
+    rtl: bool,
+    /// The story being written, its text and relationships.
+    story: Story,
+    out: String,
+    relationships: Relationships,
+    /// Path of the block being written, for warnings.
+    path: &'a str,
+    /// The next paragraph stays with the one after it.
+    keep_with_next: bool,
+    /// The next paragraph starts a page.
+    break_before: bool,
+    /// Lists around the block being written.
+    list_level: usize,
+}
+
+impl<'a> Writer<'a> {
+    fn new(document: &'a Document) -> Self {
+        let mut relationships = Relationships::default();
+        for (kind, target) in [
+            ("styles", "styles.xml"),
+            ("settings", "settings.xml"),
+            ("fontTable", "fontTable.xml"),
+            ("theme", "theme/theme1.xml"),
+            ("numbering", "numbering.xml"),
+            ("footnotes", "footnotes.xml"),
+        ] {
+            relationships.add(kind, target);
+        }
+        Self {
+            document,
+            report: Report::default(),
+            styles: Styles::new(document),
+            numbering: Numbering::default(),
+            media: Media::default(),
+            charts: Vec::new(),
+            margins: Vec::new(),
+            headings: Vec::new(),
+            bookmarks: FxHashMap::default(),
+            headings_written: 0,
+            bookmarks_written: 0,
+            drawings_written: 0,
+            rtl: document.direction == Direction::RightToLeft,
+            story: Story::Body,
+            out: String::with_capacity(64 * 1024),
+            relationships,
+            path: "",
+            keep_with_next: false,
+            break_before: false,
+            list_level: 0,
+        }
+    }
+
+    /// Names the bookmarks of headings and ids, in the order in which blocks are written.
+    fn collect_headings(&mut self) {
+        let document = self.document;
+        for section in &document.sections {
+            walk(&section.body, &mut |block| {
+                if let Some(id) = &block.id {
+                    let number = self.bookmarks.len() + 1;
+                    let name: String = id.chars().filter(char::is_ascii_alphanumeric).collect();
+                    let name = format!("id{number}_{}", name.get(..24).unwrap_or(&name));
+                    self.bookmarks.entry(id).or_insert(name);
+                }
+                if let BlockKind::Heading { level, content } = &block.kind {
+                    let bookmark = format!("_Toc{:08}", self.headings.len() + 1);
+                    let content = content.clone();
+                    self.headings.push(TocHeading {
+                        level: *level,
+                        content,
+                        bookmark,
+                    });
+                }
+            });
+        }
+    }
+
+    fn footnotes(&mut self) -> Result<(String, Relationships), Error> {
+        let document_out = std::mem::take(&mut self.out);
+        let document_relationships = std::mem::take(&mut self.relationships);
+        self.story = Story::Footnote;
+        let _ = write!(
+            self.out,
+            "{DECLARATION}<w:footnotes {NAMESPACES}>\
+             <w:footnote w:type=\"separator\" w:id=\"-1\"><w:p><w:pPr><w:spacing w:after=\"0\" \
+             w:line=\"240\" w:lineRule=\"auto\"/></w:pPr><w:r><w:separator/></w:r></w:p></w:footnote>\
+             <w:footnote w:type=\"continuationSeparator\" w:id=\"0\"><w:p><w:pPr>\
+             <w:spacing w:after=\"0\" w:line=\"240\" w:lineRule=\"auto\"/></w:pPr><w:r>\
+             <w:continuationSeparator/></w:r></w:p></w:footnote>"
+        );
+        let style: StyleId = self.document.named.footnote;
+        for (index, footnote) in self.document.footnotes.iter().enumerate() {
+            let _ = write!(self.out, "<w:footnote w:id=\"{}\">", index + 1);
+            self.footnote_paragraph(&footnote.content, style);
+            self.out.push_str("</w:footnote>");
+        }
+        self.out.push_str("</w:footnotes>");
+        let xml = std::mem::replace(&mut self.out, document_out);
+        let relationships = std::mem::replace(&mut self.relationships, document_relationships);
+        Ok((xml, relationships))
+    }
+
+    fn finish(mut self) -> Result<Written, Error> {
+        let (footnotes, footnote_relationships) = self.footnotes()?;
+        let mut package = Package::default();
+        let mut root = Relationships::default();
+        root.add("officeDocument", "word/document.xml");
+        root.add("core-properties", "docProps/core.xml");
+        root.add("extended-properties", "docProps/app.xml");
+        package.add("_rels/.rels", "", root.to_xml());
+        package.add(
+            "word/document.xml",
+            "application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml",
+            std::mem::take(&mut self.out),
+        );
+        package.add_relationships("word/document.xml", &self.relationships);
+        package.add(
+            "word/styles.xml",
+            "application/vnd.openxmlformats-officedocument.wordprocessingml.styles+xml",
+            self.styles.to_xml(),
+        );
+        package.add(
+            "word/settings.xml",
+            "application/vnd.openxmlformats-officedocument.wordprocessingml.settings+xml",
+            settings::settings(self.document),
+        );
+        package.add(
+            "word/fontTable.xml",
+            "application/vnd.openxmlformats-officedocument.wordprocessingml.fontTable+xml",
+            settings::font_table(self.document),
+        );
+        package.add(
+            "word/theme/theme1.xml",
+            "application/vnd.openxmlformats-officedocument.theme+xml",
+            ooxml::theme(self.document),
+        );
+        package.add(
+            "word/numbering.xml",
+            "application/vnd.openxmlformats-officedocument.wordprocessingml.numbering+xml",
+            self.numbering.to_xml(),
+        );
+        package.add(
+            "word/footnotes.xml",
+            "application/vnd.openxmlformats-officedocument.wordprocessingml.footnotes+xml",
+            footnotes,
+        );
+        package.add_relationships("word/footnotes.xml", &footnote_relationships);
+        self.add_margins(&mut package);
+        self.add_charts(&mut package);
+        for (name, bytes) in self.media.files() {
+            package.add(format!("word/media/{name}"), "", bytes);
+        }
+        package.add(
+            "docProps/core.xml",
+            "application/vnd.openxmlformats-package.core-properties+xml",
+            ooxml::core_properties(self.document),
+        );
+        package.add(
+            "docProps/app.xml",
+            "application/vnd.openxmlformats-officedocument.extended-properties+xml",
+            ooxml::app_properties(),
+        );
+        Ok(self.report.finish(package.finish()?))
+    }
+
+    fn add_margins(&mut self, package: &mut Package) {
+        for part in std::mem::take(&mut self.margins) {
+            let name = format!("word/{}", part.file);
+            let kind = if part.file.starts_with("header") {
+                "application/vnd.openxmlformats-officedocument.wordprocessingml.header+xml"
+            } else {
+                "application/vnd.openxmlformats-officedocument.wordprocessingml.footer+xml"
+            };
+            package.add_relationships(&name, &part.relationships);
+            package.add(name, kind, part.xml);
+        }
+    }
+
+    fn add_charts(&mut self, package: &mut Package) {
+        for (index, chart) in std::mem::take(&mut self.charts).into_iter().enumerate() {
+            let number = index + 1;
+            let name = format!("word/charts/chart{number}.xml");
+            let workbook = format!("Microsoft_Excel_Sheet{number}.xlsx");
+            let mut relationships = Relationships::default();
+            relationships.add("package", format!("../embeddings/{workbook}"));
+            package.add_relationships(&name, &relationships);
+            package.add(
+                name,
+                "application/vnd.openxmlformats-officedocument.drawingml.chart+xml",
+                chart.xml,
+            );
+            package.add(format!("word/embeddings/{workbook}"), "", chart.workbook);
+        }
+    }
+}

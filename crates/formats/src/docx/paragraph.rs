@@ -1,0 +1,308 @@
+//! Paragraphs and inline content: runs, links, fields, footnote marks.
+
+use std::{fmt::Write as _, sync::Arc};
+
+use platen_document::bound::{Border, Inline, LineStyle, Sides, Style, StyleId};
+
+use super::{
+    Story, Writer,
+    styles::{Base, ParagraphProperties},
+};
+use crate::ooxml::{Escaped, push_escaped};
+
+/// Where a paragraph stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Frame {
+    /// By itself: box properties and spaces are the paragraph's own.
+    Block,
+    /// In a cell, which has the box properties; there are no spaces around the text.
+    Cell,
+}
+
+impl<'a> Writer<'a> {
+    /// Writes a paragraph of style `id`.
+    pub(super) fn paragraph(&mut self, content: &[Inline], id: StyleId, frame: Frame) {
+        let base = self.styles.base(id);
+        let properties = self.properties(id, base, frame);
+        self.open(&properties);
+        self.inlines(content, id, base);
+        self.out.push_str("</w:p>");
+    }
+
+    /// The paragraph properties of style `id` over the Word style `base`. Takes the writer's
+    /// pending keep and break.
+    pub(super) fn properties(
+        &mut self,
+        id: StyleId,
+        base: Base,
+        frame: Frame,
+    ) -> ParagraphProperties {
+        let style = &self.document.styles[id];
+        let mut properties = ParagraphProperties::default();
+        match frame {
+            Frame::Block => {
+                properties.compare(style, Some(self.styles.base_style(base)), self.rtl);
+                box_properties(&mut properties, style);
+                if self.list_level > 0 && properties.indent.is_empty() {
+                    let indent = super::numbering::indent(self.list_level - 1);
+                    properties.indent = format!("<w:ind w:left=\"{indent}\"/>");
+                }
+            }
+            Frame::Cell => {
+                let inner = Style {
+                    space_before: 0.0,
+                    space_after: 0.0,
+                    indent_start: 0.0,
+                    indent_end: 0.0,
+                    indent_first_line: 0.0,
+                    ..style.clone()
+                };
+                properties.compare(&inner, Some(self.styles.base_style(base)), self.rtl);
+            }
+        }
+        if base != 0 {
+            properties.style = Some(self.styles.word_id(base).to_owned());
+        }
+        if self.keep_with_next {
+            properties.keep_next = Some(true);
+        }
+        properties.page_break_before = std::mem::take(&mut self.break_before);
+        properties
+    }
+
+    pub(super) fn open(&mut self, properties: &ParagraphProperties) {
+        let properties = properties.to_xml();
+        if properties.is_empty() {
+            self.out.push_str("<w:p>");
+        } else {
+            let _ = write!(self.out, "<w:p><w:pPr>{properties}</w:pPr>");
+        }
+    }
+
+    /// Writes `content` into the open paragraph.
+    pub(super) fn inlines(&mut self, content: &[Inline], paragraph: StyleId, base: Base) {
+        for inline in content {
+            match inline {
+                Inline::Text {
+                    text,
+                    style,
+                    link: None,
+                } => {
+                    self.text(text, *style, paragraph, base);
+                }
+                Inline::Text {
+                    text,
+                    style,
+                    link: Some(link),
+                } => {
+                    self.link(text, *style, link, base);
+                }
+                Inline::Break => self.out.push_str("<w:r><w:br/></w:r>"),
+                Inline::PageNumber(style) => self.field("PAGE", *style, paragraph, base),
+                Inline::PageCount(style) => self.field("NUMPAGES", *style, paragraph, base),
+                Inline::Footnote { index, .. } => self.footnote_mark(*index),
+            }
+        }
+    }
+
+    pub(super) fn text(&mut self, text: &str, style: StyleId, paragraph: StyleId, base: Base) {
+        if text.is_empty() {
+            return;
+        }
+        self.out.push_str("<w:r>");
+        self.out.push_str(
+            self.styles
+                .run(style, paragraph, base, has_right_to_left(text)),
+        );
+        push_text(&mut self.out, text);
+        self.out.push_str("</w:r>");
+    }
+
+    fn link(&mut self, text: &str, style: StyleId, link: &Arc<str>, base: Base) {
+        let open = match link.strip_prefix('#') {
+            Some(id) => match self.bookmarks.get(id) {
+                Some(bookmark) => format!("<w:hyperlink w:anchor=\"{bookmark}\" w:history=\"1\">"),
+                None => String::new(),
+            },
+            None => {
+                let id = self.relationships.link(link);
+                format!("<w:hyperlink r:id=\"{id}\" w:history=\"1\">")
+            }
+        };
+        let style = &self.document.styles[style];
+        let mut properties = String::from("<w:rPr><w:rStyle w:val=\"Hyperlink\"/>");
+        // The character style colours and underlines: what the text itself says comes after it.
+        let against = Style {
+            color: if style.color == platen_document::Color::BLACK {
+                platen_document::Color::WHITE
+            } else {
+                platen_document::Color::BLACK
+            },
+            underline: true,
+            ..self.styles.base_style(base).clone()
+        };
+        super::styles::run_properties(&mut properties, style, Some(&against));
+        if has_right_to_left(text) {
+            properties.push_str("<w:rtl/>");
+        }
+        properties.push_str("</w:rPr>");
+        let _ = write!(self.out, "{open}<w:r>{properties}");
+        push_text(&mut self.out, text);
+        self.out.push_str("</w:r>");
+        if !open.is_empty() {
+            self.out.push_str("</w:hyperlink>");
+        }
+    }
+
+    fn field(&mut self, name: &str, style: StyleId, paragraph: StyleId, base: Base) {
+        let properties = self.styles.run(style, paragraph, base, false).to_owned();
+        let run = |content: &str| format!("<w:r>{properties}{content}</w:r>");
+        self.out
+            .push_str(&run("<w:fldChar w:fldCharType=\"begin\"/>"));
+        let instruction = format!("<w:instrText xml:space=\"preserve\"> {name} </w:instrText>");
+        self.out.push_str(&run(&instruction));
+        self.out
+            .push_str(&run("<w:fldChar w:fldCharType=\"separate\"/>"));
+        self.out.push_str(&run("<w:t>1</w:t>"));
+        self.out
+            .push_str(&run("<w:fldChar w:fldCharType=\"end\"/>"));
+    }
+
+    fn footnote_mark(&mut self, index: u32) {
+        let number = u64::from(index) + 1;
+        if self.story == Story::Body && (index as usize) < self.document.footnotes.len() {
+            let _ = write!(
+                self.out,
+                "<w:r><w:rPr><w:rStyle w:val=\"FootnoteReference\"/></w:rPr>\
+                 <w:footnoteReference w:id=\"{number}\"/></w:r>"
+            );
+            return;
+        }
+        self.report.warn(
+            "footnote-unlinked",
+            self.path,
+            "Word allows footnotes in the body only; here the mark stands without its link",
+        );
+        let _ = write!(
+            self.out,
+            "<w:r><w:rPr><w:vertAlign w:val=\"superscript\"/></w:rPr><w:t>{number}</w:t></w:r>"
+        );
+    }
+
+    /// The paragraph of a footnote, which begins with its own mark.
+    pub(super) fn footnote_paragraph(&mut self, content: &[Inline], style: StyleId) {
+        let base = self.styles.base_named("FootnoteText");
+        let properties = self.properties(style, base, Frame::Block);
+        self.open(&properties);
+        self.out.push_str(
+            "<w:r><w:rPr><w:rStyle w:val=\"FootnoteReference\"/></w:rPr><w:footnoteRef/></w:r>\
+             <w:r><w:t xml:space=\"preserve\"> </w:t></w:r>",
+        );
+        self.inlines(content, style, base);
+        self.out.push_str("</w:p>");
+    }
+
+    /// An empty paragraph `height` points high.
+    pub(super) fn gap(&mut self, height: f32) {
+        let line = crate::ooxml::twips(height).clamp(20, 31_680);
+        let break_before = if std::mem::take(&mut self.break_before) {
+            "<w:pageBreakBefore/>"
+        } else {
+            ""
+        };
+        let keep = if self.keep_with_next {
+            "<w:keepNext/>"
+        } else {
+            ""
+        };
+        let _ = write!(
+            self.out,
+            "<w:p><w:pPr>{keep}{break_before}<w:spacing w:before=\"0\" w:after=\"0\" w:line=\"{line}\" \
+             w:lineRule=\"exact\"/><w:rPr><w:sz w:val=\"2\"/><w:szCs w:val=\"2\"/></w:rPr></w:pPr></w:p>"
+        );
+    }
+
+    /// Opens the bookmarks of a block and returns what closes them.
+    pub(super) fn bookmark(&mut self, name: &str) -> String {
+        self.bookmarks_written += 1;
+        let id = self.bookmarks_written;
+        let name = Escaped(name);
+        let _ = write!(
+            self.out,
+            "<w:bookmarkStart w:id=\"{id}\" w:name=\"{name}\"/>"
+        );
+        format!("<w:bookmarkEnd w:id=\"{id}\"/>")
+    }
+}
+
+/// Borders and background of a paragraph.
+pub(super) fn box_properties(properties: &mut ParagraphProperties, style: &Style) {
+    let Sides {
+        top,
+        right,
+        bottom,
+        left,
+    } = &style.borders;
+    let padding = &style.padding;
+    // The schema's order: top, left, bottom, right.
+    for (name, border, space) in [
+        ("top", top, padding.top),
+        ("left", left, padding.left),
+        ("bottom", bottom, padding.bottom),
+        ("right", right, padding.right),
+    ] {
+        if let Some(border) = border {
+            let space = space.round().clamp(0.0, 31.0);
+            properties
+                .borders
+                .push_str(&border_element(name, border, space as u32));
+        }
+    }
+    if let Some(color) = style.background {
+        properties.shade = shade(color);
+    }
+}
+
+pub(super) fn shade(color: platen_document::Color) -> String {
+    format!(
+        "<w:shd w:val=\"clear\" w:color=\"auto\" w:fill=\"{}\"/>",
+        color.to_hex()
+    )
+}
+
+/// A border element; widths are eighths of a point.
+pub(super) fn border_element(name: &str, border: &Border, space: u32) -> String {
+    let line = match border.style {
+        LineStyle::Solid => "single",
+        LineStyle::Dashed => "dashed",
+        LineStyle::Dotted => "dotted",
+    };
+    let width = (border.width * 8.0).round().clamp(2.0, 96.0) as u32;
+    format!(
+        "<w:{name} w:val=\"{line}\" w:sz=\"{width}\" w:space=\"{space}\" w:color=\"{}\"/>",
+        border.color.to_hex()
+    )
+}
+
+/// Text elements of a run: tabs are elements of their own.
+pub(super) fn push_text(out: &mut String, text: &str) {
+    for (index, piece) in text.split('\t').enumerate() {
+        if index > 0 {
+            out.push_str("<w:tab/>");
+        }
+        if !piece.is_empty() {
+            out.push_str("<w:t xml:space=\"preserve\">");
+            push_escaped(out, piece);
+            out.push_str("</w:t>");
+        }
+    }
+}
+
+/// True where `text` holds letters that are written from right to left.
+pub(super) fn has_right_to_left(text: &str) -> bool {
+    // The blocks begin at U+0590, which UTF-8 writes with a first byte of 0xD6 or more.
+    text.bytes().any(|byte| byte >= 0xD6)
+        && text.chars().any(|c| {
+            matches!(c as u32, 0x0590..=0x08FF | 0xFB1D..=0xFDFF | 0xFE70..=0xFEFC | 0x10800..=0x10FFF)
+        })
+}

@@ -1,0 +1,156 @@
+//! Sections: page set-up, headers and footers (ECMA-376 part 1, sections 17.6 and 17.10).
+
+use std::fmt::Write as _;
+
+use platen_document::bound::{Block, Section};
+
+use super::{MarginPart, NAMESPACES, Story, Writer};
+use crate::{
+    Error,
+    ooxml::{DECLARATION, Relationships, twips},
+};
+
+impl<'a> Writer<'a> {
+    /// Writes the part `document.xml`.
+    pub(super) fn sections(&mut self) -> Result<(), Error> {
+        let _ = write!(self.out, "{DECLARATION}<w:document {NAMESPACES}><w:body>");
+        let document = self.document;
+        let last = document.sections.len().saturating_sub(1);
+        let mut inherited = false;
+        for (index, section) in document.sections.iter().enumerate() {
+            let page = &section.page;
+            let text = page.width - page.margins.left - page.margins.right;
+            let columns = f32::from(page.columns.max(1));
+            let width = ((text - page.column_gap * (columns - 1.0)) / columns).max(36.0);
+            self.blocks(&section.body, width)?;
+            if std::mem::take(&mut self.break_before) {
+                self.out
+                    .push_str("<w:p><w:r><w:br w:type=\"page\"/></w:r></w:p>");
+            }
+            let properties = self.section_properties(section, text, inherited)?;
+            inherited |= !section.header.is_empty() || !section.footer.is_empty();
+            if index == last {
+                self.out.push_str(&properties);
+            } else {
+                let _ = write!(
+                    self.out,
+                    "<w:p><w:pPr><w:spacing w:before=\"0\" w:after=\"0\" w:line=\"20\" \
+                     w:lineRule=\"exact\"/>{properties}</w:pPr></w:p>"
+                );
+            }
+        }
+        self.out.push_str("</w:body></w:document>");
+        Ok(())
+    }
+
+    /// `sectPr`. `inherited`: a section before has headers, which this one would take over.
+    fn section_properties(
+        &mut self,
+        section: &'a Section,
+        width: f32,
+        inherited: bool,
+    ) -> Result<String, Error> {
+        let first_differs = section.first_header.is_some() || section.first_footer.is_some();
+        let mut xml = String::from("<w:sectPr>");
+        // The first page takes the other pages' where only one of the two differs.
+        let first_header = section.first_header.as_ref().unwrap_or(&section.header);
+        let first_footer = section.first_footer.as_ref().unwrap_or(&section.footer);
+        for (kind, place, blocks, wanted) in [
+            (
+                "header",
+                "default",
+                &section.header,
+                !section.header.is_empty() || inherited,
+            ),
+            ("header", "first", first_header, first_differs),
+            (
+                "footer",
+                "default",
+                &section.footer,
+                !section.footer.is_empty() || inherited,
+            ),
+            ("footer", "first", first_footer, first_differs),
+        ] {
+            if wanted {
+                let id = self.margin(kind, blocks, width)?;
+                let _ = write!(xml, "<w:{kind}Reference w:type=\"{place}\" r:id=\"{id}\"/>");
+            }
+        }
+        let page = &section.page;
+        let landscape = if page.width > page.height {
+            " w:orient=\"landscape\""
+        } else {
+            ""
+        };
+        let margins = &page.margins;
+        // Header and footer stand in the margins, as far from the edge as they can be seen.
+        let distance = |margin: f32| twips((margin * 0.45).max(margin.min(14.0)));
+        let _ = write!(
+            xml,
+            "<w:type w:val=\"nextPage\"/><w:pgSz w:w=\"{}\" w:h=\"{}\"{landscape}/>\
+             <w:pgMar w:top=\"{}\" w:right=\"{}\" w:bottom=\"{}\" w:left=\"{}\" w:header=\"{}\" \
+             w:footer=\"{}\" w:gutter=\"0\"/>",
+            twips(page.width),
+            twips(page.height),
+            twips(margins.top),
+            twips(margins.right),
+            twips(margins.bottom),
+            twips(margins.left),
+            distance(margins.top),
+            distance(margins.bottom),
+        );
+        if let Some(number) = page.first_page_number {
+            let _ = write!(xml, "<w:pgNumType w:start=\"{number}\"/>");
+        }
+        if page.columns > 1 {
+            let (count, gap) = (page.columns, twips(page.column_gap));
+            let _ = write!(xml, "<w:cols w:num=\"{count}\" w:space=\"{gap}\"/>");
+        }
+        if first_differs {
+            xml.push_str("<w:titlePg/>");
+        }
+        if self.rtl {
+            xml.push_str("<w:bidi/>");
+        }
+        xml.push_str("</w:sectPr>");
+        Ok(xml)
+    }
+
+    /// The relationship of a header or footer; equal ones of several sections are one part.
+    fn margin(
+        &mut self,
+        kind: &'static str,
+        blocks: &'a [Block],
+        width: f32,
+    ) -> Result<String, Error> {
+        let body = std::mem::take(&mut self.out);
+        let body_relationships = std::mem::take(&mut self.relationships);
+        self.story = Story::Margin;
+        let element = if kind == "header" { "hdr" } else { "ftr" };
+        let _ = write!(self.out, "{DECLARATION}<w:{element} {NAMESPACES}>");
+        let result = self.blocks(blocks, width);
+        if blocks.is_empty() {
+            self.out.push_str("<w:p/>");
+        }
+        let _ = write!(self.out, "</w:{element}>");
+        self.story = Story::Body;
+        let xml = std::mem::replace(&mut self.out, body);
+        let relationships: Relationships =
+            std::mem::replace(&mut self.relationships, body_relationships);
+        result?;
+        let same = |part: &&MarginPart| part.xml == xml && part.relationships == relationships;
+        let file = match self.margins.iter().find(same) {
+            Some(part) => part.file.clone(),
+            None => {
+                let file = format!("{kind}{}.xml", self.margins.len() + 1);
+                self.margins.push(MarginPart {
+                    file: file.clone(),
+                    xml,
+                    relationships,
+                });
+                file
+            }
+        };
+        Ok(self.relationships.add(kind, file))
+    }
+}

@@ -1,0 +1,56 @@
+//! The parts `settings.xml` and `fontTable.xml`.
+
+use std::{collections::BTreeSet, fmt::Write as _};
+
+use platen_document::bound::Document;
+
+use super::NAMESPACES;
+use crate::ooxml::{DECLARATION, Escaped};
+
+/// The part `settings.xml`: Word 2013 and later lay out without compatibility tricks.
+pub(super) fn settings(document: &Document) -> String {
+    let hyphenate = document.styles.iter().any(|(_, style)| style.hyphenate);
+    let hyphenation = if hyphenate {
+        "<w:autoHyphenation/>"
+    } else {
+        ""
+    };
+    let language = Escaped(&document.language);
+    format!(
+        "{DECLARATION}<w:settings {NAMESPACES}><w:zoom w:percent=\"100\"/>{hyphenation}\
+         <w:defaultTabStop w:val=\"720\"/>\
+         <w:characterSpacingControl w:val=\"doNotCompress\"/><w:footnotePr>\
+         <w:footnote w:id=\"-1\"/><w:footnote w:id=\"0\"/></w:footnotePr><w:compat>\
+         <w:compatSetting w:name=\"compatibilityMode\" \
+         w:uri=\"http://schemas.microsoft.com/office/word\" w:val=\"15\"/></w:compat>\
+         <w:themeFontLang w:val=\"{language}\"/><w:decimalSymbol w:val=\".\"/>\
+         <w:listSeparator w:val=\",\"/></w:settings>"
+    )
+}
+
+/// The part `fontTable.xml`: every family that a style names first.
+pub(super) fn font_table(document: &Document) -> String {
+    let families: BTreeSet<&str> = document
+        .styles
+        .iter()
+        .filter_map(|(_, style)| style.font_families.first().map(String::as_str))
+        .collect();
+    let mut xml = format!("{DECLARATION}<w:fonts {NAMESPACES}>");
+    for family in families {
+        let lower = family.to_ascii_lowercase();
+        let (kind, pitch) = if lower.contains("mono") || lower.contains("courier") {
+            ("modern", "fixed")
+        } else if lower.contains("serif") || lower.contains("times") {
+            ("roman", "variable")
+        } else {
+            ("swiss", "variable")
+        };
+        let _ = write!(
+            xml,
+            "<w:font w:name=\"{}\"><w:family w:val=\"{kind}\"/><w:pitch w:val=\"{pitch}\"/></w:font>",
+            Escaped(family)
+        );
+    }
+    xml.push_str("</w:fonts>");
+    xml
+}

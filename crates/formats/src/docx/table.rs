@@ -1,0 +1,444 @@
+//! Tables with their data, and the borderless tables that hold columns and pairs.
+
+use std::fmt::Write as _;
+
+use platen_document::{
+    Color,
+    bound::{
+        Block, BlockKind, Border, CellContent, LineStyle, Row, RowBreak, RowKind, Sides, StyleId,
+        Table, TableBorders, VerticalAlign,
+    },
+};
+use rustc_hash::FxHashMap;
+
+use super::{
+    Writer,
+    paragraph::{Frame, border_element, has_right_to_left, push_text, shade},
+    styles::justification,
+};
+use crate::{
+    Error,
+    grid::{Grid, Slot},
+    metrics::column_widths,
+    ooxml::twips,
+};
+
+/// What the rows of one table share.
+struct Shared {
+    widths: Vec<f32>,
+    /// Padding of most cells, said once for the table.
+    padding: Sides<f32>,
+    /// Paragraph and run properties of plain texts by style, keep and direction.
+    texts: FxHashMap<(StyleId, bool, bool), String>,
+    /// Properties of cells that span nothing, by column, style and background.
+    cells: FxHashMap<(usize, StyleId, Option<Color>), String>,
+}
+
+impl<'a> Writer<'a> {
+    pub(super) fn table(&mut self, table: &'a Table, id: StyleId, width: f32) -> Result<(), Error> {
+        if let Some(caption) = &table.caption {
+            let before = std::mem::replace(&mut self.keep_with_next, true);
+            self.paragraph(caption, self.document.named.caption, Frame::Block);
+            self.keep_with_next = before;
+        } else {
+            self.space_before(id);
+        }
+        let style = &self.document.styles[id];
+        let available = width - style.indent_start - style.indent_end;
+        let first = table
+            .rows
+            .first()
+            .or(table.header.first())
+            .and_then(|row| row.cells.first());
+        let mut shared = Shared {
+            widths: column_widths(table, self.document, available.max(36.0)),
+            padding: first.map_or(Sides::all(0.0), |cell| {
+                self.document.styles[cell.style].padding
+            }),
+            texts: FxHashMap::default(),
+            cells: FxHashMap::default(),
+        };
+        self.open_table(table, id, &shared);
+        let repeats = table.repeat_header && table.rows.first().is_some();
+        let mut grid = Grid::new(table.columns.len());
+        for (index, row) in table.header.iter().enumerate() {
+            let left = table.header.len() - index;
+            self.row(
+                table,
+                row,
+                left,
+                &mut grid,
+                &mut shared,
+                repeats,
+                None,
+                true,
+            )?;
+        }
+        let mut grid = Grid::new(table.columns.len());
+        let mut data_rows = 0usize;
+        for (index, row) in table.rows.iter().enumerate() {
+            let zebra = match row.kind {
+                RowKind::Data => {
+                    data_rows += 1;
+                    table.zebra.filter(|_| data_rows.is_multiple_of(2))
+                }
+                _ => {
+                    data_rows = 0;
+                    None
+                }
+            };
+            let next = table.rows.get(index + 1).map(|row| row.kind);
+            let keep = matches!(row.kind, RowKind::GroupHeader(_))
+                || matches!(next, Some(RowKind::Subtotal(_) | RowKind::Total));
+            let left = table.rows.len() - index;
+            self.row(table, row, left, &mut grid, &mut shared, false, zebra, keep)?;
+        }
+        self.out.push_str("</w:tbl>");
+        self.after_table(id);
+        Ok(())
+    }
+
+    fn open_table(&mut self, table: &Table, id: StyleId, shared: &Shared) {
+        let style = &self.document.styles[id];
+        let total: f32 = shared.widths.iter().sum();
+        let bidi = if self.rtl { "<w:bidiVisual/>" } else { "" };
+        let align = match justification(style.align, self.rtl) {
+            align @ ("center" | "right") => format!("<w:jc w:val=\"{align}\"/>"),
+            _ if style.indent_start > 0.0 => {
+                format!(
+                    "<w:tblInd w:w=\"{}\" w:type=\"dxa\"/>",
+                    twips(style.indent_start)
+                )
+            }
+            _ => String::new(),
+        };
+        let line = Border {
+            width: 0.5,
+            color: table.border_color,
+            style: LineStyle::Solid,
+        };
+        let sides: &[&str] = match table.borders {
+            TableBorders::None => &[],
+            TableBorders::Horizontal => &["bottom", "insideH"],
+            TableBorders::All => &["top", "left", "bottom", "right", "insideH", "insideV"],
+            TableBorders::Outer => &["top", "left", "bottom", "right"],
+        };
+        let mut borders: String = sides
+            .iter()
+            .map(|side| border_element(side, &line, 0))
+            .collect();
+        if !borders.is_empty() {
+            borders = format!("<w:tblBorders>{borders}</w:tblBorders>");
+        }
+        let margins = margins("tblCellMar", &shared.padding, self.rtl);
+        let look = if table.header.is_empty() {
+            "0000"
+        } else {
+            "0020"
+        };
+        let _ = write!(
+            self.out,
+            "<w:tbl><w:tblPr><w:tblStyle w:val=\"PlatenTable\"/>{bidi}\
+             <w:tblW w:w=\"{}\" w:type=\"dxa\"/>{align}{borders}<w:tblLayout w:type=\"fixed\"/>\
+             {margins}<w:tblLook w:val=\"{look}\"/></w:tblPr><w:tblGrid>",
+            twips(total)
+        );
+        for width in &shared.widths {
+            let _ = write!(self.out, "<w:gridCol w:w=\"{}\"/>", twips(*width));
+        }
+        self.out.push_str("</w:tblGrid>");
+    }
+
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "one call for header rows, one for the others"
+    )]
+    fn row(
+        &mut self,
+        table: &'a Table,
+        row: &'a Row,
+        rows_left: usize,
+        grid: &mut Grid<'a>,
+        shared: &mut Shared,
+        repeats: bool,
+        zebra: Option<Color>,
+        keep: bool,
+    ) -> Result<(), Error> {
+        let header = if repeats { "<w:tblHeader/>" } else { "" };
+        let split = if table.row_break == RowBreak::Keep || repeats {
+            "<w:cantSplit/>"
+        } else {
+            ""
+        };
+        self.out.push_str("<w:tr>");
+        if !header.is_empty() || !split.is_empty() {
+            let _ = write!(self.out, "<w:trPr>{split}{header}</w:trPr>");
+        }
+        let before = std::mem::replace(&mut self.keep_with_next, keep);
+        self.break_before |= row.page_break;
+        for slot in grid.place(row, rows_left) {
+            match *slot {
+                Slot::Cell { column, span, cell } => {
+                    let fill = self.document.styles[cell.style].background.or(zebra);
+                    if span == 1 && cell.row_span <= 1 {
+                        let key = (column, cell.style, fill);
+                        if !shared.cells.contains_key(&key) {
+                            let xml = self.cell_open(shared, column, 1, "", cell.style, fill);
+                            shared.cells.insert(key, xml);
+                        }
+                        self.out.push_str(&shared.cells[&key]);
+                    } else {
+                        let merge = if cell.row_span > 1 {
+                            "<w:vMerge w:val=\"restart\"/>"
+                        } else {
+                            ""
+                        };
+                        let xml = self.cell_open(shared, column, span, merge, cell.style, fill);
+                        self.out.push_str(&xml);
+                    }
+                    let width: f32 = shared.widths[column..column + span].iter().sum();
+                    self.cell_content(&cell.content, cell.style, width, shared)?;
+                }
+                Slot::Continued { column, span, cell } => {
+                    let fill = self.document.styles[cell.style].background.or(zebra);
+                    let xml = self.cell_open(shared, column, span, "<w:vMerge/>", cell.style, fill);
+                    self.out.push_str(&xml);
+                    self.out.push_str("<w:p/>");
+                }
+                Slot::Missing { column } => {
+                    let width = twips(shared.widths.get(column).copied().unwrap_or(1.0));
+                    let _ = write!(
+                        self.out,
+                        "<w:tc><w:tcPr><w:tcW w:w=\"{width}\" w:type=\"dxa\"/></w:tcPr><w:p/>"
+                    );
+                }
+            }
+            self.out.push_str("</w:tc>");
+        }
+        self.keep_with_next = before;
+        self.out.push_str("</w:tr>");
+        Ok(())
+    }
+
+    /// The opening of a cell with its properties.
+    fn cell_open(
+        &self,
+        shared: &Shared,
+        column: usize,
+        span: usize,
+        merge: &str,
+        id: StyleId,
+        fill: Option<Color>,
+    ) -> String {
+        let style = &self.document.styles[id];
+        let width: f32 = shared.widths[column..column + span].iter().sum();
+        let mut xml = format!(
+            "<w:tc><w:tcPr><w:tcW w:w=\"{}\" w:type=\"dxa\"/>",
+            twips(width)
+        );
+        if span > 1 {
+            let _ = write!(xml, "<w:gridSpan w:val=\"{span}\"/>");
+        }
+        xml.push_str(merge);
+        xml.push_str(&cell_borders(&style.borders));
+        if let Some(color) = fill {
+            xml.push_str(&shade(color));
+        }
+        if style.padding != shared.padding {
+            xml.push_str(&margins("tcMar", &style.padding, self.rtl));
+        }
+        xml.push_str(vertical_align(style.vertical_align));
+        xml.push_str("</w:tcPr>");
+        xml
+    }
+
+    fn cell_content(
+        &mut self,
+        content: &'a CellContent,
+        id: StyleId,
+        width: f32,
+        shared: &mut Shared,
+    ) -> Result<(), Error> {
+        match content {
+            CellContent::Text(text) if !self.break_before => {
+                let key = (id, self.keep_with_next, has_right_to_left(text));
+                if !shared.texts.contains_key(&key) {
+                    let base = self.styles.base(id);
+                    let properties = self.properties(id, base, Frame::Cell).to_xml();
+                    let run = self.styles.run(id, id, base, key.2);
+                    let open = if properties.is_empty() {
+                        format!("<w:p><w:r>{run}")
+                    } else {
+                        format!("<w:p><w:pPr>{properties}</w:pPr><w:r>{run}")
+                    };
+                    shared.texts.insert(key, open);
+                }
+                self.out.push_str(&shared.texts[&key]);
+                push_text(&mut self.out, text);
+                self.out.push_str("</w:r></w:p>");
+            }
+            CellContent::Text(text) => {
+                let inline = platen_document::bound::Inline::text(text.clone(), id);
+                self.paragraph(&[inline], id, Frame::Cell);
+            }
+            CellContent::Inlines(content) => self.paragraph(content, id, Frame::Cell),
+            CellContent::Blocks(blocks) => {
+                let padding = &self.document.styles[id].padding;
+                self.cell_blocks(blocks, (width - padding.left - padding.right).max(18.0))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes blocks into a cell, which must end with a paragraph.
+    pub(super) fn cell_blocks(&mut self, blocks: &'a [Block], width: f32) -> Result<(), Error> {
+        let level = std::mem::take(&mut self.list_level);
+        let result = self.blocks(blocks, width);
+        self.list_level = level;
+        result?;
+        if blocks
+            .iter()
+            .all(|block| matches!(block.kind, BlockKind::PageBreak))
+        {
+            self.gap(1.0);
+        }
+        Ok(())
+    }
+
+    /// The space above a table, which Word gives to paragraphs only.
+    pub(super) fn space_before(&mut self, id: StyleId) {
+        let space = self.document.styles[id].space_before;
+        if space > 0.5 || std::mem::take(&mut self.break_before) {
+            self.gap(space.max(1.0));
+        }
+    }
+
+    /// A paragraph after a table: it gives the space below, ends cells, and keeps tables that
+    /// follow each other apart.
+    pub(super) fn after_table(&mut self, id: StyleId) {
+        self.gap(self.document.styles[id].space_after.max(1.0));
+    }
+}
+
+fn cell_borders(borders: &Sides<Option<Border>>) -> String {
+    let mut xml = String::new();
+    for (name, border) in [
+        ("top", &borders.top),
+        ("left", &borders.left),
+        ("bottom", &borders.bottom),
+        ("right", &borders.right),
+    ] {
+        if let Some(border) = border {
+            xml.push_str(&border_element(name, border, 0));
+        }
+    }
+    if xml.is_empty() {
+        xml
+    } else {
+        format!("<w:tcBorders>{xml}</w:tcBorders>")
+    }
+}
+
+fn margins(name: &str, padding: &Sides<f32>, rtl: bool) -> String {
+    // Tables that run from right to left take `left` as the start.
+    let (start, end) = if rtl {
+        (padding.right, padding.left)
+    } else {
+        (padding.left, padding.right)
+    };
+    let side = |side: &str, width: f32| {
+        format!("<w:{side} w:w=\"{}\" w:type=\"dxa\"/>", twips(width).max(0))
+    };
+    format!(
+        "<w:{name}>{}{}{}{}</w:{name}>",
+        side("top", padding.top),
+        side("left", start),
+        side("bottom", padding.bottom),
+        side("right", end)
+    )
+}
+
+fn vertical_align(align: VerticalAlign) -> &'static str {
+    match align {
+        VerticalAlign::Top => "",
+        VerticalAlign::Middle => "<w:vAlign w:val=\"center\"/>",
+        VerticalAlign::Bottom => "<w:vAlign w:val=\"bottom\"/>",
+    }
+}
+
+/// A table without lines that puts blocks in place.
+pub(super) struct LayoutTable<'w> {
+    widths: &'w [f32],
+    pub indent: f32,
+}
+
+impl<'w> LayoutTable<'w> {
+    pub fn new(widths: &'w [f32]) -> Self {
+        Self {
+            widths,
+            indent: 0.0,
+        }
+    }
+
+    pub fn open(&self, writer: &mut Writer<'_>) {
+        let total: f32 = self.widths.iter().sum();
+        let bidi = if writer.rtl { "<w:bidiVisual/>" } else { "" };
+        let indent = if self.indent > 0.0 {
+            format!("<w:tblInd w:w=\"{}\" w:type=\"dxa\"/>", twips(self.indent))
+        } else {
+            String::new()
+        };
+        let _ = write!(
+            writer.out,
+            "<w:tbl><w:tblPr><w:tblStyle w:val=\"TableNormal\"/>{bidi}<w:tblW w:w=\"{}\" \
+             w:type=\"dxa\"/>{indent}<w:tblLayout w:type=\"fixed\"/><w:tblLook w:val=\"0000\"/>\
+             </w:tblPr><w:tblGrid>",
+            twips(total)
+        );
+        for width in self.widths {
+            let _ = write!(writer.out, "<w:gridCol w:w=\"{}\"/>", twips(*width));
+        }
+        writer.out.push_str("</w:tblGrid>");
+    }
+}
+
+/// A cell of a [`LayoutTable`].
+#[derive(Default)]
+pub(super) struct LayoutCell {
+    pub width: f32,
+    pub padding_end: f32,
+    pub padding_vertical: f32,
+    pub vertical_align: VerticalAlign,
+    /// Style whose borders, background and padding the cell has.
+    pub style: Option<StyleId>,
+}
+
+impl LayoutCell {
+    pub fn open(&self, writer: &mut Writer<'_>) {
+        let mut padding = Sides {
+            top: self.padding_vertical,
+            bottom: self.padding_vertical,
+            ..Sides::all(0.0)
+        };
+        let mut decoration = String::new();
+        if let Some(id) = self.style {
+            let style = &writer.document.styles[id];
+            padding = style.padding;
+            decoration = cell_borders(&style.borders);
+            if let Some(color) = style.background {
+                decoration.push_str(&shade(color));
+            }
+        } else if writer.rtl {
+            padding.left = self.padding_end;
+        } else {
+            padding.right = self.padding_end;
+        }
+        let _ = write!(
+            writer.out,
+            "<w:tc><w:tcPr><w:tcW w:w=\"{}\" w:type=\"dxa\"/>{decoration}{}{}</w:tcPr>",
+            twips(self.width),
+            margins("tcMar", &padding, writer.rtl),
+            vertical_align(self.vertical_align)
+        );
+    }
+}

@@ -1,0 +1,235 @@
+//! Estimates of text widths and the widths of columns, for formats whose reader lays out.
+
+use platen_document::bound::{
+    CellContent, ColumnWidth, Document, Style, StyleId, Table, plain_text,
+};
+
+/// Widths of the characters 0x20 to 0x7E in thousandths of the font size: Helvetica, with which
+/// Arial and Liberation Sans share them.
+const WIDTHS: [u16; 95] = [
+    278, 278, 355, 556, 556, 889, 667, 191, 333, 333, 389, 584, 278, 333, 278, 278, 556, 556, 556,
+    556, 556, 556, 556, 556, 556, 556, 278, 278, 584, 584, 584, 556, 1015, 667, 667, 722, 722, 667,
+    611, 778, 722, 278, 500, 667, 556, 833, 722, 778, 667, 778, 722, 667, 611, 722, 667, 944, 667,
+    667, 611, 278, 278, 278, 469, 556, 333, 556, 556, 500, 556, 556, 278, 556, 556, 222, 222, 500,
+    222, 833, 556, 556, 556, 556, 333, 500, 278, 556, 500, 722, 500, 500, 500, 334, 260, 334, 584,
+];
+
+/// The width of `text` in points, estimated.
+pub(crate) fn text_width(text: &str, size: f32, bold: bool) -> f32 {
+    let thousandths: u32 = text.chars().map(char_width).sum();
+    let weight = if bold { 1.07 } else { 1.0 };
+    thousandths as f32 * size * weight / 1000.0
+}
+
+fn char_width(c: char) -> u32 {
+    match c as u32 {
+        code @ 0x20..=0x7E => u32::from(WIDTHS[code as usize - 0x20]),
+        0..=0x1F | 0x0300..=0x036F | 0x064B..=0x065F | 0x200B..=0x200F => 0,
+        0x0590..=0x08FF | 0xFB1D..=0xFEFC => 480,
+        0x1100..=0x11FF
+        | 0x2E80..=0xD7FF
+        | 0xF900..=0xFAFF
+        | 0xFF00..=0xFF60
+        | 0x1F300..=0x3FFFF => 1000,
+        _ => 560,
+    }
+}
+
+/// The lines that `text` takes in `width` points, broken at spaces, at least 1.
+pub(crate) fn line_count(text: &str, size: f32, bold: bool, width: f32) -> usize {
+    let width = width.max(size);
+    let space = text_width(" ", size, bold);
+    let mut lines = 0;
+    for paragraph in text.split('\n') {
+        lines += 1;
+        let mut x = 0.0;
+        for word in paragraph.split(' ') {
+            let mut needed = text_width(word, size, bold);
+            if x > 0.0 && x + needed > width {
+                lines += 1;
+                x = 0.0;
+            }
+            // Long words, and scripts without spaces, break anywhere.
+            while needed > width {
+                lines += 1;
+                needed -= width;
+            }
+            x += needed + space;
+        }
+    }
+    lines
+}
+
+/// Rows that are measured for a column of automatic width.
+const MEASURED_ROWS: usize = 300;
+
+/// The widths of a table's columns, `available` points together unless all of them are narrower
+/// by themselves.
+pub(crate) fn column_widths(table: &Table, document: &Document, available: f32) -> Vec<f32> {
+    let available = table.width.map_or(available, |width| width.min(available));
+    let mut natural = vec![(0.0f32, 0.0f32); table.columns.len()];
+    let automatic = |index: usize| table.columns[index].width == ColumnWidth::Auto;
+    if (0..natural.len()).any(automatic) {
+        let every = (table.rows.len() / MEASURED_ROWS).max(1);
+        for row in table.header.iter().chain(table.rows.iter().step_by(every)) {
+            let mut column = 0;
+            for cell in &row.cells {
+                let span = usize::from(cell.col_span.max(1));
+                if span == 1 && column < natural.len() && automatic(column) {
+                    let (longest, word) = cell_widths(&cell.content, cell.style, document);
+                    let entry = &mut natural[column];
+                    *entry = (entry.0.max(longest), entry.1.max(word));
+                }
+                column += span;
+            }
+        }
+    }
+    let specs: Vec<_> = table.columns.iter().map(|column| column.width).collect();
+    solve(&specs, &natural, available, table.width.is_some())
+}
+
+/// Width of the content on one line, and of its longest word.
+fn cell_widths(content: &CellContent, id: StyleId, document: &Document) -> (f32, f32) {
+    let style = &document.styles[id];
+    let frame = style.padding.left + style.padding.right + 1.0;
+    let measure = |text: &str, style: &Style| {
+        let longest = text
+            .split('\n')
+            .map(|line| text_width(line, style.font_size, style.bold))
+            .fold(0.0, f32::max);
+        let word = text
+            .split_whitespace()
+            .map(|word| text_width(word, style.font_size, style.bold))
+            .fold(0.0, f32::max);
+        (longest + frame, word.min(longest) + frame)
+    };
+    match content {
+        CellContent::Text(text) => measure(text, style),
+        CellContent::Inlines(content) => measure(&plain_text(content), style),
+        CellContent::Blocks(blocks) => {
+            let (longest, word) = measure(&crate::plain::blocks_text(blocks, document), style);
+            (longest.max(60.0), word.max(40.0))
+        }
+    }
+}
+
+/// Widths for `specs`: fixed ones first, then automatic ones by content, shares get the rest.
+/// `fill` widens automatic columns to the whole width where there are no shares.
+pub(crate) fn solve(
+    specs: &[ColumnWidth],
+    natural: &[(f32, f32)],
+    available: f32,
+    fill: bool,
+) -> Vec<f32> {
+    let fixed: f32 = specs
+        .iter()
+        .map(|spec| {
+            if let ColumnWidth::Fixed(width) = spec {
+                *width
+            } else {
+                0.0
+            }
+        })
+        .sum();
+    let shares: f32 = specs
+        .iter()
+        .map(|spec| {
+            if let ColumnWidth::Fraction(share) = spec {
+                *share
+            } else {
+                0.0
+            }
+        })
+        .sum();
+    let automatic = |pick: fn(&(f32, f32)) -> f32| -> f32 {
+        let of = |(spec, natural)| {
+            if spec == &ColumnWidth::Auto {
+                pick(natural)
+            } else {
+                0.0
+            }
+        };
+        specs.iter().zip(natural).map(of).sum()
+    };
+    let (longest, words) = (automatic(|n| n.0), automatic(|n| n.1));
+    let reserved = if shares > 0.0 { available * 0.15 } else { 0.0 };
+    let rest = (available - fixed - reserved).max(0.0);
+    // Between the longest word and the whole text, by what there is.
+    let blend = if longest <= rest {
+        1.0
+    } else {
+        ((rest - words) / (longest - words).max(0.01)).clamp(0.0, 1.0)
+    };
+    let mut widths: Vec<f32> = specs
+        .iter()
+        .zip(natural)
+        .map(|(spec, natural)| match spec {
+            ColumnWidth::Fixed(width) => *width,
+            ColumnWidth::Auto => natural.1 + (natural.0 - natural.1) * blend,
+            ColumnWidth::Fraction(_) => 0.0,
+        })
+        .collect();
+    let used: f32 = widths.iter().sum();
+    for (width, spec) in widths.iter_mut().zip(specs) {
+        match spec {
+            ColumnWidth::Fraction(share) => {
+                *width = ((available - used) * share / shares).max(available * 0.02);
+            }
+            ColumnWidth::Auto if shares == 0.0 && longest > 0.0 && (fill || used < available) => {
+                *width += (available - used).max(0.0) * natural_share(*width, used - fixed);
+            }
+            _ => {}
+        }
+    }
+    // What is still too wide shrinks as a whole, so that nothing leaves the page.
+    let total: f32 = widths.iter().sum();
+    if total > available + 0.01 {
+        for width in &mut widths {
+            *width *= available / total;
+        }
+    }
+    for width in &mut widths {
+        *width = width.max(1.0);
+    }
+    widths
+}
+
+fn natural_share(width: f32, all: f32) -> f32 {
+    if all > 0.0 { width / all } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_take_the_rest() {
+        let specs = [
+            ColumnWidth::Fixed(50.0),
+            ColumnWidth::Auto,
+            ColumnWidth::Fraction(1.0),
+        ];
+        let widths = solve(
+            &specs,
+            &[(0.0, 0.0), (40.0, 20.0), (0.0, 0.0)],
+            300.0,
+            false,
+        );
+        assert_eq!(widths, [50.0, 40.0, 210.0]);
+    }
+
+    #[test]
+    fn too_much_shrinks() {
+        let specs = [ColumnWidth::Fixed(300.0), ColumnWidth::Fixed(100.0)];
+        let widths = solve(&specs, &[(0.0, 0.0); 2], 200.0, false);
+        assert_eq!(widths, [150.0, 50.0]);
+    }
+
+    #[test]
+    fn lines_break_at_spaces_and_in_long_words() {
+        assert_eq!(line_count("a b", 10.0, false, 500.0), 1);
+        assert_eq!(line_count("aaaa bbbb", 10.0, false, 25.0), 2);
+        assert_eq!(line_count("日本語日本語", 10.0, false, 20.0), 3);
+        assert_eq!(line_count("a\nb", 10.0, false, 500.0), 2);
+    }
+}

@@ -1,0 +1,33 @@
+//! What Office Open XML formats share (ECMA-376 parts 1 and 2): the package, escaping, document
+//! properties, theme, pictures and native charts.
+
+mod chart;
+mod package;
+mod picture;
+mod properties;
+mod theme;
+mod workbook;
+mod xml;
+
+pub(crate) use self::{
+    chart::{ChartParts, chart_parts},
+    package::{Package, Relationships},
+    picture::{Media, barcode_png},
+    properties::{app_properties, core_properties},
+    theme::theme,
+    xml::{Escaped, push_escaped},
+};
+
+/// The declaration that begins every part.
+pub(crate) const DECLARATION: &str =
+    "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?>\n";
+
+/// English Metric Units of `points`: 12,700 a point.
+pub(crate) fn emu(points: f32) -> i64 {
+    (f64::from(points) * 12_700.0).round() as i64
+}
+
+/// Twentieths of a point.
+pub(crate) fn twips(points: f32) -> i32 {
+    (points * 20.0).round() as i32
+}

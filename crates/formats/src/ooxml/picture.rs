@@ -1,0 +1,143 @@
+//! Pictures of a package: equal ones are stored once, WebP becomes PNG, barcodes are drawn.
+
+use std::{io::Cursor, sync::Arc};
+
+use platen_document::bound::{Barcode, ImageData, ImageFormat, Modules};
+
+use crate::Error;
+
+/// The pictures of a package.
+#[derive(Default)]
+pub(crate) struct Media {
+    files: Vec<(Source, &'static str, Arc<[u8]>)>,
+}
+
+/// By what equal pictures are found.
+#[derive(PartialEq)]
+enum Source {
+    Image(Arc<ImageData>),
+    Barcode(Modules),
+}
+
+impl Media {
+    /// The file name, such as `image1.png`, of a picture. `None` where a WebP cannot be decoded.
+    pub fn image(&mut self, data: &Arc<ImageData>) -> Result<Option<String>, Error> {
+        let found = self.files.iter().position(|(source, _, _)| {
+            matches!(source, Source::Image(other) if Arc::ptr_eq(other, data) || other == data)
+        });
+        if let Some(index) = found {
+            return Ok(Some(self.name(index)));
+        }
+        let (extension, bytes) = match data.format {
+            ImageFormat::Png => ("png", Arc::clone(&data.bytes)),
+            ImageFormat::Jpeg => ("jpeg", Arc::clone(&data.bytes)),
+            ImageFormat::Gif => ("gif", Arc::clone(&data.bytes)),
+            ImageFormat::WebP => match webp_to_png(&data.bytes)? {
+                Some(png) => ("png", Arc::from(png)),
+                None => return Ok(None),
+            },
+        };
+        self.files
+            .push((Source::Image(Arc::clone(data)), extension, bytes));
+        Ok(Some(self.name(self.files.len() - 1)))
+    }
+
+    /// The file name of a barcode.
+    pub fn barcode(&mut self, barcode: &Barcode) -> Result<String, Error> {
+        let found = self.files.iter().position(
+            |(source, _, _)| matches!(source, Source::Barcode(other) if *other == barcode.modules),
+        );
+        if let Some(index) = found {
+            return Ok(self.name(index));
+        }
+        let png = barcode_png(barcode)?;
+        self.files.push((
+            Source::Barcode(barcode.modules.clone()),
+            "png",
+            Arc::from(png),
+        ));
+        Ok(self.name(self.files.len() - 1))
+    }
+
+    fn name(&self, index: usize) -> String {
+        format!("image{}.{}", index + 1, self.files[index].1)
+    }
+
+    /// File names with their bytes.
+    pub fn files(&self) -> impl Iterator<Item = (String, &[u8])> {
+        (0..self.files.len()).map(|index| (self.name(index), self.files[index].2.as_ref()))
+    }
+}
+
+/// A WebP picture as PNG, because Office before 2021 cannot show it.
+fn webp_to_png(bytes: &[u8]) -> Result<Option<Vec<u8>>, Error> {
+    let Ok(mut decoder) = image_webp::WebPDecoder::new(Cursor::new(bytes)) else {
+        return Ok(None);
+    };
+    let (width, height) = decoder.dimensions();
+    let color = if decoder.has_alpha() {
+        png::ColorType::Rgba
+    } else {
+        png::ColorType::Rgb
+    };
+    let Some(size) = decoder.output_buffer_size() else {
+        return Ok(None);
+    };
+    let mut pixels = vec![0; size];
+    if decoder.read_image(&mut pixels).is_err() {
+        return Ok(None);
+    }
+    encode(width, height, color, png::BitDepth::Eight, &pixels).map(Some)
+}
+
+/// A barcode as a black-and-white PNG in which every module is a whole number of pixels.
+pub(crate) fn barcode_png(barcode: &Barcode) -> Result<Vec<u8>, Error> {
+    let modules = &barcode.modules;
+    let across = modules.width.clamp(1, 4096) as usize;
+    let down = modules.height.clamp(1, 4096) as usize;
+    let scale = (1200 / across).clamp(1, 12);
+    let width = across * scale;
+    // Rows of one-dimensional codes are as high as the drawn height asks.
+    let row_height = if down == 1 {
+        let ratio = f64::from(barcode.height) / f64::from(barcode.width.max(1.0));
+        ((width as f64 * ratio) as usize).clamp(1, 2000)
+    } else {
+        scale
+    };
+    let stride = width.div_ceil(8);
+    let mut pixels = Vec::with_capacity(stride * row_height * down);
+    for row in 0..down {
+        let mut line = vec![0xFFu8; stride];
+        for x in 0..width {
+            if modules.dark.get(row * across + x / scale) == Some(&true) {
+                line[x / 8] &= !(0x80 >> (x % 8));
+            }
+        }
+        (0..row_height).for_each(|_| pixels.extend_from_slice(&line));
+    }
+    let height = (row_height * down) as u32;
+    encode(
+        width as u32,
+        height,
+        png::ColorType::Grayscale,
+        png::BitDepth::One,
+        &pixels,
+    )
+}
+
+fn encode(
+    width: u32,
+    height: u32,
+    color: png::ColorType,
+    depth: png::BitDepth,
+    pixels: &[u8],
+) -> Result<Vec<u8>, Error> {
+    let mut bytes = Vec::new();
+    let mut encoder = png::Encoder::new(&mut bytes, width, height);
+    encoder.set_color(color);
+    encoder.set_depth(depth);
+    let mut writer = encoder.write_header()?;
+    writer.write_image_data(pixels)?;
+    writer.finish()?;
+    Ok(bytes)
+}

@@ -1,0 +1,85 @@
+//! Glyph outlines in em, y downwards, cached by face and glyph.
+
+use std::{collections::HashMap, rc::Rc};
+
+use platen_layout::{FaceId, Shaper, figure::PathCommand};
+use skrifa::{
+    GlyphId, MetadataProvider,
+    instance::{LocationRef, Size},
+    outline::{DrawSettings, OutlinePen},
+};
+
+/// Outlines of the glyphs drawn so far.
+pub(super) struct Outlines<'a> {
+    shaper: &'a Shaper,
+    cache: HashMap<(FaceId, u16), Rc<Vec<PathCommand>>>,
+}
+
+impl<'a> Outlines<'a> {
+    pub fn new(shaper: &'a Shaper) -> Self {
+        Self {
+            shaper,
+            cache: HashMap::new(),
+        }
+    }
+
+    /// The outline of a glyph; empty where it has none.
+    pub fn get(&mut self, face: FaceId, glyph: u16) -> Rc<Vec<PathCommand>> {
+        let shaper = self.shaper;
+        let outline = self.cache.entry((face, glyph)).or_insert_with(|| {
+            let mut pen = Pen::default();
+            if let Some(font) = shaper.library().face(face).and_then(|data| data.font_ref()) {
+                let settings = DrawSettings::unhinted(Size::new(1.0), LocationRef::default());
+                if let Some(outline) = font.outline_glyphs().get(GlyphId::new(u32::from(glyph))) {
+                    // A glyph that cannot be drawn stays empty, as in every viewer.
+                    let _ = outline.draw(settings, &mut pen);
+                }
+            }
+            Rc::new(pen.commands)
+        });
+        Rc::clone(outline)
+    }
+}
+
+#[derive(Default)]
+struct Pen {
+    commands: Vec<PathCommand>,
+    at: (f32, f32),
+}
+
+impl OutlinePen for Pen {
+    fn move_to(&mut self, x: f32, y: f32) {
+        self.at = (x, -y);
+        self.commands.push(PathCommand::MoveTo(x, -y));
+    }
+
+    fn line_to(&mut self, x: f32, y: f32) {
+        self.at = (x, -y);
+        self.commands.push(PathCommand::LineTo(x, -y));
+    }
+
+    fn quad_to(&mut self, cx: f32, cy: f32, x: f32, y: f32) {
+        // A quadratic curve as a cubic one: its controls lie two thirds towards the old control.
+        let third = |from: f32, control: f32| from + (control - from) * 2.0 / 3.0;
+        let (x0, y0) = self.at;
+        self.at = (x, -y);
+        self.commands.push(PathCommand::CurveTo(
+            third(x0, cx),
+            third(y0, -cy),
+            third(x, cx),
+            third(-y, -cy),
+            x,
+            -y,
+        ));
+    }
+
+    fn curve_to(&mut self, cx0: f32, cy0: f32, cx1: f32, cy1: f32, x: f32, y: f32) {
+        self.at = (x, -y);
+        self.commands
+            .push(PathCommand::CurveTo(cx0, -cy0, cx1, -cy1, x, -y));
+    }
+
+    fn close(&mut self) {
+        self.commands.push(PathCommand::Close);
+    }
+}

@@ -1,0 +1,116 @@
+//! Content as plain text, for formats and places that carry no more.
+
+use std::borrow::Cow;
+
+use platen_document::bound::{Block, BlockKind, Cell, CellContent, Document, Inline, plain_text};
+
+/// The text of a cell.
+pub(crate) fn cell_text<'a>(cell: &'a Cell, document: &Document) -> Cow<'a, str> {
+    match &cell.content {
+        CellContent::Text(text) => Cow::Borrowed(text),
+        CellContent::Inlines(content) => match content.as_ref() {
+            [Inline::Text { text, .. }] => Cow::Borrowed(text),
+            content => Cow::Owned(plain_text(content)),
+        },
+        CellContent::Blocks(blocks) => Cow::Owned(blocks_text(blocks, document)),
+    }
+}
+
+/// The text of blocks, a line for each piece.
+pub(crate) fn blocks_text(blocks: &[Block], document: &Document) -> String {
+    let mut lines = Vec::new();
+    for block in blocks {
+        block_lines(block, document, &mut lines);
+    }
+    lines.join("\n")
+}
+
+fn block_lines(block: &Block, document: &Document, lines: &mut Vec<String>) {
+    let mut add = |content: &[Inline]| {
+        let text = plain_text(content);
+        if !text.is_empty() {
+            lines.push(text);
+        }
+    };
+    match &block.kind {
+        BlockKind::Heading { content, .. } | BlockKind::Paragraph(content) => add(content),
+        BlockKind::List(list) => {
+            for (index, item) in list.items.iter().enumerate() {
+                let mark = if list.ordered {
+                    format!("{}. ", u64::from(list.start) + index as u64)
+                } else {
+                    "• ".to_owned()
+                };
+                lines.push(mark + &plain_text(&item.content));
+                for block in &item.body {
+                    block_lines(block, document, lines);
+                }
+            }
+        }
+        BlockKind::Table(table) => {
+            for row in table.header.iter().chain(&table.rows) {
+                let texts: Vec<_> = row.cells.iter().map(|c| cell_text(c, document)).collect();
+                lines.push(texts.join("\t"));
+            }
+        }
+        BlockKind::Columns(columns) => {
+            for block in columns.columns.iter().flat_map(|column| &column.body) {
+                block_lines(block, document, lines);
+            }
+        }
+        BlockKind::Panel { title, body } => {
+            add(title.as_deref().unwrap_or_default());
+            for block in body {
+                block_lines(block, document, lines);
+            }
+        }
+        BlockKind::KeyValue(pairs) => {
+            for (key, value) in &pairs.items {
+                lines.push(format!("{}: {}", plain_text(key), plain_text(value)));
+            }
+        }
+        BlockKind::Image(image) => {
+            lines.extend((!image.alt.is_empty()).then(|| format!("[{}]", image.alt)));
+        }
+        BlockKind::Barcode(barcode) => lines.push(barcode.value.clone()),
+        BlockKind::Chart(chart) => {
+            lines.push(format!("[{}]", chart.title.as_ref().unwrap_or(&chart.alt)));
+        }
+        BlockKind::Signature(signature) => add(signature.label.as_deref().unwrap_or_default()),
+        BlockKind::TableOfContents { title, .. } => add(title.as_deref().unwrap_or_default()),
+        BlockKind::Divider { .. } | BlockKind::Spacer(_) | BlockKind::PageBreak => {}
+    }
+}
+
+/// Every block of `blocks`, containers before what they hold.
+pub(crate) fn walk<'a>(blocks: &'a [Block], visit: &mut dyn FnMut(&'a Block)) {
+    for block in blocks {
+        visit(block);
+        match &block.kind {
+            BlockKind::List(list) => {
+                for item in &list.items {
+                    walk(&item.body, visit);
+                }
+            }
+            BlockKind::Table(table) => {
+                for cell in table
+                    .header
+                    .iter()
+                    .chain(&table.rows)
+                    .flat_map(|row| &row.cells)
+                {
+                    if let CellContent::Blocks(blocks) = &cell.content {
+                        walk(blocks, visit);
+                    }
+                }
+            }
+            BlockKind::Columns(columns) => {
+                for column in &columns.columns {
+                    walk(&column.body, visit);
+                }
+            }
+            BlockKind::Panel { body, .. } => walk(body, visit),
+            _ => {}
+        }
+    }
+}

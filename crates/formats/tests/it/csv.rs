@@ -1,0 +1,62 @@
+//! CSV: quoting, formulas, typed values, choice of the table.
+
+use platen_formats::{
+    Error,
+    csv::{CsvOptions, CsvValues, write},
+};
+
+use crate::sample;
+
+fn text(document: &platen_document::bound::Document, options: &CsvOptions) -> String {
+    String::from_utf8(write(document, options).unwrap().bytes).unwrap()
+}
+
+#[test]
+fn spans_quotes_and_formulas() {
+    let document = sample::spans();
+    assert_eq!(
+        text(&document, &CsvOptions::default()),
+        "a,b,c\r\ntall,wide,\r\n,inner paragraph,'=1+1\r\n\"one, \"\"two\"\"\",'-5,\r\n"
+    );
+    let options = CsvOptions {
+        neutralise_formulas: false,
+        delimiter: ';',
+        bom: true,
+        ..CsvOptions::default()
+    };
+    assert_eq!(
+        text(&document, &options),
+        "\u{FEFF}a;b;c\r\ntall;wide;\r\n;inner paragraph;=1+1\r\n\"one, \"\"two\"\"\";-5;\r\n"
+    );
+}
+
+#[test]
+fn typed_values_are_raw_by_default() {
+    let document = sample::everything("en");
+    let csv = text(&document, &CsvOptions::default());
+    assert!(
+        csv.starts_with("no,date,description,quantity,price,amount\r\n1,2026-09-04,"),
+        "{csv}"
+    );
+    assert_eq!(csv.lines().count(), 7, "totals are no data");
+    let options = CsvOptions {
+        values: CsvValues::Formatted,
+        ..CsvOptions::default()
+    };
+    assert!(text(&document, &options).contains("01 Sep 2026"));
+    let warnings = write(&document, &CsvOptions::default()).unwrap().warnings;
+    assert_eq!(warnings[0].code, "summary-rows-omitted");
+}
+
+#[test]
+fn an_unknown_table_is_the_authors_mistake() {
+    let options = CsvOptions {
+        table: Some("other".to_owned()),
+        ..CsvOptions::default()
+    };
+    let Err(Error::Author(diagnostic)) = write(&sample::everything("en"), &options) else {
+        panic!("no error")
+    };
+    assert_eq!(diagnostic.code, "unknown-table");
+    assert!(diagnostic.hint.unwrap().contains("`items`"));
+}

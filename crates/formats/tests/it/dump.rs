@@ -1,0 +1,46 @@
+//! Writes every sample in every format to the folder `PLATEN_SAMPLES`, to be looked at, and says
+//! how long it took. Does nothing where the variable is not set.
+
+use std::{path::PathBuf, time::Instant};
+
+use platen_document::bound::Document;
+use platen_formats::Written;
+
+use crate::sample;
+
+type Write = fn(&Document) -> Written;
+
+const FORMATS: &[(&str, Write)] = &[("docx", |document| {
+    platen_formats::docx::write(document).unwrap()
+})];
+
+#[test]
+fn samples_are_written_where_asked() {
+    let Some(folder) = std::env::var_os("PLATEN_SAMPLES").map(PathBuf::from) else {
+        return;
+    };
+    let samples = [
+        ("everything", sample::everything("en-GB")),
+        ("arabic", sample::arabic()),
+        ("spans", sample::spans()),
+        ("rows400", sample::long_table(400)),
+        ("rows4000", sample::long_table(4000)),
+    ];
+    for (extension, write) in FORMATS {
+        for (name, document) in &samples {
+            let mut fastest = f64::INFINITY;
+            let mut written = write(document);
+            for _ in 0..9 {
+                let start = Instant::now();
+                written = write(document);
+                fastest = fastest.min(start.elapsed().as_secs_f64() * 1e3);
+            }
+            let codes: Vec<_> = written.warnings.iter().map(|w| w.code.as_str()).collect();
+            println!(
+                "{name}.{extension}: {fastest:.2} ms, {} bytes, {codes:?}",
+                written.bytes.len()
+            );
+            std::fs::write(folder.join(format!("{name}.{extension}")), &written.bytes).unwrap();
+        }
+    }
+}

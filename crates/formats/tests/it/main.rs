@@ -1,0 +1,8 @@
+//! Every writer on hand-built documents: sound packages, well-formed parts, nothing lost.
+
+mod csv;
+mod docx;
+mod dump;
+mod office;
+mod package;
+mod sample;
