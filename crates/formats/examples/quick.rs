@@ -45,7 +45,7 @@ fn main() {
     let mut pages = 0;
     for _ in 0..n {
         let t = std::time::Instant::now();
-        let l = layout(&document, &mut shaper);
+        let l = layout(&document, &mut shaper, None);
         let a = t.elapsed().as_secs_f64() * 1e3;
         let t = std::time::Instant::now();
         let (b, w) = pdf::write(&document, &l, &shaper, &fonts, &options).unwrap();

@@ -141,12 +141,50 @@ impl FaceData {
     }
 }
 
-type Loader = Box<dyn Fn() -> Option<FontBytes> + Send + Sync>;
+/// How much of a font file a loader must give.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FontPart {
+    /// The table directory and the tables `cmap`, `head` and `maxp`; anything may stand elsewhere.
+    Coverage,
+    /// Everything.
+    All,
+}
+
+type Loader = Box<dyn Fn(FontPart) -> Option<FontBytes> + Send + Sync>;
 
 struct Face {
     info: FaceInfo,
     loader: Loader,
     data: OnceLock<Option<Arc<FaceData>>>,
+    /// Ranges of characters, ascending; found without keeping the file.
+    coverage: OnceLock<Vec<(u32, u32)>>,
+}
+
+impl Face {
+    fn may_cover(&self, character: char) -> bool {
+        let ranges = self.coverage.get_or_init(|| {
+            (self.loader)(FontPart::Coverage)
+                .and_then(|bytes| coverage(bytes.as_ref(), self.info.index))
+                .unwrap_or_default()
+        });
+        let code = character as u32;
+        let after = ranges.partition_point(|(first, _)| *first <= code);
+        after > 0 && code <= ranges[after - 1].1
+    }
+}
+
+fn coverage(bytes: &[u8], index: u32) -> Option<Vec<(u32, u32)>> {
+    let font = FontRef::from_index(bytes, index).ok()?;
+    let mut codes: Vec<u32> = font.charmap().mappings().map(|(code, _)| code).collect();
+    codes.sort_unstable();
+    let mut ranges: Vec<(u32, u32)> = Vec::new();
+    for code in codes {
+        match ranges.last_mut() {
+            Some((_, last)) if code <= *last + 1 => *last = code,
+            _ => ranges.push((code, code)),
+        }
+    }
+    Some(ranges)
 }
 
 /// All faces a layout may use.
@@ -216,7 +254,7 @@ impl FontLibrary {
     pub fn add(
         &mut self,
         info: FaceInfo,
-        loader: impl Fn() -> Option<FontBytes> + Send + Sync + 'static,
+        loader: impl Fn(FontPart) -> Option<FontBytes> + Send + Sync + 'static,
     ) {
         if self.faces.len() >= MAX_FACES {
             return;
@@ -230,13 +268,14 @@ impl FontLibrary {
             info,
             loader: Box::new(loader),
             data: OnceLock::new(),
+            coverage: OnceLock::new(),
         });
     }
 
     /// Adds every face of a font file that is part of the program.
     pub fn add_static(&mut self, bytes: &'static [u8], origin: &str) {
         for info in Self::inspect(bytes, origin) {
-            self.add(info, move || Some(FontBytes::Static(bytes)));
+            self.add(info, move |_| Some(FontBytes::Static(bytes)));
         }
     }
 
@@ -251,7 +290,7 @@ impl FontLibrary {
         let face = self.faces.get(usize::from(id.0))?;
         face.data
             .get_or_init(|| {
-                let bytes = (face.loader)()?;
+                let bytes = (face.loader)(FontPart::All)?;
                 FaceData::load(bytes, face.info.index).map(Arc::new)
             })
             .as_ref()
@@ -303,7 +342,9 @@ impl FontLibrary {
             let Some(id) = self.nearest(ids, bold, italic) else {
                 continue;
             };
-            if self.face(id).is_some_and(|data| data.covers(character)) {
+            if self.faces[usize::from(id.0)].may_cover(character)
+                && self.face(id).is_some_and(|data| data.covers(character))
+            {
                 return Some(id);
             }
         }

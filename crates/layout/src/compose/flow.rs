@@ -1,6 +1,9 @@
 //! Pieces to pages: breaks, kept-together chains, repeated headers, text columns, footnotes.
 
-use std::collections::VecDeque;
+use std::{
+    collections::VecDeque,
+    sync::atomic::{AtomicBool, Ordering},
+};
 
 use platen_document::{Diagnostic, bound::Section};
 
@@ -38,7 +41,7 @@ pub(super) struct PageOrigin {
 
 /// Fills pages.
 #[derive(Default)]
-pub(super) struct Flow {
+pub(super) struct Flow<'s> {
     pub pages: Vec<Page>,
     pub origins: Vec<PageOrigin>,
     pub outline: Vec<OutlineEntry>,
@@ -58,14 +61,16 @@ pub(super) struct Flow {
     repeat: Vec<(Sink, f32)>,
     footnotes: Vec<(Sink, f32)>,
     footnotes_height: f32,
-    /// Pages asked for beyond the bound.
+    /// Pages asked for beyond the bound, or the layout was stopped: nothing more is placed.
     pub refused: bool,
+    stop: Option<&'s AtomicBool>,
 }
 
-impl Flow {
+impl<'s> Flow<'s> {
     /// A flow whose first page has the number 1 unless its section says otherwise.
-    pub fn new() -> Self {
+    pub fn new(stop: Option<&'s AtomicBool>) -> Self {
         Self {
+            stop,
             next_number: 1,
             ..Self::default()
         }
@@ -85,6 +90,11 @@ impl Flow {
         self.start_page(true);
     }
 
+    /// True once the layout shall end early.
+    pub fn stopped(&self) -> bool {
+        self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
+    }
+
     /// Width of a text column of the section.
     pub fn column_width(&self) -> f32 {
         let gaps = f32::from(self.columns - 1) * self.column_gap;
@@ -102,7 +112,7 @@ impl Flow {
     }
 
     fn start_page(&mut self, first: bool) {
-        if self.pages.len() >= MAX_PAGES {
+        if self.pages.len() >= MAX_PAGES || self.stopped() {
             self.refused = true;
         }
         self.pages.push(Page {
@@ -343,7 +353,7 @@ pub(super) fn append(page: &mut Page, content: Sink, x: f32, y: f32) {
     page.words = sink.words;
 }
 
-impl Output for Flow {
+impl Output for Flow<'_> {
     fn push(&mut self, composer: &mut Composer<'_>, piece: Piece) {
         if piece.page_break && !self.chain.is_empty() {
             self.flush(composer);

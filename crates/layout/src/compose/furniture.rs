@@ -81,7 +81,7 @@ impl Composer<'_> {
     }
 
     /// Draws headers and footers, now that the number of pages is known.
-    pub(super) fn furnish(&mut self, flow: &mut Flow) {
+    pub(super) fn furnish(&mut self, flow: &mut Flow<'_>) {
         let document = self.document;
         self.text.fields.page_count = flow.pages.len() as u32;
         self.furniture = true;

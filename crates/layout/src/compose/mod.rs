@@ -11,7 +11,10 @@ mod paragraph;
 mod piece;
 mod table;
 
-use std::collections::VecDeque;
+use std::{
+    collections::VecDeque,
+    sync::atomic::{AtomicBool, Ordering},
+};
 
 use platen_document::{
     Diagnostic,
@@ -33,19 +36,21 @@ use crate::{
 /// readers rely on.
 const MAX_PASSES: usize = 4;
 
-/// Lays `document` out with the fonts of `shaper`.
+/// Lays `document` out with the fonts of `shaper`. Ends early, with an unfinished layout, once
+/// `stop` is true.
 #[must_use]
-pub fn layout(document: &Document, shaper: &mut Shaper) -> Layout {
+pub fn layout(document: &Document, shaper: &mut Shaper, stop: Option<&AtomicBool>) -> Layout {
     shaper.begin(&document.language);
     let mut known = Known::default();
     for pass in 1.. {
-        let (layout, needs_numbers) = compose(document, shaper, &known);
+        let (layout, needs_numbers) = compose(document, shaper, &known, stop);
         let found = Known {
             outline: layout.outline.clone(),
             page_count: layout.pages.len() as u32,
             numbers: layout.pages.iter().map(|page| page.number).collect(),
         };
-        if !needs_numbers || found == known || pass == MAX_PASSES {
+        let stopped = stop.is_some_and(|stop| stop.load(Ordering::Relaxed));
+        if stopped || !needs_numbers || found == known || pass == MAX_PASSES {
             return layout;
         }
         known = found;
@@ -61,9 +66,14 @@ struct Known {
     numbers: Vec<u32>,
 }
 
-fn compose(document: &Document, shaper: &mut Shaper, known: &Known) -> (Layout, bool) {
+fn compose(
+    document: &Document,
+    shaper: &mut Shaper,
+    known: &Known,
+    stop: Option<&AtomicBool>,
+) -> (Layout, bool) {
     let mut composer = Composer::new(document, shaper, known);
-    let mut flow = Flow::new();
+    let mut flow = Flow::new(stop);
     for (index, section) in document.sections.iter().enumerate() {
         let frames = composer.text_frames(section);
         composer.text.fields.page_number = flow.page_number() + u32::from(index > 0);
@@ -74,7 +84,7 @@ fn compose(document: &Document, shaper: &mut Shaper, known: &Known) -> (Layout, 
         composer.blocks(&section.body, left, width, Some(tag), &mut flow);
     }
     flow.finish(&mut composer);
-    if flow.refused {
+    if flow.refused && !flow.stopped() {
         composer.warn_once(
             Diagnostic::warning(
                 "too-many-pages",

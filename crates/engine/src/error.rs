@@ -1,0 +1,72 @@
+//! Why a job failed, and whose fault that is.
+
+use platen_document::Diagnostic;
+
+/// Why a job failed.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// Mistakes in the template or the data.
+    #[error("the template or the data has {} mistake{}", .0.len(), if .0.len() == 1 { "" } else { "s" })]
+    Mistakes(Vec<Diagnostic>),
+    /// The format cannot be written as the options ask.
+    #[error(transparent)]
+    Pdf(#[from] platen_formats::pdf::Error),
+    /// A writer failed.
+    #[error(transparent)]
+    Write(#[source] platen_formats::Error),
+    /// A page that the document does not have.
+    #[error("the document has {pages} page{}, so there is no page {page}", if *.pages == 1 { "" } else { "s" })]
+    NoSuchPage {
+        /// The page asked for, from 1.
+        page: u32,
+        /// Pages of the document.
+        pages: u32,
+    },
+    /// A picture of a page would be too large.
+    #[error("the picture would have more than 64 million pixels: ask for fewer dots per inch")]
+    PictureTooLarge,
+    /// The job was stopped before it ended.
+    #[error("the job was stopped: its deadline passed or its client went away")]
+    Stopped,
+    /// A bug. The message is for the log.
+    #[error("internal error: {0}")]
+    Bug(String),
+}
+
+/// Whose fault an error is; the HTTP status, the exit code and "retry?" come from this.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// The caller's: a retry changes nothing.
+    Caller,
+    /// A limit was reached.
+    Limit,
+    /// Too much to do at the moment: a retry may help.
+    Busy,
+    /// Something that is needed is not there.
+    Unavailable,
+    /// Ours.
+    Internal,
+}
+
+impl From<platen_formats::Error> for Error {
+    fn from(error: platen_formats::Error) -> Self {
+        match error {
+            platen_formats::Error::Author(mistake) => Self::Mistakes(vec![mistake]),
+            other => Self::Write(other),
+        }
+    }
+}
+
+impl Error {
+    /// Whose fault it is.
+    #[must_use]
+    pub fn fault(&self) -> Fault {
+        use platen_formats::pdf::Error as Pdf;
+        match self {
+            Self::Mistakes(_) | Self::NoSuchPage { .. } | Self::PictureTooLarge => Fault::Caller,
+            Self::Pdf(Pdf::Standard { .. } | Pdf::Image(_)) => Fault::Caller,
+            Self::Stopped => Fault::Limit,
+            Self::Pdf(_) | Self::Write(_) | Self::Bug(_) => Fault::Internal,
+        }
+    }
+}

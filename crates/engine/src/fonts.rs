@@ -1,0 +1,230 @@
+//! The fonts of an engine: those shipped with Platen, a fonts folder, the system's.
+
+use std::{
+    fs::File,
+    io::Read,
+    os::unix::fs::FileExt,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use platen_layout::{FontBytes, FontLibrary, FontPart};
+
+/// Fonts shipped with Platen; see `assets/fonts/README.md`.
+const SHIPPED: [(&str, &[u8]); 16] = {
+    macro_rules! font {
+        ($name:literal) => {
+            (
+                $name,
+                include_bytes!(concat!("../../../assets/fonts/", $name)) as &[u8],
+            )
+        };
+    }
+    [
+        font!("LiberationSans-Regular.ttf"),
+        font!("LiberationSans-Bold.ttf"),
+        font!("LiberationSans-Italic.ttf"),
+        font!("LiberationSans-BoldItalic.ttf"),
+        font!("LiberationSerif-Regular.ttf"),
+        font!("LiberationSerif-Bold.ttf"),
+        font!("LiberationSerif-Italic.ttf"),
+        font!("LiberationSerif-BoldItalic.ttf"),
+        font!("LiberationMono-Regular.ttf"),
+        font!("LiberationMono-Bold.ttf"),
+        font!("LiberationMono-Italic.ttf"),
+        font!("LiberationMono-BoldItalic.ttf"),
+        font!("NotoSansArabic-Regular.ttf"),
+        font!("NotoSansArabic-Bold.ttf"),
+        font!("NotoSansJP-Regular.otf"),
+        font!("NotoSansJP-Bold.otf"),
+    ]
+};
+
+/// Font files looked at in all folders together.
+const MAX_FILES: usize = 5_000;
+/// Folders below a font folder are searched this deep.
+const MAX_DEPTH: usize = 6;
+/// The largest font file.
+const MAX_FILE_BYTES: u64 = 256 << 20;
+
+/// Where fonts come from.
+#[derive(Clone, Debug, Default)]
+pub struct FontSettings {
+    /// Folders whose fonts win over the system's.
+    pub folders: Vec<PathBuf>,
+    /// Uses the system's fonts too.
+    pub system: bool,
+}
+
+/// Where systems keep fonts, by the XDG conventions.
+#[must_use]
+pub fn system_font_folders() -> Vec<PathBuf> {
+    let mut folders = vec![
+        PathBuf::from("/usr/share/fonts"),
+        PathBuf::from("/usr/local/share/fonts"),
+    ];
+    if let Some(home) = std::env::var_os("HOME") {
+        folders.push(Path::new(&home).join(".local/share/fonts"));
+        folders.push(Path::new(&home).join(".fonts"));
+    }
+    folders
+}
+
+/// Loads what `settings` names. Shipped fonts come first, so that a document looks the same
+/// whatever a system has installed.
+pub(crate) fn load(settings: &FontSettings) -> FontLibrary {
+    let mut library = FontLibrary::default();
+    for (name, bytes) in SHIPPED {
+        library.add_static(bytes, &format!("shipped: {name}"));
+    }
+    let mut files = Vec::new();
+    for folder in &settings.folders {
+        find(folder, 0, &mut files);
+    }
+    if settings.system {
+        for folder in system_font_folders() {
+            find(&folder, 0, &mut files);
+        }
+    }
+    for path in files {
+        add_file(&mut library, path);
+    }
+    library
+}
+
+/// Font files below `folder`, in order of their names.
+fn find(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) {
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return;
+    };
+    let mut paths: Vec<PathBuf> = entries
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .collect();
+    paths.sort();
+    for path in paths {
+        if files.len() >= MAX_FILES {
+            return;
+        }
+        let extension = path.extension().and_then(|extension| extension.to_str());
+        let is_font = matches!(
+            extension.map(str::to_ascii_lowercase).as_deref(),
+            Some("ttf" | "otf" | "ttc" | "otc")
+        );
+        if is_font {
+            files.push(path);
+        } else if depth < MAX_DEPTH && path.is_dir() {
+            find(&path, depth + 1, files);
+        }
+    }
+}
+
+fn add_file(library: &mut FontLibrary, path: PathBuf) {
+    let Some(names) = read_tables(&path, &[*b"name", *b"OS/2", *b"head", *b"post"]) else {
+        return;
+    };
+    let path: Arc<Path> = path.into();
+    for info in FontLibrary::inspect(&names, &path.display().to_string()) {
+        let path = Arc::clone(&path);
+        library.add(info, move |part| {
+            let bytes = match part {
+                FontPart::Coverage => read_tables(&path, &[*b"cmap", *b"head", *b"maxp"])?,
+                FontPart::All => read_all(&path)?,
+            };
+            Some(FontBytes::Shared(Arc::new(bytes)))
+        });
+    }
+}
+
+fn read_all(path: &Path) -> Option<Vec<u8>> {
+    let file = File::open(path).ok()?;
+    let mut bytes = Vec::new();
+    file.take(MAX_FILE_BYTES).read_to_end(&mut bytes).ok()?;
+    Some(bytes)
+}
+
+/// A font file with only the table directories and `tables` filled in: names of hundreds of fonts
+/// are read without reading the fonts. Source: OpenType 1.9, "Table directory".
+fn read_tables(path: &Path, tables: &[[u8; 4]]) -> Option<Vec<u8>> {
+    let file = File::open(path).ok()?;
+    let size = file.metadata().ok()?.len();
+    if !(12..=MAX_FILE_BYTES).contains(&size) {
+        return None;
+    }
+    let mut bytes = vec![0; size as usize];
+    fill(&file, &mut bytes, 0, 12)?;
+    let directories = if bytes.starts_with(b"ttcf") {
+        let count = number(&bytes, 8)?.min(256);
+        fill(&file, &mut bytes, 12, count * 4)?;
+        (0..count)
+            .filter_map(|index| number(&bytes, 12 + index * 4))
+            .collect()
+    } else {
+        vec![0]
+    };
+    for directory in directories {
+        fill(&file, &mut bytes, directory, 12)?;
+        let count = (number(&bytes, directory + 4)? >> 16).min(256);
+        fill(&file, &mut bytes, directory + 12, count * 16)?;
+        for record in (0..count).map(|index| directory + 12 + index * 16) {
+            let tag: [u8; 4] = bytes.get(record..record + 4)?.try_into().ok()?;
+            if tables.contains(&tag) {
+                let (offset, length) = (number(&bytes, record + 8)?, number(&bytes, record + 12)?);
+                // A directory that lies is no reason to give up on the other tables.
+                let _ = fill(&file, &mut bytes, offset, length);
+            }
+        }
+    }
+    Some(bytes)
+}
+
+fn fill(file: &File, bytes: &mut [u8], offset: usize, length: usize) -> Option<()> {
+    let target = bytes.get_mut(offset..offset.checked_add(length)?)?;
+    file.read_exact_at(target, offset as u64).ok()
+}
+
+fn number(bytes: &[u8], offset: usize) -> Option<usize> {
+    let four: [u8; 4] = bytes.get(offset..offset + 4)?.try_into().ok()?;
+    Some(u32::from_be_bytes(four) as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shipped_families_are_there() {
+        let library = load(&FontSettings::default());
+        for family in [
+            "Liberation Sans",
+            "Arial",
+            "Times New Roman",
+            "Courier New",
+            "Noto Sans Arabic",
+        ] {
+            assert!(library.has_family(family), "{family}");
+        }
+        assert_eq!(library.faces().count(), SHIPPED.len());
+    }
+
+    #[test]
+    fn fonts_that_lie_are_passed_over() {
+        let folder = std::env::temp_dir().join(format!("platen-fonts-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let sound = SHIPPED[0].1;
+        let mut lying = sound.to_vec();
+        for byte in &mut lying[12..400] {
+            *byte = 0xFF;
+        }
+        std::fs::write(folder.join("lying.ttf"), &lying).unwrap();
+        std::fs::write(folder.join("short.ttf"), &sound[..40]).unwrap();
+        std::fs::write(folder.join("empty.otf"), b"").unwrap();
+        std::fs::write(folder.join("sound.ttf"), sound).unwrap();
+        let settings = FontSettings {
+            folders: vec![folder.clone()],
+            system: false,
+        };
+        let library = load(&settings);
+        assert_eq!(library.faces().count(), SHIPPED.len() + 1);
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+}

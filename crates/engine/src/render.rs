@@ -1,0 +1,340 @@
+//! The render job.
+
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    path::PathBuf,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use platen_document::{
+    BindOptions, CompiledTemplate, Diagnostic,
+    bound::Document,
+    template::{Orientation, PaperSize},
+};
+use platen_formats::{csv, docx, html, pdf, picture, pptx, xlsx};
+use platen_layout::{FaceInfo, FontLibrary, Layout, Shaper};
+use serde_json::Value as Json;
+
+use crate::{
+    Error, Format,
+    fonts::{self, FontSettings},
+    host::FolderHost,
+};
+
+/// Shapers kept for the next jobs; each holds a cache of words.
+const MAX_IDLE_SHAPERS: usize = 16;
+
+/// What a request changes in a rendering.
+#[derive(Clone, Debug, Default)]
+pub struct RenderOptions {
+    /// BCP 47 locale instead of the template's.
+    pub locale: Option<String>,
+    /// IANA time zone instead of the template's.
+    pub time_zone: Option<String>,
+    /// Paper instead of the template's.
+    pub paper_size: Option<PaperSize>,
+    /// Orientation instead of the template's.
+    pub orientation: Option<Orientation>,
+    /// What a PDF must satisfy.
+    pub standard: pdf::Standard,
+    /// Leaves the logical structure out of a PDF.
+    pub untagged: bool,
+    /// Files inside a PDF.
+    pub attachments: Vec<pdf::Attachment>,
+    /// Page of a PNG or SVG, from 1; the first where absent.
+    pub page: Option<u32>,
+    /// Resolution of a PNG; 144 where absent.
+    pub dots_per_inch: Option<f32>,
+    /// Name of the table of a CSV; the first where absent.
+    pub table: Option<String>,
+    /// Instant of `now()` and of the file's dates, in seconds since 1970; the clock where absent.
+    pub now_unix_seconds: Option<i64>,
+    /// Folder of assets that the template names.
+    pub assets: Option<PathBuf>,
+    /// Set to true from outside to stop the job.
+    pub stop: Option<Arc<AtomicBool>>,
+}
+
+/// A stage of a job with its duration.
+#[derive(Clone, Copy, Debug)]
+pub struct Stage {
+    /// `bind`, `layout` or `write`.
+    pub name: &'static str,
+    /// How long it took.
+    pub duration: Duration,
+}
+
+/// A rendered document.
+#[derive(Clone, Debug)]
+pub struct Rendered {
+    /// The file.
+    pub bytes: Vec<u8>,
+    /// Its format.
+    pub format: Format,
+    /// Number of pages, for formats that have them.
+    pub pages: Option<u32>,
+    /// What is not as the template says.
+    pub warnings: Vec<Diagnostic>,
+    /// Where the time went.
+    pub stages: Vec<Stage>,
+}
+
+/// Renders documents, many at once.
+pub struct Engine {
+    fonts: Arc<FontLibrary>,
+    pdf_fonts: pdf::FontCache,
+    shapers: Mutex<Vec<Shaper>>,
+}
+
+impl Engine {
+    /// An engine with the fonts that `settings` names.
+    #[must_use]
+    pub fn new(settings: &FontSettings) -> Self {
+        Self {
+            fonts: Arc::new(fonts::load(settings)),
+            pdf_fonts: pdf::FontCache::default(),
+            shapers: Mutex::default(),
+        }
+    }
+
+    /// The fonts at hand.
+    pub fn fonts(&self) -> impl Iterator<Item = &FaceInfo> {
+        self.fonts.faces()
+    }
+
+    /// True where a family of this name, or one that stands in for it, is there.
+    #[must_use]
+    pub fn has_family(&self, family: &str) -> bool {
+        self.fonts.has_family(family)
+    }
+
+    /// Reads and checks a template.
+    ///
+    /// # Errors
+    /// [`Error::Mistakes`] with all of them.
+    pub fn compile(&self, source: &[u8]) -> Result<CompiledTemplate, Error> {
+        let template = platen_document::parse_template(source).map_err(Error::Mistakes)?;
+        platen_document::compile(template).map_err(Error::Mistakes)
+    }
+
+    /// Renders `data` with `template`.
+    ///
+    /// # Errors
+    /// [`Error::Mistakes`] for mistakes in the data; other kinds as their names say.
+    pub fn render(
+        &self,
+        template: &CompiledTemplate,
+        data: &Json,
+        format: Format,
+        options: &RenderOptions,
+    ) -> Result<Rendered, Error> {
+        let mut rendered = self.render_all(template, data, &[format], options)?;
+        rendered
+            .pop()
+            .ok_or_else(|| Error::Bug("no document was made".to_owned()))
+    }
+
+    /// Renders `data` in several formats, binding and laying out once. In the order of `formats`.
+    ///
+    /// # Errors
+    /// As [`Engine::render`], for the first format that fails.
+    pub fn render_all(
+        &self,
+        template: &CompiledTemplate,
+        data: &Json,
+        formats: &[Format],
+        options: &RenderOptions,
+    ) -> Result<Vec<Rendered>, Error> {
+        let job = || self.run(template, data, formats, options);
+        catch_unwind(AssertUnwindSafe(job)).unwrap_or_else(|panic| {
+            let message = panic
+                .downcast_ref::<&str>()
+                .map(|text| (*text).to_owned())
+                .or_else(|| panic.downcast_ref::<String>().cloned());
+            Err(Error::Bug(
+                message.unwrap_or_else(|| "a job panicked".to_owned()),
+            ))
+        })
+    }
+
+    fn run(
+        &self,
+        template: &CompiledTemplate,
+        data: &Json,
+        formats: &[Format],
+        options: &RenderOptions,
+    ) -> Result<Vec<Rendered>, Error> {
+        let mut clock = Clock::start(options.stop.clone());
+        let host = FolderHost {
+            folder: options.assets.clone(),
+            now_unix_seconds: options.now_unix_seconds,
+        };
+        let bind_options = BindOptions {
+            locale: options.locale.clone(),
+            time_zone: options.time_zone.clone(),
+            paper_size: options.paper_size.clone(),
+            orientation: options.orientation,
+            ..BindOptions::default()
+        };
+        let document =
+            platen_document::bind(template, data, &bind_options, &host).map_err(Error::Mistakes)?;
+        clock.mark("bind")?;
+        let paged = |format: &Format| matches!(format, Format::Pdf | Format::Png | Format::Svg);
+        let mut pages = None;
+        if formats.iter().any(paged) {
+            let mut shaper = self.take_shaper();
+            let layout = platen_layout::layout(&document, &mut shaper, options.stop.as_deref());
+            clock.mark("layout")?;
+            pages = Some((shaper, layout));
+        }
+        let mut rendered = Vec::with_capacity(formats.len());
+        for format in formats {
+            let shared = clock.stages.clone();
+            let mut one = self.write(&document, pages.as_ref(), *format, options)?;
+            clock.mark("write")?;
+            one.stages = std::mem::replace(&mut clock.stages, shared);
+            rendered.push(one);
+        }
+        if let Some((shaper, _)) = pages {
+            self.give_shaper(shaper);
+        }
+        Ok(rendered)
+    }
+
+    fn write(
+        &self,
+        document: &Document,
+        pages: Option<&(Shaper, Layout)>,
+        format: Format,
+        options: &RenderOptions,
+    ) -> Result<Rendered, Error> {
+        let mut warnings = document.warnings.clone();
+        let mut count = None;
+        let bytes = match (format, pages) {
+            (Format::Pdf | Format::Png | Format::Svg, Some((shaper, layout))) => {
+                warnings.extend(layout.warnings.iter().cloned());
+                count = Some(layout.pages.len() as u32);
+                self.write_pages(document, shaper, layout, format, options, &mut warnings)?
+            }
+            (other, _) => {
+                let written = write_plain(document, other, options)?;
+                warnings.extend(written.warnings);
+                written.bytes
+            }
+        };
+        Ok(Rendered {
+            bytes,
+            format,
+            pages: count,
+            warnings,
+            stages: Vec::new(),
+        })
+    }
+
+    fn write_pages(
+        &self,
+        document: &Document,
+        shaper: &Shaper,
+        layout: &Layout,
+        format: Format,
+        options: &RenderOptions,
+        warnings: &mut Vec<Diagnostic>,
+    ) -> Result<Vec<u8>, Error> {
+        if format == Format::Pdf {
+            let pdf_options = pdf::Options {
+                standard: options.standard,
+                tagged: !options.untagged,
+                attachments: options.attachments.clone(),
+            };
+            let (bytes, more) =
+                pdf::write(document, layout, shaper, &self.pdf_fonts, &pdf_options)?;
+            warnings.extend(more);
+            return Ok(bytes);
+        }
+        let page = options.page.unwrap_or(1);
+        let pages = layout.pages.len() as u32;
+        if page == 0 || page > pages {
+            return Err(Error::NoSuchPage { page, pages });
+        }
+        let index = (page - 1) as usize;
+        let picture = if format == Format::Png {
+            let resolution = options.dots_per_inch.unwrap_or(144.0);
+            picture::png::write(layout, shaper, index, resolution)
+        } else {
+            picture::svg::write(document, layout, shaper, index)
+        };
+        picture.ok_or(Error::PictureTooLarge)
+    }
+
+    fn take_shaper(&self) -> Shaper {
+        let mut shapers = self.shapers.lock().unwrap_or_else(PoisonError::into_inner);
+        shapers
+            .pop()
+            .unwrap_or_else(|| Shaper::new(Arc::clone(&self.fonts)))
+    }
+
+    fn give_shaper(&self, shaper: Shaper) {
+        let mut shapers = self.shapers.lock().unwrap_or_else(PoisonError::into_inner);
+        if shapers.len() < MAX_IDLE_SHAPERS {
+            shapers.push(shaper);
+        }
+    }
+}
+
+fn write_plain(
+    document: &Document,
+    format: Format,
+    options: &RenderOptions,
+) -> Result<platen_formats::Written, Error> {
+    let written = match format {
+        Format::Html => html::write(document),
+        Format::Docx => docx::write(document),
+        Format::Pptx => pptx::write(document),
+        Format::Xlsx => xlsx::write(document),
+        Format::Csv => {
+            let csv_options = csv::CsvOptions {
+                table: options.table.clone(),
+                ..csv::CsvOptions::default()
+            };
+            csv::write(document, &csv_options)
+        }
+        Format::Pdf | Format::Png | Format::Svg => {
+            return Err(Error::Bug(format!("{format} needs pages")));
+        }
+    };
+    Ok(written?)
+}
+
+/// Durations of the stages, and the wish to stop.
+struct Clock {
+    last: Instant,
+    stages: Vec<Stage>,
+    stop: Option<Arc<AtomicBool>>,
+}
+
+impl Clock {
+    fn start(stop: Option<Arc<AtomicBool>>) -> Self {
+        Self {
+            last: Instant::now(),
+            stages: Vec::new(),
+            stop,
+        }
+    }
+
+    fn mark(&mut self, name: &'static str) -> Result<(), Error> {
+        let now = Instant::now();
+        self.stages.push(Stage {
+            name,
+            duration: now - self.last,
+        });
+        self.last = now;
+        match &self.stop {
+            Some(stop) if stop.load(Ordering::Relaxed) => Err(Error::Stopped),
+            _ => Ok(()),
+        }
+    }
+}

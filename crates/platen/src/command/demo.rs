@@ -1,0 +1,60 @@
+//! `platen demo`: one invoice in six formats.
+
+use std::{path::PathBuf, process::ExitCode, time::Instant};
+
+use clap::Args;
+use platen_engine::{Format, RenderOptions};
+
+use super::FontArguments;
+use crate::report::{Failure, OutputArguments, say};
+
+const TEMPLATE: &str = include_str!("../../../../examples/bench-invoice/template.json");
+const DATA: &str = include_str!("../../../../examples/bench-invoice/data.json");
+const FORMATS: [Format; 6] = [
+    Format::Pdf,
+    Format::Html,
+    Format::Docx,
+    Format::Pptx,
+    Format::Xlsx,
+    Format::Csv,
+];
+
+/// Arguments of `platen demo`.
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// Folder to write to.
+    #[arg(long, default_value = "out")]
+    out: PathBuf,
+    #[command(flatten)]
+    fonts: FontArguments,
+}
+
+/// Runs the command.
+pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, Failure> {
+    let folder = arguments.out.display().to_string();
+    std::fs::create_dir_all(&arguments.out)
+        .map_err(|error| Failure::file("make the folder", &folder, &error))?;
+    let engine = arguments.fonts.engine();
+    let template = engine.compile(TEMPLATE.as_bytes())?;
+    let data = serde_json::from_str(DATA).map_err(|error| Failure::Internal(error.to_string()))?;
+    for format in FORMATS {
+        let start = Instant::now();
+        let rendered = engine.render(&template, &data, format, &RenderOptions::default())?;
+        let elapsed = start.elapsed();
+        let path = arguments.out.join(format!("invoice.{format}"));
+        std::fs::write(&path, &rendered.bytes)
+            .map_err(|error| Failure::file("write", &path.display().to_string(), &error))?;
+        if !output.quiet {
+            say(format_args!(
+                "{:<18} {:>7} bytes {:>7.1} ms",
+                path.display(),
+                rendered.bytes.len(),
+                elapsed.as_secs_f64() * 1e3
+            ));
+            for warning in &rendered.warnings {
+                say(format_args!("  {warning}"));
+            }
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,107 @@
+//! The subcommands, a file each.
+
+mod completions;
+mod demo;
+mod doctor;
+mod fonts;
+mod render;
+mod schema;
+mod validate;
+
+use std::{
+    io::Read,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+
+use clap::{Args, Subcommand};
+use platen_engine::{Engine, FontSettings};
+
+use crate::report::{Failure, OutputArguments};
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Render data with a template.
+    Render(render::Arguments),
+    /// Find the mistakes in a template and, where given, in its data.
+    Validate(validate::Arguments),
+    /// Print the JSON Schema of the template format.
+    Schema,
+    /// List the fonts that documents can use.
+    Fonts(fonts::Arguments),
+    /// Make six documents of one invoice, to see what Platen does.
+    Demo(demo::Arguments),
+    /// Show what is installed and whether it works.
+    Doctor(doctor::Arguments),
+    /// Print a completion script for a shell.
+    Completions(completions::Arguments),
+}
+
+impl Command {
+    /// Runs the command.
+    pub fn run(self, output: OutputArguments) -> Result<ExitCode, Failure> {
+        match self {
+            Self::Render(arguments) => render::run(&arguments, output),
+            Self::Validate(arguments) => validate::run(&arguments, output),
+            Self::Schema => schema::run(),
+            Self::Fonts(arguments) => fonts::run(&arguments, output),
+            Self::Demo(arguments) => demo::run(&arguments, output),
+            Self::Doctor(arguments) => doctor::run(&arguments, output),
+            Self::Completions(arguments) => completions::run(&arguments),
+        }
+    }
+}
+
+/// Where fonts come from.
+#[derive(Clone, Debug, Args)]
+pub struct FontArguments {
+    /// Folder of fonts that win over the system's; may be given several times.
+    #[arg(long = "fonts", value_name = "DIR", env = "PLATEN_FONTS_DIR", value_delimiter = ':')]
+    folders: Vec<PathBuf>,
+    /// Use only the fonts shipped with Platen and those of --fonts.
+    #[arg(long)]
+    no_system_fonts: bool,
+}
+
+impl FontArguments {
+    /// As the engine wants them.
+    pub fn settings(&self) -> FontSettings {
+        FontSettings {
+            folders: self.folders.clone(),
+            system: !self.no_system_fonts,
+        }
+    }
+
+    fn engine(&self) -> Engine {
+        Engine::new(&self.settings())
+    }
+}
+
+/// The largest template or data that is read, in bytes.
+const MAX_INPUT_BYTES: u64 = 1 << 30;
+
+/// Reads a file, or standard input where `path` is `-`.
+fn read(path: &Path) -> Result<Vec<u8>, Failure> {
+    let mut bytes = Vec::new();
+    let name = path.display().to_string();
+    let read = if name == "-" {
+        std::io::stdin().lock().take(MAX_INPUT_BYTES).read_to_end(&mut bytes)
+    } else {
+        std::fs::File::open(path)
+            .and_then(|file| file.take(MAX_INPUT_BYTES).read_to_end(&mut bytes))
+    };
+    read.map_err(|error| Failure::file("read", &name, &error))?;
+    Ok(bytes)
+}
+
+/// Reads JSON from a file or standard input.
+fn read_json(path: &Path) -> Result<serde_json::Value, Failure> {
+    let bytes = read(path)?;
+    serde_json::from_slice(&bytes).map_err(|error| {
+        Failure::caller(
+            format!("`{}` is not valid JSON: {error}", path.display()),
+            "check the place named; JSON wants double quotes and no comma after the last element",
+        )
+    })
+}

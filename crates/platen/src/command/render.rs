@@ -1,0 +1,241 @@
+//! `platen render`.
+
+use std::{
+    io::Write,
+    path::{Path, PathBuf},
+    process::ExitCode,
+    sync::Arc,
+    time::Instant,
+};
+
+use clap::{Args, ValueEnum};
+use platen_document::template::{Orientation, PaperSize};
+use platen_engine::{Attachment, Format, Relationship, RenderOptions, Rendered, Standard};
+
+use super::{FontArguments, read, read_json};
+use crate::{
+    progress::Progress,
+    report::{Failure, OutputArguments, print_line, say},
+};
+
+/// Arguments of `platen render`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    platen render invoice.json data.json -o invoice.pdf -o invoice.docx\n  \
+    curl -s https://example.org/data | platen render invoice.json - -o - --format pdf > a.pdf\n  \
+    platen render invoice.json data.json -o page.png --page 2 --dpi 150\n  \
+    platen render invoice.json data.json -o a.pdf --standard pdf-a-3b --attach factur-x.xml")]
+pub struct Arguments {
+    /// Template, a JSON file.
+    template: PathBuf,
+    /// Data, a JSON file, or `-` for standard input.
+    data: PathBuf,
+    /// File to write, its format by its extension, or `-` for standard output; may be repeated.
+    #[arg(long = "output", short, value_name = "FILE", required = true)]
+    outputs: Vec<PathBuf>,
+    /// Format of `-o -`, or of a file whose extension says nothing.
+    #[arg(long, value_name = "FORMAT")]
+    format: Option<Format>,
+    /// Locale instead of the template's, such as `de-DE`.
+    #[arg(long)]
+    locale: Option<String>,
+    /// Time zone instead of the template's, such as `Europe/Berlin`.
+    #[arg(long)]
+    time_zone: Option<String>,
+    /// Paper instead of the template's: A4, Letter, ...
+    #[arg(long)]
+    paper_size: Option<String>,
+    /// Turn the paper.
+    #[arg(long, value_enum)]
+    orientation: Option<Turn>,
+    /// What the PDF must satisfy.
+    #[arg(long, value_enum, default_value_t)]
+    standard: PdfStandard,
+    /// Leave the logical structure out of the PDF: smaller, but not accessible.
+    #[arg(long)]
+    untagged: bool,
+    /// Put a file into the PDF; may be repeated.
+    #[arg(long = "attach", value_name = "FILE")]
+    attachments: Vec<PathBuf>,
+    /// Page of a PNG or SVG.
+    #[arg(long, default_value_t = 1)]
+    page: u32,
+    /// Resolution of a PNG, dots per inch.
+    #[arg(long, default_value_t = 144.0)]
+    dpi: f32,
+    /// Table of a CSV, by its name.
+    #[arg(long)]
+    table: Option<String>,
+    /// Instant that `now()` and the file's dates show, in seconds since 1970: the same input then
+    /// gives the same bytes.
+    #[arg(long, env = "SOURCE_DATE_EPOCH", value_name = "SECONDS")]
+    now: Option<i64>,
+    /// Folder of the assets that the template names; the template's own where absent.
+    #[arg(long, value_name = "DIR")]
+    assets: Option<PathBuf>,
+    #[command(flatten)]
+    fonts: FontArguments,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Turn {
+    Portrait,
+    Landscape,
+}
+
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+enum PdfStandard {
+    /// PDF 1.7, tagged, to PDF/UA-1.
+    #[default]
+    PdfUa1,
+    /// PDF/A-2b, tagged.
+    #[value(name = "pdf-a-2b")]
+    PdfA2b,
+    /// PDF/A-3b, tagged.
+    #[value(name = "pdf-a-3b")]
+    PdfA3b,
+}
+
+/// Runs the command.
+pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, Failure> {
+    let formats = formats(arguments)?;
+    let options = options(arguments)?;
+    let engine = arguments.fonts.engine();
+    let template = engine.compile(&read(&arguments.template)?)?;
+    let data = read_json(&arguments.data)?;
+    let start = Instant::now();
+    let progress = Progress::start("rendering", formats.len(), output.quiet || output.json);
+    let mut all: Vec<Rendered> = Vec::with_capacity(formats.len());
+    // Each format once, however many files want it; formats share binding and layout.
+    let mut distinct: Vec<Format> = formats.clone();
+    distinct.sort();
+    distinct.dedup();
+    let rendered = engine.render_all(&template, &data, &distinct, &options)?;
+    for (path, format) in arguments.outputs.iter().zip(&formats) {
+        if let Some(one) = rendered.iter().find(|one| one.format == *format) {
+            write(path, &one.bytes)?;
+            all.push(one.clone());
+        }
+        progress.advance();
+    }
+    drop(progress);
+    tell(arguments, &all, start, output);
+    Ok(ExitCode::SUCCESS)
+}
+
+fn formats(arguments: &Arguments) -> Result<Vec<Format>, Failure> {
+    arguments
+        .outputs
+        .iter()
+        .map(|path| {
+            let name = path.display().to_string();
+            Format::of_file_name(&name).or(arguments.format).ok_or_else(|| {
+                Failure::caller(
+                    format!("the format of `{name}` is not known"),
+                    "end the name with .pdf, .html, .docx, .pptx, .xlsx, .csv, .png or .svg, or give --format",
+                )
+            })
+        })
+        .collect()
+}
+
+fn options(arguments: &Arguments) -> Result<RenderOptions, Failure> {
+    let mut attachments = Vec::new();
+    for path in &arguments.attachments {
+        attachments.push(attachment(path)?);
+    }
+    let folder = arguments.template.parent().map(Path::to_owned);
+    Ok(RenderOptions {
+        locale: arguments.locale.clone(),
+        time_zone: arguments.time_zone.clone(),
+        paper_size: arguments.paper_size.clone().map(PaperSize::Named),
+        orientation: arguments.orientation.map(|turn| match turn {
+            Turn::Portrait => Orientation::Portrait,
+            Turn::Landscape => Orientation::Landscape,
+        }),
+        standard: match arguments.standard {
+            PdfStandard::PdfUa1 => Standard::Pdf17,
+            PdfStandard::PdfA2b => Standard::PdfA2b,
+            PdfStandard::PdfA3b => Standard::PdfA3b,
+        },
+        untagged: arguments.untagged,
+        attachments,
+        page: Some(arguments.page),
+        dots_per_inch: Some(arguments.dpi),
+        table: arguments.table.clone(),
+        now_unix_seconds: arguments.now,
+        assets: arguments.assets.clone().or(folder),
+        stop: None,
+    })
+}
+
+fn attachment(path: &Path) -> Result<Attachment, Failure> {
+    let name = path
+        .file_name()
+        .map(|name| name.to_string_lossy().into_owned())
+        .unwrap_or_default();
+    let media_type = match path.extension().and_then(|extension| extension.to_str()) {
+        Some("xml") => "text/xml",
+        Some("json") => "application/json",
+        Some("csv") => "text/csv",
+        Some("pdf") => "application/pdf",
+        Some("txt") => "text/plain",
+        _ => "application/octet-stream",
+    };
+    Ok(Attachment {
+        name,
+        media_type: media_type.to_owned(),
+        description: None,
+        relationship: Relationship::Data,
+        bytes: Arc::new(read(path)?),
+    })
+}
+
+fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    let name = path.display().to_string();
+    let result = if name == "-" {
+        std::io::stdout().lock().write_all(bytes)
+    } else {
+        std::fs::write(path, bytes)
+    };
+    result.map_err(|error| Failure::file("write", &name, &error))
+}
+
+fn tell(arguments: &Arguments, all: &[Rendered], start: Instant, output: OutputArguments) {
+    let to_stdout = arguments.outputs.iter().any(|path| path.as_os_str() == "-");
+    if output.json && !to_stdout {
+        let outputs: Vec<serde_json::Value> = arguments
+            .outputs
+            .iter()
+            .zip(all)
+            .map(|(path, one)| {
+                serde_json::json!({
+                    "file": path.display().to_string(),
+                    "format": one.format.name(),
+                    "sizeBytes": one.bytes.len(),
+                    "pages": one.pages,
+                    "warnings": one.warnings,
+                })
+            })
+            .collect();
+        let report = serde_json::json!({
+            "ok": true,
+            "durationMs": start.elapsed().as_secs_f64() * 1e3,
+            "outputs": outputs,
+        });
+        print_line(&report.to_string());
+        return;
+    }
+    if output.quiet {
+        return;
+    }
+    for (path, one) in arguments.outputs.iter().zip(all) {
+        for warning in &one.warnings {
+            say(format_args!("{}: {warning}", one.format));
+        }
+        let pages = one.pages.map_or(String::new(), |pages| {
+            format!(", {pages} page{}", if pages == 1 { "" } else { "s" })
+        });
+        say(format_args!("{}: {} bytes{pages}", path.display(), one.bytes.len()));
+    }
+}

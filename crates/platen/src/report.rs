@@ -1,0 +1,115 @@
+//! What the user is told: diagnostics and failures on standard error, exit codes.
+
+use std::{fmt, io::Write, process::ExitCode};
+
+use clap::Args;
+use platen_document::Diagnostic;
+use platen_engine::{Error, Fault};
+
+/// How much is said, and in what form.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct OutputArguments {
+    /// Say nothing but errors.
+    #[arg(long, short, global = true)]
+    pub quiet: bool,
+    /// Report as JSON on standard output.
+    #[arg(long, global = true)]
+    pub json: bool,
+}
+
+/// Why a command failed.
+#[derive(Debug)]
+pub enum Failure {
+    /// The caller's mistake, with advice.
+    Caller(String, Option<String>),
+    /// Mistakes in template or data.
+    Mistakes(Vec<Diagnostic>),
+    /// Ours.
+    Internal(String),
+}
+
+impl Failure {
+    /// A caller's mistake with advice.
+    pub fn caller(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self::Caller(message.into(), Some(hint.into()))
+    }
+
+    /// A file that cannot be read or written.
+    pub fn file(action: &str, path: &str, error: &std::io::Error) -> Self {
+        Self::Caller(format!("cannot {action} `{path}`: {error}"), None)
+    }
+
+    /// Tells the user, and gives the exit code.
+    pub fn report(self, output: OutputArguments) -> ExitCode {
+        let code = match &self {
+            Self::Caller(..) | Self::Mistakes(_) => ExitCode::from(1),
+            Self::Internal(_) => ExitCode::from(2),
+        };
+        if output.json {
+            print_line(&self.to_json().to_string());
+            return code;
+        }
+        match self {
+            Self::Caller(message, hint) => {
+                say(format_args!("error: {message}"));
+                if let Some(hint) = hint {
+                    say(format_args!("hint: {hint}"));
+                }
+            }
+            Self::Mistakes(mistakes) => {
+                for mistake in &mistakes {
+                    say(format_args!("{mistake}"));
+                }
+                let plural = if mistakes.len() == 1 { "" } else { "s" };
+                say(format_args!("error: {} mistake{plural}; nothing was made", mistakes.len()));
+            }
+            Self::Internal(message) => {
+                say(format_args!("error: {message}"));
+                say(format_args!("hint: this is a bug in Platen; please report it with the template"));
+            }
+        }
+        code
+    }
+
+    fn to_json(&self) -> serde_json::Value {
+        match self {
+            Self::Caller(message, hint) => serde_json::json!({"ok": false, "error": message, "hint": hint}),
+            Self::Mistakes(mistakes) => serde_json::json!({"ok": false, "diagnostics": mistakes}),
+            Self::Internal(message) => serde_json::json!({"ok": false, "error": message}),
+        }
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Mistakes(mistakes) => Self::Mistakes(mistakes),
+            other => match other.fault() {
+                Fault::Caller | Fault::Limit => Self::Caller(chain(&other), None),
+                Fault::Busy | Fault::Unavailable | Fault::Internal => Self::Internal(chain(&other)),
+            },
+        }
+    }
+}
+
+/// An error with what caused it.
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text.push_str(": ");
+        text.push_str(&cause.to_string());
+        source = cause.source();
+    }
+    text
+}
+
+/// Writes a line to standard error; a closed standard error is no reason to stop.
+pub fn say(line: fmt::Arguments<'_>) {
+    let _ = writeln!(std::io::stderr().lock(), "{line}");
+}
+
+/// Writes a line to standard output; a closed pipe is no reason to panic.
+pub fn print_line(line: &str) {
+    let _ = writeln!(std::io::stdout().lock(), "{line}");
+}
