@@ -8,9 +8,13 @@ pub mod color;
 pub mod diagnostic;
 pub mod host;
 pub mod length;
+pub mod locale;
+mod pointer;
+mod suggestion;
 pub mod template;
 
 pub use color::Color;
 pub use diagnostic::{Diagnostic, Severity};
 pub use host::Host;
 pub use length::Length;
+pub use locale::Locale;
