@@ -82,7 +82,10 @@ mod tests {
     fn harmless_text_is_not_copied() {
         assert!(matches!(clean("Grüße\nan 日本"), (Cow::Borrowed(_), _)));
         let (text, found) = clean("5 € – fine\u{a0}!");
-        assert_eq!((text.as_ref(), found), ("5 € – fine\u{a0}!", Cleaned::default()));
+        assert_eq!(
+            (text.as_ref(), found),
+            ("5 € – fine\u{a0}!", Cleaned::default())
+        );
     }
 
     #[test]

@@ -4,8 +4,10 @@
 //! This crate is pure. Whatever it needs from outside (assets, the clock) comes through [`Host`].
 
 pub mod bound;
+mod clean;
 pub mod color;
 pub mod diagnostic;
+mod expression;
 pub mod host;
 pub mod length;
 pub mod locale;

@@ -49,10 +49,7 @@ pub(crate) struct Scope<'s> {
 pub(crate) enum Found<'s> {
     Json(&'s Json),
     Rows(&'s [&'s Json]),
-    Group {
-        key: &'s Json,
-        rows: &'s [&'s Json],
-    },
+    Group { key: &'s Json, rows: &'s [&'s Json] },
     Count(usize),
     Truth(bool),
     Loop(Position),
@@ -108,6 +105,10 @@ impl<'s> Scope<'s> {
             frame = scope.parent;
         }
         None
+    }
+
+    pub(super) fn entry(&self) -> Entry<'s> {
+        self.entry
     }
 
     fn position(&self) -> Option<Position> {
@@ -179,7 +180,9 @@ impl<'s> Found<'s> {
     pub(crate) fn field(self, name: &str) -> Option<Self> {
         match self {
             Self::Json(Json::Object(fields)) => fields.get(name).map(Found::Json),
-            Self::Json(Json::Array(items)) => items.get(name.parse::<usize>().ok()?).map(Found::Json),
+            Self::Json(Json::Array(items)) => {
+                items.get(name.parse::<usize>().ok()?).map(Found::Json)
+            }
             Self::Rows(rows) => rows
                 .get(name.parse::<usize>().ok()?)
                 .map(|row| Found::Json(row)),

@@ -55,7 +55,12 @@ const OTHER_DAY: i64 = SAMPLE + 86_400;
 
 /// The code of a date or time, read off the way in which the locale writes three samples.
 fn moment(locale: &Locale, format: &ValueFormat) -> String {
-    let write = |seconds| runs(locale, &locale.format_moment(Moment::DateTime(seconds), format));
+    let write = |seconds| {
+        runs(
+            locale,
+            &locale.format_moment(Moment::DateTime(seconds), format),
+        )
+    };
     let (sample, month, day) = (write(SAMPLE), write(OTHER_MONTH), write(OTHER_DAY));
     let twelve_hours = sample.iter().any(|run| matches!(run.as_str(), "AM" | "am"));
     let mut code = String::new();

@@ -11,8 +11,8 @@ mod number;
 #[cfg(test)]
 mod tests;
 
-use icu_locale::{Locale as IcuLocale, LocaleDirectionality};
 use icu_decimal::input::Decimal;
+use icu_locale::{Locale as IcuLocale, LocaleDirectionality};
 use icu_plurals::{PluralCategory, PluralRules};
 
 pub use self::{

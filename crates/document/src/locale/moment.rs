@@ -71,7 +71,9 @@ impl Moment {
             return Some(Self::Time(seconds_of(time)));
         }
         if let Ok(timestamp) = text.parse::<Timestamp>() {
-            return zone.local_seconds(timestamp.as_second()).map(Self::DateTime);
+            return zone
+                .local_seconds(timestamp.as_second())
+                .map(Self::DateTime);
         }
         let local: civil::DateTime = text.parse().ok()?;
         let Self::Date(days) = Self::from_date(local.date()) else {

@@ -52,7 +52,11 @@ impl NumberFormat {
             .skip_while(|symbol| digits.contains(symbol))
             .take_while(not_digit)
             .collect();
-        let least = if write(1234).chars().count() > 4 { 1 } else { 2 };
+        let least = if write(1234).chars().count() > 4 {
+            1
+        } else {
+            2
+        };
         let negative = write(-1);
         let mut sign = negative.split(digits[1]).map(str::to_owned);
         let minus = (

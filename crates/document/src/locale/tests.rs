@@ -65,10 +65,7 @@ fn money_follows_the_locale_and_the_currency() {
     assert_eq!(write("en-US", -1234.5, "USD"), "-$1,234.50");
     assert_eq!(write("de-DE", 1234.5, "EUR"), "1.234,50\u{a0}€");
     assert_eq!(write("ja-JP", 1234.5, "JPY"), "￥1,235");
-    assert_eq!(
-        write("fr-FR", 1234.5, "EUR"),
-        "1\u{202f}234,50\u{a0}€"
-    );
+    assert_eq!(write("fr-FR", 1234.5, "EUR"), "1\u{202f}234,50\u{a0}€");
     assert_eq!(write("nl-NL", -3.0, "EUR"), "€\u{a0}-3,00");
     assert_eq!(write("en-US", 3.0, "CHF"), "CHF\u{a0}3.00");
     assert_eq!(write("en-US", 3.0, "KWD"), "KWD\u{a0}3.000");
@@ -93,10 +90,7 @@ fn dates_follow_the_locale() {
         date(&locale("en-GB"), FormatLength::Full),
         "Saturday, 21 November 2026"
     );
-    assert_eq!(
-        date(&locale("ja-JP"), FormatLength::Long),
-        "2026年11月21日"
-    );
+    assert_eq!(date(&locale("ja-JP"), FormatLength::Long), "2026年11月21日");
 }
 
 #[test]
