@@ -287,8 +287,10 @@ impl<'s> Walk<'s> {
         }
         for union in ["anyOf", "oneOf"] {
             if let Some(branches) = schema.get(union).and_then(Json::as_array) {
-                let mut expected: Vec<String> =
-                    branches.iter().map(|branch| self.expected(branch)).collect();
+                let mut expected: Vec<String> = branches
+                    .iter()
+                    .map(|branch| self.expected(branch))
+                    .collect();
                 expected.dedup();
                 return expected.join(" or ");
             }
