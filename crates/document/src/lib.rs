@@ -3,6 +3,8 @@
 //!
 //! This crate is pure. Whatever it needs from outside (assets, the clock) comes through [`Host`].
 
+mod barcode;
+pub mod bind;
 pub mod bound;
 mod check;
 mod clean;
@@ -21,6 +23,7 @@ mod style_sheet;
 mod suggestion;
 pub mod template;
 
+pub use bind::{BindOptions, Limits, bind};
 pub use color::Color;
 pub use compile::{CompiledTemplate, compile};
 pub use diagnostic::{Diagnostic, Severity};

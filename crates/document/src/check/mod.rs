@@ -4,6 +4,7 @@ mod layout;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use self::layout::margins;
 use std::collections::{BTreeMap, HashMap};
 
 use crate::{

@@ -253,7 +253,7 @@ fn join(state: &State<'_, '_>, list: &Dynamic, separator: Option<&str>) -> Outco
 }
 
 /// A sum with compensation (Neumaier), so that cents stay exact over long lists.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Sum {
     total: f64,
     lost: f64,

@@ -19,10 +19,11 @@ mod token;
 use minijinja::ErrorKind;
 
 pub(crate) use self::{
-    evaluated::{Evaluated, MAX_TEXT_BYTES},
+    evaluated::{Evaluated, MAX_TEXT_BYTES, Rows},
+    functions::Sum,
     scope::{Entry, Scope},
     shared::{Evaluation, Shared},
-    text::{CompiledText, Segment},
+    text::CompiledText,
 };
 use crate::suggestion;
 
@@ -189,6 +190,11 @@ impl CompiledExpression {
             }
             failure
         })
+    }
+
+    /// True for a plain path such as `item.value`.
+    pub(crate) fn is_path(&self) -> bool {
+        matches!(self.plan, plan::Plan::Path(_))
     }
 
     /// True where the expression holds: anything but `false`, null, zero and emptiness.

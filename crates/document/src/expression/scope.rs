@@ -157,6 +157,20 @@ impl<'s> Scope<'s> {
         Ok(found)
     }
 
+    /// The rows of the repeats around, for messages: `row 3` or `row 2, row 7`.
+    pub(crate) fn rows(&self) -> String {
+        let mut rows = Vec::new();
+        let mut frame = Some(self);
+        while let Some(scope) = frame {
+            if let Some(position) = scope.position {
+                rows.push(format!("row {}", position.index + 1));
+            }
+            frame = scope.parent;
+        }
+        rows.reverse();
+        rows.join(", ")
+    }
+
     /// The names in scope, innermost first.
     pub(crate) fn names(&self) -> Vec<&str> {
         let mut names = Vec::new();
