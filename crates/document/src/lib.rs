@@ -3,14 +3,31 @@
 //!
 //! This crate is pure. Whatever it needs from outside (assets, the clock) comes through [`Host`].
 
+mod barcode;
+pub mod bind;
 pub mod bound;
+mod check;
+mod clean;
 pub mod color;
+mod compile;
 pub mod diagnostic;
+mod expression;
 pub mod host;
+mod input;
 pub mod length;
+pub mod locale;
+mod message;
+mod parse;
+mod pointer;
+mod style_sheet;
+mod suggestion;
 pub mod template;
 
+pub use bind::{BindOptions, Limits, bind};
 pub use color::Color;
+pub use compile::{CompiledTemplate, compile};
 pub use diagnostic::{Diagnostic, Severity};
 pub use host::Host;
 pub use length::Length;
+pub use locale::Locale;
+pub use parse::{MAX_TEMPLATE_BYTES, parse_template, template_from_json};

@@ -8,6 +8,7 @@ mod node;
 mod page;
 mod style;
 mod table;
+pub(crate) mod visit;
 
 use std::collections::BTreeMap;
 
@@ -15,6 +16,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
+pub(crate) use self::page::default_margin;
 pub use self::{
     node::*,
     page::{Margins, Orientation, PageSetup, PaperSize},

@@ -470,6 +470,53 @@ pub enum Node {
     SignatureField(SignatureField),
 }
 
+/// Applies the same to the struct of every node.
+macro_rules! of_every_node {
+    ($node:expr, $inner:ident => $value:expr) => {
+        match $node {
+            Node::Heading($inner) => $value,
+            Node::Paragraph($inner) => $value,
+            Node::List($inner) => $value,
+            Node::Table($inner) => $value,
+            Node::Columns($inner) => $value,
+            Node::Panel($inner) => $value,
+            Node::KeyValue($inner) => $value,
+            Node::Image($inner) => $value,
+            Node::Barcode($inner) => $value,
+            Node::Chart($inner) => $value,
+            Node::Divider($inner) => $value,
+            Node::Spacer($inner) => $value,
+            Node::PageBreak($inner) => $value,
+            Node::Section($inner) => $value,
+            Node::Conditional($inner) => $value,
+            Node::Repeat($inner) => $value,
+            Node::TableOfContents($inner) => $value,
+            Node::Footnote($inner) => $value,
+            Node::SignatureField($inner) => $value,
+        }
+    };
+}
+
+impl Node {
+    /// Name of the node.
+    #[must_use]
+    pub fn id(&self) -> Option<&str> {
+        of_every_node!(self, node => node.id.as_deref())
+    }
+
+    /// The condition on which the node is there.
+    #[must_use]
+    pub fn when(&self) -> Option<&Expression> {
+        of_every_node!(self, node => node.when.as_ref())
+    }
+
+    /// The style of the node.
+    #[must_use]
+    pub fn style(&self) -> Option<&StyleRef> {
+        of_every_node!(self, node => node.style.as_ref())
+    }
+}
+
 /// An item of a list: inline content, or content with nodes below it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]

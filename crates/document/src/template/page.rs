@@ -45,7 +45,7 @@ pub struct PageSetup {
 
 /// Paper size: a name or width and height in portrait.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
+#[serde(untagged, deny_unknown_fields)]
 pub enum PaperSize {
     /// A3, A4, A5, A6, B5, Letter, Legal, Tabloid, Executive, or the slides `16:9` and `4:3`.
     Named(String),
@@ -100,7 +100,7 @@ pub enum Orientation {
 
 /// Page margins: one length, or one a side.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
+#[serde(untagged, deny_unknown_fields)]
 pub enum Margins {
     /// The same on all sides.
     All(Length),

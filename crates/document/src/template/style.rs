@@ -142,7 +142,7 @@ pub enum VerticalAlign {
 
 /// One length for all sides, or one a side.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
+#[serde(untagged, deny_unknown_fields)]
 pub enum Edges {
     /// The same on all sides.
     All(Length),

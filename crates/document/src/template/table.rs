@@ -121,7 +121,7 @@ impl JsonSchema for ColumnWidth {
 
 /// How a value is written: a name, or a name with options.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
+#[serde(untagged, deny_unknown_fields)]
 pub enum FormatSpec {
     /// `text`, `number`, `integer`, `currency`, `percent`, `date`, `time` or `dateTime`.
     Name(FormatName),

@@ -1,0 +1,73 @@
+//! Barcode nodes: value, encoding, size.
+
+use super::{Binder, block::alignment};
+use crate::{
+    barcode::encode,
+    bound::{self, BlockKind, StyleId},
+    expression::Scope,
+    template::{Barcode, Symbology},
+};
+
+/// Width of a module where the template gives none: 0.33 mm in points.
+const MODULE_POINTS: f32 = 0.935;
+/// Height of a one-dimensional code where the template gives none: 15 mm in points.
+const HEIGHT_POINTS: f32 = 42.52;
+
+impl Binder<'_> {
+    pub(super) fn barcode(
+        &mut self,
+        node: &Barcode,
+        style: StyleId,
+        scope: &Scope<'_>,
+    ) -> Option<BlockKind> {
+        let value = self.line_at("value", &node.value, scope);
+        let (modules, text) = match encode(node.symbology, &value) {
+            Ok(encoded) => encoded,
+            Err(reason) => {
+                self.below("value", |binder| {
+                    binder.mistake("invalid-barcode", reason, scope);
+                });
+                return None;
+            }
+        };
+        let linear = matches!(node.symbology, Symbology::Code128 | Symbology::Ean13);
+        let natural = modules.width as f32 * MODULE_POINTS;
+        let given_height = node.height.map(|height| height.to_points());
+        let square = given_height.filter(|_| !linear);
+        let width = node
+            .width
+            .map(|width| width.to_points())
+            .or(square)
+            .unwrap_or(natural);
+        let height = given_height.unwrap_or(if linear { HEIGHT_POINTS } else { width });
+        let shown = node.show_value.unwrap_or(linear);
+        let text = shown.then(|| {
+            let small = self.named_style("small");
+            let mut inlines = Vec::new();
+            super::inline::push_text(&mut inlines, &text, small, None);
+            inlines
+        });
+        let name = match node.symbology {
+            Symbology::Qr => "QR code",
+            Symbology::Code128 => "Code 128",
+            Symbology::Ean13 => "EAN-13",
+            Symbology::DataMatrix => "Data Matrix",
+        };
+        let alt = node
+            .alt
+            .as_ref()
+            .map(|alt| self.line_at("alt", alt, scope))
+            .filter(|alt| !alt.is_empty())
+            .unwrap_or_else(|| format!("{name}: {value}"));
+        Some(BlockKind::Barcode(bound::Barcode {
+            symbology: node.symbology,
+            value,
+            modules,
+            width,
+            height,
+            align: alignment(node.align, self.styles[style].align),
+            text,
+            alt,
+        }))
+    }
+}

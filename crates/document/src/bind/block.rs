@@ -1,0 +1,476 @@
+//! Nodes to blocks: headings, paragraphs, lists, boxes, conditions and repeats.
+
+use std::sync::Arc;
+
+use super::{Binder, Place};
+use crate::{
+    bound::{
+        self, Align, Block, BlockKind, ColumnWidth, Inline, Signature, StyleId, ValueFormat,
+        VerticalAlign,
+    },
+    expression::{Entry, Scope},
+    template::{
+        self, Conditional, Content, FullListItem, KeyValue, List, ListItem, Node, Repeat, Text,
+    },
+};
+
+/// 6 mm in points.
+const COLUMN_GAP: f32 = 17.008;
+
+impl<'b> Binder<'b> {
+    /// Binds `nodes`, in order.
+    pub(super) fn nodes(
+        &mut self,
+        nodes: &'b [Node],
+        place: Place,
+        scope: &Scope<'_>,
+        blocks: &mut Vec<Block>,
+    ) {
+        for (index, node) in nodes.iter().enumerate() {
+            if self.stopped() {
+                return;
+            }
+            self.below(&index.to_string(), |binder| {
+                binder.node(node, place, scope, blocks);
+            });
+        }
+    }
+
+    /// Binds the `nodes` at `token` into blocks of their own.
+    pub(super) fn nodes_at(
+        &mut self,
+        token: &str,
+        nodes: &'b [Node],
+        place: Place,
+        scope: &Scope<'_>,
+    ) -> Vec<Block> {
+        let mut blocks = Vec::new();
+        let place = Place {
+            sections: false,
+            ..place
+        };
+        self.below(token, |binder| {
+            binder.nodes(nodes, place, scope, &mut blocks);
+        });
+        blocks
+    }
+
+    /// Binds one node; `blocks` gets what it makes.
+    pub(super) fn node(
+        &mut self,
+        node: &'b Node,
+        place: Place,
+        scope: &Scope<'_>,
+        blocks: &mut Vec<Block>,
+    ) {
+        if !self.holds("when", node.when(), scope) {
+            return;
+        }
+        match node {
+            Node::Conditional(node) => {
+                let (token, nodes) = self.branch(node, scope);
+                self.below(token, |binder| binder.nodes(nodes, place, scope, blocks));
+            }
+            Node::Repeat(node) => self.repeat(node, scope, &mut |binder, token, nodes, scope| {
+                binder.below(token, |binder| binder.nodes(nodes, place, scope, blocks));
+            }),
+            Node::Footnote(node) => {
+                let mark_style = blocks
+                    .last()
+                    .map_or(self.named_style("body"), |last| last.style);
+                let mark = self.below("content", |binder| {
+                    binder.footnote(&node.content, mark_style, scope)
+                });
+                if let Some(mark) = mark
+                    && let Some(mark) = attach(mark, blocks.last_mut())
+                {
+                    let style = self.block_style(place, "body", None);
+                    self.push(
+                        node.id.as_deref(),
+                        style,
+                        BlockKind::Paragraph(vec![mark]),
+                        scope,
+                        blocks,
+                    );
+                }
+            }
+            Node::Section(_) => {
+                let message = "a section stands in the template's body, not inside other nodes";
+                self.mistake("misplaced-section", message.to_owned(), scope);
+            }
+            node => {
+                if let Some((style, kind)) = self.kind(node, place, scope) {
+                    self.push(node.id(), style, kind, scope, blocks);
+                }
+            }
+        }
+    }
+
+    fn push(
+        &mut self,
+        id: Option<&str>,
+        style: StyleId,
+        kind: BlockKind,
+        scope: &Scope<'_>,
+        blocks: &mut Vec<Block>,
+    ) {
+        self.blocks += 1;
+        let limit = self.options.limits.blocks;
+        if self.blocks > limit {
+            let message = format!("the document has more than {limit} blocks");
+            self.mistake("limit-blocks", message, scope);
+            return;
+        }
+        let id = id.filter(|id| self.register(id));
+        blocks.push(Block {
+            kind,
+            style,
+            id: id.map(Box::from),
+            path: Arc::from(self.path.as_str()),
+        });
+    }
+
+    /// Notes that `id` is in the document; false where it is already, as in a repeat.
+    pub(super) fn register(&mut self, id: &str) -> bool {
+        self.ids.insert(id.to_owned())
+    }
+
+    /// The nodes that a condition picks, with their field.
+    pub(super) fn branch(
+        &mut self,
+        node: &'b Conditional,
+        scope: &Scope<'_>,
+    ) -> (&'static str, &'b [Node]) {
+        if self.holds("condition", Some(&node.condition), scope) {
+            ("then", &node.then)
+        } else {
+            ("else", &node.otherwise)
+        }
+    }
+
+    /// Calls `bind` for the nodes of every element, of what stands between, or of emptiness.
+    pub(super) fn repeat(
+        &mut self,
+        node: &'b Repeat,
+        scope: &Scope<'_>,
+        bind: &mut dyn FnMut(&mut Self, &'static str, &'b [Node], &Scope<'_>),
+    ) {
+        let Some(rows) = self.rows("each", &node.each, scope) else {
+            return;
+        };
+        let rows = rows.as_refs();
+        if rows.is_empty() {
+            return bind(self, "empty", &node.empty, scope);
+        }
+        let name = node.as_name.as_deref().unwrap_or("item");
+        for (index, row) in rows.iter().enumerate() {
+            if self.stopped() {
+                return;
+            }
+            let scope = scope.with(name, Entry::Json(row)).at(index, rows.len());
+            if index > 0 && !node.separator.is_empty() {
+                bind(self, "separator", &node.separator, &scope);
+            }
+            bind(self, "body", &node.body, &scope);
+        }
+    }
+
+    /// Style and kind of a node that is one block; none where it has a mistake.
+    fn kind(
+        &mut self,
+        node: &'b Node,
+        place: Place,
+        scope: &Scope<'_>,
+    ) -> Option<(StyleId, BlockKind)> {
+        let own = node.style();
+        match node {
+            Node::Heading(node) => {
+                let level = node.level.clamp(1, 6);
+                let style = self.block_style(place, &format!("heading{level}"), own);
+                let content = self.content_at("content", &node.content, style, scope);
+                Some((style, BlockKind::Heading { level, content }))
+            }
+            Node::Paragraph(node) => {
+                let style = self.block_style(place, "body", own);
+                let content = self.content_at("content", &node.content, style, scope);
+                Some((style, BlockKind::Paragraph(content)))
+            }
+            Node::List(node) => {
+                let style = self.block_style(place, "body", own);
+                let list = self.list(node, style, place, scope);
+                Some((style, BlockKind::List(list)))
+            }
+            Node::Panel(node) => {
+                let style = self.block_style(place, "panel", own);
+                let padding = self.styles[style].padding;
+                let inside = Place {
+                    style,
+                    width: (place.width - padding.left - padding.right).max(1.0),
+                    root: false,
+                    ..place
+                };
+                let title = node.title.as_ref().map(|title| {
+                    let bold = self.changed_style(style, |style| style.bold = true);
+                    self.content_at("title", title, bold, scope)
+                });
+                let body = self.nodes_at("body", &node.body, inside, scope);
+                Some((style, BlockKind::Panel { title, body }))
+            }
+            Node::TableOfContents(node) => {
+                let style = self.block_style(place, "body", own);
+                let title = node.title.as_ref().map(|title| {
+                    let style = self.named_style("heading2");
+                    self.content_at("title", title, style, scope)
+                });
+                let depth = node.depth.clamp(1, 6);
+                Some((style, BlockKind::TableOfContents { title, depth }))
+            }
+            _ => self.other_kind(node, place, scope),
+        }
+    }
+
+    fn other_kind(
+        &mut self,
+        node: &'b Node,
+        place: Place,
+        scope: &Scope<'_>,
+    ) -> Option<(StyleId, BlockKind)> {
+        let style = self.block_style(place, "body", node.style());
+        let kind = match node {
+            Node::Table(node) => self.table(node, style, place, scope)?,
+            Node::Columns(node) => self.columns(node, style, place, scope),
+            Node::KeyValue(node) => self.key_value(node, style, scope),
+            Node::Image(node) => self.image(node, style, place, scope)?,
+            Node::Barcode(node) => self.barcode(node, style, scope)?,
+            Node::Chart(node) => self.chart(node, scope)?,
+            Node::Divider(node) => BlockKind::Divider {
+                thickness: node.thickness.map_or(0.75, |length| length.to_points()),
+                color: node
+                    .color
+                    .unwrap_or(self.compiled.parts.sheet.colors.border),
+                line: node.line,
+            },
+            Node::Spacer(node) => BlockKind::Spacer(node.height.to_points()),
+            Node::PageBreak(_) => BlockKind::PageBreak,
+            Node::SignatureField(node) => BlockKind::Signature(Signature {
+                name: node.name.clone(),
+                label: node
+                    .label
+                    .as_ref()
+                    .map(|label| self.text_inlines("label", label, style, scope)),
+                width: node.width.map_or(198.425, |length| length.to_points()),
+                height: node.height.map_or(42.52, |length| length.to_points()),
+            }),
+            _ => return None,
+        };
+        Some((style, kind))
+    }
+
+    /// The text at `token` as inline content.
+    pub(super) fn text_inlines(
+        &mut self,
+        token: &str,
+        text: &Text,
+        style: StyleId,
+        scope: &Scope<'_>,
+    ) -> Vec<Inline> {
+        self.below(token, |binder| {
+            let mut inlines = Vec::new();
+            if let Some(text) = binder.compiled.text(text) {
+                let text = binder.evaluate_text(text, scope);
+                super::inline::push_text(&mut inlines, &text, style, None);
+            }
+            inlines
+        })
+    }
+
+    fn list(
+        &mut self,
+        node: &'b List,
+        style: StyleId,
+        place: Place,
+        scope: &Scope<'_>,
+    ) -> bound::List {
+        let mut items = Vec::new();
+        if let (Some(each), Some(item)) = (&node.each, &node.item) {
+            if let Some(rows) = self.rows("each", each, scope) {
+                let rows = rows.as_refs();
+                for (index, row) in rows.iter().enumerate() {
+                    if self.stopped() {
+                        break;
+                    }
+                    let scope = scope.with("item", Entry::Json(row)).at(index, rows.len());
+                    let made = self.below("item", |binder| {
+                        binder.list_item(item, style, place, &scope)
+                    });
+                    items.extend(made);
+                }
+            }
+        }
+        for (index, item) in node.items.iter().enumerate() {
+            let made = self.item("items", index, |binder| {
+                binder.list_item(item, style, place, scope)
+            });
+            items.extend(made);
+        }
+        bound::List {
+            ordered: node.ordered,
+            start: node.start.unwrap_or(1),
+            items,
+        }
+    }
+
+    fn list_item(
+        &mut self,
+        item: &'b ListItem,
+        style: StyleId,
+        place: Place,
+        scope: &Scope<'_>,
+    ) -> Option<bound::ListItem> {
+        self.blocks += 1;
+        match item {
+            ListItem::Content(content) => Some(bound::ListItem {
+                content: self.content(content, style, scope),
+                body: Vec::new(),
+            }),
+            ListItem::Full(item) => {
+                let FullListItem {
+                    content,
+                    body,
+                    when,
+                } = &**item;
+                if !self.holds("when", when.as_ref(), scope) {
+                    return None;
+                }
+                let inside = Place {
+                    style,
+                    width: (place.width - 18.0).max(1.0),
+                    root: false,
+                    ..place
+                };
+                Some(bound::ListItem {
+                    content: self.content_at("content", content, style, scope),
+                    body: self.nodes_at("body", body, inside, scope),
+                })
+            }
+        }
+    }
+
+    fn columns(
+        &mut self,
+        node: &'b template::Columns,
+        style: StyleId,
+        place: Place,
+        scope: &Scope<'_>,
+    ) -> BlockKind {
+        let gap = node.gap.map_or(COLUMN_GAP, |gap| gap.to_points());
+        let count = node.columns.len().max(1) as f32;
+        let share = ((place.width - gap * (count - 1.0)) / count).max(1.0);
+        let mut columns = Vec::with_capacity(node.columns.len());
+        for (index, column) in node.columns.iter().enumerate() {
+            let width = column_width(column.width);
+            let made = self.item("columns", index, |binder| {
+                let own = column.style.as_ref();
+                let mut inside = place;
+                if own.is_some() || node.style.is_some() {
+                    let around = Place {
+                        style,
+                        root: false,
+                        ..place
+                    };
+                    inside.style = binder.block_style(around, "columns", own);
+                    inside.root = false;
+                }
+                inside.width = match width {
+                    ColumnWidth::Fixed(points) => points.min(place.width),
+                    _ => share,
+                };
+                binder.nodes_at("body", &column.body, inside, scope)
+            });
+            columns.push(bound::ColumnBox { width, body: made });
+        }
+        BlockKind::Columns(bound::Columns {
+            columns,
+            gap,
+            vertical_align: node.vertical_align.unwrap_or(VerticalAlign::Top),
+        })
+    }
+
+    fn key_value(&mut self, node: &'b KeyValue, style: StyleId, scope: &Scope<'_>) -> BlockKind {
+        let label = {
+            let sheet = &self.compiled.parts.sheet;
+            self.changed_style(style, |style| sheet.overlay_named(style, "label"))
+        };
+        let mut items = Vec::with_capacity(node.items.len());
+        for (index, item) in node.items.iter().enumerate() {
+            let made = self.item("items", index, |binder| {
+                if !binder.holds("when", item.when.as_ref(), scope) {
+                    return None;
+                }
+                let key = binder.content_at("key", &item.key, label, scope);
+                let value = match (&item.format, &item.value) {
+                    (Some(format), Content::Text(text)) => {
+                        let format = binder.value_format(format, scope);
+                        binder.below("value", |binder| {
+                            binder.formatted(text, &format, style, scope)
+                        })
+                    }
+                    _ => binder.content_at("value", &item.value, style, scope),
+                };
+                Some((key, value))
+            });
+            items.extend(made);
+        }
+        BlockKind::KeyValue(bound::KeyValue {
+            items,
+            columns: node.columns.clamp(1, 6),
+            key_width: node.key_width.map(|width| width.to_points()),
+        })
+    }
+
+    /// A text as inline content, in `format` where it is one expression.
+    fn formatted(
+        &mut self,
+        text: &Text,
+        format: &ValueFormat,
+        style: StyleId,
+        scope: &Scope<'_>,
+    ) -> Vec<Inline> {
+        let Some(compiled) = self.compiled.text(text) else {
+            return Vec::new();
+        };
+        let (text, ..) = self.typed(compiled, format, scope);
+        let mut inlines = Vec::new();
+        super::inline::push_text(&mut inlines, &text, style, None);
+        inlines
+    }
+}
+
+/// Adds a footnote's mark to the block before it; gives it back where that has no text.
+fn attach(mark: Inline, block: Option<&mut Block>) -> Option<Inline> {
+    let content = match block.map(|block| &mut block.kind) {
+        Some(BlockKind::Paragraph(content) | BlockKind::Heading { content, .. }) => content,
+        Some(BlockKind::List(list)) => match list.items.last_mut() {
+            Some(item) => &mut item.content,
+            None => return Some(mark),
+        },
+        _ => return Some(mark),
+    };
+    content.push(mark);
+    None
+}
+
+/// A column's width; an equal share where it has none.
+fn column_width(width: Option<template::ColumnWidth>) -> ColumnWidth {
+    match width {
+        None => ColumnWidth::Fraction(1.0),
+        Some(template::ColumnWidth::Auto) => ColumnWidth::Auto,
+        Some(template::ColumnWidth::Fixed(length)) => ColumnWidth::Fixed(length.to_points()),
+        Some(template::ColumnWidth::Fraction(share)) => ColumnWidth::Fraction(share),
+    }
+}
+
+/// The alignment of a drawing: its own, else its style's.
+pub(super) fn alignment(own: Option<Align>, style: Align) -> Align {
+    own.unwrap_or(style)
+}

@@ -1,0 +1,139 @@
+//! Values of cells: formats, typed values, rows that tables and repeats go over.
+
+use super::Binder;
+use crate::{
+    bound::{Cell, CellContent, StyleId, Value, ValueFormat},
+    clean::{PAGE_COUNT, PAGE_NUMBER},
+    expression::{CompiledText, Evaluated, Rows, Scope},
+    locale::{currency_decimals, is_currency_code},
+    template::{Expression, FormatLength, FormatName, FormatSpec},
+};
+
+impl Binder<'_> {
+    /// The rows of the expression at `token`; `None` where it has a mistake.
+    pub(super) fn rows<'s>(
+        &mut self,
+        token: &str,
+        rows: &Expression,
+        scope: &Scope<'s>,
+    ) -> Option<Rows<'s>> {
+        let compiled = self.compiled.expression(rows)?;
+        let made = compiled
+            .evaluate(scope, &self.evaluation)
+            .and_then(|value| value.into_rows(self.options.limits.rows));
+        match made {
+            Ok(rows) => Some(rows),
+            Err(failure) => {
+                self.below(token, |binder| binder.report(failure, scope));
+                None
+            }
+        }
+    }
+
+    /// The format that `spec` asks for.
+    pub(super) fn value_format(&mut self, spec: &FormatSpec, scope: &Scope<'_>) -> ValueFormat {
+        let (name, decimals, currency, length) = match spec {
+            FormatSpec::Name(name) => (*name, None, None, None),
+            FormatSpec::Options {
+                name,
+                decimals,
+                currency,
+                length,
+            } => (*name, *decimals, currency.as_ref(), *length),
+        };
+        let length_or = |default| length.unwrap_or(default);
+        match name {
+            FormatName::Text => ValueFormat::Text,
+            FormatName::Number => ValueFormat::Number { decimals },
+            FormatName::Integer => ValueFormat::Number { decimals: Some(0) },
+            FormatName::Percent => ValueFormat::Percent {
+                decimals: decimals.unwrap_or(0),
+            },
+            FormatName::Date => ValueFormat::Date(length_or(FormatLength::Medium)),
+            FormatName::Time => ValueFormat::Time(length_or(FormatLength::Short)),
+            FormatName::DateTime => ValueFormat::DateTime(length_or(FormatLength::Medium)),
+            FormatName::Currency => {
+                let code = match currency {
+                    Some(currency) => self.below("format", |binder| {
+                        binder.line_at("currency", currency, scope)
+                    }),
+                    None => self.evaluation.shared.currency.clone().unwrap_or_default(),
+                };
+                if !is_currency_code(&code) {
+                    let shown: String = code.chars().take(12).collect();
+                    let message = format!("`{shown}` is not a currency code such as `EUR`");
+                    self.below("format", |binder| {
+                        binder.mistake("unknown-currency", message, scope);
+                    });
+                }
+                ValueFormat::Currency {
+                    decimals: decimals.unwrap_or_else(|| currency_decimals(&code)),
+                    code,
+                }
+            }
+        }
+    }
+
+    /// Text, typed value and own format of a text: a single expression keeps its type.
+    pub(super) fn typed(
+        &mut self,
+        text: &CompiledText,
+        format: &ValueFormat,
+        scope: &Scope<'_>,
+    ) -> (String, Value, Option<ValueFormat>) {
+        let Some(expression) = text.single() else {
+            return (self.evaluate_text(text, scope), Value::Empty, None);
+        };
+        let made = expression
+            .evaluate(scope, &self.evaluation)
+            .and_then(|value: Evaluated<'_>| value.format(format, &self.evaluation.shared));
+        match made {
+            Ok(made) => {
+                self.count_text(made.0.len(), scope);
+                made
+            }
+            Err(failure) => {
+                self.report(failure, scope);
+                (String::new(), Value::Empty, None)
+            }
+        }
+    }
+
+    /// A cell of one column and row that shows `text`.
+    pub(super) fn text_cell(
+        &mut self,
+        text: &CompiledText,
+        format: &ValueFormat,
+        style: StyleId,
+        scope: &Scope<'_>,
+    ) -> Cell {
+        let (text, value, own) = self.typed(text, format, scope);
+        Cell {
+            content: content_of(text, style),
+            value,
+            style,
+            col_span: 1,
+            row_span: 1,
+            aggregate: None,
+            format: own.filter(|own| own != format).map(Box::new),
+        }
+    }
+}
+
+/// Plain text where it is one line without page fields, else inline content.
+fn content_of(text: String, style: StyleId) -> CellContent {
+    if !text.contains(['\n', '\t', PAGE_NUMBER, PAGE_COUNT]) {
+        return CellContent::Text(text.into_boxed_str());
+    }
+    let mut inlines = Vec::new();
+    super::inline::push_text(&mut inlines, &text, style, None);
+    CellContent::Inlines(inlines.into_boxed_slice())
+}
+
+/// True for formats whose values are numbers.
+pub(super) fn is_numeric(format: &ValueFormat) -> bool {
+    matches!(
+        format,
+        ValueFormat::Number { .. } | ValueFormat::Currency { .. } | ValueFormat::Percent { .. }
+    )
+}

@@ -1,0 +1,208 @@
+//! Table rows written by hand, with spans.
+
+use super::{
+    Binder,
+    table::{ColumnPlan, TableRun, row},
+};
+use crate::{
+    bound::{Cell, CellContent, Row, RowKind, StyleId, Value, ValueFormat},
+    expression::{CompiledText, Failure, Scope},
+    template::{CellSpec, Content, FullCellSpec, RowSpec},
+};
+
+impl<'b> Binder<'b> {
+    /// Binds the hand-written rows at `token`. Conditions may leave out rows and columns that
+    /// spans cover; the spans shrink with them.
+    pub(super) fn hand_rows(
+        &mut self,
+        run: &TableRun<'b>,
+        token: &str,
+        specs: &'b [RowSpec],
+        kind: RowKind,
+        scope: &Scope<'_>,
+    ) -> Vec<Row> {
+        let mut shown = Vec::with_capacity(specs.len());
+        for (index, spec) in specs.iter().enumerate() {
+            shown.push(self.item(token, index, |binder| {
+                binder.holds("when", spec.when.as_ref(), scope)
+            }));
+        }
+        // For every column of the template: rows still covered from above, and whether the cell
+        // that covers them is shown.
+        let mut covered = vec![(0_usize, true); run.node.columns.len()];
+        let mut rows = Vec::new();
+        for (index, spec) in specs.iter().enumerate() {
+            if self.stopped() {
+                break;
+            }
+            let cells = self.item(token, index, |binder| {
+                binder.hand_row(run, spec, kind, &shown[index..], &mut covered, scope)
+            });
+            if shown[index] {
+                rows.push(row(kind, cells));
+            }
+            for (rows, _) in &mut covered {
+                *rows = rows.saturating_sub(1);
+            }
+        }
+        rows
+    }
+
+    fn hand_row(
+        &mut self,
+        run: &TableRun<'b>,
+        spec: &'b RowSpec,
+        kind: RowKind,
+        shown: &[bool],
+        covered: &mut [(usize, bool)],
+        scope: &Scope<'_>,
+    ) -> Vec<Cell> {
+        let mut specs = spec.cells.iter().enumerate();
+        let mut cells = Vec::new();
+        let mut column = 0;
+        let visible = |at: usize| run.columns.iter().position(|plan| plan.index == at);
+        while column < covered.len() {
+            if covered[column].0 > 0 {
+                if !covered[column].1 && visible(column).is_some() {
+                    let style = self.hand_style(run, kind, column, None, spec);
+                    cells.push(Cell::text("", style));
+                }
+                column += 1;
+                continue;
+            }
+            let Some((index, cell)) = specs.next() else {
+                if visible(column).is_some() {
+                    let style = self.hand_style(run, kind, column, None, spec);
+                    cells.push(Cell::text("", style));
+                }
+                column += 1;
+                continue;
+            };
+            let (wide, high) = match cell {
+                CellSpec::Text(_) => (1, 1),
+                CellSpec::Full(cell) => (
+                    usize::from(cell.col_span.unwrap_or(1)).max(1),
+                    usize::from(cell.row_span.unwrap_or(1)).max(1),
+                ),
+            };
+            let wide = wide.min(covered.len() - column);
+            covered[column..column + wide].fill((high, shown[0]));
+            let columns = (column..column + wide).filter(|at| visible(*at).is_some());
+            let col_span = columns.count();
+            let row_span = shown.iter().take(high).filter(|shown| **shown).count();
+            if col_span > 0 && shown[0] {
+                let mut made = self.item("cells", index, |binder| {
+                    binder.hand_cell(run, cell, spec, kind, column, scope)
+                });
+                made.col_span = u16::try_from(col_span).unwrap_or(u16::MAX);
+                made.row_span = u16::try_from(row_span.max(1)).unwrap_or(u16::MAX);
+                cells.push(made);
+            }
+            column += wide;
+        }
+        cells
+    }
+
+    fn hand_style(
+        &mut self,
+        run: &TableRun<'b>,
+        kind: RowKind,
+        column: usize,
+        cell: Option<&FullCellSpec>,
+        row: &RowSpec,
+    ) -> StyleId {
+        let name = match kind {
+            RowKind::Header => "tableHeader",
+            RowKind::Total => "tableTotal",
+            _ => "tableCell",
+        };
+        let plan = run.columns.iter().find(|plan| plan.index == column);
+        let align = cell
+            .and_then(|cell| cell.align)
+            .or(plan.and_then(|plan| plan.align));
+        let style = self.cell_style(run.style, name, align, row.style.as_ref());
+        let Some(cell) = cell else {
+            return style;
+        };
+        let sheet = &self.compiled.parts.sheet;
+        let mut style = self.styles[style].clone();
+        style.vertical_align = cell.vertical_align.unwrap_or(style.vertical_align);
+        if let Some(own) = &cell.style {
+            sheet.overlay_ref(&mut style, own);
+        }
+        self.styles.intern(style)
+    }
+
+    fn hand_cell(
+        &mut self,
+        run: &TableRun<'b>,
+        cell: &'b CellSpec,
+        row: &RowSpec,
+        kind: RowKind,
+        column: usize,
+        scope: &Scope<'_>,
+    ) -> Cell {
+        let plan = run.columns.iter().find(|plan| plan.index == column);
+        let own_format = |plan: Option<&ColumnPlan<'_>>| {
+            plan.filter(|_| kind != RowKind::Header)
+                .map(|plan| plan.format.clone())
+                .unwrap_or_default()
+        };
+        let (text, cell) = match cell {
+            CellSpec::Text(text) => (Some(text), None),
+            CellSpec::Full(cell) => match &cell.content {
+                Some(Content::Text(text)) if cell.body.is_empty() => (Some(text), Some(&**cell)),
+                _ => (None, Some(&**cell)),
+            },
+        };
+        let style = self.hand_style(run, kind, column, cell, row);
+        let column_format = own_format(plan);
+        let given = cell.and_then(|cell| cell.format.as_ref());
+        let format = given.map(|format| self.value_format(format, scope));
+        if let Some(text) = text.and_then(|text| self.compiled.text(text)) {
+            let wanted = format.clone().unwrap_or_else(|| {
+                // Words below a column of numbers are no mistake.
+                self.fitting(text, &column_format, scope)
+            });
+            let mut made = self.text_cell(text, &wanted, style, scope);
+            if made.format.is_none() && wanted != column_format && made.value != Value::Empty {
+                made.format = Some(Box::new(wanted));
+            }
+            return made;
+        }
+        let content = match cell {
+            Some(cell) if !cell.body.is_empty() => {
+                let width = plan.map_or(run.place.width, |plan| plan.width);
+                let inside = self.cell_place(style, width, run.place);
+                let blocks = self.nodes_at("body", &cell.body, inside, scope);
+                CellContent::Blocks(blocks.into_boxed_slice())
+            }
+            Some(FullCellSpec {
+                content: Some(content),
+                ..
+            }) => {
+                let content = self.content_at("content", content, style, scope);
+                CellContent::Inlines(content.into_boxed_slice())
+            }
+            _ => CellContent::default(),
+        };
+        Cell {
+            content,
+            ..Cell::text("", style)
+        }
+    }
+
+    /// `format` where the text is one expression whose value fits it, else plain text.
+    fn fitting(&self, text: &CompiledText, format: &ValueFormat, scope: &Scope<'_>) -> ValueFormat {
+        let Some(expression) = text.single().filter(|_| *format != ValueFormat::Text) else {
+            return ValueFormat::Text;
+        };
+        let made: Result<_, Failure> = expression
+            .evaluate(scope, &self.evaluation)
+            .and_then(|value| value.format(format, &self.evaluation.shared));
+        match made {
+            Ok(_) => format.clone(),
+            Err(_) => ValueFormat::Text,
+        }
+    }
+}

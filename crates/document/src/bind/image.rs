@@ -1,0 +1,227 @@
+//! Images: where they come from, whether they are sound and within bounds, how large they are.
+
+use std::sync::Arc;
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+use imagesize::ImageType;
+
+use super::{Binder, Place, block::alignment};
+use crate::{
+    bound::{self, BlockKind, ImageData, ImageFormat, StyleId},
+    expression::{Failure, Scope},
+    suggestion,
+    template::{Fit, Image},
+};
+
+/// Largest encoded picture in bytes.
+const MAX_BYTES: usize = 32 << 20;
+/// Most pixels of a picture; a small file may unpack to many.
+const MAX_PIXELS: u64 = 50_000_000;
+/// Points of a pixel at 96 dpi.
+const POINTS_OF_PIXEL: f32 = 0.75;
+
+impl Binder<'_> {
+    pub(super) fn image(
+        &mut self,
+        node: &Image,
+        style: StyleId,
+        place: Place,
+        scope: &Scope<'_>,
+    ) -> Option<BlockKind> {
+        let data = self.below("source", |binder| binder.picture(node, scope))?;
+        let width = node.width.map(|width| width.to_points());
+        let height = node.height.map(|height| height.to_points());
+        let (width, height) = size(&data, width, height, node.fit, place.width);
+        let alt = self.line_at("alt", &node.alt, scope);
+        let caption = node.caption.as_ref().map(|caption| {
+            let style = self.named_style("caption");
+            self.content_at("caption", caption, style, scope)
+        });
+        let link = node
+            .link
+            .as_ref()
+            .and_then(|link| self.below("link", |binder| binder.link(link, scope)));
+        Some(BlockKind::Image(bound::Image {
+            data,
+            width,
+            height,
+            alt,
+            align: alignment(node.align, self.styles[style].align),
+            caption,
+            link,
+        }))
+    }
+
+    /// The picture of a source, read and checked once for each source.
+    fn picture(&mut self, node: &Image, scope: &Scope<'_>) -> Option<Arc<ImageData>> {
+        let source = self.compiled.text(&node.source)?;
+        let source = match picture_source(source, scope, self) {
+            Ok(source) => source,
+            Err(failure) => {
+                self.report(failure, scope);
+                return None;
+            }
+        };
+        if let Some(known) = self.images.get(&source) {
+            // A source that failed was reported where it was first used.
+            return known.clone();
+        }
+        let made = self.load(&source).and_then(|bytes| check(&bytes));
+        let made = match made {
+            Ok(data) => Some(Arc::new(data)),
+            Err(failure) => {
+                self.report(failure, scope);
+                None
+            }
+        };
+        self.images.insert(source, made.clone());
+        made
+    }
+
+    fn load(&self, source: &str) -> Result<Arc<[u8]>, Failure> {
+        if source.starts_with("data:") {
+            return decode(source);
+        }
+        let assets = &self.compiled.template().assets;
+        if let Some(address) = assets.get(source) {
+            return decode(address);
+        }
+        if let Some(bytes) = self.host.asset(source) {
+            return Ok(bytes);
+        }
+        let shown: String = source.chars().take(60).collect();
+        let mut failure = Failure::new("unknown-asset", format!("there is no asset `{shown}`"));
+        failure.hint = Some(if source.contains("://") {
+            "addresses are not fetched: store the picture as an asset".to_owned()
+        } else {
+            suggestion::hint(source, assets.keys().map(String::as_str))
+        });
+        Err(failure)
+    }
+}
+
+/// The source as text. A picture in the data may be longer than any text.
+fn picture_source(
+    source: &crate::expression::CompiledText,
+    scope: &Scope<'_>,
+    binder: &Binder<'_>,
+) -> Result<String, Failure> {
+    if let Some(expression) = source.single()
+        && let crate::expression::Evaluated::Json(serde_json::Value::String(text)) =
+            expression.evaluate(scope, &binder.evaluation)?
+    {
+        return Ok(text.clone());
+    }
+    source.evaluate(scope, &binder.evaluation)
+}
+
+/// The bytes of a `data:` URL (RFC 2397) with base64.
+fn decode(address: &str) -> Result<Arc<[u8]>, Failure> {
+    let wrong = |message: &str| Failure::new("invalid-image", message);
+    let (head, body) = address
+        .strip_prefix("data:")
+        .and_then(|rest| rest.split_once(','))
+        .ok_or_else(|| wrong("this is not a `data:` URL"))?;
+    if !head.ends_with(";base64") {
+        return Err(wrong("a picture's `data:` URL needs `;base64`"));
+    }
+    if body.len() / 4 * 3 > MAX_BYTES {
+        return Err(too_large(format!(
+            "the picture has more than {MAX_BYTES} bytes"
+        )));
+    }
+    let compact: String;
+    let body = if body.contains(char::is_whitespace) {
+        compact = body.split_whitespace().collect();
+        &compact
+    } else {
+        body
+    };
+    STANDARD
+        .decode(body)
+        .map(Arc::from)
+        .map_err(|error| wrong(&format!("the base64 of this picture is damaged: {error}")))
+}
+
+fn too_large(message: String) -> Failure {
+    Failure {
+        hint: Some("make the picture smaller before it is put into a document".to_owned()),
+        ..Failure::new("image-too-large", message)
+    }
+}
+
+/// Reads the header of a picture, and nothing else of it.
+fn check(bytes: &Arc<[u8]>) -> Result<ImageData, Failure> {
+    if bytes.len() > MAX_BYTES {
+        return Err(too_large(format!(
+            "the picture has {} bytes; at most {MAX_BYTES} are read",
+            bytes.len()
+        )));
+    }
+    let start = &bytes[..bytes.len().min(512)];
+    if String::from_utf8_lossy(start).contains("<svg") {
+        return Err(Failure {
+            hint: Some("export the drawing as PNG".to_owned()),
+            ..Failure::new("unsupported-image", "SVG pictures are not supported")
+        });
+    }
+    let format = match imagesize::image_type(bytes) {
+        Ok(ImageType::Png) => ImageFormat::Png,
+        Ok(ImageType::Jpeg) => ImageFormat::Jpeg,
+        Ok(ImageType::Gif) => ImageFormat::Gif,
+        Ok(ImageType::Webp) => ImageFormat::WebP,
+        _ => {
+            return Err(Failure::new(
+                "unsupported-image",
+                "this is no PNG, JPEG, GIF or WebP picture",
+            ));
+        }
+    };
+    let size = imagesize::blob_size(bytes).map_err(|error| {
+        Failure::new("invalid-image", format!("the picture is damaged: {error}"))
+    })?;
+    if size.width == 0 || size.height == 0 {
+        return Err(Failure::new("invalid-image", "the picture has no pixels"));
+    }
+    let pixels = (size.width as u64).saturating_mul(size.height as u64);
+    let (width, height) = (u32::try_from(size.width), u32::try_from(size.height));
+    let (Ok(width_px), Ok(height_px), true) = (width, height, pixels <= MAX_PIXELS) else {
+        return Err(too_large(format!(
+            "the picture has {} x {} pixels; at most {MAX_PIXELS} are read",
+            size.width, size.height
+        )));
+    };
+    Ok(ImageData {
+        bytes: Arc::clone(bytes),
+        format,
+        width_px,
+        height_px,
+    })
+}
+
+/// The drawn size in points: as given, else from the pixels at 96 dpi and no wider than `most`.
+fn size(
+    data: &ImageData,
+    width: Option<f32>,
+    height: Option<f32>,
+    fit: Fit,
+    most: f32,
+) -> (f32, f32) {
+    let (pixels_wide, pixels_high) = (data.width_px as f32, data.height_px as f32);
+    let ratio = pixels_high / pixels_wide;
+    match (width, height) {
+        (Some(width), Some(height)) => match fit {
+            Fit::Stretch => (width, height),
+            Fit::Contain => {
+                let scale = (width / pixels_wide).min(height / pixels_high);
+                (pixels_wide * scale, pixels_high * scale)
+            }
+        },
+        (Some(width), None) => (width, width * ratio),
+        (None, Some(height)) => (height / ratio, height),
+        (None, None) => {
+            let width = (pixels_wide * POINTS_OF_PIXEL).min(most.max(1.0));
+            (width, width * ratio)
+        }
+    }
+}

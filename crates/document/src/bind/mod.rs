@@ -1,0 +1,303 @@
+//! Binding: a compiled template and data become a [`bound::Document`]. Conditions and repeats are
+//! decided, texts evaluated, styles interned. Mistakes are collected; none stops the others.
+
+mod barcode;
+mod block;
+mod cell;
+mod chart;
+mod group;
+mod hand_row;
+mod image;
+mod inline;
+mod report;
+mod section;
+mod table;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use serde_json::Value as Json;
+
+use crate::{
+    CompiledTemplate, Diagnostic, Host,
+    bound::{self, ImageData, NamedStyles, Style, StyleId, StyleTable},
+    expression::{Evaluation, Scope, Shared},
+    locale::TimeZone,
+    style_sheet::inherited,
+    template::{Orientation, PaperSize, StyleRef},
+};
+
+/// What a request changes in a rendering.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct BindOptions {
+    /// BCP 47 locale instead of the template's.
+    pub locale: Option<String>,
+    /// IANA time zone instead of the template's.
+    pub time_zone: Option<String>,
+    /// Paper instead of the template's, in every section.
+    pub paper_size: Option<PaperSize>,
+    /// Orientation instead of the template's, in every section.
+    pub orientation: Option<Orientation>,
+    /// Bounds of the document.
+    pub limits: Limits,
+}
+
+/// Bounds of a document. What exceeds one is a mistake, never a longer wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Rows of one table, elements of one repeat.
+    pub rows: usize,
+    /// Blocks of the document.
+    pub blocks: usize,
+    /// Bytes of text of the document.
+    pub text_bytes: usize,
+    /// Evaluations of expressions and elements that they go over.
+    pub work: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            rows: 1_000_000,
+            blocks: 200_000,
+            text_bytes: 64 << 20,
+            work: 100_000_000,
+        }
+    }
+}
+
+/// Deepest nesting of data; deeper data is refused before anything recurses into it.
+const MAX_DATA_DEPTH: usize = 128;
+
+/// Binds `compiled` to `data`.
+///
+/// # Errors
+/// Every mistake in data and expressions, up to a bound of each kind.
+pub fn bind(
+    compiled: &CompiledTemplate,
+    data: &Json,
+    options: &BindOptions,
+    host: &dyn Host,
+) -> Result<bound::Document, Vec<Diagnostic>> {
+    if crate::parse::depth_exceeds(data, MAX_DATA_DEPTH) {
+        let message = format!("the data is nested deeper than {MAX_DATA_DEPTH} levels");
+        return Err(vec![Diagnostic::error("too-deep", "", message).in_data()]);
+    }
+    if let Some(schema) = &compiled.parts.schema {
+        let found = schema.check(data);
+        if !found.is_empty() {
+            return Err(found);
+        }
+    }
+    let mut binder = Binder::new(compiled, options, host).map_err(|mistake| vec![*mistake])?;
+    let root = Scope::root(data);
+    let sections = binder.sections(&root);
+    binder.finish(sections, &root)
+}
+
+/// Where a block stands.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    /// Style of the box around; what its text properties say is inherited.
+    style: StyleId,
+    /// Width that is there, in points.
+    width: f32,
+    /// No space around paragraphs: headers, footers, cells.
+    compact: bool,
+    /// Directly in the flow of body text, with nothing to inherit.
+    root: bool,
+    /// Sections may begin here.
+    sections: bool,
+}
+
+struct Binder<'b> {
+    compiled: &'b CompiledTemplate,
+    options: &'b BindOptions,
+    host: &'b dyn Host,
+    evaluation: Evaluation,
+    styles: StyleTable,
+    named: FxHashMap<String, StyleId>,
+    footnotes: Vec<bound::Footnote>,
+    images: FxHashMap<String, Option<Arc<ImageData>>>,
+    ids: FxHashSet<String>,
+    targets: Vec<(String, String)>,
+    reports: report::Reports,
+    path: String,
+    blocks: usize,
+    text_bytes: usize,
+}
+
+impl<'b> Binder<'b> {
+    fn new(
+        compiled: &'b CompiledTemplate,
+        options: &'b BindOptions,
+        host: &'b dyn Host,
+    ) -> Result<Self, Box<Diagnostic>> {
+        let template = compiled.template();
+        let tag = options.locale.as_deref().unwrap_or(&template.locale);
+        let localised = compiled
+            .localised(tag)
+            .map_err(|reason| Diagnostic::error("unknown-locale", "", reason))?;
+        let zone = match &options.time_zone {
+            None => compiled.parts.zone.clone(),
+            Some(name) => TimeZone::named(name).ok_or_else(|| {
+                let message = format!("there is no time zone `{name}`");
+                Diagnostic::error("unknown-time-zone", "", message)
+                    .with_hint("write an IANA name such as `Europe/Berlin`")
+            })?,
+        };
+        let shared = Shared::new(
+            Arc::clone(&localised.locale),
+            Arc::clone(&localised.messages),
+            zone,
+            template.currency.clone(),
+            host.now_unix_seconds(),
+            options.limits.work,
+        );
+        let mut styles = StyleTable::default();
+        let sheet = &compiled.parts.sheet;
+        let named = sheet
+            .names()
+            .filter_map(|name| Some((name.to_owned(), styles.intern(sheet.named(name)?))))
+            .collect();
+        Ok(Self {
+            compiled,
+            options,
+            host,
+            evaluation: Evaluation::new(shared),
+            styles,
+            named,
+            footnotes: Vec::new(),
+            images: FxHashMap::default(),
+            ids: FxHashSet::default(),
+            targets: Vec::new(),
+            reports: report::Reports::default(),
+            path: String::new(),
+            blocks: 0,
+            text_bytes: 0,
+        })
+    }
+
+    /// Runs `bind` with `token` added to the pointer.
+    fn below<T>(&mut self, token: &str, bind: impl FnOnce(&mut Self) -> T) -> T {
+        let length = self.path.len();
+        crate::pointer::push(&mut self.path, token);
+        let made = bind(self);
+        self.path.truncate(length);
+        made
+    }
+
+    /// Runs `bind` with `token` and `index` added to the pointer.
+    fn item<T>(&mut self, token: &str, index: usize, bind: impl FnOnce(&mut Self) -> T) -> T {
+        self.below(token, |binder| binder.below(&index.to_string(), bind))
+    }
+
+    fn named_style(&self, name: &str) -> StyleId {
+        self.named.get(name).copied().unwrap_or_default()
+    }
+
+    /// The style of a block: what it inherits, what its kind has, what it says itself.
+    fn block_style(&mut self, place: Place, kind: &str, own: Option<&StyleRef>) -> StyleId {
+        if place.root {
+            match own {
+                None => return self.named_style(kind),
+                Some(StyleRef::Name(name)) if kind == "body" => {
+                    if let Some(id) = self.named.get(name) {
+                        return *id;
+                    }
+                }
+                Some(_) => {}
+            }
+        }
+        let sheet = &self.compiled.parts.sheet;
+        let mut style = inherited(&self.styles[place.style]);
+        if kind != "body" || !place.compact {
+            sheet.overlay_named(&mut style, kind);
+        }
+        if place.compact {
+            style.space_before = 0.0;
+            style.space_after = 0.0;
+        }
+        if let Some(own) = own {
+            sheet.overlay_ref(&mut style, own);
+        }
+        self.styles.intern(style)
+    }
+
+    /// `base` changed by `change`, as a style of a run: no box, no background of its own.
+    fn changed_style(&mut self, base: StyleId, change: impl FnOnce(&mut Style)) -> StyleId {
+        let mut style = Style {
+            name: None,
+            background: None,
+            ..self.styles[base].clone()
+        };
+        change(&mut style);
+        self.styles.intern(style)
+    }
+
+    fn finish(
+        mut self,
+        sections: Vec<bound::Section>,
+        root: &Scope<'_>,
+    ) -> Result<bound::Document, Vec<Diagnostic>> {
+        let metadata = self.metadata(root);
+        self.check_targets();
+        self.warn_of_cleaned_text();
+        let warnings = self.reports.finish()?;
+        let heading = |level: u8| format!("heading{level}");
+        let named = NamedStyles {
+            body: self.named["body"],
+            headings: [1, 2, 3, 4, 5, 6].map(|level| self.named[&heading(level)]),
+            caption: self.named["caption"],
+            footnote: self.named["footnote"],
+            toc_entry: self.named["tocEntry"],
+            label: self.named["label"],
+            small: self.named["small"],
+        };
+        let locale = &self.evaluation.shared.locale;
+        Ok(bound::Document {
+            metadata,
+            language: locale.tag().to_owned(),
+            direction: locale.direction(),
+            styles: self.styles,
+            named,
+            theme: self.compiled.parts.sheet.colors.clone(),
+            sections,
+            footnotes: self.footnotes,
+            warnings,
+        })
+    }
+
+    fn metadata(&mut self, root: &Scope<'_>) -> bound::Metadata {
+        let template = self.compiled.template();
+        let spec = &template.metadata;
+        let text = |binder: &mut Self, token: &str, text: Option<&crate::template::Text>| {
+            let path = format!("/metadata/{token}");
+            binder.path = path;
+            text.map(|text| binder.line(text, root))
+                .filter(|text| !text.is_empty())
+        };
+        let title = text(self, "title", spec.title.as_ref());
+        let author = text(self, "author", spec.author.as_ref());
+        let subject = text(self, "subject", spec.subject.as_ref());
+        let keywords = spec
+            .keywords
+            .iter()
+            .enumerate()
+            .filter_map(|(index, keyword)| text(self, &format!("keywords/{index}"), Some(keyword)))
+            .collect();
+        let name = [&template.name, &template.key]
+            .into_iter()
+            .find(|name| !name.is_empty())
+            .cloned();
+        bound::Metadata {
+            title: title.or(name).unwrap_or_else(|| "Document".to_owned()),
+            author,
+            subject,
+            keywords,
+            created_unix_seconds: self.evaluation.shared.now_unix_seconds,
+        }
+    }
+}

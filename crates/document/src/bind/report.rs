@@ -1,0 +1,122 @@
+//! What is said about data and expressions while binding: collected, with repeats cut short.
+
+use rustc_hash::FxHashMap;
+
+use super::Binder;
+use crate::{
+    Diagnostic,
+    expression::{Failure, Scope},
+};
+
+/// Most reports of one code at one place: a mistake in a row is in every row.
+const MAX_OF_A_PLACE: usize = 20;
+/// Most reports in all; binding stops there.
+const MAX_REPORTS: usize = 200;
+
+/// Reports so far.
+#[derive(Debug, Default)]
+pub(super) struct Reports {
+    found: Vec<Diagnostic>,
+    places: FxHashMap<(String, String), usize>,
+    /// Binding goes no further: a bound was reached.
+    stopped: bool,
+}
+
+impl Reports {
+    /// True where one more report of this place and code is wanted.
+    fn wants(&mut self, code: &str, path: &str) -> bool {
+        let place = (code.to_owned(), path.to_owned());
+        let count = self.places.entry(place).or_default();
+        *count += 1;
+        *count <= MAX_OF_A_PLACE && self.found.len() < MAX_REPORTS
+    }
+
+    fn add(&mut self, diagnostic: Diagnostic) {
+        if diagnostic.code.starts_with("limit-") {
+            self.stopped = true;
+        }
+        self.found.push(diagnostic);
+        let errors = self.found.iter().filter(|found| found.is_error()).count();
+        if errors >= MAX_REPORTS {
+            self.stopped = true;
+        }
+    }
+
+    /// The warnings, or everything where there is an error.
+    pub(super) fn finish(&mut self) -> Result<Vec<Diagnostic>, Vec<Diagnostic>> {
+        let found = std::mem::take(&mut self.found);
+        if found.iter().any(Diagnostic::is_error) {
+            Err(found)
+        } else {
+            Ok(found)
+        }
+    }
+}
+
+impl Binder<'_> {
+    /// True once a bound was reached: nothing more is bound.
+    pub(super) fn stopped(&self) -> bool {
+        self.reports.stopped
+    }
+
+    /// Reports `failure` at the pointer, with the row of the data that it was found in.
+    pub(super) fn report(&mut self, failure: Failure, scope: &Scope<'_>) {
+        if !self.reports.wants(failure.code, &self.path) {
+            return;
+        }
+        let hint = failure.find_hint(scope);
+        let rows = scope.rows();
+        let message = if rows.is_empty() {
+            failure.message
+        } else {
+            format!("{} ({rows})", failure.message)
+        };
+        let mut diagnostic = Diagnostic::error(failure.code, self.path.clone(), message);
+        diagnostic.hint = hint;
+        self.reports.add(diagnostic);
+    }
+
+    /// Reports a mistake at the pointer.
+    pub(super) fn mistake(&mut self, code: &'static str, message: String, scope: &Scope<'_>) {
+        self.report(Failure::new(code, message), scope);
+    }
+
+    /// Warns of something at the pointer.
+    pub(super) fn warn(&mut self, code: &str, message: &str) {
+        if self.reports.wants(code, &self.path) {
+            let warning = Diagnostic::warning(code, self.path.clone(), message);
+            self.reports.add(warning);
+        }
+    }
+
+    pub(super) fn warn_of_cleaned_text(&mut self) {
+        self.path.clear();
+        let cleaned = self.evaluation.shared.cleaned();
+        if cleaned.control {
+            let warning = Diagnostic::warning(
+                "control-character",
+                "",
+                "control characters in the data are shown as U+FFFD",
+            );
+            self.reports.add(warning.in_data());
+        }
+        if cleaned.bidi {
+            let warning = Diagnostic::warning(
+                "bidi-override",
+                "",
+                "characters that change the direction of text were taken out of the data",
+            );
+            self.reports.add(warning.in_data());
+        }
+    }
+
+    /// Counts text towards the document's bound.
+    pub(super) fn count_text(&mut self, bytes: usize, scope: &Scope<'_>) {
+        self.text_bytes += bytes;
+        let limit = self.options.limits.text_bytes;
+        if self.text_bytes > limit && !self.stopped() {
+            let message = format!("the document has more than {limit} bytes of text");
+            self.mistake("limit-text", message, scope);
+        }
+    }
+}

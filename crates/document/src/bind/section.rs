@@ -1,0 +1,252 @@
+//! Sections: page set-up, headers and footers, and the flow of body text that is cut into them.
+
+use super::{Binder, Place};
+use crate::{
+    bound::{self, Block, Page, Sides, StyleId},
+    check::margins,
+    expression::Scope,
+    template::{Node, Orientation, PageSetup, PaperSize, Section},
+};
+
+/// The page set-up of a section, with the pointers of where its parts were written.
+#[derive(Clone, Copy)]
+struct Setup<'b> {
+    base: &'b PageSetup,
+    own: Option<&'b PageSetup>,
+}
+
+/// Picks what the section itself says, else what the template says.
+macro_rules! pick {
+    ($setup:expr, $field:ident) => {
+        $setup
+            .own
+            .and_then(|own| own.$field.as_ref())
+            .or($setup.base.$field.as_ref())
+    };
+}
+
+impl<'b> Binder<'b> {
+    /// The sections of the whole document; at least one.
+    pub(super) fn sections(&mut self, root: &Scope<'_>) -> Vec<bound::Section> {
+        let template = self.compiled.template();
+        let setup = Setup {
+            base: &template.page,
+            own: None,
+        };
+        let mut flow = Flow {
+            sections: Vec::new(),
+            blocks: Vec::new(),
+        };
+        let place = self.body_place(&self.page(setup));
+        self.below("body", |binder| {
+            binder.flow(&template.body, place, root, &mut flow);
+        });
+        if !flow.blocks.is_empty() || flow.sections.is_empty() {
+            let body = std::mem::take(&mut flow.blocks);
+            let section = self.section_around(setup, None, body, root);
+            flow.sections.push(section);
+        }
+        flow.sections
+    }
+
+    /// Binds nodes where sections may begin.
+    fn flow(&mut self, nodes: &'b [Node], place: Place, scope: &Scope<'_>, flow: &mut Flow) {
+        for (index, node) in nodes.iter().enumerate() {
+            if self.stopped() {
+                return;
+            }
+            self.below(&index.to_string(), |binder| match node {
+                Node::Section(section) => binder.section(section, scope, flow),
+                Node::Conditional(node)
+                    if holds_section(&node.then) || holds_section(&node.otherwise) =>
+                {
+                    if binder.holds("when", node.when.as_ref(), scope) {
+                        let (token, nodes) = binder.branch(node, scope);
+                        binder.below(token, |binder| binder.flow(nodes, place, scope, flow));
+                    }
+                }
+                Node::Repeat(node) if holds_section(&node.body) => {
+                    if binder.holds("when", node.when.as_ref(), scope) {
+                        binder.repeat(node, scope, &mut |binder, token, nodes, scope| {
+                            binder.below(token, |binder| binder.flow(nodes, place, scope, flow));
+                        });
+                    }
+                }
+                node => binder.node(node, place, scope, &mut flow.blocks),
+            });
+        }
+    }
+
+    fn section(&mut self, node: &'b Section, scope: &Scope<'_>, flow: &mut Flow) {
+        if !self.holds("when", node.when.as_ref(), scope) {
+            return;
+        }
+        let base = &self.compiled.template().page;
+        if !flow.blocks.is_empty() {
+            let setup = Setup { base, own: None };
+            let body = std::mem::take(&mut flow.blocks);
+            let section = self.section_around(setup, None, body, scope);
+            flow.sections.push(section);
+        }
+        if let Some(id) = &node.id {
+            self.register(id);
+        }
+        let setup = Setup {
+            base,
+            own: node.page.as_ref(),
+        };
+        let mut place = self.body_place(&self.page(setup));
+        if let Some(own) = &node.style {
+            place.style = self.block_style(place, "body", Some(own));
+            place.root = false;
+        }
+        let mut body = Vec::new();
+        self.below("body", |binder| {
+            binder.nodes(
+                &node.body,
+                Place {
+                    sections: false,
+                    ..place
+                },
+                scope,
+                &mut body,
+            );
+        });
+        if let (Some(id), Some(first)) = (&node.id, body.first_mut())
+            && first.id.is_none()
+        {
+            first.id = Some(id.as_str().into());
+        }
+        let name = node
+            .name
+            .as_ref()
+            .map(|name| self.line_at("name", name, scope));
+        let section = self.section_around(setup, name, body, scope);
+        flow.sections.push(section);
+    }
+
+    fn section_around(
+        &mut self,
+        setup: Setup<'b>,
+        name: Option<String>,
+        body: Vec<Block>,
+        scope: &Scope<'_>,
+    ) -> bound::Section {
+        let page = self.page(setup);
+        let own_path = format!("{}/page", self.path);
+        let mut furniture =
+            |token: &str, own: Option<&'b Vec<Node>>, base: Option<&'b Vec<Node>>, style: &str| {
+                let (nodes, path) = match (own, base) {
+                    (Some(nodes), _) => (nodes, own_path.as_str()),
+                    (None, Some(nodes)) => (nodes, "/page"),
+                    (None, None) => return None,
+                };
+                let path = std::mem::replace(&mut self.path, format!("{path}/{token}"));
+                let place = Place {
+                    style: self.named_style(style),
+                    width: page.width - page.margins.left - page.margins.right,
+                    compact: true,
+                    root: false,
+                    sections: false,
+                };
+                let mut blocks = Vec::new();
+                self.nodes(nodes, place, scope, &mut blocks);
+                self.path = path;
+                Some(blocks)
+            };
+        let own = setup.own;
+        let base = setup.base;
+        let header = own.and_then(|own| own.header.as_ref());
+        let footer = own.and_then(|own| own.footer.as_ref());
+        let first_header = own.and_then(|own| own.first_header.as_ref());
+        let first_footer = own.and_then(|own| own.first_footer.as_ref());
+        bound::Section {
+            name: name.filter(|name| !name.is_empty()),
+            page,
+            header: furniture("header", header, base.header.as_ref(), "header").unwrap_or_default(),
+            footer: furniture("footer", footer, base.footer.as_ref(), "footer").unwrap_or_default(),
+            first_header: furniture(
+                "firstHeader",
+                first_header,
+                base.first_header.as_ref(),
+                "header",
+            ),
+            first_footer: furniture(
+                "firstFooter",
+                first_footer,
+                base.first_footer.as_ref(),
+                "footer",
+            ),
+            body,
+        }
+    }
+
+    fn page(&self, setup: Setup<'_>) -> Page {
+        let paper = self.options.paper_size.as_ref();
+        let (width, height) = paper
+            .or(pick!(setup, size))
+            .and_then(PaperSize::dimensions)
+            .unwrap_or((595.276, 841.89));
+        let orientation = self
+            .options
+            .orientation
+            .or(pick!(setup, orientation).copied())
+            .unwrap_or_default();
+        let (width, height) = match orientation {
+            Orientation::Portrait => (width, height),
+            Orientation::Landscape => (height, width),
+        };
+        let [top, right, bottom, left] = margins(pick!(setup, margins));
+        // A smaller paper asked for by the request must not leave a page without text.
+        let fit = |first: f32, second: f32, whole: f32| {
+            let factor = ((whole - 10.0) / (first + second)).clamp(0.0, 1.0);
+            (first * factor, second * factor)
+        };
+        let (top, bottom) = fit(top, bottom, height);
+        let (left, right) = fit(left, right, width);
+        Page {
+            width,
+            height,
+            margins: Sides {
+                top,
+                right,
+                bottom,
+                left,
+            },
+            columns: pick!(setup, columns).copied().unwrap_or(1).clamp(1, 6),
+            column_gap: pick!(setup, column_gap).map_or(17.0, |gap| gap.to_points()),
+            first_page_number: match setup.own {
+                Some(own) => own.first_page_number,
+                // Only the first section starts at the template's number.
+                None => setup.base.first_page_number,
+            },
+        }
+    }
+
+    fn body_place(&self, page: &Page) -> Place {
+        let columns = f32::from(page.columns);
+        let text = page.width - page.margins.left - page.margins.right;
+        Place {
+            style: StyleId::default(),
+            width: ((text - page.column_gap * (columns - 1.0)) / columns).max(1.0),
+            compact: false,
+            root: true,
+            sections: true,
+        }
+    }
+}
+
+/// Sections so far, and the blocks after the last one.
+struct Flow {
+    sections: Vec<bound::Section>,
+    blocks: Vec<Block>,
+}
+
+fn holds_section(nodes: &[Node]) -> bool {
+    nodes.iter().any(|node| match node {
+        Node::Section(_) => true,
+        Node::Conditional(node) => holds_section(&node.then) || holds_section(&node.otherwise),
+        Node::Repeat(node) => holds_section(&node.body),
+        _ => false,
+    })
+}

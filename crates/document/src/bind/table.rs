@@ -1,0 +1,402 @@
+//! Tables: columns, header, and bound rows with their styles.
+
+use rustc_hash::FxHashMap;
+use serde_json::Value as Json;
+
+use super::{Binder, Place, cell::is_numeric, group::Totals};
+use crate::{
+    bound::{
+        self, Align, BlockKind, Cell, CellContent, Column, ColumnWidth, Row, RowKind, StyleId,
+        ValueFormat, plain_text,
+    },
+    expression::{CompiledText, Entry, Scope},
+    style_sheet::inherited,
+    template::{self, ColumnSpec, Content, StyleRef, Table, Zebra},
+};
+
+/// A column that is shown, with what its rows need.
+pub(super) struct ColumnPlan<'b> {
+    pub(super) spec: &'b ColumnSpec,
+    /// Its place among the template's columns.
+    pub(super) index: usize,
+    pub(super) format: ValueFormat,
+    pub(super) align: Option<Align>,
+    pub(super) style: StyleId,
+    text: Option<&'b CompiledText>,
+    pub(super) width: f32,
+}
+
+/// A table on its way.
+pub(super) struct TableRun<'b> {
+    pub(super) node: &'b Table,
+    pub(super) place: Place,
+    /// Style of the table's block.
+    pub(super) style: StyleId,
+    pub(super) columns: Vec<ColumnPlan<'b>>,
+    pub(super) rows: Vec<Row>,
+    /// Aggregates of the whole table, then of the open group of every level.
+    pub(super) totals: Vec<Totals>,
+    /// Styles of cells by row rule and column.
+    rule_styles: FxHashMap<(usize, usize), StyleId>,
+    /// Bound rows so far, and in all.
+    pub(super) done: usize,
+    pub(super) length: usize,
+}
+
+impl<'b> Binder<'b> {
+    pub(super) fn table(
+        &mut self,
+        node: &'b Table,
+        style: StyleId,
+        place: Place,
+        scope: &Scope<'_>,
+    ) -> Option<BlockKind> {
+        let width = node.width.map(|width| width.to_points());
+        let inside = Place {
+            width: width.unwrap_or(place.width),
+            ..place
+        };
+        let columns = self.column_plans(node, style, inside, scope);
+        if columns.is_empty() {
+            self.warn("no-columns", "every column of this table is left out");
+            return None;
+        }
+        let mut run = TableRun {
+            node,
+            place: inside,
+            style,
+            rows: Vec::new(),
+            totals: Vec::new(),
+            rule_styles: FxHashMap::default(),
+            done: 0,
+            length: 0,
+            columns,
+        };
+        let caption = node.caption.as_ref().map(|caption| {
+            let style = self.named_style("caption");
+            self.content_at("caption", caption, style, scope)
+        });
+        let (columns, header) = self.header(&mut run, scope);
+        self.table_rows(&mut run, scope);
+        Some(BlockKind::Table(Box::new(bound::Table {
+            name: node.name.clone(),
+            caption,
+            columns,
+            header,
+            rows: run.rows,
+            repeat_header: node.repeat_header,
+            row_break: node.row_break,
+            borders: node.borders,
+            border_color: self.compiled.parts.sheet.colors.border,
+            zebra: match &node.zebra {
+                Some(Zebra::Default(true)) => Some(self.compiled.parts.sheet.colors.surface),
+                Some(Zebra::Color(color)) => Some(*color),
+                Some(Zebra::Default(false)) | None => None,
+            },
+            width,
+        })))
+    }
+
+    fn column_plans(
+        &mut self,
+        node: &'b Table,
+        style: StyleId,
+        place: Place,
+        scope: &Scope<'_>,
+    ) -> Vec<ColumnPlan<'b>> {
+        let share = place.width / node.columns.len().max(1) as f32;
+        let mut plans = Vec::with_capacity(node.columns.len());
+        for (index, spec) in node.columns.iter().enumerate() {
+            let plan = self.item("columns", index, |binder| {
+                if !binder.holds("when", spec.when.as_ref(), scope) {
+                    return None;
+                }
+                let format = match &spec.format {
+                    Some(format) => binder.value_format(format, scope),
+                    None => ValueFormat::Text,
+                };
+                let align = spec.align.or(is_numeric(&format).then_some(Align::End));
+                let style = binder.cell_style(style, "tableCell", align, spec.style.as_ref());
+                let text = match &spec.value {
+                    Some(Content::Text(text)) => binder.compiled.text(text),
+                    _ => None,
+                };
+                let width = match spec.width {
+                    Some(template::ColumnWidth::Fixed(width)) => width.to_points(),
+                    _ => share,
+                };
+                Some(ColumnPlan {
+                    spec,
+                    index,
+                    format,
+                    align,
+                    style,
+                    text,
+                    width,
+                })
+            });
+            plans.extend(plan);
+        }
+        plans
+    }
+
+    /// The style of a cell: the table's text, what its kind has, alignment, and its own.
+    pub(super) fn cell_style(
+        &mut self,
+        table: StyleId,
+        kind: &str,
+        align: Option<Align>,
+        own: Option<&StyleRef>,
+    ) -> StyleId {
+        let sheet = &self.compiled.parts.sheet;
+        let mut style = inherited(&self.styles[table]);
+        sheet.overlay_named(&mut style, kind);
+        style.align = align.unwrap_or(style.align);
+        if let Some(own) = own {
+            sheet.overlay_ref(&mut style, own);
+        }
+        self.styles.intern(style)
+    }
+
+    fn header(&mut self, run: &mut TableRun<'b>, scope: &Scope<'_>) -> (Vec<Column>, Vec<Row>) {
+        let node = run.node;
+        let mut header = Vec::new();
+        if node.show_header {
+            header = self.hand_rows(run, "headerRows", &node.header_rows, RowKind::Header, scope);
+        }
+        let mut columns = Vec::with_capacity(run.columns.len());
+        let mut cells = Vec::with_capacity(run.columns.len());
+        for plan in &run.columns {
+            let style = self.cell_style(run.style, "tableHeader", plan.align, None);
+            let content = self.item("columns", plan.index, |binder| match &plan.spec.header {
+                Some(header) => binder.content_at("header", header, style, scope),
+                None => Vec::new(),
+            });
+            let name = plain_text(&content).replace('\n', " ").trim().to_owned();
+            let key = plan.spec.key.clone().filter(|key| !key.is_empty());
+            let fallback = || format!("column{}", plan.index + 1);
+            columns.push(Column {
+                key: key
+                    .or(Some(name).filter(|name| !name.is_empty()))
+                    .unwrap_or_else(fallback),
+                width: match plan.spec.width {
+                    None | Some(template::ColumnWidth::Auto) => ColumnWidth::Auto,
+                    Some(template::ColumnWidth::Fixed(width)) => {
+                        ColumnWidth::Fixed(width.to_points())
+                    }
+                    Some(template::ColumnWidth::Fraction(share)) => ColumnWidth::Fraction(share),
+                },
+                format: plan.format.clone(),
+            });
+            cells.push(Cell {
+                content: CellContent::Inlines(content.into_boxed_slice()),
+                ..Cell::text("", style)
+            });
+        }
+        let any = run.columns.iter().any(|plan| plan.spec.header.is_some());
+        if node.show_header && any {
+            header.push(row(RowKind::Header, cells));
+        }
+        (columns, header)
+    }
+
+    fn table_rows(&mut self, run: &mut TableRun<'b>, scope: &Scope<'_>) {
+        let node = run.node;
+        let bound = match &node.rows {
+            Some(rows) => self.rows("rows", rows, scope),
+            None => None,
+        };
+        let all = bound
+            .as_ref()
+            .map(|rows| rows.as_refs())
+            .unwrap_or_default();
+        let rows = self.filtered(run, all, scope);
+        run.length = rows.len();
+        let around = scope.with("rows", Entry::Rows(&rows));
+        run.totals = vec![Totals::new(run.columns.len()); 1 + node.groups.len()];
+        if rows.is_empty()
+            && node.rows.is_some()
+            && let Some(empty) = &node.empty
+        {
+            let style = self.cell_style(run.style, "tableCell", None, None);
+            let content = self.content_at("empty", empty, style, &around);
+            run.rows.push(row(
+                RowKind::Data,
+                vec![wide_cell(content, style, run.columns.len())],
+            ));
+        }
+        self.grouped(run, &rows, 0, &around);
+        let by_hand = self.hand_rows(run, "bodyRows", &node.body_rows, RowKind::Data, &around);
+        run.rows.extend(by_hand);
+        if let Some(label) = &node.total {
+            let totals = run.totals[0].clone();
+            self.total_row(run, RowKind::Total, "total", label, &totals, &around);
+        }
+        let footer = self.hand_rows(
+            run,
+            "footerRows",
+            &node.footer_rows,
+            RowKind::Total,
+            &around,
+        );
+        run.rows.extend(footer);
+    }
+
+    fn filtered<'s>(
+        &mut self,
+        run: &TableRun<'b>,
+        rows: Vec<&'s Json>,
+        scope: &Scope<'_>,
+    ) -> Vec<&'s Json> {
+        let Some(condition) = &run.node.row_when else {
+            return rows;
+        };
+        let length = rows.len();
+        let mut kept = Vec::with_capacity(length);
+        for (index, value) in rows.into_iter().enumerate() {
+            if self.stopped() {
+                break;
+            }
+            let scope = scope
+                .with(run.item_name(), Entry::Json(value))
+                .at(index, length);
+            if self.holds("rowWhen", Some(condition), &scope) {
+                kept.push(value);
+            }
+        }
+        kept
+    }
+
+    /// Binds one row of the data.
+    pub(super) fn data_row(&mut self, run: &mut TableRun<'b>, value: &Json, scope: &Scope<'_>) {
+        let scope = scope
+            .with(run.item_name(), Entry::Json(value))
+            .at(run.done, run.length);
+        run.done += 1;
+        let rule = self.row_rule(run, &scope);
+        let mut cells = Vec::with_capacity(run.columns.len());
+        for index in 0..run.columns.len() {
+            let style = match rule {
+                None => run.columns[index].style,
+                Some(rule) => self.rule_style(run, rule, index),
+            };
+            let plan = &run.columns[index];
+            let cell = match plan.text {
+                // The pointer is needed only for mistakes; most rows have none.
+                Some(text) => self.bound_cell(text, plan, style, &scope),
+                None => self.item("columns", plan.index, |binder| {
+                    binder.rich_cell(plan.spec, style, plan.width, run.place, &scope)
+                }),
+            };
+            for totals in &mut run.totals {
+                if plan.spec.total.is_some() {
+                    totals.columns[index].add(&cell);
+                }
+            }
+            cells.push(cell);
+        }
+        run.rows.push(row(RowKind::Data, cells));
+    }
+
+    fn bound_cell(
+        &mut self,
+        text: &CompiledText,
+        plan: &ColumnPlan<'b>,
+        style: StyleId,
+        scope: &Scope<'_>,
+    ) -> Cell {
+        let length = self.path.len();
+        self.path.push_str("/columns/");
+        self.path.push_str(&plan.index.to_string());
+        self.path.push_str("/value");
+        let cell = self.text_cell(text, &plan.format, style, scope);
+        self.path.truncate(length);
+        cell
+    }
+
+    fn rich_cell(
+        &mut self,
+        spec: &'b ColumnSpec,
+        style: StyleId,
+        width: f32,
+        place: Place,
+        scope: &Scope<'_>,
+    ) -> Cell {
+        let content = match &spec.value {
+            _ if !spec.body.is_empty() => {
+                let inside = self.cell_place(style, width, place);
+                let blocks = self.nodes_at("body", &spec.body, inside, scope);
+                CellContent::Blocks(blocks.into_boxed_slice())
+            }
+            Some(value) => {
+                let content = self.content_at("value", value, style, scope);
+                CellContent::Inlines(content.into_boxed_slice())
+            }
+            None => CellContent::default(),
+        };
+        Cell {
+            content,
+            ..Cell::text("", style)
+        }
+    }
+
+    pub(super) fn cell_place(&self, style: StyleId, width: f32, place: Place) -> Place {
+        let padding = self.styles[style].padding;
+        Place {
+            style,
+            width: (width - padding.left - padding.right).max(1.0),
+            compact: true,
+            root: false,
+            sections: place.sections,
+        }
+    }
+
+    fn row_rule(&mut self, run: &TableRun<'b>, scope: &Scope<'_>) -> Option<usize> {
+        for (index, rule) in run.node.row_styles.iter().enumerate() {
+            let holds = self.item("rowStyles", index, |binder| {
+                binder.holds("when", Some(&rule.when), scope)
+            });
+            if holds {
+                return Some(index);
+            }
+        }
+        None
+    }
+
+    fn rule_style(&mut self, run: &mut TableRun<'b>, rule: usize, column: usize) -> StyleId {
+        if let Some(style) = run.rule_styles.get(&(rule, column)) {
+            return *style;
+        }
+        let sheet = &self.compiled.parts.sheet;
+        let mut style = self.styles[run.columns[column].style].clone();
+        sheet.overlay_ref(&mut style, &run.node.row_styles[rule].style);
+        let style = self.styles.intern(style);
+        run.rule_styles.insert((rule, column), style);
+        style
+    }
+}
+
+impl<'b> TableRun<'b> {
+    /// The name of a row in expressions.
+    pub(super) fn item_name(&self) -> &'b str {
+        self.node.as_name.as_deref().unwrap_or("item")
+    }
+}
+
+/// A row of `kind`.
+pub(super) fn row(kind: RowKind, cells: Vec<Cell>) -> Row {
+    Row {
+        kind,
+        cells: cells.into_boxed_slice(),
+        page_break: false,
+    }
+}
+
+/// A cell over `columns` columns.
+pub(super) fn wide_cell(content: Vec<bound::Inline>, style: StyleId, columns: usize) -> Cell {
+    Cell {
+        content: CellContent::Inlines(content.into_boxed_slice()),
+        col_span: u16::try_from(columns.max(1)).unwrap_or(u16::MAX),
+        ..Cell::text("", style)
+    }
+}

@@ -1,0 +1,252 @@
+//! What must hold in a template beyond its structure: names, bounds, references between parts.
+
+mod layout;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use self::layout::margins;
+use std::collections::{BTreeMap, HashMap};
+
+use crate::{
+    Diagnostic,
+    locale::{Locale, TimeZone, is_currency_code},
+    pointer, suggestion,
+    template::{
+        FormatSpec, Node, Template, Text,
+        visit::{Site, visit},
+    },
+};
+
+/// Longest identifier of a template.
+const MAX_KEY_BYTES: usize = 128;
+/// Names that expressions already give a meaning.
+const RESERVED: [&str; 8] = [
+    "loop",
+    "index",
+    "group",
+    "rows",
+    "pageNumber",
+    "pageCount",
+    "t",
+    "now",
+];
+
+/// Adds the mistakes of `template` to `found`. `used` holds the messages that expressions ask
+/// for, each with its pointer.
+pub(crate) fn template(
+    template: &Template,
+    used: &[(String, String)],
+    found: &mut Vec<Diagnostic>,
+) {
+    settings(template, found);
+    messages(template, used, found);
+    assets(&template.assets, found);
+    let mut ids: HashMap<&str, String> = HashMap::new();
+    let mut fields: HashMap<&str, String> = HashMap::new();
+    visit(template, &mut |path, site| match site {
+        Site::Node(node) => {
+            if let Some(id) = node.id() {
+                unique(&mut ids, id, pointer::join(path, "id"), "id", found);
+            }
+            if let Node::SignatureField(field) = node {
+                let path = pointer::join(path, "name");
+                unique(&mut fields, &field.name, path, "name", found);
+            }
+            node_rules(node, path, found);
+        }
+        Site::Page(page) => layout::page(&template.page, page, path, found),
+        Site::Format(format) => format_rules(format, template, path, found),
+        Site::Text(_) | Site::Expression(_) | Site::Style(_) => {}
+    });
+}
+
+fn settings(template: &Template, found: &mut Vec<Diagnostic>) {
+    if !is_key(&template.key) {
+        found.push(
+            Diagnostic::error("invalid-key", "/key", "this is not a key for a template")
+                .with_hint("use lower-case letters, digits, `-`, `_` and single `.`, up to 128"),
+        );
+    }
+    if let Err(reason) = Locale::new(&template.locale) {
+        found.push(Diagnostic::error("unknown-locale", "/locale", reason));
+    }
+    if TimeZone::named(&template.time_zone).is_none() {
+        let message = format!("there is no time zone `{}`", template.time_zone);
+        found.push(
+            Diagnostic::error("unknown-time-zone", "/timeZone", message)
+                .with_hint("write an IANA name such as `Europe/Berlin`"),
+        );
+    }
+    if let Some(code) = &template.currency
+        && !is_currency_code(code)
+    {
+        found.push(currency_mistake(code, "/currency".to_owned()));
+    }
+}
+
+/// True for `[a-z0-9][a-z0-9._-]{0,127}` without `..`.
+#[must_use]
+pub(crate) fn is_key(key: &str) -> bool {
+    let bytes = key.as_bytes();
+    let plain = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+    bytes.first().is_some_and(plain)
+        && bytes.len() <= MAX_KEY_BYTES
+        && bytes
+            .iter()
+            .all(|byte| plain(byte) || matches!(byte, b'.' | b'_' | b'-'))
+        && !key.contains("..")
+}
+
+fn currency_mistake(code: &str, path: String) -> Diagnostic {
+    let shown: String = code.chars().take(12).collect();
+    let message = format!("`{shown}` is not a currency");
+    Diagnostic::error("unknown-currency", path, message)
+        .with_hint("write three capital letters such as `EUR` (ISO 4217)")
+}
+
+fn messages(template: &Template, used: &[(String, String)], found: &mut Vec<Diagnostic>) {
+    for tag in template.messages.keys() {
+        if let Err(reason) = Locale::new(tag) {
+            let path = pointer::join("/messages", tag);
+            found.push(Diagnostic::error("unknown-locale", path, reason));
+        }
+    }
+    let known = crate::message::merge(&template.messages, &template.locale, &template.locale);
+    for (name, path) in used {
+        if !known.contains_key(name) {
+            let message = format!(
+                "there is no message `{name}` in the template's locale `{}`",
+                template.locale
+            );
+            found.push(
+                Diagnostic::error("unknown-message", path, message)
+                    .with_hint(suggestion::hint(name, known.keys().map(String::as_str))),
+            );
+        }
+    }
+    for (tag, strings) in &template.messages {
+        for name in strings.keys() {
+            // A name may be put together by an expression, so this is no error.
+            if !used.iter().any(|(used, _)| used == name) {
+                let path = pointer::join(&pointer::join("/messages", tag), name);
+                let message = format!("no expression asks for the message `{name}`");
+                found.push(Diagnostic::warning("unused-message", path, message));
+            }
+        }
+    }
+}
+
+fn assets(assets: &BTreeMap<String, String>, found: &mut Vec<Diagnostic>) {
+    for (name, address) in assets {
+        if !address.starts_with("data:") {
+            let path = pointer::join("/assets", name);
+            found.push(
+                Diagnostic::error("invalid-asset", path, "an asset is a `data:` URL")
+                    .with_hint("write `data:image/png;base64,…`"),
+            );
+        }
+    }
+}
+
+fn unique<'t>(
+    seen: &mut HashMap<&'t str, String>,
+    name: &'t str,
+    path: String,
+    what: &str,
+    found: &mut Vec<Diagnostic>,
+) {
+    if let Some(first) = seen.get(name) {
+        let message = format!("the {what} `{name}` is taken by {first}");
+        found.push(Diagnostic::error(
+            &format!("duplicate-{what}"),
+            path,
+            message,
+        ));
+    } else {
+        seen.insert(name, path);
+    }
+}
+
+fn format_rules(format: &FormatSpec, template: &Template, path: &str, found: &mut Vec<Diagnostic>) {
+    let (name, currency) = match format {
+        FormatSpec::Name(name) => (name, None),
+        FormatSpec::Options {
+            name,
+            decimals,
+            currency,
+            ..
+        } => {
+            if decimals.is_some_and(|decimals| decimals > 20) {
+                let path = pointer::join(path, "decimals");
+                let message = "`decimals` must be 0 to 20";
+                found.push(Diagnostic::error("out-of-range", path, message));
+            }
+            (name, currency.as_ref())
+        }
+    };
+    let money = *name == crate::template::FormatName::Currency;
+    match currency {
+        Some(Text(code)) if !code.contains("{{") && !is_currency_code(code) => {
+            found.push(currency_mistake(code, pointer::join(path, "currency")));
+        }
+        None if money && template.currency.is_none() => found.push(
+            Diagnostic::error(
+                "unknown-currency",
+                path,
+                "no currency is given for this amount",
+            )
+            .with_hint("set `currency` in the template, or in the format"),
+        ),
+        _ => {}
+    }
+}
+
+fn node_rules(node: &Node, path: &str, found: &mut Vec<Diagnostic>) {
+    let mut mistake = |code: &str, field: &str, message: String| {
+        found.push(Diagnostic::error(code, pointer::join(path, field), message));
+    };
+    match node {
+        Node::Table(table) => layout::table(table, path, found),
+        Node::Columns(node) if node.columns.is_empty() || node.columns.len() > 12 => mistake(
+            "out-of-range",
+            "columns",
+            "there must be 1 to 12 columns side by side".to_owned(),
+        ),
+        Node::List(list) if list.each.is_some() && list.item.is_none() => mistake(
+            "missing-field",
+            "each",
+            "a list with `each` needs `item`, which says what each element shows".to_owned(),
+        ),
+        Node::List(list) if list.each.is_none() && list.item.is_some() => mistake(
+            "missing-field",
+            "item",
+            "a list with `item` needs `each`, the array that it repeats over".to_owned(),
+        ),
+        Node::Chart(chart) if chart.series.is_empty() || chart.series.len() > 50 => mistake(
+            "out-of-range",
+            "series",
+            "a chart needs 1 to 50 series".to_owned(),
+        ),
+        Node::Repeat(repeat) => {
+            if let Some(name) = &repeat.as_name {
+                variable_name(name, pointer::join(path, "as"), found);
+            }
+        }
+        _ => layout::sizes(node, path, found),
+    }
+}
+
+/// Checks a name that a template gives to an element.
+fn variable_name(name: &str, path: String, found: &mut Vec<Diagnostic>) {
+    let plain = |symbol: char| symbol.is_ascii_alphanumeric() || symbol == '_';
+    let sound = name.starts_with(|first: char| first.is_ascii_alphabetic())
+        && name.len() <= 64
+        && name.chars().all(plain);
+    if !sound || RESERVED.contains(&name) {
+        let message = "this cannot name an element in expressions";
+        found.push(Diagnostic::error("invalid-name", path, message).with_hint(
+            "use letters, digits and `_`, beginning with a letter, and no word that \
+                 expressions already know",
+        ));
+    }
+}

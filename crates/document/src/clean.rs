@@ -1,0 +1,114 @@
+//! Cleaning of text that comes from data: control characters, bidirectional overrides and the
+//! two noncharacters that stand for page fields.
+
+use std::borrow::Cow;
+
+/// Stands for the page number until text becomes inline content.
+pub(crate) const PAGE_NUMBER: char = '\u{fdd0}';
+/// Stands for the number of pages until text becomes inline content.
+pub(crate) const PAGE_COUNT: char = '\u{fdd1}';
+
+/// What was found and changed in a text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Cleaned {
+    /// Control characters became U+FFFD.
+    pub(crate) control: bool,
+    /// Bidirectional overrides, embeddings or unbalanced isolates were taken out.
+    pub(crate) bidi: bool,
+}
+
+/// `text` as it may be shown.
+///
+/// Control characters other than tab and line feed become U+FFFD. Overrides and embeddings
+/// (U+202A–202E) are taken out, since they can make a text read as another one; isolates
+/// (U+2066–2069) stay where they are balanced (UAX #9, section 2).
+pub(crate) fn clean(text: &str) -> (Cow<'_, str>, Cleaned) {
+    let mut found = Cleaned::default();
+    if text.bytes().all(is_harmless) {
+        return (Cow::Borrowed(text), found);
+    }
+    let balanced = isolates_are_balanced(text);
+    let mut cleaned = String::with_capacity(text.len());
+    let mut symbols = text.chars().peekable();
+    while let Some(symbol) = symbols.next() {
+        match symbol {
+            '\r' => {
+                if symbols.peek() != Some(&'\n') {
+                    cleaned.push('\n');
+                }
+            }
+            '\n' | '\t' => cleaned.push(symbol),
+            PAGE_NUMBER | PAGE_COUNT => {}
+            '\u{202a}'..='\u{202e}' => found.bidi = true,
+            '\u{2066}'..='\u{2069}' if !balanced => found.bidi = true,
+            symbol if symbol.is_control() => {
+                found.control = true;
+                cleaned.push(char::REPLACEMENT_CHARACTER);
+            }
+            symbol => cleaned.push(symbol),
+        }
+    }
+    (Cow::Owned(cleaned), found)
+}
+
+/// True for bytes that begin or continue nothing that [`clean`] changes. 0xC2 begins U+0080–00BF,
+/// 0xE2 the bidirectional controls, 0xEF the noncharacters.
+fn is_harmless(byte: u8) -> bool {
+    match byte {
+        b'\n' | b'\t' => true,
+        0..0x20 | 0x7f | 0xc2 | 0xe2 | 0xef => false,
+        _ => true,
+    }
+}
+
+fn isolates_are_balanced(text: &str) -> bool {
+    let mut open = 0_usize;
+    for symbol in text.chars() {
+        match symbol {
+            '\u{2066}'..='\u{2068}' => open += 1,
+            '\u{2069}' if open == 0 => return false,
+            '\u{2069}' => open -= 1,
+            _ => {}
+        }
+    }
+    open == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn harmless_text_is_not_copied() {
+        assert!(matches!(clean("Grüße\nan 日本"), (Cow::Borrowed(_), _)));
+        let (text, found) = clean("5 € – fine\u{a0}!");
+        assert_eq!(
+            (text.as_ref(), found),
+            ("5 € – fine\u{a0}!", Cleaned::default())
+        );
+    }
+
+    #[test]
+    fn controls_become_replacement_characters() {
+        let (text, found) = clean("a\0b\u{1b}c\u{9b}d\r\ne\rf");
+        assert_eq!(text, "a\u{fffd}b\u{fffd}c\u{fffd}d\ne\nf");
+        assert!(found.control && !found.bidi);
+    }
+
+    #[test]
+    fn overrides_go_and_balanced_isolates_stay() {
+        let (text, found) = clean("user\u{202e}txt.exe");
+        assert_eq!(text, "usertxt.exe");
+        assert!(found.bidi);
+        let (text, found) = clean("a \u{2067}عربي\u{2069} b");
+        assert_eq!(text, "a \u{2067}عربي\u{2069} b");
+        assert!(!found.bidi);
+        assert_eq!(clean("a\u{2067}b").0, "ab");
+        assert_eq!(clean("a\u{2069}b\u{2067}").0, "ab");
+    }
+
+    #[test]
+    fn page_fields_cannot_come_from_data() {
+        assert_eq!(clean("a\u{fdd0}\u{fdd1}b").0, "ab");
+    }
+}

@@ -1,0 +1,174 @@
+//! Templates made ready for many renderings: every text and expression compiled, the style sheet
+//! resolved, the data's schema built.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rustc_hash::FxHashMap;
+
+use crate::{
+    Diagnostic, check,
+    expression::{CompiledExpression, CompiledText, Failure},
+    input::InputSchema,
+    locale::{Locale, TimeZone},
+    message,
+    style_sheet::StyleSheet,
+    template::{
+        Expression, Template, Text,
+        visit::{Site, visit},
+    },
+};
+
+/// A template ready to be bound, by many renderings at once.
+#[derive(Debug)]
+pub struct CompiledTemplate {
+    template: Template,
+    pub(crate) parts: Parts,
+    locales: Mutex<FxHashMap<String, Arc<Localised>>>,
+}
+
+/// What compiling makes.
+#[derive(Debug)]
+pub(crate) struct Parts {
+    texts: FxHashMap<String, CompiledText>,
+    expressions: FxHashMap<String, CompiledExpression>,
+    pub(crate) sheet: StyleSheet,
+    pub(crate) schema: Option<InputSchema>,
+    pub(crate) zone: TimeZone,
+}
+
+/// A locale with the template's strings for it.
+#[derive(Debug)]
+pub(crate) struct Localised {
+    pub(crate) locale: Arc<Locale>,
+    pub(crate) messages: Arc<FxHashMap<String, String>>,
+}
+
+/// Locales that a template keeps ready.
+const MAX_LOCALES: usize = 32;
+
+/// Makes a template ready.
+///
+/// # Errors
+/// Every mistake in it.
+pub fn compile(template: Template) -> Result<CompiledTemplate, Vec<Diagnostic>> {
+    let (parts, found) = analyse(&template);
+    let mut mistakes: Vec<Diagnostic> = found.into_iter().filter(Diagnostic::is_error).collect();
+    if !mistakes.is_empty() {
+        mistakes.truncate(crate::parse::MAX_DIAGNOSTICS);
+        return Err(mistakes);
+    }
+    let compiled = CompiledTemplate {
+        template,
+        parts,
+        locales: Mutex::default(),
+    };
+    compiled
+        .localised(&compiled.template.locale)
+        .map_err(|reason| vec![Diagnostic::error("unknown-locale", "/locale", reason)])?;
+    Ok(compiled)
+}
+
+impl CompiledTemplate {
+    /// The template as its author wrote it.
+    #[must_use]
+    pub fn template(&self) -> &Template {
+        &self.template
+    }
+
+    pub(crate) fn text(&self, text: &Text) -> Option<&CompiledText> {
+        self.parts.texts.get(&text.0)
+    }
+
+    pub(crate) fn expression(&self, expression: &Expression) -> Option<&CompiledExpression> {
+        self.parts.expressions.get(&expression.0)
+    }
+
+    /// The locale `tag` with its strings, kept for the next rendering.
+    pub(crate) fn localised(&self, tag: &str) -> Result<Arc<Localised>, String> {
+        let kept = || self.locales.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(localised) = kept().get(tag) {
+            return Ok(Arc::clone(localised));
+        }
+        let locale = Locale::new(tag)?;
+        let messages = message::merge(&self.template.messages, locale.tag(), &self.template.locale);
+        let localised = Arc::new(Localised {
+            locale: Arc::new(locale),
+            messages: Arc::new(messages),
+        });
+        let mut locales = kept();
+        if locales.len() >= MAX_LOCALES {
+            locales.clear();
+        }
+        locales.insert(tag.to_owned(), Arc::clone(&localised));
+        Ok(localised)
+    }
+}
+
+/// Compiles and checks everything in `template`.
+pub(crate) fn analyse(template: &Template) -> (Parts, Vec<Diagnostic>) {
+    let (sheet, mut found) = StyleSheet::new(&template.theme);
+    let schema = match template.input_schema.as_ref().map(InputSchema::new) {
+        None => None,
+        Some(Ok(schema)) => Some(schema),
+        Some(Err(mistake)) => {
+            found.push(*mistake);
+            None
+        }
+    };
+    let mut parts = Parts {
+        texts: FxHashMap::default(),
+        expressions: FxHashMap::default(),
+        sheet,
+        schema,
+        zone: TimeZone::named(&template.time_zone).unwrap_or(TimeZone::UTC),
+    };
+    let mut used = Vec::new();
+    visit(template, &mut |path, site| match site {
+        Site::Text(text) => match CompiledText::new(&text.0) {
+            Ok(compiled) => {
+                for expression in compiled.expressions() {
+                    used.extend(messages_of(expression, path));
+                }
+                parts.texts.insert(text.0.clone(), compiled);
+            }
+            Err(failures) => {
+                found.extend(
+                    failures
+                        .into_iter()
+                        .map(|failure| diagnostic(failure, path)),
+                );
+            }
+        },
+        Site::Expression(expression) => match CompiledExpression::new(&expression.0) {
+            Ok(compiled) => {
+                used.extend(messages_of(&compiled, path));
+                parts.expressions.insert(expression.0.clone(), compiled);
+            }
+            Err(failure) => found.push(braces_hint(diagnostic(failure, path), &expression.0)),
+        },
+        Site::Style(style) => parts.sheet.check(style, path, &mut found),
+        Site::Format(_) | Site::Page(_) | Site::Node(_) => {}
+    });
+    check::template(template, &used, &mut found);
+    (parts, found)
+}
+
+fn messages_of(expression: &CompiledExpression, path: &str) -> Vec<(String, String)> {
+    let names = expression.messages.iter();
+    names
+        .map(|name| (name.to_string(), path.to_owned()))
+        .collect()
+}
+
+fn diagnostic(failure: Failure, path: &str) -> Diagnostic {
+    let mut diagnostic = Diagnostic::error(failure.code, path, failure.message);
+    diagnostic.hint = failure.hint;
+    diagnostic
+}
+
+fn braces_hint(diagnostic: Diagnostic, source: &str) -> Diagnostic {
+    if source.contains("{{") {
+        return diagnostic.with_hint("this is an expression already: leave out the braces");
+    }
+    diagnostic
+}

@@ -1,0 +1,450 @@
+//! Functions and filters of expressions: formats of the locale, text, aggregates, messages.
+
+use std::{cmp::Ordering, sync::Arc};
+
+use minijinja::{
+    Environment, Error, ErrorKind, State, Value as Dynamic,
+    value::{Kwargs, Rest, ValueKind},
+};
+
+use super::{
+    Failure, Shared,
+    dynamic::SHARED,
+    evaluated::{Evaluated, MAX_TEXT_BYTES, Scalar, format_length},
+};
+use crate::{
+    bound::{FormatLength, ValueFormat},
+    locale::{currency_decimals, is_currency_code},
+};
+
+type Outcome = Result<Dynamic, Error>;
+
+/// What functions share.
+pub(super) fn shared(state: &State<'_, '_>) -> Result<Arc<Shared>, Error> {
+    state
+        .lookup(SHARED)
+        .and_then(|handle| handle.downcast_object::<Shared>())
+        .ok_or_else(|| error("functions are not available here"))
+}
+
+fn error(message: impl Into<String>) -> Error {
+    Error::new(ErrorKind::InvalidOperation, message.into())
+}
+
+impl From<Failure> for Error {
+    fn from(failure: Failure) -> Self {
+        error(failure.message)
+    }
+}
+
+pub(super) fn add(environment: &mut Environment<'static>) {
+    add_formats(environment);
+    add_texts(environment);
+    environment.add_filter(
+        "sum",
+        |state: &State<'_, '_>, list: &Dynamic, name: Option<&str>| {
+            numbers(state, list, name)?
+                .total()
+                .map(optional)
+                .map_err(Error::from)
+        },
+    );
+    environment.add_filter(
+        "avg",
+        |state: &State<'_, '_>, list: &Dynamic, name: Option<&str>| {
+            numbers(state, list, name)?
+                .mean()
+                .map(optional)
+                .map_err(Error::from)
+        },
+    );
+    environment.add_filter(
+        "min",
+        |state: &State<'_, '_>, list: &Dynamic, name: Option<&str>| {
+            extreme(state, list, name, Ordering::Less)
+        },
+    );
+    environment.add_filter(
+        "max",
+        |state: &State<'_, '_>, list: &Dynamic, name: Option<&str>| {
+            extreme(state, list, name, Ordering::Greater)
+        },
+    );
+    environment.add_filter("groupby", group_by);
+    environment.add_filter("pluralise", pluralise);
+    environment.add_filter("pluralize", pluralise);
+    environment.add_filter("t", message);
+    environment.add_function("t", message);
+    environment.add_function("now", |state: &State<'_, '_>| -> Outcome {
+        Ok(Dynamic::from(shared(state)?.now_unix_seconds))
+    });
+}
+
+fn add_formats(environment: &mut Environment<'static>) {
+    environment.add_filter(
+        "currency",
+        |state: &State<'_, '_>, value: &Dynamic, code: Option<&str>| -> Outcome {
+            let shared = shared(state)?;
+            let format = currency_format(code, &shared)?;
+            write_formatted(value, &format, &shared)
+        },
+    );
+    environment.add_filter(
+        "number",
+        |state: &State<'_, '_>, value: &Dynamic, decimals: Option<u8>| -> Outcome {
+            write_formatted(value, &ValueFormat::Number { decimals }, &*shared(state)?)
+        },
+    );
+    environment.add_filter(
+        "integer",
+        |state: &State<'_, '_>, value: &Dynamic| -> Outcome {
+            let format = ValueFormat::Number { decimals: Some(0) };
+            write_formatted(value, &format, &*shared(state)?)
+        },
+    );
+    environment.add_filter(
+        "percent",
+        |state: &State<'_, '_>, value: &Dynamic, decimals: Option<u8>| -> Outcome {
+            let decimals = decimals.unwrap_or(0);
+            write_formatted(value, &ValueFormat::Percent { decimals }, &*shared(state)?)
+        },
+    );
+    let moments: [(&'static str, fn(FormatLength) -> ValueFormat, FormatLength); 3] = [
+        ("date", ValueFormat::Date, FormatLength::Medium),
+        ("time", ValueFormat::Time, FormatLength::Short),
+        ("datetime", ValueFormat::DateTime, FormatLength::Medium),
+    ];
+    for (name, kind, default) in moments {
+        environment.add_filter(
+            name,
+            move |state: &State<'_, '_>, value: &Dynamic, length: Option<&str>| -> Outcome {
+                let length = match length {
+                    None => default,
+                    Some(text) => format_length(text).ok_or_else(|| {
+                        error(format!("`{text}` is not short, medium, long or full"))
+                    })?,
+                };
+                write_formatted(value, &kind(length), &*shared(state)?)
+            },
+        );
+    }
+}
+
+fn write_formatted(value: &Dynamic, format: &ValueFormat, shared: &Shared) -> Outcome {
+    let (text, _) = Scalar::of_dynamic(value).format(format, shared)?;
+    Ok(Dynamic::from(text))
+}
+
+/// The format of the currency `code`, else of the document's.
+pub(super) fn currency_format(code: Option<&str>, shared: &Shared) -> Result<ValueFormat, Failure> {
+    let code = code.or(shared.currency.as_deref()).ok_or_else(|| {
+        Failure::new("unknown-currency", "no currency is given")
+            .with_hint("write `currency('EUR')`, or set `currency` in the template")
+    })?;
+    if !is_currency_code(code) {
+        let shown: String = code.chars().take(12).collect();
+        return Err(Failure::new(
+            "unknown-currency",
+            format!("`{shown}` is not a currency: write three capital letters such as `EUR`"),
+        ));
+    }
+    Ok(ValueFormat::Currency {
+        code: code.to_owned(),
+        decimals: currency_decimals(code),
+    })
+}
+
+fn text_of(value: &Dynamic, shared: &Shared) -> Result<String, Error> {
+    Ok(Evaluated::Dynamic(value.clone()).into_text(shared)?)
+}
+
+fn bounded(text: String) -> Outcome {
+    if text.len() > MAX_TEXT_BYTES {
+        return Err(error(format!(
+            "a text is longer than {MAX_TEXT_BYTES} bytes"
+        )));
+    }
+    Ok(Dynamic::from(text))
+}
+
+fn add_texts(environment: &mut Environment<'static>) {
+    let transforms: [(&'static str, fn(&str) -> String); 5] = [
+        ("upper", str::to_uppercase),
+        ("lower", str::to_lowercase),
+        ("title", title_case),
+        ("capitalize", |text| {
+            let mut symbols = text.chars();
+            match symbols.next() {
+                Some(first) => first.to_uppercase().chain(symbols).collect(),
+                None => String::new(),
+            }
+        }),
+        ("string", str::to_owned),
+    ];
+    for (name, transform) in transforms {
+        environment.add_filter(name, move |state: &State<'_, '_>, value: &Dynamic| {
+            bounded(transform(&text_of(value, &*shared(state)?)?))
+        });
+    }
+    environment.add_filter("trim", |state: &State<'_, '_>, value: &Dynamic| {
+        bounded(text_of(value, &*shared(state)?)?.trim().to_owned())
+    });
+    environment.add_filter(
+        "truncate",
+        |state: &State<'_, '_>, value: &Dynamic, length: usize| {
+            let text = text_of(value, &*shared(state)?)?;
+            match text.char_indices().nth(length) {
+                Some((end, _)) => bounded(format!("{}…", text[..end].trim_end())),
+                None => bounded(text),
+            }
+        },
+    );
+    environment.add_filter("replace", replace);
+    environment.add_filter("join", join);
+}
+
+/// `text` with every word's first letter in upper case, the others in lower case.
+pub(super) fn title_case(text: &str) -> String {
+    let mut title = String::with_capacity(text.len());
+    let mut starts = true;
+    for symbol in text.chars() {
+        if starts {
+            title.extend(symbol.to_uppercase());
+        } else {
+            title.extend(symbol.to_lowercase());
+        }
+        starts = !(symbol.is_alphanumeric() || symbol == '\'' || symbol == '’');
+    }
+    title
+}
+
+fn replace(state: &State<'_, '_>, value: &Dynamic, from: &str, to: &str) -> Outcome {
+    let shared = shared(state)?;
+    let text = text_of(value, &shared)?;
+    if from.is_empty() {
+        return Err(error("`replace` needs a text to look for"));
+    }
+    let found = text.matches(from).count();
+    shared.charge_dynamic(text.len() / 64 + found)?;
+    if text.len() + found.saturating_mul(to.len()) > MAX_TEXT_BYTES + found * from.len() {
+        return Err(error(format!(
+            "a text is longer than {MAX_TEXT_BYTES} bytes"
+        )));
+    }
+    bounded(text.replace(from, to))
+}
+
+fn join(state: &State<'_, '_>, list: &Dynamic, separator: Option<&str>) -> Outcome {
+    let shared = shared(state)?;
+    let mut joined = String::new();
+    for (index, item) in list.try_iter()?.enumerate() {
+        shared.charge_dynamic(1)?;
+        if index > 0 {
+            joined.push_str(separator.unwrap_or_default());
+        }
+        joined.push_str(&text_of(&item, &shared)?);
+        if joined.len() > MAX_TEXT_BYTES {
+            return Err(error(format!(
+                "a text is longer than {MAX_TEXT_BYTES} bytes"
+            )));
+        }
+    }
+    bounded(joined)
+}
+
+/// A sum with compensation (Neumaier), so that cents stay exact over long lists.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Sum {
+    total: f64,
+    lost: f64,
+    numbers: usize,
+    /// Elements seen, nulls included.
+    pub(crate) count: usize,
+}
+
+impl Sum {
+    /// Adds a number.
+    pub(crate) fn add(&mut self, number: f64) {
+        let total = self.total + number;
+        self.lost += if self.total.abs() >= number.abs() {
+            (self.total - total) + number
+        } else {
+            (number - total) + self.total
+        };
+        self.total = total;
+        self.numbers += 1;
+        self.count += 1;
+    }
+
+    pub(super) fn add_scalar(&mut self, scalar: Scalar<'_>) -> Result<(), Failure> {
+        match (scalar.to_number(), scalar) {
+            (Some(number), _) => self.add(number),
+            (None, Scalar::Null) => self.count += 1,
+            (None, _) => {
+                return Err(Failure::new(
+                    "not-a-number",
+                    "an element of the list is not a number",
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// The sum; 0 of nothing.
+    ///
+    /// # Errors
+    /// Where it is beyond the largest number.
+    pub(crate) fn total(&self) -> Result<Option<f64>, Failure> {
+        let total = if self.total.is_finite() {
+            self.total + self.lost
+        } else {
+            self.total
+        };
+        if total.is_finite() {
+            return Ok(Some(total));
+        }
+        Err(Failure::new(
+            "number-too-large",
+            "the sum is beyond the largest number",
+        ))
+    }
+
+    /// The arithmetic mean; `None` of nothing.
+    ///
+    /// # Errors
+    /// As [`Self::total`].
+    pub(crate) fn mean(&self) -> Result<Option<f64>, Failure> {
+        let total = self.total()?;
+        Ok(total
+            .filter(|_| self.numbers > 0)
+            .map(|total| total / self.numbers as f64))
+    }
+}
+
+fn optional(number: Option<f64>) -> Dynamic {
+    match number {
+        // Whole numbers stay whole, so that they are shown and compared as such.
+        Some(number) if number.fract() == 0.0 && number.abs() < 9e15 => {
+            Dynamic::from(number as i64)
+        }
+        Some(number) => Dynamic::from(number),
+        None => Dynamic::from(()),
+    }
+}
+
+fn attribute(item: &Dynamic, name: Option<&str>) -> Outcome {
+    let Some(name) = name else {
+        return Ok(item.clone());
+    };
+    let mut value = item.clone();
+    for field in name.split('.') {
+        value = value.get_attr(field)?;
+        if value.is_undefined() {
+            return Err(Error::new(
+                ErrorKind::UndefinedError,
+                format!("an element has no field `{name}`"),
+            ));
+        }
+    }
+    Ok(value)
+}
+
+fn numbers(state: &State<'_, '_>, list: &Dynamic, name: Option<&str>) -> Result<Sum, Error> {
+    let shared = shared(state)?;
+    let mut sum = Sum::default();
+    for item in list.try_iter()? {
+        shared.charge_dynamic(1)?;
+        sum.add_scalar(Scalar::of_dynamic(&attribute(&item, name)?))?;
+    }
+    Ok(sum)
+}
+
+fn extreme(state: &State<'_, '_>, list: &Dynamic, name: Option<&str>, wanted: Ordering) -> Outcome {
+    let shared = shared(state)?;
+    let mut best: Option<Dynamic> = None;
+    for item in list.try_iter()? {
+        shared.charge_dynamic(1)?;
+        let value = attribute(&item, name)?;
+        let better = best.as_ref().is_none_or(|best| value.cmp(best) == wanted);
+        if better && value.kind() != ValueKind::None {
+            best = Some(value);
+        }
+    }
+    Ok(best.unwrap_or_else(|| Dynamic::from(())))
+}
+
+/// Groups in order of first appearance, each with `key`, `rows` and `count`.
+fn group_by(state: &State<'_, '_>, list: &Dynamic, name: &str) -> Outcome {
+    let shared = shared(state)?;
+    let mut places = std::collections::BTreeMap::new();
+    let mut groups: Vec<(Dynamic, Vec<Dynamic>)> = Vec::new();
+    for item in list.try_iter()? {
+        shared.charge_dynamic(1)?;
+        let key = attribute(&item, Some(name))?;
+        let place = *places.entry(key.clone()).or_insert_with(|| {
+            groups.push((key, Vec::new()));
+            groups.len() - 1
+        });
+        groups[place].1.push(item);
+    }
+    let groups: Vec<Dynamic> = groups
+        .into_iter()
+        .map(|(key, rows)| {
+            Dynamic::from_pairs([
+                ("key", key),
+                ("count", Dynamic::from(rows.len())),
+                ("rows", Dynamic::from(rows)),
+            ])
+        })
+        .collect();
+    Ok(Dynamic::from(groups))
+}
+
+/// The form of a word that fits a number, by CLDR plural category: one and other by position, the
+/// rest by name.
+fn pluralise(
+    state: &State<'_, '_>,
+    number: &Dynamic,
+    one: String,
+    other: String,
+    forms: Kwargs,
+) -> Outcome {
+    let number = Scalar::of_dynamic(number)
+        .to_number()
+        .ok_or_else(|| error("`pluralise` needs a number"))?;
+    let category = shared(state)?.locale.plural_category(number);
+    let named: Option<String> = match category {
+        "one" | "other" => None,
+        category => forms.get(category)?,
+    };
+    for known in ["zero", "two", "few", "many"] {
+        let _: Option<Dynamic> = forms.get(known)?;
+    }
+    forms.assert_all_used()?;
+    bounded(match (named, category) {
+        (Some(form), _) => form,
+        (None, "one") => one,
+        (None, _) => other,
+    })
+}
+
+/// The message `name` of the document's locale, `{placeholders}` replaced by the named arguments.
+fn message(state: &State<'_, '_>, name: &str, arguments: Rest<Dynamic>) -> Outcome {
+    let shared = shared(state)?;
+    let Some(mut text) = shared.messages.get(name).cloned() else {
+        return Err(error(format!("there is no message `{name}`")));
+    };
+    let Some(named) = arguments.last().filter(|last| last.is_kwargs()) else {
+        return Ok(Dynamic::from(text));
+    };
+    for key in named.try_iter()? {
+        let value = named.get_item(&key)?;
+        let placeholder = format!("{{{key}}}");
+        let value = text_of(&value, &shared)?;
+        if text.len() + text.matches(&placeholder).count() * value.len() > MAX_TEXT_BYTES {
+            return Err(error("a message is too long"));
+        }
+        text = text.replace(&placeholder, &value);
+    }
+    bounded(text)
+}

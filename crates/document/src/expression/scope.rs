@@ -1,0 +1,230 @@
+//! Names in scope while a template is bound: the data's fields, and the element, position and
+//! group of every repeat around.
+
+use std::cell::OnceCell;
+
+use minijinja::Value as Dynamic;
+use serde_json::Value as Json;
+
+/// The position in a repeat.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Position {
+    /// From 0.
+    pub(crate) index: usize,
+    /// Number of elements.
+    pub(crate) length: usize,
+}
+
+/// What a frame names.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Entry<'s> {
+    /// Fields of the data, each a name.
+    Data(&'s Json),
+    /// A value.
+    Json(&'s Json),
+    /// Rows of a table or of a group.
+    Rows(&'s [&'s Json]),
+    /// A group: `key`, `rows`, `count`.
+    Group {
+        /// What the rows have in common.
+        key: &'s Json,
+        /// The rows.
+        rows: &'s [&'s Json],
+    },
+}
+
+/// A frame of names, with the frames around it.
+#[derive(Debug)]
+pub(crate) struct Scope<'s> {
+    parent: Option<&'s Scope<'s>>,
+    name: &'s str,
+    entry: Entry<'s>,
+    position: Option<Position>,
+    /// The entry as a minijinja value, made when an expression first needs it.
+    pub(super) dynamic: OnceCell<Dynamic>,
+}
+
+/// What a name or path stands for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Found<'s> {
+    Json(&'s Json),
+    Rows(&'s [&'s Json]),
+    Group { key: &'s Json, rows: &'s [&'s Json] },
+    Count(usize),
+    Truth(bool),
+    Loop(Position),
+    PageNumber,
+    PageCount,
+}
+
+impl<'s> Scope<'s> {
+    /// The outermost scope, of the data.
+    pub(crate) fn root(data: &'s Json) -> Self {
+        Self {
+            parent: None,
+            name: "",
+            entry: Entry::Data(data),
+            position: None,
+            dynamic: OnceCell::new(),
+        }
+    }
+
+    /// A scope in which `name` is `entry`.
+    pub(crate) fn with<'c>(&'c self, name: &'c str, entry: Entry<'c>) -> Scope<'c>
+    where
+        's: 'c,
+    {
+        Scope {
+            parent: Some(self),
+            name,
+            entry,
+            position: None,
+            dynamic: OnceCell::new(),
+        }
+    }
+
+    /// The same scope at a position of a repeat.
+    pub(crate) fn at(mut self, index: usize, length: usize) -> Self {
+        self.position = Some(Position { index, length });
+        self
+    }
+
+    /// The frame that holds `name`, from the inside out; for the data's frame with the field.
+    pub(super) fn frame(&self, name: &str) -> Option<(&Scope<'s>, Option<&'s Json>)> {
+        let mut frame = Some(self);
+        while let Some(scope) = frame {
+            match scope.entry {
+                Entry::Data(data) => {
+                    if let Some(field) = data.get(name) {
+                        return Some((scope, Some(field)));
+                    }
+                }
+                _ if scope.name == name => return Some((scope, None)),
+                _ => {}
+            }
+            frame = scope.parent;
+        }
+        None
+    }
+
+    pub(super) fn entry(&self) -> Entry<'s> {
+        self.entry
+    }
+
+    fn position(&self) -> Option<Position> {
+        let mut frame = Some(self);
+        while let Some(scope) = frame {
+            if scope.position.is_some() {
+                return scope.position;
+            }
+            frame = scope.parent;
+        }
+        None
+    }
+
+    /// What the name `name` stands for.
+    pub(crate) fn lookup(&self, name: &str) -> Option<Found<'s>> {
+        match name {
+            "pageNumber" => return Some(Found::PageNumber),
+            "pageCount" => return Some(Found::PageCount),
+            "index" | "loop" => {
+                if let Some(position) = self.position() {
+                    return Some(if name == "loop" {
+                        Found::Loop(position)
+                    } else {
+                        Found::Count(position.index + 1)
+                    });
+                }
+            }
+            _ => {}
+        }
+        let (scope, field) = self.frame(name)?;
+        Some(match (scope.entry, field) {
+            (_, Some(field)) | (Entry::Json(field), None) => Found::Json(field),
+            (Entry::Rows(rows), None) => Found::Rows(rows),
+            (Entry::Group { key, rows }, None) => Found::Group { key, rows },
+            (Entry::Data(_), None) => return None,
+        })
+    }
+
+    /// What the dotted `path` stands for; the number of segments that were found otherwise.
+    pub(crate) fn resolve(&self, path: &[Box<str>]) -> Result<Found<'s>, usize> {
+        let (first, rest) = path.split_first().ok_or(0_usize)?;
+        let mut found = self.lookup(first).ok_or(0_usize)?;
+        for (index, segment) in rest.iter().enumerate() {
+            found = found.field(segment).ok_or(index + 1)?;
+        }
+        Ok(found)
+    }
+
+    /// The rows of the repeats around, for messages: `row 3` or `row 2, row 7`.
+    pub(crate) fn rows(&self) -> String {
+        let mut rows = Vec::new();
+        let mut frame = Some(self);
+        while let Some(scope) = frame {
+            if let Some(position) = scope.position {
+                rows.push(format!("row {}", position.index + 1));
+            }
+            frame = scope.parent;
+        }
+        rows.reverse();
+        rows.join(", ")
+    }
+
+    /// The names in scope, innermost first.
+    pub(crate) fn names(&self) -> Vec<&str> {
+        let mut names = Vec::new();
+        let mut frame = Some(self);
+        while let Some(scope) = frame {
+            match scope.entry {
+                Entry::Data(Json::Object(fields)) => {
+                    names.extend(fields.keys().map(String::as_str));
+                }
+                Entry::Data(_) => {}
+                _ => names.push(scope.name),
+            }
+            frame = scope.parent;
+        }
+        names
+    }
+}
+
+impl<'s> Found<'s> {
+    /// The field `name` of what was found.
+    pub(crate) fn field(self, name: &str) -> Option<Self> {
+        match self {
+            Self::Json(Json::Object(fields)) => fields.get(name).map(Found::Json),
+            Self::Json(Json::Array(items)) => {
+                items.get(name.parse::<usize>().ok()?).map(Found::Json)
+            }
+            Self::Rows(rows) => rows
+                .get(name.parse::<usize>().ok()?)
+                .map(|row| Found::Json(row)),
+            Self::Group { key, rows } => match name {
+                "key" => Some(Found::Json(key)),
+                "rows" => Some(Found::Rows(rows)),
+                "count" => Some(Found::Count(rows.len())),
+                _ => None,
+            },
+            Self::Loop(position) => match name {
+                "index" => Some(Found::Count(position.index + 1)),
+                "index0" => Some(Found::Count(position.index)),
+                "length" => Some(Found::Count(position.length)),
+                "first" => Some(Found::Truth(position.index == 0)),
+                "last" => Some(Found::Truth(position.index + 1 == position.length)),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// The names of the fields of what was found.
+    pub(crate) fn field_names(self) -> Vec<&'s str> {
+        match self {
+            Self::Json(Json::Object(fields)) => fields.keys().map(String::as_str).collect(),
+            Self::Group { .. } => vec!["key", "rows", "count"],
+            Self::Loop(_) => vec!["index", "index0", "length", "first", "last"],
+            _ => Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! What expressions share during one rendering: locale, messages, clock and the work left.
+
+use std::{
+    cell::RefCell,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+};
+
+use minijinja::{Error, ErrorKind, Value as Dynamic, value::Object};
+use rustc_hash::FxHashMap;
+
+use super::Failure;
+use crate::{
+    clean::{self, Cleaned},
+    locale::{Locale, TimeZone},
+};
+
+pub(super) const OUT_OF_WORK: &str = "the document takes too much work";
+
+/// What functions and filters need; it reaches them as a variable of the expression.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    /// The locale of the document.
+    pub(crate) locale: Arc<Locale>,
+    /// Strings of the locale, fallbacks merged.
+    pub(crate) messages: Arc<FxHashMap<String, String>>,
+    /// The time zone of the document.
+    pub(crate) zone: TimeZone,
+    /// ISO 4217 code used where none is given.
+    pub(crate) currency: Option<String>,
+    /// The instant of rendering, in seconds since 1970-01-01T00:00:00Z.
+    pub(crate) now_unix_seconds: i64,
+    /// Evaluations and elements that may still be processed.
+    pub(crate) work: AtomicU64,
+    control: AtomicBool,
+    bidi: AtomicBool,
+}
+
+impl Object for Shared {}
+
+impl Shared {
+    /// For one rendering, which may process `work` elements.
+    pub(crate) fn new(
+        locale: Arc<Locale>,
+        messages: Arc<FxHashMap<String, String>>,
+        zone: TimeZone,
+        currency: Option<String>,
+        now_unix_seconds: i64,
+        work: u64,
+    ) -> Self {
+        Self {
+            locale,
+            messages,
+            zone,
+            currency,
+            now_unix_seconds,
+            work: AtomicU64::new(work),
+            control: AtomicBool::new(false),
+            bidi: AtomicBool::new(false),
+        }
+    }
+
+    /// Takes `amount` from the work left.
+    ///
+    /// # Errors
+    /// Where nothing is left.
+    pub(crate) fn charge(&self, amount: usize) -> Result<(), Failure> {
+        let amount = amount as u64;
+        let left = self.work.load(Ordering::Relaxed);
+        if left < amount {
+            self.work.store(0, Ordering::Relaxed);
+            return Err(Failure::new("limit-work", OUT_OF_WORK)
+                .with_hint("an expression goes over a long array for every row: compute it once"));
+        }
+        self.work.store(left - amount, Ordering::Relaxed);
+        Ok(())
+    }
+
+    pub(super) fn charge_dynamic(&self, amount: usize) -> Result<(), Error> {
+        self.charge(amount)
+            .map_err(|_| Error::new(ErrorKind::InvalidOperation, OUT_OF_WORK))
+    }
+
+    /// `text` from the data as it may be shown; what was changed is remembered for a warning.
+    pub(crate) fn clean<'t>(&self, text: &'t str) -> std::borrow::Cow<'t, str> {
+        let (cleaned, found) = clean::clean(text);
+        if found.control {
+            self.control.store(true, Ordering::Relaxed);
+        }
+        if found.bidi {
+            self.bidi.store(true, Ordering::Relaxed);
+        }
+        cleaned
+    }
+
+    /// What [`Self::clean`] changed so far.
+    pub(crate) fn cleaned(&self) -> Cleaned {
+        Cleaned {
+            control: self.control.load(Ordering::Relaxed),
+            bidi: self.bidi.load(Ordering::Relaxed),
+        }
+    }
+}
+
+/// The state of one rendering's expressions.
+#[derive(Debug)]
+pub(crate) struct Evaluation {
+    /// What functions and filters need.
+    pub(crate) shared: Arc<Shared>,
+    pub(super) handle: Dynamic,
+    /// Fields of the data as minijinja values, made when an expression first needs them.
+    pub(super) fields: RefCell<FxHashMap<String, Dynamic>>,
+}
+
+impl Evaluation {
+    /// A fresh state.
+    pub(crate) fn new(shared: Shared) -> Self {
+        let shared = Arc::new(shared);
+        Self {
+            handle: Dynamic::from_dyn_object(Arc::clone(&shared)),
+            shared,
+            fields: RefCell::default(),
+        }
+    }
+}

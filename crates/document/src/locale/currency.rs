@@ -1,0 +1,241 @@
+//! Money and shares: where symbol and percent sign stand (CLDR 47 currency and percent patterns),
+//! and the digits of currencies (ISO 4217). A language that is not listed gets the pattern of
+//! CLDR's root locale: the code or symbol, a space and the number.
+
+use icu_locale::Locale as IcuLocale;
+
+use super::number::{NumberFormat, parts};
+
+const NO_BREAK_SPACE: char = '\u{a0}';
+const NARROW_NO_BREAK_SPACE: char = '\u{202f}';
+const RIGHT_TO_LEFT_MARK: char = '\u{200f}';
+
+/// Currency symbol before the number without a space.
+const PREFIX_TIGHT: [&str; 26] = [
+    "en", "ja", "zh", "yue", "ko", "th", "hi", "mr", "gu", "ta", "te", "kn", "ml", "pa", "tr",
+    "fil", "ms", "id", "ur", "cy", "ga", "mt", "zu", "xh", "fa", "haw",
+];
+/// Currency symbol after the number with a no-break space.
+const SUFFIX: [&str; 44] = [
+    "de", "fr", "es", "it", "pt", "ca", "gl", "eu", "da", "sv", "nb", "nn", "no", "fi", "is", "et",
+    "lv", "lt", "pl", "cs", "sk", "sl", "hr", "sr", "bs", "mk", "bg", "ro", "hu", "el", "ru", "uk",
+    "be", "kk", "hy", "ka", "az", "sq", "he", "ar", "vi", "uz", "lb", "fo",
+];
+/// Percent sign after a no-break space.
+const PERCENT_SPACED: [&str; 22] = [
+    "de", "es", "ru", "cs", "sk", "da", "nb", "nn", "no", "sv", "fi", "ro", "lt", "sl", "hr", "ca",
+    "gl", "be", "kk", "hy", "mk", "bs",
+];
+const PERCENT_PREFIX: [&str; 2] = ["tr", "eu"];
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Side {
+    Prefix { spaced: bool },
+    Suffix,
+}
+
+/// Where a locale puts symbols.
+#[derive(Debug)]
+pub(super) struct Placement {
+    language: String,
+    region: String,
+    side: Side,
+    percent_space: Option<char>,
+    percent_prefix: bool,
+}
+
+impl Placement {
+    pub(super) fn of(locale: &IcuLocale) -> Self {
+        let language = locale.id.language.to_string();
+        let region = locale
+            .id
+            .region
+            .map(|region| region.to_string())
+            .unwrap_or_default();
+        let name = language.as_str();
+        let spaced = matches!(
+            (name, region.as_str()),
+            ("nl", _)
+                | ("de", "AT" | "CH" | "LI")
+                | ("it", "CH")
+                | ("pt", "BR")
+                | ("es", "AR" | "CO" | "UY" | "PY" | "VE")
+        );
+        let american = name == "es"
+            && matches!(
+                region.as_str(),
+                "MX" | "US" | "419" | "CL" | "PE" | "EC" | "GT" | "PR"
+            );
+        let side = if spaced {
+            Side::Prefix { spaced: true }
+        } else if american || PREFIX_TIGHT.contains(&name) {
+            Side::Prefix { spaced: false }
+        } else if SUFFIX.contains(&name) {
+            Side::Suffix
+        } else {
+            Side::Prefix { spaced: true }
+        };
+        let percent_space = match name {
+            "fr" => Some(NARROW_NO_BREAK_SPACE),
+            "de" if matches!(region.as_str(), "CH" | "LI") => None,
+            name if PERCENT_SPACED.contains(&name) => Some(NO_BREAK_SPACE),
+            _ => None,
+        };
+        Self {
+            percent_prefix: PERCENT_PREFIX.contains(&name),
+            language,
+            region,
+            side,
+            percent_space,
+        }
+    }
+
+    pub(super) fn write(
+        &self,
+        number: &NumberFormat,
+        value: f64,
+        code: &str,
+        decimals: u8,
+    ) -> String {
+        let (negative, plain) = parts(value, Some(decimals));
+        let symbol = self.symbol(code);
+        let mut text = String::with_capacity(24);
+        if matches!(self.language.as_str(), "ar" | "he") {
+            text.push(RIGHT_TO_LEFT_MARK);
+        }
+        // Dutch and Swiss patterns write the sign between symbol and number.
+        let sign_inside = self.side == Side::Prefix { spaced: true };
+        if negative && !sign_inside {
+            text.push_str(&number.minus.0);
+        }
+        if let Side::Prefix { spaced } = self.side {
+            text.push_str(&symbol);
+            if spaced || symbol.ends_with(char::is_alphabetic) {
+                text.push(NO_BREAK_SPACE);
+            }
+        }
+        if negative && sign_inside {
+            text.push_str(&number.minus.0);
+        }
+        number.write_plain(&mut text, &plain);
+        if negative {
+            text.push_str(&number.minus.1);
+        }
+        if self.side == Side::Suffix {
+            text.push(NO_BREAK_SPACE);
+            text.push_str(&symbol);
+        }
+        text
+    }
+
+    pub(super) fn write_percent(&self, number: &NumberFormat, value: f64, decimals: u8) -> String {
+        let hundredfold = value * 100.0;
+        // The shortest decimal of the product may show its binary error: 0.07 * 100.
+        let clean = format!("{hundredfold:.9}").parse().unwrap_or(hundredfold);
+        let (negative, plain) = parts(
+            if clean.is_finite() { clean } else { value },
+            Some(decimals),
+        );
+        let mut text = String::with_capacity(12);
+        if negative {
+            text.push_str(&number.minus.0);
+        }
+        if self.percent_prefix {
+            text.push('%');
+        }
+        number.write_plain(&mut text, &plain);
+        if negative {
+            text.push_str(&number.minus.1);
+        }
+        if !self.percent_prefix {
+            text.extend(self.percent_space);
+            text.push('%');
+        }
+        text
+    }
+
+    /// The symbol of `code`: the region's own in its short form, others so that they cannot be
+    /// mistaken.
+    pub(super) fn symbol(&self, code: &str) -> String {
+        let language = self.language.as_str();
+        let symbol = match (code, language, self.region.as_str()) {
+            ("EUR", ..) => "€",
+            ("GBP", ..) => "£",
+            ("INR", ..) => "₹",
+            ("KRW", ..) => "₩",
+            ("ILS", ..) => "₪",
+            ("VND", ..) => "₫",
+            ("BRL", ..) => "R$",
+            ("JPY", "ja", _) => "￥",
+            ("JPY", "zh", _) => "JP¥",
+            ("JPY", ..) => "¥",
+            ("CNY", "zh", _) => "¥",
+            ("CNY", "ja", _) => "元",
+            ("CNY", ..) => "CN¥",
+            ("USD", "en", "CA" | "AU" | "NZ" | "SG") => "US$",
+            ("USD", "fr", _) => "$US",
+            ("USD", "es" | "pt" | "nl" | "zh", region) if region != "US" && region != "PR" => "US$",
+            ("USD", ..) => "$",
+            ("CAD", _, "CA") | ("AUD", _, "AU") | ("NZD", _, "NZ") | ("SGD", _, "SG") => "$",
+            ("MXN", _, "MX") | ("ARS", _, "AR") | ("CLP", _, "CL") | ("COP", _, "CO") => "$",
+            ("HKD", _, "HK") | ("TWD", _, "TW") => "$",
+            ("CAD", ..) => "CA$",
+            ("AUD", ..) => "A$",
+            ("NZD", ..) => "NZ$",
+            ("MXN", ..) => "MX$",
+            ("HKD", ..) => "HK$",
+            ("TWD", ..) => "NT$",
+            ("PHP", ..) => "₱",
+            ("PLN", "pl", _) => "zł",
+            ("CZK", "cs", _) => "Kč",
+            ("SEK", "sv", _) | ("NOK", "nb" | "nn" | "no", _) => "kr",
+            ("DKK", "da", _) => "kr.",
+            ("ISK", "is", _) => "kr.",
+            ("HUF", "hu", _) => "Ft",
+            ("BGN", "bg", _) => "лв.",
+            ("RUB", "ru", _) => "₽",
+            ("UAH", "uk", _) => "₴",
+            ("TRY", "tr", _) => "₺",
+            ("THB", "th", _) => "฿",
+            ("IDR", "id", _) => "Rp",
+            ("MYR", "ms", _) => "RM",
+            ("ZAR", "en" | "af" | "zu" | "xh", "ZA") => "R",
+            ("SAR", "ar", _) => "ر.س.\u{200f}",
+            ("AED", "ar", _) => "د.إ.\u{200f}",
+            ("EGP", "ar", _) => "ج.م.\u{200f}",
+            ("QAR", "ar", _) => "ر.ق.\u{200f}",
+            ("KWD", "ar", _) => "د.ك.\u{200f}",
+            _ => code,
+        };
+        symbol.to_owned()
+    }
+
+    pub(super) fn is_suffix(&self) -> bool {
+        self.side == Side::Suffix
+    }
+
+    pub(super) fn is_spaced_prefix(&self) -> bool {
+        self.side == Side::Prefix { spaced: true }
+    }
+
+    pub(super) fn percent_is_spaced(&self) -> bool {
+        self.percent_space.is_some()
+    }
+}
+
+/// Digits after the decimal separator (ISO 4217); 2 for unknown codes.
+pub(super) fn decimals(code: &str) -> u8 {
+    match code {
+        "BIF" | "CLP" | "DJF" | "GNF" | "ISK" | "JPY" | "KMF" | "KRW" | "PYG" | "RWF" | "UGX"
+        | "UYI" | "VND" | "VUV" | "XAF" | "XOF" | "XPF" => 0,
+        "BHD" | "IQD" | "JOD" | "KWD" | "LYD" | "OMR" | "TND" => 3,
+        "CLF" | "UYW" => 4,
+        _ => 2,
+    }
+}
+
+/// True for three upper-case ASCII letters, the form of an ISO 4217 code.
+#[must_use]
+pub fn is_currency_code(code: &str) -> bool {
+    code.len() == 3 && code.bytes().all(|byte| byte.is_ascii_uppercase())
+}

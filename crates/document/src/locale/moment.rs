@@ -1,0 +1,256 @@
+//! Dates and times: reading them from data (RFC 3339, plain dates, Unix seconds), moving them into
+//! the document's time zone, and writing them with ICU4X's patterns.
+
+use std::sync::OnceLock;
+
+use icu_calendar::{Date, Gregorian};
+use icu_datetime::{
+    DateTimeFormatterPreferences, FixedCalendarDateTimeFormatter, NoCalendarFormatter,
+    fieldsets::{T, YMD, YMDE, YMDET, YMDT},
+    input::{DateTime, Time},
+};
+use icu_locale::Locale as IcuLocale;
+use jiff::{Timestamp, civil};
+
+use crate::bound::{FormatLength, Value, ValueFormat};
+
+/// An IANA time zone, from the database that is part of the program.
+#[derive(Clone, Debug)]
+pub struct TimeZone(jiff::tz::TimeZone);
+
+impl TimeZone {
+    /// Coordinated universal time.
+    pub const UTC: Self = Self(jiff::tz::TimeZone::UTC);
+
+    /// The zone of an IANA name such as `Europe/Berlin`; `None` where there is none.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        static DATABASE: OnceLock<jiff::tz::TimeZoneDatabase> = OnceLock::new();
+        DATABASE
+            .get_or_init(jiff::tz::TimeZoneDatabase::bundled)
+            .get(name)
+            .ok()
+            .map(Self)
+    }
+
+    /// Seconds since 1970-01-01T00:00:00 on this zone's clocks at `unix_seconds`; `None` beyond
+    /// the years -9999 to 9999.
+    #[must_use]
+    pub fn local_seconds(&self, unix_seconds: i64) -> Option<i64> {
+        let timestamp = Timestamp::from_second(unix_seconds).ok()?;
+        unix_seconds.checked_add(i64::from(self.0.to_offset(timestamp).seconds()))
+    }
+}
+
+/// A date, a time of day or both, as clocks in the document's time zone show it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Moment {
+    /// Days since 1970-01-01.
+    Date(i32),
+    /// Seconds since 1970-01-01T00:00:00.
+    DateTime(i64),
+    /// Seconds since midnight.
+    Time(i32),
+}
+
+const DAY: i64 = 86_400;
+
+impl Moment {
+    /// Reads `2026-11-21`, `2026-11-21T14:30:00Z`, `2026-11-21T14:30` (local) or `14:30`.
+    #[must_use]
+    pub fn parse(text: &str, zone: &TimeZone) -> Option<Self> {
+        let text = text.trim();
+        if !(4..=40).contains(&text.len()) {
+            return None;
+        }
+        if text.len() == 10 {
+            return text.parse::<civil::Date>().ok().map(Self::from_date);
+        }
+        if text.as_bytes().get(2) == Some(&b':') {
+            let time: civil::Time = text.parse().ok()?;
+            return Some(Self::Time(seconds_of(time)));
+        }
+        if let Ok(timestamp) = text.parse::<Timestamp>() {
+            return zone
+                .local_seconds(timestamp.as_second())
+                .map(Self::DateTime);
+        }
+        let local: civil::DateTime = text.parse().ok()?;
+        let Self::Date(days) = Self::from_date(local.date()) else {
+            return None;
+        };
+        Some(Self::DateTime(
+            i64::from(days) * DAY + i64::from(seconds_of(local.time())),
+        ))
+    }
+
+    /// The instant `unix_seconds`, in `zone`.
+    #[must_use]
+    pub fn from_unix_seconds(unix_seconds: f64, zone: &TimeZone) -> Option<Self> {
+        if !(-3e11..3e11).contains(&unix_seconds) {
+            return None;
+        }
+        zone.local_seconds(unix_seconds.floor() as i64)
+            .map(Self::DateTime)
+    }
+
+    fn from_date(date: civil::Date) -> Self {
+        let epoch = civil::Date::constant(1970, 1, 1);
+        let days = date.duration_since(epoch).as_secs() / DAY;
+        Self::Date(days as i32)
+    }
+
+    /// The typed value of a cell.
+    #[must_use]
+    pub fn to_value(self) -> Value {
+        match self {
+            Self::Date(days) => Value::Date(days),
+            Self::DateTime(seconds) => Value::DateTime(seconds),
+            Self::Time(seconds) => Value::Time(seconds),
+        }
+    }
+
+    /// The moment as a value of `format`: a date for dates, even where a time was given.
+    #[must_use]
+    pub fn for_format(self, format: &ValueFormat) -> Self {
+        match (self, format) {
+            (Self::DateTime(seconds), ValueFormat::Date(_)) => {
+                Self::Date(seconds.div_euclid(DAY) as i32)
+            }
+            (Self::DateTime(seconds), ValueFormat::Time(_)) => {
+                Self::Time(seconds.rem_euclid(DAY) as i32)
+            }
+            (Self::Date(days), ValueFormat::DateTime(_)) => Self::DateTime(i64::from(days) * DAY),
+            (moment, _) => moment,
+        }
+    }
+
+    fn split(self) -> (i64, i64) {
+        match self {
+            Self::Date(days) => (i64::from(days), 0),
+            Self::DateTime(seconds) => (seconds.div_euclid(DAY), seconds.rem_euclid(DAY)),
+            Self::Time(seconds) => (0, i64::from(seconds)),
+        }
+    }
+}
+
+fn seconds_of(time: civil::Time) -> i32 {
+    i32::from(time.hour()) * 3600 + i32::from(time.minute()) * 60 + i32::from(time.second())
+}
+
+type Lazy<F> = OnceLock<Option<FixedCalendarDateTimeFormatter<Gregorian, F>>>;
+
+/// The formatters of a locale, each made when it is first used.
+#[derive(Debug)]
+pub(super) struct MomentFormats {
+    preferences: DateTimeFormatterPreferences,
+    dates: [Lazy<YMD>; 3],
+    full_date: Lazy<YMDE>,
+    times: [OnceLock<Option<NoCalendarFormatter<T>>>; 2],
+    date_times: [Lazy<YMDT>; 3],
+    full_date_time: Lazy<YMDET>,
+}
+
+impl MomentFormats {
+    pub(super) fn new(locale: &IcuLocale) -> Self {
+        Self {
+            preferences: locale.into(),
+            dates: Default::default(),
+            full_date: OnceLock::new(),
+            times: Default::default(),
+            date_times: Default::default(),
+            full_date_time: OnceLock::new(),
+        }
+    }
+
+    /// `moment` as `format` says.
+    pub(super) fn write(&self, moment: Moment, format: &ValueFormat) -> String {
+        let moment = moment.for_format(format);
+        let written = match (moment, format) {
+            (Moment::Time(_), ValueFormat::Time(length)) => self.time(moment, *length),
+            (Moment::Time(_), _) => self.time(moment, FormatLength::Short),
+            (Moment::Date(_), ValueFormat::Date(length)) => self.date(moment, *length),
+            (Moment::Date(_), _) => self.date(moment, FormatLength::Medium),
+            (Moment::DateTime(_), ValueFormat::DateTime(length)) => self.date_time(moment, *length),
+            (Moment::DateTime(_), _) => self.date_time(moment, FormatLength::Medium),
+        };
+        // Only a date beyond year 9999 has no text: it is shown as its days since 1970.
+        written.unwrap_or_else(|| moment.split().0.to_string())
+    }
+
+    fn date(&self, moment: Moment, length: FormatLength) -> Option<String> {
+        let date = gregorian(moment)?;
+        if length == FormatLength::Full {
+            let formatter = self.full_date.get_or_init(|| {
+                FixedCalendarDateTimeFormatter::try_new(self.preferences, YMDE::long()).ok()
+            });
+            return Some(formatter.as_ref()?.format(&date).to_string());
+        }
+        let (index, fields) = match length {
+            FormatLength::Short => (0, YMD::short()),
+            FormatLength::Medium => (1, YMD::medium()),
+            FormatLength::Long | FormatLength::Full => (2, YMD::long()),
+        };
+        let formatter = self.dates[index]
+            .get_or_init(|| FixedCalendarDateTimeFormatter::try_new(self.preferences, fields).ok());
+        Some(formatter.as_ref()?.format(&date).to_string())
+    }
+
+    fn time(&self, moment: Moment, length: FormatLength) -> Option<String> {
+        let (index, fields) = match length {
+            FormatLength::Short => (0, T::hm()),
+            _ => (1, T::hms()),
+        };
+        let formatter = self.times[index]
+            .get_or_init(|| NoCalendarFormatter::try_new(self.preferences, fields).ok());
+        Some(formatter.as_ref()?.format(&time(moment)?).to_string())
+    }
+
+    fn date_time(&self, moment: Moment, length: FormatLength) -> Option<String> {
+        let input = DateTime {
+            date: gregorian(moment)?,
+            time: time(moment)?,
+        };
+        if length == FormatLength::Full {
+            let formatter = self.full_date_time.get_or_init(|| {
+                let fields = YMDE::long().with_time_hm();
+                FixedCalendarDateTimeFormatter::try_new(self.preferences, fields).ok()
+            });
+            return Some(formatter.as_ref()?.format(&input).to_string());
+        }
+        let (index, fields) = match length {
+            FormatLength::Short => (0, YMD::short()),
+            FormatLength::Medium => (1, YMD::medium()),
+            FormatLength::Long | FormatLength::Full => (2, YMD::long()),
+        };
+        let formatter = self.date_times[index].get_or_init(|| {
+            FixedCalendarDateTimeFormatter::try_new(self.preferences, fields.with_time_hm()).ok()
+        });
+        Some(formatter.as_ref()?.format(&input).to_string())
+    }
+}
+
+fn gregorian(moment: Moment) -> Option<Date<Gregorian>> {
+    let (days, _) = moment.split();
+    let date = civil::Date::constant(1970, 1, 1)
+        .checked_add(jiff::Span::new().try_days(days).ok()?)
+        .ok()?;
+    Date::try_new_gregorian(
+        i32::from(date.year()),
+        date.month().unsigned_abs(),
+        date.day().unsigned_abs(),
+    )
+    .ok()
+}
+
+fn time(moment: Moment) -> Option<Time> {
+    let (_, seconds) = moment.split();
+    let part = |value: i64| u8::try_from(value).ok();
+    Time::try_new(
+        part(seconds / 3600)?,
+        part(seconds / 60 % 60)?,
+        part(seconds % 60)?,
+        0,
+    )
+    .ok()
+}

@@ -1,0 +1,165 @@
+//! Reading templates: JSON to [`Template`], every mistake found at once.
+//!
+//! The structure is checked against the template's own JSON Schema, which the types make
+//! ([`crate::template::json_schema`]), by a walk that goes on after a mistake; serde alone would
+//! stop at the first. What the schema cannot say is checked by [`crate::check`].
+
+mod structure;
+#[cfg(test)]
+mod tests;
+
+use serde_json::Value as Json;
+
+use crate::{Diagnostic, pointer, template::Template};
+
+/// Largest template in bytes of JSON.
+pub const MAX_TEMPLATE_BYTES: usize = 4 << 20;
+/// Deepest nesting of arrays and objects; below the 127 levels at which serde_json gives up.
+pub const MAX_DEPTH: usize = 120;
+/// Most nodes in a template.
+pub const MAX_NODES: usize = 20_000;
+/// Longest text in bytes; assets may be longer.
+pub const MAX_TEXT_BYTES: usize = 200_000;
+/// Most mistakes reported of one template.
+pub const MAX_DIAGNOSTICS: usize = 200;
+
+/// Reads a template from JSON.
+///
+/// # Errors
+/// Every mistake found, each with the pointer of its place.
+pub fn parse_template(bytes: &[u8]) -> Result<Template, Vec<Diagnostic>> {
+    template_from_json(json_from_bytes(bytes)?)
+}
+
+/// Reads a template from parsed JSON.
+///
+/// # Errors
+/// Every mistake found, each with the pointer of its place.
+pub fn template_from_json(json: Json) -> Result<Template, Vec<Diagnostic>> {
+    let template = structure_from_json(json)?;
+    let mut found: Vec<Diagnostic> = crate::compile::analyse(&template)
+        .1
+        .into_iter()
+        .filter(Diagnostic::is_error)
+        .collect();
+    if found.is_empty() {
+        return Ok(template);
+    }
+    found.truncate(MAX_DIAGNOSTICS);
+    Err(found)
+}
+
+/// The template with its structure checked, and nothing else.
+pub(crate) fn structure_from_json(json: Json) -> Result<Template, Vec<Diagnostic>> {
+    if depth_exceeds(&json, MAX_DEPTH) {
+        return Err(vec![too_deep()]);
+    }
+    let mut found = structure::check(&json);
+    if found.iter().any(Diagnostic::is_error) {
+        found.truncate(MAX_DIAGNOSTICS);
+        return Err(found);
+    }
+    serde_path_to_error::deserialize(json).map_err(|error| {
+        let path = pointer_of(error.path());
+        vec![Diagnostic::error(
+            "invalid-value",
+            path,
+            error.inner().to_string(),
+        )]
+    })
+}
+
+/// JSON from bytes, with its size and depth checked before a recursive parser sees it.
+pub(crate) fn json_from_bytes(bytes: &[u8]) -> Result<Json, Vec<Diagnostic>> {
+    if bytes.len() > MAX_TEMPLATE_BYTES {
+        return Err(vec![
+            Diagnostic::error(
+                "template-too-large",
+                "",
+                format!(
+                    "the template has {} bytes; at most {MAX_TEMPLATE_BYTES} are read",
+                    bytes.len()
+                ),
+            )
+            .with_hint("keep long texts and pictures in the data or as assets of their own"),
+        ]);
+    }
+    if bytes_depth(bytes) > MAX_DEPTH {
+        return Err(vec![too_deep()]);
+    }
+    serde_json::from_slice(bytes).map_err(|error| {
+        vec![
+            Diagnostic::error("invalid-json", "", format!("this is not JSON: {error}"))
+                .with_hint("check the place that line and column name; the end may be missing"),
+        ]
+    })
+}
+
+fn too_deep() -> Diagnostic {
+    Diagnostic::error(
+        "too-deep",
+        "",
+        format!("arrays and objects are nested deeper than {MAX_DEPTH} levels"),
+    )
+    .with_hint("use `repeat` or `conditional` instead of nesting by hand")
+}
+
+/// True where `json` is nested deeper than `limit`. Does not recurse.
+pub(crate) fn depth_exceeds(json: &Json, limit: usize) -> bool {
+    let mut waiting = vec![(json, 1)];
+    while let Some((value, depth)) = waiting.pop() {
+        let nested = matches!(value, Json::Array(_) | Json::Object(_));
+        if nested && depth > limit {
+            return true;
+        }
+        match value {
+            Json::Array(items) => waiting.extend(
+                items
+                    .iter()
+                    .filter(|item| item.is_array() || item.is_object())
+                    .map(|item| (item, depth + 1)),
+            ),
+            Json::Object(fields) => waiting.extend(
+                fields
+                    .values()
+                    .filter(|item| item.is_array() || item.is_object())
+                    .map(|item| (item, depth + 1)),
+            ),
+            _ => {}
+        }
+    }
+    false
+}
+
+/// The deepest nesting of brackets outside strings.
+fn bytes_depth(bytes: &[u8]) -> usize {
+    let (mut depth, mut deepest) = (0_usize, 0);
+    let (mut in_string, mut escaped) = (false, false);
+    for byte in bytes {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_string => escaped = true,
+            b'"' => in_string = !in_string,
+            b'[' | b'{' if !in_string => {
+                depth += 1;
+                deepest = deepest.max(depth);
+            }
+            b']' | b'}' if !in_string => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    deepest
+}
+
+fn pointer_of(path: &serde_path_to_error::Path) -> String {
+    use serde_path_to_error::Segment;
+    let mut text = String::new();
+    for segment in path {
+        match segment {
+            Segment::Seq { index } => pointer::push(&mut text, &index.to_string()),
+            Segment::Map { key } => pointer::push(&mut text, key),
+            Segment::Enum { .. } | Segment::Unknown => {}
+        }
+    }
+    text
+}

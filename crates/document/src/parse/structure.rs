@@ -1,0 +1,392 @@
+//! A walk over a template's JSON beside its JSON Schema. It goes on after a mistake, picks the
+//! branch of a union by what was written, and says what was meant.
+
+use std::sync::LazyLock;
+
+use serde_json::{Map, Value as Json};
+
+use super::{MAX_DIAGNOSTICS, MAX_NODES, MAX_TEXT_BYTES};
+use crate::{
+    Color, Diagnostic, Length, pointer, suggestion,
+    template::{ColumnWidth, PaperSize, json_schema},
+};
+
+static SCHEMA: LazyLock<Json> = LazyLock::new(json_schema);
+
+/// Every structural mistake of a template.
+pub(super) fn check(template: &Json) -> Vec<Diagnostic> {
+    let mut walk = Walk {
+        definitions: SCHEMA.get("$defs").and_then(Json::as_object),
+        found: Vec::new(),
+        nodes: 0,
+        path: String::new(),
+    };
+    if template.is_object() {
+        walk.value(&SCHEMA, template, "the template");
+    } else {
+        walk.mistake(
+            "wrong-type",
+            format!("a template is an object, this is {}", kind_of(template)),
+            None,
+        );
+    }
+    if walk.nodes > MAX_NODES {
+        walk.path.clear();
+        walk.mistake(
+            "too-many-nodes",
+            format!(
+                "the template has {} nodes; at most {MAX_NODES} are read",
+                walk.nodes
+            ),
+            Some("bind a table or a `repeat` to an array of the data".to_owned()),
+        );
+    }
+    walk.found
+}
+
+struct Walk<'s> {
+    definitions: Option<&'s Map<String, Json>>,
+    found: Vec<Diagnostic>,
+    nodes: usize,
+    path: String,
+}
+
+impl<'s> Walk<'s> {
+    fn mistake(&mut self, code: &str, message: String, hint: Option<String>) {
+        if self.found.len() < MAX_DIAGNOSTICS {
+            let mut diagnostic = Diagnostic::error(code, self.path.clone(), message);
+            diagnostic.hint = hint;
+            self.found.push(diagnostic);
+        }
+    }
+
+    /// The schema behind a `$ref`, with the name of its type.
+    fn resolve(&self, schema: &'s Json) -> (&'s Json, Option<&'s str>) {
+        let Some(name) = schema
+            .get("$ref")
+            .and_then(Json::as_str)
+            .and_then(|reference| reference.strip_prefix("#/$defs/"))
+        else {
+            return (schema, None);
+        };
+        match self
+            .definitions
+            .and_then(|definitions| definitions.get(name))
+        {
+            Some(definition) => (definition, Some(name)),
+            None => (schema, Some(name)),
+        }
+    }
+
+    fn value(&mut self, schema: &'s Json, value: &Json, what: &str) {
+        let (schema, name) = self.resolve(schema);
+        if let Some(name) = name
+            && self.parsed_from_text(name, value)
+        {
+            return;
+        }
+        if name == Some("Node") {
+            self.nodes += 1;
+        }
+        if let Some(branches) = schema.get("anyOf").and_then(Json::as_array) {
+            return self.any_of(branches, value, what);
+        }
+        if let Some(branches) = schema.get("oneOf").and_then(Json::as_array) {
+            return self.one_of(branches, value, what);
+        }
+        if !self.accepts(schema, value) {
+            let expected = self.expected(schema);
+            return self.wrong_type(what, &expected, value);
+        }
+        if let Some(known) = schema.get("enum").and_then(Json::as_array)
+            && !known.contains(value)
+        {
+            let known: Vec<&str> = known.iter().filter_map(Json::as_str).collect();
+            return self.unknown_value(what, &known, value);
+        }
+        match value {
+            Json::Object(fields) => self.object(schema, fields, what),
+            Json::Array(items) => {
+                if let Some(item) = schema.get("items") {
+                    for (index, value) in items.iter().enumerate() {
+                        self.below(item, value, &index.to_string(), what);
+                    }
+                }
+            }
+            Json::Number(number) => self.range(schema, number, what),
+            Json::String(text) => self.text_length(text),
+            Json::Null | Json::Bool(_) => {}
+        }
+    }
+
+    fn below(&mut self, schema: &'s Json, value: &Json, token: &str, what: &str) {
+        let length = self.path.len();
+        pointer::push(&mut self.path, token);
+        self.value(schema, value, what);
+        self.path.truncate(length);
+    }
+
+    fn object(&mut self, schema: &'s Json, fields: &Map<String, Json>, what: &str) {
+        let known = schema.get("properties").and_then(Json::as_object);
+        let rest = schema.get("additionalProperties");
+        for (name, value) in fields {
+            if let Some(field) = known.and_then(|known| known.get(name)) {
+                self.below(field, value, name, &format!("`{name}`"));
+            } else if rest == Some(&Json::Bool(false)) {
+                let names = known
+                    .into_iter()
+                    .flat_map(Map::keys)
+                    .map(String::as_str)
+                    .filter(|known| !fields.contains_key(*known));
+                let hint = suggestion::hint(name, names);
+                let length = self.path.len();
+                pointer::push(&mut self.path, name);
+                let message = format!("`{name}` is not a field of {what}");
+                self.mistake("unknown-field", message, Some(hint));
+                self.path.truncate(length);
+            } else if let Some(rest) = rest.filter(|rest| rest.is_object()) {
+                self.below(rest, value, name, &format!("`{name}`"));
+            }
+        }
+        let required = schema.get("required").and_then(Json::as_array);
+        for name in required.into_iter().flatten().filter_map(Json::as_str) {
+            if !fields.contains_key(name) {
+                self.mistake(
+                    "missing-field",
+                    format!("{what} needs the field `{name}`"),
+                    None,
+                );
+            }
+        }
+    }
+
+    fn any_of(&mut self, branches: &'s [Json], value: &Json, what: &str) {
+        let fitting: Vec<&'s Json> = branches
+            .iter()
+            .filter(|branch| self.accepts(branch, value))
+            .collect();
+        match fitting.as_slice() {
+            [] => {
+                let expected: Vec<String> = branches
+                    .iter()
+                    .map(|branch| self.expected(branch))
+                    .filter(|expected| expected != "null")
+                    .collect();
+                let expected = expected.join(" or ");
+                self.wrong_type(what, &expected, value);
+            }
+            // Later branches are the wider ones: an aggregate's name is text as well.
+            [.., branch] => self.value(branch, value, what),
+        }
+    }
+
+    fn one_of(&mut self, branches: &'s [Json], value: &Json, what: &str) {
+        let constant = |branch: &'s Json| branch.get("const").and_then(Json::as_str);
+        let names: Vec<&'s str> = branches.iter().filter_map(constant).collect();
+        if names.len() == branches.len() {
+            return match value {
+                Json::String(text) if names.contains(&text.as_str()) => {}
+                Json::String(_) => self.unknown_value(what, &names, value),
+                _ => self.wrong_type(what, "a name", value),
+            };
+        }
+        let Json::Object(fields) = value else {
+            return self.wrong_type("a node", "an object with a `type`", value);
+        };
+        let types: Vec<(&'s str, &'s Json)> = branches
+            .iter()
+            .filter_map(|branch| {
+                let name = branch.pointer("/properties/type/const")?.as_str()?;
+                Some((name, branch))
+            })
+            .collect();
+        let names = types.iter().map(|(name, _)| *name);
+        match fields.get("type") {
+            None => self.mistake(
+                "missing-field",
+                "a node needs the field `type`".to_owned(),
+                Some(suggestion::hint("", names)),
+            ),
+            Some(Json::String(kind)) => {
+                if let Some((name, branch)) = types.iter().find(|(name, _)| name == kind) {
+                    self.value(branch, value, &format!("a `{name}` node"));
+                } else {
+                    let hint = suggestion::hint(kind, names);
+                    let length = self.path.len();
+                    self.path.push_str("/type");
+                    let message = format!("there is no node type `{}`", shorten(kind));
+                    self.mistake("unknown-node-type", message, Some(hint));
+                    self.path.truncate(length);
+                }
+            }
+            Some(other) => self.wrong_type("`type`", "the name of a node type", other),
+        }
+    }
+
+    /// Checks the types that are written as text and read by `FromStr`; false for all others.
+    fn parsed_from_text(&mut self, name: &str, value: &Json) -> bool {
+        let text = match (name, value) {
+            ("Length", Json::Number(number)) => format!("{number}pt"),
+            ("Length" | "Color" | "ColumnWidth" | "PaperSize", Json::String(text)) => text.clone(),
+            _ => return false,
+        };
+        let outcome = match name {
+            "Length" => text
+                .parse::<Length>()
+                .map(drop)
+                .map_err(|reason| ("invalid-length", reason)),
+            "Color" => text
+                .parse::<Color>()
+                .map(drop)
+                .map_err(|reason| ("invalid-color", reason)),
+            "ColumnWidth" => text
+                .parse::<ColumnWidth>()
+                .map(drop)
+                .map_err(|reason| ("invalid-width", reason)),
+            _ => {
+                if PaperSize::Named(text.clone()).dimensions().is_none() {
+                    let names: Vec<&str> = PaperSize::NAMES.iter().map(|size| size.0).collect();
+                    self.unknown_value("`size`", &names, value);
+                }
+                return true;
+            }
+        };
+        if let Err((code, reason)) = outcome {
+            self.mistake(code, shorten(&reason), None);
+        }
+        true
+    }
+
+    fn accepts(&self, schema: &'s Json, value: &Json) -> bool {
+        let (schema, name) = self.resolve(schema);
+        if name == Some("Length") {
+            return value.is_string() || value.is_number();
+        }
+        for union in ["anyOf", "oneOf"] {
+            if let Some(branches) = schema.get(union).and_then(Json::as_array) {
+                return branches.iter().any(|branch| self.accepts(branch, value));
+            }
+        }
+        match schema.get("type") {
+            None => true,
+            Some(Json::String(kind)) => is_kind(kind, value),
+            Some(Json::Array(kinds)) => kinds
+                .iter()
+                .filter_map(Json::as_str)
+                .any(|kind| is_kind(kind, value)),
+            Some(_) => false,
+        }
+    }
+
+    fn expected(&self, schema: &'s Json) -> String {
+        let (schema, name) = self.resolve(schema);
+        match name {
+            Some("Length") => return "a length such as `20mm`".to_owned(),
+            Some("Color") => return "a colour such as `#1F4E79`".to_owned(),
+            _ => {}
+        }
+        for union in ["anyOf", "oneOf"] {
+            if let Some(branches) = schema.get(union).and_then(Json::as_array) {
+                let mut expected: Vec<String> = branches
+                    .iter()
+                    .map(|branch| self.expected(branch))
+                    .collect();
+                expected.dedup();
+                return expected.join(" or ");
+            }
+        }
+        let name = |kind: &str| match kind {
+            "string" => "text".to_owned(),
+            "array" => "a list".to_owned(),
+            "object" => "an object".to_owned(),
+            "integer" => "a whole number".to_owned(),
+            "number" => "a number".to_owned(),
+            "boolean" => "true or false".to_owned(),
+            other => other.to_owned(),
+        };
+        match schema.get("type") {
+            Some(Json::String(kind)) => name(kind),
+            Some(Json::Array(kinds)) => kinds
+                .iter()
+                .filter_map(Json::as_str)
+                .filter(|kind| *kind != "null")
+                .map(name)
+                .collect::<Vec<_>>()
+                .join(" or "),
+            _ => "something else".to_owned(),
+        }
+    }
+
+    fn wrong_type(&mut self, what: &str, expected: &str, value: &Json) {
+        let message = format!("{what} must be {expected}, this is {}", kind_of(value));
+        self.mistake("wrong-type", message, None);
+    }
+
+    fn unknown_value(&mut self, what: &str, known: &[&str], value: &Json) {
+        let written = value.as_str().unwrap_or_default();
+        let message = format!("{what} cannot be `{}`", shorten(written));
+        let hint = suggestion::hint(written, known.iter().copied());
+        self.mistake("unknown-value", message, Some(hint));
+    }
+
+    fn range(&mut self, schema: &Json, number: &serde_json::Number, what: &str) {
+        let Some(value) = number.as_f64() else {
+            return;
+        };
+        let bound = |name: &str| schema.get(name).and_then(Json::as_f64);
+        let (least, most) = (bound("minimum"), bound("maximum"));
+        if least.is_some_and(|least| value < least) || most.is_some_and(|most| value > most) {
+            let message = match (least, most) {
+                (Some(least), Some(most)) => format!("{what} must be {least} to {most}"),
+                (Some(least), None) => format!("{what} must be at least {least}"),
+                (_, most) => format!("{what} must be at most {}", most.unwrap_or_default()),
+            };
+            self.mistake("out-of-range", message, None);
+        }
+    }
+
+    fn text_length(&mut self, text: &str) {
+        if text.len() > MAX_TEXT_BYTES && !self.path.starts_with("/assets/") {
+            self.mistake(
+                "text-too-long",
+                format!(
+                    "this text has {} bytes; at most {MAX_TEXT_BYTES} are read",
+                    text.len()
+                ),
+                None,
+            );
+        }
+    }
+}
+
+fn is_kind(kind: &str, value: &Json) -> bool {
+    match kind {
+        "string" => value.is_string(),
+        "array" => value.is_array(),
+        "object" => value.is_object(),
+        "integer" => value.is_i64() || value.is_u64(),
+        "number" => value.is_number(),
+        "boolean" => value.is_boolean(),
+        "null" => value.is_null(),
+        _ => false,
+    }
+}
+
+fn kind_of(value: &Json) -> &'static str {
+    match value {
+        Json::Null => "null",
+        Json::Bool(_) => "true or false",
+        Json::Number(_) => "a number",
+        Json::String(_) => "text",
+        Json::Array(_) => "a list",
+        Json::Object(_) => "an object",
+    }
+}
+
+/// At most 60 characters of `text`, for messages.
+fn shorten(text: &str) -> String {
+    match text.char_indices().nth(60) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}

@@ -1,0 +1,359 @@
+//! The style sheet of a document: Platen's own styles, what the theme changes in them, and how a
+//! node's style comes from all of these.
+
+mod builtin;
+#[cfg(test)]
+mod tests;
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use crate::{
+    Color, Diagnostic,
+    bound::{Baseline, Border, Sides, Style, ThemeColors},
+    pointer, suggestion,
+    template::{BorderSpec, Edges, FontFamily, Side, StyleRef, StyleSpec, Theme},
+};
+
+pub(crate) use self::builtin::NAMES;
+
+/// Styles by name, with `extends` already followed.
+#[derive(Debug)]
+pub(crate) struct StyleSheet {
+    /// Colours of the theme, defaults filled in.
+    pub(crate) colors: ThemeColors,
+    mono: Arc<[String]>,
+    /// Body text, before the `body` style.
+    base: Style,
+    specs: BTreeMap<String, StyleSpec>,
+}
+
+impl StyleSheet {
+    /// The sheet of `theme`, and the mistakes in it.
+    pub(crate) fn new(theme: &Theme) -> (Self, Vec<Diagnostic>) {
+        let colors = builtin::colors(&theme.colors);
+        let body = families(theme.fonts.body.as_ref(), "Liberation Sans");
+        let mono = families(theme.fonts.mono.as_ref(), "Liberation Mono");
+        let base = Style {
+            font_families: Arc::clone(&body),
+            font_size: theme.font_size.map_or(10.0, |size| size.to_points()),
+            line_height: theme.line_height.unwrap_or(1.35),
+            color: colors.text,
+            ..Style::default()
+        };
+        let mut sheet = Self {
+            colors,
+            mono,
+            base,
+            specs: BTreeMap::new(),
+        };
+        let mut found = Vec::new();
+        for name in NAMES {
+            let spec = builtin::spec(name, &sheet.colors, theme);
+            sheet.specs.insert(name.to_owned(), spec);
+        }
+        let own = sheet.specs.clone();
+        for (name, spec) in &theme.styles {
+            let path = pointer::join("/theme/styles", name);
+            check_numbers(spec, &path, &mut found);
+            let mut merged = own.get(name).cloned().unwrap_or_default();
+            let mut chain = vec![spec];
+            let mut seen = vec![name.as_str()];
+            let mut current = spec;
+            while let Some(parent) = current.extends.as_deref() {
+                if seen.contains(&parent) {
+                    found.push(Diagnostic::error(
+                        "style-cycle",
+                        pointer::join(&path, "extends"),
+                        format!("the style `{name}` extends itself by way of `{parent}`"),
+                    ));
+                    break;
+                }
+                seen.push(parent);
+                if let Some(next) = theme.styles.get(parent) {
+                    if let Some(builtin) = own.get(parent) {
+                        overlay_spec(&mut merged, builtin);
+                    }
+                    chain.push(next);
+                    current = next;
+                } else if let Some(builtin) = own.get(parent) {
+                    overlay_spec(&mut merged, builtin);
+                    break;
+                } else {
+                    let path = pointer::join(&path, "extends");
+                    found.push(unknown_style(parent, path, theme));
+                    break;
+                }
+            }
+            for spec in chain.into_iter().rev() {
+                overlay_spec(&mut merged, spec);
+            }
+            sheet.specs.insert(name.clone(), merged);
+        }
+        (sheet, found)
+    }
+
+    /// The names of all styles.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> + Clone {
+        self.specs.keys().map(String::as_str)
+    }
+
+    /// Mistakes in a reference to styles.
+    pub(crate) fn check(&self, style: &StyleRef, path: &str, found: &mut Vec<Diagnostic>) {
+        let mut known = |name: &str, path: String| {
+            if !self.specs.contains_key(name) {
+                found.push(
+                    Diagnostic::error("unknown-style", path, format!("there is no style `{name}`"))
+                        .with_hint(suggestion::hint(name, self.names())),
+                );
+            }
+        };
+        match style {
+            StyleRef::Name(name) => known(name, path.to_owned()),
+            StyleRef::Names(names) => {
+                for (index, name) in names.iter().enumerate() {
+                    known(name, pointer::join(path, index));
+                }
+            }
+            StyleRef::Inline(spec) => {
+                if let Some(name) = &spec.extends {
+                    known(name, pointer::join(path, "extends"));
+                }
+                check_numbers(spec, path, found);
+            }
+        }
+    }
+
+    /// The style `name` on top of body text; `None` where there is none.
+    pub(crate) fn named(&self, name: &str) -> Option<Style> {
+        let mut style = self.base.clone();
+        self.overlay_named(&mut style, name);
+        style.name = Some(Arc::from(name));
+        self.specs.contains_key(name).then_some(style)
+    }
+
+    /// Lays the style `name` over `style`.
+    pub(crate) fn overlay_named(&self, style: &mut Style, name: &str) {
+        if let Some(spec) = self.specs.get(name) {
+            self.overlay(style, spec);
+            if name == "code" {
+                style.code = true;
+                if spec.font_family.is_none() {
+                    style.font_families = Arc::clone(&self.mono);
+                }
+            }
+        }
+    }
+
+    /// Lays what `reference` says over `style`.
+    pub(crate) fn overlay_ref(&self, style: &mut Style, reference: &StyleRef) {
+        match reference {
+            StyleRef::Name(name) => self.overlay_named(style, name),
+            StyleRef::Names(names) => {
+                for name in names {
+                    self.overlay_named(style, name);
+                }
+            }
+            StyleRef::Inline(spec) => {
+                if let Some(name) = &spec.extends {
+                    self.overlay_named(style, name);
+                }
+                self.overlay(style, spec);
+            }
+        }
+    }
+
+    fn overlay(&self, style: &mut Style, spec: &StyleSpec) {
+        macro_rules! set {
+            ($($field:ident),*) => { $( if let Some(value) = spec.$field { style.$field = value; } )* };
+        }
+        macro_rules! set_length {
+            ($($field:ident),*) => {
+                $( if let Some(value) = spec.$field { style.$field = value.to_points(); } )*
+            };
+        }
+        style.name = None;
+        set!(
+            bold,
+            italic,
+            underline,
+            strike,
+            color,
+            align,
+            vertical_align,
+            line_height
+        );
+        set!(hyphenate, keep_with_next, keep_together, widows, orphans);
+        set_length!(font_size, letter_spacing, space_before, space_after);
+        set_length!(indent_start, indent_end, indent_first_line);
+        if let Some(family) = &spec.font_family {
+            style.font_families = families(Some(family), "Liberation Sans");
+        }
+        if spec.background.is_some() {
+            style.background = spec.background;
+        }
+        if let Some(padding) = &spec.padding {
+            style.padding = sides(padding);
+        }
+        if let Some(border) = &spec.border {
+            self.overlay_border(style, border);
+        }
+    }
+
+    fn overlay_border(&self, style: &mut Style, spec: &BorderSpec) {
+        let width = spec.width.map_or(0.75, |width| width.to_points());
+        let border = (width > 0.0).then(|| Border {
+            width,
+            color: spec.color.unwrap_or(self.colors.border),
+            style: spec.style.unwrap_or_default(),
+        });
+        const ALL: [Side; 4] = [Side::Top, Side::Right, Side::Bottom, Side::Left];
+        for side in spec.sides.as_deref().unwrap_or(&ALL) {
+            match side {
+                Side::Top => style.borders.top = border,
+                Side::Right => style.borders.right = border,
+                Side::Bottom => style.borders.bottom = border,
+                Side::Left => style.borders.left = border,
+            }
+        }
+    }
+}
+
+/// What content inside a box of `style` inherits: the text's properties, not the box's.
+pub(crate) fn inherited(style: &Style) -> Style {
+    Style {
+        name: None,
+        background: None,
+        space_before: 0.0,
+        space_after: 0.0,
+        indent_start: 0.0,
+        indent_end: 0.0,
+        indent_first_line: 0.0,
+        padding: Sides::all(0.0),
+        borders: Sides::all(None),
+        keep_with_next: false,
+        keep_together: false,
+        baseline: Baseline::Normal,
+        ..style.clone()
+    }
+}
+
+fn families(family: Option<&FontFamily>, default: &str) -> Arc<[String]> {
+    match family {
+        Some(FontFamily::One(name)) => Arc::from([name.clone()]),
+        Some(FontFamily::Several(names)) if !names.is_empty() => Arc::from(names.as_slice()),
+        _ => Arc::from([default.to_owned()]),
+    }
+}
+
+fn sides(edges: &Edges) -> Sides<f32> {
+    match edges {
+        Edges::All(length) => Sides::all(length.to_points()),
+        Edges::Sides {
+            top,
+            right,
+            bottom,
+            left,
+        } => Sides {
+            top: top.to_points(),
+            right: right.to_points(),
+            bottom: bottom.to_points(),
+            left: left.to_points(),
+        },
+    }
+}
+
+/// Lays the properties of `over` that are given over `spec`.
+fn overlay_spec(spec: &mut StyleSpec, over: &StyleSpec) {
+    macro_rules! set {
+        ($($field:ident),*) => { $( if over.$field.is_some() { spec.$field = over.$field.clone(); } )* };
+    }
+    set!(
+        font_family,
+        font_size,
+        bold,
+        italic,
+        underline,
+        strike,
+        color,
+        background,
+        align
+    );
+    set!(
+        vertical_align,
+        line_height,
+        letter_spacing,
+        space_before,
+        space_after,
+        indent_start
+    );
+    set!(
+        indent_end,
+        indent_first_line,
+        padding,
+        border,
+        hyphenate,
+        keep_with_next
+    );
+    set!(keep_together, widows, orphans);
+}
+
+fn check_numbers(spec: &StyleSpec, path: &str, found: &mut Vec<Diagnostic>) {
+    let mut range = |field: &str, value: Option<f32>, least: f32, most: f32| {
+        if let Some(value) = value
+            && !(least..=most).contains(&value)
+        {
+            found.push(Diagnostic::error(
+                "out-of-range",
+                pointer::join(path, field),
+                format!("`{field}` must be {least} to {most}"),
+            ));
+        }
+    };
+    range(
+        "fontSize",
+        spec.font_size.map(|size| size.to_points()),
+        1.0,
+        1000.0,
+    );
+    range("lineHeight", spec.line_height, 0.5, 10.0);
+    for (field, length) in [
+        ("letterSpacing", spec.letter_spacing),
+        ("spaceBefore", spec.space_before),
+        ("spaceAfter", spec.space_after),
+        ("indentStart", spec.indent_start),
+        ("indentEnd", spec.indent_end),
+        ("indentFirstLine", spec.indent_first_line),
+    ] {
+        range(
+            field,
+            length.map(|length| length.to_points()),
+            -2000.0,
+            2000.0,
+        );
+    }
+    if let Some(padding) = &spec.padding {
+        let sides = sides(padding);
+        for side in [sides.top, sides.right, sides.bottom, sides.left] {
+            range("padding", Some(side), 0.0, 1000.0);
+        }
+    }
+    if let Some(width) = spec.border.as_ref().and_then(|border| border.width) {
+        range("border", Some(width.to_points()), 0.0, 100.0);
+    }
+}
+
+fn unknown_style(name: &str, path: String, theme: &Theme) -> Diagnostic {
+    let known = NAMES
+        .into_iter()
+        .chain(theme.styles.keys().map(String::as_str));
+    Diagnostic::error("unknown-style", path, format!("there is no style `{name}`"))
+        .with_hint(suggestion::hint(name, known))
+}
+
+/// The colour of chart series `index`.
+pub(crate) fn chart_color(colors: &ThemeColors, index: usize) -> Color {
+    match colors.chart.len() {
+        0 => colors.primary,
+        length => colors.chart[index % length],
+    }
+}

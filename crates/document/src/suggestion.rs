@@ -1,0 +1,54 @@
+//! "Did you mean": the known word nearest to a mistaken one.
+
+/// The one of `known` that `word` most probably stands for, or `None` where none is near.
+pub(crate) fn nearest<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
+    // Long words are never near a field's name; the distance is quadratic.
+    if word.len() > 200 {
+        return None;
+    }
+    let lower = word.to_lowercase();
+    known
+        .into_iter()
+        .filter(|candidate| candidate.len() <= 200)
+        .map(|candidate| {
+            let distance = strsim::osa_distance(&lower, &candidate.to_lowercase());
+            (distance, candidate)
+        })
+        .filter(|(distance, candidate)| {
+            let length = candidate.chars().count().max(lower.chars().count());
+            *distance <= (length / 3).max(1) && *distance < length
+        })
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, candidate)| candidate)
+}
+
+/// A hint that names the nearest of `known`, or else lists them.
+pub(crate) fn hint<'k>(word: &str, known: impl IntoIterator<Item = &'k str> + Clone) -> String {
+    if let Some(near) = nearest(word, known.clone()) {
+        return format!("did you mean `{near}`?");
+    }
+    let names: Vec<String> = known
+        .into_iter()
+        .take(40)
+        .map(|name| format!("`{name}`"))
+        .collect();
+    if names.is_empty() {
+        return "nothing is known here".to_owned();
+    }
+    format!("known here: {}", names.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_the_nearest_or_lists_all() {
+        let known = ["heading", "text", "table"];
+        assert_eq!(nearest("headng", known), Some("heading"));
+        assert_eq!(nearest("tabel", known), Some("table"));
+        assert_eq!(nearest("xyz", known), None);
+        assert_eq!(hint("Heading", known), "did you mean `heading`?");
+        assert!(hint("xyz", known).contains("`text`"));
+    }
+}
