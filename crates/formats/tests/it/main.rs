@@ -3,6 +3,7 @@
 mod csv;
 mod docx;
 mod dump;
+mod html;
 mod office;
 mod package;
 mod sample;
