@@ -4,7 +4,7 @@
 use std::{path::PathBuf, time::Instant};
 
 use platen_document::bound::Document;
-use platen_formats::{Written, csv, docx, html};
+use platen_formats::{Written, csv, docx, html, xlsx};
 
 use crate::sample;
 
@@ -22,6 +22,7 @@ const FORMATS: &[(&str, Write)] = &[
         .unwrap()
     }),
     ("html", |document| html::write(document).unwrap()),
+    ("xlsx", |document| xlsx::write(document).unwrap()),
     ("csv", |document| {
         csv::write(document, &csv::CsvOptions::default()).unwrap()
     }),

@@ -7,3 +7,4 @@ mod html;
 mod office;
 mod package;
 mod sample;
+mod xlsx;
