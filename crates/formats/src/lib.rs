@@ -7,6 +7,7 @@ pub mod csv;
 pub mod docx;
 mod error;
 mod grid;
+pub mod html;
 mod metrics;
 mod ooxml;
 pub mod pdf;

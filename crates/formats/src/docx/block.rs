@@ -16,7 +16,7 @@ use super::{
 use crate::{
     Error,
     metrics::{solve, text_width},
-    ooxml::twips,
+    ooxml::{Escaped, twips},
 };
 
 impl<'a> Writer<'a> {
@@ -302,7 +302,12 @@ impl<'a> Writer<'a> {
         );
         let headings = std::mem::take(&mut self.headings);
         let mut begin = Some(begin);
-        for heading in headings.iter().filter(|heading| heading.level <= depth) {
+        for (index, heading) in headings.iter().enumerate() {
+            if heading.level > depth {
+                continue;
+            }
+            let page = self.heading_pages.get(index).map_or("…", String::as_str);
+            let page = Escaped(page);
             let _ = write!(
                 self.out,
                 "<w:p><w:pPr><w:pStyle w:val=\"TOC{}\"/><w:tabs>\
@@ -322,7 +327,7 @@ impl<'a> Writer<'a> {
                 self.out,
                 "</w:r><w:r><w:tab/></w:r><w:r><w:fldChar w:fldCharType=\"begin\"/></w:r><w:r>\
                  <w:instrText xml:space=\"preserve\"> PAGEREF {bookmark} \\h </w:instrText></w:r>\
-                 <w:r><w:fldChar w:fldCharType=\"separate\"/></w:r><w:r><w:t>…</w:t></w:r><w:r>\
+                 <w:r><w:fldChar w:fldCharType=\"separate\"/></w:r><w:r><w:t>{page}</w:t></w:r><w:r>\
                  <w:fldChar w:fldCharType=\"end\"/></w:r></w:hyperlink></w:p>"
             );
         }
@@ -333,6 +338,9 @@ impl<'a> Writer<'a> {
             "<w:p><w:pPr><w:spacing w:before=\"0\" w:after=\"0\" w:line=\"20\" w:lineRule=\"exact\"/>\
              </w:pPr>{begin}<w:r><w:fldChar w:fldCharType=\"end\"/></w:r></w:p>"
         );
+        if self.heading_pages.len() >= self.headings.len() {
+            return;
+        }
         self.report.warn(
             "page-numbers-on-open",
             self.path,

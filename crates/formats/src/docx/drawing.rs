@@ -142,7 +142,14 @@ impl<'a> Writer<'a> {
         let number = self.drawings_written;
         let base = self.styles.base(id);
         let mut properties = self.properties(id, base, Frame::Block);
-        properties.align = Some(super::styles::justification(align, self.rtl));
+        // LibreOffice mirrors the letters of charts in right-to-left paragraphs.
+        properties.bidi = self.rtl.then_some(false);
+        let align = match align {
+            Align::Start | Align::Justify if self.rtl => Align::Right,
+            Align::End if self.rtl => Align::Left,
+            align => align,
+        };
+        properties.align = Some(super::styles::justification(align, false));
         if captioned {
             properties.keep_next = Some(true);
         }

@@ -31,12 +31,21 @@ const NAMESPACES: &str = "xmlns:w=\"http://schemas.openxmlformats.org/wordproces
      xmlns:a=\"http://schemas.openxmlformats.org/drawingml/2006/main\" \
      xmlns:pic=\"http://schemas.openxmlformats.org/drawingml/2006/picture\"";
 
+/// What the writer cannot know from the document.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct DocxOptions<'a> {
+    /// Page numbers as printed of the body's headings in document order, for the table of
+    /// contents. Where one is missing, the entry shows its number when Word updates its fields.
+    pub heading_pages: &'a [String],
+}
+
 /// Writes `document` as DOCX.
 ///
 /// # Errors
 /// Where a part cannot be encoded or packed.
-pub fn write(document: &Document) -> Result<Written, Error> {
+pub fn write(document: &Document, options: &DocxOptions<'_>) -> Result<Written, Error> {
     let mut writer = Writer::new(document);
+    writer.heading_pages = options.heading_pages.to_vec();
     writer.collect_headings();
     writer.sections()?;
     writer.finish()
@@ -74,6 +83,8 @@ struct Writer<'a> {
     charts: Vec<ChartParts>,
     margins: Vec<MarginPart>,
     headings: Vec<TocHeading>,
+    /// Page numbers of `headings`, as far as they are known.
+    heading_pages: Vec<String>,
     /// Bookmarks of block ids.
     bookmarks: FxHashMap<&'a str, String>,
     headings_written: usize,
@@ -116,6 +127,7 @@ impl<'a> Writer<'a> {
             charts: Vec::new(),
             margins: Vec::new(),
             headings: Vec::new(),
+            heading_pages: Vec::new(),
             bookmarks: FxHashMap::default(),
             headings_written: 0,
             bookmarks_written: 0,

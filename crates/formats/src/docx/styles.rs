@@ -218,7 +218,7 @@ impl<'a> Styles<'a> {
             let indent = twips(named.style.indent_start) + (level - 1) * 220;
             paragraph.indent = format!("<w:ind w:left=\"{indent}\"/>");
         }
-        paragraph.bidi = self.rtl && index == 0;
+        paragraph.bidi = (self.rtl && index == 0).then_some(true);
         paragraph.outline = named.outline;
         let properties = paragraph.to_xml();
         if !properties.is_empty() {
@@ -338,7 +338,7 @@ pub(super) struct ParagraphProperties {
     pub borders: String,
     pub shade: String,
     pub tabs: String,
-    pub bidi: bool,
+    pub bidi: Option<bool>,
     pub spacing: String,
     pub indent: String,
     pub align: Option<&'static str>,
@@ -425,8 +425,13 @@ impl ParagraphProperties {
         }
         xml.push_str(&self.shade);
         xml.push_str(&self.tabs);
-        if self.bidi {
-            xml.push_str("<w:bidi/>");
+        let off = if self.bidi == Some(false) {
+            " w:val=\"0\""
+        } else {
+            ""
+        };
+        if self.bidi.is_some() {
+            let _ = write!(xml, "<w:bidi{off}/>");
         }
         xml.push_str(&self.spacing);
         xml.push_str(&self.indent);

@@ -12,7 +12,7 @@ mod xml;
 pub(crate) use self::{
     chart::{ChartParts, chart_parts},
     package::{Package, Relationships},
-    picture::{Media, barcode_png},
+    picture::{Media, barcode_png, webp_to_png},
     properties::{app_properties, core_properties},
     theme::theme,
     xml::{Escaped, push_escaped},

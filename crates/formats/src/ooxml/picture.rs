@@ -70,7 +70,7 @@ impl Media {
 }
 
 /// A WebP picture as PNG, because Office before 2021 cannot show it.
-fn webp_to_png(bytes: &[u8]) -> Result<Option<Vec<u8>>, Error> {
+pub(crate) fn webp_to_png(bytes: &[u8]) -> Result<Option<Vec<u8>>, Error> {
     let Ok(mut decoder) = image_webp::WebPDecoder::new(Cursor::new(bytes)) else {
         return Ok(None);
     };

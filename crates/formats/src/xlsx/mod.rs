@@ -1,5 +1,164 @@
-//! XLSX by `rust_xlsxwriter`.
+//! XLSX by `rust_xlsxwriter`: a sheet for each section, typed cells, live totals, native charts.
 
+mod block;
+mod chart;
+mod format;
 mod number_format;
+mod page;
+mod sheet;
+mod table;
+
+use platen_document::bound::{BlockKind, Document, Section};
+use rust_xlsxwriter::{DocProperties, ExcelDateTime, Workbook, Worksheet};
 
 pub use self::number_format::number_format;
+use self::{chart::ChartData, format::Formats, sheet::Sheet};
+use crate::{Error, Written, plain::walk, report::Report};
+
+/// Tables of more rows than this are written in constant memory.
+const CONSTANT_MEMORY_ROWS: usize = 20_000;
+
+/// Writes `document` as XLSX.
+///
+/// # Errors
+/// Where the workbook cannot be made.
+pub fn write(document: &Document) -> Result<Written, Error> {
+    let mut workbook = Workbook::new();
+    workbook.set_properties(&properties(document)?);
+    let mut report = Report::default();
+    let mut formats = Formats::new(document);
+    let mut data = ChartData::default();
+    let mut names = Vec::new();
+    for section in &document.sections {
+        let long = longest_table(section) > CONSTANT_MEMORY_ROWS;
+        let worksheet = if long {
+            workbook.new_worksheet_with_constant_memory()?
+        } else {
+            Worksheet::new()
+        };
+        let name = sheet_name(section, document, &names);
+        let mut sheet = Sheet {
+            document,
+            report,
+            formats,
+            data,
+            worksheet,
+            constant_memory: long,
+            row: 0,
+            main_written: false,
+            widths: Vec::new(),
+            footnotes: Vec::new(),
+            page_breaks: Vec::new(),
+            path: "",
+        };
+        sheet.worksheet.set_name(&name)?;
+        names.push(name);
+        sheet.section(section)?;
+        let Sheet { worksheet, .. } = {
+            report = std::mem::take(&mut sheet.report);
+            formats = std::mem::take(&mut sheet.formats);
+            data = std::mem::take(&mut sheet.data);
+            sheet
+        };
+        workbook.push_worksheet(worksheet);
+    }
+    if let Some(sheet) = data.into_sheet()? {
+        workbook.push_worksheet(sheet);
+    }
+    let bytes = workbook.save_to_buffer()?;
+    Ok(report.finish(bytes))
+}
+
+fn properties(document: &Document) -> Result<DocProperties, Error> {
+    let metadata = &document.metadata;
+    let created = ExcelDateTime::from_timestamp(metadata.created_unix_seconds)?;
+    Ok(DocProperties::new()
+        .set_title(&metadata.title)
+        .set_author(metadata.author.as_deref().unwrap_or_default())
+        .set_subject(metadata.subject.as_deref().unwrap_or_default())
+        .set_keywords(metadata.keywords.join(", "))
+        .set_creation_datetime(&created))
+}
+
+fn longest_table(section: &Section) -> usize {
+    let mut longest = 0;
+    walk(&section.body, &mut |block| {
+        if let BlockKind::Table(table) = &block.kind {
+            longest = longest.max(table.rows.len());
+        }
+    });
+    longest
+}
+
+/// A name that Excel accepts: at most 31 characters, without `[]:*?/\`, unique.
+fn sheet_name(section: &Section, document: &Document, taken: &[String]) -> String {
+    let wanted = match &section.name {
+        Some(name) => name,
+        None if taken.is_empty() => &document.metadata.title,
+        None => "",
+    };
+    let clean: String = wanted
+        .chars()
+        .map(|c| {
+            if "[]:*?/\\".contains(c) || c.is_control() {
+                ' '
+            } else {
+                c
+            }
+        })
+        .collect();
+    let clean = clean.split_whitespace().collect::<Vec<_>>().join(" ");
+    let clean = clean.trim_matches('\'');
+    let reserved = |name: &str| {
+        let same = |other: &&str| other.to_lowercase() == name.to_lowercase();
+        ["History", ChartData::SHEET]
+            .iter()
+            .any(|other| same(other))
+            || taken.iter().map(String::as_str).any(|other| same(&other))
+    };
+    let cut = |name: &str, length: usize| {
+        let mut units = 0;
+        let fits = |c: &char| {
+            units += c.len_utf16();
+            units <= length
+        };
+        name.chars()
+            .take_while(fits)
+            .collect::<String>()
+            .trim_end_matches([' ', '\''])
+            .to_owned()
+    };
+    let stem = if clean.is_empty() {
+        format!("Sheet{}", taken.len() + 1)
+    } else {
+        cut(clean, 31)
+    };
+    let mut name = stem.clone();
+    let mut number = 2;
+    while reserved(&name) {
+        let suffix = format!(" ({number})");
+        name = cut(&stem, 31 - suffix.len()) + &suffix;
+        number += 1;
+    }
+    name
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_clean_short_and_unique() {
+        let document = Document::default();
+        let section = |name: &str| Section {
+            name: Some(name.to_owned()),
+            ..Section::default()
+        };
+        let name = |name: &str, taken: &[String]| sheet_name(&section(name), &document, taken);
+        assert_eq!(name("Report: 2026/Q3?", &[]), "Report 2026 Q3");
+        assert_eq!(name("'a'", &["A".to_owned()]), "a (2)");
+        assert_eq!(name(&"x".repeat(40), &[]).len(), 31);
+        assert_eq!(name("history", &[]), "history (2)");
+        assert_eq!(name("", &[]), "Sheet1");
+    }
+}

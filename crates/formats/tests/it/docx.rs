@@ -1,12 +1,17 @@
 //! DOCX: schema order, every node, the same text through LibreOffice.
 
-use platen_formats::docx::write;
+use platen_document::bound::Document;
+use platen_formats::{Error, Written, docx};
 
 use crate::{
     office::{assert_holds, text_by_office},
     package::{assert_order, parts, text},
     sample,
 };
+
+fn write(document: &Document) -> Result<Written, Error> {
+    docx::write(document, &docx::DocxOptions::default())
+}
 
 const PARAGRAPH: &[&str] = &[
     "pStyle",
@@ -90,7 +95,7 @@ fn parts_are_sound_and_in_order() {
         sample::everything("en-GB"),
         sample::arabic(),
         sample::spans(),
-        platen_document::bound::Document::default(),
+        Document::default(),
     ] {
         let written = write(&document).unwrap();
         let parts = parts(&written.bytes);

@@ -4,15 +4,29 @@
 use std::{path::PathBuf, time::Instant};
 
 use platen_document::bound::Document;
-use platen_formats::Written;
+use platen_formats::{Written, csv, docx, html, xlsx};
 
 use crate::sample;
 
 type Write = fn(&Document) -> Written;
 
-const FORMATS: &[(&str, Write)] = &[("docx", |document| {
-    platen_formats::docx::write(document).unwrap()
-})];
+const FORMATS: &[(&str, Write)] = &[
+    ("docx", |document| {
+        let pages = ["1", "1", "1", "10"].map(str::to_owned);
+        docx::write(
+            document,
+            &docx::DocxOptions {
+                heading_pages: &pages,
+            },
+        )
+        .unwrap()
+    }),
+    ("html", |document| html::write(document).unwrap()),
+    ("xlsx", |document| xlsx::write(document).unwrap()),
+    ("csv", |document| {
+        csv::write(document, &csv::CsvOptions::default()).unwrap()
+    }),
+];
 
 #[test]
 fn samples_are_written_where_asked() {

@@ -3,6 +3,8 @@
 mod csv;
 mod docx;
 mod dump;
+mod html;
 mod office;
 mod package;
 mod sample;
+mod xlsx;

@@ -1,0 +1,207 @@
+//! Blocks as elements that say what they are.
+
+use std::fmt::Write as _;
+
+use platen_document::bound::{
+    Align, Block, BlockKind, ColumnWidth, Columns, Inline, KeyValue, LineStyle, List, Signature,
+    VerticalAlign,
+};
+
+use super::Writer;
+use crate::ooxml::Escaped;
+
+impl<'a> Writer<'a> {
+    pub(super) fn blocks(&mut self, blocks: &'a [Block]) {
+        for block in blocks {
+            self.block(block);
+        }
+    }
+
+    fn block(&mut self, block: &'a Block) {
+        self.path = &block.path;
+        self.used.insert(block.style);
+        let style = block.style;
+        let id = match block.id.as_deref().and_then(|id| self.ids.get(id)) {
+            Some(name) if !self.in_margin => format!(" id=\"{}\"", Escaped(name)),
+            _ => String::new(),
+        };
+        let open = format!("{id} class=\"s{}\"", style.0);
+        match &block.kind {
+            BlockKind::Heading { level, content } => {
+                let level = (*level).clamp(1, 6);
+                let anchor = if self.in_margin {
+                    None
+                } else {
+                    self.headings.get(self.headings_written)
+                };
+                let anchor = match anchor {
+                    Some((_, _, name)) => format!("<a id=\"{name}\"></a>"),
+                    None => String::new(),
+                };
+                self.headings_written += usize::from(!self.in_margin);
+                let _ = write!(self.out, "<h{level}{open}>{anchor}");
+                self.inlines(content, style);
+                let _ = writeln!(self.out, "</h{level}>");
+            }
+            BlockKind::Paragraph(content) => {
+                let _ = write!(self.out, "<p{open}>");
+                self.inlines(content, style);
+                self.out.push_str("</p>\n");
+            }
+            BlockKind::List(list) => self.list(list, &open, style),
+            BlockKind::Table(table) => self.table(table, &id, style),
+            BlockKind::Columns(columns) => self.columns(columns, &open),
+            BlockKind::Panel { title, body } => {
+                let _ = write!(self.out, "<div{open}>");
+                if let Some(title) = title {
+                    self.out.push_str("<p>");
+                    self.inlines(title, style);
+                    self.out.push_str("</p>");
+                }
+                self.blocks(body);
+                self.out.push_str("</div>\n");
+            }
+            BlockKind::KeyValue(pairs) => self.key_value(pairs, &open, style),
+            BlockKind::Image(image) => self.image(image, &open),
+            BlockKind::Barcode(barcode) => self.barcode(barcode, &open),
+            BlockKind::Chart(chart) => self.chart(chart, &open),
+            BlockKind::Divider {
+                thickness,
+                color,
+                line,
+            } => {
+                let line = line_name(*line);
+                let _ = writeln!(
+                    self.out,
+                    "<hr{open} style=\"border-top:{thickness}pt {line} {color}\">"
+                );
+            }
+            BlockKind::Spacer(height) => {
+                let _ = writeln!(self.out, "<div{id} style=\"height:{height}pt\"></div>");
+            }
+            BlockKind::PageBreak => {
+                let _ = writeln!(self.out, "<div{id} class=\"break\"></div>");
+            }
+            BlockKind::TableOfContents { title, depth } => {
+                self.table_of_contents(title.as_deref(), *depth, style);
+            }
+            BlockKind::Signature(signature) => self.signature(signature, &open, block),
+        }
+    }
+
+    fn list(&mut self, list: &'a List, open: &str, style: platen_document::bound::StyleId) {
+        let (element, start) = match (list.ordered, list.start) {
+            (false, _) => ("ul", String::new()),
+            (true, 1) => ("ol", String::new()),
+            (true, start) => ("ol", format!(" start=\"{start}\"")),
+        };
+        let _ = writeln!(self.out, "<{element}{open}{start}>");
+        for item in &list.items {
+            self.out.push_str("<li>");
+            self.inlines(&item.content, style);
+            self.blocks(&item.body);
+            self.out.push_str("</li>\n");
+        }
+        let _ = writeln!(self.out, "</{element}>");
+    }
+
+    fn columns(&mut self, columns: &'a Columns, open: &str) {
+        let tracks: Vec<String> = columns
+            .columns
+            .iter()
+            .map(|column| match column.width {
+                ColumnWidth::Auto => "minmax(0,1fr)".to_owned(),
+                ColumnWidth::Fixed(width) => format!("{width}pt"),
+                ColumnWidth::Fraction(share) => format!("minmax(0,{share}fr)"),
+            })
+            .collect();
+        let align = match columns.vertical_align {
+            VerticalAlign::Top => "start",
+            VerticalAlign::Middle => "center",
+            VerticalAlign::Bottom => "end",
+        };
+        let _ = write!(
+            self.out,
+            "<div{open}><div class=\"columns\" style=\"grid-template-columns:{};gap:{}pt;\
+             align-items:{align}\">",
+            tracks.join(" "),
+            columns.gap
+        );
+        for column in &columns.columns {
+            self.out.push_str("<div>");
+            self.blocks(&column.body);
+            self.out.push_str("</div>");
+        }
+        self.out.push_str("</div></div>\n");
+    }
+
+    fn key_value(
+        &mut self,
+        pairs: &'a KeyValue,
+        open: &str,
+        style: platen_document::bound::StyleId,
+    ) {
+        let key = match pairs.key_width {
+            Some(width) => format!("{width}pt"),
+            None => "max-content".to_owned(),
+        };
+        let _ = write!(
+            self.out,
+            "<div{open}><dl style=\"grid-template-columns:repeat({},{key} minmax(0,1fr))\">",
+            pairs.columns.max(1)
+        );
+        for (name, value) in &pairs.items {
+            self.out.push_str("<dt>");
+            self.inlines(name, style);
+            self.out.push_str("</dt><dd>");
+            self.inlines(value, style);
+            self.out.push_str("</dd>");
+        }
+        self.out.push_str("</dl></div>\n");
+    }
+
+    fn signature(&mut self, signature: &'a Signature, open: &str, block: &Block) {
+        let _ = write!(
+            self.out,
+            "<div{open}><div class=\"signature\" style=\"width:{}pt;padding-top:{}pt\"><div>",
+            signature.width, signature.height
+        );
+        if let Some(label) = &signature.label {
+            self.inlines(label, block.style);
+        }
+        self.out.push_str("</div></div></div>\n");
+        self.report.warn(
+            "signature-as-line",
+            &block.path,
+            "HTML has no signature field: a line to sign on is written",
+        );
+    }
+
+    /// Caption of a figure.
+    pub(super) fn figure_caption(&mut self, content: &[Inline]) {
+        let style = self.document.named.caption;
+        self.used.insert(style);
+        let _ = write!(self.out, "<figcaption class=\"s{}\">", style.0);
+        self.inlines(content, style);
+        self.out.push_str("</figcaption>");
+    }
+}
+
+pub(super) fn line_name(line: LineStyle) -> &'static str {
+    match line {
+        LineStyle::Solid => "solid",
+        LineStyle::Dashed => "dashed",
+        LineStyle::Dotted => "dotted",
+    }
+}
+
+pub(super) fn align_name(align: Align) -> &'static str {
+    match align {
+        Align::Start => "start",
+        Align::End => "end",
+        Align::Left => "left",
+        Align::Right => "right",
+        Align::Center => "center",
+        Align::Justify => "justify",
+    }
+}

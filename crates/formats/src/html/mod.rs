@@ -1,0 +1,300 @@
+//! HTML: one self-contained, semantic page that looks like the printed document (HTML Living
+//! Standard; CSS Paged Media for print; WCAG 2.2 for structure and names).
+
+mod block;
+mod figure;
+mod style;
+mod table;
+
+use std::fmt::Write as _;
+
+use platen_document::bound::{Block, BlockKind, Direction, Document, Inline, StyleId, plain_text};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::{
+    Error, Written,
+    ooxml::{Escaped, push_escaped},
+    plain::walk,
+    report::Report,
+};
+
+/// Writes `document` as HTML.
+///
+/// # Errors
+/// Where a picture cannot be encoded.
+pub fn write(document: &Document) -> Result<Written, Error> {
+    let mut writer = Writer::new(document);
+    writer.collect_headings();
+    for (index, section) in document.sections.iter().enumerate() {
+        writer.section(index, section);
+    }
+    writer.footnotes();
+    Ok(writer.finish())
+}
+
+struct Writer<'a> {
+    document: &'a Document,
+    report: Report,
+    out: String,
+    /// Styles that are used, whose classes must be written.
+    used: FxHashSet<StyleId>,
+    /// Names of `#id` links that exist.
+    ids: FxHashMap<&'a str, String>,
+    /// Level, content and name of the headings.
+    headings: Vec<(u8, &'a [Inline], String)>,
+    headings_written: usize,
+    footnotes_marked: FxHashSet<u32>,
+    /// Links of headers, which repeat, lead nowhere.
+    in_margin: bool,
+    path: &'a str,
+}
+
+impl<'a> Writer<'a> {
+    fn new(document: &'a Document) -> Self {
+        Self {
+            document,
+            report: Report::default(),
+            out: String::with_capacity(64 * 1024),
+            used: FxHashSet::default(),
+            ids: FxHashMap::default(),
+            headings: Vec::new(),
+            headings_written: 0,
+            footnotes_marked: FxHashSet::default(),
+            in_margin: false,
+            path: "",
+        }
+    }
+
+    fn collect_headings(&mut self) {
+        let document = self.document;
+        for section in &document.sections {
+            walk(&section.body, &mut |block| {
+                if let Some(id) = &block.id {
+                    let name: String = id
+                        .chars()
+                        .map(|c| {
+                            if c.is_alphanumeric() || c == '-' {
+                                c
+                            } else {
+                                '-'
+                            }
+                        })
+                        .collect();
+                    self.ids.entry(id).or_insert_with(|| format!("id-{name}"));
+                }
+                if let BlockKind::Heading { level, content } = &block.kind {
+                    let name = format!("heading-{}", self.headings.len() + 1);
+                    self.headings.push((*level, content, name));
+                }
+            });
+        }
+    }
+
+    fn section(&mut self, index: usize, section: &'a platen_document::bound::Section) {
+        let label = match &section.name {
+            Some(name) => format!(" aria-label=\"{}\"", Escaped(name)),
+            None => String::new(),
+        };
+        let _ = write!(self.out, "<section class=\"sheet sheet-{index}\"{label}>");
+        let header = section.first_header.as_ref().unwrap_or(&section.header);
+        let footer = section.first_footer.as_ref().unwrap_or(&section.footer);
+        self.margin("header", header);
+        self.out.push_str("<div class=\"text\">");
+        self.blocks(&section.body);
+        self.out.push_str("</div>");
+        self.margin("footer", footer);
+        self.out.push_str("</section>\n");
+    }
+
+    /// The header or footer as it stands on screen. In print, it is the page's margin boxes.
+    fn margin(&mut self, element: &str, blocks: &'a [Block]) {
+        if blocks.is_empty() {
+            return;
+        }
+        let _ = write!(self.out, "<{element} class=\"margin\">");
+        self.in_margin = true;
+        self.blocks(blocks);
+        self.in_margin = false;
+        let _ = write!(self.out, "</{element}>");
+    }
+
+    /// Writes inline content whose surroundings have the style `around`.
+    fn inlines(&mut self, content: &[Inline], around: StyleId) {
+        for inline in content {
+            match inline {
+                Inline::Text { text, style, link } => {
+                    self.text(text, *style, around, link.as_deref());
+                }
+                Inline::Break => self.out.push_str("<br>"),
+                Inline::PageNumber(_) => self.out.push_str("<span class=\"page\">1</span>"),
+                Inline::PageCount(_) => self.out.push_str("<span class=\"pages\">1</span>"),
+                Inline::Footnote { index, .. } => self.footnote_mark(*index),
+            }
+        }
+    }
+
+    fn text(&mut self, text: &str, style: StyleId, around: StyleId, link: Option<&str>) {
+        let mut close = "";
+        if let Some(link) = link {
+            match link.strip_prefix('#') {
+                Some(id) => {
+                    if let Some(name) = self.ids.get(id) {
+                        let _ = write!(self.out, "<a href=\"#{}\">", Escaped(name));
+                        close = "</a>";
+                    }
+                }
+                None if safe_link(link) => {
+                    let _ = write!(self.out, "<a href=\"{}\" rel=\"noopener\">", Escaped(link));
+                    close = "</a>";
+                }
+                None => {}
+            }
+        }
+        let element = self.run_element(style, around);
+        if style != around {
+            self.used.insert(style);
+            let _ = write!(self.out, "<{element} class=\"r{}\">", style.0);
+            push_escaped(&mut self.out, text);
+            let _ = write!(self.out, "</{element}>");
+        } else {
+            push_escaped(&mut self.out, text);
+        }
+        self.out.push_str(close);
+    }
+
+    /// The element that says what the run's style means.
+    fn run_element(&self, style: StyleId, around: StyleId) -> &'static str {
+        use platen_document::bound::Baseline;
+        let (style, around) = (&self.document.styles[style], &self.document.styles[around]);
+        match style.baseline {
+            Baseline::Superscript => "sup",
+            Baseline::Subscript => "sub",
+            Baseline::Normal if style.code => "code",
+            Baseline::Normal if style.strike && !around.strike => "s",
+            Baseline::Normal if style.bold && !around.bold => "strong",
+            Baseline::Normal if style.italic && !around.italic => "em",
+            Baseline::Normal => "span",
+        }
+    }
+
+    fn footnote_mark(&mut self, index: u32) {
+        let number = u64::from(index) + 1;
+        let name = if self.in_margin || !self.footnotes_marked.insert(index) {
+            String::new()
+        } else {
+            format!(" id=\"footnote-mark-{number}\"")
+        };
+        let _ = write!(
+            self.out,
+            "<sup{name}><a href=\"#footnote-{number}\" role=\"doc-noteref\">{number}</a></sup>"
+        );
+    }
+
+    fn footnotes(&mut self) {
+        let document = self.document;
+        if document.footnotes.is_empty() {
+            return;
+        }
+        let style = document.named.footnote;
+        self.used.insert(style);
+        self.out.push_str(
+            "<aside class=\"sheet notes\" role=\"doc-endnotes\"><div class=\"text\"><ol>",
+        );
+        for (index, footnote) in document.footnotes.iter().enumerate() {
+            let number = index + 1;
+            let _ = write!(
+                self.out,
+                "<li id=\"footnote-{number}\" class=\"s{}\">",
+                style.0
+            );
+            self.inlines(&footnote.content, style);
+            let _ = write!(
+                self.out,
+                " <a href=\"#footnote-mark-{number}\" role=\"doc-backlink\" \
+                 aria-label=\"{number}\">\u{21A9}</a></li>"
+            );
+        }
+        self.out.push_str("</ol></div></aside>\n");
+        self.report.warn(
+            "footnotes-as-endnotes",
+            "",
+            "HTML has no page feet: footnotes stand together after the text",
+        );
+    }
+
+    fn finish(mut self) -> Written {
+        let document = self.document;
+        let body = std::mem::take(&mut self.out);
+        let direction = match document.direction {
+            Direction::LeftToRight => "ltr",
+            Direction::RightToLeft => "rtl",
+        };
+        let language = if document.language.is_empty() {
+            "en"
+        } else {
+            &document.language
+        };
+        let mut page = format!(
+            "<!DOCTYPE html>\n<html lang=\"{}\" dir=\"{direction}\">\n<head>\n<meta charset=\"utf-8\">\n\
+             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+             <title>{}</title>\n",
+            Escaped(language),
+            Escaped(&document.metadata.title)
+        );
+        let metadata = &document.metadata;
+        let keywords = (!metadata.keywords.is_empty()).then(|| metadata.keywords.join(", "));
+        for (name, content) in [
+            ("author", metadata.author.as_ref()),
+            ("description", metadata.subject.as_ref()),
+            ("keywords", keywords.as_ref()),
+        ] {
+            if let Some(content) = content {
+                let content = Escaped(content);
+                let _ = writeln!(page, "<meta name=\"{name}\" content=\"{content}\">");
+            }
+        }
+        page.push_str("<style>\n");
+        style::style_sheet(&mut page, document, &self.used);
+        let _ = write!(
+            page,
+            "</style>\n</head>\n<body>\n<main>\n{body}</main>\n</body>\n</html>\n"
+        );
+        self.report.finish(page.into_bytes())
+    }
+
+    /// Links to the headings; a page on screen has no page numbers.
+    fn table_of_contents(&mut self, title: Option<&[Inline]>, depth: u8, id: StyleId) {
+        let label = title.map(plain_text).unwrap_or_default();
+        let label = if label.is_empty() {
+            String::new()
+        } else {
+            format!(" aria-label=\"{}\"", Escaped(&label))
+        };
+        let _ = write!(self.out, "<nav class=\"toc\" role=\"doc-toc\"{label}>");
+        if let Some(title) = title {
+            let _ = write!(self.out, "<p class=\"s{}\">", id.0);
+            self.inlines(title, id);
+            self.out.push_str("</p>");
+        }
+        self.out.push_str("<ol>");
+        let headings = std::mem::take(&mut self.headings);
+        for (level, content, name) in headings.iter().filter(|heading| heading.0 <= depth) {
+            let text = plain_text(content).replace('\n', " ");
+            let _ = write!(
+                self.out,
+                "<li class=\"level-{level}\"><a href=\"#{name}\">{}</a></li>",
+                Escaped(&text)
+            );
+        }
+        self.headings = headings;
+        self.out.push_str("</ol></nav>");
+    }
+}
+
+/// True for the schemes that a document may link to.
+fn safe_link(link: &str) -> bool {
+    ["https:", "http:", "mailto:", "tel:"].iter().any(|scheme| {
+        link.get(..scheme.len())
+            .is_some_and(|start| start.eq_ignore_ascii_case(scheme))
+    })
+}

@@ -1,0 +1,366 @@
+//! The style sheet: a class for each style in use, the sheets on screen, the pages in print.
+
+use std::fmt::Write as _;
+
+use platen_document::bound::{
+    Baseline, Block, BlockKind, Border, Document, Inline, Sides, Style, StyleId, VerticalAlign,
+};
+use rustc_hash::FxHashSet;
+
+use super::block::{align_name, line_name};
+
+pub(super) fn style_sheet(css: &mut String, document: &Document, used: &FxHashSet<StyleId>) {
+    let theme = &document.theme;
+    let body = &document.styles[document.named.body];
+    let _ = writeln!(
+        css,
+        ":root{{--border:{};--muted:{};--primary:{}}}",
+        theme.border, theme.muted, theme.primary
+    );
+    css.push_str(SCREEN);
+    css.push_str("body{");
+    text_declarations(css, body);
+    css.push_str("}\n.chart text{font-family:");
+    families(css, &document.styles[document.named.small]);
+    css.push_str("}\n");
+    let mut ids: Vec<_> = used.iter().copied().collect();
+    ids.sort_unstable();
+    for id in ids {
+        style_classes(css, id, &document.styles[id]);
+    }
+    for (index, section) in document.sections.iter().enumerate() {
+        let page = &section.page;
+        let margins = &page.margins;
+        let _ = writeln!(
+            css,
+            ".sheet-{index}{{width:{}pt;min-height:{}pt;padding:{}pt {}pt {}pt {}pt}}",
+            page.width, page.height, margins.top, margins.right, margins.bottom, margins.left
+        );
+        if page.columns > 1 {
+            let (count, gap) = (page.columns, page.column_gap);
+            let _ = writeln!(
+                css,
+                ".sheet-{index}>.text{{columns:{count};column-gap:{gap}pt}}"
+            );
+        }
+        pages(css, document, index);
+    }
+    if let Some(section) = document.sections.last() {
+        let page = &section.page;
+        let _ = writeln!(
+            css,
+            ".notes{{width:{}pt;padding:24pt {}pt 24pt {}pt}}",
+            page.width, page.margins.right, page.margins.left
+        );
+    }
+    css.push_str(PRINT);
+}
+
+/// The sheets on screen and the bare look of elements.
+const SCREEN: &str = "*,*::before,*::after{box-sizing:border-box}
+body{margin:0;background:#e9ecf0;-webkit-print-color-adjust:exact;print-color-adjust:exact}
+.sheet{position:relative;display:flex;flex-direction:column;max-width:100%;margin:16pt auto;background:#fff;\
+box-shadow:0 1px 4px rgba(0,0,0,.18);overflow-wrap:break-word}
+.sheet>.text{flex:1}
+.margin{position:relative}
+header.margin{margin-bottom:12pt}footer.margin{margin-top:12pt}
+h1,h2,h3,h4,h5,h6,p,ul,ol,dl,dd,figure,hr{margin:0;font-size:inherit}
+ul,ol{padding-inline-start:18pt}
+table{border-collapse:collapse;width:100%}
+caption{text-align:start}
+th{font-weight:inherit;text-align:start}
+.scroll{overflow-x:auto}
+.lines-horizontal th,.lines-horizontal td{border-bottom:.5pt solid var(--line)}
+.lines-all th,.lines-all td{border:.5pt solid var(--line)}
+.lines-outer{border:.5pt solid var(--line)}
+.z td{background:var(--zebra)}
+.columns{display:grid}
+dl{display:grid;gap:3pt 8pt}
+dt{min-width:0}
+hr{border:0}
+img{max-width:100%;height:auto}
+svg{max-width:100%}
+svg.chart{display:block;height:auto;direction:ltr}
+.toc ol{list-style:none;padding:0}
+.toc a{text-decoration:none;color:inherit}
+.toc a:hover,.toc a:focus{text-decoration:underline}
+.level-2{margin-inline-start:12pt}.level-3{margin-inline-start:24pt}.level-4{margin-inline-start:36pt}
+.level-5{margin-inline-start:48pt}.level-6{margin-inline-start:60pt}
+.signature>div{border-top:.75pt solid currentColor;padding-top:2pt}
+.break{break-before:page}
+a{color:var(--primary)}
+sup,sub{line-height:0}
+";
+
+const PRINT: &str =
+    "@media screen and (max-width:640px){.sheet{padding:16pt;margin:0 auto 12pt;min-height:0}}
+@media print{
+body{background:none}
+.sheet{display:block;width:auto;min-height:0;margin:0;padding:0;box-shadow:none}
+.sheet+.sheet:not(.notes){break-before:page}
+.margin{display:none}
+thead{display:table-header-group}.once thead{display:table-row-group}
+tfoot{display:table-row-group}
+tr,figure,img,svg{break-inside:avoid}
+.group{break-after:avoid}
+.scroll{overflow:visible}
+}
+";
+
+fn style_classes(css: &mut String, id: StyleId, style: &Style) {
+    let number = id.0;
+    let _ = write!(css, ".s{number}{{");
+    text_declarations(css, style);
+    let _ = write!(css, "text-align:{};", align_name(style.align));
+    lengths(css, "margin-block", [style.space_before, style.space_after]);
+    lengths(css, "margin-inline", [style.indent_start, style.indent_end]);
+    if style.indent_first_line != 0.0 {
+        let _ = write!(css, "text-indent:{}pt;", style.indent_first_line);
+    }
+    box_declarations(css, style);
+    if style.keep_with_next {
+        css.push_str("break-after:avoid;");
+    }
+    if style.keep_together {
+        css.push_str("break-inside:avoid;");
+    }
+    if style.hyphenate {
+        css.push_str("hyphens:auto;");
+    }
+    let _ = writeln!(
+        css,
+        "widows:{};orphans:{}}}",
+        style.widows.max(1),
+        style.orphans.max(1)
+    );
+    let _ = write!(css, ".c{number}{{");
+    text_declarations(css, style);
+    let vertical = match style.vertical_align {
+        VerticalAlign::Top => "top",
+        VerticalAlign::Middle => "middle",
+        VerticalAlign::Bottom => "bottom",
+    };
+    let _ = write!(
+        css,
+        "text-align:{};vertical-align:{vertical};",
+        align_name(style.align)
+    );
+    box_declarations(css, style);
+    let _ = write!(css, "}}\n.r{number}{{");
+    text_declarations(css, style);
+    if let Some(color) = style.background {
+        let _ = write!(css, "background:{color};");
+    }
+    css.push_str("}\n");
+}
+
+fn lengths(css: &mut String, property: &str, [start, end]: [f32; 2]) {
+    if start != 0.0 || end != 0.0 {
+        let _ = write!(css, "{property}:{start}pt {end}pt;");
+    }
+}
+
+fn text_declarations(css: &mut String, style: &Style) {
+    css.push_str("font-family:");
+    families(css, style);
+    let size = match style.baseline {
+        Baseline::Normal => style.font_size,
+        Baseline::Superscript | Baseline::Subscript => style.font_size * 0.65,
+    };
+    let weight = if style.bold { 700 } else { 400 };
+    let slant = if style.italic { "italic" } else { "normal" };
+    let line = match (style.underline, style.strike) {
+        (false, false) => "none",
+        (true, false) => "underline",
+        (false, true) => "line-through",
+        (true, true) => "underline line-through",
+    };
+    let _ = write!(
+        css,
+        ";font-size:{size}pt;font-weight:{weight};font-style:{slant};text-decoration:{line};color:{};\
+         line-height:{};",
+        style.color, style.line_height
+    );
+    if style.letter_spacing != 0.0 {
+        let _ = write!(css, "letter-spacing:{}pt;", style.letter_spacing);
+    }
+}
+
+fn families(css: &mut String, style: &Style) {
+    for family in style.font_families.iter() {
+        // A name in quotes; what could end them is left out.
+        let name: String = family
+            .chars()
+            .filter(|c| !matches!(c, '"' | '\\' | '<' | '\n'))
+            .collect();
+        let _ = write!(css, "\"{name}\",");
+    }
+    let first = style
+        .font_families
+        .first()
+        .map(|name| name.to_lowercase())
+        .unwrap_or_default();
+    css.push_str(if style.code || first.contains("mono") {
+        "Consolas,monospace"
+    } else if first.contains("serif") && !first.contains("sans") {
+        "\"Times New Roman\",serif"
+    } else {
+        "Arial,Helvetica,sans-serif"
+    });
+}
+
+fn box_declarations(css: &mut String, style: &Style) {
+    if let Some(color) = style.background {
+        let _ = write!(css, "background:{color};");
+    }
+    let Sides {
+        top,
+        right,
+        bottom,
+        left,
+    } = style.padding;
+    if [top, right, bottom, left] != [0.0; 4] {
+        let _ = write!(css, "padding:{top}pt {right}pt {bottom}pt {left}pt;");
+    }
+    let borders: [(&str, &Option<Border>); 4] = [
+        ("top", &style.borders.top),
+        ("right", &style.borders.right),
+        ("bottom", &style.borders.bottom),
+        ("left", &style.borders.left),
+    ];
+    for (side, border) in borders {
+        if let Some(border) = border {
+            let line = line_name(border.style);
+            let _ = write!(
+                css,
+                "border-{side}:{}pt {line} {};",
+                border.width, border.color
+            );
+        }
+    }
+}
+
+/// The pages of a section in print, with header and footer as margin boxes.
+fn pages(css: &mut String, document: &Document, index: usize) {
+    let section = &document.sections[index];
+    let page = &section.page;
+    let Sides {
+        top,
+        right,
+        bottom,
+        left,
+    } = page.margins;
+    let _ = write!(
+        css,
+        "@page section-{index}{{size:{}pt {}pt;margin:{top}pt {right}pt {bottom}pt {left}pt;",
+        page.width, page.height
+    );
+    margin_box(css, document, "top", &section.header);
+    margin_box(css, document, "bottom", &section.footer);
+    css.push_str("}\n");
+    if section.first_header.is_some() || section.first_footer.is_some() {
+        let _ = write!(css, "@page section-{index}:first{{");
+        margin_box(
+            css,
+            document,
+            "top",
+            section.first_header.as_ref().unwrap_or(&section.header),
+        );
+        margin_box(
+            css,
+            document,
+            "bottom",
+            section.first_footer.as_ref().unwrap_or(&section.footer),
+        );
+        css.push_str("}\n");
+    }
+    let reset = match page.first_page_number {
+        Some(number) => format!("counter-reset:page {number};"),
+        None => String::new(),
+    };
+    let _ = writeln!(
+        css,
+        "@media print{{.sheet-{index}{{page:section-{index};{reset}}}}}"
+    );
+}
+
+fn margin_box(css: &mut String, document: &Document, edge: &str, blocks: &[Block]) {
+    let mut content = String::new();
+    let style = blocks.first().map(|block| &document.styles[block.style]);
+    margin_content(&mut content, blocks);
+    let _ = write!(
+        css,
+        "@{edge}-center{{width:100%;content:{}",
+        if content.is_empty() { "none" } else { &content }
+    );
+    if let Some(style) = style {
+        css.push(';');
+        text_declarations(css, style);
+        let _ = write!(
+            css,
+            "text-align:{};white-space:pre-wrap",
+            align_name(style.align)
+        );
+    }
+    css.push('}');
+}
+
+/// The texts of a header or footer as CSS content: strings and page counters.
+fn margin_content(content: &mut String, blocks: &[Block]) {
+    for block in blocks {
+        let mut line = String::new();
+        match &block.kind {
+            BlockKind::Paragraph(inlines)
+            | BlockKind::Heading {
+                content: inlines, ..
+            } => {
+                inline_content(&mut line, inlines);
+            }
+            BlockKind::Columns(columns) => {
+                for column in &columns.columns {
+                    let mut part = String::new();
+                    margin_content(&mut part, &column.body);
+                    if !part.is_empty() {
+                        if !line.is_empty() {
+                            line.push_str("\"\u{2003}\"");
+                        }
+                        line.push_str(&part);
+                    }
+                }
+            }
+            BlockKind::Panel { body, .. } => margin_content(&mut line, body),
+            _ => {}
+        }
+        if !line.is_empty() {
+            if !content.is_empty() {
+                content.push_str("\"\\A \"");
+            }
+            content.push_str(&line);
+        }
+    }
+}
+
+fn inline_content(content: &mut String, inlines: &[Inline]) {
+    for inline in inlines {
+        match inline {
+            Inline::Text { text, .. } => {
+                content.push('"');
+                for c in text.chars() {
+                    match c {
+                        // `<` too, so that nothing can end the style element.
+                        '"' | '\\' | '<' | '\n' | '\r' => {
+                            let _ = write!(content, "\\{:x} ", c as u32);
+                        }
+                        c if c.is_control() => {}
+                        c => content.push(c),
+                    }
+                }
+                content.push('"');
+            }
+            Inline::Break => content.push_str("\"\\A \""),
+            Inline::PageNumber(_) => content.push_str("counter(page)"),
+            Inline::PageCount(_) => content.push_str("counter(pages)"),
+            Inline::Footnote { .. } => {}
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! Tables: header, body and footer groups, column headers with their scope, a caption.
+
+use std::fmt::Write as _;
+
+use platen_document::bound::{
+    Cell, CellContent, ColumnWidth, Row, RowKind, StyleId, Table, TableBorders,
+};
+
+use super::Writer;
+use crate::ooxml::push_escaped;
+
+impl<'a> Writer<'a> {
+    pub(super) fn table(&mut self, table: &'a Table, id: &str, style: StyleId) {
+        let borders = match table.borders {
+            TableBorders::None => "",
+            TableBorders::Horizontal => " lines-horizontal",
+            TableBorders::All => " lines-all",
+            TableBorders::Outer => " lines-outer",
+        };
+        let repeat = if table.repeat_header { "" } else { " once" };
+        let width = table
+            .width
+            .map_or(String::new(), |width| format!(";width:{width}pt"));
+        let zebra = table
+            .zebra
+            .map_or(String::new(), |color| format!(";--zebra:{color}"));
+        let _ = write!(
+            self.out,
+            "<div class=\"s{} scroll\"><table{id} class=\"{}\" style=\"--line:{}{zebra}{width}\">",
+            style.0,
+            format!("{borders}{repeat}").trim_start(),
+            table.border_color
+        );
+        if let Some(caption) = &table.caption {
+            let style = self.document.named.caption;
+            self.used.insert(style);
+            let _ = write!(self.out, "<caption class=\"s{}\">", style.0);
+            self.inlines(caption, style);
+            self.out.push_str("</caption>");
+        }
+        self.column_group(table);
+        if !table.header.is_empty() {
+            self.out.push_str("<thead>\n");
+            table
+                .header
+                .iter()
+                .for_each(|row| self.row(row, "th", "", " scope=\"col\""));
+            self.out.push_str("</thead>\n");
+        }
+        // Rows by hand and totals at the end are the footer.
+        let ends = |row: &&Row| row.kind == RowKind::Total;
+        let foot = table.rows.iter().rev().take_while(ends).count();
+        let (body, foot) = table.rows.split_at(table.rows.len() - foot);
+        self.body(table, body);
+        if !foot.is_empty() {
+            self.out.push_str("<tfoot>\n");
+            foot.iter().for_each(|row| self.row(row, "td", "", ""));
+            self.out.push_str("</tfoot>\n");
+        }
+        self.out.push_str("</table></div>\n");
+    }
+
+    fn body(&mut self, table: &'a Table, rows: &'a [Row]) {
+        if rows.is_empty() {
+            return;
+        }
+        self.out.push_str("<tbody>\n");
+        let mut data_rows = 0usize;
+        for row in rows {
+            let (element, scope) = match row.kind {
+                RowKind::GroupHeader(_) => ("th", " scope=\"rowgroup\""),
+                _ => ("td", ""),
+            };
+            data_rows = if row.kind == RowKind::Data {
+                data_rows + 1
+            } else {
+                0
+            };
+            let striped = table.zebra.is_some() && data_rows > 0 && data_rows.is_multiple_of(2);
+            let class = match (striped, row.page_break, row.kind) {
+                (_, true, _) => " class=\"break\"",
+                (true, ..) => " class=\"z\"",
+                (_, _, RowKind::GroupHeader(_)) => " class=\"group\"",
+                _ => "",
+            };
+            self.row(row, element, class, scope);
+        }
+        self.out.push_str("</tbody>\n");
+    }
+
+    fn column_group(&mut self, table: &Table) {
+        let shares: f32 = table
+            .columns
+            .iter()
+            .map(|column| {
+                if let ColumnWidth::Fraction(share) = column.width {
+                    share
+                } else {
+                    0.0
+                }
+            })
+            .sum();
+        self.out.push_str("<colgroup>");
+        for column in &table.columns {
+            match column.width {
+                ColumnWidth::Auto => self.out.push_str("<col>"),
+                ColumnWidth::Fixed(width) => {
+                    let _ = write!(self.out, "<col style=\"width:{width}pt\">");
+                }
+                // Shares take what is left, as a wide percentage does in automatic layout.
+                ColumnWidth::Fraction(share) => {
+                    let percent = share / shares * 100.0;
+                    let _ = write!(self.out, "<col style=\"width:{percent:.3}%\">");
+                }
+            }
+        }
+        self.out.push_str("</colgroup>\n");
+    }
+
+    fn row(&mut self, row: &'a Row, element: &str, class: &str, scope: &str) {
+        let _ = write!(self.out, "<tr{class}>");
+        for cell in &row.cells {
+            self.cell(cell, element, scope);
+        }
+        self.out.push_str("</tr>\n");
+    }
+
+    fn cell(&mut self, cell: &'a Cell, element: &str, scope: &str) {
+        self.used.insert(cell.style);
+        let out = &mut self.out;
+        out.push('<');
+        out.push_str(element);
+        let _ = write!(out, " class=\"c{}\"", cell.style.0);
+        if cell.col_span > 1 {
+            let _ = write!(out, " colspan=\"{}\"", cell.col_span);
+        }
+        if cell.row_span > 1 {
+            let _ = write!(out, " rowspan=\"{}\"", cell.row_span);
+        }
+        out.push_str(if cell.col_span > 1 && scope == " scope=\"col\"" {
+            " scope=\"colgroup\""
+        } else {
+            scope
+        });
+        out.push('>');
+        match &cell.content {
+            CellContent::Text(text) => push_escaped(out, text),
+            CellContent::Inlines(content) => self.inlines(content, cell.style),
+            CellContent::Blocks(blocks) => self.blocks(blocks),
+        }
+        let _ = write!(self.out, "</{element}>");
+    }
+}

@@ -1,0 +1,230 @@
+//! Blocks as rows.
+
+use platen_document::bound::{
+    Block, BlockKind, ImageFormat, Inline, KeyValue, List, StyleId, Table, plain_text,
+};
+use rust_xlsxwriter::Image as Picture;
+
+use super::{format::Key, sheet::Sheet};
+use crate::{
+    Error,
+    metrics::text_width,
+    ooxml::{barcode_png, webp_to_png},
+};
+
+/// Height of a row of the default font in points.
+const ROW_HEIGHT: f32 = 15.0;
+
+impl<'a> Sheet<'a> {
+    pub(super) fn blocks(
+        &mut self,
+        blocks: &'a [Block],
+        main: Option<&'a Table>,
+    ) -> Result<(), Error> {
+        for block in blocks {
+            self.block(block, main)?;
+        }
+        Ok(())
+    }
+
+    fn block(&mut self, block: &'a Block, main: Option<&'a Table>) -> Result<(), Error> {
+        self.path = &block.path;
+        let document = self.document;
+        let style = block.style;
+        match &block.kind {
+            BlockKind::Heading { content, .. } => {
+                self.row += u32::from(self.row > 0);
+                self.line(content, style, "")?;
+            }
+            BlockKind::Paragraph(content) => self.line(content, style, "")?,
+            BlockKind::List(list) => self.list(list, style, 0, main)?,
+            BlockKind::Table(table) => {
+                if let Some(caption) = &table.caption {
+                    self.line(caption, document.named.caption, "")?;
+                }
+                let is_main = main.is_some_and(|main| std::ptr::eq(main, table.as_ref()));
+                self.table(table, is_main)?;
+                self.row += 1;
+            }
+            BlockKind::Columns(columns) => {
+                self.report.warn(
+                    "columns-flattened",
+                    &block.path,
+                    "columns side by side stand below each other on a sheet",
+                );
+                for column in &columns.columns {
+                    self.blocks(&column.body, main)?;
+                }
+            }
+            BlockKind::Panel { title, body } => {
+                self.report.warn(
+                    "panel-flattened",
+                    &block.path,
+                    "a panel's box is left out on a sheet; its content stands in rows",
+                );
+                if let Some(title) = title {
+                    self.line(title, style, "")?;
+                }
+                self.blocks(body, main)?;
+            }
+            BlockKind::KeyValue(pairs) => self.key_value(pairs, style)?,
+            BlockKind::Image(image) => {
+                let converted = match image.data.format {
+                    ImageFormat::WebP => webp_to_png(&image.data.bytes)?,
+                    _ => Some(image.data.bytes.to_vec()),
+                };
+                match converted {
+                    Some(bytes) => {
+                        let link = image.link.as_deref();
+                        self.picture(&bytes, image.width, image.height, &image.alt, link)?;
+                    }
+                    None => self.omitted(
+                        "image-omitted",
+                        "this picture cannot be decoded",
+                        &image.alt,
+                        style,
+                    )?,
+                }
+                if let Some(caption) = &image.caption {
+                    self.line(caption, document.named.caption, "")?;
+                }
+            }
+            BlockKind::Barcode(barcode) => {
+                let png = barcode_png(barcode)?;
+                let alt = if barcode.alt.is_empty() {
+                    &barcode.value
+                } else {
+                    &barcode.alt
+                };
+                self.picture(&png, barcode.width, barcode.height, alt, None)?;
+                if let Some(text) = &barcode.text {
+                    self.line(text, document.named.small, "")?;
+                }
+            }
+            BlockKind::Chart(chart) => self.chart(chart)?,
+            BlockKind::Divider { .. } | BlockKind::Spacer(_) => self.row += 1,
+            BlockKind::PageBreak => self.page_breaks.push(self.row),
+            BlockKind::TableOfContents { .. } => self.report.warn(
+                "contents-omitted",
+                &block.path,
+                "a sheet has no pages to list: the table of contents is left out",
+            ),
+            BlockKind::Signature(signature) => {
+                self.row += 2;
+                let label = signature.label.clone().unwrap_or_default();
+                let text = format!("{} {}", "_".repeat(30), plain_text(&label));
+                self.line(&[Inline::text(text.trim_end(), style)], style, "")?;
+                self.report.warn(
+                    "signature-as-line",
+                    &block.path,
+                    "a sheet has no signature field: a line to sign on is written",
+                );
+            }
+        }
+        Ok(())
+    }
+
+    fn list(
+        &mut self,
+        list: &'a List,
+        style: StyleId,
+        level: usize,
+        main: Option<&'a Table>,
+    ) -> Result<(), Error> {
+        for (index, item) in list.items.iter().enumerate() {
+            let mark = if list.ordered {
+                format!("{}. ", u64::from(list.start) + index as u64)
+            } else {
+                "• ".to_owned()
+            };
+            self.line(&item.content, style, &("    ".repeat(level) + &mark))?;
+            for block in &item.body {
+                match &block.kind {
+                    BlockKind::List(inner) => self.list(inner, style, level + 1, main)?,
+                    _ => self.block(block, main)?,
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Labels in the first column, values in the first column that the labels leave free.
+    fn key_value(&mut self, pairs: &'a KeyValue, style: StyleId) -> Result<(), Error> {
+        let label = &self.document.styles[self.document.named.label];
+        let widest = pairs
+            .items
+            .iter()
+            .map(|(key, _)| text_width(&plain_text(key), label.font_size, true) + 8.0)
+            .fold(0.0, f32::max);
+        let mut across = 0.0;
+        let mut column = 0u16;
+        while across < widest && column < self.last_column() {
+            across += self.widths[usize::from(column)];
+            column += 1;
+        }
+        for (key, value) in &pairs.items {
+            let name = self.inline_text(key);
+            let text = self.inline_text(value);
+            let label_style = match key.first() {
+                Some(Inline::Text { style, .. }) => *style,
+                _ => style,
+            };
+            let label_key = Key {
+                style: label_style,
+                ..Key::default()
+            };
+            if column == 0 {
+                let line = format!("{name}: {text}");
+                self.line_at(0, &[], &line, style)?;
+            } else {
+                self.text_at(0, &[], &name, None, &label_key)?;
+                self.line_at(column, value, &text, style)?;
+            }
+        }
+        self.row += 1;
+        Ok(())
+    }
+
+    fn picture(
+        &mut self,
+        bytes: &[u8],
+        width: f32,
+        height: f32,
+        alt: &str,
+        link: Option<&str>,
+    ) -> Result<(), Error> {
+        let Ok(picture) = Picture::new_from_buffer(bytes) else {
+            let style = self.document.named.body;
+            return self.omitted(
+                "image-omitted",
+                "Excel cannot show this picture",
+                alt,
+                style,
+            );
+        };
+        let pixels = |points: f32| f64::from(points * 96.0 / 72.0).max(1.0);
+        let mut picture = picture
+            .set_scale_to_size(pixels(width), pixels(height), false)
+            .set_alt_text(alt);
+        if let Some(link) = link.filter(|link| !link.starts_with('#')) {
+            // An address that Excel refuses costs the link, not the picture.
+            picture = picture.clone().set_url(link).unwrap_or(picture);
+        }
+        self.worksheet.insert_image(self.row, 0, &picture)?;
+        self.row += (height / ROW_HEIGHT).ceil() as u32 + 1;
+        Ok(())
+    }
+
+    /// Reports a loss and writes the description instead.
+    fn omitted(
+        &mut self,
+        code: &'static str,
+        message: &str,
+        alt: &str,
+        style: StyleId,
+    ) -> Result<(), Error> {
+        let path = self.path;
+        self.report.warn(code, path, message);
+        self.line(&[Inline::text(format!("[{alt}]"), style)], style, "")
+    }
+}

@@ -1,0 +1,359 @@
+//! One sheet: a cursor that goes down row by row.
+
+use platen_document::bound::{
+    Block, BlockKind, ColumnWidth, Document, Inline, Section, StyleId, Table,
+};
+use rust_xlsxwriter::Worksheet;
+
+use super::{
+    chart::ChartData,
+    format::{Formats, Key, text_format},
+    page,
+};
+use crate::{
+    Error,
+    metrics::{line_count, solve, text_width},
+    plain::{cell_text, walk},
+    report::Report,
+};
+
+/// Longest text of a cell, in UTF-16 units.
+const LONGEST_TEXT: usize = 32_767;
+/// Last row of a sheet, from 0.
+pub(super) const LAST_ROW: u32 = 1_048_575;
+
+pub(super) struct Sheet<'a> {
+    pub document: &'a Document,
+    pub report: Report,
+    pub formats: Formats,
+    pub data: ChartData,
+    pub worksheet: Worksheet,
+    pub constant_memory: bool,
+    /// The next free row.
+    pub row: u32,
+    /// The sheet's main table has been written.
+    pub main_written: bool,
+    /// Widths of the columns in points.
+    pub widths: Vec<f32>,
+    /// Footnotes marked on this sheet.
+    pub footnotes: Vec<u32>,
+    pub page_breaks: Vec<u32>,
+    pub path: &'a str,
+}
+
+impl<'a> Sheet<'a> {
+    pub fn section(&mut self, section: &'a Section) -> Result<(), Error> {
+        let main = main_table(section);
+        self.column_widths(section, main)?;
+        if self.document.direction == platen_document::bound::Direction::RightToLeft {
+            self.worksheet.set_right_to_left(true);
+        }
+        self.worksheet.set_screen_gridlines(false);
+        page::set_up(self, section);
+        self.blocks(&section.body, main)?;
+        self.write_footnotes()?;
+        if !self.page_breaks.is_empty() {
+            let breaks: Vec<u32> = self
+                .page_breaks
+                .iter()
+                .copied()
+                .filter(|row| *row > 0)
+                .collect();
+            // More than Excel takes is an error of the library; its own breaks do then.
+            if breaks.len() <= 1023 {
+                self.worksheet.set_page_breaks(&breaks)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Sets the widths by the main table's columns, or by the page where there is none.
+    fn column_widths(
+        &mut self,
+        section: &'a Section,
+        main: Option<&'a Table>,
+    ) -> Result<(), Error> {
+        let page = &section.page;
+        let available = (page.width - page.margins.left - page.margins.right).max(100.0);
+        self.widths = match main {
+            Some(table) => natural_widths(table, self.document, available),
+            None => vec![available / 6.0; 6],
+        };
+        for (column, width) in self.widths.iter().enumerate() {
+            // A character of the default font, Calibri 11, is 5.25 points wide; 5 pixels are padding.
+            let characters = (f64::from(*width) / 5.25).clamp(3.0, 120.0);
+            self.worksheet.set_column_width(column as u16, characters)?;
+        }
+        Ok(())
+    }
+
+    /// Points across all columns.
+    pub fn width(&self) -> f32 {
+        self.widths.iter().sum()
+    }
+
+    pub fn last_column(&self) -> u16 {
+        self.widths.len().saturating_sub(1) as u16
+    }
+
+    /// Writes a text over the whole width and goes to the next row.
+    pub fn line(&mut self, content: &[Inline], id: StyleId, prefix: &str) -> Result<(), Error> {
+        let text = self.inline_text(content);
+        self.line_at(0, content, &(prefix.to_owned() + &text), id)
+    }
+
+    /// Writes `text`, from `content`, from `column` on, merged and wrapped where it is long.
+    pub fn line_at(
+        &mut self,
+        column: u16,
+        content: &[Inline],
+        text: &str,
+        id: StyleId,
+    ) -> Result<(), Error> {
+        if self.row > LAST_ROW {
+            return self.full();
+        }
+        let style = &self.document.styles[id];
+        let width: f32 = self.widths.iter().skip(usize::from(column)).sum();
+        let lines = line_count(text, style.font_size, style.bold, width * 0.97);
+        let own_width = self
+            .widths
+            .get(usize::from(column))
+            .copied()
+            .unwrap_or(width);
+        let wide = text_width(text, style.font_size, style.bold) > own_width;
+        let spread =
+            style.background.is_some() || style.align != platen_document::bound::Align::Start;
+        let wrap = lines > 1;
+        let link = self.link_of(content);
+        let key = Key {
+            style: id,
+            wrap,
+            link: link.is_some(),
+            ..Key::default()
+        };
+        let last = self.last_column();
+        if (wrap || (wide && spread)) && column < last {
+            let format = self.formats.get(self.document, &key);
+            self.worksheet
+                .merge_range(self.row, column, self.row, last, "", format)?;
+        }
+        self.text_at(column, content, text, link.as_deref(), &key)?;
+        let height = lines as f32 * style.font_size * style.line_height.max(1.2) + 2.0;
+        if lines > 1 || style.font_size > 11.0 {
+            self.worksheet
+                .set_row_height(self.row, f64::from(height.min(409.0)))?;
+        }
+        self.row += 1;
+        Ok(())
+    }
+
+    /// Writes a text into a cell: as a link, in the styles of its runs, or plainly.
+    pub fn text_at(
+        &mut self,
+        column: u16,
+        content: &[Inline],
+        text: &str,
+        link: Option<&str>,
+        key: &Key,
+    ) -> Result<(), Error> {
+        let text = self.cut(text);
+        if let Some(link) = link {
+            let format = self.formats.get(self.document, key);
+            let written = self.worksheet.write_url_with_options(
+                self.row,
+                column,
+                link,
+                &text,
+                "",
+                Some(format),
+            );
+            // Addresses that Excel refuses stay readable as text.
+            if written.is_ok() {
+                return Ok(());
+            }
+        }
+        let runs: Vec<_> = content
+            .iter()
+            .filter_map(|inline| match inline {
+                Inline::Text { text, style, .. } if !text.is_empty() => Some((
+                    text_format(&self.document.styles[*style]),
+                    text.as_ref(),
+                    *style,
+                )),
+                _ => None,
+            })
+            .collect();
+        let joined: String = runs.iter().map(|run| run.1).collect();
+        let mixed = runs.len() > 1 && runs.iter().any(|run| run.2 != runs[0].2) && joined == text;
+        let format = self.formats.get(self.document, key);
+        if mixed {
+            let segments: Vec<_> = runs
+                .iter()
+                .map(|(format, text, _)| (format, *text))
+                .collect();
+            self.worksheet
+                .write_rich_string_with_format(self.row, column, &segments, format)?;
+        } else {
+            self.worksheet
+                .write_string_with_format(self.row, column, &text, format)?;
+        }
+        Ok(())
+    }
+
+    /// The one address that `content` links to. Cells hold one link.
+    fn link_of(&mut self, content: &[Inline]) -> Option<String> {
+        let mut links = content.iter().filter_map(|inline| match inline {
+            Inline::Text {
+                link: Some(link), ..
+            } => Some(link.as_ref()),
+            _ => None,
+        });
+        let first = links.next()?;
+        if first.starts_with('#') || links.next().is_some() || content.len() > 1 {
+            let path = self.path;
+            self.report.warn(
+                "links-omitted",
+                path,
+                "a cell holds one link for all of its text",
+            );
+            return None;
+        }
+        Some(first.to_owned())
+    }
+
+    /// `content` as text, with footnote marks and without page numbers.
+    pub fn inline_text(&mut self, content: &[Inline]) -> String {
+        let mut text = String::new();
+        for inline in content {
+            match inline {
+                Inline::Text { text: piece, .. } => text.push_str(piece),
+                Inline::Break => text.push('\n'),
+                Inline::PageNumber(_) | Inline::PageCount(_) => {
+                    let path = self.path;
+                    self.report.warn(
+                        "page-number-omitted",
+                        path,
+                        "cells cannot show page numbers",
+                    );
+                }
+                Inline::Footnote { index, .. } => {
+                    text.push_str(&superscript(index + 1));
+                    if !self.footnotes.contains(index) {
+                        self.footnotes.push(*index);
+                    }
+                }
+            }
+        }
+        text
+    }
+
+    pub fn cut(&mut self, text: &str) -> String {
+        // Control characters that XML cannot hold are dropped by the library's escaping only in part.
+        let clean = |c: &char| *c >= ' ' || matches!(*c, '\n' | '\t');
+        let mut units = 0;
+        let cut: String = text
+            .chars()
+            .filter(clean)
+            .take_while(|c| {
+                units += c.len_utf16();
+                units <= LONGEST_TEXT
+            })
+            .collect();
+        if units > LONGEST_TEXT {
+            let path = self.path;
+            self.report.warn(
+                "text-cut",
+                path,
+                "a cell holds 32,767 characters; the rest is left out",
+            );
+        }
+        cut
+    }
+
+    /// Says that the sheet has no more rows.
+    pub fn full(&mut self) -> Result<(), Error> {
+        let path = self.path;
+        self.report.warn(
+            "rows-omitted",
+            path,
+            "a sheet holds 1,048,576 rows; the rest is left out",
+        );
+        Ok(())
+    }
+
+    fn write_footnotes(&mut self) -> Result<(), Error> {
+        let document = self.document;
+        let footnotes = std::mem::take(&mut self.footnotes);
+        if footnotes.is_empty() {
+            return Ok(());
+        }
+        self.row += 1;
+        for index in footnotes {
+            if let Some(footnote) = document.footnotes.get(index as usize) {
+                let mark = superscript(index + 1) + " ";
+                self.line(&footnote.content, document.named.footnote, &mark)?;
+            }
+        }
+        self.report.warn(
+            "footnotes-as-rows",
+            "",
+            "footnotes stand below the sheet's last row",
+        );
+        Ok(())
+    }
+}
+
+fn superscript(number: u32) -> String {
+    let digits = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
+    let digit = |c: char| c.to_digit(10).map(|digit| digits[digit as usize]);
+    number.to_string().chars().filter_map(digit).collect()
+}
+
+/// The table with the most rows, by whose columns the sheet is divided.
+pub(super) fn main_table(section: &Section) -> Option<&Table> {
+    let mut main: Option<&Table> = None;
+    walk(&section.body, &mut |block: &Block| {
+        if let BlockKind::Table(table) = &block.kind
+            && main.is_none_or(|main| table.rows.len() > main.rows.len())
+        {
+            main = Some(table);
+        }
+    });
+    main
+}
+
+/// Widths of columns from their content; shares of the page are taken as they are.
+fn natural_widths(table: &Table, document: &Document, available: f32) -> Vec<f32> {
+    let mut natural = vec![(36.0f32, 30.0f32); table.columns.len()];
+    let every = (table.rows.len() / 300).max(1);
+    for row in table.header.iter().chain(table.rows.iter().step_by(every)) {
+        let mut column = 0;
+        for cell in &row.cells {
+            let span = usize::from(cell.col_span.max(1));
+            if span == 1 && column < natural.len() {
+                let style = &document.styles[cell.style];
+                let text = cell_text(cell, document);
+                let width = text
+                    .split('\n')
+                    .map(|line| text_width(line, style.font_size, style.bold))
+                    .fold(0.0, f32::max);
+                // The filter's button and the cell's own padding take room.
+                natural[column].0 = natural[column].0.max((width + 16.0).min(300.0));
+            }
+            column += span;
+        }
+    }
+    let specs: Vec<_> = table.columns.iter().map(|column| column.width).collect();
+    let solved = solve(&specs, &natural, available, false);
+    // No page bounds a sheet: what is too narrow for its content may be wider.
+    solved
+        .iter()
+        .zip(&natural)
+        .zip(&specs)
+        .map(|((solved, natural), spec)| match spec {
+            ColumnWidth::Fixed(_) => solved.max(natural.0.min(90.0)),
+            _ => solved.max(natural.0),
+        })
+        .collect()
+}

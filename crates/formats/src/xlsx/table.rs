@@ -1,0 +1,439 @@
+//! Tables: typed cells, frozen and filtered headers, groups as outline, totals as live formulas.
+
+use platen_document::bound::{
+    Aggregate, Cell, CellContent, RowKind, Table, TableBorders, Value, ValueFormat,
+};
+use rust_xlsxwriter::Formula;
+
+use super::{
+    format::Key,
+    number_format,
+    sheet::{LAST_ROW, Sheet},
+};
+use crate::{
+    Error,
+    grid::{Grid, Slot},
+    plain::cell_text,
+};
+
+/// Headers further down are not frozen: they would leave too little to scroll.
+const LOWEST_FROZEN_ROW: u32 = 12;
+/// Levels of an outline that Excel knows.
+const LEVELS: usize = 4;
+
+/// Where the rows of groups begin, and which columns hold numbers alone.
+struct Spans {
+    /// First row of the running group by level.
+    starts: [u32; LEVELS],
+    /// First row of the body, and the row after its last one before the totals.
+    body: u32,
+    end: u32,
+    /// Columns whose data cells are all typed or empty.
+    live: Vec<bool>,
+}
+
+impl<'a> Sheet<'a> {
+    pub(super) fn table(&mut self, table: &'a Table, main: bool) -> Result<(), Error> {
+        let top = self.row;
+        let mut grid = Grid::new(table.columns.len());
+        for (index, row) in table.header.iter().enumerate() {
+            let left = table.header.len() - index;
+            let slots = grid.place(row, left).to_vec();
+            self.row_of(table, &slots, row.kind, false, None, table.rows.is_empty())?;
+        }
+        let body = self.row;
+        if main && !self.main_written && !table.header.is_empty() {
+            self.main_written = true;
+            self.fix_header(table, top, body)?;
+        }
+        let mut spans = Spans {
+            starts: [body; LEVELS],
+            body,
+            end: body + leading_rows(table),
+            live: live_columns(table),
+        };
+        self.outline(table, body)?;
+        let mut grid = Grid::new(table.columns.len());
+        let mut data_rows = 0usize;
+        for (index, row) in table.rows.iter().enumerate() {
+            if self.row > LAST_ROW {
+                return self.full();
+            }
+            if row.page_break {
+                self.page_breaks.push(self.row);
+            }
+            data_rows = if row.kind == RowKind::Data {
+                data_rows + 1
+            } else {
+                0
+            };
+            let striped = data_rows > 0 && data_rows.is_multiple_of(2);
+            let slots = grid.place(row, table.rows.len() - index).to_vec();
+            let last = index + 1 == table.rows.len();
+            let at = self.row;
+            self.row_of(table, &slots, row.kind, striped, Some(&spans), last)?;
+            match row.kind {
+                RowKind::GroupHeader(level) => {
+                    spans
+                        .starts
+                        .iter_mut()
+                        .skip(level.into())
+                        .for_each(|start| *start = at + 1);
+                }
+                RowKind::Subtotal(level) => {
+                    spans
+                        .starts
+                        .iter_mut()
+                        .skip(level.into())
+                        .for_each(|start| *start = at + 1);
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Freezes, repeats and filters the header of the sheet's main table.
+    fn fix_header(&mut self, table: &Table, top: u32, body: u32) -> Result<(), Error> {
+        if body <= LOWEST_FROZEN_ROW {
+            self.worksheet.set_freeze_panes(body, 0)?;
+        }
+        if table.repeat_header {
+            self.worksheet.set_repeat_rows(top, body - 1)?;
+        }
+        let grouped = table
+            .rows
+            .iter()
+            .any(|row| matches!(row.kind, RowKind::GroupHeader(_) | RowKind::Subtotal(_)));
+        let rows = leading_rows(table);
+        let last = table.columns.len().saturating_sub(1) as u16;
+        if !grouped && rows > 0 && body + rows - 1 <= LAST_ROW {
+            self.worksheet
+                .autofilter(body - 1, 0, body + rows - 1, last)?;
+        }
+        Ok(())
+    }
+
+    /// Groups as an outline, to be folded.
+    fn outline(&mut self, table: &Table, body: u32) -> Result<(), Error> {
+        let has_subtotals = table
+            .rows
+            .iter()
+            .any(|row| matches!(row.kind, RowKind::Subtotal(_)));
+        if !has_subtotals {
+            return Ok(());
+        }
+        if self.constant_memory {
+            let path = self.path;
+            self.report.warn(
+                "outline-omitted",
+                path,
+                "groups of tables this long are written without an outline",
+            );
+            return Ok(());
+        }
+        let mut starts = [body; LEVELS];
+        for (index, row) in table.rows.iter().enumerate() {
+            let at = body + index as u32;
+            match row.kind {
+                RowKind::GroupHeader(level) => {
+                    starts
+                        .iter_mut()
+                        .skip(level.into())
+                        .for_each(|start| *start = at + 1);
+                }
+                RowKind::Subtotal(level) => {
+                    let start = starts[usize::from(level).min(LEVELS - 1)];
+                    if start < at && at <= LAST_ROW {
+                        self.worksheet.group_rows(start, at - 1)?;
+                    }
+                    starts
+                        .iter_mut()
+                        .skip(level.into())
+                        .for_each(|start| *start = at + 1);
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn row_of(
+        &mut self,
+        table: &'a Table,
+        slots: &[Slot<'a>],
+        kind: RowKind,
+        striped: bool,
+        spans: Option<&Spans>,
+        last: bool,
+    ) -> Result<(), Error> {
+        let fill = table.zebra.filter(|_| striped);
+        let mut height: f32 = 0.0;
+        for slot in slots {
+            let Slot::Cell { column, span, cell } = *slot else {
+                continue;
+            };
+            let columns = table.columns.len();
+            let mut key = Key {
+                style: cell.style,
+                fill,
+                lines: lines(table.borders, column, columns, spans.is_none(), last),
+                line_color: table.border_color,
+                ..Key::default()
+            };
+            height = height.max(self.cell_height(table, cell, column, span, &mut key));
+            let rows = if self.constant_memory {
+                1
+            } else {
+                u32::from(cell.row_span.max(1))
+            };
+            let bottom = (self.row + rows - 1).min(LAST_ROW);
+            if span > 1 || bottom > self.row {
+                let format = self.formats.get(self.document, &key);
+                let right = (column + span - 1) as u16;
+                self.worksheet
+                    .merge_range(self.row, column as u16, bottom, right, "", format)?;
+            }
+            self.cell(table, cell, column as u16, kind, spans, key)?;
+        }
+        if height > 15.5 {
+            self.worksheet
+                .set_row_height(self.row, f64::from(height.min(409.0)))?;
+        }
+        self.row += 1;
+        Ok(())
+    }
+
+    /// Height that the cell needs; sets its text to wrap where that takes several lines.
+    fn cell_height(
+        &self,
+        table: &Table,
+        cell: &Cell,
+        column: usize,
+        span: usize,
+        key: &mut Key,
+    ) -> f32 {
+        let style = &self.document.styles[cell.style];
+        let single = style.font_size * 1.35;
+        if cell.value != Value::Empty || table.rows.len() > super::CONSTANT_MEMORY_ROWS {
+            return single;
+        }
+        let text = cell_text(cell, self.document);
+        let width: f32 = self.widths.iter().skip(column).take(span).sum();
+        let fits = crate::metrics::text_width(&text, style.font_size, style.bold) + 6.0 <= width;
+        if fits && !text.contains('\n') {
+            return single;
+        }
+        key.wrap = true;
+        if cell.row_span > 1 {
+            return single;
+        }
+        let lines = crate::metrics::line_count(&text, style.font_size, style.bold, width - 6.0);
+        lines as f32 * style.font_size * 1.3 + 2.0
+    }
+
+    fn cell(
+        &mut self,
+        table: &'a Table,
+        cell: &'a Cell,
+        column: u16,
+        kind: RowKind,
+        spans: Option<&Spans>,
+        mut key: Key,
+    ) -> Result<(), Error> {
+        let format = cell
+            .format
+            .as_deref()
+            .or(table.columns.get(usize::from(column)).map(|c| &c.format));
+        key.number = number(cell.value, format, &self.document.language);
+        if let (Some(aggregate), Some(spans)) = (cell.aggregate, spans)
+            && let Some(formula) = total(aggregate, kind, column, self.row, spans)
+            && let Value::Number(value) = cell.value
+        {
+            let format = self.formats.get(self.document, &key);
+            let formula = Formula::new(formula).set_result(value.to_string());
+            self.worksheet
+                .write_formula_with_format(self.row, column, formula, format)?;
+            return Ok(());
+        }
+        let serial = match cell.value {
+            Value::Number(number) => Some(number),
+            Value::Date(days) => Some(f64::from(days) + 25_569.0),
+            Value::DateTime(seconds) => Some(seconds as f64 / 86_400.0 + 25_569.0),
+            Value::Time(seconds) => Some(f64::from(seconds) / 86_400.0),
+            Value::Bool(_) | Value::Empty => None,
+        };
+        // Excel counts days from 1900-01-01 and believes that 1900 was a leap year.
+        let dated = matches!(cell.value, Value::Date(_) | Value::DateTime(_));
+        let serial = serial.filter(|serial| serial.is_finite() && (!dated || *serial >= 61.0));
+        if let Some(serial) = serial {
+            let format = self.formats.get(self.document, &key);
+            self.worksheet
+                .write_number_with_format(self.row, column, serial, format)?;
+        } else if let Value::Bool(value) = cell.value {
+            let format = self.formats.get(self.document, &key);
+            self.worksheet
+                .write_boolean_with_format(self.row, column, value, format)?;
+        } else if let CellContent::Inlines(content) = &cell.content {
+            let text = self.inline_text(content);
+            self.path_text(column, content, &text, &key)?;
+        } else {
+            if let CellContent::Blocks(blocks) = &cell.content
+                && blocks.iter().any(|block| !is_text(block))
+            {
+                let path = blocks.first().map_or("", |block| &block.path);
+                self.report
+                    .warn("cell-flattened", path, "a cell holds text only");
+            }
+            let text = cell_text(cell, self.document);
+            let text = self.cut(&text);
+            let format = self.formats.get(self.document, &key);
+            if text.is_empty() {
+                self.worksheet.write_blank(self.row, column, format)?;
+            } else {
+                self.worksheet
+                    .write_string_with_format(self.row, column, &text, format)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn path_text(
+        &mut self,
+        column: u16,
+        content: &[platen_document::bound::Inline],
+        text: &str,
+        key: &Key,
+    ) -> Result<(), Error> {
+        let link = match content {
+            [
+                platen_document::bound::Inline::Text {
+                    link: Some(link), ..
+                },
+            ] if !link.starts_with('#') => Some(link.as_ref()),
+            _ => None,
+        };
+        self.text_at(column, content, text, link, key)
+    }
+}
+
+fn is_text(block: &platen_document::bound::Block) -> bool {
+    use platen_document::bound::BlockKind;
+    matches!(
+        block.kind,
+        BlockKind::Paragraph(_)
+            | BlockKind::Heading { .. }
+            | BlockKind::List(_)
+            | BlockKind::Spacer(_)
+    )
+}
+
+/// Rows before the first total.
+fn leading_rows(table: &Table) -> u32 {
+    table
+        .rows
+        .iter()
+        .take_while(|row| row.kind != RowKind::Total)
+        .count() as u32
+}
+
+/// Columns in which a formula sees what the document shows: every data cell is typed or empty.
+fn live_columns(table: &Table) -> Vec<bool> {
+    let mut live = vec![true; table.columns.len()];
+    for row in table.rows.iter().filter(|row| row.kind == RowKind::Data) {
+        let mut column = 0;
+        for cell in &row.cells {
+            let empty = matches!(&cell.content, CellContent::Text(text) if text.is_empty());
+            if !matches!(cell.value, Value::Number(_)) && !empty && column < live.len() {
+                live[column] = false;
+            }
+            column += usize::from(cell.col_span.max(1));
+        }
+    }
+    live
+}
+
+/// The formula of a total. `SUBTOTAL` leaves nested subtotals out; its functions below 100 count
+/// folded rows, as the printed total does.
+fn total(
+    aggregate: Aggregate,
+    kind: RowKind,
+    column: u16,
+    row: u32,
+    spans: &Spans,
+) -> Option<String> {
+    let counts = aggregate == Aggregate::Count;
+    if !counts
+        && !spans
+            .live
+            .get(usize::from(column))
+            .copied()
+            .unwrap_or(false)
+    {
+        return None;
+    }
+    let (first, end) = match kind {
+        RowKind::Subtotal(level) => (spans.starts[usize::from(level).min(LEVELS - 1)], row),
+        RowKind::Total => (spans.body, spans.end.min(row)),
+        _ => return None,
+    };
+    if end <= first {
+        return None;
+    }
+    let function = match aggregate {
+        Aggregate::Sum => 9,
+        Aggregate::Avg => 1,
+        Aggregate::Min => 5,
+        Aggregate::Max => 4,
+        Aggregate::Count => 3,
+    };
+    let letters = rust_xlsxwriter::utility::column_number_to_name(column);
+    Some(format!(
+        "=SUBTOTAL({function},{letters}{}:{letters}{end})",
+        first + 1
+    ))
+}
+
+/// The number format of a typed value.
+fn number(value: Value, format: Option<&ValueFormat>, language: &str) -> Option<String> {
+    use platen_document::bound::FormatLength;
+    let code = |format: &ValueFormat| number_format(format, language);
+    match (value, format) {
+        (Value::Empty | Value::Bool(_), _) => None,
+        (Value::Number(number), Some(ValueFormat::Number { decimals: None })) => {
+            let written = number.abs().to_string();
+            let decimals = written
+                .split_once('.')
+                .map_or(0, |(_, digits)| digits.len().min(6));
+            Some(code(&ValueFormat::Number {
+                decimals: Some(decimals as u8),
+            }))
+        }
+        (Value::Number(_), Some(format)) => Some(code(format)),
+        (Value::Number(_), None) => None,
+        (Value::Date(_), Some(format @ ValueFormat::Date(_)))
+        | (Value::Time(_), Some(format @ ValueFormat::Time(_)))
+        | (Value::DateTime(_), Some(format @ (ValueFormat::DateTime(_) | ValueFormat::Date(_)))) => {
+            Some(code(format))
+        }
+        (Value::Date(_), _) => Some(code(&ValueFormat::Date(FormatLength::Medium))),
+        (Value::Time(_), _) => Some(code(&ValueFormat::Time(FormatLength::Short))),
+        (Value::DateTime(_), _) => Some(code(&ValueFormat::DateTime(FormatLength::Medium))),
+    }
+}
+
+/// Lines around a cell: top, right, bottom, left.
+fn lines(
+    borders: TableBorders,
+    column: usize,
+    columns: usize,
+    header: bool,
+    last: bool,
+) -> [bool; 4] {
+    match borders {
+        TableBorders::None => [false; 4],
+        TableBorders::Horizontal => [false, false, true, false],
+        TableBorders::All => [true; 4],
+        TableBorders::Outer => [header, column + 1 == columns, last, column == 0],
+    }
+}

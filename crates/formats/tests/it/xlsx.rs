@@ -1,0 +1,119 @@
+//! XLSX: typed cells, live totals, header set-up, the same text through LibreOffice.
+
+use platen_document::bound::Document;
+use platen_formats::xlsx::write;
+
+use crate::{
+    office::{assert_holds, text_by_office},
+    package::{parts, text},
+    sample,
+};
+
+#[test]
+fn parts_are_sound_and_equal_documents_make_equal_bytes() {
+    for document in [
+        sample::everything("en-GB"),
+        sample::arabic(),
+        sample::spans(),
+        Document::default(),
+    ] {
+        let written = write(&document).unwrap();
+        parts(&written.bytes);
+        assert_eq!(written.bytes, write(&document).unwrap().bytes);
+    }
+}
+
+#[test]
+fn cells_are_typed_and_totals_live() {
+    let written = write(&sample::everything("en-GB")).unwrap();
+    let parts = parts(&written.bytes);
+    let sheet = text(&parts, "xl/worksheets/sheet1.xml");
+    for piece in [
+        "SUBTOTAL(9,F",
+        "outlineLevel=\"1\"",
+        "<v>46269</v>",
+        "fitToHeight=\"0\"",
+        "<mergeCell ",
+        "&amp;LPage &amp;P of &amp;N",
+    ] {
+        assert!(sheet.contains(piece), "{piece}\n{sheet}");
+    }
+    assert!(sheet.contains("<v>332.5</v>"), "totals carry their result");
+    let workbook = text(&parts, "xl/workbook.xml");
+    assert!(workbook.contains("name=\"Report 2026 Q3\""));
+    assert!(workbook.contains("state=\"hidden\""));
+    assert!(parts.contains_key("xl/charts/chart4.xml"));
+    let styles = text(&parts, "xl/styles.xml");
+    assert!(styles.contains("[$€]#,##0.00"), "{styles}");
+    let codes: Vec<_> = written
+        .warnings
+        .iter()
+        .map(|warning| warning.code.as_str())
+        .collect();
+    assert_eq!(
+        codes,
+        [
+            "first-page-header-omitted",
+            "contents-omitted",
+            "links-omitted",
+            "panel-flattened",
+            "columns-flattened",
+            "signature-as-line",
+            "links-omitted",
+            "footnotes-as-rows",
+        ]
+    );
+}
+
+#[test]
+fn one_long_table_is_frozen_and_filtered() {
+    let parts = parts(&write(&sample::long_table(50)).unwrap().bytes);
+    let sheet = text(&parts, "xl/worksheets/sheet1.xml");
+    assert!(sheet.contains("state=\"frozen\""));
+    assert!(sheet.contains("<autoFilter ref=\"A2:F52\""), "{sheet}");
+    assert!(text(&parts, "xl/workbook.xml").contains("Print_Titles"));
+}
+
+#[test]
+fn very_long_tables_are_written_in_constant_memory() {
+    let written = write(&sample::long_table(20_500)).unwrap();
+    let parts = parts(&written.bytes);
+    let sheet = text(&parts, "xl/worksheets/sheet1.xml");
+    assert!(sheet.contains("r=\"20503\""));
+    assert!(sheet.contains("SUBTOTAL(9,F3:F20502)"));
+}
+
+#[test]
+fn texts_never_become_formulas() {
+    let parts = parts(&write(&sample::spans()).unwrap().bytes);
+    assert!(!text(&parts, "xl/worksheets/sheet1.xml").contains("<f>"));
+    assert!(text(&parts, "xl/sharedStrings.xml").contains("<t>=1+1</t>"));
+}
+
+#[test]
+fn libre_office_prints_the_same_text() {
+    let written = write(&sample::everything("en-GB")).unwrap();
+    let Some(text) = text_by_office(&written.bytes, "everything.xlsx") else {
+        return;
+    };
+    assert_holds(
+        &text,
+        &[
+            "Quarterly report",
+            "twelve per cent <against> last year & beyond",
+            "3. Third step",
+            "All amounts are in euro.",
+            "Example Ltd",
+            "R-2026-07",
+            "Region 2",
+            "€249.50",
+            "€332.50",
+            "The right column.",
+            "Figure 1: Gradient",
+            "After the break.",
+            "Revenue (Pie)",
+            "Audited figures",
+            "Page 1 of",
+        ],
+    );
+}
