@@ -12,7 +12,7 @@ pub enum Error {
     #[error(transparent)]
     Pdf(#[from] platen_formats::pdf::Error),
     /// A writer failed.
-    #[error(transparent)]
+    #[error("the document could not be written")]
     Write(#[source] platen_formats::Error),
     /// A page that the document does not have.
     #[error("the document has {pages} page{}, so there is no page {page}", if *.pages == 1 { "" } else { "s" })]

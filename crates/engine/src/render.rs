@@ -12,10 +12,10 @@ use std::{
 
 use platen_document::{
     BindOptions, CompiledTemplate, Diagnostic,
-    bound::Document,
+    bound::{Block, BlockKind, Document},
     template::{Orientation, PaperSize},
 };
-use platen_formats::{csv, docx, html, pdf, picture, pptx, xlsx};
+use platen_formats::{csv, docx, html, pdf, picture, xlsx};
 use platen_layout::{FaceInfo, FontLibrary, Layout, Shaper};
 use serde_json::Value as Json;
 
@@ -183,9 +183,8 @@ impl Engine {
         let document =
             platen_document::bind(template, data, &bind_options, &host).map_err(Error::Mistakes)?;
         clock.mark("bind")?;
-        let paged = |format: &Format| matches!(format, Format::Pdf | Format::Png | Format::Svg);
         let mut pages = None;
-        if formats.iter().any(paged) {
+        if formats.iter().any(|format| needs_pages(*format, &document)) {
             let mut shaper = self.take_shaper();
             let layout = platen_layout::layout(&document, &mut shaper, options.stop.as_deref());
             clock.mark("layout")?;
@@ -221,7 +220,7 @@ impl Engine {
                 self.write_pages(document, shaper, layout, format, options, &mut warnings)?
             }
             (other, _) => {
-                let written = write_plain(document, other, options)?;
+                let written = write_plain(document, pages.map(|(_, layout)| layout), other, options)?;
                 warnings.extend(written.warnings);
                 written.bytes
             }
@@ -285,15 +284,45 @@ impl Engine {
     }
 }
 
+/// True for formats made of pages, and for Word documents whose table of contents shows numbers.
+fn needs_pages(format: Format, document: &Document) -> bool {
+    match format {
+        Format::Pdf | Format::Png | Format::Svg => true,
+        Format::Docx => document.sections.iter().any(|section| {
+            let contents = |block: &Block| matches!(block.kind, BlockKind::TableOfContents { .. });
+            section.body.iter().any(contents)
+        }),
+        Format::Html | Format::Pptx | Format::Xlsx | Format::Csv => false,
+    }
+}
+
+fn write_docx(
+    document: &Document,
+    layout: Option<&Layout>,
+) -> Result<platen_formats::Written, platen_formats::Error> {
+    let heading_pages: Vec<String> = layout.map_or_else(Vec::new, |layout| {
+        layout
+            .outline
+            .iter()
+            .map(|entry| layout.pages[entry.page as usize].number.to_string())
+            .collect()
+    });
+    let docx_options = docx::DocxOptions {
+        heading_pages: &heading_pages,
+    };
+    docx::write(document, &docx_options)
+}
+
 fn write_plain(
     document: &Document,
+    layout: Option<&Layout>,
     format: Format,
     options: &RenderOptions,
 ) -> Result<platen_formats::Written, Error> {
     let written = match format {
         Format::Html => html::write(document),
-        Format::Docx => docx::write(document),
-        Format::Pptx => pptx::write(document),
+        Format::Docx => write_docx(document, layout),
+        Format::Pptx => write_docx(document, None),
         Format::Xlsx => xlsx::write(document),
         Format::Csv => {
             let csv_options = csv::CsvOptions {
