@@ -220,7 +220,8 @@ impl Engine {
                 self.write_pages(document, shaper, layout, format, options, &mut warnings)?
             }
             (other, _) => {
-                let written = write_plain(document, pages.map(|(_, layout)| layout), other, options)?;
+                let written =
+                    write_plain(document, pages.map(|(_, layout)| layout), other, options)?;
                 warnings.extend(written.warnings);
                 written.bytes
             }

@@ -58,9 +58,14 @@ fn draw(what: &str, total: usize, done: &AtomicUsize, over: &AtomicBool) {
         if start.elapsed() >= DELAY {
             let count = done.load(Ordering::Relaxed).min(total);
             let filled = WIDTH * count / total;
-            let bar: String = (0..WIDTH).map(|i| if i < filled { '█' } else { '░' }).collect();
+            let bar: String = (0..WIDTH)
+                .map(|i| if i < filled { '█' } else { '░' })
+                .collect();
             let seconds = start.elapsed().as_secs_f32();
-            let _ = write!(std::io::stderr(), "\r{what} {bar} {count}/{total} {seconds:.1} s ");
+            let _ = write!(
+                std::io::stderr(),
+                "\r{what} {bar} {count}/{total} {seconds:.1} s "
+            );
             let _ = std::io::stderr().flush();
             drawn = true;
         }

@@ -61,11 +61,16 @@ impl Failure {
                     say(format_args!("{mistake}"));
                 }
                 let plural = if mistakes.len() == 1 { "" } else { "s" };
-                say(format_args!("error: {} mistake{plural}; nothing was made", mistakes.len()));
+                say(format_args!(
+                    "error: {} mistake{plural}; nothing was made",
+                    mistakes.len()
+                ));
             }
             Self::Internal(message) => {
                 say(format_args!("error: {message}"));
-                say(format_args!("hint: this is a bug in Platen; please report it with the template"));
+                say(format_args!(
+                    "hint: this is a bug in Platen; please report it with the template"
+                ));
             }
         }
         code
@@ -73,7 +78,9 @@ impl Failure {
 
     fn to_json(&self) -> serde_json::Value {
         match self {
-            Self::Caller(message, hint) => serde_json::json!({"ok": false, "error": message, "hint": hint}),
+            Self::Caller(message, hint) => {
+                serde_json::json!({"ok": false, "error": message, "hint": hint})
+            }
             Self::Mistakes(mistakes) => serde_json::json!({"ok": false, "diagnostics": mistakes}),
             Self::Internal(message) => serde_json::json!({"ok": false, "error": message}),
         }

@@ -18,6 +18,11 @@ pub struct Arguments {
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let mut command = crate::Arguments::command();
-    clap_complete::generate(arguments.shell, &mut command, "platen", &mut std::io::stdout());
+    clap_complete::generate(
+        arguments.shell,
+        &mut command,
+        "platen",
+        &mut std::io::stdout(),
+    );
     Ok(ExitCode::SUCCESS)
 }

@@ -53,7 +53,11 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
     ];
     for family in COMMON_FAMILIES {
         let there = engine.has_family(family);
-        let detail = if there { "found" } else { "not installed; another font stands in" };
+        let detail = if there {
+            "found"
+        } else {
+            "not installed; another font stands in"
+        };
         findings.push(finding(format!("font {family}"), there, detail));
     }
     for (program, purpose) in PROGRAMS {
@@ -77,7 +81,11 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
         }
     }
     let sound = findings.iter().take(3).all(|one| one.good);
-    Ok(if sound { ExitCode::SUCCESS } else { ExitCode::from(2) })
+    Ok(if sound {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::from(2)
+    })
 }
 
 fn finding(name: impl Into<String>, good: bool, detail: impl Into<String>) -> Finding {
@@ -89,7 +97,8 @@ fn finding(name: impl Into<String>, good: bool, detail: impl Into<String>) -> Fi
 }
 
 fn render_check(engine: &Engine) -> Finding {
-    let template = br#"{"key":"doctor","name":"Doctor","body":[{"type":"text","content":"Hello"}]}"#;
+    let template =
+        br#"{"key":"doctor","name":"Doctor","body":[{"type":"text","content":"Hello"}]}"#;
     let start = Instant::now();
     let result = engine.compile(template).and_then(|template| {
         let data = serde_json::json!({});
@@ -114,8 +123,16 @@ fn data_dir_check(arguments: &Arguments) -> Finding {
         .join(format!(".platen-doctor-{}", std::process::id()));
     let result = std::fs::write(&probe, b"x").and_then(|()| std::fs::remove_file(&probe));
     match result {
-        Ok(()) => finding("data folder", true, format!("{} can be written", folder.display())),
-        Err(error) => finding("data folder", false, format!("{}: {error}", folder.display())),
+        Ok(()) => finding(
+            "data folder",
+            true,
+            format!("{} can be written", folder.display()),
+        ),
+        Err(error) => finding(
+            "data folder",
+            false,
+            format!("{}: {error}", folder.display()),
+        ),
     }
 }
 

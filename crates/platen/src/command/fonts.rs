@@ -34,7 +34,10 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
     }
     for face in engine.fonts() {
         let slant = if face.italic { "italic" } else { "" };
-        print_line(&format!("{:<34} {:>4} {slant:<7} {}", face.family, face.weight, face.origin));
+        print_line(&format!(
+            "{:<34} {:>4} {slant:<7} {}",
+            face.family, face.weight, face.origin
+        ));
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -57,7 +57,12 @@ impl Command {
 #[derive(Clone, Debug, Args)]
 pub struct FontArguments {
     /// Folder of fonts that win over the system's; may be given several times.
-    #[arg(long = "fonts", value_name = "DIR", env = "PLATEN_FONTS_DIR", value_delimiter = ':')]
+    #[arg(
+        long = "fonts",
+        value_name = "DIR",
+        env = "PLATEN_FONTS_DIR",
+        value_delimiter = ':'
+    )]
     folders: Vec<PathBuf>,
     /// Use only the fonts shipped with Platen and those of --fonts.
     #[arg(long)]
@@ -86,7 +91,10 @@ fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::new();
     let name = path.display().to_string();
     let read = if name == "-" {
-        std::io::stdin().lock().take(MAX_INPUT_BYTES).read_to_end(&mut bytes)
+        std::io::stdin()
+            .lock()
+            .take(MAX_INPUT_BYTES)
+            .read_to_end(&mut bytes)
     } else {
         std::fs::File::open(path)
             .and_then(|file| file.take(MAX_INPUT_BYTES).read_to_end(&mut bytes))

@@ -236,6 +236,10 @@ fn tell(arguments: &Arguments, all: &[Rendered], start: Instant, output: OutputA
         let pages = one.pages.map_or(String::new(), |pages| {
             format!(", {pages} page{}", if pages == 1 { "" } else { "s" })
         });
-        say(format_args!("{}: {} bytes{pages}", path.display(), one.bytes.len()));
+        say(format_args!(
+            "{}: {} bytes{pages}",
+            path.display(),
+            one.bytes.len()
+        ));
     }
 }

@@ -43,5 +43,9 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
             say(format_args!("error: {errors} mistake{plural}"));
         }
     }
-    Ok(if valid { ExitCode::SUCCESS } else { ExitCode::from(1) })
+    Ok(if valid {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::from(1)
+    })
 }

@@ -1,0 +1,50 @@
+//! Why a record could not be read or written.
+
+/// Why a record could not be read or written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// There is no template of that key, or no such version.
+    #[error("there is no such template or version")]
+    NotFound,
+    /// A template of that key exists already; its version is given.
+    #[error("a template of that key exists already, at version {0}")]
+    Exists(u32),
+    /// The expected version is not the current one, which is given.
+    #[error("the current version is {0}, not the expected one")]
+    Stale(u32),
+    /// Too many writes wait already: try again.
+    #[error("too many writes wait; try again")]
+    Busy,
+    /// The store is shut down.
+    #[error("the store is shut down")]
+    Closed,
+    /// The disk is full.
+    #[error("the disk is full")]
+    DiskFull,
+    /// The database failed.
+    #[error("the database failed")]
+    Database(#[source] rusqlite::Error),
+    /// The folder of the database cannot be made.
+    #[error("the data folder cannot be made")]
+    Folder(#[from] std::io::Error),
+    /// The database was written by a newer version of Platen.
+    #[error(
+        "the database has schema {found}, but this version of Platen knows only {known}: use a newer Platen"
+    )]
+    TooNew {
+        /// Schema of the database.
+        found: u32,
+        /// Newest schema known.
+        known: u32,
+    },
+}
+
+impl From<rusqlite::Error> for Error {
+    fn from(error: rusqlite::Error) -> Self {
+        match error.sqlite_error_code() {
+            Some(rusqlite::ErrorCode::DiskFull) => Self::DiskFull,
+            _ => Self::Database(error),
+        }
+    }
+}

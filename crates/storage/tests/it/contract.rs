@@ -1,0 +1,153 @@
+//! What every [`TemplateStore`] must do.
+
+use std::sync::Arc;
+
+use platen_storage::{Error, NewVersion, SqliteStore, TemplateStore};
+
+fn version(key: &str, source: &str) -> NewVersion {
+    NewVersion {
+        key: key.to_owned(),
+        name: format!("Name of {key}"),
+        source: source.as_bytes().into(),
+        note: None,
+    }
+}
+
+async fn versions_are_immutable(store: &dyn TemplateStore) {
+    let first = store.create(version("a", "one")).await.unwrap();
+    assert_eq!((first.version, first.size_bytes), (1, 3));
+    assert!(matches!(
+        store.create(version("a", "x")).await,
+        Err(Error::Exists(1))
+    ));
+    let second = store.update(version("a", "two"), 1).await.unwrap();
+    assert_eq!(second.version, 2);
+    assert!(matches!(
+        store.update(version("a", "x"), 1).await,
+        Err(Error::Stale(2))
+    ));
+    assert!(matches!(
+        store.update(version("b", "x"), 1).await,
+        Err(Error::NotFound)
+    ));
+    assert_eq!(&*store.get("a".into(), None).await.unwrap().source, b"two");
+    assert_eq!(
+        &*store.get("a".into(), Some(1)).await.unwrap().source,
+        b"one"
+    );
+    assert!(matches!(
+        store.get("a".into(), Some(9)).await,
+        Err(Error::NotFound)
+    ));
+    let third = store
+        .restore("a".into(), 1, 2, Some("back".into()))
+        .await
+        .unwrap();
+    assert_eq!((third.version, third.restored_from), (3, Some(1)));
+    assert_eq!(&*store.get("a".into(), None).await.unwrap().source, b"one");
+    let all = store.versions("a".into(), None, 10).await.unwrap();
+    assert_eq!(
+        all.iter().map(|info| info.version).collect::<Vec<_>>(),
+        [3, 2, 1]
+    );
+    let some = store.versions("a".into(), Some(3), 1).await.unwrap();
+    assert_eq!(
+        some.iter().map(|info| info.version).collect::<Vec<_>>(),
+        [2]
+    );
+}
+
+async fn numbers_survive_deletion(store: &dyn TemplateStore) {
+    store.create(version("gone", "secret")).await.unwrap();
+    assert!(matches!(
+        store.delete("gone".into(), 7).await,
+        Err(Error::Stale(1))
+    ));
+    store.delete("gone".into(), 1).await.unwrap();
+    assert!(matches!(
+        store.delete("gone".into(), 1).await,
+        Err(Error::NotFound)
+    ));
+    assert!(matches!(
+        store.get("gone".into(), None).await,
+        Err(Error::NotFound)
+    ));
+    assert!(matches!(
+        store.get("gone".into(), Some(1)).await,
+        Err(Error::NotFound)
+    ));
+    let again = store.create(version("gone", "new")).await.unwrap();
+    assert_eq!(again.version, 2);
+    assert!(matches!(
+        store.get("gone".into(), Some(1)).await,
+        Err(Error::NotFound)
+    ));
+    assert_eq!(
+        store.versions("gone".into(), None, 10).await.unwrap().len(),
+        1
+    );
+}
+
+async fn lists_are_paged(store: &dyn TemplateStore) {
+    for key in ["p1", "p2", "p3"] {
+        store.create(version(key, "x")).await.unwrap();
+    }
+    let page = store.list(Some("p".into()), 2).await.unwrap();
+    let keys: Vec<&str> = page.templates.iter().map(|one| one.key.as_str()).collect();
+    assert_eq!((keys, page.more), (vec!["p1", "p2"], true));
+    let page = store.list(Some("p2".into()), 2).await.unwrap();
+    assert_eq!((page.templates.len(), page.more), (1, false));
+}
+
+/// Of many writers that expect the same version, one wins.
+async fn one_of_many_writers_wins(store: Arc<dyn TemplateStore>) {
+    store.create(version("race", "0")).await.unwrap();
+    let tasks: Vec<_> = (0..32)
+        .map(|index| {
+            let store = Arc::clone(&store);
+            tokio::spawn(async move { store.update(version("race", &index.to_string()), 1).await })
+        })
+        .collect();
+    let mut won = 0;
+    for task in tasks {
+        match task.await.unwrap() {
+            Ok(info) => {
+                assert_eq!(info.version, 2);
+                won += 1;
+            }
+            Err(error) => assert!(matches!(error, Error::Stale(2)), "{error}"),
+        }
+    }
+    assert_eq!(won, 1);
+}
+
+async fn contract(store: Arc<dyn TemplateStore>) {
+    store.check().await.unwrap();
+    versions_are_immutable(&*store).await;
+    numbers_survive_deletion(&*store).await;
+    lists_are_paged(&*store).await;
+    one_of_many_writers_wins(store).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sqlite() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = SqliteStore::open(folder.path()).unwrap();
+    contract(Arc::new(store)).await;
+    // What was written is there after opening again.
+    let store = SqliteStore::open(folder.path()).unwrap();
+    assert_eq!(store.current_version("a".into()).await.unwrap(), 3);
+}
+
+#[tokio::test]
+async fn a_newer_database_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    drop(SqliteStore::open(folder.path()).unwrap());
+    let connection = rusqlite::Connection::open(folder.path().join("platen.db")).unwrap();
+    connection.pragma_update(None, "user_version", 99).unwrap();
+    drop(connection);
+    assert!(matches!(
+        SqliteStore::open(folder.path()),
+        Err(Error::TooNew { found: 99, .. })
+    ));
+}
