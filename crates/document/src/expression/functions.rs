@@ -4,7 +4,7 @@ use std::{cmp::Ordering, sync::Arc};
 
 use minijinja::{
     Environment, Error, ErrorKind, State, Value as Dynamic,
-    value::{Kwargs, Rest, ValueKind},
+    value::{Kwargs, ValueKind},
 };
 
 use super::{
@@ -429,16 +429,13 @@ fn pluralise(
 }
 
 /// The message `name` of the document's locale, `{placeholders}` replaced by the named arguments.
-fn message(state: &State<'_, '_>, name: &str, arguments: Rest<Dynamic>) -> Outcome {
+fn message(state: &State<'_, '_>, name: &str, arguments: Kwargs) -> Outcome {
     let shared = shared(state)?;
     let Some(mut text) = shared.messages.get(name).cloned() else {
         return Err(error(format!("there is no message `{name}`")));
     };
-    let Some(named) = arguments.last().filter(|last| last.is_kwargs()) else {
-        return Ok(Dynamic::from(text));
-    };
-    for key in named.try_iter()? {
-        let value = named.get_item(&key)?;
+    for key in arguments.args() {
+        let value: Dynamic = arguments.peek(key)?;
         let placeholder = format!("{{{key}}}");
         let value = text_of(&value, &shared)?;
         if text.len() + text.matches(&placeholder).count() * value.len() > MAX_TEXT_BYTES {
