@@ -18,6 +18,10 @@ use crate::{
 };
 
 type Outcome = Result<Dynamic, Error>;
+/// A filter's name, the format it writes and the length that it writes by default.
+type MomentFilter = (&'static str, fn(FormatLength) -> ValueFormat, FormatLength);
+/// A filter's name and what it does to a text.
+type TextFilter = (&'static str, fn(&str) -> String);
 
 /// What functions share.
 pub(super) fn shared(state: &State<'_, '_>) -> Result<Arc<Shared>, Error> {
@@ -109,7 +113,7 @@ fn add_formats(environment: &mut Environment<'static>) {
             write_formatted(value, &ValueFormat::Percent { decimals }, &*shared(state)?)
         },
     );
-    let moments: [(&'static str, fn(FormatLength) -> ValueFormat, FormatLength); 3] = [
+    let moments: [MomentFilter; 3] = [
         ("date", ValueFormat::Date, FormatLength::Medium),
         ("time", ValueFormat::Time, FormatLength::Short),
         ("datetime", ValueFormat::DateTime, FormatLength::Medium),
@@ -168,7 +172,7 @@ fn bounded(text: String) -> Outcome {
 }
 
 fn add_texts(environment: &mut Environment<'static>) {
-    let transforms: [(&'static str, fn(&str) -> String); 5] = [
+    let transforms: [TextFilter; 5] = [
         ("upper", str::to_uppercase),
         ("lower", str::to_lowercase),
         ("title", title_case),
