@@ -288,3 +288,25 @@ fn drawings_have_sizes() {
     };
     assert_eq!(list.items.len(), 3);
 }
+
+#[test]
+fn compiled_templates_are_shared_by_threads() {
+    fn shared<T: Send + Sync>() {}
+    shared::<CompiledTemplate>();
+    shared::<crate::Locale>();
+}
+
+#[test]
+fn page_numbers_start_once() {
+    let template = json!({ "page": { "firstPageNumber": 5 }, "body": [
+        { "type": "text", "content": "a" }, { "type": "section", "body": [] },
+        { "type": "section", "page": { "firstPageNumber": 1 }, "body": [] }
+    ]});
+    let document = outcome(template, &json!({})).unwrap();
+    let numbers: Vec<Option<u32>> = document
+        .sections
+        .iter()
+        .map(|section| section.page.first_page_number)
+        .collect();
+    assert_eq!(numbers, [Some(5), None, Some(1)]);
+}
