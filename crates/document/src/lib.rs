@@ -22,6 +22,7 @@ mod pointer;
 mod style_sheet;
 mod suggestion;
 pub mod template;
+mod validate;
 
 pub use bind::{BindOptions, Limits, bind};
 pub use color::Color;
@@ -31,3 +32,4 @@ pub use host::Host;
 pub use length::Length;
 pub use locale::Locale;
 pub use parse::{MAX_TEMPLATE_BYTES, parse_template, template_from_json};
+pub use validate::{validate, validate_template};

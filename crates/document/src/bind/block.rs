@@ -17,6 +17,9 @@ use crate::{
 /// 6 mm in points.
 const COLUMN_GAP: f32 = 17.008;
 
+/// Binds the nodes of a field of a repeat, in the scope of one element.
+type BindNodes<'f, 'b> = &'f mut dyn FnMut(&mut Binder<'b>, &'static str, &'b [Node], &Scope<'_>);
+
 impl<'b> Binder<'b> {
     /// Binds `nodes`, in order.
     pub(super) fn nodes(
@@ -149,12 +152,7 @@ impl<'b> Binder<'b> {
     }
 
     /// Calls `bind` for the nodes of every element, of what stands between, or of emptiness.
-    pub(super) fn repeat(
-        &mut self,
-        node: &'b Repeat,
-        scope: &Scope<'_>,
-        bind: &mut dyn FnMut(&mut Self, &'static str, &'b [Node], &Scope<'_>),
-    ) {
+    pub(super) fn repeat(&mut self, node: &'b Repeat, scope: &Scope<'_>, bind: BindNodes<'_, 'b>) {
         let Some(rows) = self.rows("each", &node.each, scope) else {
             return;
         };
@@ -292,19 +290,21 @@ impl<'b> Binder<'b> {
         scope: &Scope<'_>,
     ) -> bound::List {
         let mut items = Vec::new();
-        if let (Some(each), Some(item)) = (&node.each, &node.item) {
-            if let Some(rows) = self.rows("each", each, scope) {
-                let rows = rows.as_refs();
-                for (index, row) in rows.iter().enumerate() {
-                    if self.stopped() {
-                        break;
-                    }
-                    let scope = scope.with("item", Entry::Json(row)).at(index, rows.len());
-                    let made = self.below("item", |binder| {
-                        binder.list_item(item, style, place, &scope)
-                    });
-                    items.extend(made);
+        let bound = match (&node.each, &node.item) {
+            (Some(each), Some(item)) => self.rows("each", each, scope).map(|rows| (rows, item)),
+            _ => None,
+        };
+        if let Some((rows, item)) = &bound {
+            let rows = rows.as_refs();
+            for (index, row) in rows.iter().enumerate() {
+                if self.stopped() {
+                    break;
                 }
+                let scope = scope.with("item", Entry::Json(row)).at(index, rows.len());
+                let made = self.below("item", |binder| {
+                    binder.list_item(item, style, place, &scope)
+                });
+                items.extend(made);
             }
         }
         for (index, item) in node.items.iter().enumerate() {

@@ -4,7 +4,7 @@ use super::Binder;
 use crate::{
     bound::{Cell, CellContent, StyleId, Value, ValueFormat},
     clean::{PAGE_COUNT, PAGE_NUMBER},
-    expression::{CompiledText, Evaluated, Rows, Scope},
+    expression::{CompiledText, Evaluated, Failure, Rows, Scope},
     locale::{currency_decimals, is_currency_code},
     template::{Expression, FormatLength, FormatName, FormatSpec},
 };
@@ -74,41 +74,51 @@ impl Binder<'_> {
         }
     }
 
-    /// Text, typed value and own format of a text: a single expression keeps its type.
+    /// Text, typed value and own format of a text: a single expression keeps its type. Empty where
+    /// it has a mistake.
     pub(super) fn typed(
         &mut self,
         text: &CompiledText,
         format: &ValueFormat,
         scope: &Scope<'_>,
     ) -> (String, Value, Option<ValueFormat>) {
-        let Some(expression) = text.single() else {
-            return (self.evaluate_text(text, scope), Value::Empty, None);
-        };
-        let made = expression
-            .evaluate(scope, &self.evaluation)
-            .and_then(|value: Evaluated<'_>| value.format(format, &self.evaluation.shared));
-        match made {
-            Ok(made) => {
-                self.count_text(made.0.len(), scope);
-                made
-            }
-            Err(failure) => {
+        self.try_typed(text, format, scope)
+            .unwrap_or_else(|failure| {
                 self.report(failure, scope);
                 (String::new(), Value::Empty, None)
-            }
-        }
+            })
+    }
+
+    fn try_typed(
+        &mut self,
+        text: &CompiledText,
+        format: &ValueFormat,
+        scope: &Scope<'_>,
+    ) -> Result<(String, Value, Option<ValueFormat>), Failure> {
+        let made = match text.single() {
+            Some(expression) => expression
+                .evaluate(scope, &self.evaluation)
+                .and_then(|value: Evaluated<'_>| value.format(format, &self.evaluation.shared))?,
+            None => (text.evaluate(scope, &self.evaluation)?, Value::Empty, None),
+        };
+        self.count_text(made.0.len(), scope);
+        Ok(made)
     }
 
     /// A cell of one column and row that shows `text`.
-    pub(super) fn text_cell(
+    ///
+    /// # Errors
+    /// What is wrong with the text; nothing is reported, so that a caller with many rows needs a
+    /// pointer only for mistakes.
+    pub(super) fn try_text_cell(
         &mut self,
         text: &CompiledText,
         format: &ValueFormat,
         style: StyleId,
         scope: &Scope<'_>,
-    ) -> Cell {
-        let (text, value, own) = self.typed(text, format, scope);
-        Cell {
+    ) -> Result<Cell, Failure> {
+        let (text, value, own) = self.try_typed(text, format, scope)?;
+        Ok(Cell {
             content: content_of(text, style),
             value,
             style,
@@ -116,7 +126,22 @@ impl Binder<'_> {
             row_span: 1,
             aggregate: None,
             format: own.filter(|own| own != format).map(Box::new),
-        }
+        })
+    }
+
+    /// As [`Self::try_text_cell`]; mistakes are reported and leave the cell empty.
+    pub(super) fn text_cell(
+        &mut self,
+        text: &CompiledText,
+        format: &ValueFormat,
+        style: StyleId,
+        scope: &Scope<'_>,
+    ) -> Cell {
+        self.try_text_cell(text, format, style, scope)
+            .unwrap_or_else(|failure| {
+                self.report(failure, scope);
+                Cell::text("", style)
+            })
     }
 }
 

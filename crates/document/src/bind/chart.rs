@@ -43,24 +43,7 @@ impl<'b> Binder<'b> {
                 values[place].push(value);
             }
         }
-        let mut series = Vec::with_capacity(node.series.len());
-        for (place, values) in values.into_iter().enumerate() {
-            let spec = &node.series[place];
-            let name = self.item("series", place, |binder| {
-                binder.line_at("name", &spec.name, scope)
-            });
-            let write = |value: &Option<f64>| {
-                value.map_or_else(String::new, |value| self.chart_label(value, &format))
-            };
-            series.push(Series {
-                name,
-                labels: values.iter().map(write).collect(),
-                color: spec
-                    .color
-                    .unwrap_or_else(|| chart_color(&self.compiled.parts.sheet.colors, place)),
-                values,
-            });
-        }
+        let series = self.chart_series(node, values, &format, scope);
         let ticks = match node.chart {
             ChartKind::Pie => Vec::new(),
             kind => {
@@ -97,6 +80,34 @@ impl<'b> Binder<'b> {
             ticks,
             alt,
         })))
+    }
+
+    fn chart_series(
+        &mut self,
+        node: &'b Chart,
+        values: Vec<Vec<Option<f64>>>,
+        format: &ValueFormat,
+        scope: &Scope<'_>,
+    ) -> Vec<Series> {
+        let mut series = Vec::with_capacity(node.series.len());
+        for (place, values) in values.into_iter().enumerate() {
+            let spec = &node.series[place];
+            let name = self.item("series", place, |binder| {
+                binder.line_at("name", &spec.name, scope)
+            });
+            let write = |value: &Option<f64>| {
+                value.map_or_else(String::new, |value| self.chart_label(value, format))
+            };
+            series.push(Series {
+                name,
+                labels: values.iter().map(write).collect(),
+                color: spec
+                    .color
+                    .unwrap_or_else(|| chart_color(&self.compiled.parts.sheet.colors, place)),
+                values,
+            });
+        }
+        series
     }
 
     fn chart_value(

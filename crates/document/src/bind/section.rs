@@ -46,6 +46,11 @@ impl<'b> Binder<'b> {
             let section = self.section_around(setup, None, body, root);
             flow.sections.push(section);
         }
+        // The template's number is where the document starts; later sections go on counting.
+        if let Some(first) = flow.sections.first_mut() {
+            let number = &mut first.page.first_page_number;
+            *number = number.or(template.page.first_page_number);
+        }
         flow.sections
     }
 
@@ -215,11 +220,7 @@ impl<'b> Binder<'b> {
             },
             columns: pick!(setup, columns).copied().unwrap_or(1).clamp(1, 6),
             column_gap: pick!(setup, column_gap).map_or(17.0, |gap| gap.to_points()),
-            first_page_number: match setup.own {
-                Some(own) => own.first_page_number,
-                // Only the first section starts at the template's number.
-                None => setup.base.first_page_number,
-            },
+            first_page_number: setup.own.and_then(|own| own.first_page_number),
         }
     }
 

@@ -282,7 +282,6 @@ impl<'b> Binder<'b> {
             };
             let plan = &run.columns[index];
             let cell = match plan.text {
-                // The pointer is needed only for mistakes; most rows have none.
                 Some(text) => self.bound_cell(text, plan, style, &scope),
                 None => self.item("columns", plan.index, |binder| {
                     binder.rich_cell(plan.spec, style, plan.width, run.place, &scope)
@@ -305,13 +304,13 @@ impl<'b> Binder<'b> {
         style: StyleId,
         scope: &Scope<'_>,
     ) -> Cell {
-        let length = self.path.len();
-        self.path.push_str("/columns/");
-        self.path.push_str(&plan.index.to_string());
-        self.path.push_str("/value");
-        let cell = self.text_cell(text, &plan.format, style, scope);
-        self.path.truncate(length);
-        cell
+        match self.try_text_cell(text, &plan.format, style, scope) {
+            Ok(cell) => cell,
+            Err(failure) => self.item("columns", plan.index, |binder| {
+                binder.below("value", |binder| binder.report(failure, scope));
+                Cell::text("", style)
+            }),
+        }
     }
 
     fn rich_cell(

@@ -1,8 +1,6 @@
 //! What must hold in a template beyond its structure: names, bounds, references between parts.
 
 mod layout;
-#[cfg(test)]
-mod tests;
 
 pub(crate) use self::layout::margins;
 use std::collections::{BTreeMap, HashMap};

@@ -4,7 +4,8 @@
 use std::sync::LazyLock;
 
 use minijinja::{
-    Environment, Error, State, UndefinedBehavior, Value as Dynamic, filters, tests, value::Rest,
+    Environment, Error, State, UndefinedBehavior, Value as Dynamic, filters, tests,
+    value::{Rest, ValueOrKwargs},
 };
 
 use super::{Failure, functions, token::Token};
@@ -131,7 +132,10 @@ fn add_collections(environment: &mut Environment<'static>) {
     let mut charged = |name: &'static str, filter: Dynamic| {
         environment.add_filter(
             name,
-            move |state: &mut State<'_, '_>, arguments: Rest<Dynamic>| -> Result<Dynamic, Error> {
+            move |state: &mut State<'_, '_>,
+                  arguments: Rest<ValueOrKwargs>|
+                  -> Result<Dynamic, Error> {
+                let arguments = arguments.into_values();
                 let elements = arguments.first().and_then(Dynamic::len).unwrap_or(1);
                 functions::shared(state)?.charge_dynamic(elements)?;
                 filter.call(state, &arguments)

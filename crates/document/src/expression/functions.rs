@@ -4,7 +4,7 @@ use std::{cmp::Ordering, sync::Arc};
 
 use minijinja::{
     Environment, Error, ErrorKind, State, Value as Dynamic,
-    value::{Kwargs, Rest, ValueKind},
+    value::{Kwargs, ValueKind},
 };
 
 use super::{
@@ -18,6 +18,10 @@ use crate::{
 };
 
 type Outcome = Result<Dynamic, Error>;
+/// A filter's name, the format it writes and the length that it writes by default.
+type MomentFilter = (&'static str, fn(FormatLength) -> ValueFormat, FormatLength);
+/// A filter's name and what it does to a text.
+type TextFilter = (&'static str, fn(&str) -> String);
 
 /// What functions share.
 pub(super) fn shared(state: &State<'_, '_>) -> Result<Arc<Shared>, Error> {
@@ -109,7 +113,7 @@ fn add_formats(environment: &mut Environment<'static>) {
             write_formatted(value, &ValueFormat::Percent { decimals }, &*shared(state)?)
         },
     );
-    let moments: [(&'static str, fn(FormatLength) -> ValueFormat, FormatLength); 3] = [
+    let moments: [MomentFilter; 3] = [
         ("date", ValueFormat::Date, FormatLength::Medium),
         ("time", ValueFormat::Time, FormatLength::Short),
         ("datetime", ValueFormat::DateTime, FormatLength::Medium),
@@ -168,7 +172,7 @@ fn bounded(text: String) -> Outcome {
 }
 
 fn add_texts(environment: &mut Environment<'static>) {
-    let transforms: [(&'static str, fn(&str) -> String); 5] = [
+    let transforms: [TextFilter; 5] = [
         ("upper", str::to_uppercase),
         ("lower", str::to_lowercase),
         ("title", title_case),
@@ -429,16 +433,13 @@ fn pluralise(
 }
 
 /// The message `name` of the document's locale, `{placeholders}` replaced by the named arguments.
-fn message(state: &State<'_, '_>, name: &str, arguments: Rest<Dynamic>) -> Outcome {
+fn message(state: &State<'_, '_>, name: &str, arguments: Kwargs) -> Outcome {
     let shared = shared(state)?;
     let Some(mut text) = shared.messages.get(name).cloned() else {
         return Err(error(format!("there is no message `{name}`")));
     };
-    let Some(named) = arguments.last().filter(|last| last.is_kwargs()) else {
-        return Ok(Dynamic::from(text));
-    };
-    for key in named.try_iter()? {
-        let value = named.get_item(&key)?;
+    for key in arguments.args() {
+        let value: Dynamic = arguments.peek(key)?;
         let placeholder = format!("{{{key}}}");
         let value = text_of(&value, &shared)?;
         if text.len() + text.matches(&placeholder).count() * value.len() > MAX_TEXT_BYTES {

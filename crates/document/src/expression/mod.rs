@@ -97,12 +97,6 @@ fn nearest_path(path: &[Box<str>], known: usize, scope: &Scope<'_>) -> Option<St
         Ok(found) if known > 0 => found.field_names(),
         _ => scope.names(),
     };
-    if let Some(near) = suggestion::nearest(wrong, siblings) {
-        let mut fixed: Vec<&str> = start.iter().map(AsRef::as_ref).collect();
-        fixed.push(near);
-        fixed.extend(path[known + 1..].iter().map(AsRef::as_ref));
-        return Some(fixed.join("."));
-    }
     let mut candidates = Vec::new();
     for name in scope.names().into_iter().take(100) {
         candidates.push(name.to_owned());
@@ -112,16 +106,23 @@ fn nearest_path(path: &[Box<str>], known: usize, scope: &Scope<'_>) -> Option<St
         }
     }
     let written = path.join(".");
-    let ends = |candidate: &&String| candidate.rsplit('.').next() == Some(wrong);
     let plain = |name: &str| name.replace(['.', '_', '-'], "").to_lowercase();
-    candidates
+    let same = candidates
         .iter()
-        .find(|candidate| plain(candidate) == plain(&written))
-        .or_else(|| candidates.iter().find(ends))
-        .cloned()
-        .or_else(|| {
-            suggestion::nearest(&written, candidates.iter().map(String::as_str)).map(str::to_owned)
-        })
+        .find(|candidate| plain(candidate) == plain(&written));
+    if let Some(same) = same {
+        return Some(same.clone());
+    }
+    if let Some(near) = suggestion::nearest(wrong, siblings) {
+        let mut fixed: Vec<&str> = start.iter().map(AsRef::as_ref).collect();
+        fixed.push(near);
+        fixed.extend(path[known + 1..].iter().map(AsRef::as_ref));
+        return Some(fixed.join("."));
+    }
+    let ends = |candidate: &&String| candidate.rsplit('.').next() == Some(wrong);
+    candidates.iter().find(ends).cloned().or_else(|| {
+        suggestion::nearest(&written, candidates.iter().map(String::as_str)).map(str::to_owned)
+    })
 }
 
 /// An expression that has been checked and made ready.
@@ -181,7 +182,9 @@ impl CompiledExpression {
     ) -> Result<Evaluated<'s>, Failure> {
         self.plan.evaluate(scope, evaluation).map_err(|failure| {
             // minijinja does not say which variable was undefined.
-            if failure.code == "undefined-variable" && failure.missing.is_none() {
+            let undefined = failure.code == "undefined-variable"
+                || failure.code == "expression-failed" && failure.message.contains("undefined");
+            if undefined && failure.missing.is_none() {
                 for path in &self.paths {
                     if let Err(known) = scope.resolve(path) {
                         return Failure::missing(path, known);

@@ -109,7 +109,7 @@ impl Placement {
             text.push_str(&number.minus.0);
         }
         if let Side::Prefix { spaced } = self.side {
-            text.push_str(&symbol);
+            text.push_str(symbol);
             if spaced || symbol.ends_with(char::is_alphabetic) {
                 text.push(NO_BREAK_SPACE);
             }
@@ -123,7 +123,7 @@ impl Placement {
         }
         if self.side == Side::Suffix {
             text.push(NO_BREAK_SPACE);
-            text.push_str(&symbol);
+            text.push_str(symbol);
         }
         text
     }
@@ -156,9 +156,9 @@ impl Placement {
 
     /// The symbol of `code`: the region's own in its short form, others so that they cannot be
     /// mistaken.
-    pub(super) fn symbol(&self, code: &str) -> String {
+    pub(super) fn symbol<'c>(&self, code: &'c str) -> &'c str {
         let language = self.language.as_str();
-        let symbol = match (code, language, self.region.as_str()) {
+        match (code, language, self.region.as_str()) {
             ("EUR", ..) => "€",
             ("GBP", ..) => "£",
             ("INR", ..) => "₹",
@@ -206,8 +206,7 @@ impl Placement {
             ("QAR", "ar", _) => "ر.ق.\u{200f}",
             ("KWD", "ar", _) => "د.ك.\u{200f}",
             _ => code,
-        };
-        symbol.to_owned()
+        }
     }
 
     pub(super) fn is_suffix(&self) -> bool {

@@ -150,15 +150,31 @@ pub(super) fn plain_fixed(value: f64, decimals: u8) -> String {
         let scaled = value * factor as f64;
         let fraction = scaled.fract();
         if scaled < 1e11 && (fraction - 0.5).abs() > 1e-3 {
-            let rounded = scaled.round() as u64;
-            if decimals == 0 {
-                return rounded.to_string();
-            }
-            let width = usize::from(decimals);
-            return format!("{}.{:0width$}", rounded / factor, rounded % factor);
+            return fixed_point(scaled.round() as u64, usize::from(decimals));
         }
     }
     round_decimal(&value.to_string(), usize::from(decimals))
+}
+
+/// `scaled` with its last `decimals` digits after the point; every cell of a table comes by here.
+fn fixed_point(mut scaled: u64, decimals: usize) -> String {
+    let mut digits = [b'0'; 24];
+    let mut start = digits.len();
+    let mut written = 0;
+    while scaled > 0 || written <= decimals {
+        if written == decimals && decimals > 0 {
+            start -= 1;
+            digits[start] = b'.';
+        }
+        start -= 1;
+        digits[start] = b'0' + (scaled % 10) as u8;
+        scaled /= 10;
+        written += 1;
+    }
+    digits[start..]
+        .iter()
+        .map(|digit| char::from(*digit))
+        .collect()
 }
 
 fn round_decimal(shortest: &str, decimals: usize) -> String {

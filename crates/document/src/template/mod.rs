@@ -4,8 +4,10 @@
 //! Strings of type [`Text`] may hold `{{ expressions }}`; strings of type [`Expression`] are one
 //! expression without braces.
 
+mod inline;
 mod node;
 mod page;
+mod part;
 mod style;
 mod table;
 pub(crate) mod visit;
@@ -18,8 +20,10 @@ use serde_json::Value as Json;
 
 pub(crate) use self::page::default_margin;
 pub use self::{
+    inline::*,
     node::*,
     page::{Margins, Orientation, PageSetup, PaperSize},
+    part::*,
     style::{
         Align, BorderSpec, Edges, FontFamily, LineStyle, Side, StyleRef, StyleSpec, VerticalAlign,
     },

@@ -1,0 +1,162 @@
+//! Bound tables: values, groups, totals, spans.
+
+use super::*;
+use crate::bound::{Aggregate, Align, RowKind, Value, ValueFormat};
+
+fn items() -> Json {
+    json!({ "items": [
+        { "n": "a", "q": 2, "p": 1.5, "k": "x", "d": "2026-01-31" },
+        { "n": "b", "q": 1, "p": 0.1, "k": "y", "d": "2026-02-01" },
+        { "n": "c", "q": 3, "p": 0.2, "k": "x", "d": null }
+    ]})
+}
+
+#[test]
+fn values_keep_their_types() {
+    let document = document(
+        json!([{ "type": "table", "rows": "items", "columns": [
+            { "header": "Name", "value": "{{ item.n|upper }}" },
+            { "header": "Price", "value": "{{ item.p }}", "format": "currency", "total": "sum" },
+            { "header": "Sum", "value": "{{ item.p * item.q }}", "format": { "type": "number", "decimals": 2 } },
+            { "header": "Day", "value": "{{ item.d }}", "format": "date" },
+            { "value": "{{ item.p|percent }}" },
+            { "when": "false", "value": "{{ item.nothing }}" }
+        ], "total": "Total" }]),
+        &items(),
+    );
+    let table = table(&document);
+    assert_eq!(
+        rows(table)[0],
+        ["A", "€1.50", "3.00", "Jan 31, 2026", "150%"]
+    );
+    assert_eq!(rows(table)[2], ["C", "€0.20", "0.60", "", "20%"]);
+    assert_eq!(rows(table)[3], ["Total", "€1.80", "", "", ""]);
+    let cells = &table.rows[0].cells;
+    assert_eq!(cells[1].value, Value::Number(1.5));
+    assert_eq!(cells[3].value, Value::Date(20_484));
+    assert_eq!(cells[4].value, Value::Number(1.5));
+    assert_eq!(
+        cells[4].format.as_deref(),
+        Some(&ValueFormat::Percent { decimals: 0 })
+    );
+    assert_eq!(document.styles[cells[1].style].align, Align::End);
+    assert_eq!(table.rows[3].cells[1].aggregate, Some(Aggregate::Sum));
+    assert_eq!(table.rows[3].kind, RowKind::Total);
+    let keys: Vec<&str> = table
+        .columns
+        .iter()
+        .map(|column| column.key.as_str())
+        .collect();
+    assert_eq!(keys, ["Name", "Price", "Sum", "Day", "column5"]);
+}
+
+#[test]
+fn groups_have_headers_and_subtotals() {
+    let document = document(
+        json!([{ "type": "table", "rows": "items", "as": "row", "rowWhen": "row.q > 0",
+          "groups": [{ "by": "row.k", "header": "Kind {{ group.key }} ({{ group.count }})",
+                       "footer": "Sum {{ group.key }}", "pageBreak": true }],
+          "columns": [ { "value": "{{ row.n }}" }, { "value": "{{ row.q }}", "total": "sum" },
+                       { "value": "{{ row.p }}", "total": "{{ rows|max('p') }}" } ],
+          "total": "All", "footerRows": [{ "cells": ["{{ rows|count }} rows", { "content": "x", "colSpan": 2 }] }] }]),
+        &items(),
+    );
+    let table = table(&document);
+    assert_eq!(
+        rows(table),
+        [
+            vec!["Kind x (2)"],
+            vec!["a", "2", "1.5"],
+            vec!["c", "3", "0.2"],
+            vec!["Sum x", "5", "1.5"],
+            vec!["Kind y (1)"],
+            vec!["b", "1", "0.1"],
+            vec!["Sum y", "1", "0.1"],
+            vec!["All", "6", "1.5"],
+            vec!["3 rows", "x"],
+        ]
+    );
+    assert_eq!(table.rows[0].kind, RowKind::GroupHeader(0));
+    assert_eq!(table.rows[0].cells[0].col_span, 3);
+    assert!(table.rows[4].page_break && !table.rows[0].page_break);
+}
+
+#[test]
+fn rows_by_hand_keep_their_spans() {
+    let document = document(
+        json!([{ "type": "table", "columns": [{ "header": "A" }, { "header": "B", "when": "false" }, {}],
+          "bodyRows": [
+            { "cells": [{ "content": "tall", "rowSpan": 3 }, { "content": "wide", "colSpan": 2 }] },
+            { "when": "false", "cells": ["gone", "gone"] },
+            { "cells": ["b", "{{ 1 + 1 }}"] },
+            { "cells": [] }
+        ]}]),
+        &json!({}),
+    );
+    let table = table(&document);
+    assert_eq!(table.columns.len(), 2);
+    assert_eq!(rows(table), [vec!["tall", "wide"], vec!["2"], vec!["", ""]]);
+    assert_eq!(
+        (
+            table.rows[0].cells[0].row_span,
+            table.rows[0].cells[1].col_span
+        ),
+        (2, 1)
+    );
+    assert_eq!(table.rows[1].cells[0].value, Value::Number(2.0));
+}
+
+#[test]
+fn rules_style_rows_and_emptiness_is_shown() {
+    let template = json!([
+        { "type": "table", "rows": "items", "zebra": true, "empty": "none",
+          "rowStyles": [{ "when": "item.q > 2", "style": { "bold": true } }],
+          "columns": [{ "value": "{{ item.n }}" }, { "body": [{ "type": "text", "content": "{{ item.n }}!" }] }] }
+    ]);
+    let bound = document(template.clone(), &items());
+    let bold: Vec<bool> = table(&bound)
+        .rows
+        .iter()
+        .map(|row| bound.styles[row.cells[0].style].bold)
+        .collect();
+    assert_eq!(bold, [false, false, true]);
+    assert_eq!(rows(table(&bound))[0], ["a", "a!"]);
+    let bound = document(template, &json!({ "items": [] }));
+    assert_eq!(rows(table(&bound)), [["none"]]);
+}
+
+#[test]
+fn mistakes_in_rows_are_few_and_name_the_row() {
+    let data = json!({ "items": vec![json!({ "price": 1 }); 500] });
+    let found = mistakes(
+        json!([{ "type": "table", "rows": "items", "columns": [{ "value": "{{ item.prise }}" }] }]),
+        &data,
+    );
+    assert_eq!(found.len(), 20);
+    assert_eq!(found[1].path, "/body/0/columns/0/value");
+    assert!(
+        found[1].message.ends_with("(row 2)"),
+        "{}",
+        found[1].message
+    );
+    assert_eq!(found[1].hint.as_deref(), Some("did you mean `item.price`?"));
+}
+
+#[test]
+fn long_tables_bind_quickly() {
+    let row = json!({ "sku": "A-1", "name": "Widget", "quantity": 3, "price": 12.5, "day": "2026-01-31" });
+    let data = json!({ "items": vec![row; 4_000] });
+    let compiled = compiled(json!({ "currency": "EUR", "locale": "de-DE", "body": [
+        { "type": "table", "rows": "items", "columns": [
+            { "value": "{{ item.sku }}" }, { "value": "{{ item.name }}" },
+            { "value": "{{ item.quantity }}", "format": "integer", "total": "sum" },
+            { "value": "{{ item.price }}", "format": "currency" },
+            { "value": "{{ item.price|currency }}" }
+        ], "total": "Total" } ]}));
+    let start = std::time::Instant::now();
+    let document = bind(&compiled, &data, &BindOptions::default(), &HOST).unwrap();
+    let elapsed = start.elapsed();
+    assert_eq!(table(&document).rows.len(), 4_001);
+    assert!(elapsed.as_millis() < 500, "{elapsed:?}");
+    println!("4,000 rows in {elapsed:?}");
+}

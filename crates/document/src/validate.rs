@@ -1,0 +1,136 @@
+//! `platen validate`: everything that can be said about a template, with or without data, without
+//! rendering.
+
+use serde_json::Value as Json;
+
+use crate::{
+    BindOptions, Diagnostic, bind, compile,
+    compile::analyse,
+    expression::{CompiledExpression, CompiledText},
+    host::FixedHost,
+    parse::{json_from_bytes, structure_from_json},
+    suggestion,
+    template::{
+        Node, Template,
+        visit::{Site, visit},
+    },
+};
+
+/// Every mistake and warning about the template in `bytes`; with `data` also those of binding it.
+#[must_use]
+pub fn validate(bytes: &[u8], data: Option<&Json>) -> Vec<Diagnostic> {
+    let template = match json_from_bytes(bytes).and_then(structure_from_json) {
+        Ok(template) => template,
+        Err(found) => return found,
+    };
+    validate_template(template, data)
+}
+
+/// As [`validate`], for a template that has been read.
+#[must_use]
+pub fn validate_template(template: Template, data: Option<&Json>) -> Vec<Diagnostic> {
+    let (_, mut found) = analyse(&template);
+    if found.iter().any(Diagnostic::is_error) {
+        return found;
+    }
+    let Some(data) = data else {
+        unknown_paths(&template, &mut found);
+        return found;
+    };
+    match compile(template) {
+        Err(mistakes) => found.extend(mistakes),
+        Ok(compiled) => {
+            match bind(
+                &compiled,
+                data,
+                &BindOptions::default(),
+                &FixedHost::default(),
+            ) {
+                Ok(document) => found.extend(document.warnings),
+                Err(mistakes) => found.extend(mistakes.into_iter().filter(is_certain)),
+            }
+        }
+    }
+    found
+}
+
+/// False for what only the real host can decide: it may hold assets.
+fn is_certain(diagnostic: &Diagnostic) -> bool {
+    diagnostic.code != "unknown-asset"
+}
+
+/// Warns of paths that begin with a name which the data's schema does not know. Only where the
+/// schema lists its properties; names of repeats are known.
+fn unknown_paths(template: &Template, found: &mut Vec<Diagnostic>) {
+    let Some(schema) = &template.input_schema else {
+        return;
+    };
+    let mut names: Vec<&str> = vec![
+        "item",
+        "loop",
+        "index",
+        "group",
+        "rows",
+        "pageNumber",
+        "pageCount",
+    ];
+    visit(template, &mut |_, site| {
+        if let Site::Node(Node::Repeat(node)) = site {
+            names.extend(node.as_name.as_deref());
+        }
+        if let Site::Node(Node::Table(node)) = site {
+            names.extend(node.as_name.as_deref());
+        }
+    });
+    let mut check = |path: &str, expression: &CompiledExpression| {
+        for used in &expression.paths {
+            let first: &str = &used[0];
+            if names.contains(&first) {
+                continue;
+            }
+            if let Some((known, wrong)) = unknown_field(schema, used) {
+                let message = format!(
+                    "the schema of the data has no `{wrong}`, which `{}` asks for",
+                    used.join(".")
+                );
+                found.push(
+                    Diagnostic::warning("unknown-path", path, message)
+                        .with_hint(suggestion::hint(wrong, known)),
+                );
+            }
+        }
+    };
+    visit(template, &mut |path, site| match site {
+        Site::Text(text) => {
+            for expression in CompiledText::new(&text.0)
+                .iter()
+                .flat_map(CompiledText::expressions)
+            {
+                check(path, expression);
+            }
+        }
+        Site::Expression(expression) => {
+            if let Ok(expression) = CompiledExpression::new(&expression.0) {
+                check(path, &expression);
+            }
+        }
+        _ => {}
+    });
+}
+
+/// The names that the schema lists where `path` first leaves it, and the segment that does.
+fn unknown_field<'s, 'p>(
+    schema: &'s Json,
+    path: &'p [Box<str>],
+) -> Option<(Vec<&'s str>, &'p str)> {
+    let mut schema = schema;
+    for segment in path {
+        // Only where properties are listed does a missing one mean something.
+        let properties = schema.get("properties")?.as_object()?;
+        match properties.get(segment.as_ref()) {
+            Some(next) => schema = next,
+            None => return Some((properties.keys().map(String::as_str).collect(), segment)),
+        }
+    }
+    None
+}
