@@ -11,6 +11,7 @@ pub mod html;
 mod metrics;
 mod ooxml;
 mod plain;
+pub mod pptx;
 pub mod report;
 pub mod xlsx;
 

@@ -6,5 +6,6 @@ mod dump;
 mod html;
 mod office;
 mod package;
+mod pptx;
 mod sample;
 mod xlsx;
