@@ -91,7 +91,7 @@ pub(crate) fn column_widths(table: &Table, document: &Document, available: f32) 
 /// Width of the content on one line, and of its longest word.
 fn cell_widths(content: &CellContent, id: StyleId, document: &Document) -> (f32, f32) {
     let style = &document.styles[id];
-    let frame = style.padding.left + style.padding.right + 1.0;
+    let frame = style.padding.left + style.padding.right + 2.0;
     let measure = |text: &str, style: &Style| {
         let longest = text
             .split('\n')
@@ -101,7 +101,9 @@ fn cell_widths(content: &CellContent, id: StyleId, document: &Document) -> (f32,
             .split_whitespace()
             .map(|word| text_width(word, style.font_size, style.bold))
             .fold(0.0, f32::max);
-        (longest + frame, word.min(longest) + frame)
+        // Fonts differ a little from the one that is measured here.
+        let slack = 1.04;
+        (longest * slack + frame, word.min(longest) * slack + frame)
     };
     match content {
         CellContent::Text(text) => measure(text, style),

@@ -7,6 +7,8 @@ use platen_document::{
     bound::{Chart, ChartKind, Direction, Document, Series},
 };
 
+use platen_layout::figure::text_on;
+
 use super::{DECLARATION, Escaped, workbook::chart_workbook};
 use crate::{Error, xlsx::number_format};
 
@@ -162,7 +164,7 @@ impl Writer<'_> {
             }
             ChartKind::Pie => self.slices(series),
         }
-        self.labels();
+        self.labels(series.color);
         self.data(series, &column);
         if self.chart.kind == ChartKind::Line {
             self.out.push_str("<c:smooth val=\"0\"/>");
@@ -187,7 +189,7 @@ impl Writer<'_> {
         }
     }
 
-    fn labels(&mut self) {
+    fn labels(&mut self, color: Color) {
         let pie = self.chart.kind == ChartKind::Pie;
         let names = pie && !self.chart.legend;
         if !self.chart.labels && !names {
@@ -204,13 +206,22 @@ impl Writer<'_> {
         } else {
             ""
         };
+        let text = match self.chart.kind {
+            ChartKind::StackedBar => text_on(color, self.document.theme.text),
+            _ => self.document.theme.text,
+        };
         let _ = write!(
             self.out,
             "<c:dLbls><c:numFmt formatCode=\"{}\" sourceLinked=\"0\"/><c:spPr><a:noFill/><a:ln>\
-             <a:noFill/></a:ln></c:spPr>{position}<c:showLegendKey val=\"0\"/>\
-             <c:showVal val=\"{values}\"/><c:showCatName val=\"{names}\"/><c:showSerName val=\"0\"/>\
-             <c:showPercent val=\"0\"/><c:showBubbleSize val=\"0\"/>{leaders}</c:dLbls>",
+             <a:noFill/></a:ln></c:spPr>",
             self.format
+        );
+        self.text_properties(text);
+        let _ = write!(
+            self.out,
+            "{position}<c:showLegendKey val=\"0\"/>\
+             <c:showVal val=\"{values}\"/><c:showCatName val=\"{names}\"/><c:showSerName val=\"0\"/>\
+             <c:showPercent val=\"0\"/><c:showBubbleSize val=\"0\"/>{leaders}</c:dLbls>"
         );
     }
 

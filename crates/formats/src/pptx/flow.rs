@@ -216,7 +216,10 @@ impl<'a> Flow<'a> {
                     Some(file) => {
                         let link = image.link.as_deref().filter(|link| !link.starts_with('#'));
                         let size = (image.width, image.height);
-                        self.picture(&file, size, &image.alt, link, image.align, strip);
+                        let place = self.picture(&file, size, &image.alt, link, image.align, strip);
+                        if let Some(caption) = caption {
+                            self.caption(caption, place);
+                        }
                     }
                     None => {
                         let path = self.path;
@@ -224,10 +227,10 @@ impl<'a> Flow<'a> {
                             .warn("image-omitted", path, "this picture cannot be decoded");
                         let text = [Inline::text(format!("[{}]", image.alt), style)];
                         self.paragraph(&text, style, Mark::None, strip);
+                        if let Some(caption) = caption {
+                            self.paragraph(caption, style, Mark::None, strip);
+                        }
                     }
-                }
-                if let Some(caption) = caption {
-                    self.paragraph(caption, self.document.named.caption, Mark::None, strip);
                 }
             }
             BlockKind::Barcode(barcode) => {
@@ -238,9 +241,9 @@ impl<'a> Flow<'a> {
                     &barcode.alt
                 };
                 let size = (barcode.width, barcode.height);
-                self.picture(&file, size, alt, None, barcode.align, strip);
+                let place = self.picture(&file, size, alt, None, barcode.align, strip);
                 if let Some(text) = &barcode.text {
-                    self.paragraph(text, self.document.named.small, Mark::None, strip);
+                    self.caption(text, place);
                 }
             }
             BlockKind::Chart(chart) => {
@@ -626,7 +629,7 @@ impl<'a> Flow<'a> {
         link: Option<&str>,
         align: Align,
         strip: Strip,
-    ) {
+    ) -> Place {
         let full = self.bottom() - self.geometry.top;
         let (width, height) = (width * self.geometry.scale, height * self.geometry.scale);
         let shrink = (strip.width / width.max(0.1))
@@ -634,6 +637,27 @@ impl<'a> Flow<'a> {
             .min(1.0);
         let place = self.place(width * shrink, height * shrink, align, strip);
         self.slide.picture(place, file, alt, link);
+        place
+    }
+
+    /// A caption below the picture at `place`, as wide as it or a little wider.
+    fn caption(&mut self, content: &[Inline], place: Place) {
+        let spare = (place.width.max(160.0) - place.width) / 2.0;
+        let strip = Strip {
+            x: (place.x - spare).max(self.geometry.side),
+            width: place.width + spare * 2.0,
+            breaks: false,
+        };
+        let strip = if spare > 0.0 && place.x <= self.geometry.side + 1.0 {
+            Strip {
+                x: place.x,
+                ..strip
+            }
+        } else {
+            strip
+        };
+        self.paragraph(content, self.document.named.caption, Mark::None, strip);
+        self.close_text_in(strip);
     }
 
     /// Takes room for a box, on the next slide where this one is full.

@@ -150,6 +150,7 @@ fn presentation(package: &mut Package, document: &Document, geometry: Geometry, 
         let _ = write!(list, "<p:sldId id=\"{}\" r:id=\"{id}\"/>", 255 + number);
     }
     relationships.add("presProps", "presProps.xml");
+    relationships.add("viewProps", "viewProps.xml");
     relationships.add("theme", "theme/theme1.xml");
     relationships.add("tableStyles", "tableStyles.xml");
     let rtl = if document.direction == platen_document::bound::Direction::RightToLeft {
@@ -178,6 +179,12 @@ fn presentation(package: &mut Package, document: &Document, geometry: Geometry, 
         "ppt/presProps.xml",
         "application/vnd.openxmlformats-officedocument.presentationml.presProps+xml",
         format!("{DECLARATION}<p:presentationPr {NAMESPACES}/>"),
+    );
+    // PowerPoint offers to repair files without this part.
+    package.add(
+        "ppt/viewProps.xml",
+        "application/vnd.openxmlformats-officedocument.presentationml.viewProps+xml",
+        format!("{DECLARATION}<p:viewPr {NAMESPACES}/>"),
     );
     package.add(
         "ppt/tableStyles.xml",

@@ -88,7 +88,7 @@ impl Slide {
     /// A filled rectangle behind other shapes.
     pub fn rectangle(&mut self, place: Place, fill: Option<Color>, outline: Option<&Border>) {
         let id = self.next_id();
-        let fill = fill.map_or("<a:noFill/>".to_owned(), |color| solid(color));
+        let fill = fill.map_or("<a:noFill/>".to_owned(), solid);
         let outline = outline.map_or("<a:ln><a:noFill/></a:ln>".to_owned(), |border| {
             line("ln", border)
         });

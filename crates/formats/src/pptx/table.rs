@@ -245,7 +245,7 @@ fn cell_height(flow: &Flow<'_>, cell: &SlideCell<'_>, width: f32) -> f32 {
     };
     let style = &flow.document.styles[*style];
     let scale = flow.geometry.scale;
-    let inner = (width - (style.padding.left + style.padding.right) * scale) * 0.98;
+    let inner = width - (style.padding.left + style.padding.right) * scale;
     let lines = match content {
         Content::Text(text) => line_count(text, style.font_size * scale, style.bold, inner),
         Content::Inlines(content) => line_count(

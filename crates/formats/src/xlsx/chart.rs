@@ -1,6 +1,7 @@
 //! Native charts. Their data stands on a hidden sheet, so that the page shows the chart alone.
 
 use platen_document::bound::{Chart, ChartKind, Direction, Document};
+use platen_layout::figure::text_on;
 use rust_xlsxwriter::{
     Chart as Native, ChartDataLabel, ChartDataLabelPosition, ChartFont, ChartFormat,
     ChartLegendPosition, ChartLine, ChartMarker, ChartMarkerType, ChartPoint, ChartSolidFill,
@@ -147,7 +148,11 @@ fn add_series(native: &mut Native, chart: &Chart, document: &Document, top: u32,
                 ChartKind::Bar | ChartKind::Pie => {
                     label.set_position(ChartDataLabelPosition::OutsideEnd)
                 }
-                ChartKind::StackedBar => label.set_position(ChartDataLabelPosition::Center),
+                ChartKind::StackedBar => {
+                    let text = text_on(series.color, document.theme.text);
+                    label.set_font(ChartFont::new().set_color(color(text)));
+                    label.set_position(ChartDataLabelPosition::Center)
+                }
                 ChartKind::Line => label.set_position(ChartDataLabelPosition::Above),
             };
             added.set_data_label(&label);
