@@ -85,7 +85,7 @@ pub(crate) fn column_widths(table: &Table, document: &Document, available: f32) 
         }
     }
     let specs: Vec<_> = table.columns.iter().map(|column| column.width).collect();
-    solve(&specs, &natural, available, table.width.is_some())
+    solve(&specs, &natural, available)
 }
 
 /// Width of the content on one line, and of its longest word.
@@ -116,13 +116,7 @@ fn cell_widths(content: &CellContent, id: StyleId, document: &Document) -> (f32,
 }
 
 /// Widths for `specs`: fixed ones first, then automatic ones by content, shares get the rest.
-/// `fill` widens automatic columns to the whole width where there are no shares.
-pub(crate) fn solve(
-    specs: &[ColumnWidth],
-    natural: &[(f32, f32)],
-    available: f32,
-    fill: bool,
-) -> Vec<f32> {
+pub(crate) fn solve(specs: &[ColumnWidth], natural: &[(f32, f32)], available: f32) -> Vec<f32> {
     let fixed: f32 = specs
         .iter()
         .map(|spec| {
@@ -171,18 +165,7 @@ pub(crate) fn solve(
             ColumnWidth::Fraction(_) => 0.0,
         })
         .collect();
-    let used: f32 = widths.iter().sum();
-    for (width, spec) in widths.iter_mut().zip(specs) {
-        match spec {
-            ColumnWidth::Fraction(share) => {
-                *width = ((available - used) * share / shares).max(available * 0.02);
-            }
-            ColumnWidth::Auto if shares == 0.0 && longest > 0.0 && (fill || used < available) => {
-                *width += (available - used).max(0.0) * natural_share(*width, used - fixed);
-            }
-            _ => {}
-        }
-    }
+    distribute(&mut widths, specs, available, shares, fixed);
     // What is still too wide shrinks as a whole, so that nothing leaves the page.
     let total: f32 = widths.iter().sum();
     if total > available + 0.01 {
@@ -194,6 +177,22 @@ pub(crate) fn solve(
         *width = width.max(1.0);
     }
     widths
+}
+
+/// Gives what is left of `available` to shares, or to automatic columns where there are none.
+fn distribute(widths: &mut [f32], specs: &[ColumnWidth], available: f32, shares: f32, fixed: f32) {
+    let used: f32 = widths.iter().sum();
+    for (width, spec) in widths.iter_mut().zip(specs) {
+        match spec {
+            ColumnWidth::Fraction(share) => {
+                *width = ((available - used) * share / shares).max(available * 0.02);
+            }
+            ColumnWidth::Auto if shares == 0.0 => {
+                *width += (available - used).max(0.0) * natural_share(*width, used - fixed);
+            }
+            _ => {}
+        }
+    }
 }
 
 fn natural_share(width: f32, all: f32) -> f32 {
@@ -211,19 +210,14 @@ mod tests {
             ColumnWidth::Auto,
             ColumnWidth::Fraction(1.0),
         ];
-        let widths = solve(
-            &specs,
-            &[(0.0, 0.0), (40.0, 20.0), (0.0, 0.0)],
-            300.0,
-            false,
-        );
+        let widths = solve(&specs, &[(0.0, 0.0), (40.0, 20.0), (0.0, 0.0)], 300.0);
         assert_eq!(widths, [50.0, 40.0, 210.0]);
     }
 
     #[test]
     fn too_much_shrinks() {
         let specs = [ColumnWidth::Fixed(300.0), ColumnWidth::Fixed(100.0)];
-        let widths = solve(&specs, &[(0.0, 0.0); 2], 200.0, false);
+        let widths = solve(&specs, &[(0.0, 0.0); 2], 200.0);
         assert_eq!(widths, [150.0, 50.0]);
     }
 

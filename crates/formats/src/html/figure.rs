@@ -151,33 +151,40 @@ fn push_shape(out: &mut String, shape: &Shape) {
             }
             out.push_str("\"/>");
         }
-        Shape::Text {
-            x,
-            y,
-            text,
-            size,
-            bold,
-            color,
-            anchor,
-            rotated,
-        } => {
-            let anchor = match anchor {
-                Anchor::Start => "start",
-                Anchor::Middle => "middle",
-                Anchor::End => "end",
-            };
-            let weight = if *bold { " font-weight=\"bold\"" } else { "" };
-            let turn = if *rotated {
-                format!(" transform=\"rotate(-90 {x:.2} {y:.2})\"")
-            } else {
-                String::new()
-            };
-            let _ = write!(
-                out,
-                "<text x=\"{x:.2}\" y=\"{y:.2}\" font-size=\"{size}\" fill=\"{color}\" \
-                 text-anchor=\"{anchor}\"{weight}{turn}>{}</text>",
-                Escaped(text)
-            );
-        }
+        Shape::Text { .. } => push_text(out, shape),
     }
+}
+
+/// A text as an SVG element.
+fn push_text(out: &mut String, shape: &Shape) {
+    let Shape::Text {
+        x,
+        y,
+        text,
+        size,
+        bold,
+        color,
+        anchor,
+        rotated,
+    } = shape
+    else {
+        return;
+    };
+    let anchor = match anchor {
+        Anchor::Start => "start",
+        Anchor::Middle => "middle",
+        Anchor::End => "end",
+    };
+    let weight = if *bold { " font-weight=\"bold\"" } else { "" };
+    let turn = if *rotated {
+        format!(" transform=\"rotate(-90 {x:.2} {y:.2})\"")
+    } else {
+        String::new()
+    };
+    let _ = write!(
+        out,
+        "<text x=\"{x:.2}\" y=\"{y:.2}\" font-size=\"{size}\" fill=\"{color}\" \
+                 text-anchor=\"{anchor}\"{weight}{turn}>{}</text>",
+        Escaped(text)
+    );
 }

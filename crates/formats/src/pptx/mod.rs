@@ -3,8 +3,11 @@
 //! A section begins a slide; what does not fit flows on to the next one. The document's text is
 //! enlarged for reading at a distance, and its heights are estimated.
 
+mod block;
 mod cell;
+mod figure;
 mod flow;
+mod frame;
 mod master;
 mod slide;
 mod table;

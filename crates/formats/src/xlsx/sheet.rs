@@ -345,7 +345,7 @@ fn natural_widths(table: &Table, document: &Document, available: f32) -> Vec<f32
         }
     }
     let specs: Vec<_> = table.columns.iter().map(|column| column.width).collect();
-    let solved = solve(&specs, &natural, available, false);
+    let solved = solve(&specs, &natural, available);
     // No page bounds a sheet: what is too narrow for its content may be wider.
     solved
         .iter()
