@@ -6,8 +6,8 @@ use base64::{Engine as _, prelude::BASE64_STANDARD};
 use platen_document::bound::{Barcode, Chart, Image, ImageFormat};
 use platen_layout::figure::{Anchor, PathCommand, Shape, barcode_rects, chart_figure};
 
-use super::{Writer, block::align_name, safe_link};
-use crate::{metrics::text_width, ooxml::Escaped};
+use super::{Writer, block::align_name};
+use crate::{metrics::text_width, ooxml::Escaped, plain::safe_link};
 
 /// Width at which charts without a width of their own are drawn; they scale with the page.
 const CHART_WIDTH: f32 = 480.0;

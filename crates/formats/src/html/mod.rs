@@ -14,7 +14,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::{
     Error, Written,
     ooxml::{Escaped, push_escaped},
-    plain::walk,
+    plain::{safe_link, walk},
     report::Report,
 };
 
@@ -296,12 +296,4 @@ impl<'a> Writer<'a> {
         self.headings = headings;
         self.out.push_str("</ol></nav>");
     }
-}
-
-/// True for the schemes that a document may link to.
-fn safe_link(link: &str) -> bool {
-    ["https:", "http:", "mailto:", "tel:"].iter().any(|scheme| {
-        link.get(..scheme.len())
-            .is_some_and(|start| start.eq_ignore_ascii_case(scheme))
-    })
 }

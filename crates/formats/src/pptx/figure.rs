@@ -7,7 +7,7 @@ use super::{
     slide::Place,
     text::Mark,
 };
-use crate::{Error, ooxml::chart_parts};
+use crate::{Error, ooxml::chart_parts, plain::safe_link};
 
 impl<'a> Flow<'a> {
     pub(super) fn image(
@@ -19,7 +19,7 @@ impl<'a> Flow<'a> {
         let caption = image.caption.as_deref();
         match self.media.image(&image.data)? {
             Some(file) => {
-                let link = image.link.as_deref().filter(|link| !link.starts_with('#'));
+                let link = image.link.as_deref().filter(|link| safe_link(link));
                 let size = (image.width, image.height);
                 let place = self.picture(&file, size, &image.alt, link, image.align, strip);
                 if let Some(caption) = caption {

@@ -190,6 +190,11 @@ impl<'a> Flow<'a> {
 
     fn block_height(&self, block: &Block, width: f32) -> f32 {
         let scale = self.geometry.scale;
+        let strip = Strip {
+            x: 0.0,
+            width,
+            breaks: false,
+        };
         let text = |content: &[Inline], id, mark| {
             self.typeset.height(&plain_text(content), id, width, mark)
         };
@@ -205,32 +210,9 @@ impl<'a> Flow<'a> {
                         + self.height(&item.body, width - 16.0)
                 })
                 .sum(),
-            BlockKind::Table(table) => {
-                SlideTable::new(
-                    self,
-                    table,
-                    Strip {
-                        x: 0.0,
-                        width,
-                        breaks: false,
-                    },
-                )
-                .height()
-                    + 10.0
-            }
+            BlockKind::Table(table) => SlideTable::new(self, table, strip).height() + 10.0,
             BlockKind::KeyValue(pairs) => {
-                SlideTable::pairs(
-                    self,
-                    pairs,
-                    block.style,
-                    Strip {
-                        x: 0.0,
-                        width,
-                        breaks: false,
-                    },
-                )
-                .height()
-                    + 10.0
+                SlideTable::pairs(self, pairs, block.style, strip).height() + 10.0
             }
             BlockKind::Columns(columns) => {
                 let each = width / columns.columns.len().max(1) as f32;

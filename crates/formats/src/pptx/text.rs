@@ -9,6 +9,7 @@ use platen_document::bound::{
 use crate::{
     metrics::line_count,
     ooxml::{Escaped, Relationships, emu, push_escaped},
+    plain::safe_link,
 };
 
 /// What stands before the first line of a paragraph.
@@ -86,7 +87,7 @@ impl Typeset<'_> {
             match inline {
                 Inline::Text { text, style, link } => {
                     let link = match link.as_deref() {
-                        Some(link) if link.starts_with('#') => {
+                        Some(link) if !safe_link(link) => {
                             *lost_links = true;
                             None
                         }

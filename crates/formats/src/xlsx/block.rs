@@ -6,11 +6,15 @@ use platen_document::bound::{
 };
 use rust_xlsxwriter::Image as Picture;
 
-use super::{format::Key, sheet::Sheet};
+use super::{
+    format::Key,
+    sheet::{LAST_ROW, Sheet},
+};
 use crate::{
     Error,
     metrics::text_width,
     ooxml::{barcode_png, webp_to_png},
+    plain::safe_link,
 };
 
 /// Height of a row of the default font in points.
@@ -206,6 +210,9 @@ impl<'a> Sheet<'a> {
         alt: &str,
         link: Option<&str>,
     ) -> Result<(), Error> {
+        if self.row > LAST_ROW {
+            return self.full();
+        }
         let Ok(picture) = Picture::new_from_buffer(bytes) else {
             let style = self.document.named.body;
             return self.omitted(
@@ -219,7 +226,7 @@ impl<'a> Sheet<'a> {
         let mut picture = picture
             .set_scale_to_size(pixels(width), pixels(height), false)
             .set_alt_text(alt);
-        if let Some(link) = link.filter(|link| !link.starts_with('#')) {
+        if let Some(link) = link.filter(|link| safe_link(link)) {
             // An address that Excel refuses costs the link, not the picture.
             picture = picture.clone().set_url(link).unwrap_or(picture);
         }

@@ -8,7 +8,11 @@ use rust_xlsxwriter::{
     ChartType, Format, Worksheet,
 };
 
-use super::{format::color, number_format, sheet::Sheet};
+use super::{
+    format::color,
+    number_format,
+    sheet::{LAST_ROW, Sheet},
+};
 use crate::Error;
 
 /// The sheet with the data of all charts.
@@ -55,6 +59,9 @@ impl ChartData {
 
 impl<'a> Sheet<'a> {
     pub(super) fn chart(&mut self, chart: &'a Chart) -> Result<(), Error> {
+        if self.row > LAST_ROW {
+            return self.full();
+        }
         let document = self.document;
         let code = number_format(&chart.format, &document.language);
         let top = self.data.add(chart, &Format::new().set_num_format(&code))?;

@@ -13,7 +13,7 @@ use super::{
 use crate::{
     Error,
     metrics::{line_count, solve, text_width},
-    plain::{cell_text, walk},
+    plain::{cell_text, safe_link, walk},
     report::Report,
 };
 
@@ -210,7 +210,7 @@ impl<'a> Sheet<'a> {
             _ => None,
         });
         let first = links.next()?;
-        if first.starts_with('#') || links.next().is_some() || content.len() > 1 {
+        if !safe_link(first) || links.next().is_some() || content.len() > 1 {
             let path = self.path;
             self.report.warn(
                 "links-omitted",
@@ -238,7 +238,7 @@ impl<'a> Sheet<'a> {
                     );
                 }
                 Inline::Footnote { index, .. } => {
-                    text.push_str(&superscript(index + 1));
+                    text.push_str(&superscript(index.saturating_add(1)));
                     if !self.footnotes.contains(index) {
                         self.footnotes.push(*index);
                     }
@@ -291,7 +291,7 @@ impl<'a> Sheet<'a> {
         self.row += 1;
         for index in footnotes {
             if let Some(footnote) = document.footnotes.get(index as usize) {
-                let mark = superscript(index + 1) + " ";
+                let mark = superscript(index.saturating_add(1)) + " ";
                 self.line(&footnote.content, document.named.footnote, &mark)?;
             }
         }

@@ -3,6 +3,7 @@
 mod csv;
 mod docx;
 mod dump;
+mod hostile;
 mod html;
 mod office;
 mod package;
