@@ -1,8 +1,10 @@
 //! Estimates of text widths and the widths of columns, for formats whose reader lays out.
 
 use platen_document::bound::{
-    CellContent, ColumnWidth, Document, Style, StyleId, Table, plain_text,
+    Cell, CellContent, ColumnWidth, Document, Row, Style, StyleId, Table, plain_text,
 };
+
+use crate::grid::{Grid, Slot};
 
 /// Widths of the characters 0x20 to 0x7E in thousandths of the font size: Helvetica, with which
 /// Arial and Liberation Sans share them.
@@ -67,25 +69,51 @@ const MEASURED_ROWS: usize = 300;
 /// by themselves.
 pub(crate) fn column_widths(table: &Table, document: &Document, available: f32) -> Vec<f32> {
     let available = table.width.map_or(available, |width| width.min(available));
-    let mut natural = vec![(0.0f32, 0.0f32); table.columns.len()];
+    let mut natural = vec![(12.0f32, 8.0f32); table.columns.len()];
     let automatic = |index: usize| table.columns[index].width == ColumnWidth::Auto;
     if (0..natural.len()).any(automatic) {
-        let every = (table.rows.len() / MEASURED_ROWS).max(1);
-        for row in table.header.iter().chain(table.rows.iter().step_by(every)) {
-            let mut column = 0;
-            for cell in &row.cells {
-                let span = usize::from(cell.col_span.max(1));
-                if span == 1 && column < natural.len() && automatic(column) {
-                    let (longest, word) = cell_widths(&cell.content, cell.style, document);
-                    let entry = &mut natural[column];
-                    *entry = (entry.0.max(longest), entry.1.max(word));
-                }
-                column += span;
+        measured_cells(table, |column, cell| {
+            if automatic(column) {
+                let (longest, word) = cell_widths(&cell.content, cell.style, document);
+                let entry = &mut natural[column];
+                *entry = (entry.0.max(longest), entry.1.max(word));
             }
-        }
+        });
     }
     let specs: Vec<_> = table.columns.iter().map(|column| column.width).collect();
     solve(&specs, &natural, available)
+}
+
+/// Visits the cells of one column with their column: those of the header and of rows throughout
+/// the table, of all rows where cells cover several.
+pub(crate) fn measured_cells<'a>(table: &'a Table, mut visit: impl FnMut(usize, &'a Cell)) {
+    let spans = |row: &Row| row.cells.iter().any(|cell| cell.row_span > 1);
+    let every = if table.rows.iter().any(spans) {
+        1
+    } else {
+        (table.rows.len() / MEASURED_ROWS).max(1)
+    };
+    for rows in [&table.header, &table.rows] {
+        let step = if rows.len() == table.header.len() {
+            1
+        } else {
+            every
+        };
+        let mut grid = Grid::new(table.columns.len());
+        for (index, row) in rows.iter().enumerate().step_by(step) {
+            for slot in grid.place(row, rows.len() - index) {
+                if let Slot::Cell {
+                    column,
+                    span: 1,
+                    cell,
+                } = *slot
+                    && column < table.columns.len()
+                {
+                    visit(column, cell);
+                }
+            }
+        }
+    }
 }
 
 /// Width of the content on one line, and of its longest word.

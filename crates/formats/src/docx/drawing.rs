@@ -92,7 +92,7 @@ impl<'a> Writer<'a> {
             self.paragraph(&[text], id, Frame::Block);
             return Ok(());
         }
-        self.charts.push(chart_parts(chart, self.document)?);
+        self.charts.push(chart_parts(chart, self.document, 1.0)?);
         let target = format!("charts/chart{}.xml", self.charts.len());
         let relationship = self.relationships.add("chart", target);
         let graphic = format!(

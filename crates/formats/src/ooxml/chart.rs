@@ -20,14 +20,18 @@ pub(crate) struct ChartParts {
     pub workbook: Vec<u8>,
 }
 
-/// The parts of `chart`.
-pub(crate) fn chart_parts(chart: &Chart, document: &Document) -> Result<ChartParts, Error> {
+/// The parts of `chart`, its text enlarged by `scale`.
+pub(crate) fn chart_parts(
+    chart: &Chart,
+    document: &Document,
+    scale: f32,
+) -> Result<ChartParts, Error> {
     let workbook = chart_workbook(chart, document)?;
     let writer = Writer {
         chart,
         document,
         format: Escaped(&number_format(&chart.format, &document.language)).to_string(),
-        size: (document.styles[document.named.small].font_size * 100.0).round() as i32,
+        size: (document.styles[document.named.small].font_size * scale * 100.0).round() as i32,
         out: String::with_capacity(4096),
     };
     Ok(ChartParts {

@@ -61,7 +61,7 @@ impl<'a> Flow<'a> {
             .width
             .map_or(strip.width, |width| (width * scale).min(strip.width));
         let place = self.place(width, chart.height * scale, Align::Start, strip);
-        self.charts.push(chart_parts(chart, self.document)?);
+        self.charts.push(chart_parts(chart, self.document, scale)?);
         let alt = if chart.alt.is_empty() {
             chart.title.as_deref().unwrap_or_default()
         } else {

@@ -101,7 +101,7 @@ fn hostile() -> Document {
         },
     ];
     let kinds = vec![
-        BlockKind::Table(Box::new(Table::default())),
+        BlockKind::Table(Box::default()),
         BlockKind::Table(Box::new(table)),
         BlockKind::Chart(Box::new(chart)),
         BlockKind::Image(broken),
