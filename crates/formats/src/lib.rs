@@ -13,6 +13,7 @@ mod ooxml;
 pub mod pdf;
 pub mod picture;
 mod plain;
+pub mod pptx;
 pub mod report;
 pub mod xlsx;
 

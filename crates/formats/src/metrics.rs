@@ -1,8 +1,10 @@
 //! Estimates of text widths and the widths of columns, for formats whose reader lays out.
 
 use platen_document::bound::{
-    CellContent, ColumnWidth, Document, Style, StyleId, Table, plain_text,
+    Cell, CellContent, ColumnWidth, Document, Row, Style, StyleId, Table, plain_text,
 };
+
+use crate::grid::{Grid, Slot};
 
 /// Widths of the characters 0x20 to 0x7E in thousandths of the font size: Helvetica, with which
 /// Arial and Liberation Sans share them.
@@ -67,31 +69,57 @@ const MEASURED_ROWS: usize = 300;
 /// by themselves.
 pub(crate) fn column_widths(table: &Table, document: &Document, available: f32) -> Vec<f32> {
     let available = table.width.map_or(available, |width| width.min(available));
-    let mut natural = vec![(0.0f32, 0.0f32); table.columns.len()];
+    let mut natural = vec![(12.0f32, 8.0f32); table.columns.len()];
     let automatic = |index: usize| table.columns[index].width == ColumnWidth::Auto;
     if (0..natural.len()).any(automatic) {
-        let every = (table.rows.len() / MEASURED_ROWS).max(1);
-        for row in table.header.iter().chain(table.rows.iter().step_by(every)) {
-            let mut column = 0;
-            for cell in &row.cells {
-                let span = usize::from(cell.col_span.max(1));
-                if span == 1 && column < natural.len() && automatic(column) {
-                    let (longest, word) = cell_widths(&cell.content, cell.style, document);
-                    let entry = &mut natural[column];
-                    *entry = (entry.0.max(longest), entry.1.max(word));
+        measured_cells(table, |column, cell| {
+            if automatic(column) {
+                let (longest, word) = cell_widths(&cell.content, cell.style, document);
+                let entry = &mut natural[column];
+                *entry = (entry.0.max(longest), entry.1.max(word));
+            }
+        });
+    }
+    let specs: Vec<_> = table.columns.iter().map(|column| column.width).collect();
+    solve(&specs, &natural, available)
+}
+
+/// Visits the cells of one column with their column: those of the header and of rows throughout
+/// the table, of all rows where cells cover several.
+pub(crate) fn measured_cells<'a>(table: &'a Table, mut visit: impl FnMut(usize, &'a Cell)) {
+    let spans = |row: &Row| row.cells.iter().any(|cell| cell.row_span > 1);
+    let every = if table.rows.iter().any(spans) {
+        1
+    } else {
+        (table.rows.len() / MEASURED_ROWS).max(1)
+    };
+    for rows in [&table.header, &table.rows] {
+        let step = if rows.len() == table.header.len() {
+            1
+        } else {
+            every
+        };
+        let mut grid = Grid::new(table.columns.len());
+        for (index, row) in rows.iter().enumerate().step_by(step) {
+            for slot in grid.place(row, rows.len() - index) {
+                if let Slot::Cell {
+                    column,
+                    span: 1,
+                    cell,
+                } = *slot
+                    && column < table.columns.len()
+                {
+                    visit(column, cell);
                 }
-                column += span;
             }
         }
     }
-    let specs: Vec<_> = table.columns.iter().map(|column| column.width).collect();
-    solve(&specs, &natural, available, table.width.is_some())
 }
 
 /// Width of the content on one line, and of its longest word.
 fn cell_widths(content: &CellContent, id: StyleId, document: &Document) -> (f32, f32) {
     let style = &document.styles[id];
-    let frame = style.padding.left + style.padding.right + 1.0;
+    let frame = style.padding.left + style.padding.right + 2.0;
     let measure = |text: &str, style: &Style| {
         let longest = text
             .split('\n')
@@ -101,7 +129,9 @@ fn cell_widths(content: &CellContent, id: StyleId, document: &Document) -> (f32,
             .split_whitespace()
             .map(|word| text_width(word, style.font_size, style.bold))
             .fold(0.0, f32::max);
-        (longest + frame, word.min(longest) + frame)
+        // Fonts differ a little from the one that is measured here.
+        let slack = 1.04;
+        (longest * slack + frame, word.min(longest) * slack + frame)
     };
     match content {
         CellContent::Text(text) => measure(text, style),
@@ -114,13 +144,7 @@ fn cell_widths(content: &CellContent, id: StyleId, document: &Document) -> (f32,
 }
 
 /// Widths for `specs`: fixed ones first, then automatic ones by content, shares get the rest.
-/// `fill` widens automatic columns to the whole width where there are no shares.
-pub(crate) fn solve(
-    specs: &[ColumnWidth],
-    natural: &[(f32, f32)],
-    available: f32,
-    fill: bool,
-) -> Vec<f32> {
+pub(crate) fn solve(specs: &[ColumnWidth], natural: &[(f32, f32)], available: f32) -> Vec<f32> {
     let fixed: f32 = specs
         .iter()
         .map(|spec| {
@@ -169,18 +193,7 @@ pub(crate) fn solve(
             ColumnWidth::Fraction(_) => 0.0,
         })
         .collect();
-    let used: f32 = widths.iter().sum();
-    for (width, spec) in widths.iter_mut().zip(specs) {
-        match spec {
-            ColumnWidth::Fraction(share) => {
-                *width = ((available - used) * share / shares).max(available * 0.02);
-            }
-            ColumnWidth::Auto if shares == 0.0 && longest > 0.0 && (fill || used < available) => {
-                *width += (available - used).max(0.0) * natural_share(*width, used - fixed);
-            }
-            _ => {}
-        }
-    }
+    distribute(&mut widths, specs, available, shares, fixed);
     // What is still too wide shrinks as a whole, so that nothing leaves the page.
     let total: f32 = widths.iter().sum();
     if total > available + 0.01 {
@@ -192,6 +205,22 @@ pub(crate) fn solve(
         *width = width.max(1.0);
     }
     widths
+}
+
+/// Gives what is left of `available` to shares, or to automatic columns where there are none.
+fn distribute(widths: &mut [f32], specs: &[ColumnWidth], available: f32, shares: f32, fixed: f32) {
+    let used: f32 = widths.iter().sum();
+    for (width, spec) in widths.iter_mut().zip(specs) {
+        match spec {
+            ColumnWidth::Fraction(share) => {
+                *width = ((available - used) * share / shares).max(available * 0.02);
+            }
+            ColumnWidth::Auto if shares == 0.0 => {
+                *width += (available - used).max(0.0) * natural_share(*width, used - fixed);
+            }
+            _ => {}
+        }
+    }
 }
 
 fn natural_share(width: f32, all: f32) -> f32 {
@@ -209,19 +238,14 @@ mod tests {
             ColumnWidth::Auto,
             ColumnWidth::Fraction(1.0),
         ];
-        let widths = solve(
-            &specs,
-            &[(0.0, 0.0), (40.0, 20.0), (0.0, 0.0)],
-            300.0,
-            false,
-        );
+        let widths = solve(&specs, &[(0.0, 0.0), (40.0, 20.0), (0.0, 0.0)], 300.0);
         assert_eq!(widths, [50.0, 40.0, 210.0]);
     }
 
     #[test]
     fn too_much_shrinks() {
         let specs = [ColumnWidth::Fixed(300.0), ColumnWidth::Fixed(100.0)];
-        let widths = solve(&specs, &[(0.0, 0.0); 2], 200.0, false);
+        let widths = solve(&specs, &[(0.0, 0.0); 2], 200.0);
         assert_eq!(widths, [150.0, 50.0]);
     }
 

@@ -114,3 +114,11 @@ pub(crate) fn walk<'a>(blocks: &'a [Block], visit: &mut dyn FnMut(&'a Block)) {
         }
     }
 }
+
+/// True for the schemes that a document may link to.
+pub(crate) fn safe_link(link: &str) -> bool {
+    ["https:", "http:", "mailto:", "tel:"].iter().any(|scheme| {
+        link.get(..scheme.len())
+            .is_some_and(|start| start.eq_ignore_ascii_case(scheme))
+    })
+}

@@ -175,7 +175,7 @@ impl Writer<'_> {
         let delimiter = self.options.delimiter;
         let dangerous = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
         let guard = dangerous && !typed && self.options.neutralise_formulas;
-        let quote = text.contains(|c| c == delimiter || matches!(c, '"' | '\r' | '\n'));
+        let quote = text.contains([delimiter, '\"', '\r', '\n']);
         if quote {
             self.out.push('"');
         }
@@ -197,7 +197,7 @@ impl Writer<'_> {
 fn raw(value: Value) -> Option<String> {
     match value {
         Value::Empty => None,
-        Value::Number(number) if number == 0.0 => Some("0".to_owned()),
+        Value::Number(0.0) => Some("0".to_owned()),
         Value::Number(number) if (1e-6..1e16).contains(&number.abs()) => Some(number.to_string()),
         Value::Number(number) => Some(format!("{number:e}")),
         Value::Bool(value) => Some(value.to_string()),

@@ -132,12 +132,7 @@ impl<'a> Writer<'a> {
                 width => width,
             })
             .collect();
-        let mut widths = solve(
-            &specs,
-            &vec![(0.0, 0.0); count],
-            (width - gaps).max(36.0),
-            false,
-        );
+        let mut widths = solve(&specs, &vec![(0.0, 0.0); count], (width - gaps).max(36.0));
         for inner in widths.iter_mut().take(count.saturating_sub(1)) {
             *inner += columns.gap;
         }

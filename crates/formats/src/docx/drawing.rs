@@ -8,6 +8,7 @@ use super::{Writer, paragraph::Frame};
 use crate::{
     Error,
     ooxml::{Escaped, chart_parts, emu},
+    plain::safe_link,
 };
 
 impl<'a> Writer<'a> {
@@ -28,7 +29,7 @@ impl<'a> Writer<'a> {
                 let name = self.bookmarks.get(id)?;
                 Some(self.relationships.link(&format!("#{name}")))
             } else {
-                Some(self.relationships.link(link))
+                safe_link(link).then(|| self.relationships.link(link))
             }
         });
         let size = (image.width, image.height);
@@ -91,7 +92,7 @@ impl<'a> Writer<'a> {
             self.paragraph(&[text], id, Frame::Block);
             return Ok(());
         }
-        self.charts.push(chart_parts(chart, self.document)?);
+        self.charts.push(chart_parts(chart, self.document, 1.0)?);
         let target = format!("charts/chart{}.xml", self.charts.len());
         let relationship = self.relationships.add("chart", target);
         let graphic = format!(

@@ -8,7 +8,10 @@ use super::{
     Story, Writer,
     styles::{Base, ParagraphProperties},
 };
-use crate::ooxml::{Escaped, push_escaped};
+use crate::{
+    ooxml::{Escaped, push_escaped},
+    plain::safe_link,
+};
 
 /// Where a paragraph stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,6 +127,7 @@ impl<'a> Writer<'a> {
                 Some(bookmark) => format!("<w:hyperlink w:anchor=\"{bookmark}\" w:history=\"1\">"),
                 None => String::new(),
             },
+            None if !safe_link(link) => String::new(),
             None => {
                 let id = self.relationships.link(link);
                 format!("<w:hyperlink r:id=\"{id}\" w:history=\"1\">")

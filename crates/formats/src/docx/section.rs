@@ -52,30 +52,7 @@ impl<'a> Writer<'a> {
     ) -> Result<String, Error> {
         let first_differs = section.first_header.is_some() || section.first_footer.is_some();
         let mut xml = String::from("<w:sectPr>");
-        // The first page takes the other pages' where only one of the two differs.
-        let first_header = section.first_header.as_ref().unwrap_or(&section.header);
-        let first_footer = section.first_footer.as_ref().unwrap_or(&section.footer);
-        for (kind, place, blocks, wanted) in [
-            (
-                "header",
-                "default",
-                &section.header,
-                !section.header.is_empty() || inherited,
-            ),
-            ("header", "first", first_header, first_differs),
-            (
-                "footer",
-                "default",
-                &section.footer,
-                !section.footer.is_empty() || inherited,
-            ),
-            ("footer", "first", first_footer, first_differs),
-        ] {
-            if wanted {
-                let id = self.margin(kind, blocks, width)?;
-                let _ = write!(xml, "<w:{kind}Reference w:type=\"{place}\" r:id=\"{id}\"/>");
-            }
-        }
+        self.references(&mut xml, section, width, inherited)?;
         let page = &section.page;
         let landscape = if page.width > page.height {
             " w:orient=\"landscape\""
@@ -114,6 +91,42 @@ impl<'a> Writer<'a> {
         }
         xml.push_str("</w:sectPr>");
         Ok(xml)
+    }
+
+    /// References to the section's headers and footers.
+    fn references(
+        &mut self,
+        xml: &mut String,
+        section: &'a Section,
+        width: f32,
+        inherited: bool,
+    ) -> Result<(), Error> {
+        let first_differs = section.first_header.is_some() || section.first_footer.is_some();
+        // The first page takes the other pages' where only one of the two differs.
+        let first_header = section.first_header.as_ref().unwrap_or(&section.header);
+        let first_footer = section.first_footer.as_ref().unwrap_or(&section.footer);
+        for (kind, place, blocks, wanted) in [
+            (
+                "header",
+                "default",
+                &section.header,
+                !section.header.is_empty() || inherited,
+            ),
+            ("header", "first", first_header, first_differs),
+            (
+                "footer",
+                "default",
+                &section.footer,
+                !section.footer.is_empty() || inherited,
+            ),
+            ("footer", "first", first_footer, first_differs),
+        ] {
+            if wanted {
+                let id = self.margin(kind, blocks, width)?;
+                let _ = write!(xml, "<w:{kind}Reference w:type=\"{place}\" r:id=\"{id}\"/>");
+            }
+        }
+        Ok(())
     }
 
     /// The relationship of a header or footer; equal ones of several sections are one part.

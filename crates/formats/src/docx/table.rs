@@ -59,7 +59,7 @@ impl<'a> Writer<'a> {
             cells: FxHashMap::default(),
         };
         self.open_table(table, id, &shared);
-        let repeats = table.repeat_header && table.rows.first().is_some();
+        let repeats = table.repeat_header && !table.rows.is_empty();
         let mut grid = Grid::new(table.columns.len());
         for (index, row) in table.header.iter().enumerate() {
             let left = table.header.len() - index;
@@ -182,11 +182,13 @@ impl<'a> Writer<'a> {
                     let fill = self.document.styles[cell.style].background.or(zebra);
                     if span == 1 && cell.row_span <= 1 {
                         let key = (column, cell.style, fill);
-                        if !shared.cells.contains_key(&key) {
+                        if let Some(xml) = shared.cells.get(&key) {
+                            self.out.push_str(xml);
+                        } else {
                             let xml = self.cell_open(shared, column, 1, "", cell.style, fill);
+                            self.out.push_str(&xml);
                             shared.cells.insert(key, xml);
                         }
-                        self.out.push_str(&shared.cells[&key]);
                     } else {
                         let merge = if cell.row_span > 1 {
                             "<w:vMerge w:val=\"restart\"/>"
@@ -262,7 +264,9 @@ impl<'a> Writer<'a> {
         match content {
             CellContent::Text(text) if !self.break_before => {
                 let key = (id, self.keep_with_next, has_right_to_left(text));
-                if !shared.texts.contains_key(&key) {
+                if let Some(open) = shared.texts.get(&key) {
+                    self.out.push_str(open);
+                } else {
                     let base = self.styles.base(id);
                     let properties = self.properties(id, base, Frame::Cell).to_xml();
                     let run = self.styles.run(id, id, base, key.2);
@@ -271,9 +275,9 @@ impl<'a> Writer<'a> {
                     } else {
                         format!("<w:p><w:pPr>{properties}</w:pPr><w:r>{run}")
                     };
+                    self.out.push_str(&open);
                     shared.texts.insert(key, open);
                 }
-                self.out.push_str(&shared.texts[&key]);
                 push_text(&mut self.out, text);
                 self.out.push_str("</w:r></w:p>");
             }

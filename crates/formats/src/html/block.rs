@@ -27,22 +27,7 @@ impl<'a> Writer<'a> {
         };
         let open = format!("{id} class=\"s{}\"", style.0);
         match &block.kind {
-            BlockKind::Heading { level, content } => {
-                let level = (*level).clamp(1, 6);
-                let anchor = if self.in_margin {
-                    None
-                } else {
-                    self.headings.get(self.headings_written)
-                };
-                let anchor = match anchor {
-                    Some((_, _, name)) => format!("<a id=\"{name}\"></a>"),
-                    None => String::new(),
-                };
-                self.headings_written += usize::from(!self.in_margin);
-                let _ = write!(self.out, "<h{level}{open}>{anchor}");
-                self.inlines(content, style);
-                let _ = writeln!(self.out, "</h{level}>");
-            }
+            BlockKind::Heading { level, content } => self.heading(*level, content, &open, style),
             BlockKind::Paragraph(content) => {
                 let _ = write!(self.out, "<p{open}>");
                 self.inlines(content, style);
@@ -87,6 +72,29 @@ impl<'a> Writer<'a> {
             }
             BlockKind::Signature(signature) => self.signature(signature, &open, block),
         }
+    }
+
+    fn heading(
+        &mut self,
+        level: u8,
+        content: &[Inline],
+        open: &str,
+        style: platen_document::bound::StyleId,
+    ) {
+        let level = level.clamp(1, 6);
+        let anchor = if self.in_margin {
+            None
+        } else {
+            self.headings.get(self.headings_written)
+        };
+        let anchor = match anchor {
+            Some((_, _, name)) => format!("<a id=\"{name}\"></a>"),
+            None => String::new(),
+        };
+        self.headings_written += usize::from(!self.in_margin);
+        let _ = write!(self.out, "<h{level}{open}>{anchor}");
+        self.inlines(content, style);
+        let _ = writeln!(self.out, "</h{level}>");
     }
 
     fn list(&mut self, list: &'a List, open: &str, style: platen_document::bound::StyleId) {

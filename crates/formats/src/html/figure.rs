@@ -6,8 +6,8 @@ use base64::{Engine as _, prelude::BASE64_STANDARD};
 use platen_document::bound::{Barcode, Chart, Image, ImageFormat};
 use platen_layout::figure::{Anchor, PathCommand, Shape, barcode_rects, chart_figure};
 
-use super::{Writer, block::align_name, safe_link};
-use crate::{metrics::text_width, ooxml::Escaped};
+use super::{Writer, block::align_name};
+use crate::{metrics::text_width, ooxml::Escaped, plain::safe_link};
 
 /// Width at which charts without a width of their own are drawn; they scale with the page.
 const CHART_WIDTH: f32 = 480.0;
@@ -151,33 +151,40 @@ fn push_shape(out: &mut String, shape: &Shape) {
             }
             out.push_str("\"/>");
         }
-        Shape::Text {
-            x,
-            y,
-            text,
-            size,
-            bold,
-            color,
-            anchor,
-            rotated,
-        } => {
-            let anchor = match anchor {
-                Anchor::Start => "start",
-                Anchor::Middle => "middle",
-                Anchor::End => "end",
-            };
-            let weight = if *bold { " font-weight=\"bold\"" } else { "" };
-            let turn = if *rotated {
-                format!(" transform=\"rotate(-90 {x:.2} {y:.2})\"")
-            } else {
-                String::new()
-            };
-            let _ = write!(
-                out,
-                "<text x=\"{x:.2}\" y=\"{y:.2}\" font-size=\"{size}\" fill=\"{color}\" \
-                 text-anchor=\"{anchor}\"{weight}{turn}>{}</text>",
-                Escaped(text)
-            );
-        }
+        Shape::Text { .. } => push_text(out, shape),
     }
+}
+
+/// A text as an SVG element.
+fn push_text(out: &mut String, shape: &Shape) {
+    let Shape::Text {
+        x,
+        y,
+        text,
+        size,
+        bold,
+        color,
+        anchor,
+        rotated,
+    } = shape
+    else {
+        return;
+    };
+    let anchor = match anchor {
+        Anchor::Start => "start",
+        Anchor::Middle => "middle",
+        Anchor::End => "end",
+    };
+    let weight = if *bold { " font-weight=\"bold\"" } else { "" };
+    let turn = if *rotated {
+        format!(" transform=\"rotate(-90 {x:.2} {y:.2})\"")
+    } else {
+        String::new()
+    };
+    let _ = write!(
+        out,
+        "<text x=\"{x:.2}\" y=\"{y:.2}\" font-size=\"{size}\" fill=\"{color}\" \
+                 text-anchor=\"{anchor}\"{weight}{turn}>{}</text>",
+        Escaped(text)
+    );
 }

@@ -14,7 +14,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::{
     Error, Written,
     ooxml::{Escaped, push_escaped},
-    plain::walk,
+    plain::{safe_link, walk},
     report::Report,
 };
 
@@ -46,6 +46,8 @@ struct Writer<'a> {
     footnotes_marked: FxHashSet<u32>,
     /// Links of headers, which repeat, lead nowhere.
     in_margin: bool,
+    /// Width of the section's text in points.
+    width: f32,
     path: &'a str,
 }
 
@@ -61,6 +63,7 @@ impl<'a> Writer<'a> {
             headings_written: 0,
             footnotes_marked: FxHashSet::default(),
             in_margin: false,
+            width: 0.0,
             path: "",
         }
     }
@@ -96,6 +99,10 @@ impl<'a> Writer<'a> {
             None => String::new(),
         };
         let _ = write!(self.out, "<section class=\"sheet sheet-{index}\"{label}>");
+        let page = &section.page;
+        let columns = f32::from(page.columns.max(1));
+        let text = page.width - page.margins.left - page.margins.right;
+        self.width = ((text - page.column_gap * (columns - 1.0)) / columns).max(72.0);
         let header = section.first_header.as_ref().unwrap_or(&section.header);
         let footer = section.first_footer.as_ref().unwrap_or(&section.footer);
         self.margin("header", header);
@@ -289,12 +296,4 @@ impl<'a> Writer<'a> {
         self.headings = headings;
         self.out.push_str("</ol></nav>");
     }
-}
-
-/// True for the schemes that a document may link to.
-fn safe_link(link: &str) -> bool {
-    ["https:", "http:", "mailto:", "tel:"].iter().any(|scheme| {
-        link.get(..scheme.len())
-            .is_some_and(|start| start.eq_ignore_ascii_case(scheme))
-    })
 }

@@ -67,7 +67,7 @@ header.margin{margin-bottom:12pt}footer.margin{margin-top:12pt}
 h1,h2,h3,h4,h5,h6,p,ul,ol,dl,dd,figure,hr{margin:0;font-size:inherit}
 ul,ol{padding-inline-start:18pt}
 table{border-collapse:collapse;width:100%}
-caption{text-align:start}
+caption{text-align:start}figcaption{text-align:inherit!important}
 th{font-weight:inherit;text-align:start}
 .scroll{overflow-x:auto}
 .lines-horizontal th,.lines-horizontal td{border-bottom:.5pt solid var(--line)}

@@ -2,12 +2,10 @@
 
 use std::fmt::Write as _;
 
-use platen_document::bound::{
-    Cell, CellContent, ColumnWidth, Row, RowKind, StyleId, Table, TableBorders,
-};
+use platen_document::bound::{Cell, CellContent, Row, RowKind, StyleId, Table, TableBorders};
 
 use super::Writer;
-use crate::ooxml::push_escaped;
+use crate::{metrics::column_widths, ooxml::push_escaped};
 
 impl<'a> Writer<'a> {
     pub(super) fn table(&mut self, table: &'a Table, id: &str, style: StyleId) {
@@ -88,31 +86,14 @@ impl<'a> Writer<'a> {
         self.out.push_str("</tbody>\n");
     }
 
+    /// Widths as the other formats solve them, in shares, so that they scale with the screen.
     fn column_group(&mut self, table: &Table) {
-        let shares: f32 = table
-            .columns
-            .iter()
-            .map(|column| {
-                if let ColumnWidth::Fraction(share) = column.width {
-                    share
-                } else {
-                    0.0
-                }
-            })
-            .sum();
+        let widths = column_widths(table, self.document, self.width);
+        let total: f32 = widths.iter().sum();
         self.out.push_str("<colgroup>");
-        for column in &table.columns {
-            match column.width {
-                ColumnWidth::Auto => self.out.push_str("<col>"),
-                ColumnWidth::Fixed(width) => {
-                    let _ = write!(self.out, "<col style=\"width:{width}pt\">");
-                }
-                // Shares take what is left, as a wide percentage does in automatic layout.
-                ColumnWidth::Fraction(share) => {
-                    let percent = share / shares * 100.0;
-                    let _ = write!(self.out, "<col style=\"width:{percent:.3}%\">");
-                }
-            }
+        for width in widths {
+            let share = width / total.max(1.0) * 100.0;
+            let _ = write!(self.out, "<col style=\"width:{share:.2}%\">");
         }
         self.out.push_str("</colgroup>\n");
     }

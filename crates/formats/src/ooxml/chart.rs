@@ -7,6 +7,8 @@ use platen_document::{
     bound::{Chart, ChartKind, Direction, Document, Series},
 };
 
+use platen_layout::figure::text_on;
+
 use super::{DECLARATION, Escaped, workbook::chart_workbook};
 use crate::{Error, xlsx::number_format};
 
@@ -18,14 +20,18 @@ pub(crate) struct ChartParts {
     pub workbook: Vec<u8>,
 }
 
-/// The parts of `chart`.
-pub(crate) fn chart_parts(chart: &Chart, document: &Document) -> Result<ChartParts, Error> {
+/// The parts of `chart`, its text enlarged by `scale`.
+pub(crate) fn chart_parts(
+    chart: &Chart,
+    document: &Document,
+    scale: f32,
+) -> Result<ChartParts, Error> {
     let workbook = chart_workbook(chart, document)?;
     let writer = Writer {
         chart,
         document,
         format: Escaped(&number_format(&chart.format, &document.language)).to_string(),
-        size: (document.styles[document.named.small].font_size * 100.0).round() as i32,
+        size: (document.styles[document.named.small].font_size * scale * 100.0).round() as i32,
         out: String::with_capacity(4096),
     };
     Ok(ChartParts {
@@ -162,7 +168,7 @@ impl Writer<'_> {
             }
             ChartKind::Pie => self.slices(series),
         }
-        self.labels();
+        self.labels(series.color);
         self.data(series, &column);
         if self.chart.kind == ChartKind::Line {
             self.out.push_str("<c:smooth val=\"0\"/>");
@@ -187,7 +193,7 @@ impl Writer<'_> {
         }
     }
 
-    fn labels(&mut self) {
+    fn labels(&mut self, color: Color) {
         let pie = self.chart.kind == ChartKind::Pie;
         let names = pie && !self.chart.legend;
         if !self.chart.labels && !names {
@@ -204,13 +210,22 @@ impl Writer<'_> {
         } else {
             ""
         };
+        let text = match self.chart.kind {
+            ChartKind::StackedBar => text_on(color, self.document.theme.text),
+            _ => self.document.theme.text,
+        };
         let _ = write!(
             self.out,
             "<c:dLbls><c:numFmt formatCode=\"{}\" sourceLinked=\"0\"/><c:spPr><a:noFill/><a:ln>\
-             <a:noFill/></a:ln></c:spPr>{position}<c:showLegendKey val=\"0\"/>\
-             <c:showVal val=\"{values}\"/><c:showCatName val=\"{names}\"/><c:showSerName val=\"0\"/>\
-             <c:showPercent val=\"0\"/><c:showBubbleSize val=\"0\"/>{leaders}</c:dLbls>",
+             <a:noFill/></a:ln></c:spPr>",
             self.format
+        );
+        self.text_properties(text);
+        let _ = write!(
+            self.out,
+            "{position}<c:showLegendKey val=\"0\"/>\
+             <c:showVal val=\"{values}\"/><c:showCatName val=\"{names}\"/><c:showSerName val=\"0\"/>\
+             <c:showPercent val=\"0\"/><c:showBubbleSize val=\"0\"/>{leaders}</c:dLbls>"
         );
     }
 

@@ -1,15 +1,20 @@
 //! Blocks as rows.
 
 use platen_document::bound::{
-    Block, BlockKind, ImageFormat, Inline, KeyValue, List, StyleId, Table, plain_text,
+    Barcode, Block, BlockKind, Image, ImageFormat, Inline, KeyValue, List, Signature, StyleId,
+    Table, plain_text,
 };
 use rust_xlsxwriter::Image as Picture;
 
-use super::{format::Key, sheet::Sheet};
+use super::{
+    format::Key,
+    sheet::{LAST_ROW, Sheet},
+};
 use crate::{
     Error,
     metrics::text_width,
     ooxml::{barcode_png, webp_to_png},
+    plain::safe_link,
 };
 
 /// Height of a row of the default font in points.
@@ -68,39 +73,8 @@ impl<'a> Sheet<'a> {
                 self.blocks(body, main)?;
             }
             BlockKind::KeyValue(pairs) => self.key_value(pairs, style)?,
-            BlockKind::Image(image) => {
-                let converted = match image.data.format {
-                    ImageFormat::WebP => webp_to_png(&image.data.bytes)?,
-                    _ => Some(image.data.bytes.to_vec()),
-                };
-                match converted {
-                    Some(bytes) => {
-                        let link = image.link.as_deref();
-                        self.picture(&bytes, image.width, image.height, &image.alt, link)?;
-                    }
-                    None => self.omitted(
-                        "image-omitted",
-                        "this picture cannot be decoded",
-                        &image.alt,
-                        style,
-                    )?,
-                }
-                if let Some(caption) = &image.caption {
-                    self.line(caption, document.named.caption, "")?;
-                }
-            }
-            BlockKind::Barcode(barcode) => {
-                let png = barcode_png(barcode)?;
-                let alt = if barcode.alt.is_empty() {
-                    &barcode.value
-                } else {
-                    &barcode.alt
-                };
-                self.picture(&png, barcode.width, barcode.height, alt, None)?;
-                if let Some(text) = &barcode.text {
-                    self.line(text, document.named.small, "")?;
-                }
-            }
+            BlockKind::Image(image) => self.image(image, style)?,
+            BlockKind::Barcode(barcode) => self.barcode(barcode)?,
             BlockKind::Chart(chart) => self.chart(chart)?,
             BlockKind::Divider { .. } | BlockKind::Spacer(_) => self.row += 1,
             BlockKind::PageBreak => self.page_breaks.push(self.row),
@@ -109,18 +83,61 @@ impl<'a> Sheet<'a> {
                 &block.path,
                 "a sheet has no pages to list: the table of contents is left out",
             ),
-            BlockKind::Signature(signature) => {
-                self.row += 2;
-                let label = signature.label.clone().unwrap_or_default();
-                let text = format!("{} {}", "_".repeat(30), plain_text(&label));
-                self.line(&[Inline::text(text.trim_end(), style)], style, "")?;
-                self.report.warn(
-                    "signature-as-line",
-                    &block.path,
-                    "a sheet has no signature field: a line to sign on is written",
-                );
-            }
+            BlockKind::Signature(signature) => self.signature(signature, style)?,
         }
+        Ok(())
+    }
+
+    fn image(&mut self, image: &'a Image, style: StyleId) -> Result<(), Error> {
+        let document = self.document;
+        let converted = match image.data.format {
+            ImageFormat::WebP => webp_to_png(&image.data.bytes)?,
+            _ => Some(image.data.bytes.to_vec()),
+        };
+        match converted {
+            Some(bytes) => {
+                let link = image.link.as_deref();
+                self.picture(&bytes, image.width, image.height, &image.alt, link)?;
+            }
+            None => self.omitted(
+                "image-omitted",
+                "this picture cannot be decoded",
+                &image.alt,
+                style,
+            )?,
+        }
+        if let Some(caption) = &image.caption {
+            self.line(caption, document.named.caption, "")?;
+        }
+        Ok(())
+    }
+
+    fn barcode(&mut self, barcode: &'a Barcode) -> Result<(), Error> {
+        let document = self.document;
+        let png = barcode_png(barcode)?;
+        let alt = if barcode.alt.is_empty() {
+            &barcode.value
+        } else {
+            &barcode.alt
+        };
+        self.picture(&png, barcode.width, barcode.height, alt, None)?;
+        if let Some(text) = &barcode.text {
+            self.line(text, document.named.small, "")?;
+        }
+        Ok(())
+    }
+
+    fn signature(&mut self, signature: &'a Signature, style: StyleId) -> Result<(), Error> {
+        let path = self.path;
+        self.row += 2;
+        let label = signature.label.clone().unwrap_or_default();
+        let text = format!("{} {}", "_".repeat(30), plain_text(&label));
+        self.line(&[Inline::text(text.trim_end(), style)], style, "")?;
+        self.report.warn(
+            "signature-as-line",
+            path,
+            "a sheet has no signature field: a line to sign on is written",
+        );
         Ok(())
     }
 
@@ -193,6 +210,9 @@ impl<'a> Sheet<'a> {
         alt: &str,
         link: Option<&str>,
     ) -> Result<(), Error> {
+        if self.row > LAST_ROW {
+            return self.full();
+        }
         let Ok(picture) = Picture::new_from_buffer(bytes) else {
             let style = self.document.named.body;
             return self.omitted(
@@ -206,7 +226,7 @@ impl<'a> Sheet<'a> {
         let mut picture = picture
             .set_scale_to_size(pixels(width), pixels(height), false)
             .set_alt_text(alt);
-        if let Some(link) = link.filter(|link| !link.starts_with('#')) {
+        if let Some(link) = link.filter(|link| safe_link(link)) {
             // An address that Excel refuses costs the link, not the picture.
             picture = picture.clone().set_url(link).unwrap_or(picture);
         }

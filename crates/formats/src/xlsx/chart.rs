@@ -1,13 +1,18 @@
 //! Native charts. Their data stands on a hidden sheet, so that the page shows the chart alone.
 
-use platen_document::bound::{Chart, ChartKind, Direction, Document};
+use platen_document::bound::{Chart, ChartKind, Direction, Document, Series};
+use platen_layout::figure::text_on;
 use rust_xlsxwriter::{
     Chart as Native, ChartDataLabel, ChartDataLabelPosition, ChartFont, ChartFormat,
     ChartLegendPosition, ChartLine, ChartMarker, ChartMarkerType, ChartPoint, ChartSolidFill,
     ChartType, Format, Worksheet,
 };
 
-use super::{format::color, number_format, sheet::Sheet};
+use super::{
+    format::color,
+    number_format,
+    sheet::{LAST_ROW, Sheet},
+};
 use crate::Error;
 
 /// The sheet with the data of all charts.
@@ -54,6 +59,9 @@ impl ChartData {
 
 impl<'a> Sheet<'a> {
     pub(super) fn chart(&mut self, chart: &'a Chart) -> Result<(), Error> {
+        if self.row > LAST_ROW {
+            return self.full();
+        }
         let document = self.document;
         let code = number_format(&chart.format, &document.language);
         let top = self.data.add(chart, &Format::new().set_num_format(&code))?;
@@ -133,26 +141,41 @@ fn add_series(native: &mut Native, chart: &Chart, document: &Document, top: u32,
                 added.set_points(&points);
             }
         }
-        let names = chart.kind == ChartKind::Pie && !chart.legend;
-        if chart.labels || names {
-            let mut label = ChartDataLabel::new();
-            label.set_num_format(code);
-            if chart.labels {
-                label.show_value();
-            }
-            if names {
-                label.show_category_name();
-            }
-            match chart.kind {
-                ChartKind::Bar | ChartKind::Pie => {
-                    label.set_position(ChartDataLabelPosition::OutsideEnd)
-                }
-                ChartKind::StackedBar => label.set_position(ChartDataLabelPosition::Center),
-                ChartKind::Line => label.set_position(ChartDataLabelPosition::Above),
-            };
+        if let Some(label) = data_label(chart, series, document, code) {
             added.set_data_label(&label);
         }
     }
+}
+
+/// The labels of a series, where the chart has labels.
+fn data_label(
+    chart: &Chart,
+    series: &Series,
+    document: &Document,
+    code: &str,
+) -> Option<ChartDataLabel> {
+    let names = chart.kind == ChartKind::Pie && !chart.legend;
+    if !chart.labels && !names {
+        return None;
+    }
+    let mut label = ChartDataLabel::new();
+    label.set_num_format(code);
+    if chart.labels {
+        label.show_value();
+    }
+    if names {
+        label.show_category_name();
+    }
+    match chart.kind {
+        ChartKind::Bar | ChartKind::Pie => label.set_position(ChartDataLabelPosition::OutsideEnd),
+        ChartKind::StackedBar => {
+            let text = text_on(series.color, document.theme.text);
+            label.set_font(ChartFont::new().set_color(color(text)));
+            label.set_position(ChartDataLabelPosition::Center)
+        }
+        ChartKind::Line => label.set_position(ChartDataLabelPosition::Above),
+    };
+    Some(label)
 }
 
 /// Title, axes, grid and legend.

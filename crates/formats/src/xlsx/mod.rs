@@ -111,9 +111,7 @@ fn sheet_name(section: &Section, document: &Document, taken: &[String]) -> Strin
     let clean = clean.trim_matches('\'');
     let reserved = |name: &str| {
         let same = |other: &&str| other.to_lowercase() == name.to_lowercase();
-        ["History", ChartData::SHEET]
-            .iter()
-            .any(|other| same(other))
+        ["History", ChartData::SHEET].iter().any(&same)
             || taken.iter().map(String::as_str).any(|other| same(&other))
     };
     let cut = |name: &str, length: usize| {

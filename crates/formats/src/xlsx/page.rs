@@ -48,10 +48,13 @@ pub(super) fn set_up(sheet: &mut Sheet<'_>, section: &Section) {
         inches(margins.bottom * 0.45),
     );
     sheet.worksheet.set_print_fit_to_pages(1, 0);
-    if let Some(number) = page.first_page_number {
-        sheet
-            .worksheet
-            .set_print_first_page_number(number.min(32_767) as u16);
+    // The library writes the number into an attribute that takes true or false only.
+    if page.first_page_number.is_some_and(|number| number != 1) {
+        sheet.report.warn(
+            "first-page-number-omitted",
+            "/page",
+            "a sheet's pages are counted from 1",
+        );
     }
     if section.first_header.is_some() || section.first_footer.is_some() {
         sheet.report.warn(

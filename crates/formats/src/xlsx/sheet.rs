@@ -12,8 +12,8 @@ use super::{
 };
 use crate::{
     Error,
-    metrics::{line_count, solve, text_width},
-    plain::{cell_text, walk},
+    metrics::{line_count, measured_cells, solve, text_width},
+    plain::{cell_text, safe_link, walk},
     report::Report,
 };
 
@@ -210,7 +210,7 @@ impl<'a> Sheet<'a> {
             _ => None,
         });
         let first = links.next()?;
-        if first.starts_with('#') || links.next().is_some() || content.len() > 1 {
+        if !safe_link(first) || links.next().is_some() || content.len() > 1 {
             let path = self.path;
             self.report.warn(
                 "links-omitted",
@@ -238,7 +238,7 @@ impl<'a> Sheet<'a> {
                     );
                 }
                 Inline::Footnote { index, .. } => {
-                    text.push_str(&superscript(index + 1));
+                    text.push_str(&superscript(index.saturating_add(1)));
                     if !self.footnotes.contains(index) {
                         self.footnotes.push(*index);
                     }
@@ -291,7 +291,7 @@ impl<'a> Sheet<'a> {
         self.row += 1;
         for index in footnotes {
             if let Some(footnote) = document.footnotes.get(index as usize) {
-                let mark = superscript(index + 1) + " ";
+                let mark = superscript(index.saturating_add(1)) + " ";
                 self.line(&footnote.content, document.named.footnote, &mark)?;
             }
         }
@@ -326,26 +326,17 @@ pub(super) fn main_table(section: &Section) -> Option<&Table> {
 /// Widths of columns from their content; shares of the page are taken as they are.
 fn natural_widths(table: &Table, document: &Document, available: f32) -> Vec<f32> {
     let mut natural = vec![(36.0f32, 30.0f32); table.columns.len()];
-    let every = (table.rows.len() / 300).max(1);
-    for row in table.header.iter().chain(table.rows.iter().step_by(every)) {
-        let mut column = 0;
-        for cell in &row.cells {
-            let span = usize::from(cell.col_span.max(1));
-            if span == 1 && column < natural.len() {
-                let style = &document.styles[cell.style];
-                let text = cell_text(cell, document);
-                let width = text
-                    .split('\n')
-                    .map(|line| text_width(line, style.font_size, style.bold))
-                    .fold(0.0, f32::max);
-                // The filter's button and the cell's own padding take room.
-                natural[column].0 = natural[column].0.max((width + 16.0).min(300.0));
-            }
-            column += span;
-        }
-    }
+    measured_cells(table, |column, cell| {
+        let style = &document.styles[cell.style];
+        let width = cell_text(cell, document)
+            .split('\n')
+            .map(|line| text_width(line, style.font_size, style.bold))
+            .fold(0.0, f32::max);
+        // The filter's button and the cell's own padding take room.
+        natural[column].0 = natural[column].0.max((width + 16.0).min(300.0));
+    });
     let specs: Vec<_> = table.columns.iter().map(|column| column.width).collect();
-    let solved = solve(&specs, &natural, available, false);
+    let solved = solve(&specs, &natural, available);
     // No page bounds a sheet: what is too narrow for its content may be wider.
     solved
         .iter()

@@ -13,7 +13,7 @@ use super::{
 use crate::{
     Error,
     grid::{Grid, Slot},
-    plain::cell_text,
+    plain::{cell_text, safe_link},
 };
 
 /// Headers further down are not frozen: they would leave too little to scroll.
@@ -39,7 +39,7 @@ impl<'a> Sheet<'a> {
         for (index, row) in table.header.iter().enumerate() {
             let left = table.header.len() - index;
             let slots = grid.place(row, left).to_vec();
-            self.row_of(table, &slots, row.kind, false, None, table.rows.is_empty())?;
+            self.row_of(table, &slots, row.kind, false, None, left)?;
         }
         let body = self.row;
         if main && !self.main_written && !table.header.is_empty() {
@@ -68,10 +68,10 @@ impl<'a> Sheet<'a> {
                 0
             };
             let striped = data_rows > 0 && data_rows.is_multiple_of(2);
-            let slots = grid.place(row, table.rows.len() - index).to_vec();
-            let last = index + 1 == table.rows.len();
+            let left = table.rows.len() - index;
+            let slots = grid.place(row, left).to_vec();
             let at = self.row;
-            self.row_of(table, &slots, row.kind, striped, Some(&spans), last)?;
+            self.row_of(table, &slots, row.kind, striped, Some(&spans), left)?;
             match row.kind {
                 RowKind::GroupHeader(level) => {
                     spans
@@ -165,8 +165,9 @@ impl<'a> Sheet<'a> {
         kind: RowKind,
         striped: bool,
         spans: Option<&Spans>,
-        last: bool,
+        rows_left: usize,
     ) -> Result<(), Error> {
+        let last = rows_left == 1 && (spans.is_some() || table.rows.is_empty());
         let fill = table.zebra.filter(|_| striped);
         let mut height: f32 = 0.0;
         for slot in slots {
@@ -182,10 +183,19 @@ impl<'a> Sheet<'a> {
                 ..Key::default()
             };
             height = height.max(self.cell_height(table, cell, column, span, &mut key));
-            let rows = if self.constant_memory {
-                1
-            } else {
-                u32::from(cell.row_span.max(1))
+            let rows = match usize::from(cell.row_span.max(1)).min(rows_left) as u32 {
+                rows if self.constant_memory => {
+                    if rows > 1 {
+                        let path = self.path;
+                        self.report.warn(
+                            "row-spans-flattened",
+                            path,
+                            "cells of tables this long cover one row each",
+                        );
+                    }
+                    1
+                }
+                rows => rows,
             };
             let bottom = (self.row + rows - 1).min(LAST_ROW);
             if span > 1 || bottom > self.row {
@@ -310,7 +320,7 @@ impl<'a> Sheet<'a> {
                 platen_document::bound::Inline::Text {
                     link: Some(link), ..
                 },
-            ] if !link.starts_with('#') => Some(link.as_ref()),
+            ] if safe_link(link) => Some(link.as_ref()),
             _ => None,
         };
         self.text_at(column, content, text, link, key)

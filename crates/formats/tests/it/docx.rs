@@ -86,7 +86,7 @@ fn check_order(xml: &str) {
     assert_order(xml, "rPr", RUN);
     assert_order(xml, "tblPr", TABLE);
     assert_order(xml, "tcPr", CELL);
-    assert_order(xml, "sectPr", &SECTION.iter().copied().collect::<Vec<_>>());
+    assert_order(xml, "sectPr", SECTION);
 }
 
 #[test]

@@ -4,7 +4,7 @@
 use std::{path::PathBuf, time::Instant};
 
 use platen_document::bound::Document;
-use platen_formats::{Written, csv, docx, html, xlsx};
+use platen_formats::{Written, csv, docx, html, pptx, xlsx};
 
 use crate::sample;
 
@@ -23,6 +23,7 @@ const FORMATS: &[(&str, Write)] = &[
     }),
     ("html", |document| html::write(document).unwrap()),
     ("xlsx", |document| xlsx::write(document).unwrap()),
+    ("pptx", |document| pptx::write(document).unwrap()),
     ("csv", |document| {
         csv::write(document, &csv::CsvOptions::default()).unwrap()
     }),

@@ -3,8 +3,10 @@
 mod csv;
 mod docx;
 mod dump;
+mod hostile;
 mod html;
 mod office;
 mod package;
+mod pptx;
 mod sample;
 mod xlsx;

@@ -61,6 +61,7 @@ fn cells_are_typed_and_totals_live() {
             "signature-as-line",
             "links-omitted",
             "footnotes-as-rows",
+            "first-page-number-omitted",
         ]
     );
 }

@@ -17,6 +17,7 @@ use platen_document::{
 
 pub use self::barcode::barcode_rects;
 use self::pen::Pen;
+pub use self::pen::text_on;
 
 /// A chart as shapes, to be drawn in order.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -120,8 +120,9 @@ pub(super) fn mix(a: Color, b: Color, share: f32) -> Color {
     }
 }
 
-/// White or dark text, whichever is easier to read on `background` (WCAG 2.2 relative luminance).
-pub(super) fn text_on(background: Color, dark: Color) -> Color {
+/// White or `dark` text, whichever is easier to read on `background` (WCAG 2.2 relative luminance).
+#[must_use]
+pub fn text_on(background: Color, dark: Color) -> Color {
     let linear = |channel: u8| (f32::from(channel) / 255.0).powf(2.2);
     let luminance = 0.2126 * linear(background.red)
         + 0.7152 * linear(background.green)

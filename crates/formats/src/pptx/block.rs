@@ -1,0 +1,169 @@
+//! Blocks of a slide: which becomes what.
+
+use platen_document::bound::{
+    Align, Block, BlockKind, Border, Inline, KeyValue, LineStyle, List, Signature, StyleId,
+    plain_text,
+};
+
+use super::{
+    flow::{Flow, Strip},
+    slide::Place,
+    table::SlideTable,
+    text::Mark,
+};
+use crate::{Error, plain::walk};
+
+impl<'a> Flow<'a> {
+    pub fn blocks(&mut self, blocks: &'a [Block], strip: Strip) -> Result<(), Error> {
+        for block in blocks {
+            self.block(block, strip)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn block(&mut self, block: &'a Block, strip: Strip) -> Result<(), Error> {
+        self.path = &block.path;
+        let style = block.style;
+        match &block.kind {
+            BlockKind::Heading { content, .. } => {
+                // A heading does not stand alone at the foot of a slide.
+                let height =
+                    self.typeset
+                        .height(&plain_text(content), style, strip.width, Mark::None);
+                if strip.breaks && self.room() < height + 40.0 && self.y > self.geometry.top {
+                    self.next_slide();
+                }
+                self.paragraph(content, style, Mark::None, strip);
+            }
+            BlockKind::Paragraph(content) => self.paragraph(content, style, Mark::None, strip),
+            BlockKind::List(list) => self.list(list, style, 0, strip)?,
+            BlockKind::Table(table) => self.table(table, style, strip)?,
+            BlockKind::Columns(columns) => self.columns(columns, strip)?,
+            BlockKind::Panel { title, body } => {
+                self.panel(title.as_deref(), body, style, strip)?;
+            }
+            BlockKind::KeyValue(pairs) => self.key_value(pairs, style, strip),
+            BlockKind::Image(image) => self.image(image, style, strip)?,
+            BlockKind::Barcode(barcode) => self.barcode(barcode, strip)?,
+            BlockKind::Chart(chart) => self.chart(chart, strip)?,
+            BlockKind::Divider {
+                thickness,
+                color,
+                line,
+            } => {
+                let border = Border {
+                    width: *thickness,
+                    color: *color,
+                    style: *line,
+                };
+                let place = self.place(strip.width, 8.0, Align::Start, strip);
+                let place = Place {
+                    y: place.y + 4.0,
+                    height: 0.0,
+                    ..place
+                };
+                self.slide.line(place, &border);
+            }
+            BlockKind::Spacer(height) => {
+                self.close_text_in(strip);
+                self.y = (self.y + height * self.geometry.scale).min(self.bottom());
+            }
+            BlockKind::PageBreak if strip.breaks => self.next_slide(),
+            BlockKind::PageBreak => {}
+            BlockKind::TableOfContents { title, depth } => {
+                self.contents(title.as_deref(), *depth, style, strip);
+            }
+            BlockKind::Signature(signature) => self.signature(signature, style, strip),
+        }
+        self.path = &block.path;
+        Ok(())
+    }
+
+    fn list(
+        &mut self,
+        list: &'a List,
+        id: StyleId,
+        level: usize,
+        strip: Strip,
+    ) -> Result<(), Error> {
+        for (index, item) in list.items.iter().enumerate() {
+            let number = list.start.saturating_add(index as u32);
+            let mark = if list.ordered {
+                Mark::Number(level, number)
+            } else {
+                Mark::Bullet(level)
+            };
+            self.paragraph(&item.content, id, mark, strip);
+            for block in &item.body {
+                match &block.kind {
+                    BlockKind::List(inner) => self.list(inner, block.style, level + 1, strip)?,
+                    _ => self.block(block, strip)?,
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn key_value(&mut self, pairs: &'a KeyValue, id: StyleId, strip: Strip) {
+        self.close_text_in(strip);
+        let table = SlideTable::pairs(self, pairs, id, strip);
+        self.place_table(table, strip);
+    }
+
+    fn signature(&mut self, signature: &'a Signature, style: StyleId, strip: Strip) {
+        let scale = self.geometry.scale;
+        let width = (signature.width * scale).min(strip.width);
+        let place = self.place(width, signature.height * scale, Align::Start, strip);
+        let line = Place {
+            y: place.y + place.height,
+            height: 0.0,
+            ..place
+        };
+        let color = self.document.theme.text;
+        self.slide.line(
+            line,
+            &Border {
+                width: 0.75,
+                color,
+                style: LineStyle::Solid,
+            },
+        );
+        let label = signature.label.as_deref().unwrap_or_default();
+        self.paragraph(label, style, Mark::None, strip);
+        let path = self.path;
+        self.report.warn(
+            "signature-as-line",
+            path,
+            "slides have no signature field: a line to sign on is drawn",
+        );
+    }
+
+    fn contents(&mut self, title: Option<&'a [Inline]>, depth: u8, id: StyleId, strip: Strip) {
+        if let Some(title) = title {
+            self.paragraph(title, id, Mark::None, strip);
+        }
+        let document = self.document;
+        let style = document.named.toc_entry;
+        let mut entries = Vec::new();
+        for section in &document.sections {
+            walk(&section.body, &mut |block| {
+                if let BlockKind::Heading { level, content } = &block.kind
+                    && *level <= depth
+                {
+                    let text = plain_text(content).replace('\n', " ");
+                    entries.push((usize::from(level.saturating_sub(1)), text));
+                }
+            });
+        }
+        for (level, text) in entries {
+            let content = [Inline::text(text, style)];
+            self.paragraph(&content, style, Mark::Bullet(level), strip);
+        }
+        let path = self.path;
+        self.report.warn(
+            "contents-unlinked",
+            path,
+            "the table of contents lists headings without page numbers",
+        );
+    }
+}

@@ -1,0 +1,288 @@
+//! Rows and cells of a slide's table (ECMA-376 part 1, section 21.1.3).
+
+use std::{fmt::Write as _, ops::Range};
+
+use platen_document::{
+    Color,
+    bound::{Border, LineStyle, Sides, Style, StyleId, TableBorders, VerticalAlign},
+};
+use rustc_hash::FxHashMap;
+
+use super::{
+    flow::{Flow, Strip},
+    slide::{Place, line, solid},
+    table::{Content, SlideCell, SlideTable},
+    text::{Mark, push_run_text},
+};
+use crate::ooxml::emu;
+
+/// What cells of one table share, written once.
+#[derive(Default)]
+pub(super) struct Cache {
+    /// Properties of cells.
+    cells: FxHashMap<(StyleId, Option<Color>, Edges), String>,
+    /// Beginnings of plain texts.
+    texts: FxHashMap<StyleId, String>,
+}
+
+/// Where a cell stands.
+#[derive(Clone, Copy)]
+struct Position {
+    edges: Edges,
+    /// Rows from this one to the end of the header or table.
+    rows_left: usize,
+}
+
+impl<'a> Flow<'a> {
+    /// Writes the header and `rows` as one table.
+    pub(super) fn write_rows(
+        &mut self,
+        table: &SlideTable<'a>,
+        with_header: bool,
+        rows: Range<usize>,
+        strip: Strip,
+        cache: &mut Cache,
+    ) {
+        let header = if with_header {
+            table.header.as_slice()
+        } else {
+            &[]
+        };
+        let rows = &table.rows[rows];
+        let rtl = if self.typeset.rtl { " rtl=\"1\"" } else { "" };
+        let first_row = if header.is_empty() {
+            ""
+        } else {
+            " firstRow=\"1\""
+        };
+        let mut xml = format!("<a:tbl><a:tblPr{rtl}{first_row} bandRow=\"1\"/><a:tblGrid>");
+        for width in &table.widths {
+            let _ = write!(xml, "<a:gridCol w=\"{}\"/>", emu(*width));
+        }
+        xml.push_str("</a:tblGrid>");
+        let count = header.len() + rows.len();
+        let mut height = 0.0;
+        // Rows that the cell above still covers: a span that began on the slide before covers none.
+        let mut open = vec![0usize; table.widths.len()];
+        for (index, row) in header.iter().chain(rows).enumerate() {
+            height += row.height;
+            let _ = write!(xml, "<a:tr h=\"{}\">", emu(row.height));
+            for (column, cell) in row.cells.iter().enumerate() {
+                let edges = Edges {
+                    top: index == 0,
+                    right: column + 1 >= table.widths.len(),
+                    bottom: index + 1 == count,
+                    left: column == 0,
+                };
+                let rows_left = if index < header.len() {
+                    header.len() - index
+                } else {
+                    count - index
+                };
+                let open = &mut open[column];
+                let at = Position { edges, rows_left };
+                self.cell(&mut xml, table, cell, at, open, cache);
+            }
+            xml.push_str("</a:tr>");
+        }
+        xml.push_str("</a:tbl>");
+        let width: f32 = table.widths.iter().sum();
+        let x = if self.typeset.rtl {
+            strip.x + strip.width - width
+        } else {
+            strip.x
+        };
+        self.slide.table(
+            Place {
+                x,
+                y: self.y,
+                width,
+                height,
+            },
+            &xml,
+        );
+        self.y += height + table.after;
+    }
+
+    fn cell(
+        &mut self,
+        xml: &mut String,
+        table: &SlideTable<'_>,
+        cell: &SlideCell<'_>,
+        Position { edges, rows_left }: Position,
+        open: &mut usize,
+        cache: &mut Cache,
+    ) {
+        const EMPTY: &str = "<a:txBody><a:bodyPr/><a:lstStyle/><a:p/></a:txBody><a:tcPr/></a:tc>";
+        match cell {
+            SlideCell::FromLeft { rows } => {
+                let rows = (*rows).min(rows_left);
+                *open = rows - 1;
+                let span = if rows > 1 {
+                    format!(" rowSpan=\"{rows}\"")
+                } else {
+                    String::new()
+                };
+                let _ = write!(xml, "<a:tc{span} hMerge=\"1\">{EMPTY}");
+            }
+            SlideCell::FromAbove { .. } if *open == 0 => {
+                let _ = write!(xml, "<a:tc>{EMPTY}");
+            }
+            SlideCell::FromAbove { span, first } => {
+                *open -= 1;
+                let merge = match (first, span) {
+                    (false, _) => " hMerge=\"1\"".to_owned(),
+                    (true, 1) => String::new(),
+                    (true, span) => format!(" gridSpan=\"{span}\""),
+                };
+                let _ = write!(xml, "<a:tc{merge} vMerge=\"1\">{EMPTY}");
+            }
+            SlideCell::Cell {
+                content,
+                style: id,
+                span,
+                rows,
+                fill,
+            } => {
+                xml.push_str("<a:tc");
+                if *span > 1 {
+                    let _ = write!(xml, " gridSpan=\"{span}\"");
+                }
+                let rows = (*rows).min(rows_left);
+                *open = rows - 1;
+                if rows > 1 {
+                    let _ = write!(xml, " rowSpan=\"{rows}\"");
+                }
+                xml.push_str("><a:txBody><a:bodyPr/><a:lstStyle/>");
+                self.cell_text(xml, content, *id, cache);
+                xml.push_str("</a:txBody>");
+                let scale = self.geometry.scale;
+                let style = &self.document.styles[*id];
+                let properties = cache
+                    .cells
+                    .entry((*id, *fill, edges))
+                    .or_insert_with(|| cell_properties(style, *fill, table, edges, scale));
+                xml.push_str(properties);
+                xml.push_str("</a:tc>");
+            }
+        }
+    }
+
+    fn cell_text(
+        &mut self,
+        xml: &mut String,
+        content: &Content<'_>,
+        id: StyleId,
+        cache: &mut Cache,
+    ) {
+        let style = &self.document.styles[id];
+        match content {
+            Content::Text(text) => {
+                let typeset = &self.typeset;
+                let open = cache.texts.entry(id).or_insert_with(|| {
+                    let align = super::text::align(style.align, typeset.rtl);
+                    let rtl = u8::from(typeset.rtl);
+                    let mut open = format!("<a:p><a:pPr algn=\"{align}\" rtl=\"{rtl}\"/><a:r>");
+                    typeset.run(&mut open, "rPr", style, None);
+                    open
+                });
+                for line in text.split('\n') {
+                    xml.push_str(open);
+                    push_run_text(xml, line);
+                    xml.push_str("</a:r></a:p>");
+                }
+            }
+            Content::Inlines(content) => {
+                let inner = Style {
+                    space_before: 0.0,
+                    space_after: 0.0,
+                    ..style.clone()
+                };
+                let mut lost_links = false;
+                let relationships = &mut self.slide.relationships;
+                *xml += &self.typeset.paragraph_in(
+                    content,
+                    &inner,
+                    Mark::None,
+                    relationships,
+                    &mut lost_links,
+                );
+                if lost_links {
+                    let path = self.path;
+                    self.report.warn(
+                        "links-omitted",
+                        path,
+                        "links within the document are plain text on slides",
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// Sides of a cell that lie on the table's edge.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Edges {
+    top: bool,
+    right: bool,
+    bottom: bool,
+    left: bool,
+}
+
+fn cell_properties(
+    style: &Style,
+    fill: Option<Color>,
+    table: &SlideTable<'_>,
+    edges: Edges,
+    scale: f32,
+) -> String {
+    let Sides {
+        top,
+        right,
+        bottom,
+        left,
+    } = style.padding;
+    let anchor = match style.vertical_align {
+        VerticalAlign::Top => "t",
+        VerticalAlign::Middle => "ctr",
+        VerticalAlign::Bottom => "b",
+    };
+    let margin = |padding: f32| emu(padding * scale).max(0);
+    let mut xml = format!(
+        "<a:tcPr marL=\"{}\" marR=\"{}\" marT=\"{}\" marB=\"{}\" anchor=\"{anchor}\">",
+        margin(left),
+        margin(right),
+        margin(top.max(1.0)),
+        margin(bottom.max(1.0))
+    );
+    let hair = Border {
+        width: 0.5,
+        color: table.border_color,
+        style: LineStyle::Solid,
+    };
+    let drawn = |on_edge: bool, vertical: bool| match table.borders {
+        TableBorders::None => false,
+        TableBorders::Horizontal => !vertical,
+        TableBorders::All => true,
+        TableBorders::Outer => on_edge,
+    };
+    // The line above is the row before's line below, but for the first row.
+    let above =
+        drawn(edges.top, false) && (!edges.top || table.borders != TableBorders::Horizontal);
+    for (name, own, drawn) in [
+        ("lnL", style.borders.left, drawn(edges.left, true)),
+        ("lnR", style.borders.right, drawn(edges.right, true)),
+        ("lnT", style.borders.top, above),
+        ("lnB", style.borders.bottom, drawn(edges.bottom, false)),
+    ] {
+        if let Some(border) = own.or(drawn.then_some(hair)) {
+            xml.push_str(&line(name, &border));
+        }
+    }
+    match fill {
+        Some(color) => xml.push_str(&solid(color)),
+        None => xml.push_str("<a:noFill/>"),
+    }
+    xml.push_str("</a:tcPr>");
+    xml
+}

@@ -1,0 +1,227 @@
+//! PPTX: PresentationML (ECMA-376 part 1, section 19), written straight into text.
+//!
+//! A section begins a slide; what does not fit flows on to the next one. The document's text is
+//! enlarged for reading at a distance, and its heights are estimated.
+
+mod block;
+mod cell;
+mod figure;
+mod flow;
+mod frame;
+mod master;
+mod slide;
+mod table;
+mod text;
+
+use std::fmt::Write as _;
+
+use platen_document::bound::{BlockKind, Document};
+
+use self::flow::Flow;
+use crate::{
+    Error, Written,
+    ooxml::{self, DECLARATION, Package, Relationships},
+};
+
+const NAMESPACES: &str = "xmlns:a=\"http://schemas.openxmlformats.org/drawingml/2006/main\" \
+     xmlns:r=\"http://schemas.openxmlformats.org/officeDocument/2006/relationships\" \
+     xmlns:p=\"http://schemas.openxmlformats.org/presentationml/2006/main\"";
+
+/// Sizes of slides, in points, and how much larger text is than on paper.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Geometry {
+    width: f32,
+    height: f32,
+    /// Distance of everything from the left and right edges.
+    side: f32,
+    /// Top and height of titles.
+    title: (f32, f32),
+    /// Top and bottom of the content.
+    top: f32,
+    bottom: f32,
+    scale: f32,
+}
+
+impl Geometry {
+    /// 16:9 for portrait paper, else the page itself.
+    fn new(document: &Document) -> Self {
+        let page = document
+            .sections
+            .first()
+            .map(|section| section.page)
+            .unwrap_or_default();
+        let (width, height) = if page.width > page.height {
+            // PowerPoint's limits (section 19.7.10): 1 to 56 inches.
+            (
+                page.width.clamp(72.0, 4032.0),
+                page.height.clamp(72.0, 4032.0),
+            )
+        } else {
+            (960.0, 540.0)
+        };
+        let text = (page.width - page.margins.left - page.margins.right).max(100.0);
+        let side = width * 0.05;
+        Self {
+            width,
+            height,
+            side,
+            title: (height * 0.055, height * 0.1),
+            top: height * 0.175,
+            bottom: height * 0.92,
+            scale: ((width - side * 2.0) / text).clamp(1.0, 1.4),
+        }
+    }
+
+    fn content_width(&self) -> f32 {
+        self.width - self.side * 2.0
+    }
+}
+
+/// Writes `document` as PPTX.
+///
+/// # Errors
+/// Where a part cannot be encoded or packed.
+pub fn write(document: &Document) -> Result<Written, Error> {
+    let geometry = Geometry::new(document);
+    let mut flow = Flow::new(document, geometry);
+    report_losses(document, geometry, &mut flow);
+    for section in &document.sections {
+        flow.section(section)?;
+    }
+    flow.end();
+    let mut package = Package::default();
+    let mut root = Relationships::default();
+    root.add("officeDocument", "ppt/presentation.xml");
+    root.add("core-properties", "docProps/core.xml");
+    root.add("extended-properties", "docProps/app.xml");
+    package.add("_rels/.rels", "", root.to_xml());
+    presentation(&mut package, document, geometry, flow.slides.len());
+    master::add(&mut package, document, geometry);
+    add_slides(&mut package, &mut flow);
+    for (name, bytes) in flow.media.files() {
+        package.add(format!("ppt/media/{name}"), "", bytes);
+    }
+    package.add(
+        "docProps/core.xml",
+        "application/vnd.openxmlformats-package.core-properties+xml",
+        ooxml::core_properties(document),
+    );
+    package.add(
+        "docProps/app.xml",
+        "application/vnd.openxmlformats-officedocument.extended-properties+xml",
+        ooxml::app_properties(),
+    );
+    Ok(flow.report.finish(package.finish()?))
+}
+
+/// What is lost for the whole document.
+fn report_losses(document: &Document, geometry: Geometry, flow: &mut Flow<'_>) {
+    let differs = document.sections.iter().any(|section| {
+        (section.page.width - geometry.width).abs() > 1.0
+            || (section.page.height - geometry.height).abs() > 1.0
+    });
+    if differs {
+        flow.report.warn(
+            "page-size-changed",
+            "",
+            "slides have one size: 16:9 where the first page is portrait, else that page's",
+        );
+    }
+    let shown = |blocks: &[platen_document::bound::Block]| {
+        blocks
+            .iter()
+            .any(|block| !matches!(block.kind, BlockKind::Spacer(_) | BlockKind::Divider { .. }))
+    };
+    for section in &document.sections {
+        let first = section.first_header.as_deref().unwrap_or_default();
+        if shown(&section.header) || shown(first) {
+            flow.report.warn(
+                "header-omitted",
+                "/page/header",
+                "slides have titles instead of page headers",
+            );
+        }
+    }
+}
+
+fn presentation(package: &mut Package, document: &Document, geometry: Geometry, slides: usize) {
+    let mut relationships = Relationships::default();
+    let master = relationships.add("slideMaster", "slideMasters/slideMaster1.xml");
+    let mut list = String::new();
+    for number in 1..=slides {
+        let id = relationships.add("slide", format!("slides/slide{number}.xml"));
+        let _ = write!(list, "<p:sldId id=\"{}\" r:id=\"{id}\"/>", 255 + number);
+    }
+    relationships.add("presProps", "presProps.xml");
+    relationships.add("viewProps", "viewProps.xml");
+    relationships.add("theme", "theme/theme1.xml");
+    relationships.add("tableStyles", "tableStyles.xml");
+    let rtl = if document.direction == platen_document::bound::Direction::RightToLeft {
+        " rtl=\"1\""
+    } else {
+        ""
+    };
+    let slides = if list.is_empty() {
+        list
+    } else {
+        format!("<p:sldIdLst>{list}</p:sldIdLst>")
+    };
+    let (across, down) = (ooxml::emu(geometry.width), ooxml::emu(geometry.height));
+    package.add(
+        "ppt/presentation.xml",
+        "application/vnd.openxmlformats-officedocument.presentationml.presentation.main+xml",
+        format!(
+            "{DECLARATION}<p:presentation {NAMESPACES}{rtl}><p:sldMasterIdLst>\
+             <p:sldMasterId id=\"2147483648\" r:id=\"{master}\"/></p:sldMasterIdLst>{slides}\
+             <p:sldSz cx=\"{across}\" cy=\"{down}\"/><p:notesSz cx=\"6858000\" cy=\"9144000\"/>\
+             </p:presentation>"
+        ),
+    );
+    package.add_relationships("ppt/presentation.xml", &relationships);
+    package.add(
+        "ppt/presProps.xml",
+        "application/vnd.openxmlformats-officedocument.presentationml.presProps+xml",
+        format!("{DECLARATION}<p:presentationPr {NAMESPACES}/>"),
+    );
+    // PowerPoint offers to repair files without this part.
+    package.add(
+        "ppt/viewProps.xml",
+        "application/vnd.openxmlformats-officedocument.presentationml.viewProps+xml",
+        format!("{DECLARATION}<p:viewPr {NAMESPACES}/>"),
+    );
+    package.add(
+        "ppt/tableStyles.xml",
+        "application/vnd.openxmlformats-officedocument.presentationml.tableStyles+xml",
+        format!(
+            "{DECLARATION}<a:tblStyleLst \
+             xmlns:a=\"http://schemas.openxmlformats.org/drawingml/2006/main\" \
+             def=\"{{5C22544A-7EE6-4342-B048-85BDC9FD1C3A}}\"/>"
+        ),
+    );
+}
+
+fn add_slides(package: &mut Package, flow: &mut Flow<'_>) {
+    for (index, slide) in std::mem::take(&mut flow.slides).into_iter().enumerate() {
+        let name = format!("ppt/slides/slide{}.xml", index + 1);
+        package.add_relationships(&name, &slide.relationships);
+        package.add(
+            name,
+            "application/vnd.openxmlformats-officedocument.presentationml.slide+xml",
+            slide.into_xml(),
+        );
+    }
+    for (index, chart) in std::mem::take(&mut flow.charts).into_iter().enumerate() {
+        let number = index + 1;
+        let name = format!("ppt/charts/chart{number}.xml");
+        let workbook = format!("Microsoft_Excel_Sheet{number}.xlsx");
+        let mut relationships = Relationships::default();
+        relationships.add("package", format!("../embeddings/{workbook}"));
+        package.add_relationships(&name, &relationships);
+        package.add(
+            name,
+            "application/vnd.openxmlformats-officedocument.drawingml.chart+xml",
+            chart.xml,
+        );
+        package.add(format!("ppt/embeddings/{workbook}"), "", chart.workbook);
+    }
+}

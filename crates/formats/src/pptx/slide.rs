@@ -1,0 +1,215 @@
+//! A slide: its title and shapes.
+
+use std::fmt::Write as _;
+
+use platen_document::{Color, bound::Border};
+
+use super::{
+    NAMESPACES,
+    master::{GROUP, NUMBER},
+    text::dash,
+};
+use crate::ooxml::{DECLARATION, Escaped, Relationships, emu};
+
+/// A rectangle on a slide in points.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    pub x: f32,
+    pub y: f32,
+    pub width: f32,
+    pub height: f32,
+}
+
+impl Place {
+    /// `a:off` and `a:ext`.
+    pub fn to_xml(self) -> String {
+        format!(
+            "<a:off x=\"{}\" y=\"{}\"/><a:ext cx=\"{}\" cy=\"{}\"/>",
+            emu(self.x),
+            emu(self.y),
+            emu(self.width).max(0),
+            emu(self.height).max(0)
+        )
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct Slide {
+    pub title: String,
+    /// Slides of one chapter share this number; their titles are counted.
+    pub chapter: usize,
+    /// Added to the title, such as ` (2/5)`.
+    pub suffix: String,
+    pub footer: String,
+    pub language: String,
+    pub relationships: Relationships,
+    shapes: String,
+    count: u32,
+}
+
+impl Slide {
+    pub fn new(title: &str, chapter: usize, footer: &str, language: &str) -> Self {
+        let mut relationships = Relationships::default();
+        relationships.add("slideLayout", "../slideLayouts/slideLayout1.xml");
+        Self {
+            title: title.to_owned(),
+            chapter,
+            suffix: String::new(),
+            footer: footer.to_owned(),
+            language: language.to_owned(),
+            relationships,
+            shapes: String::new(),
+            count: 10,
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.shapes.is_empty()
+    }
+
+    fn next_id(&mut self) -> u32 {
+        self.count += 1;
+        self.count
+    }
+
+    /// A box of text. `body` holds its paragraphs; `anchor` is `t`, `ctr` or `b`.
+    pub fn text_box(&mut self, place: Place, body: &str, anchor: &str) {
+        let id = self.next_id();
+        let _ = write!(
+            self.shapes,
+            "<p:sp><p:nvSpPr><p:cNvPr id=\"{id}\" name=\"Text {id}\"/><p:cNvSpPr txBox=\"1\"/><p:nvPr/>\
+             </p:nvSpPr><p:spPr><a:xfrm>{}</a:xfrm><a:prstGeom prst=\"rect\"><a:avLst/></a:prstGeom>\
+             <a:noFill/></p:spPr><p:txBody><a:bodyPr wrap=\"square\" lIns=\"0\" tIns=\"0\" rIns=\"0\" \
+             bIns=\"0\" anchor=\"{anchor}\"><a:noAutofit/></a:bodyPr><a:lstStyle/>{body}</p:txBody></p:sp>",
+            place.to_xml()
+        );
+    }
+
+    /// A filled rectangle behind other shapes.
+    pub fn rectangle(&mut self, place: Place, fill: Option<Color>, outline: Option<&Border>) {
+        let id = self.next_id();
+        let fill = fill.map_or("<a:noFill/>".to_owned(), solid);
+        let outline = outline.map_or("<a:ln><a:noFill/></a:ln>".to_owned(), |border| {
+            line("ln", border)
+        });
+        let _ = write!(
+            self.shapes,
+            "<p:sp><p:nvSpPr><p:cNvPr id=\"{id}\" name=\"Box {id}\"/><p:cNvSpPr/><p:nvPr/></p:nvSpPr>\
+             <p:spPr><a:xfrm>{}</a:xfrm><a:prstGeom prst=\"rect\"><a:avLst/></a:prstGeom>{fill}{outline}\
+             </p:spPr></p:sp>",
+            place.to_xml()
+        );
+    }
+
+    /// A straight line from the place's top left to its bottom right.
+    pub fn line(&mut self, place: Place, border: &Border) {
+        let id = self.next_id();
+        let _ = write!(
+            self.shapes,
+            "<p:cxnSp><p:nvCxnSpPr><p:cNvPr id=\"{id}\" name=\"Line {id}\"/><p:cNvCxnSpPr/><p:nvPr/>\
+             </p:nvCxnSpPr><p:spPr><a:xfrm>{}</a:xfrm><a:prstGeom prst=\"line\"><a:avLst/></a:prstGeom>\
+             {}</p:spPr></p:cxnSp>",
+            place.to_xml(),
+            line("ln", border)
+        );
+    }
+
+    pub fn picture(&mut self, place: Place, file: &str, alt: &str, link: Option<&str>) {
+        let id = self.next_id();
+        let image = self.relationships.add("image", format!("../media/{file}"));
+        let link = match link {
+            Some(link) => format!("<a:hlinkClick r:id=\"{}\"/>", self.relationships.link(link)),
+            None => String::new(),
+        };
+        let _ = write!(
+            self.shapes,
+            "<p:pic><p:nvPicPr><p:cNvPr id=\"{id}\" name=\"Picture {id}\" descr=\"{}\">{link}</p:cNvPr>\
+             <p:cNvPicPr><a:picLocks noChangeAspect=\"1\"/></p:cNvPicPr><p:nvPr/></p:nvPicPr>\
+             <p:blipFill><a:blip r:embed=\"{image}\"/><a:stretch><a:fillRect/></a:stretch></p:blipFill>\
+             <p:spPr><a:xfrm>{}</a:xfrm><a:prstGeom prst=\"rect\"><a:avLst/></a:prstGeom></p:spPr></p:pic>",
+            Escaped(alt),
+            place.to_xml()
+        );
+    }
+
+    pub fn chart(&mut self, place: Place, number: usize, alt: &str) {
+        let chart = self
+            .relationships
+            .add("chart", format!("../charts/chart{number}.xml"));
+        let graphic = format!(
+            "<a:graphicData uri=\"http://schemas.openxmlformats.org/drawingml/2006/chart\"><c:chart \
+             xmlns:c=\"http://schemas.openxmlformats.org/drawingml/2006/chart\" r:id=\"{chart}\"/>\
+             </a:graphicData>"
+        );
+        self.frame(place, "Chart", alt, &graphic);
+    }
+
+    pub fn table(&mut self, place: Place, table: &str) {
+        let graphic = format!(
+            "<a:graphicData uri=\"http://schemas.openxmlformats.org/drawingml/2006/table\">{table}\
+             </a:graphicData>"
+        );
+        self.frame(place, "Table", "", &graphic);
+    }
+
+    fn frame(&mut self, place: Place, name: &str, alt: &str, graphic: &str) {
+        let id = self.next_id();
+        let alt = Escaped(alt);
+        let _ = write!(
+            self.shapes,
+            "<p:graphicFrame><p:nvGraphicFramePr><p:cNvPr id=\"{id}\" name=\"{name} {id}\" \
+             descr=\"{alt}\"/><p:cNvGraphicFramePr><a:graphicFrameLocks noGrp=\"1\"/>\
+             </p:cNvGraphicFramePr><p:nvPr/></p:nvGraphicFramePr><p:xfrm>{}</p:xfrm><a:graphic>{graphic}\
+             </a:graphic></p:graphicFrame>",
+            place.to_xml()
+        );
+    }
+
+    pub fn into_xml(self) -> String {
+        let language = Escaped(&self.language);
+        let mut xml = format!(
+            "{DECLARATION}<p:sld {NAMESPACES}><p:cSld><p:spTree>{GROUP}<p:sp><p:nvSpPr>\
+             <p:cNvPr id=\"2\" name=\"Title\"/><p:cNvSpPr><a:spLocks noGrp=\"1\"/></p:cNvSpPr><p:nvPr>\
+             <p:ph type=\"title\"/></p:nvPr></p:nvSpPr><p:spPr/><p:txBody><a:bodyPr/><a:lstStyle/><a:p>\
+             <a:r><a:rPr lang=\"{language}\"/><a:t>{}{}</a:t></a:r></a:p></p:txBody></p:sp>{}",
+            Escaped(&self.title),
+            self.suffix,
+            self.shapes
+        );
+        if !self.footer.is_empty() {
+            let _ = write!(
+                xml,
+                "<p:sp><p:nvSpPr><p:cNvPr id=\"3\" name=\"Footer\"/><p:cNvSpPr><a:spLocks noGrp=\"1\"/>\
+                 </p:cNvSpPr><p:nvPr><p:ph type=\"ftr\" sz=\"quarter\" idx=\"11\"/></p:nvPr></p:nvSpPr>\
+                 <p:spPr/><p:txBody><a:bodyPr/><a:lstStyle/><a:p><a:r><a:rPr lang=\"{language}\"/>\
+                 <a:t>{}</a:t></a:r></a:p></p:txBody></p:sp>",
+                Escaped(&self.footer)
+            );
+        }
+        let _ = write!(
+            xml,
+            "<p:sp><p:nvSpPr><p:cNvPr id=\"4\" name=\"Slide Number\"/><p:cNvSpPr>\
+             <a:spLocks noGrp=\"1\"/></p:cNvSpPr><p:nvPr><p:ph type=\"sldNum\" sz=\"quarter\" idx=\"12\"/>\
+             </p:nvPr></p:nvSpPr><p:spPr/><p:txBody><a:bodyPr/><a:lstStyle/><a:p>{NUMBER}</a:p></p:txBody>\
+             </p:sp></p:spTree></p:cSld><p:clrMapOvr><a:masterClrMapping/></p:clrMapOvr></p:sld>"
+        );
+        xml
+    }
+}
+
+pub(super) fn solid(color: Color) -> String {
+    format!(
+        "<a:solidFill><a:srgbClr val=\"{}\"/></a:solidFill>",
+        color.to_hex()
+    )
+}
+
+/// A line element, such as `a:ln` or `a:lnB`.
+pub(super) fn line(name: &str, border: &Border) -> String {
+    format!(
+        "<a:{name} w=\"{}\">{}<a:prstDash val=\"{}\"/></a:{name}>",
+        emu(border.width).max(3175),
+        solid(border.color),
+        dash(border.style)
+    )
+}

@@ -1,0 +1,304 @@
+//! Paragraphs of DrawingML (ECMA-376 part 1, section 21.1.2) and the height that they take.
+
+use std::fmt::Write as _;
+
+use platen_document::bound::{
+    Align, Baseline, Document, Inline, LineStyle, Style, StyleId, plain_text,
+};
+
+use crate::{
+    metrics::line_count,
+    ooxml::{Escaped, Relationships, emu, push_escaped},
+    plain::safe_link,
+};
+
+/// What stands before the first line of a paragraph.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) enum Mark {
+    #[default]
+    None,
+    Bullet(usize),
+    Number(usize, u32),
+}
+
+/// What paragraphs are written with.
+pub(super) struct Typeset<'a> {
+    pub document: &'a Document,
+    pub scale: f32,
+    pub rtl: bool,
+}
+
+impl Typeset<'_> {
+    /// Indent of a list's text at `level`, in points.
+    pub fn indent(&self, mark: Mark) -> f32 {
+        match mark {
+            Mark::None => 0.0,
+            Mark::Bullet(level) | Mark::Number(level, _) => (level + 1) as f32 * 16.0 * self.scale,
+        }
+    }
+
+    /// Height of `text` in style `id`, `width` points wide, with the spaces around it.
+    pub fn height(&self, text: &str, id: StyleId, width: f32, mark: Mark) -> f32 {
+        let style = &self.document.styles[id];
+        let lines = line_count(
+            text,
+            style.font_size * self.scale,
+            style.bold,
+            width * 0.98 - self.indent(mark),
+        );
+        lines as f32 * self.line_height(style)
+            + (style.space_before + style.space_after) * self.scale
+    }
+
+    pub fn line_height(&self, style: &Style) -> f32 {
+        style.font_size * self.scale * style.line_height.max(1.0)
+    }
+
+    /// A paragraph of `content`.
+    pub fn paragraph(
+        &self,
+        content: &[Inline],
+        id: StyleId,
+        mark: Mark,
+        relationships: &mut Relationships,
+        lost_links: &mut bool,
+    ) -> String {
+        self.paragraph_in(
+            content,
+            &self.document.styles[id],
+            mark,
+            relationships,
+            lost_links,
+        )
+    }
+
+    /// A paragraph of `content` in `style`.
+    pub fn paragraph_in(
+        &self,
+        content: &[Inline],
+        style: &Style,
+        mark: Mark,
+        relationships: &mut Relationships,
+        lost_links: &mut bool,
+    ) -> String {
+        let mut xml = String::from("<a:p>");
+        self.properties(&mut xml, style, mark);
+        for inline in content {
+            match inline {
+                Inline::Text { text, style, link } => {
+                    let link = match link.as_deref() {
+                        Some(link) if !safe_link(link) => {
+                            *lost_links = true;
+                            None
+                        }
+                        Some(link) => Some(relationships.link(link)),
+                        None => None,
+                    };
+                    xml.push_str("<a:r>");
+                    self.run(
+                        &mut xml,
+                        "rPr",
+                        &self.document.styles[*style],
+                        link.as_deref(),
+                    );
+                    push_run_text(&mut xml, text);
+                    xml.push_str("</a:r>");
+                }
+                Inline::Break => xml.push_str("<a:br/>"),
+                Inline::PageNumber(style) => {
+                    xml.push_str(
+                        "<a:fld id=\"{B6F15528-21DE-4FAA-801E-634DDDAF4B2B}\" type=\"slidenum\">",
+                    );
+                    self.run(&mut xml, "rPr", &self.document.styles[*style], None);
+                    xml.push_str("<a:t>1</a:t></a:fld>");
+                }
+                // PresentationML has no field for the number of slides.
+                Inline::PageCount(_) => {}
+                Inline::Footnote { index, style } => {
+                    let raised = Style {
+                        baseline: Baseline::Superscript,
+                        ..self.document.styles[*style].clone()
+                    };
+                    xml.push_str("<a:r>");
+                    self.run(&mut xml, "rPr", &raised, None);
+                    let _ = write!(xml, "<a:t>{}</a:t></a:r>", u64::from(*index) + 1);
+                }
+            }
+        }
+        xml.push_str("</a:p>");
+        xml
+    }
+
+    fn properties(&self, xml: &mut String, style: &Style, mark: Mark) {
+        let (left, hang) = match mark {
+            Mark::None => (
+                style.indent_start * self.scale,
+                style.indent_first_line * self.scale,
+            ),
+            _ => (self.indent(mark), -13.0 * self.scale),
+        };
+        let level = match mark {
+            Mark::None => 0,
+            Mark::Bullet(level) | Mark::Number(level, _) => level.min(8),
+        };
+        let _ = write!(
+            xml,
+            "<a:pPr marL=\"{}\" indent=\"{}\" lvl=\"{level}\" algn=\"{}\" rtl=\"{}\"><a:lnSpc>\
+             <a:spcPct val=\"{}\"/></a:lnSpc><a:spcBef><a:spcPts val=\"{}\"/></a:spcBef><a:spcAft>\
+             <a:spcPts val=\"{}\"/></a:spcAft>",
+            emu(left).clamp(0, 51_206_400),
+            emu(hang).clamp(-51_206_400, 51_206_400),
+            align(style.align, self.rtl),
+            u8::from(self.rtl),
+            // The font's own line is about 1.15 times its size.
+            (style.line_height / 1.15 * 100_000.0).clamp(50_000.0, 500_000.0) as i32,
+            (style.space_before * self.scale * 100.0).clamp(0.0, 158_400.0) as i32,
+            (style.space_after * self.scale * 100.0).clamp(0.0, 158_400.0) as i32,
+        );
+        match mark {
+            Mark::None => xml.push_str("<a:buNone/>"),
+            Mark::Bullet(level) => {
+                let bullet = ["•", "–", "▪"][level % 3];
+                let _ = write!(
+                    xml,
+                    "<a:buFont typeface=\"Arial\"/><a:buChar char=\"{bullet}\"/>"
+                );
+            }
+            Mark::Number(level, number) => {
+                let kind = ["arabicPeriod", "alphaLcPeriod", "romanLcPeriod"][level % 3];
+                let number = number.clamp(1, 32_767);
+                let _ = write!(
+                    xml,
+                    "<a:buFont typeface=\"+mj-lt\"/><a:buAutoNum type=\"{kind}\" startAt=\"{number}\"/>"
+                );
+            }
+        }
+        xml.push_str("</a:pPr>");
+    }
+
+    /// Run properties; `name` is `rPr` or `endParaRPr`.
+    pub fn run(&self, xml: &mut String, name: &str, style: &Style, link: Option<&str>) {
+        let size = (style.font_size * self.scale * 100.0)
+            .round()
+            .clamp(100.0, 400_000.0) as i32;
+        let _ = write!(
+            xml,
+            "<a:{name} lang=\"{}\" sz=\"{size}\"",
+            Escaped(&self.document.language)
+        );
+        if style.bold {
+            xml.push_str(" b=\"1\"");
+        }
+        if style.italic {
+            xml.push_str(" i=\"1\"");
+        }
+        if style.underline {
+            xml.push_str(" u=\"sng\"");
+        }
+        if style.strike {
+            xml.push_str(" strike=\"sngStrike\"");
+        }
+        match style.baseline {
+            Baseline::Normal => {}
+            Baseline::Superscript => xml.push_str(" baseline=\"30000\""),
+            Baseline::Subscript => xml.push_str(" baseline=\"-20000\""),
+        }
+        if style.letter_spacing != 0.0 {
+            let spacing = (style.letter_spacing * self.scale * 100.0).clamp(-4000.0, 4000.0);
+            let _ = write!(xml, " spc=\"{}\"", spacing as i32);
+        }
+        xml.push('>');
+        xml.push_str(&super::slide::solid(style.color));
+        // The body's font is the theme's, which every text has by itself.
+        let body = &self.document.styles[self.document.named.body].font_families;
+        if style.font_families.first() != body.first() {
+            let family = Escaped(style.font_families.first().map_or("", String::as_str));
+            let _ = write!(
+                xml,
+                "<a:latin typeface=\"{family}\"/><a:ea typeface=\"{family}\"/><a:cs typeface=\"{family}\"/>"
+            );
+        }
+        if let Some(id) = link {
+            let _ = write!(xml, "<a:hlinkClick r:id=\"{id}\"/>");
+        }
+        let _ = write!(xml, "</a:{name}>");
+    }
+}
+
+/// The text of a run. Tabs and line feeds are not text in DrawingML.
+pub(super) fn push_run_text(xml: &mut String, text: &str) {
+    xml.push_str("<a:t>");
+    if text.contains(['\n', '\r']) {
+        push_escaped(xml, &text.replace(['\n', '\r'], " "));
+    } else {
+        push_escaped(xml, text);
+    }
+    xml.push_str("</a:t>");
+}
+
+/// `content` cut into pieces of about `lines` lines each, at spaces where there are some.
+pub(super) fn split(content: &[Inline], total: usize, lines: usize) -> Vec<Vec<Inline>> {
+    let characters = plain_text(content).chars().count();
+    let most = (characters * lines.max(1) / total.max(1)).max(1);
+    let mut pieces = vec![Vec::new()];
+    let mut room = most;
+    for inline in content {
+        let Inline::Text { text, style, link } = inline else {
+            pieces
+                .last_mut()
+                .into_iter()
+                .for_each(|piece| piece.push(inline.clone()));
+            continue;
+        };
+        let mut rest: &str = text;
+        while !rest.is_empty() {
+            let end = rest
+                .char_indices()
+                .nth(room)
+                .map_or(rest.len(), |(end, _)| end);
+            let cut = if end == rest.len() {
+                end
+            } else {
+                rest[..end].rfind(' ').map_or(end, |space| space + 1).max(1)
+            };
+            // A cut at zero would never end; a character boundary is always found above it.
+            let cut = (cut..=rest.len())
+                .find(|cut| rest.is_char_boundary(*cut))
+                .unwrap_or(rest.len());
+            let piece = Inline::Text {
+                text: rest[..cut].into(),
+                style: *style,
+                link: link.clone(),
+            };
+            pieces
+                .last_mut()
+                .into_iter()
+                .for_each(|last| last.push(piece.clone()));
+            room = room.saturating_sub(rest[..cut].chars().count());
+            rest = &rest[cut..];
+            if !rest.is_empty() || room == 0 {
+                pieces.push(Vec::new());
+                room = most;
+            }
+        }
+    }
+    pieces.retain(|piece| !piece.is_empty());
+    pieces
+}
+
+pub(super) fn align(align: Align, rtl: bool) -> &'static str {
+    match (align, rtl) {
+        (Align::Start | Align::Left, false) | (Align::End | Align::Left, true) => "l",
+        (Align::End | Align::Right, false) | (Align::Start | Align::Right, true) => "r",
+        (Align::Center, _) => "ctr",
+        (Align::Justify, _) => "just",
+    }
+}
+
+pub(super) fn dash(line: LineStyle) -> &'static str {
+    match line {
+        LineStyle::Solid => "solid",
+        LineStyle::Dashed => "dash",
+        LineStyle::Dotted => "sysDot",
+    }
+}
