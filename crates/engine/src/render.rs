@@ -15,7 +15,7 @@ use platen_document::{
     bound::{Block, BlockKind, Document},
     template::{Orientation, PaperSize},
 };
-use platen_formats::{csv, docx, html, pdf, picture, xlsx};
+use platen_formats::{csv, docx, html, pdf, picture, pptx, xlsx};
 use platen_layout::{FaceInfo, FontLibrary, Layout, Shaper};
 use serde_json::Value as Json;
 
@@ -323,7 +323,7 @@ fn write_plain(
     let written = match format {
         Format::Html => html::write(document),
         Format::Docx => write_docx(document, layout),
-        Format::Pptx => write_docx(document, None),
+        Format::Pptx => pptx::write(document),
         Format::Xlsx => xlsx::write(document),
         Format::Csv => {
             let csv_options = csv::CsvOptions {
