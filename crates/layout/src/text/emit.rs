@@ -5,7 +5,10 @@ use std::sync::Arc;
 use platen_document::bound::{Align, LineStyle, StyleId};
 
 use super::{Atom, Line, Paragraph, TextContext};
-use crate::page::{Area, Item, PlacedWord, TagId, TagKind, Tags, TextRun};
+use crate::{
+    page::{Area, Item, PlacedWord, TagId, TagKind, Tags, TextRun},
+    shape::WordId,
+};
 
 /// Items with their words, in coordinates of their own.
 #[derive(Clone, Debug, Default)]
@@ -135,35 +138,14 @@ impl TextContext<'_> {
         let first = &atoms[0];
         let x = left + positions[0];
         let start = sink.words.len() as u32;
-        let style = &self.styles[first.style];
-        let letter_spacing = style.letter_spacing;
-        for (index, (atom, position)) in atoms.iter().zip(positions).enumerate() {
-            let ids = &paragraph.words[atom.words.start as usize..atom.words.end as usize];
-            let mut offset = position - positions[0];
-            let mut place_word = |id: &crate::shape::WordId, space: bool| {
-                let word = self.shaper.word(*id);
-                sink.words.push(PlacedWord {
-                    word: *id,
-                    x: offset,
-                    space,
-                });
-                offset += word.width * atom.size + word.glyphs.len() as f32 * letter_spacing;
-            };
-            let space = index > 0 && atoms[index - 1].space > 0.0;
-            if atom.level % 2 == 1 {
-                ids.iter().rev().for_each(|id| place_word(id, false));
-            } else {
-                ids.iter()
-                    .enumerate()
-                    .for_each(|(i, id)| place_word(id, space && i == 0));
-            }
-        }
+        self.place_words(paragraph, atoms, positions, sink);
         let last = atoms.len() - 1;
         let width = positions[last] - positions[0] + atoms[last].width;
         if start == sink.words.len() as u32 {
             return;
         }
         let baseline = place.baseline - first.rise;
+        let style = &self.styles[first.style];
         let area = Area {
             x,
             y: place.baseline - style.font_size * 0.95,
@@ -196,6 +178,38 @@ impl TextContext<'_> {
         if let (Some(target), Some(tag)) = (target, link_tag) {
             sink.items.push(Item::Link { target, area, tag });
             sink.items.extend(place.tag.map(Item::Tag));
+        }
+    }
+
+    /// Places the words of `atoms`, from the left edge of the first.
+    fn place_words(
+        &self,
+        paragraph: &Paragraph,
+        atoms: &[Atom],
+        positions: &[f32],
+        sink: &mut Sink,
+    ) {
+        let letter_spacing = self.styles[atoms[0].style].letter_spacing;
+        for (index, (atom, position)) in atoms.iter().zip(positions).enumerate() {
+            let ids = &paragraph.words[atom.words.start as usize..atom.words.end as usize];
+            let mut offset = position - positions[0];
+            let mut place_word = |id: &WordId, space: bool| {
+                let word = self.shaper.word(*id);
+                sink.words.push(PlacedWord {
+                    word: *id,
+                    x: offset,
+                    space,
+                });
+                offset += word.width * atom.size + word.glyphs.len() as f32 * letter_spacing;
+            };
+            let space = index > 0 && atoms[index - 1].space > 0.0;
+            if atom.level % 2 == 1 {
+                ids.iter().rev().for_each(|id| place_word(id, false));
+            } else {
+                for (part, id) in ids.iter().enumerate() {
+                    place_word(id, space && part == 0);
+                }
+            }
         }
     }
 

@@ -1,5 +1,6 @@
 //! The subcommands, a file each.
 
+mod bench;
 mod completions;
 mod demo;
 mod doctor;
@@ -34,6 +35,8 @@ pub enum Command {
     Demo(demo::Arguments),
     /// Show what is installed and whether it works.
     Doctor(doctor::Arguments),
+    /// Measure how fast this machine renders.
+    Bench(bench::Arguments),
     /// Print a completion script for a shell.
     Completions(completions::Arguments),
 }
@@ -48,6 +51,7 @@ impl Command {
             Self::Fonts(arguments) => fonts::run(&arguments, output),
             Self::Demo(arguments) => demo::run(&arguments, output),
             Self::Doctor(arguments) => doctor::run(&arguments, output),
+            Self::Bench(arguments) => bench::run(&arguments, output),
             Self::Completions(arguments) => completions::run(&arguments),
         }
     }
