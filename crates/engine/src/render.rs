@@ -128,7 +128,7 @@ impl Engine {
     pub fn render(
         &self,
         template: &CompiledTemplate,
-        data: &Json,
+        data: Json,
         format: Format,
         options: &RenderOptions,
     ) -> Result<Rendered, Error> {
@@ -145,7 +145,7 @@ impl Engine {
     pub fn render_all(
         &self,
         template: &CompiledTemplate,
-        data: &Json,
+        data: Json,
         formats: &[Format],
         options: &RenderOptions,
     ) -> Result<Vec<Rendered>, Error> {
@@ -164,7 +164,7 @@ impl Engine {
     fn run(
         &self,
         template: &CompiledTemplate,
-        data: &Json,
+        data: Json,
         formats: &[Format],
         options: &RenderOptions,
     ) -> Result<Vec<Rendered>, Error> {
@@ -180,8 +180,10 @@ impl Engine {
             orientation: options.orientation,
             ..BindOptions::default()
         };
-        let document =
-            platen_document::bind(template, data, &bind_options, &host).map_err(Error::Mistakes)?;
+        let mut document = platen_document::bind(template, &data, &bind_options, &host)
+            .map_err(Error::Mistakes)?;
+        // Long tables weigh: each stage lets go of what the next does not need.
+        drop(data);
         clock.mark("bind")?;
         let mut pages = None;
         if formats.iter().any(|format| needs_pages(*format, &document)) {
@@ -189,6 +191,9 @@ impl Engine {
             let layout = platen_layout::layout(&document, &mut shaper, options.stop.as_deref());
             clock.mark("layout")?;
             pages = Some((shaper, layout));
+            if formats.iter().all(|format| is_paged(*format)) {
+                document.sections.clear();
+            }
         }
         let mut rendered = Vec::with_capacity(formats.len());
         for format in formats {
@@ -285,15 +290,20 @@ impl Engine {
     }
 }
 
+/// True for formats made of pages.
+fn is_paged(format: Format) -> bool {
+    matches!(format, Format::Pdf | Format::Png | Format::Svg)
+}
+
 /// True for formats made of pages, and for Word documents whose table of contents shows numbers.
 fn needs_pages(format: Format, document: &Document) -> bool {
     match format {
-        Format::Pdf | Format::Png | Format::Svg => true,
+        paged if is_paged(paged) => true,
         Format::Docx => document.sections.iter().any(|section| {
             let contents = |block: &Block| matches!(block.kind, BlockKind::TableOfContents { .. });
             section.body.iter().any(contents)
         }),
-        Format::Html | Format::Pptx | Format::Xlsx | Format::Csv => false,
+        _ => false,
     }
 }
 

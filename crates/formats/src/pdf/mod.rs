@@ -31,6 +31,10 @@ use platen_layout::{FaceId, Layout, Shaper, page::OutlineEntry};
 
 use self::{page::PageWriter, structure::Structure};
 
+/// The most structure elements that are written: krilla holds about 750 bytes for each, and a
+/// document of 100,000 rows has 600,000.
+const MAX_TAGS: usize = 200_000;
+
 /// What the PDF must satisfy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Standard {
@@ -150,6 +154,23 @@ pub fn write(
     options: &Options,
 ) -> Result<(Vec<u8>, Vec<Diagnostic>), Error> {
     let mut warnings = Vec::new();
+    if options.tagged && layout.tags.len() > MAX_TAGS {
+        warnings.push(
+            Diagnostic::warning(
+                "pdf-untagged",
+                "",
+                format!("the PDF is not tagged: it has more than {MAX_TAGS} structure elements"),
+            )
+            .with_hint("split the data over several documents to keep them accessible"),
+        );
+        let untagged = Options {
+            tagged: false,
+            ..options.clone()
+        };
+        return write_with(document, layout, shaper, fonts, &untagged, false)
+            .map(|bytes| (bytes, warnings))
+            .map_err(|error| convert(error, options.standard));
+    }
     let accessible = options.tagged && options.attachments.is_empty();
     match write_with(document, layout, shaper, fonts, options, accessible) {
         Ok(bytes) => return Ok((bytes, warnings)),

@@ -167,6 +167,10 @@ impl<'s> Flow<'s> {
 
     /// Draws what waits for the page's end.
     fn finish_page(&mut self) {
+        if let Some(page) = self.pages.last_mut() {
+            page.items.shrink_to_fit();
+            page.words.shrink_to_fit();
+        }
         let notes = std::mem::take(&mut self.footnotes);
         if notes.is_empty() {
             return;

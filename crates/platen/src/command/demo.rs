@@ -39,7 +39,12 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
     let data = serde_json::from_str(DATA).map_err(|error| Failure::Internal(error.to_string()))?;
     for format in FORMATS {
         let start = Instant::now();
-        let rendered = engine.render(&template, &data, format, &RenderOptions::default())?;
+        let rendered = engine.render(
+            &template,
+            serde_json::Value::clone(&data),
+            format,
+            &RenderOptions::default(),
+        )?;
         let elapsed = start.elapsed();
         let path = arguments.out.join(format!("invoice.{format}"));
         std::fs::write(&path, &rendered.bytes)

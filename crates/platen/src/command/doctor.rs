@@ -102,7 +102,7 @@ fn render_check(engine: &Engine) -> Finding {
     let start = Instant::now();
     let result = engine.compile(template).and_then(|template| {
         let data = serde_json::json!({});
-        engine.render(&template, &data, Format::Pdf, &RenderOptions::default())
+        engine.render(&template, data, Format::Pdf, &RenderOptions::default())
     });
     match result {
         Ok(_) => {

@@ -110,7 +110,7 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
     let mut distinct: Vec<Format> = formats.clone();
     distinct.sort();
     distinct.dedup();
-    let rendered = engine.render_all(&template, &data, &distinct, &options)?;
+    let rendered = engine.render_all(&template, data, &distinct, &options)?;
     for (path, format) in arguments.outputs.iter().zip(&formats) {
         if let Some(one) = rendered.iter().find(|one| one.format == *format) {
             write(path, &one.bytes)?;

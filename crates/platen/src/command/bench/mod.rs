@@ -136,7 +136,7 @@ fn in_process(
     let render = || -> Result<Sample, Failure> {
         let data: Json =
             serde_json::from_slice(&data).map_err(|error| Failure::Internal(error.to_string()))?;
-        let rendered = engine.render(&template, &data, format, &options)?;
+        let rendered = engine.render(&template, data, format, &options)?;
         Ok(Sample {
             size_bytes: rendered.bytes.len(),
             pages: rendered.pages,
