@@ -110,6 +110,10 @@ impl TextContext<'_> {
         let positions = visual_positions(atoms, stretch);
         let mut index = 0;
         while index < atoms.len() {
+            if atoms[index].words.is_empty() {
+                index += 1;
+                continue;
+            }
             let end = run_end(atoms, index);
             self.emit_run(
                 paragraph,

@@ -1,0 +1,153 @@
+//! Paragraphs: lines, alignment, bidi, scripts, hyphens.
+
+use serde_json::json;
+
+use crate::harness::{Placed, sheet, sheet_with, words};
+
+/// Room between the margins of the harness's page.
+const LEFT: f32 = 30.0;
+const RIGHT: f32 = 270.0;
+
+#[test]
+fn lines_stay_between_the_margins() {
+    let sheet = sheet(json!([{"type": "text", "content": words(120)}]), json!({}));
+    let texts = sheet.texts(0);
+    assert!(texts.len() > 5);
+    for text in texts {
+        assert!(
+            text.x >= LEFT - 0.01 && text.x + text.width <= RIGHT + 0.1,
+            "{text:?}"
+        );
+    }
+}
+
+#[test]
+fn justified_lines_are_flush_but_for_the_last() {
+    let content = words(60);
+    let body = json!([{"type": "text", "style": {"align": "justify"}, "content": content}]);
+    let texts = sheet(body, json!({})).texts(0);
+    let (last, full) = texts.split_last().unwrap();
+    assert!(
+        full.iter()
+            .all(|text| (text.x + text.width - RIGHT).abs() < 0.1)
+    );
+    assert!(last.x + last.width < RIGHT - 1.0);
+}
+
+#[test]
+fn alignments_place_the_line() {
+    let text = |align: &str| {
+        let body = json!([{"type": "text", "style": {"align": align}, "content": "short"}]);
+        sheet(body, json!({})).texts(0).remove(0)
+    };
+    assert!((text("start").x - LEFT).abs() < 0.1);
+    let end = text("end");
+    assert!((end.x + end.width - RIGHT).abs() < 0.1);
+    let center = text("center");
+    assert!((center.x + center.width / 2.0 - (LEFT + RIGHT) / 2.0).abs() < 0.1);
+}
+
+#[test]
+fn right_to_left_documents_start_at_the_right() {
+    let parts = json!({"locale": "ar-EG", "body": [{"type": "text", "content": "مرحبا بالعالم"}]});
+    let mut texts = sheet_with(parts, json!({})).texts(0);
+    texts.sort_by(|a, b| b.x.total_cmp(&a.x));
+    let [first, second] = texts.as_slice() else {
+        panic!("{texts:?}")
+    };
+    assert_eq!(
+        (first.text.as_str(), second.text.as_str()),
+        ("مرحبا", "بالعالم")
+    );
+    assert!((first.x + first.width - RIGHT).abs() < 0.1);
+    assert!(second.x + second.width < first.x);
+}
+
+#[test]
+fn arabic_inside_english_keeps_its_spaces() {
+    let body = json!([{"type": "text", "content": "say العربية في النص and go"}]);
+    let mut texts = sheet(body, json!({})).texts(0);
+    texts.sort_by(|a, b| a.x.total_cmp(&b.x));
+    let order: Vec<&str> = texts.iter().map(|text| text.text.as_str()).collect();
+    assert_eq!(order, ["say", "النص", "في", "العربية", "and go"]);
+    for pair in texts.windows(2) {
+        let gap = pair[1].x - (pair[0].x + pair[0].width);
+        assert!((2.0..4.0).contains(&gap), "{gap} between {pair:?}");
+    }
+}
+
+#[test]
+fn japanese_breaks_between_characters_but_not_before_a_full_stop() {
+    let text = "日本語の文章を組む。".repeat(12);
+    let parts = json!({"locale": "ja-JP", "body": [{"type": "text", "content": text}]});
+    let lines = sheet_with(parts, json!({})).lines(0);
+    assert!(lines.len() > 3);
+    assert!(
+        lines.iter().all(|line| !line.starts_with('。')),
+        "{lines:?}"
+    );
+    let whole: String = lines.concat();
+    assert_eq!(whole.replace(' ', ""), text);
+}
+
+#[test]
+fn words_are_hyphenated_where_asked() {
+    let content = "Rechnungsstellungsbedingungen und Zahlungsvereinbarungen ".repeat(6);
+    let paragraph = |hyphenate: bool| {
+        json!({"locale": "de-DE", "body": [
+            {"type": "text", "style": {"hyphenate": hyphenate}, "content": content}
+        ]})
+    };
+    let lines = sheet_with(paragraph(true), json!({})).lines(0);
+    assert!(lines.iter().any(|line| line.ends_with('-')), "{lines:?}");
+    let plain = sheet_with(paragraph(false), json!({})).lines(0);
+    assert!(plain.iter().all(|line| !line.ends_with('-')));
+}
+
+#[test]
+fn a_word_wider_than_the_page_is_broken_and_nothing_is_lost() {
+    let long = "x".repeat(500);
+    let lines = sheet(json!([{"type": "text", "content": long}]), json!({})).lines(0);
+    assert!(lines.len() > 5);
+    assert_eq!(lines.concat(), long);
+}
+
+#[test]
+fn numbers_have_tabular_digits() {
+    let width = |text: &str| -> Placed {
+        sheet(json!([{"type": "text", "content": text}]), json!({}))
+            .texts(0)
+            .remove(0)
+    };
+    assert!((width("1111").width - width("8888").width).abs() < 0.001);
+}
+
+#[test]
+fn a_missing_glyph_is_named() {
+    let sheet = sheet(
+        json!([{"type": "text", "content": "a \u{16A0} rune"}]),
+        json!({}),
+    );
+    let warning = sheet
+        .layout
+        .warnings
+        .iter()
+        .find(|warning| warning.code == "missing-glyph");
+    assert!(warning.unwrap().message.contains("U+16A0"));
+}
+
+#[test]
+fn line_breaks_and_empty_paragraphs_have_height() {
+    let body = json!([
+        {"type": "text", "content": "one\n\nthree"},
+        {"type": "text", "content": ""},
+        {"type": "text", "content": "last"}
+    ]);
+    let texts = sheet(body, json!({})).texts(0);
+    let ys: Vec<f32> = texts.iter().map(|text| text.y).collect();
+    assert!(ys[1] - ys[0] > 24.0, "an empty line stands between: {ys:?}");
+    assert!(
+        ys[2] - ys[1] > 26.0,
+        "an empty paragraph stands between: {ys:?}"
+    );
+}
