@@ -135,10 +135,10 @@ impl Slots {
         let closed = |_| Problem::internal("the slots are closed");
         let batch = Arc::clone(&self.batch);
         let preview = Arc::clone(&self.preview);
-        if lane == Lane::Preview {
-            if let Ok(permit) = Arc::clone(&preview).try_acquire_owned() {
-                return Ok(permit);
-            }
+        if lane == Lane::Preview
+            && let Ok(permit) = Arc::clone(&preview).try_acquire_owned()
+        {
+            return Ok(permit);
         }
         if let Ok(permit) = Arc::clone(&batch).try_acquire_owned() {
             return Ok(permit);

@@ -290,3 +290,27 @@ impl Drop for Account {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_panic_becomes_a_500_that_says_nothing() {
+        let problem = guard(async { panic!("secret") }).await.unwrap_err();
+        assert_eq!(problem.status, StatusCode::INTERNAL_SERVER_ERROR);
+        assert!(problem.detail.is_empty());
+        assert!(problem.cause.unwrap().contains("secret"));
+    }
+
+    #[test]
+    fn only_names_of_this_machine_pass_without_keys() {
+        let check = |host: &'static str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(HOST, HeaderValue::from_static(host));
+            check_host(&headers).is_ok()
+        };
+        assert!(check("localhost:3000") && check("127.0.0.1") && check("[::1]:3000"));
+        assert!(!check("attacker.example") && !check("10.0.0.1:3000"));
+    }
+}

@@ -234,10 +234,9 @@ fn accepted(headers: &HeaderMap) -> Result<Format, Problem> {
         } else {
             quality
         };
-        if let Some(format) = format.filter(|_| quality > 0.0) {
-            if best.is_none_or(|(other, _)| weight > other) {
-                best = Some((weight, format));
-            }
+        let better = quality > 0.0 && best.is_none_or(|(other, _)| weight > other);
+        if let Some(format) = format.filter(|_| better) {
+            best = Some((weight, format));
         }
     }
     best.map(|(_, format)| format).ok_or_else(|| {
