@@ -25,6 +25,7 @@ pub mod template;
 mod validate;
 
 pub use bind::{BindOptions, Limits, bind};
+pub use check::is_key;
 pub use color::Color;
 pub use compile::{CompiledTemplate, compile};
 pub use diagnostic::{Diagnostic, Severity};

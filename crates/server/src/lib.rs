@@ -1,1 +1,31 @@
-//! The HTTP service of Platen.
+//! The HTTP service of Platen: templates and documents over HTTP/1.1, as the OpenAPI document at
+//! `/openapi.json` describes it.
+//!
+//! [`Server::start`] opens the store and listens, [`Server::run`] serves until a shutdown has
+//! finished what was taken. [`serve`] does both until SIGTERM or SIGINT.
+
+mod app;
+mod auth;
+mod body;
+mod compression;
+mod config;
+mod connection;
+mod cors;
+mod lane;
+mod log;
+mod metrics;
+mod middleware;
+pub mod openapi;
+mod problem;
+mod rate_limit;
+mod request_id;
+mod respond;
+mod routes;
+mod server;
+mod stream;
+mod templates;
+
+pub use self::{
+    config::{Config, ConfigError, LogFormat, LogLevel, SETTINGS, Setting, Settings},
+    server::{Error, Server, serve},
+};

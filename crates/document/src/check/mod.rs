@@ -84,7 +84,7 @@ fn settings(template: &Template, found: &mut Vec<Diagnostic>) {
 
 /// True for `[a-z0-9][a-z0-9._-]{0,127}` without `..`.
 #[must_use]
-pub(crate) fn is_key(key: &str) -> bool {
+pub fn is_key(key: &str) -> bool {
     let bytes = key.as_bytes();
     let plain = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
     bytes.first().is_some_and(plain)

@@ -7,6 +7,8 @@ mod doctor;
 mod fonts;
 mod render;
 mod schema;
+mod serve;
+mod templates;
 mod validate;
 
 use std::{
@@ -27,6 +29,10 @@ pub enum Command {
     Render(render::Arguments),
     /// Find the mistakes in a template and, where given, in its data.
     Validate(validate::Arguments),
+    /// Serve templates and documents over HTTP.
+    Serve(serve::Arguments),
+    /// Store, fetch and list templates of a running service.
+    Templates(templates::Arguments),
     /// Print the JSON Schema of the template format.
     Schema,
     /// List the fonts that documents can use.
@@ -47,6 +53,8 @@ impl Command {
         match self {
             Self::Render(arguments) => render::run(&arguments, output),
             Self::Validate(arguments) => validate::run(&arguments, output),
+            Self::Serve(arguments) => serve::run(&arguments),
+            Self::Templates(arguments) => templates::run(&arguments, output),
             Self::Schema => schema::run(),
             Self::Fonts(arguments) => fonts::run(&arguments, output),
             Self::Demo(arguments) => demo::run(&arguments, output),

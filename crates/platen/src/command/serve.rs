@@ -1,0 +1,126 @@
+//! `platen serve`.
+
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+
+use clap::{Args, ValueEnum};
+use platen_server::{Config, ConfigError, LogFormat, LogLevel, Settings};
+
+use super::FontArguments;
+use crate::report::{Failure, print_line};
+
+/// Read where no `--config` is given and it is there.
+const DEFAULT_FILE: &str = "platen.toml";
+
+/// Arguments of `platen serve`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    platen serve                                     this machine only, without keys\n  \
+    API_KEY_ADMIN=$(openssl rand -hex 24) platen serve --bind 0.0.0.0:3000\n  \
+    platen serve --config platen.toml --log-format json\n  \
+    platen serve --print-config                      every setting with its value\n\n\
+    Flags win over variables, variables over the configuration file.")]
+pub struct Arguments {
+    /// Address and port to listen on; 127.0.0.1:3000 where nothing says otherwise.
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    bind: Option<String>,
+    /// Folder of the database.
+    #[arg(long, value_name = "DIR")]
+    data_dir: Option<PathBuf>,
+    /// Configuration file; `platen.toml` in this folder where it is there.
+    #[arg(long, value_name = "FILE", env = "PLATEN_CONFIG")]
+    config: Option<PathBuf>,
+    /// Print the configuration without keys, and stop.
+    #[arg(long)]
+    print_config: bool,
+    /// Form of the log, on standard error.
+    #[arg(long, value_enum)]
+    log_format: Option<Form>,
+    /// What is logged: this level and those above it.
+    #[arg(long, value_enum)]
+    log_level: Option<Level>,
+    /// Folder of the assets that templates name.
+    #[arg(long, value_name = "DIR")]
+    assets: Option<PathBuf>,
+    #[command(flatten)]
+    fonts: FontArguments,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Form {
+    Text,
+    Json,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Level {
+    Error,
+    Warn,
+    Info,
+    Debug,
+}
+
+/// Runs the command.
+pub fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let file = configuration_file(arguments)?;
+    let variable = |name: &str| std::env::var(name).ok();
+    let config = Config::load(file.as_deref(), variable, flags(arguments)).map_err(refused)?;
+    if arguments.print_config {
+        print_line(config.to_toml().trim_end());
+        return Ok(ExitCode::SUCCESS);
+    }
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .max_blocking_threads(config.max_concurrent_pages as usize + 32)
+        .build()
+        .map_err(|error| Failure::Internal(error.to_string()))?;
+    let result = runtime.block_on(platen_server::serve(config));
+    // A job that does not stop must not keep the process.
+    runtime.shutdown_timeout(std::time::Duration::from_secs(1));
+    result.map_err(|error| {
+        let hint =
+            "another process may use the address or the data folder: see --bind and --data-dir";
+        let cause = std::error::Error::source(&error).map(|source| format!(": {source}"));
+        Failure::caller(format!("{error}{}", cause.unwrap_or_default()), hint)
+    })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn flags(arguments: &Arguments) -> Settings {
+    let fonts = arguments.fonts.settings();
+    Settings {
+        bind: arguments.bind.clone(),
+        data_dir: arguments.data_dir.clone(),
+        log_format: arguments.log_format.map(|form| match form {
+            Form::Text => LogFormat::Text,
+            Form::Json => LogFormat::Json,
+        }),
+        log_level: arguments.log_level.map(|level| match level {
+            Level::Error => LogLevel::Error,
+            Level::Warn => LogLevel::Warn,
+            Level::Info => LogLevel::Info,
+            Level::Debug => LogLevel::Debug,
+        }),
+        assets_dir: arguments.assets.clone(),
+        fonts_dirs: Some(fonts.folders).filter(|folders| !folders.is_empty()),
+        system_fonts: (!fonts.system).then_some(false),
+        ..Settings::default()
+    }
+}
+
+fn configuration_file(arguments: &Arguments) -> Result<Option<String>, Failure> {
+    let path = match &arguments.config {
+        Some(path) => path,
+        None if Path::new(DEFAULT_FILE).is_file() => Path::new(DEFAULT_FILE),
+        None => return Ok(None),
+    };
+    std::fs::read_to_string(path)
+        .map(Some)
+        .map_err(|error| Failure::file("read", &path.display().to_string(), &error))
+}
+
+fn refused(error: ConfigError) -> Failure {
+    Failure::Caller(error.message, error.hint)
+}

@@ -1,0 +1,87 @@
+//! What all requests share.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
+use platen_engine::Engine;
+use platen_storage::TemplateStore;
+
+use crate::{
+    auth::Keys,
+    config::Config,
+    lane::Slots,
+    log::Log,
+    metrics::{Gauges, Metrics},
+    rate_limit::RateLimit,
+    templates::Library,
+};
+
+/// What all requests share.
+pub(crate) struct App {
+    pub(crate) config: Config,
+    pub(crate) engine: Engine,
+    pub(crate) library: Library,
+    pub(crate) slots: Slots,
+    pub(crate) keys: Keys,
+    pub(crate) requests: RateLimit,
+    pub(crate) renders: RateLimit,
+    pub(crate) metrics: Arc<Metrics>,
+    pub(crate) log: Log,
+    warm: AtomicBool,
+    draining: AtomicBool,
+}
+
+impl App {
+    pub(crate) fn new(
+        config: Config,
+        engine: Engine,
+        store: Arc<dyn TemplateStore>,
+        log: Log,
+    ) -> Self {
+        let metrics = Arc::new(Metrics::default());
+        Self {
+            engine,
+            library: Library::new(store, &config, Arc::clone(&metrics)),
+            slots: Slots::new(&config, Arc::clone(&metrics)),
+            keys: Keys::new(&config),
+            requests: RateLimit::new(config.rate_limit_max),
+            renders: RateLimit::new(config.rate_limit_render_max),
+            metrics,
+            log,
+            warm: AtomicBool::new(false),
+            draining: AtomicBool::new(false),
+            config,
+        }
+    }
+
+    pub(crate) fn set_warm(&self) {
+        self.warm.store(true, Ordering::Release);
+    }
+
+    pub(crate) fn is_warm(&self) -> bool {
+        self.warm.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn set_draining(&self) {
+        self.draining.store(true, Ordering::Release);
+    }
+
+    pub(crate) fn is_draining(&self) -> bool {
+        self.draining.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn gauges(&self) -> Gauges {
+        let (cached_templates, cached_bytes) = self.library.cached();
+        Gauges {
+            waiting: self.slots.waiting(),
+            in_use: self.slots.in_use(),
+            slots: self.slots.total(),
+            cached_templates,
+            cached_bytes,
+            log_dropped: self.log.dropped(),
+            ready: self.is_warm() && !self.is_draining(),
+        }
+    }
+}

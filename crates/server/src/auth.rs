@@ -1,0 +1,140 @@
+//! Who calls: API keys with scopes, kept as SHA-256 and compared in constant time.
+
+use hyper::{
+    HeaderMap, StatusCode,
+    header::{AUTHORIZATION, HeaderValue, WWW_AUTHENTICATE},
+};
+use sha2::{Digest, Sha256};
+use subtle::{Choice, ConstantTimeEq};
+
+use crate::{config::Config, problem::Problem};
+
+/// What a route asks of its caller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// Nothing.
+    Open,
+    /// The token of the metrics, where one is set.
+    Metrics,
+    /// A key of any scope.
+    Render,
+    /// A key of the admin scope.
+    Admin,
+}
+
+/// The caller of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Caller {
+    /// No key is configured, or the route needs none.
+    Anonymous,
+    /// A known key, by its place.
+    Key { index: usize, admin: bool },
+}
+
+type Hash = [u8; 32];
+
+/// The configured keys.
+pub(crate) struct Keys {
+    keys: Vec<(Hash, bool)>,
+    metrics: Option<Hash>,
+}
+
+fn hash(text: &[u8]) -> Hash {
+    Sha256::digest(text).into()
+}
+
+impl Keys {
+    pub(crate) fn new(config: &Config) -> Self {
+        let admin = config.api_key_admin.iter().map(|key| (key, true));
+        let render = config.api_key_render.iter().map(|key| (key, false));
+        Self {
+            keys: admin
+                .chain(render)
+                .map(|(key, admin)| (hash(key.as_bytes()), admin))
+                .collect(),
+            metrics: config
+                .metrics_token
+                .as_ref()
+                .map(|token| hash(token.as_bytes())),
+        }
+    }
+
+    pub(crate) fn are_needed(&self) -> bool {
+        !self.keys.is_empty()
+    }
+
+    /// The caller, where `access` is granted.
+    ///
+    /// # Errors
+    /// 401 for a missing or unknown key, 403 for one of the wrong scope.
+    pub(crate) fn check(&self, headers: &HeaderMap, access: Access) -> Result<Caller, Problem> {
+        match access {
+            Access::Open => Ok(Caller::Anonymous),
+            Access::Metrics => self.check_metrics(headers),
+            Access::Render | Access::Admin if !self.are_needed() => Ok(Caller::Anonymous),
+            Access::Render | Access::Admin => {
+                let key = key_of(headers)
+                    .ok_or_else(|| unauthorized("an API key is needed, in the header X-Api-Key"))?;
+                let caller = self
+                    .find(key)
+                    .ok_or_else(|| unauthorized("this API key is not known"))?;
+                match caller {
+                    Caller::Key { admin: false, .. } if access == Access::Admin => {
+                        Err(Problem::new(
+                            StatusCode::FORBIDDEN,
+                            "scope-missing",
+                            "this API key may render and read templates, not change them",
+                        ))
+                    }
+                    caller => Ok(caller),
+                }
+            }
+        }
+    }
+
+    fn check_metrics(&self, headers: &HeaderMap) -> Result<Caller, Problem> {
+        let Some(expected) = &self.metrics else {
+            return Ok(Caller::Anonymous);
+        };
+        let given = key_of(headers).map(hash).unwrap_or_default();
+        if given.ct_eq(expected).into() {
+            Ok(Caller::Anonymous)
+        } else {
+            Err(unauthorized("the metrics need their token"))
+        }
+    }
+
+    fn find(&self, key: &[u8]) -> Option<Caller> {
+        let given = hash(key);
+        let mut found = None;
+        for (index, (known, admin)) in self.keys.iter().enumerate() {
+            // Every key is compared, so that the time says nothing about which one fits.
+            let same: Choice = given.ct_eq(known);
+            if bool::from(same) && found.is_none() {
+                found = Some(Caller::Key {
+                    index,
+                    admin: *admin,
+                });
+            }
+        }
+        found
+    }
+}
+
+fn key_of(headers: &HeaderMap) -> Option<&[u8]> {
+    if let Some(key) = headers.get("x-api-key") {
+        return Some(key.as_bytes());
+    }
+    let value = headers.get(AUTHORIZATION)?.as_bytes();
+    let (scheme, token) = value.split_at_checked(7)?;
+    scheme
+        .eq_ignore_ascii_case(b"bearer ")
+        .then(|| token.trim_ascii())
+}
+
+fn unauthorized(detail: &str) -> Problem {
+    Problem::new(StatusCode::UNAUTHORIZED, "unauthorized", detail).with_header(
+        WWW_AUTHENTICATE,
+        HeaderValue::from_static("Bearer realm=\"platen\""),
+    )
+}

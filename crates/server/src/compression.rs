@@ -1,0 +1,110 @@
+//! gzip for answers of text, where the client takes it and they are long enough. What is
+//! compressed already (PDF, Office files, pictures, ZIP) is left alone.
+
+use std::io::Write;
+
+use axum::{body::Body, response::Response};
+use bytes::Bytes;
+use flate2::{Compression, write::GzEncoder};
+use http_body::Body as _;
+use http_body_util::BodyExt;
+use hyper::{
+    HeaderMap,
+    header::{
+        ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, ETAG, HeaderValue, VARY,
+    },
+};
+
+const MIN_BYTES: u64 = 1_024;
+const MAX_BYTES: u64 = 64 << 20;
+/// Longer texts are compressed off the async threads.
+const INLINE_BYTES: usize = 16 << 10;
+
+/// Whether the client takes gzip.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wish(bool);
+
+impl Wish {
+    pub(crate) fn of(headers: &HeaderMap) -> Self {
+        let accepted = headers
+            .get_all(ACCEPT_ENCODING)
+            .iter()
+            .filter_map(|value| value.to_str().ok())
+            .flat_map(|value| value.split(','))
+            .any(takes_gzip);
+        Self(accepted)
+    }
+}
+
+fn takes_gzip(part: &str) -> bool {
+    let mut pieces = part.split(';').map(str::trim);
+    let named = pieces
+        .next()
+        .is_some_and(|coding| coding.eq_ignore_ascii_case("gzip"));
+    let refused = pieces
+        .filter_map(|piece| piece.strip_prefix("q="))
+        .any(|quality| quality.parse::<f32>().is_ok_and(|quality| quality <= 0.0));
+    named && !refused
+}
+
+fn is_text(headers: &HeaderMap) -> bool {
+    let media_type = headers
+        .get(CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok())
+        .and_then(|value| value.split(';').next())
+        .unwrap_or_default();
+    matches!(
+        media_type,
+        "application/json"
+            | "application/problem+json"
+            | "application/schema+json"
+            | "text/html"
+            | "text/csv"
+            | "text/plain"
+            | "image/svg+xml"
+    )
+}
+
+/// `response`, compressed where that is wanted and worth it.
+pub(crate) async fn compress(response: Response, wish: Wish) -> Response {
+    let size = response.body().size_hint().exact().unwrap_or(0);
+    let headers = response.headers();
+    // A strong ETag names these bytes, and clients send it back in If-Match.
+    let fixed = headers.contains_key(ETAG) || headers.contains_key(CONTENT_ENCODING);
+    if fixed || !is_text(headers) || !(MIN_BYTES..=MAX_BYTES).contains(&size) {
+        return response;
+    }
+    let (mut parts, body) = response.into_parts();
+    parts
+        .headers
+        .append(VARY, HeaderValue::from_static("accept-encoding"));
+    if !wish.0 {
+        return Response::from_parts(parts, body);
+    }
+    let Ok(collected) = body.collect().await else {
+        return Response::from_parts(parts, Body::empty());
+    };
+    let bytes = collected.to_bytes();
+    let packed = if bytes.len() <= INLINE_BYTES {
+        gzip(&bytes)
+    } else {
+        let shared = bytes.clone();
+        tokio::task::spawn_blocking(move || gzip(&shared))
+            .await
+            .unwrap_or(None)
+    };
+    let Some(packed) = packed else {
+        return Response::from_parts(parts, Body::from(bytes));
+    };
+    parts.headers.remove(CONTENT_LENGTH);
+    parts
+        .headers
+        .insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    Response::from_parts(parts, Body::from(packed))
+}
+
+fn gzip(bytes: &Bytes) -> Option<Vec<u8>> {
+    let mut encoder = GzEncoder::new(Vec::with_capacity(bytes.len() / 4), Compression::fast());
+    encoder.write_all(bytes).ok()?;
+    encoder.finish().ok()
+}

@@ -1,0 +1,307 @@
+//! How the service is set up: defaults, below `platen.toml`, below the environment, below flags.
+
+mod settings;
+mod value;
+
+use std::{
+    net::{IpAddr, SocketAddr},
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use serde::Serialize;
+
+pub use self::{
+    settings::{SETTINGS, Setting, Settings},
+    value::{LogFormat, LogLevel},
+};
+
+/// Why the service cannot be set up.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct ConfigError {
+    /// What is wrong.
+    pub message: String,
+    /// What to do about it.
+    pub hint: Option<String>,
+}
+
+impl ConfigError {
+    pub(crate) fn new(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            hint: Some(hint.into()),
+        }
+    }
+}
+
+/// The set-up of the service, with every setting decided.
+#[derive(Clone, Debug, Serialize)]
+pub struct Config {
+    /// Address and port that are listened on; port 0 takes any.
+    pub bind: SocketAddr,
+    /// Folder of the database.
+    pub data_dir: PathBuf,
+    /// Keys that may do everything.
+    #[serde(skip)]
+    pub api_key_admin: Vec<String>,
+    /// Keys that may render and read templates.
+    #[serde(skip)]
+    pub api_key_render: Vec<String>,
+    /// Bearer token of `/metrics`; open to all where absent.
+    #[serde(skip)]
+    pub metrics_token: Option<String>,
+    /// Requests a minute and client; 0 for no limit.
+    pub rate_limit_max: u32,
+    /// Renderings a minute and client, each item of a batch counted; 0 for no limit.
+    pub rate_limit_render_max: u32,
+    /// Renderings at once, the reserved ones included.
+    pub max_concurrent_pages: u32,
+    /// Renderings that may wait for a slot; more get 503.
+    pub render_max_queue_depth: u32,
+    /// Slots that only previews may use.
+    pub render_preview_reserved_slots: u32,
+    /// Items of one batch rendered at once.
+    pub batch_concurrency: u32,
+    /// Items of one batch.
+    pub batch_max_items: u32,
+    /// Bytes of all documents of one JSON or ZIP batch.
+    pub batch_max_bytes: u64,
+    /// Deadline of a rendering, the wait for a slot included.
+    pub render_timeout_ms: u64,
+    /// Largest request body.
+    pub max_body_bytes: u64,
+    /// Largest head of a request.
+    pub max_header_bytes: u64,
+    /// Time to send the head of a request; a connection idle for longer is closed, too.
+    pub header_timeout_ms: u64,
+    /// Time to send the body of a request.
+    pub body_timeout_ms: u64,
+    /// Connections at once; more wait to be accepted.
+    pub max_connections: u32,
+    /// Time that a shutdown waits for what was taken.
+    pub shutdown_timeout_ms: u64,
+    /// Origins that browsers may call from; `*` for all.
+    pub cors_allowed_origins: Vec<String>,
+    /// Compiled templates kept.
+    pub template_cache_max_items: u32,
+    /// Bytes of the sources of compiled templates kept.
+    pub template_cache_max_bytes: u64,
+    /// Form of the log.
+    pub log_format: LogFormat,
+    /// What is logged.
+    pub log_level: LogLevel,
+    /// Folders whose fonts win over the system's.
+    pub fonts_dirs: Vec<PathBuf>,
+    /// Uses the system's fonts, too.
+    pub system_fonts: bool,
+    /// Folder of assets that templates name.
+    pub assets_dir: Option<PathBuf>,
+}
+
+impl Config {
+    /// The set-up from a file's text, the environment and flags.
+    ///
+    /// # Errors
+    /// For an unknown setting, a value that cannot be read, or settings that contradict.
+    pub fn load(
+        file: Option<&str>,
+        environment: impl Fn(&str) -> Option<String>,
+        flags: Settings,
+    ) -> Result<Self, ConfigError> {
+        let file = file
+            .map(Settings::from_toml)
+            .transpose()?
+            .unwrap_or_default();
+        let environment = Settings::from_environment(environment)?;
+        Self::resolve(flags.or(environment).or(file))
+    }
+
+    /// Settings with defaults for what they leave open.
+    ///
+    /// # Errors
+    /// For settings that contradict.
+    pub fn resolve(settings: Settings) -> Result<Self, ConfigError> {
+        let cores = std::thread::available_parallelism().map_or(2, |cores| cores.get() as u32);
+        let reserved = settings.render_preview_reserved_slots.unwrap_or(1);
+        let config = Self {
+            bind: bind_address(&settings)?,
+            data_dir: settings.data_dir.unwrap_or_else(|| "platen-data".into()),
+            api_key_admin: settings.api_key_admin.unwrap_or_default(),
+            api_key_render: settings.api_key_render.unwrap_or_default(),
+            metrics_token: settings.metrics_token,
+            rate_limit_max: settings.rate_limit_max.unwrap_or(60_000),
+            rate_limit_render_max: settings.rate_limit_render_max.unwrap_or(60_000),
+            max_concurrent_pages: settings.max_concurrent_pages.unwrap_or(cores + reserved),
+            render_max_queue_depth: settings.render_max_queue_depth.unwrap_or(256),
+            render_preview_reserved_slots: reserved,
+            batch_concurrency: settings.batch_concurrency.unwrap_or(5),
+            batch_max_items: settings.batch_max_items.unwrap_or(1_000),
+            batch_max_bytes: settings.batch_max_bytes.unwrap_or(256 << 20),
+            render_timeout_ms: settings.render_timeout_ms.unwrap_or(65_000),
+            max_body_bytes: settings.max_body_bytes.unwrap_or(32 << 20),
+            max_header_bytes: settings.max_header_bytes.unwrap_or(64 << 10),
+            header_timeout_ms: settings.header_timeout_ms.unwrap_or(30_000),
+            body_timeout_ms: settings.body_timeout_ms.unwrap_or(60_000),
+            max_connections: settings.max_connections.unwrap_or(2_048),
+            shutdown_timeout_ms: settings.shutdown_timeout_ms.unwrap_or(30_000),
+            cors_allowed_origins: settings.cors_allowed_origins.unwrap_or_default(),
+            template_cache_max_items: settings.template_cache_max_items.unwrap_or(512),
+            template_cache_max_bytes: settings.template_cache_max_bytes.unwrap_or(64 << 20),
+            log_format: settings.log_format.unwrap_or_default(),
+            log_level: settings.log_level.unwrap_or_default(),
+            fonts_dirs: settings.fonts_dirs.unwrap_or_default(),
+            system_fonts: settings.system_fonts.unwrap_or(true),
+            assets_dir: settings.assets_dir,
+        };
+        config.check()?;
+        Ok(config)
+    }
+
+    fn check(&self) -> Result<(), ConfigError> {
+        if self.max_concurrent_pages <= self.render_preview_reserved_slots {
+            return Err(ConfigError::new(
+                "every render slot is reserved for previews",
+                "set max_concurrent_pages above render_preview_reserved_slots",
+            ));
+        }
+        if self.max_header_bytes < 8_192 {
+            return Err(ConfigError::new(
+                "max_header_bytes is below 8192",
+                "clients send heads of several kilobytes; leave it out for 65536",
+            ));
+        }
+        let positive = [
+            ("batch_concurrency", u64::from(self.batch_concurrency)),
+            ("render_timeout_ms", self.render_timeout_ms),
+            ("header_timeout_ms", self.header_timeout_ms),
+            ("body_timeout_ms", self.body_timeout_ms),
+            ("max_connections", u64::from(self.max_connections)),
+            ("max_body_bytes", self.max_body_bytes),
+        ];
+        if let Some((name, _)) = positive.into_iter().find(|(_, value)| *value == 0) {
+            return Err(ConfigError::new(
+                format!("{name} is 0"),
+                "leave it out for its default",
+            ));
+        }
+        let keys = self.api_key_admin.iter().chain(&self.api_key_render);
+        if keys.into_iter().any(|key| key.len() < 8) {
+            return Err(ConfigError::new(
+                "an API key is shorter than 8 characters",
+                "make one with: openssl rand -hex 24",
+            ));
+        }
+        if !self.has_keys() && !self.bind.ip().is_loopback() {
+            return Err(ConfigError::new(
+                format!(
+                    "without API keys only this machine is served, not {}",
+                    self.bind
+                ),
+                "set API_KEY_ADMIN (openssl rand -hex 24), or bind to 127.0.0.1",
+            ));
+        }
+        Ok(())
+    }
+
+    /// True where requests need a key.
+    #[must_use]
+    pub fn has_keys(&self) -> bool {
+        !self.api_key_admin.is_empty() || !self.api_key_render.is_empty()
+    }
+
+    /// The set-up as TOML, without keys.
+    #[must_use]
+    pub fn to_toml(&self) -> String {
+        let mut text = toml::to_string(self).unwrap_or_default();
+        for (name, count) in [
+            ("api_key_admin", self.api_key_admin.len()),
+            ("api_key_render", self.api_key_render.len()),
+            ("metrics_token", usize::from(self.metrics_token.is_some())),
+        ] {
+            text.push_str(&format!("# {name}: {count} set, not shown\n"));
+        }
+        text
+    }
+
+    pub(crate) fn render_timeout(&self) -> Duration {
+        Duration::from_millis(self.render_timeout_ms)
+    }
+
+    pub(crate) fn database_folder(&self) -> &Path {
+        &self.data_dir
+    }
+}
+
+fn bind_address(settings: &Settings) -> Result<SocketAddr, ConfigError> {
+    let hint = "write an address and a port, such as 127.0.0.1:3000 or [::1]:3000";
+    if let Some(bind) = &settings.bind {
+        let bind = bind.replace("localhost", "127.0.0.1");
+        return bind.parse().map_err(|_| {
+            ConfigError::new(format!("`{bind}` is not an address with a port"), hint)
+        });
+    }
+    let host = settings.host.as_deref().unwrap_or("127.0.0.1");
+    let address: IpAddr = match host {
+        "localhost" => IpAddr::from([127, 0, 0, 1]),
+        host => host
+            .parse()
+            .map_err(|_| ConfigError::new(format!("HOST `{host}` is not an IP address"), hint))?,
+    };
+    Ok(SocketAddr::new(address, settings.port.unwrap_or(3000)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn load(
+        file: &str,
+        variables: &[(&str, &str)],
+        flags: Settings,
+    ) -> Result<Config, ConfigError> {
+        let environment = |name: &str| {
+            let found = variables.iter().find(|(variable, _)| *variable == name);
+            found.map(|(_, value)| (*value).to_owned())
+        };
+        Config::load(Some(file), environment, flags)
+    }
+
+    #[test]
+    fn flags_win_over_environment_over_file() {
+        let flags = Settings {
+            rate_limit_max: Some(3),
+            ..Settings::default()
+        };
+        let file = "rate_limit_max = 1\nbatch_concurrency = 1\nport = 1";
+        let variables = [
+            ("RATE_LIMIT_MAX", "2"),
+            ("BATCH_CONCURRENCY", "2"),
+            ("API_KEY_RENDER", "first-key-1, second-key"),
+        ];
+        let config = load(file, &variables, flags).unwrap();
+        assert_eq!(config.rate_limit_max, 3);
+        assert_eq!(config.batch_concurrency, 2);
+        assert_eq!(config.bind.port(), 1);
+        assert_eq!(config.api_key_render, ["first-key-1", "second-key"]);
+        let printed = config.to_toml();
+        assert!(!printed.contains("second-key"), "{printed}");
+    }
+
+    #[test]
+    fn what_is_printed_can_be_read() {
+        let config = load("", &[], Settings::default()).unwrap();
+        let again = load(&config.to_toml(), &[], Settings::default()).unwrap();
+        assert_eq!(config.to_toml(), again.to_toml());
+    }
+
+    #[test]
+    fn mistakes_come_with_a_hint() {
+        let unknown = load("rate_limit_mx = 1", &[], Settings::default()).unwrap_err();
+        assert!(unknown.hint.unwrap().contains("rate_limit_max"));
+        let open = load("", &[("HOST", "0.0.0.0")], Settings::default()).unwrap_err();
+        assert!(open.hint.unwrap().contains("API_KEY_ADMIN"));
+        assert!(load("", &[("PORT", "many")], Settings::default()).is_err());
+        assert!(load("max_concurrent_pages = 1", &[], Settings::default()).is_err());
+    }
+}

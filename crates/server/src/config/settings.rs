@@ -1,0 +1,141 @@
+//! Every setting, once: its name in `platen.toml`, its variable, its type.
+
+use std::path::PathBuf;
+
+use serde::Deserialize;
+
+use super::{
+    ConfigError,
+    value::{FromVariable, LogFormat, LogLevel},
+};
+
+/// Names of a setting.
+#[derive(Clone, Copy, Debug)]
+pub struct Setting {
+    /// In `platen.toml`.
+    pub name: &'static str,
+    /// In the environment.
+    pub variable: &'static str,
+    /// What it decides.
+    pub about: &'static str,
+}
+
+macro_rules! settings {
+    ($($name:ident: $kind:ty = $variable:literal, $about:literal;)+) => {
+        /// Settings of one origin; what it leaves open is `None`.
+        #[derive(Clone, Debug, Default, Deserialize)]
+        #[serde(deny_unknown_fields)]
+        pub struct Settings {
+            $(
+                #[doc = $about]
+                #[serde(default)]
+                pub $name: Option<$kind>,
+            )+
+        }
+
+        /// All settings.
+        pub const SETTINGS: &[Setting] = &[
+            $(Setting { name: stringify!($name), variable: $variable, about: $about },)+
+        ];
+
+        impl Settings {
+            /// These, with those of `other` where these leave something open.
+            #[must_use]
+            pub fn or(self, other: Self) -> Self {
+                Self { $($name: self.$name.or(other.$name),)+ }
+            }
+
+            pub(super) fn from_environment(
+                environment: impl Fn(&str) -> Option<String>,
+            ) -> Result<Self, ConfigError> {
+                Ok(Self { $($name: variable(&environment, $variable)?,)+ })
+            }
+        }
+    };
+}
+
+settings! {
+    bind: String = "PLATEN_BIND", "Address and port to listen on; 127.0.0.1:3000.";
+    host: String = "HOST", "Address to listen on, where `bind` is not given.";
+    port: u16 = "PORT", "Port to listen on, where `bind` is not given.";
+    data_dir: PathBuf = "PLATEN_DATA_DIR", "Folder of the database; platen-data.";
+    api_key_admin: Vec<String> = "API_KEY_ADMIN", "Keys that may do everything.";
+    api_key_render: Vec<String> = "API_KEY_RENDER", "Keys that may render and read templates.";
+    metrics_token: String = "METRICS_TOKEN", "Bearer token of /metrics; open where absent.";
+    rate_limit_max: u32 = "RATE_LIMIT_MAX", "Requests a minute and client, 0 for no limit; 60000.";
+    rate_limit_render_max: u32 = "RATE_LIMIT_RENDER_MAX", "Renderings a minute and client, 0 for no limit; 60000.";
+    max_concurrent_pages: u32 = "MAX_CONCURRENT_PAGES", "Render slots, the reserved ones included; cores + 1.";
+    render_max_queue_depth: u32 = "RENDER_MAX_QUEUE_DEPTH", "Renderings that may wait for a slot; 256.";
+    render_preview_reserved_slots: u32 = "RENDER_PREVIEW_RESERVED_SLOTS", "Slots only for previews; 1.";
+    batch_concurrency: u32 = "BATCH_CONCURRENCY", "Items of one batch rendered at once; 5.";
+    batch_max_items: u32 = "BATCH_MAX_ITEMS", "Items of one batch; 1000.";
+    batch_max_bytes: u64 = "BATCH_MAX_BYTES", "Bytes of the documents of one JSON or ZIP batch; 256 MiB.";
+    render_timeout_ms: u64 = "RENDER_TIMEOUT_MS", "Deadline of a rendering with its wait; 65000.";
+    max_body_bytes: u64 = "MAX_BODY_BYTES", "Largest request body; 32 MiB.";
+    max_header_bytes: u64 = "MAX_HEADER_BYTES", "Largest head of a request; 64 KiB.";
+    header_timeout_ms: u64 = "HEADER_TIMEOUT_MS", "Time for the head of a request, and of idle connections; 30000.";
+    body_timeout_ms: u64 = "BODY_TIMEOUT_MS", "Time for the body of a request; 60000.";
+    max_connections: u32 = "MAX_CONNECTIONS", "Connections at once; 2048.";
+    shutdown_timeout_ms: u64 = "SHUTDOWN_TIMEOUT_MS", "Time that a shutdown waits for what was taken; 30000.";
+    cors_allowed_origins: Vec<String> = "CORS_ALLOWED_ORIGINS", "Origins that browsers may call from; `*` for all.";
+    template_cache_max_items: u32 = "TEMPLATE_CACHE_MAX_ITEMS", "Compiled templates kept; 512.";
+    template_cache_max_bytes: u64 = "TEMPLATE_CACHE_MAX_BYTES", "Bytes of the sources of compiled templates kept; 64 MiB.";
+    log_format: LogFormat = "LOG_FORMAT", "json or text.";
+    log_level: LogLevel = "LOG_LEVEL", "error, warn, info or debug; info.";
+    fonts_dirs: Vec<PathBuf> = "PLATEN_FONTS_DIR", "Folders whose fonts win over the system's.";
+    system_fonts: bool = "PLATEN_SYSTEM_FONTS", "Uses the system's fonts, too; true.";
+    assets_dir: PathBuf = "PLATEN_ASSETS_DIR", "Folder of assets that templates name.";
+}
+
+fn variable<T: FromVariable>(
+    environment: &impl Fn(&str) -> Option<String>,
+    name: &str,
+) -> Result<Option<T>, ConfigError> {
+    // An empty variable is how compose files and shells say "not set".
+    let Some(text) = environment(name).filter(|text| !text.trim().is_empty()) else {
+        return Ok(None);
+    };
+    T::from_variable(&text)
+        .map(Some)
+        .map_err(|expected| ConfigError {
+            message: format!("the variable {name} does not hold {expected}"),
+            hint: None,
+        })
+}
+
+impl Settings {
+    pub(super) fn from_toml(text: &str) -> Result<Self, ConfigError> {
+        let table: toml::Table = toml::from_str(text).map_err(|error| ConfigError {
+            message: format!("the configuration file is not TOML: {error}"),
+            hint: None,
+        })?;
+        for name in table.keys() {
+            if !SETTINGS.iter().any(|setting| setting.name == name) {
+                return Err(unknown(name));
+            }
+        }
+        toml::from_str(text).map_err(|error| ConfigError {
+            message: format!("the configuration file: {error}"),
+            hint: None,
+        })
+    }
+}
+
+fn unknown(name: &str) -> ConfigError {
+    let near = SETTINGS
+        .iter()
+        .map(|setting| {
+            (
+                strsim::damerau_levenshtein(setting.name, name),
+                setting.name,
+            )
+        })
+        .min();
+    let message = format!("the configuration file has an unknown setting `{name}`");
+    match near {
+        Some((distance, near)) if distance <= 4 => {
+            ConfigError::new(message, format!("did you mean `{near}`?"))
+        }
+        _ => ConfigError::new(message, "`platen serve --print-config` shows all settings"),
+    }
+}

@@ -1,0 +1,109 @@
+//! Values of settings: how each is read from a variable.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+/// Form of the log.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LogFormat {
+    /// A line for people.
+    #[default]
+    Text,
+    /// An object a line.
+    Json,
+}
+
+/// What is logged: the level and all above it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LogLevel {
+    /// Failures of the service.
+    Error,
+    /// What an operator should change.
+    Warn,
+    /// Every request.
+    #[default]
+    Info,
+    /// Health checks and metrics, too.
+    Debug,
+}
+
+/// A value that a variable can hold.
+pub(crate) trait FromVariable: Sized {
+    /// Reads it; the error says what is expected.
+    fn from_variable(text: &str) -> Result<Self, &'static str>;
+}
+
+macro_rules! number {
+    ($($kind:ty),+) => {
+        $(impl FromVariable for $kind {
+            fn from_variable(text: &str) -> Result<Self, &'static str> {
+                text.trim().parse().map_err(|_| "a whole number")
+            }
+        })+
+    };
+}
+
+number!(u16, u32, u64);
+
+impl FromVariable for String {
+    fn from_variable(text: &str) -> Result<Self, &'static str> {
+        Ok(text.trim().to_owned())
+    }
+}
+
+impl FromVariable for PathBuf {
+    fn from_variable(text: &str) -> Result<Self, &'static str> {
+        Ok(text.into())
+    }
+}
+
+impl FromVariable for bool {
+    fn from_variable(text: &str) -> Result<Self, &'static str> {
+        match text.trim() {
+            "true" | "1" => Ok(true),
+            "false" | "0" => Ok(false),
+            _ => Err("true or false"),
+        }
+    }
+}
+
+impl FromVariable for Vec<String> {
+    fn from_variable(text: &str) -> Result<Self, &'static str> {
+        let parts = text.split(',').map(str::trim);
+        Ok(parts
+            .filter(|part| !part.is_empty())
+            .map(str::to_owned)
+            .collect())
+    }
+}
+
+impl FromVariable for Vec<PathBuf> {
+    fn from_variable(text: &str) -> Result<Self, &'static str> {
+        Ok(std::env::split_paths(text).collect())
+    }
+}
+
+impl FromVariable for LogFormat {
+    fn from_variable(text: &str) -> Result<Self, &'static str> {
+        match text.trim() {
+            "json" => Ok(Self::Json),
+            "text" => Ok(Self::Text),
+            _ => Err("json or text"),
+        }
+    }
+}
+
+impl FromVariable for LogLevel {
+    fn from_variable(text: &str) -> Result<Self, &'static str> {
+        match text.trim() {
+            "error" => Ok(Self::Error),
+            "warn" => Ok(Self::Warn),
+            "info" => Ok(Self::Info),
+            "debug" => Ok(Self::Debug),
+            _ => Err("error, warn, info or debug"),
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! Slots for rendering: a lane for all work, slots that only previews may use, a bounded queue.
+//!
+//! A slot is held until the job has really ended, also where its client has gone or its deadline
+//! has passed: the number of jobs never exceeds the number of slots. Sending the answer holds none.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use hyper::StatusCode;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::{config::Config, metrics::Metrics, problem::Problem};
+
+/// Who waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Lane {
+    /// Renderings and batches.
+    Batch,
+    /// Previews, which also have slots of their own.
+    Preview,
+}
+
+/// The slots.
+pub(crate) struct Slots {
+    batch: Arc<Semaphore>,
+    preview: Arc<Semaphore>,
+    total: usize,
+    waiting: AtomicUsize,
+    max_waiting: usize,
+    timeout: Duration,
+    metrics: Arc<Metrics>,
+}
+
+/// What a job may ask while it runs.
+#[derive(Clone, Debug)]
+pub(crate) struct Ticket {
+    /// True once the job should end.
+    pub(crate) stop: Arc<AtomicBool>,
+    /// How long it waited.
+    pub(crate) queued: Duration,
+}
+
+/// Sets the flag when it is dropped: the client has gone or the deadline has passed.
+struct StopOnDrop(Arc<AtomicBool>);
+
+impl Drop for StopOnDrop {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+struct Waiting<'a>(&'a AtomicUsize);
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Slots {
+    pub(crate) fn new(config: &Config, metrics: Arc<Metrics>) -> Self {
+        let total = config.max_concurrent_pages as usize;
+        let reserved = config.render_preview_reserved_slots as usize;
+        Self {
+            batch: Arc::new(Semaphore::new(total - reserved)),
+            preview: Arc::new(Semaphore::new(reserved)),
+            total,
+            waiting: AtomicUsize::new(0),
+            max_waiting: config.render_max_queue_depth as usize,
+            timeout: config.render_timeout(),
+            metrics,
+        }
+    }
+
+    /// Jobs that wait.
+    pub(crate) fn waiting(&self) -> usize {
+        self.waiting.load(Ordering::Relaxed)
+    }
+
+    /// Slots in use.
+    pub(crate) fn in_use(&self) -> usize {
+        self.total - self.batch.available_permits() - self.preview.available_permits()
+    }
+
+    /// All slots.
+    pub(crate) fn total(&self) -> usize {
+        self.total
+    }
+
+    /// Runs `job` on a slot.
+    ///
+    /// # Errors
+    /// 503 where the queue is full, 504 where the deadline passes, and what the job says.
+    pub(crate) async fn run<T: Send + 'static>(
+        &self,
+        lane: Lane,
+        job: impl FnOnce(&Ticket) -> Result<T, Problem> + Send + 'static,
+    ) -> Result<T, Problem> {
+        let start = Instant::now();
+        let stop = Arc::new(AtomicBool::new(false));
+        let guard = StopOnDrop(Arc::clone(&stop));
+        let work = async {
+            let permit = self.acquire(lane).await?;
+            let queued = start.elapsed();
+            self.metrics.waited(queued);
+            let ticket = Ticket { stop, queued };
+            let running = tokio::task::spawn_blocking(move || {
+                let result = job(&ticket);
+                drop(permit);
+                result
+            });
+            running.await.unwrap_or_else(|error| {
+                Err(Problem::internal(format!("a job did not end: {error}")))
+            })
+        };
+        let result = tokio::time::timeout(self.timeout, work).await;
+        drop(guard);
+        result.unwrap_or_else(|_| {
+            self.metrics.rejected("deadline");
+            let detail = format!("not done within {} ms", self.timeout.as_millis());
+            Err(Problem::new(
+                StatusCode::GATEWAY_TIMEOUT,
+                "deadline-passed",
+                detail,
+            ))
+        })
+    }
+
+    async fn acquire(&self, lane: Lane) -> Result<OwnedSemaphorePermit, Problem> {
+        let closed = |_| Problem::internal("the slots are closed");
+        let batch = Arc::clone(&self.batch);
+        let preview = Arc::clone(&self.preview);
+        if lane == Lane::Preview
+            && let Ok(permit) = Arc::clone(&preview).try_acquire_owned()
+        {
+            return Ok(permit);
+        }
+        if let Ok(permit) = Arc::clone(&batch).try_acquire_owned() {
+            return Ok(permit);
+        }
+        let before = self.waiting.fetch_add(1, Ordering::Relaxed);
+        let _waiting = Waiting(&self.waiting);
+        if before >= self.max_waiting {
+            self.metrics.rejected("queue-full");
+            let detail = "too many renderings wait already; try again in a moment";
+            let status = StatusCode::SERVICE_UNAVAILABLE;
+            return Err(Problem::new(status, "queue-full", detail).retry_after(1));
+        }
+        match lane {
+            Lane::Batch => batch.acquire_owned().await.map_err(closed),
+            Lane::Preview => tokio::select! {
+                permit = preview.acquire_owned() => permit.map_err(closed),
+                permit = batch.acquire_owned() => permit.map_err(closed),
+            },
+        }
+    }
+}

@@ -1,0 +1,316 @@
+//! What happens to every request, in one place and in this order: request id, metrics and log,
+//! panic guard, CORS, host check, API key, rate limit; then compression, security headers and the
+//! problem document on the way back. Body limits are in [`crate::body`], deadlines in
+//! [`crate::lane`], time limits of heads in [`crate::connection`].
+
+use std::{
+    net::{IpAddr, SocketAddr},
+    panic::{AssertUnwindSafe, catch_unwind},
+    pin::pin,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use axum::{
+    body::Body,
+    extract::{MatchedPath, Request, State},
+    middleware::Next,
+    response::Response,
+};
+use http_body::Body as _;
+use hyper::{
+    HeaderMap, Method, StatusCode,
+    header::{HOST, HeaderName, HeaderValue},
+};
+use serde_json::Value as Json;
+
+use crate::{
+    app::App,
+    compression,
+    config::LogLevel,
+    cors,
+    problem::Problem,
+    rate_limit::Client,
+    request_id,
+    routes::{self, Kind, Route},
+};
+
+/// Who is on the other side of the connection.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Peer(pub(crate) SocketAddr);
+
+/// What handlers may ask about the request.
+#[derive(Clone, Debug)]
+pub(crate) struct Context {
+    pub(crate) client: Client,
+    pub(crate) request_id: Arc<str>,
+    /// When the head had arrived.
+    pub(crate) start: Instant,
+}
+
+/// What a handler adds to the line in the log.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Note(pub(crate) Vec<(&'static str, Json)>);
+
+/// Keeps the count right where the client goes away before the answer.
+struct Account {
+    app: Arc<App>,
+    method: &'static str,
+    route: &'static str,
+    path: String,
+    request_id: Arc<str>,
+    address: IpAddr,
+    start: Instant,
+    done: bool,
+}
+
+/// Handles a request.
+pub(crate) async fn handle(
+    State(app): State<Arc<App>>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let matched = request.extensions().get::<MatchedPath>();
+    let route = matched.and_then(|path| routes::find(request.method(), path.as_str()));
+    let request_id = request_id::of(request.headers());
+    let peer = request.extensions().get::<Peer>();
+    let address = peer.map_or(IpAddr::from([0, 0, 0, 0]), |peer| peer.0.ip());
+    let mut account = Account {
+        app: Arc::clone(&app),
+        method: method_name(request.method()),
+        route: route.map_or("none", |route| route.path),
+        path: request.uri().path().chars().take(512).collect(),
+        request_id: Arc::clone(&request_id),
+        address,
+        start: Instant::now(),
+        done: false,
+    };
+    let cors = cors::Cors::of(&app.config, request.headers());
+    let headers = compression::Wish::of(request.headers());
+    let answer = match cors.preflight(request.method()) {
+        Some(answer) => answer,
+        None => match admit(&app, route, request.headers(), address) {
+            Err(problem) => Err(problem),
+            Ok(client) => {
+                request.extensions_mut().insert(Context {
+                    client,
+                    request_id: Arc::clone(&request_id),
+                    start: account.start,
+                });
+                guard(next.run(request)).await
+            }
+        },
+    };
+    let mut response = answer.unwrap_or_else(axum::response::IntoResponse::into_response);
+    let problem = response.extensions_mut().remove::<Problem>();
+    let note = response.extensions_mut().remove::<Note>();
+    if let Some(problem) = &problem {
+        let fresh = problem.clone().into_document_response(&request_id);
+        let allow = response.headers().get(hyper::header::ALLOW).cloned();
+        response = fresh;
+        if let Some(allow) = allow {
+            response.headers_mut().insert(hyper::header::ALLOW, allow);
+        }
+    }
+    let mut response = compression::compress(response, headers).await;
+    cors.add(response.headers_mut());
+    finish_headers(response.headers_mut(), &request_id);
+    account.finish(&response, problem.as_ref(), note);
+    response
+}
+
+/// Decides whether a request may go on.
+fn admit(
+    app: &App,
+    route: Option<&Route>,
+    headers: &HeaderMap,
+    address: IpAddr,
+) -> Result<Client, Problem> {
+    let anonymous = Client::new(crate::auth::Caller::Anonymous, address);
+    let Some(route) = route else {
+        // What matches no route is answered by the fallbacks, but counted all the same.
+        return app.requests.take(anonymous, 1).map(|()| anonymous);
+    };
+    if route.kind == Kind::Probe {
+        return app.keys.check(headers, route.access).map(|_| anonymous);
+    }
+    if !app.keys.are_needed() {
+        check_host(headers)?;
+    }
+    let caller = match app.keys.check(headers, route.access) {
+        Ok(caller) => caller,
+        Err(problem) => {
+            app.requests.take(anonymous, 1)?;
+            app.metrics.rejected(problem.code);
+            return Err(problem);
+        }
+    };
+    let client = Client::new(caller, address);
+    app.requests
+        .take(client, 1)
+        .and_then(|()| match route.kind {
+            Kind::Render => app.renders.take(client, 1),
+            Kind::Probe | Kind::Plain | Kind::Batch => Ok(()),
+        })
+        .inspect_err(|problem| app.metrics.rejected(problem.code))?;
+    Ok(client)
+}
+
+/// Without keys only this machine is served; a name in `Host` that is not this machine's is how a
+/// page in its browser would reach us (DNS rebinding).
+fn check_host(headers: &HeaderMap) -> Result<(), Problem> {
+    let Some(host) = headers.get(HOST) else {
+        return Ok(());
+    };
+    let host = host.to_str().unwrap_or("?");
+    let name = match host.strip_prefix('[') {
+        Some(rest) => rest.split(']').next().unwrap_or(rest),
+        None => host.split(':').next().unwrap_or(host),
+    };
+    let local = name == "localhost"
+        || name.ends_with(".localhost")
+        || name
+            .parse::<IpAddr>()
+            .is_ok_and(|address| address.is_loopback());
+    if local {
+        return Ok(());
+    }
+    Err(Problem::new(
+        StatusCode::MISDIRECTED_REQUEST,
+        "host-not-local",
+        "without API keys only this machine is served: set API_KEY_ADMIN",
+    ))
+}
+
+/// Runs a handler; a panic becomes a 500.
+async fn guard(work: impl Future<Output = Response>) -> Result<Response, Problem> {
+    let mut work = pin!(work);
+    std::future::poll_fn(move |context| {
+        catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(context))).map_or_else(
+            |panic| {
+                let text = panic
+                    .downcast_ref::<&str>()
+                    .map(|text| (*text).to_owned())
+                    .or_else(|| panic.downcast_ref::<String>().cloned())
+                    .unwrap_or_else(|| "no message".to_owned());
+                Err(Problem::internal(format!("a handler panicked: {text}"))).into()
+            },
+            |poll| poll.map(Ok),
+        )
+    })
+    .await
+}
+
+fn finish_headers(headers: &mut HeaderMap, request_id: &str) {
+    if let Ok(value) = HeaderValue::from_str(request_id) {
+        headers.insert(request_id::HEADER, value);
+    }
+    let fixed = [
+        ("x-content-type-options", "nosniff"),
+        ("referrer-policy", "no-referrer"),
+        ("cross-origin-resource-policy", "same-origin"),
+    ];
+    for (name, value) in fixed {
+        headers
+            .entry(HeaderName::from_static(name))
+            .or_insert(HeaderValue::from_static(value));
+    }
+}
+
+fn method_name(method: &Method) -> &'static str {
+    match *method {
+        Method::GET => "GET",
+        Method::HEAD => "HEAD",
+        Method::POST => "POST",
+        Method::PUT => "PUT",
+        Method::DELETE => "DELETE",
+        Method::OPTIONS => "OPTIONS",
+        Method::PATCH => "PATCH",
+        _ => "other",
+    }
+}
+
+impl Account {
+    fn finish(&mut self, response: &Response<Body>, problem: Option<&Problem>, note: Option<Note>) {
+        self.done = true;
+        let status = response.status().as_u16();
+        let elapsed = self.start.elapsed();
+        self.app
+            .metrics
+            .answered(self.method, self.route, status, elapsed);
+        if let Some(cause) = problem.and_then(|problem| problem.cause.as_deref()) {
+            let fields = [
+                ("requestId", Json::from(&*self.request_id)),
+                ("cause", Json::from(cause)),
+            ];
+            self.app
+                .log
+                .event(LogLevel::Error, "request failed", &fields);
+        }
+        let mut more = note.unwrap_or_default().0;
+        if let Some(size) = response.body().size_hint().exact() {
+            more.push(("sizeBytes", Json::from(size)));
+        }
+        if let Some(problem) = problem {
+            more.push(("code", Json::from(problem.code)));
+        }
+        self.write(status, elapsed, more);
+    }
+
+    fn write(&self, status: u16, elapsed: Duration, more: Vec<(&'static str, Json)>) {
+        let probe = matches!(self.route, "/health/live" | "/health/ready" | "/metrics");
+        let level = if probe {
+            LogLevel::Debug
+        } else {
+            LogLevel::Info
+        };
+        let milliseconds = (elapsed.as_secs_f64() * 1e6).round() / 1e3;
+        let mut fields = vec![
+            ("requestId", Json::from(&*self.request_id)),
+            ("client", Json::from(self.address.to_string())),
+            ("method", Json::from(self.method)),
+            ("path", Json::from(&*self.path)),
+            ("status", Json::from(status)),
+            ("durationMs", Json::from(milliseconds)),
+        ];
+        fields.extend(more);
+        self.app.log.event(level, "request", &fields);
+    }
+}
+
+impl Drop for Account {
+    fn drop(&mut self) {
+        if !self.done {
+            // 499 is what nginx writes where the client closes before the answer.
+            let elapsed = self.start.elapsed();
+            self.app
+                .metrics
+                .answered(self.method, self.route, 499, elapsed);
+            self.write(499, elapsed, vec![("code", Json::from("client-gone"))]);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_panic_becomes_a_500_that_says_nothing() {
+        let problem = guard(async { panic!("secret") }).await.unwrap_err();
+        assert_eq!(problem.status, StatusCode::INTERNAL_SERVER_ERROR);
+        assert!(problem.detail.is_empty());
+        assert!(problem.cause.unwrap().contains("secret"));
+    }
+
+    #[test]
+    fn only_names_of_this_machine_pass_without_keys() {
+        let check = |host: &'static str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(HOST, HeaderValue::from_static(host));
+            check_host(&headers).is_ok()
+        };
+        assert!(check("localhost:3000") && check("127.0.0.1") && check("[::1]:3000"));
+        assert!(!check("attacker.example") && !check("10.0.0.1:3000"));
+    }
+}

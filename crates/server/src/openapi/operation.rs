@@ -1,0 +1,383 @@
+//! Operations of the description: parameters, bodies and answers of each route.
+
+use platen_engine::Format;
+use serde_json::{Map, Value as Json, json};
+
+use super::security;
+use crate::{
+    auth::Access,
+    routes::{Kind, Route},
+};
+
+/// What is said of an operation beside its route.
+struct Text {
+    summary: &'static str,
+    /// Schema of the JSON body.
+    body: Option<&'static str>,
+    /// Status and schema of the answer; no schema where it is empty or no JSON.
+    answer: (u16, Option<&'static str>),
+}
+
+const fn text(
+    summary: &'static str,
+    body: Option<&'static str>,
+    status: u16,
+    answer: Option<&'static str>,
+) -> Text {
+    Text {
+        summary,
+        body,
+        answer: (status, answer),
+    }
+}
+
+#[rustfmt::skip]
+fn text_of(operation: &str) -> Text {
+    match operation {
+        "get_health_live" => text("The process answers.", None, 200, Some("Health")),
+        "get_health_ready" => text("The engine is warm and the store answers; 503 otherwise.", None, 200, Some("Health")),
+        "get_metrics" => text("Measurements for Prometheus.", None, 200, None),
+        "get_openapi" => text("This description.", None, 200, None),
+        "get_docs" => text("This description as a page.", None, 200, None),
+        "get_template_format" => text("The JSON Schema of templates.", None, 200, None),
+        "list_templates" => text("Lists templates in order of their keys.", None, 200, Some("TemplateList")),
+        "create_template" => text("Stores a new template.", Some("Template"), 201, Some("TemplateVersion")),
+        "get_template" => text("Reads a template, with its version as ETag.", None, 200, Some("Template")),
+        "update_template" => text("Stores a new version of a template.", Some("Template"), 200, Some("TemplateVersion")),
+        "delete_template" => text("Deletes a template. Its version numbers are not given again.", None, 204, None),
+        "get_template_schema" => text("Reads the JSON Schema of a template's data.", None, 200, None),
+        "validate_template" => text("Says everything about a template without rendering it.", Some("ValidateTemplateRequest"), 200, Some("Validation")),
+        "diff_template" => text("Compares two versions.", Some("DiffRequest"), 200, Some("Difference")),
+        "preview_template_png" | "preview_template_svg" => text("A picture of a page, on slots of their own.", None, 200, None),
+        "list_template_versions" => text("Lists versions, newest first.", None, 200, Some("VersionList")),
+        "get_template_version" => text("Reads a version.", None, 200, Some("Template")),
+        "restore_template_version" => text("Makes the content of a former version current, as a new version.", None, 200, Some("TemplateVersion")),
+        "create_render" => text("Makes a document; PDF where neither `format` nor Accept says otherwise.", Some("RenderRequest"), 200, None),
+        "create_render_in_format" => text("Makes a document of a format.", Some("RenderRequest"), 200, None),
+        "validate_render" => text("Says what is wrong with template and data, without rendering.", Some("RenderRequest"), 200, Some("Validation")),
+        "create_render_batch" => text("Makes many documents; one bad item does not spoil the rest.", Some("BatchRequest"), 200, Some("BatchResult")),
+        "create_render_batch_in_format" => text("Makes many documents of a format.", Some("BatchRequest"), 200, Some("BatchResult")),
+        _ => text("", None, 200, None),
+    }
+}
+
+/// The operation of `route`.
+pub(super) fn of(route: &Route) -> Json {
+    let text = text_of(route.operation);
+    let mut operation = json!({
+        "operationId": route.operation,
+        "summary": text.summary,
+        "tags": [tag(route)],
+        "responses": answers(route, &text),
+    });
+    let parameters = parameters(route);
+    if let Some(fields) = operation.as_object_mut() {
+        if !parameters.is_empty() {
+            fields.insert("parameters".into(), parameters.into());
+        }
+        if let Some(schema) = text.body {
+            let body = json!({
+                "required": true,
+                "content": {"application/json": {"schema": reference(schema)}},
+            });
+            fields.insert("requestBody".into(), body);
+        }
+        if let Some(security) = security(route) {
+            fields.insert("security".into(), security);
+        }
+    }
+    operation
+}
+
+fn tag(route: &Route) -> &'static str {
+    if route.path.starts_with("/render") {
+        "render"
+    } else if route.path.starts_with("/templates") {
+        "templates"
+    } else {
+        "service"
+    }
+}
+
+fn reference(schema: &str) -> Json {
+    json!({"$ref": format!("#/components/schemas/{schema}")})
+}
+
+fn parameter(place: &str, name: &str, schema: Json, about: &str) -> Json {
+    json!({
+        "in": place, "name": name, "required": place == "path",
+        "description": about, "schema": schema,
+    })
+}
+
+fn parameters(route: &Route) -> Vec<Json> {
+    let mut list = Vec::new();
+    let string = || json!({"type": "string"});
+    let number = || json!({"type": "integer", "minimum": 1});
+    if route.path.contains("{key}") {
+        let pattern = json!({"type": "string", "pattern": "^[a-z0-9][a-z0-9._-]{0,127}$"});
+        list.push(parameter("path", "key", pattern, "Key of a template."));
+    }
+    if route.path.contains("{version}") {
+        list.push(parameter(
+            "path",
+            "version",
+            number(),
+            "Number of a version.",
+        ));
+    }
+    if route.path.contains("{format}") {
+        let names: Vec<&str> = Format::ALL.iter().map(|format| format.name()).collect();
+        let schema = json!({"type": "string", "enum": names});
+        list.push(parameter(
+            "path",
+            "format",
+            schema,
+            "Format of the document.",
+        ));
+    }
+    if route.operation.starts_with("list_") {
+        let limit = json!({"type": "integer", "minimum": 1, "maximum": 500, "default": 50});
+        list.push(parameter(
+            "query",
+            "limit",
+            limit,
+            "Most entries of the page.",
+        ));
+        list.push(parameter(
+            "query",
+            "after",
+            string(),
+            "`next` of the page before.",
+        ));
+    }
+    if route.operation.starts_with("preview_") {
+        let dpi = json!({"type": "number", "minimum": 10, "maximum": 1200, "default": 144});
+        list.push(parameter("query", "page", number(), "Page, from 1."));
+        list.push(parameter(
+            "query",
+            "version",
+            number(),
+            "Version; the current one where absent.",
+        ));
+        list.push(parameter(
+            "query",
+            "data",
+            string(),
+            "Data: JSON in base64url; `{}` where absent.",
+        ));
+        list.push(parameter("query", "locale", string(), "BCP 47 locale."));
+        list.push(parameter("query", "dpi", dpi, "Resolution of a PNG."));
+    }
+    list.extend(header_parameters(route));
+    list
+}
+
+fn header_parameters(route: &Route) -> Vec<Json> {
+    let mut list = Vec::new();
+    let string = || json!({"type": "string"});
+    let expects = [
+        "update_template",
+        "delete_template",
+        "restore_template_version",
+    ];
+    if expects.contains(&route.operation) {
+        let about = "ETag of the version that the change starts from, or `*`. Without it 428, with a stale one 412.";
+        let mut one = parameter("header", "If-Match", string(), about);
+        one["required"] = json!(true);
+        list.push(one);
+    }
+    let noted = [
+        "create_template",
+        "update_template",
+        "restore_template_version",
+    ];
+    if noted.contains(&route.operation) {
+        let about = "What changed: percent-encoded UTF-8, at most 2000 bytes. X-PulpEngine-Change-Note is the same.";
+        list.push(parameter("header", "X-Change-Note", string(), about));
+    }
+    if matches!(
+        route.operation,
+        "get_template" | "get_template_version" | "get_template_schema"
+    ) {
+        let about = "ETags that the client has; 304 where one is current.";
+        list.push(parameter("header", "If-None-Match", string(), about));
+    }
+    list
+}
+
+fn answers(route: &Route, text: &Text) -> Json {
+    let mut answers = Map::new();
+    let (status, schema) = text.answer;
+    answers.insert(status.to_string(), success(route, schema));
+    for code in problem_codes(route, text) {
+        let reference = json!({"$ref": format!("#/components/responses/{}", name_of(code))});
+        answers.insert(code.to_string(), reference);
+    }
+    Json::Object(answers)
+}
+
+fn success(route: &Route, schema: Option<&str>) -> Json {
+    let binary = json!({"type": "string", "format": "binary"});
+    let content = match (route.operation, schema) {
+        ("delete_template", _) => json!({}),
+        ("create_render" | "create_render_in_format", _) => {
+            let mut content: Map<String, Json> = Format::ALL
+                .iter()
+                .map(|format| (format.media_type().to_owned(), json!({"schema": binary})))
+                .collect();
+            content.insert(
+                "application/json".into(),
+                json!({"schema": reference("Validation")}),
+            );
+            Json::Object(content)
+        }
+        ("create_render_batch" | "create_render_batch_in_format", Some(schema)) => json!({
+            "application/json": {"schema": reference(schema)},
+            "application/x-ndjson": {"schema": reference("ItemResult")},
+            "application/zip": {"schema": binary},
+        }),
+        ("preview_template_png", _) => json!({"image/png": {"schema": binary}}),
+        ("preview_template_svg", _) => json!({"image/svg+xml": {"schema": {"type": "string"}}}),
+        ("get_metrics", _) => json!({"text/plain": {"schema": {"type": "string"}}}),
+        ("get_docs", _) => json!({"text/html": {"schema": {"type": "string"}}}),
+        ("get_template_schema" | "get_template_format", _) => {
+            json!({"application/schema+json": {"schema": {}}})
+        }
+        (_, Some(schema)) => json!({"application/json": {"schema": reference(schema)}}),
+        (_, None) => json!({"application/json": {"schema": {}}}),
+    };
+    let mut answer = json!({"description": "Done.", "content": content});
+    let headers = headers(route);
+    if let (false, Some(fields)) = (headers.is_empty(), answer.as_object_mut()) {
+        fields.insert("headers".into(), Json::Object(headers));
+    }
+    answer
+}
+
+fn headers(route: &Route) -> Map<String, Json> {
+    let header = |about: &str| json!({"description": about, "schema": {"type": "string"}});
+    let mut list: Vec<(&str, &str)> = Vec::new();
+    let document = matches!(route.operation, "create_render" | "create_render_in_format")
+        || route.operation.starts_with("preview_");
+    if document {
+        list.extend([
+            (
+                "X-Render-Duration-Ms",
+                "Time from the request's head to the document, in milliseconds.",
+            ),
+            ("X-Render-Size-Bytes", "Size of the document."),
+            ("X-Render-Pages", "Pages, for PDF, PNG and SVG."),
+            (
+                "X-Render-Warnings",
+                "`count=…;codes=…` where the document is not as the template says.",
+            ),
+            ("X-Template-Version", "Version of the stored template."),
+            (
+                "Server-Timing",
+                "queue, load, bind, layout and write, in milliseconds.",
+            ),
+            ("Content-Disposition", "File name, RFC 6266."),
+        ]);
+    }
+    let versioned = [
+        "create_template",
+        "get_template",
+        "update_template",
+        "get_template_version",
+        "restore_template_version",
+        "get_template_schema",
+    ];
+    if versioned.contains(&route.operation) {
+        list.push(("ETag", "The version in quotes."));
+        list.push(("X-Template-Version", "The version."));
+    }
+    if route.operation == "create_template" {
+        list.push(("Location", "Address of the template."));
+    }
+    list.into_iter()
+        .map(|(name, about)| (name.to_owned(), header(about)))
+        .collect()
+}
+
+fn problem_codes(route: &Route, text: &Text) -> Vec<u16> {
+    let mut codes = Vec::new();
+    if route.operation == "get_health_ready" {
+        return vec![];
+    }
+    if route.access != Access::Open {
+        codes.push(401);
+    }
+    if route.access == Access::Admin {
+        codes.push(403);
+    }
+    if route.path.contains('{') || route.kind == Kind::Render {
+        codes.extend([400, 404]);
+    }
+    if text.body.is_some() {
+        codes.extend([400, 408, 413, 415, 422]);
+    }
+    if route.operation == "create_template" {
+        codes.push(409);
+    }
+    if route.operation == "create_render" {
+        codes.push(406);
+    }
+    let expects = [
+        "update_template",
+        "delete_template",
+        "restore_template_version",
+    ];
+    if expects.contains(&route.operation) {
+        codes.extend([412, 428]);
+    }
+    if text.body.is_some() || route.kind == Kind::Render {
+        codes.extend([422, 503, 504]);
+    }
+    if route.kind != Kind::Probe {
+        codes.push(429);
+    }
+    codes.push(500);
+    codes.sort_unstable();
+    codes.dedup();
+    codes
+}
+
+#[rustfmt::skip]
+const PROBLEMS: [(u16, &str, &str); 16] = [
+    (400, "BadRequest", "The request is not JSON, or not as described; `detail` names line and column."),
+    (401, "Unauthorized", "No API key, or an unknown one."),
+    (403, "Forbidden", "The API key lacks the admin scope."),
+    (404, "NotFound", "No such template, version or format."),
+    (406, "NotAcceptable", "Nothing in Accept is made here."),
+    (408, "RequestTimeout", "The body came too slowly."),
+    (409, "Conflict", "A template of that key exists; ETag has its version."),
+    (412, "PreconditionFailed", "Another version is current; ETag has it."),
+    (413, "ContentTooLarge", "The body is too large."),
+    (415, "UnsupportedMediaType", "The body is not JSON."),
+    (422, "UnprocessableContent", "Mistakes in the template or the data, all in `diagnostics`."),
+    (428, "PreconditionRequired", "If-Match is missing."),
+    (429, "TooManyRequests", "Too many requests a minute; Retry-After says when to come back."),
+    (500, "InternalServerError", "A failure of the service; the log has the cause under the request id."),
+    (503, "ServiceUnavailable", "Too many renderings wait; Retry-After says when to come back."),
+    (504, "GatewayTimeout", "Not done before the deadline."),
+];
+
+fn name_of(code: u16) -> &'static str {
+    PROBLEMS
+        .iter()
+        .find(|(known, ..)| *known == code)
+        .map_or("InternalServerError", |(_, name, _)| name)
+}
+
+/// The problems as components.
+pub(super) fn problems() -> Map<String, Json> {
+    PROBLEMS
+        .iter()
+        .map(|(_, name, about)| {
+            let content = json!({"application/problem+json": {"schema": reference("Problem")}});
+            let answer = json!({"description": about, "content": content});
+            ((*name).to_owned(), answer)
+        })
+        .collect()
+}

@@ -1,0 +1,50 @@
+//! Components of the description, made from the types.
+
+use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
+use serde_json::{Map, Value as Json};
+
+use crate::{
+    problem::ProblemDocument,
+    routes::{
+        health::Health,
+        render::{
+            Validation,
+            batch::{BatchRequest, BatchResult, ItemResult},
+            request::RenderRequest,
+        },
+        templates::{
+            VersionDocument,
+            content::TemplateList,
+            preview::ValidateTemplateRequest,
+            version::{DiffRequest, Difference, VersionList},
+        },
+    },
+};
+
+/// All schemas by name.
+pub(super) fn components() -> Map<String, Json> {
+    let settings = SchemaSettings::draft2020_12().with(|settings| {
+        settings.definitions_path = "/components/schemas".into();
+        settings.meta_schema = None;
+    });
+    let mut generator = settings.into_generator();
+    add::<platen_document::template::Template>(&mut generator);
+    add::<RenderRequest>(&mut generator);
+    add::<Validation>(&mut generator);
+    add::<BatchRequest>(&mut generator);
+    add::<BatchResult>(&mut generator);
+    add::<ItemResult>(&mut generator);
+    add::<ValidateTemplateRequest>(&mut generator);
+    add::<VersionDocument>(&mut generator);
+    add::<VersionList>(&mut generator);
+    add::<TemplateList>(&mut generator);
+    add::<DiffRequest>(&mut generator);
+    add::<Difference>(&mut generator);
+    add::<Health>(&mut generator);
+    add::<ProblemDocument>(&mut generator);
+    generator.take_definitions(true)
+}
+
+fn add<T: JsonSchema>(generator: &mut SchemaGenerator) {
+    generator.subschema_for::<T>();
+}

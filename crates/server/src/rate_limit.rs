@@ -1,0 +1,159 @@
+//! Requests a minute and client: a token bucket for each, in a map that cannot grow without end.
+
+use std::{
+    net::IpAddr,
+    sync::{Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+
+use hyper::StatusCode;
+use rustc_hash::FxHashMap;
+
+use crate::{auth::Caller, problem::Problem};
+
+/// Clients that are told apart; more share one bucket.
+const MAX_CLIENTS: usize = 50_000;
+
+/// Whom a limit counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Client {
+    /// A key, by its place.
+    Key(usize),
+    /// An address; of IPv6 its network of 64 bits.
+    Address(u128),
+    /// All that found no room.
+    Rest,
+}
+
+impl Client {
+    pub(crate) fn new(caller: Caller, address: IpAddr) -> Self {
+        match (caller, address) {
+            (Caller::Key { index, .. }, _) => Self::Key(index),
+            (Caller::Anonymous, IpAddr::V4(address)) => {
+                Self::Address(u128::from(u32::from(address)))
+            }
+            (Caller::Anonymous, IpAddr::V6(address)) => {
+                Self::Address(u128::from(address) >> 64 << 64)
+            }
+        }
+    }
+}
+
+struct Bucket {
+    tokens: f64,
+    seen: Instant,
+}
+
+/// A limit of so many a minute.
+pub(crate) struct RateLimit {
+    per_minute: f64,
+    buckets: Mutex<FxHashMap<Client, Bucket>>,
+}
+
+impl RateLimit {
+    /// A limit; none where `per_minute` is 0.
+    pub(crate) fn new(per_minute: u32) -> Self {
+        Self {
+            per_minute: f64::from(per_minute),
+            buckets: Mutex::default(),
+        }
+    }
+
+    /// Takes `count` from the client's bucket.
+    ///
+    /// # Errors
+    /// 429 with the time to wait.
+    pub(crate) fn take(&self, client: Client, count: u32) -> Result<(), Problem> {
+        self.take_at(client, count, Instant::now())
+            .map_err(|wait| too_many(wait, self.per_minute))
+    }
+
+    fn take_at(&self, client: Client, count: u32, now: Instant) -> Result<(), Duration> {
+        if self.per_minute <= 0.0 {
+            return Ok(());
+        }
+        let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
+        let client = self.make_room(&mut buckets, client, now);
+        let bucket = buckets.entry(client).or_insert(Bucket {
+            tokens: self.per_minute,
+            seen: now,
+        });
+        let elapsed = now.saturating_duration_since(bucket.seen).as_secs_f64();
+        bucket.seen = now;
+        bucket.tokens = (bucket.tokens + elapsed * self.per_minute / 60.0).min(self.per_minute);
+        // A batch larger than the bucket may pass when it is full, and leaves a debt.
+        let needed = f64::from(count).min(self.per_minute);
+        if bucket.tokens < needed {
+            let seconds = (needed - bucket.tokens) * 60.0 / self.per_minute;
+            return Err(Duration::from_secs_f64(seconds));
+        }
+        bucket.tokens -= f64::from(count);
+        Ok(())
+    }
+
+    fn make_room(
+        &self,
+        buckets: &mut FxHashMap<Client, Bucket>,
+        client: Client,
+        now: Instant,
+    ) -> Client {
+        if buckets.len() < MAX_CLIENTS || buckets.contains_key(&client) {
+            return client;
+        }
+        // Buckets untouched for a minute are full again, unless in debt: they say nothing.
+        buckets.retain(|_, bucket| {
+            bucket.tokens < 0.0 || now.saturating_duration_since(bucket.seen).as_secs() < 60
+        });
+        if buckets.len() < MAX_CLIENTS {
+            client
+        } else {
+            Client::Rest
+        }
+    }
+}
+
+fn too_many(wait: Duration, per_minute: f64) -> Problem {
+    let detail = format!("more than {per_minute} requests a minute");
+    Problem::new(StatusCode::TOO_MANY_REQUESTS, "rate-limited", detail)
+        .retry_after(wait.as_secs() + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_come_back() {
+        let limit = RateLimit::new(2);
+        let now = Instant::now();
+        let take = |client, seconds| {
+            limit
+                .take_at(client, 1, now + Duration::from_secs(seconds))
+                .is_ok()
+        };
+        let (one, other) = (Client::Address(1), Client::Address(2));
+        assert!(take(one, 0) && take(one, 0) && !take(one, 0));
+        assert!(take(other, 0));
+        assert!(!take(one, 10) && take(one, 31) && !take(one, 31));
+    }
+
+    #[test]
+    fn a_batch_leaves_a_debt() {
+        let limit = RateLimit::new(10);
+        let now = Instant::now();
+        assert!(limit.take_at(Client::Key(0), 30, now).is_ok());
+        let later = now + Duration::from_secs(100);
+        assert!(limit.take_at(Client::Key(0), 1, later).is_err());
+    }
+
+    #[test]
+    fn the_map_is_bounded() {
+        let limit = RateLimit::new(1);
+        let now = Instant::now();
+        for address in 0..(MAX_CLIENTS as u128 + 10) {
+            let _ = limit.take_at(Client::Address(address), 1, now);
+        }
+        let buckets = limit.buckets.lock().unwrap();
+        assert!(buckets.len() <= MAX_CLIENTS + 1);
+    }
+}

@@ -1,0 +1,34 @@
+//! Small answers: JSON, versions as entity tags.
+
+use axum::{body::Body, response::Response};
+use hyper::{
+    StatusCode,
+    header::{CONTENT_TYPE, HeaderValue},
+};
+use serde::Serialize;
+
+/// `value` as JSON.
+pub(crate) fn json(status: StatusCode, value: &impl Serialize) -> Response {
+    let bytes = serde_json::to_vec(value).unwrap_or_default();
+    bytes_of("application/json", status, bytes)
+}
+
+/// `bytes` of a media type.
+pub(crate) fn bytes_of(
+    media_type: &'static str,
+    status: StatusCode,
+    bytes: impl Into<Body>,
+) -> Response {
+    let mut response = Response::new(bytes.into());
+    *response.status_mut() = status;
+    response
+        .headers_mut()
+        .insert(CONTENT_TYPE, HeaderValue::from_static(media_type));
+    response
+}
+
+/// Milliseconds since 1970 as RFC 3339.
+pub(crate) fn moment(unix_ms: i64) -> String {
+    jiff::Timestamp::from_millisecond(unix_ms)
+        .map_or_else(|_| String::new(), |at| format!("{at:.3}"))
+}

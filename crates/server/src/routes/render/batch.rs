@@ -1,0 +1,291 @@
+//! Many documents with one request: so many at once, one bad item does not spoil the rest.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
+};
+
+use axum::{Extension, body::Body, extract::State, response::Response};
+use hyper::{HeaderMap, StatusCode};
+use platen_engine::{Diagnostic, Format};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value as Json, value::RawValue};
+use tokio::sync::mpsc;
+
+use super::{
+    PathFormat, check_format,
+    job::{self, Done},
+    job_of, package,
+    request::RenderRequest,
+    with_extension,
+};
+use crate::{
+    app::App,
+    body,
+    lane::Lane,
+    middleware::Context,
+    problem::{Problem, ProblemDocument},
+};
+
+/// Documents to make.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct BatchRequest {
+    /// The documents, at most `BATCH_MAX_ITEMS` (1000).
+    #[schemars(with = "Vec<RenderRequest>")]
+    items: Vec<Box<RawValue>>,
+    /// How the documents come.
+    #[serde(default)]
+    packaging: Packaging,
+}
+
+/// How the documents of a batch come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Packaging {
+    /// One JSON document.
+    #[default]
+    Json,
+    /// A line of JSON for each, as soon as it is made.
+    Ndjson,
+    /// A ZIP file with a `manifest.json`.
+    Zip,
+}
+
+/// What came of a batch.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct BatchResult {
+    /// Items.
+    pub(crate) total: usize,
+    /// Documents made.
+    pub(crate) succeeded: usize,
+    /// Items that failed.
+    pub(crate) failed: usize,
+    /// In the order of the items.
+    pub(crate) results: Vec<ItemResult>,
+}
+
+/// What came of an item.
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ItemResult {
+    /// Place of the item, from 0.
+    pub(crate) index: usize,
+    /// A document was made.
+    pub(crate) success: bool,
+    /// Format of the document.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) format: Option<String>,
+    /// Its media type.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) content_type: Option<String>,
+    /// Its file name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) filename: Option<String>,
+    /// Version of the stored template.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) template_version: Option<u32>,
+    /// Its size in bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) size_bytes: Option<usize>,
+    /// Its pages, where the format has them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) pages: Option<u32>,
+    /// What is not as the template says.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) warnings: Vec<Diagnostic>,
+    /// The document in base64; not in a ZIP file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) content_base64: Option<String>,
+    /// Why there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) error: Option<ProblemDocument>,
+}
+
+/// An item that has ended.
+pub(crate) struct Item {
+    pub(crate) result: ItemResult,
+    pub(crate) bytes: Vec<u8>,
+}
+
+/// Makes many documents.
+pub(crate) async fn create_render_batch(
+    State(app): State<Arc<App>>,
+    Extension(context): Extension<Context>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    create(&app, &context, &headers, body, None).await
+}
+
+/// Makes many documents of the format in the address.
+pub(crate) async fn create_render_batch_in_format(
+    State(app): State<Arc<App>>,
+    Extension(context): Extension<Context>,
+    PathFormat(format): PathFormat,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    create(&app, &context, &headers, body, Some(format)).await
+}
+
+async fn create(
+    app: &Arc<App>,
+    context: &Context,
+    headers: &HeaderMap,
+    body: Body,
+    format: Option<Format>,
+) -> Result<Response, Problem> {
+    let bytes = body::read_json(&app.config, headers, body).await?;
+    let request: BatchRequest = body::parse(&bytes)?;
+    drop(bytes);
+    let count = request.items.len();
+    let most = app.config.batch_max_items as usize;
+    if count == 0 || count > most {
+        let detail = format!("a batch has from 1 to {most} items (BATCH_MAX_ITEMS), not {count}");
+        return Err(Problem::new(
+            StatusCode::UNPROCESSABLE_ENTITY,
+            "batch-size-invalid",
+            detail,
+        ));
+    }
+    app.renders
+        .take(context.client, count as u32)
+        .inspect_err(|problem| app.metrics.rejected(problem.code))?;
+    // NDJSON is never all in memory; the others have a bound.
+    let room = match request.packaging {
+        Packaging::Ndjson => u64::MAX,
+        Packaging::Json | Packaging::Zip => app.config.batch_max_bytes,
+    };
+    let items = start(app, context, request.items, format, room);
+    match request.packaging {
+        Packaging::Json => package::json(items, count).await,
+        Packaging::Ndjson => Ok(package::ndjson(items)),
+        Packaging::Zip => package::zip(items, count).await,
+    }
+}
+
+/// Starts the workers of a batch. They end when their items do, or when nobody receives any more.
+fn start(
+    app: &Arc<App>,
+    context: &Context,
+    items: Vec<Box<RawValue>>,
+    format: Option<Format>,
+    room: u64,
+) -> mpsc::Receiver<Item> {
+    let workers = (app.config.batch_concurrency as usize).min(items.len());
+    // As long as the client is slow, no more than this waits beside the workers.
+    let (sender, receiver) = mpsc::channel(workers);
+    let queue = Arc::new(std::sync::Mutex::new(items.into_iter().enumerate()));
+    let room = Arc::new(AtomicU64::new(room));
+    for _ in 0..workers {
+        let (app, queue, room) = (Arc::clone(app), Arc::clone(&queue), Arc::clone(&room));
+        let (sender, request_id) = (sender.clone(), Arc::clone(&context.request_id));
+        tokio::spawn(async move {
+            let next = || {
+                queue
+                    .lock()
+                    .unwrap_or_else(std::sync::PoisonError::into_inner)
+                    .next()
+            };
+            while let Some((index, raw)) = next() {
+                let work = make(&app, index, &raw, format, &room, &request_id);
+                let item = tokio::select! {
+                    item = work => item,
+                    () = sender.closed() => return,
+                };
+                if sender.send(item).await.is_err() {
+                    return;
+                }
+            }
+        });
+    }
+    receiver
+}
+
+async fn make(
+    app: &Arc<App>,
+    index: usize,
+    raw: &RawValue,
+    format: Option<Format>,
+    room: &AtomicU64,
+    request_id: &str,
+) -> Item {
+    match try_make(app, raw, format, room).await {
+        Ok((done, filename)) => Item {
+            result: ItemResult {
+                index,
+                success: true,
+                format: Some(done.rendered.format.name().to_owned()),
+                content_type: Some(done.rendered.format.media_type().to_owned()),
+                filename: Some(filename),
+                template_version: done.version,
+                size_bytes: Some(done.rendered.bytes.len()),
+                pages: done.rendered.pages,
+                warnings: done.rendered.warnings,
+                ..ItemResult::default()
+            },
+            bytes: done.rendered.bytes,
+        },
+        Err(problem) => {
+            if let Some(cause) = &problem.cause {
+                let fields = [
+                    ("requestId", Json::from(request_id)),
+                    ("item", Json::from(index)),
+                    ("cause", Json::from(&**cause)),
+                ];
+                app.log
+                    .event(crate::config::LogLevel::Error, "item failed", &fields);
+            }
+            Item {
+                result: ItemResult {
+                    index,
+                    error: Some(problem.document(request_id)),
+                    ..ItemResult::default()
+                },
+                bytes: Vec::new(),
+            }
+        }
+    }
+}
+
+async fn try_make(
+    app: &Arc<App>,
+    raw: &RawValue,
+    format: Option<Format>,
+    room: &AtomicU64,
+) -> Result<(Done, String), Problem> {
+    let request: RenderRequest = body::parse(raw.get().as_bytes())?;
+    if let Some(format) = format {
+        check_format(&request, format)?;
+    }
+    if request.dry_run {
+        let detail = "`dryRun` is not for items of a batch: use /render/validate";
+        return Err(Problem::bad_request("request-invalid", detail));
+    }
+    let format = format
+        .or(request.format.map(Format::from))
+        .unwrap_or(Format::Pdf);
+    let name = request
+        .options
+        .filename
+        .clone()
+        .or(request.template.clone());
+    let job = job_of(app, request, format).await?;
+    let done = job::run(app, Lane::Batch, job).await?;
+    let size = done.rendered.bytes.len() as u64;
+    let taken = room.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |room| {
+        room.checked_sub(size)
+    });
+    if taken.is_err() {
+        return Err(Problem::new(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            "batch-too-large",
+            "the documents of the batch are larger than BATCH_MAX_BYTES; use packaging `ndjson`",
+        ));
+    }
+    let filename = with_extension(name.as_deref().unwrap_or("document"), format);
+    Ok((done, filename))
+}

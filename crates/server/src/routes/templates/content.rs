@@ -1,0 +1,218 @@
+//! Templates: list, create, read, change, delete.
+
+use std::sync::Arc;
+
+use axum::{body::Body, extract::State, response::Response};
+use hyper::{
+    HeaderMap, StatusCode,
+    header::{ETAG, HeaderValue, LOCATION},
+};
+use platen_engine::Diagnostic;
+use platen_storage::{NewVersion, StoredTemplate, TemplateSummary};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value as Json;
+
+use super::{
+    PageQuery, Place, Query, change_note,
+    precondition::{Expected, is_known},
+    with_moment, with_version, written,
+};
+use crate::{
+    app::App,
+    body,
+    lane::Lane,
+    problem::Problem,
+    respond::{bytes_of, json, moment},
+};
+
+/// A page of the list of templates.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct TemplateList {
+    /// Templates in order of their keys.
+    templates: Vec<TemplateEntry>,
+    /// `after` of the next page; absent on the last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<String>,
+}
+
+/// A template in a list.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct TemplateEntry {
+    /// Key.
+    key: String,
+    /// Name for people.
+    name: String,
+    /// Current version.
+    version: u32,
+    /// When the current version was written, RFC 3339.
+    updated_at: String,
+}
+
+impl From<TemplateSummary> for TemplateEntry {
+    fn from(summary: TemplateSummary) -> Self {
+        Self {
+            updated_at: moment(summary.updated_unix_ms),
+            key: summary.key,
+            name: summary.name,
+            version: summary.version,
+        }
+    }
+}
+
+/// Lists templates.
+pub(crate) async fn list_templates(
+    State(app): State<Arc<App>>,
+    Query(query): Query<PageQuery>,
+) -> Result<Response, Problem> {
+    let limit = query.limit()?;
+    let page = app.library.store().list(query.after, limit).await?;
+    let next = page
+        .templates
+        .last()
+        .filter(|_| page.more)
+        .map(|last| last.key.clone());
+    let templates = page
+        .templates
+        .into_iter()
+        .map(TemplateEntry::from)
+        .collect();
+    Ok(json(StatusCode::OK, &TemplateList { templates, next }))
+}
+
+/// Stores a new template.
+pub(crate) async fn create_template(
+    State(app): State<Arc<App>>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    let new = checked(&app, &headers, body, None).await?;
+    let info = app.library.create(new).await?;
+    let location = HeaderValue::from_str(&format!("/templates/{}", info.key));
+    let mut response = written(StatusCode::CREATED, info);
+    if let Ok(location) = location {
+        response.headers_mut().insert(LOCATION, location);
+    }
+    Ok(response)
+}
+
+/// Reads the current version of a template, as it was stored.
+pub(crate) async fn get_template(
+    State(app): State<Arc<App>>,
+    place: Place,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let stored = app.library.source(&place.key, None).await?;
+    Ok(content(stored, &headers))
+}
+
+/// Stores a new version of a template.
+pub(crate) async fn update_template(
+    State(app): State<Arc<App>>,
+    place: Place,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    let expected = Expected::of(&headers)?;
+    let new = checked(&app, &headers, body, Some(&place.key)).await?;
+    let info = expected
+        .write(&app.library, &place.key, |version| {
+            app.library.update(new.clone(), version)
+        })
+        .await?;
+    Ok(written(StatusCode::OK, info))
+}
+
+/// Deletes a template.
+pub(crate) async fn delete_template(
+    State(app): State<Arc<App>>,
+    place: Place,
+    headers: HeaderMap,
+) -> Result<StatusCode, Problem> {
+    let key = place.key;
+    Expected::of(&headers)?
+        .write(&app.library, &key, |version| {
+            app.library.delete(key.clone(), version)
+        })
+        .await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Reads the JSON Schema of a template's data.
+pub(crate) async fn get_template_schema(
+    State(app): State<Arc<App>>,
+    place: Place,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let stored = app.library.source(&place.key, None).await?;
+    if is_known(&headers, &stored.info) {
+        return Ok(not_modified(stored.info.version));
+    }
+    let template: Json = serde_json::from_slice(&stored.source)
+        .map_err(|error| Problem::internal(format!("a stored template is no JSON: {error}")))?;
+    // A schema of nothing but `true` takes any data.
+    let schema = template
+        .get("inputSchema")
+        .cloned()
+        .unwrap_or(Json::Bool(true));
+    let bytes = serde_json::to_vec(&schema).unwrap_or_default();
+    let response = bytes_of("application/schema+json", StatusCode::OK, bytes);
+    Ok(with_version(response, stored.info.version))
+}
+
+/// The content of a version, or 304 where the client has it.
+pub(super) fn content(stored: StoredTemplate, headers: &HeaderMap) -> Response {
+    let info = stored.info;
+    if is_known(headers, &info) {
+        return not_modified(info.version);
+    }
+    let bytes = bytes::Bytes::from_owner(stored.source);
+    let response = bytes_of("application/json", StatusCode::OK, bytes);
+    with_moment(with_version(response, info.version), info.created_unix_ms)
+}
+
+fn not_modified(version: u32) -> Response {
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::NOT_MODIFIED;
+    if let Ok(tag) = HeaderValue::from_str(&format!("\"{version}\"")) {
+        response.headers_mut().insert(ETAG, tag);
+    }
+    response
+}
+
+/// The template of a request, read and compiled: what has mistakes is not stored.
+async fn checked(
+    app: &Arc<App>,
+    headers: &HeaderMap,
+    body: Body,
+    key: Option<&str>,
+) -> Result<NewVersion, Problem> {
+    let note = change_note(headers)?;
+    let bytes = body::read_json(&app.config, headers, body).await?;
+    let key = key.map(str::to_owned);
+    let shared = Arc::clone(app);
+    app.slots
+        .run(Lane::Preview, move |_| {
+            // Truncated JSON is a bad request; only what is JSON can have an author's mistakes.
+            body::parse::<serde::de::IgnoredAny>(&bytes)?;
+            let compiled = shared.engine.compile(&bytes)?;
+            let template = compiled.template();
+            if let Some(key) = key.filter(|key| *key != template.key) {
+                let message = format!(
+                    "the key is `{}`, but the address names `{key}`",
+                    template.key
+                );
+                let mistake = Diagnostic::error("key-mismatch", "/key", message);
+                return Err(Problem::mistakes(vec![mistake]));
+            }
+            Ok(NewVersion {
+                key: template.key.clone(),
+                name: template.name.clone(),
+                source: Arc::from(&bytes[..]),
+                note,
+            })
+        })
+        .await
+}

@@ -1,0 +1,126 @@
+//! `If-Match` and `If-None-Match` on versions, RFC 9110 section 13.
+
+use hyper::{
+    HeaderMap, StatusCode,
+    header::{IF_MATCH, IF_NONE_MATCH},
+};
+use platen_storage::VersionInfo;
+
+use crate::{problem::Problem, templates::Library};
+
+/// Tries of a write that takes any version, while others write.
+const MAX_TRIES: usize = 8;
+
+/// What `If-Match` says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Expected {
+    /// `*`: whatever is current.
+    Any,
+    /// One of these versions.
+    Versions(Vec<u32>),
+}
+
+impl Expected {
+    /// What the request expects.
+    ///
+    /// # Errors
+    /// 428 where it says nothing, 412 where it names no version.
+    pub(crate) fn of(headers: &HeaderMap) -> Result<Self, Problem> {
+        let value = headers.get(IF_MATCH).ok_or_else(|| {
+            Problem::new(
+                StatusCode::PRECONDITION_REQUIRED,
+                "if-match-required",
+                "send If-Match with the ETag of the version that you saw, or `*`",
+            )
+        })?;
+        let text = value.to_str().unwrap_or_default().trim();
+        if text == "*" {
+            return Ok(Self::Any);
+        }
+        Ok(Self::Versions(versions(text)))
+    }
+
+    /// Runs `write` with the version that it must find.
+    ///
+    /// # Errors
+    /// 404 without the template, 412 where another version is current.
+    pub(crate) async fn write<T, W>(
+        &self,
+        library: &Library,
+        key: &str,
+        mut write: impl FnMut(u32) -> W,
+    ) -> Result<T, Problem>
+    where
+        W: Future<Output = Result<T, Problem>>,
+    {
+        for attempt in 1.. {
+            let expected = match self {
+                Self::Versions(versions) if versions.len() == 1 => versions[0],
+                Self::Any => library.current_version(key).await?,
+                Self::Versions(versions) => {
+                    let current = library.current_version(key).await?;
+                    if !versions.contains(&current) {
+                        return Err(platen_storage::Error::Stale(current).into());
+                    }
+                    current
+                }
+            };
+            match write(expected).await {
+                Err(problem)
+                    if *self == Self::Any
+                        && problem.status == StatusCode::PRECONDITION_FAILED
+                        && attempt < MAX_TRIES => {}
+                result => return result,
+            }
+        }
+        Err(Problem::internal("a write was tried without end"))
+    }
+}
+
+/// Versions in a list of entity tags. Weak ones never match (RFC 9110 section 13.1.1).
+fn versions(text: &str) -> Vec<u32> {
+    text.split(',')
+        .filter_map(|tag| {
+            tag.trim()
+                .strip_prefix('"')?
+                .strip_suffix('"')?
+                .parse()
+                .ok()
+        })
+        .collect()
+}
+
+/// True where the client has `info` already.
+pub(crate) fn is_known(headers: &HeaderMap, info: &VersionInfo) -> bool {
+    let Some(value) = headers
+        .get(IF_NONE_MATCH)
+        .and_then(|value| value.to_str().ok())
+    else {
+        return false;
+    };
+    // Weak comparison: RFC 9110 section 13.1.2.
+    let strong = value.replace("W/", "");
+    value.trim() == "*" || versions(&strong).contains(&info.version)
+}
+
+#[cfg(test)]
+mod tests {
+    use hyper::header::HeaderValue;
+
+    use super::*;
+
+    #[test]
+    fn entity_tags_are_read() {
+        let expected = |value: &'static str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(IF_MATCH, HeaderValue::from_static(value));
+            Expected::of(&headers).unwrap()
+        };
+        assert_eq!(expected("*"), Expected::Any);
+        assert_eq!(expected("\"3\""), Expected::Versions(vec![3]));
+        assert_eq!(expected("\"3\", \"4\""), Expected::Versions(vec![3, 4]));
+        assert_eq!(expected("W/\"3\""), Expected::Versions(vec![]));
+        assert_eq!(expected("3"), Expected::Versions(vec![]));
+        assert!(Expected::of(&HeaderMap::new()).is_err());
+    }
+}

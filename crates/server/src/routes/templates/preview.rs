@@ -1,0 +1,141 @@
+//! Pictures of a template's pages, and what can be said about it, on the lane of previews.
+
+use std::sync::Arc;
+
+use axum::{Extension, body::Body, extract::State, response::Response};
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use hyper::{
+    HeaderMap, StatusCode,
+    header::{CACHE_CONTROL, HeaderValue},
+};
+use platen_engine::{Format, RenderOptions};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value as Json, value::RawValue};
+
+use super::{Place, Query};
+use crate::{
+    app::App,
+    body,
+    lane::Lane,
+    middleware::Context,
+    problem::Problem,
+    routes::render::{
+        answer, data_of,
+        job::{self, Job},
+        report,
+    },
+};
+
+/// Query of a preview.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PreviewQuery {
+    page: Option<u32>,
+    version: Option<u32>,
+    /// JSON in base64url without padding.
+    data: Option<String>,
+    locale: Option<String>,
+    dpi: Option<f32>,
+}
+
+/// What to check a template with.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ValidateTemplateRequest {
+    /// A template to check instead of the stored one.
+    #[schemars(with = "Option<platen_document::template::Template>")]
+    definition: Option<Box<RawValue>>,
+    /// Version to check; the current one where absent.
+    version: Option<u32>,
+    /// Data to check, too.
+    #[schemars(with = "Option<Json>")]
+    data: Option<Box<RawValue>>,
+}
+
+/// A page of a template as PNG.
+pub(crate) async fn preview_template_png(
+    State(app): State<Arc<App>>,
+    Extension(context): Extension<Context>,
+    place: Place,
+    Query(query): Query<PreviewQuery>,
+) -> Result<Response, Problem> {
+    preview(&app, &context, place, query, Format::Png).await
+}
+
+/// A page of a template as SVG.
+pub(crate) async fn preview_template_svg(
+    State(app): State<Arc<App>>,
+    Extension(context): Extension<Context>,
+    place: Place,
+    Query(query): Query<PreviewQuery>,
+) -> Result<Response, Problem> {
+    preview(&app, &context, place, query, Format::Svg).await
+}
+
+async fn preview(
+    app: &Arc<App>,
+    context: &Context,
+    place: Place,
+    query: PreviewQuery,
+    format: Format,
+) -> Result<Response, Problem> {
+    let data = query.data.as_deref().map(decoded).transpose()?;
+    let start = std::time::Instant::now();
+    let found = app.library.find(&place.key, query.version).await?;
+    let job = Job {
+        found,
+        data: data.map(String::into_boxed_str),
+        format,
+        options: RenderOptions {
+            page: query.page,
+            locale: query.locale,
+            dots_per_inch: query.dpi,
+            assets: app.config.assets_dir.clone(),
+            ..RenderOptions::default()
+        },
+        attachments: Vec::new(),
+        load: start.elapsed(),
+    };
+    let done = job::run(app, Lane::Preview, job).await?;
+    let mut response = answer(done, Some(&place.key), None, None, context)?;
+    response
+        .headers_mut()
+        .insert(CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
+    Ok(response)
+}
+
+fn decoded(text: &str) -> Result<String, Problem> {
+    let bytes = URL_SAFE_NO_PAD.decode(text.trim_end_matches('=')).ok();
+    bytes
+        .and_then(|bytes| String::from_utf8(bytes).ok())
+        .ok_or_else(|| Problem::bad_request("query-invalid", "`data` is JSON in base64url"))
+}
+
+/// Says everything about a template without rendering it.
+pub(crate) async fn validate_template(
+    State(app): State<Arc<App>>,
+    place: Place,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    let bytes = body::read_json(&app.config, &headers, body).await?;
+    let request: ValidateTemplateRequest = body::parse(&bytes)?;
+    let source: Arc<[u8]> = match request.definition {
+        Some(definition) => definition.get().as_bytes().into(),
+        None => {
+            app.library
+                .source(&place.key, request.version)
+                .await?
+                .source
+        }
+    };
+    let validation = app
+        .slots
+        .run(Lane::Preview, move |_| {
+            let data = request.data.map(|data| data_of(data.get())).transpose()?;
+            Ok(report(&source, data.as_ref()))
+        })
+        .await?;
+    Ok(crate::respond::json(StatusCode::OK, &validation))
+}

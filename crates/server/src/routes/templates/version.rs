@@ -1,0 +1,135 @@
+//! Versions of templates: list, read, restore, compare.
+
+use std::sync::Arc;
+
+use axum::{body::Body, extract::State, response::Response};
+use hyper::{HeaderMap, StatusCode};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+
+use super::{
+    PageQuery, Place, Query, VersionDocument, change_note, content::content,
+    precondition::Expected, written,
+};
+use crate::{
+    app::App,
+    body,
+    lane::Lane,
+    problem::Problem,
+    respond::json,
+    templates::diff::{Change, diff},
+};
+
+/// A page of the versions of a template.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct VersionList {
+    /// Versions, newest first.
+    versions: Vec<VersionDocument>,
+    /// `after` of the next page; absent on the last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<String>,
+}
+
+/// Which versions to compare.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct DiffRequest {
+    /// The older version.
+    from: u32,
+    /// The newer version; the current one where absent.
+    to: Option<u32>,
+}
+
+/// What changed between two versions.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Difference {
+    /// The older version.
+    from: u32,
+    /// The newer version.
+    to: u32,
+    /// The changes; in order they are an RFC 6902 patch.
+    changes: Vec<Change>,
+    /// More changes than are listed.
+    truncated: bool,
+}
+
+/// Lists versions of a template.
+pub(crate) async fn list_template_versions(
+    State(app): State<Arc<App>>,
+    place: Place,
+    Query(query): Query<PageQuery>,
+) -> Result<Response, Problem> {
+    let limit = query.limit()?;
+    let after = query.after.as_deref().map(str::parse::<u32>).transpose();
+    let before = after.map_err(|_| {
+        Problem::bad_request("query-invalid", "`after` is the `next` of the page before")
+    })?;
+    let store = app.library.store();
+    let mut versions = store.versions(place.key, before, limit + 1).await?;
+    let more = versions.len() > limit as usize;
+    versions.truncate(limit as usize);
+    let last = versions.last().filter(|_| more);
+    let next = last.map(|last| last.version.to_string());
+    let versions = versions.into_iter().map(VersionDocument::from).collect();
+    Ok(json(StatusCode::OK, &VersionList { versions, next }))
+}
+
+/// Reads a version of a template, as it was stored.
+pub(crate) async fn get_template_version(
+    State(app): State<Arc<App>>,
+    place: Place,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let stored = app.library.source(&place.key, place.version).await?;
+    Ok(content(stored, &headers))
+}
+
+/// Makes the content of a former version current, as a new version.
+pub(crate) async fn restore_template_version(
+    State(app): State<Arc<App>>,
+    place: Place,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let note = change_note(&headers)?;
+    let (key, former) = (place.key, place.version.unwrap_or_default());
+    let info = Expected::of(&headers)?
+        .write(&app.library, &key, |version| {
+            app.library
+                .restore(key.clone(), former, version, note.clone())
+        })
+        .await?;
+    Ok(written(StatusCode::OK, info))
+}
+
+/// Compares two versions of a template.
+pub(crate) async fn diff_template(
+    State(app): State<Arc<App>>,
+    place: Place,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    let bytes = body::read_json(&app.config, &headers, body).await?;
+    let request: DiffRequest = body::parse(&bytes)?;
+    let from = app.library.source(&place.key, Some(request.from)).await?;
+    let to = app.library.source(&place.key, request.to).await?;
+    let difference = app
+        .slots
+        .run(Lane::Preview, move |_| {
+            let read = |source: &[u8]| {
+                serde_json::from_slice::<Json>(source)
+                    .map_err(|error| Problem::internal(format!("a stored template: {error}")))
+            };
+            let (changes, truncated) = diff(&read(&from.source)?, &read(&to.source)?);
+            Ok(Difference {
+                from: from.info.version,
+                to: to.info.version,
+                changes,
+                truncated,
+            })
+        })
+        .await?;
+    Ok(json(StatusCode::OK, &difference))
+}

@@ -1,0 +1,184 @@
+//! Start and end of the service.
+
+use std::{net::SocketAddr, sync::Arc, time::Duration};
+
+use platen_engine::{Engine, FontSettings, Format, RenderOptions};
+use platen_storage::SqliteStore;
+use serde_json::Value as Json;
+use tokio::{net::TcpListener, sync::watch};
+
+use crate::{
+    app::App,
+    config::{Config, LogLevel},
+    connection,
+    log::Log,
+    problem::chain,
+    routes,
+};
+
+/// Why the service could not start.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The address cannot be listened on.
+    #[error("cannot listen on {address}")]
+    Listen {
+        /// The address.
+        address: SocketAddr,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The store cannot be opened.
+    #[error("the data folder `{folder}` cannot be opened")]
+    Store {
+        /// The folder.
+        folder: String,
+        /// Why.
+        source: platen_storage::Error,
+    },
+    /// A thread or a signal handler cannot be had.
+    #[error("the system gives no thread or signal")]
+    System(#[from] std::io::Error),
+}
+
+/// A service that listens.
+pub struct Server {
+    app: Arc<App>,
+    listener: TcpListener,
+    address: SocketAddr,
+}
+
+/// A tiny document, so that the first request finds fonts read and caches filled.
+const WARM_TEMPLATE: &str =
+    r#"{"key":"warm","name":"Warm","body":[{"type":"text","content":"Hello, {{ name }}"}]}"#;
+
+impl Server {
+    /// Opens the store and listens.
+    ///
+    /// # Errors
+    /// Where the address is taken or the store is damaged.
+    pub async fn start(config: Config) -> Result<Self, Error> {
+        let log = Log::start(config.log_format, config.log_level)?;
+        let listener = TcpListener::bind(config.bind)
+            .await
+            .map_err(|source| Error::Listen {
+                address: config.bind,
+                source,
+            })?;
+        let address = listener.local_addr()?;
+        let app = tokio::task::spawn_blocking(move || open(config, log))
+            .await
+            .map_err(std::io::Error::other)??;
+        if !app.keys.are_needed() {
+            let message = "no API key is set: everybody on this machine may do everything";
+            app.log.event(LogLevel::Warn, message, &[]);
+        }
+        Ok(Self {
+            app: Arc::new(app),
+            listener,
+            address,
+        })
+    }
+
+    /// The address listened on.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Serves until `shutdown` ends, then finishes what was taken, for as long as the
+    /// configuration allows.
+    pub async fn run(self, shutdown: impl Future<Output = ()>) {
+        let app = self.app;
+        let fields = [
+            ("address", Json::from(self.address.to_string())),
+            ("slots", Json::from(app.slots.total())),
+            ("version", Json::from(env!("CARGO_PKG_VERSION"))),
+        ];
+        app.log.event(LogLevel::Info, "listening", &fields);
+        tokio::spawn(warm(Arc::clone(&app)));
+        let (stop, stopped) = watch::channel(());
+        let router = routes::router(Arc::clone(&app));
+        let connections = connection::accept(Arc::clone(&app), self.listener, router, stopped);
+        let mut connections = tokio::spawn(connections);
+        shutdown.await;
+        app.set_draining();
+        app.log.event(LogLevel::Info, "shutting down", &[]);
+        // Tells the accept loop to close the port, and every connection to end after its answer.
+        drop(stop);
+        let bound = Duration::from_millis(app.config.shutdown_timeout_ms);
+        let finished = tokio::time::timeout(bound, &mut connections).await;
+        let message = if finished.is_ok() {
+            "everything taken is finished"
+        } else {
+            connections.abort();
+            "the time for finishing is over; the rest is dropped"
+        };
+        app.log.event(LogLevel::Info, message, &[]);
+        let log = app.log.clone();
+        let _ = tokio::task::spawn_blocking(move || log.flush()).await;
+    }
+}
+
+fn open(config: Config, log: Log) -> Result<App, Error> {
+    let folder = config.database_folder();
+    let store = SqliteStore::open(folder).map_err(|source| Error::Store {
+        folder: folder.display().to_string(),
+        source,
+    })?;
+    let engine = Engine::new(&FontSettings {
+        folders: config.fonts_dirs.clone(),
+        system: config.system_fonts,
+    });
+    Ok(App::new(config, engine, Arc::new(store), log))
+}
+
+async fn warm(app: Arc<App>) {
+    let shared = Arc::clone(&app);
+    let rendered = tokio::task::spawn_blocking(move || {
+        let template = shared.engine.compile(WARM_TEMPLATE.as_bytes())?;
+        let data = serde_json::json!({"name": "Platen"});
+        for format in [Format::Pdf, Format::Docx, Format::Xlsx] {
+            let options = RenderOptions::default();
+            shared.engine.render(&template, &data, format, &options)?;
+        }
+        Ok::<(), platen_engine::Error>(())
+    })
+    .await;
+    match rendered {
+        Ok(Ok(())) => {
+            app.set_warm();
+            app.log.event(LogLevel::Info, "ready", &[]);
+        }
+        Ok(Err(error)) => {
+            let fields = [("cause", Json::from(chain(&error)))];
+            app.log
+                .event(LogLevel::Error, "the engine cannot render", &fields);
+        }
+        Err(error) => {
+            let fields = [("cause", Json::from(error.to_string()))];
+            app.log
+                .event(LogLevel::Error, "the engine cannot render", &fields);
+        }
+    }
+}
+
+/// Serves until SIGTERM or SIGINT.
+///
+/// # Errors
+/// Where the service cannot start.
+pub async fn serve(config: Config) -> Result<(), Error> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let server = Server::start(config).await?;
+    server
+        .run(async move {
+            tokio::select! {
+                _ = terminate.recv() => {}
+                _ = interrupt.recv() => {}
+            }
+        })
+        .await;
+    Ok(())
+}

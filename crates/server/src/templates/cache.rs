@@ -1,0 +1,171 @@
+//! Current versions and compiled templates, bounded, the least recently used dropped first.
+
+use std::sync::Arc;
+
+use platen_engine::CompiledTemplate;
+use rustc_hash::FxHashMap;
+
+/// Keys whose current version is kept.
+const MAX_CURRENT: usize = 20_000;
+
+/// What a compiled template was made from.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Identity {
+    /// Key and version.
+    Stored(String, u32),
+    /// SHA-256 of the source.
+    Inline([u8; 32]),
+}
+
+struct Entry {
+    template: Arc<CompiledTemplate>,
+    size_bytes: u64,
+    used: u64,
+}
+
+pub(super) struct Cache {
+    current: FxHashMap<String, u32>,
+    compiled: FxHashMap<Identity, Entry>,
+    size_bytes: u64,
+    max_items: usize,
+    max_bytes: u64,
+    clock: u64,
+    writes: u64,
+}
+
+impl Cache {
+    pub(super) fn new(max_items: usize, max_bytes: u64) -> Self {
+        Self {
+            current: FxHashMap::default(),
+            compiled: FxHashMap::default(),
+            size_bytes: 0,
+            max_items,
+            max_bytes,
+            clock: 0,
+            writes: 0,
+        }
+    }
+
+    /// Number of writes that have ended.
+    pub(super) fn writes(&self) -> u64 {
+        self.writes
+    }
+
+    pub(super) fn size(&self) -> (usize, u64) {
+        (self.compiled.len(), self.size_bytes)
+    }
+
+    pub(super) fn current(&self, key: &str) -> Option<u32> {
+        self.current.get(key).copied()
+    }
+
+    pub(super) fn compiled(&mut self, identity: &Identity) -> Option<Arc<CompiledTemplate>> {
+        self.clock += 1;
+        let entry = self.compiled.get_mut(identity)?;
+        entry.used = self.clock;
+        Some(Arc::clone(&entry.template))
+    }
+
+    /// Keeps what the store said when `writes` had ended, unless one more has ended since.
+    pub(super) fn keep_current(&mut self, key: &str, version: u32, writes: u64) {
+        if writes != self.writes {
+            return;
+        }
+        if self.current.len() >= MAX_CURRENT {
+            self.current.clear();
+        }
+        self.current.insert(key.to_owned(), version);
+    }
+
+    /// As [`Cache::keep_current`].
+    pub(super) fn keep_compiled(
+        &mut self,
+        identity: Identity,
+        template: Arc<CompiledTemplate>,
+        size_bytes: u64,
+        writes: u64,
+    ) {
+        if writes != self.writes || size_bytes > self.max_bytes || self.max_items == 0 {
+            return;
+        }
+        self.remove(&identity);
+        while self.compiled.len() >= self.max_items || self.size_bytes + size_bytes > self.max_bytes
+        {
+            let oldest = self.compiled.iter().min_by_key(|(_, entry)| entry.used);
+            let Some(identity) = oldest.map(|(identity, _)| identity.clone()) else {
+                break;
+            };
+            self.remove(&identity);
+        }
+        self.clock += 1;
+        self.size_bytes += size_bytes;
+        let entry = Entry {
+            template,
+            size_bytes,
+            used: self.clock,
+        };
+        self.compiled.insert(identity, entry);
+    }
+
+    /// Forgets what is known of `key`: a write to it has ended.
+    pub(super) fn forget(&mut self, key: &str) {
+        self.writes += 1;
+        self.current.remove(key);
+        // Versions stay as they are until the template is deleted; then none may be found.
+        let of_key: Vec<Identity> = self
+            .compiled
+            .keys()
+            .filter(|identity| matches!(identity, Identity::Stored(stored, _) if stored == key))
+            .cloned()
+            .collect();
+        for identity in of_key {
+            self.remove(&identity);
+        }
+    }
+
+    fn remove(&mut self, identity: &Identity) {
+        if let Some(entry) = self.compiled.remove(identity) {
+            self.size_bytes -= entry.size_bytes;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use platen_engine::{Engine, FontSettings};
+
+    use super::*;
+
+    fn template() -> Arc<CompiledTemplate> {
+        let engine = Engine::new(&FontSettings::default());
+        Arc::new(engine.compile(br#"{"key":"a","name":"A"}"#).unwrap())
+    }
+
+    #[test]
+    fn an_answer_from_before_a_write_is_not_kept() {
+        let mut cache = Cache::new(10, 1_000);
+        let before = cache.writes();
+        cache.forget("a");
+        cache.keep_current("a", 1, before);
+        assert_eq!(cache.current("a"), None);
+        cache.keep_compiled(Identity::Stored("a".into(), 1), template(), 10, before);
+        assert_eq!(cache.size(), (0, 0));
+    }
+
+    #[test]
+    fn it_is_bounded_by_count_and_bytes() {
+        let mut cache = Cache::new(3, 100);
+        let one = template();
+        for version in 0..10 {
+            let identity = Identity::Stored("a".into(), version);
+            cache.keep_compiled(identity, Arc::clone(&one), 10, 0);
+        }
+        assert_eq!(cache.size(), (3, 30));
+        cache.keep_compiled(Identity::Inline([0; 32]), Arc::clone(&one), 90, 0);
+        assert_eq!(cache.size(), (2, 100));
+        cache.keep_compiled(Identity::Inline([1; 32]), one, 101, 0);
+        assert_eq!(cache.size(), (2, 100));
+        cache.forget("a");
+        assert_eq!(cache.size(), (1, 90));
+    }
+}

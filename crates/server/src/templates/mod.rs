@@ -1,0 +1,234 @@
+//! Templates as requests see them: the store, with compiled versions and current versions cached.
+//!
+//! Versions never change, so only "which version is current" must be forgotten on a write. A reader
+//! that began before a write must not put back what the write made old: it notes the number of
+//! writes before it asks the store, and keeps its answer only where no write ended meanwhile.
+
+mod cache;
+pub(crate) mod diff;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::Ordering};
+
+use platen_engine::{CompiledTemplate, Engine};
+use platen_storage::{Error, NewVersion, StoredTemplate, TemplateStore, VersionInfo};
+use sha2::{Digest, Sha256};
+
+use self::cache::{Cache, Identity};
+use crate::{config::Config, metrics::Metrics, problem::Problem};
+
+/// The templates.
+#[derive(Clone)]
+pub(crate) struct Library {
+    store: Arc<dyn TemplateStore>,
+    cache: Arc<Mutex<Cache>>,
+    metrics: Arc<Metrics>,
+}
+
+/// A template that was found, compiled or not yet.
+pub(crate) struct Found {
+    /// Version, where it is stored.
+    pub(crate) version: Option<u32>,
+    state: State,
+}
+
+enum State {
+    Compiled(Arc<CompiledTemplate>),
+    Source {
+        identity: Identity,
+        source: Arc<[u8]>,
+        writes: u64,
+    },
+}
+
+impl Library {
+    pub(crate) fn new(
+        store: Arc<dyn TemplateStore>,
+        config: &Config,
+        metrics: Arc<Metrics>,
+    ) -> Self {
+        let cache = Cache::new(
+            config.template_cache_max_items as usize,
+            config.template_cache_max_bytes,
+        );
+        Self {
+            store,
+            cache: Arc::new(Mutex::new(cache)),
+            metrics,
+        }
+    }
+
+    /// The store, to read from.
+    pub(crate) fn store(&self) -> &dyn TemplateStore {
+        &*self.store
+    }
+
+    fn cache(&self) -> MutexGuard<'_, Cache> {
+        self.cache.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Number and bytes of compiled templates kept.
+    pub(crate) fn cached(&self) -> (usize, u64) {
+        self.cache().size()
+    }
+
+    /// A stored template; the current version where `version` is `None`.
+    pub(crate) async fn find(&self, key: &str, version: Option<u32>) -> Result<Found, Error> {
+        let writes = {
+            let mut cache = self.cache();
+            let wanted = version.or_else(|| cache.current(key));
+            let compiled = wanted.and_then(|version| {
+                let identity = Identity::Stored(key.to_owned(), version);
+                Some((version, cache.compiled(&identity)?))
+            });
+            if let Some((version, template)) = compiled {
+                self.metrics.cache_hits.fetch_add(1, Ordering::Relaxed);
+                return Ok(Found {
+                    version: Some(version),
+                    state: State::Compiled(template),
+                });
+            }
+            cache.writes()
+        };
+        let stored = self.store.get(key.to_owned(), version).await?;
+        let found = stored.info.version;
+        let identity = Identity::Stored(key.to_owned(), found);
+        let mut cache = self.cache();
+        if version.is_none() {
+            cache.keep_current(key, found, writes);
+        }
+        let state = match cache.compiled(&identity) {
+            Some(template) => State::Compiled(template),
+            None => State::Source {
+                identity,
+                source: stored.source,
+                writes,
+            },
+        };
+        Ok(Found {
+            version: Some(found),
+            state,
+        })
+    }
+
+    /// A template that a request brings itself.
+    pub(crate) fn inline(&self, source: &str) -> Found {
+        let identity = Identity::Inline(Sha256::digest(source.as_bytes()).into());
+        let mut cache = self.cache();
+        let state = match cache.compiled(&identity) {
+            Some(template) => {
+                self.metrics.cache_hits.fetch_add(1, Ordering::Relaxed);
+                State::Compiled(template)
+            }
+            None => State::Source {
+                identity,
+                source: source.as_bytes().into(),
+                writes: cache.writes(),
+            },
+        };
+        Found {
+            version: None,
+            state,
+        }
+    }
+
+    /// `found` compiled. Takes milliseconds where it was not: not for an async task.
+    pub(crate) fn compile(
+        &self,
+        engine: &Engine,
+        found: Found,
+    ) -> Result<Arc<CompiledTemplate>, platen_engine::Error> {
+        match found.state {
+            State::Compiled(template) => Ok(template),
+            State::Source {
+                identity,
+                source,
+                writes,
+            } => {
+                self.metrics.cache_misses.fetch_add(1, Ordering::Relaxed);
+                let template = Arc::new(engine.compile(&source)?);
+                let size = source.len() as u64;
+                self.cache()
+                    .keep_compiled(identity, Arc::clone(&template), size, writes);
+                Ok(template)
+            }
+        }
+    }
+
+    /// A stored template with its source.
+    pub(crate) async fn source(
+        &self,
+        key: &str,
+        version: Option<u32>,
+    ) -> Result<StoredTemplate, Error> {
+        self.store.get(key.to_owned(), version).await
+    }
+
+    /// Number of the current version.
+    pub(crate) async fn current_version(&self, key: &str) -> Result<u32, Error> {
+        if let Some(version) = self.cache().current(key) {
+            return Ok(version);
+        }
+        self.store.current_version(key.to_owned()).await
+    }
+
+    pub(crate) async fn create(&self, new: NewVersion) -> Result<VersionInfo, Problem> {
+        let key = new.key.clone();
+        self.write(key, move |store| async move { store.create(new).await })
+            .await
+    }
+
+    pub(crate) async fn update(
+        &self,
+        new: NewVersion,
+        expected: u32,
+    ) -> Result<VersionInfo, Problem> {
+        let key = new.key.clone();
+        self.write(key, move |store| async move {
+            store.update(new, expected).await
+        })
+        .await
+    }
+
+    pub(crate) async fn restore(
+        &self,
+        key: String,
+        version: u32,
+        expected: u32,
+        note: Option<String>,
+    ) -> Result<VersionInfo, Problem> {
+        self.write(key.clone(), move |store| async move {
+            store.restore(key, version, expected, note).await
+        })
+        .await
+    }
+
+    pub(crate) async fn delete(&self, key: String, expected: u32) -> Result<(), Problem> {
+        self.write(key.clone(), move |store| async move {
+            store.delete(key, expected).await
+        })
+        .await
+    }
+
+    /// Writes in a task of its own: a client that goes away must not keep the cache from learning
+    /// of a write that the store has done.
+    async fn write<T, W>(
+        &self,
+        key: String,
+        work: impl FnOnce(Arc<dyn TemplateStore>) -> W + Send + 'static,
+    ) -> Result<T, Problem>
+    where
+        T: Send + 'static,
+        W: Future<Output = Result<T, Error>> + Send,
+    {
+        let library = self.clone();
+        let task = tokio::spawn(async move {
+            let result = work(Arc::clone(&library.store)).await;
+            library.cache().forget(&key);
+            result
+        });
+        let result = task
+            .await
+            .map_err(|error| Problem::internal(format!("a write did not end: {error}")))?;
+        result.map_err(Problem::from)
+    }
+}

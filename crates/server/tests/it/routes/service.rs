@@ -1,0 +1,85 @@
+//! Health, metrics, descriptions, headers of every answer.
+
+use std::io::Read;
+
+use crate::app::{TestApp, example, template};
+use serde_json::json;
+
+#[test]
+fn get_health_and_metrics() {
+    let app = TestApp::start();
+    assert_eq!(app.get("/health/live").json()["status"], "ok");
+    let ready = app.get("/health/ready").json();
+    assert_eq!(ready["checks"][1]["name"], "store");
+    app.post(
+        "/render",
+        &json!({"definition": template("a", "x"), "data": {"name": "x"}}),
+    );
+    assert_eq!(
+        app.metric("platen_renders_total{format=\"pdf\",outcome=\"ok\"}"),
+        1.0
+    );
+    let requests = "platen_http_requests_total{route=\"/render\",method=\"POST\",status=\"200\"}";
+    assert_eq!(app.metric(requests), 1.0);
+    assert_eq!(app.metric("platen_render_slots_in_use"), 0.0);
+    assert!(app.metric("process_resident_memory_bytes") > 1e6);
+    assert!(app.metric("platen_render_stage_duration_seconds_count{stage=\"layout\"}") > 0.5);
+}
+
+#[test]
+fn get_docs_is_self_contained() {
+    let app = TestApp::start();
+    let page = app.get("/docs");
+    assert!(
+        page.header("content-security-policy")
+            .contains("default-src 'none'")
+    );
+    let text = String::from_utf8(page.bytes).unwrap();
+    assert!(!text.contains("http://") && !text.contains("https://"));
+    let schema = app.get("/schema/template.json").json();
+    assert_eq!(schema["title"], "Platen document template");
+}
+
+#[test]
+fn request_ids_are_taken_or_made() {
+    let app = TestApp::start();
+    let taken = app.send("GET", "/health/live", &[("x-request-id", "abc-1")], b"");
+    assert_eq!(taken.header("x-request-id"), "abc-1");
+    let made = app.send(
+        "GET",
+        "/health/live",
+        &[("x-request-id", "a b<script>")],
+        b"",
+    );
+    assert_eq!(made.header("x-request-id").len(), 24);
+    assert_eq!(made.header("x-content-type-options"), "nosniff");
+    app.get("/nothing/here").problem(404, "not-found");
+    let wrong = app.send("PATCH", "/templates", &[], b"{}");
+    wrong.problem(405, "method-not-allowed");
+    assert_eq!(wrong.header("allow"), "GET,HEAD,POST");
+}
+
+#[test]
+fn text_is_compressed_and_documents_are_not() {
+    let app = TestApp::start();
+    let (definition, data) = example("bench-invoice");
+    let body = json!({"definition": definition, "data": data}).to_string();
+    let request = |format: &str| {
+        let head = format!(
+            "POST /render/{format} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\
+             Accept-Encoding: br, gzip;q=0.8\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+            body.len()
+        );
+        app.raw(head.as_bytes()).to_lowercase()
+    };
+    assert!(request("html").contains("content-encoding: gzip"));
+    assert!(!request("pdf").contains("content-encoding"));
+    let headers = [("accept-encoding", "gzip")];
+    let packed = app.send("GET", "/openapi.json", &headers, b"");
+    assert_eq!(packed.header("content-encoding"), "gzip");
+    let mut text = String::new();
+    flate2::read::GzDecoder::new(&packed.bytes[..])
+        .read_to_string(&mut text)
+        .unwrap();
+    assert!(text.starts_with("{\"openapi\""));
+}
