@@ -95,7 +95,10 @@ impl Composer<'_> {
             block,
             sink,
             height,
-            barcode.text.as_deref().map(|text| (text, Some(Align::Center))),
+            barcode
+                .text
+                .as_deref()
+                .map(|text| (text, Some(Align::Center))),
             caption_place,
             tag,
             out,

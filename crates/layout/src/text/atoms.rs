@@ -155,7 +155,8 @@ impl TextContext<'_> {
                     (false, true) if end < text.len() => Break::Allowed,
                     _ => Break::Never,
                 };
-                let trimmed = part.trim_end_matches(|c: char| c.is_whitespace() && !has_own_width(c));
+                let trimmed =
+                    part.trim_end_matches(|c: char| c.is_whitespace() && !has_own_width(c));
                 let spaces = part[trimmed.len()..].chars().filter(|c| *c != '\n').count();
                 self.push_atom(&mut paragraph, trimmed, spaces, &spans[span], after, level);
                 start = end;

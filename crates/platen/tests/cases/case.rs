@@ -140,7 +140,10 @@ impl Case {
             }
             let facts = print_of("pdfinfo", &[&name]);
             if self.extent == Extent::Pages {
-                keep("pages.txt", facts.clone().map(|facts| fact(&facts, "Pages")));
+                keep(
+                    "pages.txt",
+                    facts.clone().map(|facts| fact(&facts, "Pages")),
+                );
             }
             match facts {
                 Ok(facts) if fact(&facts, "Tagged") == "yes\n" => {}

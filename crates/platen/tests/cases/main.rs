@@ -62,7 +62,10 @@ fn examples() -> Vec<Case> {
             let key = name_of(&source);
             Case {
                 name: format!("examples/{key}"),
-                expected: root.join("tests/cases/examples").join(&key).join("expected"),
+                expected: root
+                    .join("tests/cases/examples")
+                    .join(&key)
+                    .join("expected"),
                 extent: match key.as_str() {
                     "bench-quarterly" => Extent::Pages,
                     "bench-report" => Extent::Text,

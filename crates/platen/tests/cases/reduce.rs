@@ -65,8 +65,8 @@ pub fn parts(package: &[u8], keep: fn(&str) -> bool) -> Result<String, String> {
         zip::ZipArchive::new(Cursor::new(package)).map_err(|error| error.to_string())?;
     let mut names: Vec<String> = archive
         .file_names()
+        .filter_map(|name| name.ok().map(std::borrow::Cow::into_owned))
         .filter(|name| keep(name))
-        .map(str::to_owned)
         .collect();
     names.sort_by_key(|name| (name.len(), name.clone()));
     let mut all = String::new();
