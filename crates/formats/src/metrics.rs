@@ -64,13 +64,23 @@ pub(crate) fn line_count(text: &str, size: f32, bold: bool, width: f32) -> usize
 
 /// Rows that are measured for a column of automatic width.
 const MEASURED_ROWS: usize = 300;
+/// What columns with shares get of the width at least, where their words need it.
+const LEAST_SHARE: f32 = 0.15;
 
 /// The widths of a table's columns, `available` points together unless all of them are narrower
 /// by themselves.
 pub(crate) fn column_widths(table: &Table, document: &Document, available: f32) -> Vec<f32> {
     let available = table.width.map_or(available, |width| width.min(available));
     let mut natural = vec![(12.0f32, 8.0f32); table.columns.len()];
-    let automatic = |index: usize| table.columns[index].width == ColumnWidth::Auto;
+    let widths = table.columns.iter().map(|column| &column.width);
+    let fixed: f32 = widths.map(fixed_width).sum();
+    // Shares matter by content only where fixed columns leave them little.
+    let crowded = fixed > available * (1.0 - LEAST_SHARE);
+    let automatic = |index: usize| match table.columns[index].width {
+        ColumnWidth::Auto => true,
+        ColumnWidth::Fraction(_) => crowded,
+        ColumnWidth::Fixed(_) => false,
+    };
     if (0..natural.len()).any(automatic) {
         measured_cells(table, |column, cell| {
             if automatic(column) {
@@ -145,16 +155,17 @@ fn cell_widths(content: &CellContent, id: StyleId, document: &Document) -> (f32,
 
 /// Widths for `specs`: fixed ones first, then automatic ones by content, shares get the rest.
 pub(crate) fn solve(specs: &[ColumnWidth], natural: &[(f32, f32)], available: f32) -> Vec<f32> {
-    let fixed: f32 = specs
+    let words_of_shares: f32 = specs
         .iter()
-        .map(|spec| {
-            if let ColumnWidth::Fixed(width) = spec {
-                *width
-            } else {
-                0.0
-            }
-        })
+        .zip(natural)
+        .filter(|(spec, _)| matches!(spec, ColumnWidth::Fraction(_)))
+        .map(|(_, natural)| natural.1)
         .sum();
+    let full: f32 = specs.iter().map(fixed_width).sum();
+    // Fixed columns that leave the others no room for a word give way.
+    let room = available - words_of_shares.min(available * LEAST_SHARE);
+    let shrink = if full > room { room / full } else { 1.0 };
+    let fixed = full * shrink;
     let shares: f32 = specs
         .iter()
         .map(|spec| {
@@ -176,7 +187,11 @@ pub(crate) fn solve(specs: &[ColumnWidth], natural: &[(f32, f32)], available: f3
         specs.iter().zip(natural).map(of).sum()
     };
     let (longest, words) = (automatic(|n| n.0), automatic(|n| n.1));
-    let reserved = if shares > 0.0 { available * 0.15 } else { 0.0 };
+    let reserved = if shares > 0.0 {
+        available * LEAST_SHARE
+    } else {
+        0.0
+    };
     let rest = (available - fixed - reserved).max(0.0);
     // Between the longest word and the whole text, by what there is.
     let blend = if longest <= rest {
@@ -188,7 +203,7 @@ pub(crate) fn solve(specs: &[ColumnWidth], natural: &[(f32, f32)], available: f3
         .iter()
         .zip(natural)
         .map(|(spec, natural)| match spec {
-            ColumnWidth::Fixed(width) => *width,
+            ColumnWidth::Fixed(width) => width * shrink,
             ColumnWidth::Auto => natural.1 + (natural.0 - natural.1) * blend,
             ColumnWidth::Fraction(_) => 0.0,
         })
@@ -205,6 +220,13 @@ pub(crate) fn solve(specs: &[ColumnWidth], natural: &[(f32, f32)], available: f3
         *width = width.max(1.0);
     }
     widths
+}
+
+fn fixed_width(spec: &ColumnWidth) -> f32 {
+    match spec {
+        ColumnWidth::Fixed(width) => *width,
+        ColumnWidth::Auto | ColumnWidth::Fraction(_) => 0.0,
+    }
 }
 
 /// Gives what is left of `available` to shares, or to automatic columns where there are none.
@@ -240,6 +262,13 @@ mod tests {
         ];
         let widths = solve(&specs, &[(0.0, 0.0), (40.0, 20.0), (0.0, 0.0)], 300.0);
         assert_eq!(widths, [50.0, 40.0, 210.0]);
+    }
+
+    #[test]
+    fn fixed_columns_leave_room_for_a_word() {
+        let specs = [ColumnWidth::Fixed(290.0), ColumnWidth::Fraction(1.0)];
+        let widths = solve(&specs, &[(0.0, 0.0), (80.0, 40.0)], 300.0);
+        assert_eq!(widths, [260.0, 40.0]);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::{Binder, Place};
 use crate::{
-    bound::{self, Block, Page, Sides, StyleId},
+    bound::{self, Block, Page, Sides},
     check::margins,
     expression::Scope,
     template::{Node, Orientation, PageSetup, PaperSize, Section},
@@ -228,7 +228,7 @@ impl<'b> Binder<'b> {
         let columns = f32::from(page.columns);
         let text = page.width - page.margins.left - page.margins.right;
         Place {
-            style: StyleId::default(),
+            style: self.named_style("body"),
             width: ((text - page.column_gap * (columns - 1.0)) / columns).max(1.0),
             compact: false,
             root: true,

@@ -137,7 +137,8 @@ impl<'a> Flow<'a> {
         self.close_text();
         self.write_notes();
         let empty = Slide::new("", 0, "", "");
-        let slide = std::mem::replace(&mut self.slide, empty);
+        let mut slide = std::mem::replace(&mut self.slide, empty);
+        slide.muted = self.document.theme.muted;
         // A page break at the end of a section leaves a slide with nothing on it.
         let goes_on = self
             .slides

@@ -84,7 +84,7 @@ impl<'a> Flow<'a> {
         let style = &self.document.styles[id];
         let scale = self.geometry.scale;
         let (left, right) = (style.padding.left * scale, style.padding.right * scale);
-        let (above, below) = (style.padding.top * scale, style.padding.bottom * scale);
+        let (mut above, mut below) = (style.padding.top * scale, style.padding.bottom * scale);
         let inner = Strip {
             x: strip.x + left,
             width: (strip.width - left - right).max(20.0),
@@ -96,8 +96,16 @@ impl<'a> Flow<'a> {
             self.typeset
                 .height(&plain_text(title), title_style, inner.width, Mark::None)
         });
-        let height = self.height(body, inner.width) + title_height + above + below;
-        let fits = height <= self.bottom() - self.geometry.top;
+        let content = self.height(body, inner.width) + title_height;
+        // Padding meant for paper gives way on a slide before the box does.
+        let spare = self.bottom() - self.geometry.top - content;
+        if strip.breaks && spare > 0.0 && above + below > spare {
+            let shrink = spare / (above + below);
+            above *= shrink;
+            below *= shrink;
+        }
+        let height = content + above + below;
+        let fits = height <= self.bottom() - self.geometry.top + 0.01;
         if strip.breaks && fits && height > self.room() {
             self.next_slide();
         }

@@ -174,7 +174,9 @@ fn presentation(package: &mut Package, document: &Document, geometry: Geometry, 
             "{DECLARATION}<p:presentation {NAMESPACES}{rtl}><p:sldMasterIdLst>\
              <p:sldMasterId id=\"2147483648\" r:id=\"{master}\"/></p:sldMasterIdLst>{slides}\
              <p:sldSz cx=\"{across}\" cy=\"{down}\"/><p:notesSz cx=\"6858000\" cy=\"9144000\"/>\
-             </p:presentation>"
+             <p:defaultTextStyle><a:lvl1pPr><a:defRPr sz=\"1400\"><a:latin typeface=\"+mn-lt\"/>\
+             <a:ea typeface=\"+mn-ea\"/><a:cs typeface=\"+mn-cs\"/></a:defRPr></a:lvl1pPr>\
+             </p:defaultTextStyle></p:presentation>"
         ),
     );
     package.add_relationships("ppt/presentation.xml", &relationships);

@@ -42,6 +42,8 @@ pub(super) struct Slide {
     pub suffix: String,
     pub footer: String,
     pub language: String,
+    /// Colour of the footer.
+    pub muted: Color,
     pub relationships: Relationships,
     shapes: String,
     count: u32,
@@ -57,6 +59,7 @@ impl Slide {
             suffix: String::new(),
             footer: footer.to_owned(),
             language: language.to_owned(),
+            muted: Color::BLACK,
             relationships,
             shapes: String::new(),
             count: 10,
@@ -181,8 +184,11 @@ impl Slide {
                 xml,
                 "<p:sp><p:nvSpPr><p:cNvPr id=\"3\" name=\"Footer\"/><p:cNvSpPr><a:spLocks noGrp=\"1\"/>\
                  </p:cNvSpPr><p:nvPr><p:ph type=\"ftr\" sz=\"quarter\" idx=\"11\"/></p:nvPr></p:nvSpPr>\
-                 <p:spPr/><p:txBody><a:bodyPr/><a:lstStyle/><a:p><a:r><a:rPr lang=\"{language}\"/>\
+                 <p:spPr/><p:txBody><a:bodyPr/><a:lstStyle/><a:p><a:r>\
+                 <a:rPr lang=\"{language}\" sz=\"1000\">{}<a:latin typeface=\"+mn-lt\"/>\
+                 <a:ea typeface=\"+mn-ea\"/><a:cs typeface=\"+mn-cs\"/></a:rPr>\
                  <a:t>{}</a:t></a:r></a:p></p:txBody></p:sp>",
+                solid(self.muted),
                 Escaped(&self.footer)
             );
         }

@@ -144,14 +144,14 @@ impl Typeset<'_> {
         let _ = write!(
             xml,
             "<a:pPr marL=\"{}\" indent=\"{}\" lvl=\"{level}\" algn=\"{}\" rtl=\"{}\"><a:lnSpc>\
-             <a:spcPct val=\"{}\"/></a:lnSpc><a:spcBef><a:spcPts val=\"{}\"/></a:spcBef><a:spcAft>\
+             <a:spcPts val=\"{}\"/></a:lnSpc><a:spcBef><a:spcPts val=\"{}\"/></a:spcBef><a:spcAft>\
              <a:spcPts val=\"{}\"/></a:spcAft>",
             emu(left).clamp(0, 51_206_400),
             emu(hang).clamp(-51_206_400, 51_206_400),
             align(style.align, self.rtl),
             u8::from(self.rtl),
-            // The font's own line is about 1.15 times its size.
-            (style.line_height / 1.15 * 100_000.0).clamp(50_000.0, 500_000.0) as i32,
+            // In points: a share would be of the font's own line, which readers' fonts differ in.
+            (self.line_height(style) * 100.0).clamp(100.0, 158_400.0) as i32,
             (style.space_before * self.scale * 100.0).clamp(0.0, 158_400.0) as i32,
             (style.space_after * self.scale * 100.0).clamp(0.0, 158_400.0) as i32,
         );

@@ -52,7 +52,7 @@ impl Composer<'_> {
             block,
             sink,
             height,
-            image.caption.as_deref(),
+            image.caption.as_deref().map(|caption| (caption, None)),
             place,
             tag,
             out,
@@ -95,7 +95,10 @@ impl Composer<'_> {
             block,
             sink,
             height,
-            barcode.text.as_deref(),
+            barcode
+                .text
+                .as_deref()
+                .map(|text| (text, Some(Align::Center))),
             caption_place,
             tag,
             out,
@@ -218,7 +221,7 @@ impl Composer<'_> {
         block: &Block,
         sink: Sink,
         height: f32,
-        caption: Option<&[Inline]>,
+        caption: Option<(&[Inline], Option<Align>)>,
         place: Place,
         tag: Option<TagId>,
         out: &mut dyn Output,
@@ -228,7 +231,7 @@ impl Composer<'_> {
             body: Body::Solid(sink),
             ..Piece::default()
         }]);
-        if let Some(caption) = caption {
+        if let Some((caption, align)) = caption {
             pieces[0].keep = true;
             let style = super::group::first_style(caption).unwrap_or(self.document.named.caption);
             let caption_tag = match tag {
@@ -238,7 +241,7 @@ impl Composer<'_> {
             let text = TextBox {
                 x: place.x,
                 width: place.width,
-                align: self.style(style).align,
+                align: align.unwrap_or_else(|| self.style(style).align),
                 first_indent: 0.0,
                 style,
                 tag: caption_tag,

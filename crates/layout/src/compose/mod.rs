@@ -293,7 +293,10 @@ impl<'a> Composer<'a> {
     }
 
     /// Pushes the only piece of a block with its spaces, keeps and anchor.
-    fn push_block(&mut self, block: &Block, piece: Piece, out: &mut dyn Output) {
+    fn push_block(&mut self, block: &Block, mut piece: Piece, out: &mut dyn Output) {
+        if let piece::Body::Lanes(lanes) = &mut piece.body {
+            lanes.whole |= self.style(block.style).keep_together;
+        }
         self.push_pieces(block, VecDeque::from([piece]), out);
     }
 

@@ -209,7 +209,11 @@ fn take(pieces: &mut VecDeque<Piece>, room: f32, force: bool) -> VecDeque<Piece>
             continue;
         }
         let first = taken.is_empty();
-        if let Body::Lanes(_) = piece.body {
+        let breakable = match &piece.body {
+            Body::Solid(_) => false,
+            Body::Lanes(lanes) => !lanes.whole || force && first,
+        };
+        if breakable {
             let piece = pieces.pop_front().expect("there is a front");
             let (part, rest) = split_piece(piece, room - used - gap, force && first);
             taken.extend(part);

@@ -155,7 +155,8 @@ impl TextContext<'_> {
                     (false, true) if end < text.len() => Break::Allowed,
                     _ => Break::Never,
                 };
-                let trimmed = part.trim_end_matches(|c: char| c.is_whitespace() && !is_glue(c));
+                let trimmed =
+                    part.trim_end_matches(|c: char| c.is_whitespace() && !has_own_width(c));
                 let spaces = part[trimmed.len()..].chars().filter(|c| *c != '\n').count();
                 self.push_atom(&mut paragraph, trimmed, spaces, &spans[span], after, level);
                 start = end;
@@ -229,9 +230,9 @@ fn same_level_end(bidi: &BidiInfo<'_>, start: usize, end: usize) -> usize {
         .unwrap_or(end)
 }
 
-/// Spaces at which no line breaks.
-fn is_glue(character: char) -> bool {
-    matches!(character, '\u{A0}' | '\u{202F}' | '\u{2007}')
+/// Spaces with a width of their own, which is never that of a word space.
+fn has_own_width(character: char) -> bool {
+    matches!(character, '\u{A0}' | '\u{202F}' | '\u{2007}' | '\u{3000}')
 }
 
 /// True for characters of right-to-left scripts and right-to-left controls.

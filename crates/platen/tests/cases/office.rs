@@ -1,0 +1,156 @@
+//! The round trip through LibreOffice: the Office files of every example become PDF again and still
+//! hold the words of headings, table headers and cells.
+
+use std::{collections::BTreeSet, path::Path, process::Command};
+
+use serde_json::Value;
+
+use crate::{
+    case::Case,
+    tools::{has, platen, print_of},
+};
+
+const FORMATS: [&str; 3] = ["docx", "pptx", "xlsx"];
+/// Rows of a table whose cells are looked for.
+const ROWS: usize = 5;
+
+/// Converts the Office files of `examples` and looks for their words.
+pub fn check(examples: &[Case]) {
+    if !(has("soffice", "--version") & has("pdftotext", "-v")) {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut files = Vec::new();
+    for example in examples {
+        files.extend(render(example, folder.path()));
+    }
+    let profile = folder.path().join("profile");
+    let converted = Command::new("soffice")
+        .arg(format!(
+            "-env:UserInstallation=file://{}",
+            profile.display()
+        ))
+        .args(["--headless", "--convert-to", "pdf", "--outdir"])
+        .arg(folder.path())
+        .args(&files)
+        .output()
+        .expect("soffice runs");
+    let mut wrong = Vec::new();
+    for example in examples {
+        let words = words(example, folder.path());
+        assert!(words.len() >= 5, "{}: words {words:?}", example.name);
+        for format in FORMATS {
+            let pdf = folder.path().join(format!("{}-{format}.pdf", key(example)));
+            assert!(
+                pdf.exists(),
+                "LibreOffice made no {}: {}",
+                pdf.display(),
+                String::from_utf8_lossy(&converted.stderr)
+            );
+            let lost = lost(&words, &pdf);
+            if !lost.is_empty() {
+                wrong.push(format!("{} as {format} lost {lost:?}", example.name));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+fn key(example: &Case) -> &str {
+    example.name.rsplit('/').next().unwrap_or_default()
+}
+
+/// Renders the Office files and the CSV; the Office files.
+fn render(example: &Case, folder: &Path) -> Vec<std::path::PathBuf> {
+    let template = example.source.join("template.json").display().to_string();
+    let data = example.source.join("data.json").display().to_string();
+    let mut outputs: Vec<_> = FORMATS
+        .iter()
+        .map(|format| folder.join(format!("{}-{format}.{format}", key(example))))
+        .collect();
+    outputs.push(folder.join(format!("{}.csv", key(example))));
+    let output = platen(&["render", &template, &data], &outputs);
+    assert!(
+        output.status.success(),
+        "{}: {}",
+        example.name,
+        String::from_utf8_lossy(&output.stderr)
+    );
+    outputs.pop();
+    outputs
+}
+
+/// Words of the template's headings and table headers, and of the first cells of its data.
+fn words(example: &Case, folder: &Path) -> BTreeSet<String> {
+    let template = std::fs::read(example.source.join("template.json")).expect("a template");
+    let template: Value = serde_json::from_slice(&template).expect("JSON");
+    let mut words = BTreeSet::new();
+    collect(&template["body"], &mut words);
+    let cells = folder.join(format!("{}.csv", key(example)));
+    let cells = std::fs::read_to_string(cells).expect("a CSV");
+    for line in cells.lines().skip(1).take(ROWS) {
+        add(line, &mut words);
+    }
+    words
+}
+
+fn collect(node: &Value, words: &mut BTreeSet<String>) {
+    match node {
+        Value::Array(nodes) => nodes.iter().for_each(|node| collect(node, words)),
+        Value::Object(fields) => {
+            if fields.get("type").is_some_and(|kind| kind == "heading") {
+                add(fields["content"].as_str().unwrap_or_default(), words);
+            }
+            if let Some(header) = fields.get("header").and_then(Value::as_str) {
+                add(header, words);
+            }
+            fields.values().for_each(|node| collect(node, words));
+        }
+        _ => {}
+    }
+}
+
+/// Adds the words of `text`; expressions, numbers and punctuation are none.
+fn add(text: &str, words: &mut BTreeSet<String>) {
+    let mut plain = String::new();
+    for (index, piece) in text.split("{{").enumerate() {
+        let literal = match index {
+            0 => piece,
+            _ => piece.split_once("}}").map_or("", |(_, rest)| rest),
+        };
+        plain.push_str(literal);
+        plain.push(' ');
+    }
+    let found = plain.split(|symbol: char| !symbol.is_alphabetic());
+    words.extend(
+        found
+            .filter(|word| word.chars().count() > 1 && is_plain(word))
+            .map(str::to_owned),
+    );
+}
+
+/// False for words whose vowel signs and ligatures LibreOffice's PDF gives in the order of the page.
+fn is_plain(word: &str) -> bool {
+    let marked = |symbol| matches!(symbol, '\u{64B}'..='\u{65F}');
+    let ligature = ["لا", "لأ", "لإ", "لآ"].iter().any(|pair| word.contains(pair));
+    !ligature && !word.contains(marked)
+}
+
+/// The words that a PDF does not hold, in reading order or as laid out.
+fn lost(words: &BTreeSet<String>, pdf: &Path) -> Vec<String> {
+    let name = pdf.display().to_string();
+    let squeezed: Vec<String> = ["-raw", "-layout"]
+        .into_iter()
+        .map(|order| {
+            let text = print_of("pdftotext", &[order, &name, "-"]).expect("pdftotext runs");
+            text.chars()
+                .filter(|symbol| symbol.is_alphanumeric())
+                .collect()
+        })
+        .collect();
+    words
+        .iter()
+        .filter(|word| !squeezed.iter().any(|text| text.contains(word.as_str())))
+        .cloned()
+        .collect()
+}
