@@ -196,20 +196,18 @@ impl Metrics {
     }
 
     fn write_values(&self, text: &mut String, gauges: Gauges) {
+        for (name, kind, value, about) in self.values(gauges) {
+            head(text, name, kind, about);
+            let _ = writeln!(text, "platen_{name} {value}");
+        }
+    }
+
+    /// Name, kind, value and description of the metrics that are one number.
+    fn values(&self, gauges: Gauges) -> [(&'static str, &'static str, u64, &'static str); 12] {
         let load = |value: &AtomicU64| value.load(Ordering::Relaxed);
-        let values = [
-            (
-                "render_pages_total",
-                "counter",
-                load(&self.pages),
-                "Pages rendered.",
-            ),
-            (
-                "render_bytes_total",
-                "counter",
-                load(&self.bytes),
-                "Bytes rendered.",
-            ),
+        [
+            ("render_pages_total", "counter", load(&self.pages), "Pages."),
+            ("render_bytes_total", "counter", load(&self.bytes), "Bytes."),
             (
                 "template_cache_hits_total",
                 "counter",
@@ -265,11 +263,7 @@ impl Metrics {
                 u64::from(gauges.ready),
                 "1 where the service is ready.",
             ),
-        ];
-        for (name, kind, value, about) in values {
-            head(text, name, kind, about);
-            let _ = writeln!(text, "platen_{name} {value}");
-        }
+        ]
     }
 }
 

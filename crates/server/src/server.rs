@@ -140,7 +140,9 @@ async fn warm(app: Arc<App>) {
         let data = serde_json::json!({"name": "Platen"});
         for format in [Format::Pdf, Format::Docx, Format::Xlsx] {
             let options = RenderOptions::default();
-            shared.engine.render(&template, &data, format, &options)?;
+            shared
+                .engine
+                .render(&template, data.clone(), format, &options)?;
         }
         Ok::<(), platen_engine::Error>(())
     })

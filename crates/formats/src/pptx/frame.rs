@@ -1,6 +1,8 @@
 //! Blocks that hold blocks: columns side by side and panels, and the heights that they need.
 
-use platen_document::bound::{Block, BlockKind, Border, Columns, Inline, StyleId, plain_text};
+use platen_document::bound::{
+    Block, BlockKind, Border, Columns, Inline, Style, StyleId, plain_text,
+};
 
 use super::{
     flow::{Flow, Strip, first_style},
@@ -127,6 +129,19 @@ impl<'a> Flow<'a> {
             width: strip.width,
             height,
         };
+        self.panel_box(place, style);
+        self.y += above;
+        if let Some(title) = title {
+            self.paragraph(title, title_style, Mark::None, inner);
+        }
+        self.blocks(body, inner)?;
+        self.close_text_in(inner);
+        self.y = self.y.max(place.y + height) + style.space_after * scale;
+        Ok(())
+    }
+
+    /// Background and borders of a panel.
+    fn panel_box(&mut self, place: Place, style: &Style) {
         let sides = &style.borders;
         let all = [sides.top, sides.right, sides.bottom, sides.left];
         let outline = if all.iter().all(|side| *side == all[0]) {
@@ -139,14 +154,6 @@ impl<'a> Flow<'a> {
         if outline.is_none() {
             self.side_lines(place, &all);
         }
-        self.y += above;
-        if let Some(title) = title {
-            self.paragraph(title, title_style, Mark::None, inner);
-        }
-        self.blocks(body, inner)?;
-        self.close_text_in(inner);
-        self.y = self.y.max(place.y + height) + style.space_after * scale;
-        Ok(())
     }
 
     /// Borders that only some sides have: top, right, bottom, left.

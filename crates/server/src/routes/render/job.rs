@@ -72,7 +72,7 @@ fn render(app: &App, job: Job, ticket: &Ticket) -> Result<Done, Problem> {
         ..job.options
     };
     let load = job.load + start.elapsed();
-    let rendered = app.engine.render(&template, &data, job.format, &options)?;
+    let rendered = app.engine.render(&template, data, job.format, &options)?;
     let mut stages = vec![("queue", ticket.queued), ("load", load)];
     stages.extend(
         rendered
