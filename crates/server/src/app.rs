@@ -1,8 +1,11 @@
 //! What all requests share.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering},
+use std::{
+    fs::File,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use platen_engine::Engine;
@@ -31,6 +34,8 @@ pub(crate) struct App {
     pub(crate) log: Log,
     warm: AtomicBool,
     draining: AtomicBool,
+    /// Held as long as the service lives: the data folder is ours alone.
+    _lock: File,
 }
 
 impl App {
@@ -39,6 +44,7 @@ impl App {
         engine: Engine,
         store: Arc<dyn TemplateStore>,
         log: Log,
+        lock: File,
     ) -> Self {
         let metrics = Arc::new(Metrics::default());
         Self {
@@ -52,6 +58,7 @@ impl App {
             log,
             warm: AtomicBool::new(false),
             draining: AtomicBool::new(false),
+            _lock: lock,
             config,
         }
     }

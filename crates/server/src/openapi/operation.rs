@@ -264,7 +264,7 @@ fn headers(route: &Route) -> Map<String, Json> {
         list.extend([
             (
                 "X-Render-Duration-Ms",
-                "Time from the request's head to the document, in milliseconds.",
+                "Time from the request being read to the document, in milliseconds.",
             ),
             ("X-Render-Size-Bytes", "Size of the document."),
             ("X-Render-Pages", "Pages, for PDF, PNG and SVG."),

@@ -18,7 +18,7 @@ use super::{
     job::{self, Done},
     job_of, package,
     request::RenderRequest,
-    with_extension,
+    response::with_extension,
 };
 use crate::{
     app::App,

@@ -160,7 +160,10 @@ fn create_render_reports_warnings() {
     let request = json!({"definition": template("a", "\u{10FFFD}"), "data": {"name": "x"}});
     let made = app.post("/render", &request);
     let warnings = made.header("x-render-warnings");
-    assert!(warnings.starts_with("count=2;codes=missing-glyph,"), "{warnings}");
+    assert!(
+        warnings.starts_with("count=2;codes=missing-glyph,"),
+        "{warnings}"
+    );
 }
 
 /// The lines of the benchmark pack of document 000.
