@@ -40,18 +40,23 @@ pub(crate) struct App {
 
 impl App {
     pub(crate) fn new(
-        config: Config,
+        mut config: Config,
         engine: Engine,
         store: Arc<dyn TemplateStore>,
         log: Log,
         lock: File,
     ) -> Self {
         let metrics = Arc::new(Metrics::default());
+        let keys = Keys::new(&config);
+        // From here on only their hashes are in memory.
+        config.api_key_admin.clear();
+        config.api_key_render.clear();
+        config.metrics_token = None;
         Self {
             engine,
             library: Library::new(store, &config, Arc::clone(&metrics)),
             slots: Slots::new(&config, Arc::clone(&metrics)),
-            keys: Keys::new(&config),
+            keys,
             requests: RateLimit::new(config.rate_limit_max),
             renders: RateLimit::new(config.rate_limit_render_max),
             metrics,

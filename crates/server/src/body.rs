@@ -15,6 +15,8 @@ use serde_json::error::Category;
 
 use crate::{config::Config, problem::Problem};
 
+/// Longer JSON is read off the async threads.
+const INLINE_BYTES: usize = 512 << 10;
 /// Room made before the first byte has come.
 const MAX_FIRST_BYTES: u64 = 1 << 20;
 
@@ -100,6 +102,18 @@ fn too_large(limit: u64) -> Problem {
 /// 400 with line and column.
 pub(crate) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     serde_json::from_slice(bytes).map_err(|error| problem(&error, "the body"))
+}
+
+/// As [`parse`], for bodies that may be long.
+pub(crate) async fn parse_long<T: DeserializeOwned + Send + 'static>(
+    bytes: Bytes,
+) -> Result<T, Problem> {
+    if bytes.len() <= INLINE_BYTES {
+        return parse(&bytes);
+    }
+    tokio::task::spawn_blocking(move || parse(&bytes))
+        .await
+        .unwrap_or_else(|error| Err(Problem::internal(format!("reading JSON: {error}"))))
 }
 
 /// What is said about JSON that cannot be read.

@@ -34,6 +34,7 @@ const fn text(
 #[rustfmt::skip]
 fn text_of(operation: &str) -> Text {
     match operation {
+        "get_health" => text("As `/health/live`.", None, 200, Some("Health")),
         "get_health_live" => text("The process answers.", None, 200, Some("Health")),
         "get_health_ready" => text("The engine is warm and the store answers; 503 otherwise.", None, 200, Some("Health")),
         "get_metrics" => text("Measurements for Prometheus.", None, 200, None),

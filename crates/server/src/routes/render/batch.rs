@@ -139,8 +139,7 @@ async fn create(
     format: Option<Format>,
 ) -> Result<Response, Problem> {
     let bytes = body::read_json(&app.config, headers, body).await?;
-    let request: BatchRequest = body::parse(&bytes)?;
-    drop(bytes);
+    let request: BatchRequest = body::parse_long(bytes).await?;
     let count = request.items.len();
     let most = app.config.batch_max_items as usize;
     if count == 0 || count > most {

@@ -58,7 +58,7 @@ pub(crate) async fn create_render(
     body: Body,
 ) -> Result<Response, Problem> {
     let bytes = body::read_json(&app.config, &headers, body).await?;
-    let request: RenderRequest = body::parse(&bytes)?;
+    let request: RenderRequest = body::parse_long(bytes).await?;
     let format = match request.format {
         Some(format) => format.into(),
         None => accepted(&headers)?,
@@ -74,7 +74,7 @@ pub(crate) async fn create_render_in_format(
     body: Body,
 ) -> Result<Response, Problem> {
     let bytes = body::read_json(&app.config, &headers, body).await?;
-    let request: RenderRequest = body::parse(&bytes)?;
+    let request: RenderRequest = body::parse_long(bytes).await?;
     check_format(&request, format)?;
     respond(&app, request, format).await
 }
@@ -86,7 +86,7 @@ pub(crate) async fn validate_render(
     body: Body,
 ) -> Result<Response, Problem> {
     let bytes = body::read_json(&app.config, &headers, body).await?;
-    let request: RenderRequest = body::parse(&bytes)?;
+    let request: RenderRequest = body::parse_long(bytes).await?;
     validate(&app, request).await
 }
 

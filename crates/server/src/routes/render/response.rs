@@ -19,6 +19,9 @@ use crate::{
 const MAX_WARNING_CODES: usize = 20;
 /// Longest file name, in characters.
 const MAX_FILENAME: usize = 200;
+/// What HTML and SVG may do in a browser: show themselves.
+const POLICY: &str = "sandbox allow-popups; default-src 'none'; style-src 'unsafe-inline'; \
+    img-src data:; font-src data:";
 
 /// A document with its headers.
 pub(crate) fn answer(
@@ -66,13 +69,10 @@ pub(crate) fn answer(
         CONTENT_DISPOSITION,
         content_disposition(&name, disposition)?,
     );
-    // A document of a stranger's template must not act on this origin.
-    headers.insert(
-        CONTENT_SECURITY_POLICY,
-        HeaderValue::from_static(
-            "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:",
-        ),
-    );
+    if matches!(format, Format::Html | Format::Svg) {
+        // A document of a stranger's template must not act on this origin.
+        headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+    }
     response.extensions_mut().insert(Note(note));
     Ok(response)
 }

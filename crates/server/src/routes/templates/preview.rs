@@ -117,7 +117,7 @@ pub(crate) async fn validate_template(
     body: Body,
 ) -> Result<Response, Problem> {
     let bytes = body::read_json(&app.config, &headers, body).await?;
-    let request: ValidateTemplateRequest = body::parse(&bytes)?;
+    let request: ValidateTemplateRequest = body::parse_long(bytes).await?;
     let source: Arc<[u8]> = match request.definition {
         Some(definition) => definition.get().as_bytes().into(),
         None => {
