@@ -10,6 +10,7 @@ use std::{
 
 use platen_engine::Engine;
 use platen_storage::TemplateStore;
+use tokio::sync::Semaphore;
 
 use crate::{
     auth::Keys,
@@ -27,6 +28,7 @@ pub(crate) struct App {
     pub(crate) engine: Engine,
     pub(crate) library: Library,
     pub(crate) slots: Slots,
+    pub(crate) bodies: Arc<Semaphore>,
     pub(crate) keys: Keys,
     pub(crate) requests: RateLimit,
     pub(crate) renders: RateLimit,
@@ -56,6 +58,7 @@ impl App {
             engine,
             library: Library::new(store, &config, Arc::clone(&metrics)),
             slots: Slots::new(&config, Arc::clone(&metrics)),
+            bodies: crate::body::rooms(&config),
             keys,
             requests: RateLimit::new(config.rate_limit_max),
             renders: RateLimit::new(config.rate_limit_render_max),

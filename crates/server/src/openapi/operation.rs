@@ -360,7 +360,7 @@ const PROBLEMS: [(u16, &str, &str); 16] = [
     (428, "PreconditionRequired", "If-Match is missing."),
     (429, "TooManyRequests", "Too many requests a minute; Retry-After says when to come back."),
     (500, "InternalServerError", "A failure of the service; the log has the cause under the request id."),
-    (503, "ServiceUnavailable", "Too many renderings wait; Retry-After says when to come back."),
+    (503, "ServiceUnavailable", "Too much waits already; Retry-After says when to come back."),
     (504, "GatewayTimeout", "Not done before the deadline."),
 ];
 

@@ -138,7 +138,7 @@ async fn create(
     body: Body,
     format: Option<Format>,
 ) -> Result<Response, Problem> {
-    let bytes = body::read_json(&app.config, headers, body).await?;
+    let (bytes, _room) = body::read_json(app, headers, body).await?;
     let request: BatchRequest = body::parse_long(bytes).await?;
     let count = request.items.len();
     let most = app.config.batch_max_items as usize;

@@ -57,7 +57,7 @@ pub(crate) async fn create_render(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    let bytes = body::read_json(&app.config, &headers, body).await?;
+    let (bytes, _room) = body::read_json(&app, &headers, body).await?;
     let request: RenderRequest = body::parse_long(bytes).await?;
     let format = match request.format {
         Some(format) => format.into(),
@@ -73,7 +73,7 @@ pub(crate) async fn create_render_in_format(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    let bytes = body::read_json(&app.config, &headers, body).await?;
+    let (bytes, _room) = body::read_json(&app, &headers, body).await?;
     let request: RenderRequest = body::parse_long(bytes).await?;
     check_format(&request, format)?;
     respond(&app, request, format).await
@@ -85,7 +85,7 @@ pub(crate) async fn validate_render(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    let bytes = body::read_json(&app.config, &headers, body).await?;
+    let (bytes, _room) = body::read_json(&app, &headers, body).await?;
     let request: RenderRequest = body::parse_long(bytes).await?;
     validate(&app, request).await
 }

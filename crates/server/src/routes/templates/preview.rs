@@ -116,7 +116,7 @@ pub(crate) async fn validate_template(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    let bytes = body::read_json(&app.config, &headers, body).await?;
+    let (bytes, _room) = body::read_json(&app, &headers, body).await?;
     let request: ValidateTemplateRequest = body::parse_long(bytes).await?;
     let source: Arc<[u8]> = match request.definition {
         Some(definition) => definition.get().as_bytes().into(),
