@@ -1,12 +1,16 @@
 //! What all requests share.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering},
+use std::{
+    fs::File,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use platen_engine::Engine;
 use platen_storage::TemplateStore;
+use tokio::sync::Semaphore;
 
 use crate::{
     auth::Keys,
@@ -24,6 +28,7 @@ pub(crate) struct App {
     pub(crate) engine: Engine,
     pub(crate) library: Library,
     pub(crate) slots: Slots,
+    pub(crate) bodies: Arc<Semaphore>,
     pub(crate) keys: Keys,
     pub(crate) requests: RateLimit,
     pub(crate) renders: RateLimit,
@@ -31,27 +36,37 @@ pub(crate) struct App {
     pub(crate) log: Log,
     warm: AtomicBool,
     draining: AtomicBool,
+    /// Held as long as the service lives: the data folder is ours alone.
+    _lock: File,
 }
 
 impl App {
     pub(crate) fn new(
-        config: Config,
+        mut config: Config,
         engine: Engine,
         store: Arc<dyn TemplateStore>,
         log: Log,
+        lock: File,
     ) -> Self {
         let metrics = Arc::new(Metrics::default());
+        let keys = Keys::new(&config);
+        // From here on only their hashes are in memory.
+        config.api_key_admin.clear();
+        config.api_key_render.clear();
+        config.metrics_token = None;
         Self {
             engine,
             library: Library::new(store, &config, Arc::clone(&metrics)),
             slots: Slots::new(&config, Arc::clone(&metrics)),
-            keys: Keys::new(&config),
+            bodies: crate::body::rooms(&config),
+            keys,
             requests: RateLimit::new(config.rate_limit_max),
             renders: RateLimit::new(config.rate_limit_render_max),
             metrics,
             log,
             warm: AtomicBool::new(false),
             draining: AtomicBool::new(false),
+            _lock: lock,
             config,
         }
     }

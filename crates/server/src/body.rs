@@ -1,7 +1,7 @@
 //! Reading request bodies: a limit before and while reading, a time limit, JSON with the place of
 //! a mistake.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use axum::body::Body;
 use bytes::{Bytes, BytesMut};
@@ -12,21 +12,38 @@ use hyper::{
 };
 use serde::de::DeserializeOwned;
 use serde_json::error::Category;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::{config::Config, problem::Problem};
+use crate::{app::App, config::Config, problem::Problem};
 
+/// Longer JSON is read off the async threads.
+const INLINE_BYTES: usize = 512 << 10;
 /// Room made before the first byte has come.
 const MAX_FIRST_BYTES: u64 = 1 << 20;
+
+/// Shorter bodies need no room of their own.
+const SMALL_BYTES: u64 = 64 << 10;
+
+/// Room that a body takes in memory, given back when the request has ended.
+pub(crate) struct Room {
+    _permit: Option<OwnedSemaphorePermit>,
+}
+
+/// Room for all bodies that are held at once, in kibibytes.
+pub(crate) fn rooms(config: &Config) -> Arc<Semaphore> {
+    let kibibytes = (config.max_inflight_body_bytes / 1_024) as usize;
+    Arc::new(Semaphore::new(kibibytes.min(Semaphore::MAX_PERMITS)))
+}
 
 /// The whole body of a JSON request.
 ///
 /// # Errors
-/// 415, 413, 408 or 400.
+/// 415, 413, 408, 400, or 503 where there is no room for it.
 pub(crate) async fn read_json(
-    config: &Config,
+    app: &App,
     headers: &HeaderMap,
     body: Body,
-) -> Result<Bytes, Problem> {
+) -> Result<(Bytes, Room), Problem> {
     let media_type = headers
         .get(CONTENT_TYPE)
         .and_then(|value| value.to_str().ok())
@@ -41,20 +58,21 @@ pub(crate) async fn read_json(
             "send JSON, with `Content-Type: application/json`",
         ));
     }
-    read(config, headers, body).await
+    read(app, headers, body).await
 }
 
-async fn read(config: &Config, headers: &HeaderMap, body: Body) -> Result<Bytes, Problem> {
-    let limit = config.max_body_bytes;
+async fn read(app: &App, headers: &HeaderMap, body: Body) -> Result<(Bytes, Room), Problem> {
+    let limit = app.config.max_body_bytes;
     let announced = headers
         .get(CONTENT_LENGTH)
         .and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
     if announced.is_some_and(|announced| announced > limit) {
         return Err(too_large(limit));
     }
-    let timeout = Duration::from_millis(config.body_timeout_ms);
-    let room = announced.unwrap_or(0).min(MAX_FIRST_BYTES) as usize;
-    tokio::time::timeout(timeout, collect(body, limit, room))
+    let room = take_room(app, announced.unwrap_or(limit))?;
+    let timeout = Duration::from_millis(app.config.body_timeout_ms);
+    let first = announced.unwrap_or(0).min(MAX_FIRST_BYTES) as usize;
+    let bytes = tokio::time::timeout(timeout, collect(body, limit, first))
         .await
         .unwrap_or_else(|_| {
             let detail = format!("the body did not come within {} ms", timeout.as_millis());
@@ -63,7 +81,26 @@ async fn read(config: &Config, headers: &HeaderMap, body: Body) -> Result<Bytes,
                 "body-timeout",
                 detail,
             ))
-        })
+        })?;
+    Ok((bytes, room))
+}
+
+fn take_room(app: &App, size: u64) -> Result<Room, Problem> {
+    if size <= SMALL_BYTES {
+        return Ok(Room { _permit: None });
+    }
+    let kibibytes = u32::try_from(size.div_ceil(1_024)).unwrap_or(u32::MAX);
+    match Arc::clone(&app.bodies).try_acquire_many_owned(kibibytes) {
+        Ok(permit) => Ok(Room {
+            _permit: Some(permit),
+        }),
+        Err(_) => {
+            app.metrics.rejected("no-room");
+            let detail = "too many large requests at the moment (MAX_INFLIGHT_BODY_BYTES)";
+            let status = StatusCode::SERVICE_UNAVAILABLE;
+            Err(Problem::new(status, "no-room", detail).retry_after(1))
+        }
+    }
 }
 
 async fn collect(mut body: Body, limit: u64, room: usize) -> Result<Bytes, Problem> {
@@ -100,6 +137,18 @@ fn too_large(limit: u64) -> Problem {
 /// 400 with line and column.
 pub(crate) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     serde_json::from_slice(bytes).map_err(|error| problem(&error, "the body"))
+}
+
+/// As [`parse`], for bodies that may be long.
+pub(crate) async fn parse_long<T: DeserializeOwned + Send + 'static>(
+    bytes: Bytes,
+) -> Result<T, Problem> {
+    if bytes.len() <= INLINE_BYTES {
+        return parse(&bytes);
+    }
+    tokio::task::spawn_blocking(move || parse(&bytes))
+        .await
+        .unwrap_or_else(|error| Err(Problem::internal(format!("reading JSON: {error}"))))
 }
 
 /// What is said about JSON that cannot be read.

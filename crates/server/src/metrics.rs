@@ -196,74 +196,26 @@ impl Metrics {
     }
 
     fn write_values(&self, text: &mut String, gauges: Gauges) {
-        for (name, kind, value, about) in self.values(gauges) {
+        let load = |value: &AtomicU64| value.load(Ordering::Relaxed);
+        #[rustfmt::skip]
+        let values = [
+            ("render_pages_total", "counter", load(&self.pages), "Pages rendered."),
+            ("render_bytes_total", "counter", load(&self.bytes), "Bytes rendered."),
+            ("template_cache_hits_total", "counter", load(&self.cache_hits), "Compiled templates found."),
+            ("template_cache_misses_total", "counter", load(&self.cache_misses), "Templates compiled."),
+            ("template_cache_items", "gauge", gauges.cached_templates as u64, "Compiled templates kept."),
+            ("template_cache_bytes", "gauge", gauges.cached_bytes, "Bytes of their sources."),
+            ("render_queue_depth", "gauge", gauges.waiting as u64, "Renderings that wait."),
+            ("render_slots_in_use", "gauge", gauges.in_use as u64, "Slots in use."),
+            ("render_slots", "gauge", gauges.slots as u64, "Slots."),
+            ("connections", "gauge", load(&self.connections), "Open connections."),
+            ("log_lines_dropped_total", "counter", gauges.log_dropped, "Lines of the log that did not fit."),
+            ("ready", "gauge", u64::from(gauges.ready), "1 where the service is ready."),
+        ];
+        for (name, kind, value, about) in values {
             head(text, name, kind, about);
             let _ = writeln!(text, "platen_{name} {value}");
         }
-    }
-
-    /// Name, kind, value and description of the metrics that are one number.
-    fn values(&self, gauges: Gauges) -> [(&'static str, &'static str, u64, &'static str); 12] {
-        let load = |value: &AtomicU64| value.load(Ordering::Relaxed);
-        [
-            ("render_pages_total", "counter", load(&self.pages), "Pages."),
-            ("render_bytes_total", "counter", load(&self.bytes), "Bytes."),
-            (
-                "template_cache_hits_total",
-                "counter",
-                load(&self.cache_hits),
-                "Compiled templates found.",
-            ),
-            (
-                "template_cache_misses_total",
-                "counter",
-                load(&self.cache_misses),
-                "Templates compiled.",
-            ),
-            (
-                "template_cache_items",
-                "gauge",
-                gauges.cached_templates as u64,
-                "Compiled templates kept.",
-            ),
-            (
-                "template_cache_bytes",
-                "gauge",
-                gauges.cached_bytes,
-                "Bytes of their sources.",
-            ),
-            (
-                "render_queue_depth",
-                "gauge",
-                gauges.waiting as u64,
-                "Renderings that wait.",
-            ),
-            (
-                "render_slots_in_use",
-                "gauge",
-                gauges.in_use as u64,
-                "Slots in use.",
-            ),
-            ("render_slots", "gauge", gauges.slots as u64, "Slots."),
-            (
-                "connections",
-                "gauge",
-                load(&self.connections),
-                "Open connections.",
-            ),
-            (
-                "log_lines_dropped_total",
-                "counter",
-                gauges.log_dropped,
-                "Lines of the log that did not fit.",
-            ),
-            (
-                "ready",
-                "gauge",
-                u64::from(gauges.ready),
-                "1 where the service is ready.",
-            ),
-        ]
     }
 }
 

@@ -44,8 +44,6 @@ pub(crate) struct Peer(pub(crate) SocketAddr);
 pub(crate) struct Context {
     pub(crate) client: Client,
     pub(crate) request_id: Arc<str>,
-    /// When the head had arrived.
-    pub(crate) start: Instant,
 }
 
 /// What a handler adds to the line in the log.
@@ -95,7 +93,6 @@ pub(crate) async fn handle(
                 request.extensions_mut().insert(Context {
                     client,
                     request_id: Arc::clone(&request_id),
-                    start: account.start,
                 });
                 guard(next.run(request)).await
             }

@@ -36,6 +36,9 @@ pub enum Error {
         /// Why.
         source: platen_storage::Error,
     },
+    /// Another service uses the data folder.
+    #[error("the data folder `{0}` is in use by another service")]
+    InUse(String),
     /// A thread or a signal handler cannot be had.
     #[error("the system gives no thread or signal")]
     System(#[from] std::io::Error),
@@ -122,6 +125,12 @@ impl Server {
 
 fn open(config: Config, log: Log) -> Result<App, Error> {
     let folder = config.database_folder();
+    // What is cached here would not learn of another service's writes.
+    std::fs::create_dir_all(folder)?;
+    let lock = std::fs::File::create(folder.join("platen.lock"))?;
+    if lock.try_lock().is_err() {
+        return Err(Error::InUse(folder.display().to_string()));
+    }
     let store = SqliteStore::open(folder).map_err(|source| Error::Store {
         folder: folder.display().to_string(),
         source,
@@ -130,7 +139,7 @@ fn open(config: Config, log: Log) -> Result<App, Error> {
         folders: config.fonts_dirs.clone(),
         system: config.system_fonts,
     });
-    Ok(App::new(config, engine, Arc::new(store), log))
+    Ok(App::new(config, engine, Arc::new(store), log, lock))
 }
 
 async fn warm(app: Arc<App>) {

@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 use serde_json::Value as Json;
 use ureq::{Agent, Body, http::Response};
 
-use super::{read, read_json};
+use super::read;
 use crate::report::{Failure, OutputArguments, print_line, say};
 
 /// Largest answer that is read, in bytes.
@@ -108,14 +108,16 @@ impl Service<'_> {
         note: Option<&str>,
         output: OutputArguments,
     ) -> Result<(), Failure> {
-        let template = read_json(file)?;
+        let bytes = read(file)?;
+        let template: Json = serde_json::from_slice(&bytes).map_err(|error| {
+            Failure::Caller(format!("`{}` is not JSON: {error}", file.display()), None)
+        })?;
         let key = template["key"].as_str().ok_or_else(|| {
             Failure::caller(
                 "the template has no `key`",
                 "add one: \"key\": \"my-template\"",
             )
         })?;
-        let bytes = read(file)?;
         let path = format!("{}/templates/{}", self.url, encoded(key));
         let current = self.authorised(self.agent.head(&path)).call();
         let current = current.map_err(|error| self.unreachable(&error))?;

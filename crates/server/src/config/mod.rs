@@ -71,6 +71,8 @@ pub struct Config {
     pub render_timeout_ms: u64,
     /// Largest request body.
     pub max_body_bytes: u64,
+    /// Bytes of all bodies held at once; more get 503.
+    pub max_inflight_body_bytes: u64,
     /// Largest head of a request.
     pub max_header_bytes: u64,
     /// Time to send the head of a request; a connection idle for longer is closed, too.
@@ -140,6 +142,7 @@ impl Config {
             batch_max_bytes: settings.batch_max_bytes.unwrap_or(256 << 20),
             render_timeout_ms: settings.render_timeout_ms.unwrap_or(65_000),
             max_body_bytes: settings.max_body_bytes.unwrap_or(32 << 20),
+            max_inflight_body_bytes: settings.max_inflight_body_bytes.unwrap_or(512 << 20),
             max_header_bytes: settings.max_header_bytes.unwrap_or(64 << 10),
             header_timeout_ms: settings.header_timeout_ms.unwrap_or(30_000),
             body_timeout_ms: settings.body_timeout_ms.unwrap_or(60_000),
@@ -163,6 +166,12 @@ impl Config {
             return Err(ConfigError::new(
                 "every render slot is reserved for previews",
                 "set max_concurrent_pages above render_preview_reserved_slots",
+            ));
+        }
+        if self.max_inflight_body_bytes < self.max_body_bytes {
+            return Err(ConfigError::new(
+                "max_inflight_body_bytes is below max_body_bytes",
+                "no body of that size could ever be read: raise it, or lower max_body_bytes",
             ));
         }
         if self.max_header_bytes < 8_192 {

@@ -34,6 +34,7 @@ const fn text(
 #[rustfmt::skip]
 fn text_of(operation: &str) -> Text {
     match operation {
+        "get_health" => text("As `/health/live`.", None, 200, Some("Health")),
         "get_health_live" => text("The process answers.", None, 200, Some("Health")),
         "get_health_ready" => text("The engine is warm and the store answers; 503 otherwise.", None, 200, Some("Health")),
         "get_metrics" => text("Measurements for Prometheus.", None, 200, None),
@@ -264,7 +265,7 @@ fn headers(route: &Route) -> Map<String, Json> {
         list.extend([
             (
                 "X-Render-Duration-Ms",
-                "Time from the request's head to the document, in milliseconds.",
+                "Time from the request being read to the document, in milliseconds.",
             ),
             ("X-Render-Size-Bytes", "Size of the document."),
             ("X-Render-Pages", "Pages, for PDF, PNG and SVG."),
@@ -359,7 +360,7 @@ const PROBLEMS: [(u16, &str, &str); 16] = [
     (428, "PreconditionRequired", "If-Match is missing."),
     (429, "TooManyRequests", "Too many requests a minute; Retry-After says when to come back."),
     (500, "InternalServerError", "A failure of the service; the log has the cause under the request id."),
-    (503, "ServiceUnavailable", "Too many renderings wait; Retry-After says when to come back."),
+    (503, "ServiceUnavailable", "Too much waits already; Retry-After says when to come back."),
     (504, "GatewayTimeout", "Not done before the deadline."),
 ];
 

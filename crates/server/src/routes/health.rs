@@ -45,6 +45,11 @@ pub(crate) async fn get_health_live() -> Response {
     uncached(json(StatusCode::OK, &health))
 }
 
+/// As [`get_health_live`], where other systems have it.
+pub(crate) async fn get_health() -> Response {
+    get_health_live().await
+}
+
 /// The engine is warm, the store answers, no shutdown has begun.
 pub(crate) async fn get_health_ready(State(app): State<Arc<App>>) -> Response {
     let store = match app.library.store().check().await {

@@ -63,6 +63,7 @@ use Kind::{Batch, Plain, Probe, Render};
 /// All routes.
 #[rustfmt::skip]
 pub(crate) const ROUTES: &[Route] = &[
+    route("GET", "/health", "get_health", Open, Probe),
     route("GET", "/health/live", "get_health_live", Open, Probe),
     route("GET", "/health/ready", "get_health_ready", Open, Probe),
     route("GET", "/metrics", "get_metrics", Metrics, Probe),
@@ -89,13 +90,14 @@ pub(crate) const ROUTES: &[Route] = &[
     route("POST", "/render/batch/{format}", "create_render_batch_in_format", Reader, Batch),
 ];
 
-/// The route of a request; HEAD is answered as GET.
+/// The route of a request; HEAD is answered as GET, and `/templates/` as `/templates`.
 pub(crate) fn find(method: &Method, path: &str) -> Option<&'static Route> {
     let method = if method == Method::HEAD {
         "GET"
     } else {
         method.as_str()
     };
+    let path = path.strip_suffix('/').unwrap_or(path);
     ROUTES
         .iter()
         .find(|route| route.method == method && route.path == path)
@@ -104,6 +106,7 @@ pub(crate) fn find(method: &Method, path: &str) -> Option<&'static Route> {
 /// The service.
 pub(crate) fn router(app: Arc<App>) -> Router {
     Router::new()
+        .route("/health", get(health::get_health))
         .route("/health/live", get(health::get_health_live))
         .route("/health/ready", get(health::get_health_ready))
         .route("/metrics", get(health::get_metrics))
@@ -123,11 +126,10 @@ pub(crate) fn router(app: Arc<App>) -> Router {
 
 fn template_routes() -> Router<Arc<App>> {
     use templates::{content, preview, version};
+    let all = get(content::list_templates).post(content::create_template);
     Router::new()
-        .route(
-            "/templates",
-            get(content::list_templates).post(content::create_template),
-        )
+        .route("/templates", all.clone())
+        .route("/templates/", all)
         .route(
             "/templates/{key}",
             get(content::get_template)

@@ -64,3 +64,17 @@ fn templates_are_there_after_a_restart() {
         (template("a", "two"), "\"2\"")
     );
 }
+
+#[test]
+fn a_data_folder_has_one_service() {
+    let app = TestApp::start();
+    let settings = Settings {
+        bind: Some("127.0.0.1:0".to_owned()),
+        data_dir: Some(app.folder.path().to_owned()),
+        ..Settings::default()
+    };
+    let config = platen_server::Config::resolve(settings).unwrap();
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let second = runtime.block_on(platen_server::Server::start(config));
+    assert!(matches!(second.err(), Some(platen_server::Error::InUse(_))));
+}

@@ -18,7 +18,7 @@ use super::{
     job::{self, Done},
     job_of, package,
     request::RenderRequest,
-    with_extension,
+    response::with_extension,
 };
 use crate::{
     app::App,
@@ -138,9 +138,8 @@ async fn create(
     body: Body,
     format: Option<Format>,
 ) -> Result<Response, Problem> {
-    let bytes = body::read_json(&app.config, headers, body).await?;
-    let request: BatchRequest = body::parse(&bytes)?;
-    drop(bytes);
+    let (bytes, _room) = body::read_json(app, headers, body).await?;
+    let request: BatchRequest = body::parse_long(bytes).await?;
     let count = request.items.len();
     let most = app.config.batch_max_items as usize;
     if count == 0 || count > most {

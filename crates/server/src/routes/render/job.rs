@@ -35,6 +35,8 @@ pub(crate) struct Done {
     pub(crate) rendered: Rendered,
     /// Version of the stored template.
     pub(crate) version: Option<u32>,
+    /// Time from the request being read to the document.
+    pub(crate) elapsed: Duration,
     /// `queue`, `load`, `bind`, `layout`, `write`.
     pub(crate) stages: Vec<(&'static str, Duration)>,
 }
@@ -42,8 +44,9 @@ pub(crate) struct Done {
 /// Runs a job on a slot of `lane`.
 pub(crate) async fn run(app: &Arc<App>, lane: Lane, job: Job) -> Result<Done, Problem> {
     let format = job.format.name();
+    let (start, load) = (Instant::now(), job.load);
     let shared = Arc::clone(app);
-    let result = app
+    let mut result = app
         .slots
         .run(lane, move |ticket| render(&shared, job, ticket))
         .await;
@@ -51,7 +54,8 @@ pub(crate) async fn run(app: &Arc<App>, lane: Lane, job: Job) -> Result<Done, Pr
         .as_ref()
         .map_or_else(|problem| problem.code, |_| "ok");
     app.metrics.rendered(format, outcome);
-    if let Ok(done) = &result {
+    if let Ok(done) = &mut result {
+        done.elapsed = load + start.elapsed();
         let rendered = &done.rendered;
         app.metrics
             .produced(rendered.pages, rendered.bytes.len(), &done.stages);
@@ -83,6 +87,7 @@ fn render(app: &App, job: Job, ticket: &Ticket) -> Result<Done, Problem> {
     Ok(Done {
         rendered,
         version,
+        elapsed: load + start.elapsed(),
         stages,
     })
 }

@@ -190,7 +190,7 @@ async fn checked(
     key: Option<&str>,
 ) -> Result<NewVersion, Problem> {
     let note = change_note(headers)?;
-    let bytes = body::read_json(&app.config, headers, body).await?;
+    let (bytes, _room) = body::read_json(app, headers, body).await?;
     let key = key.map(str::to_owned);
     let shared = Arc::clone(app);
     app.slots

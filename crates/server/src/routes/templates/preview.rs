@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::{Extension, body::Body, extract::State, response::Response};
+use axum::{body::Body, extract::State, response::Response};
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use hyper::{
     HeaderMap, StatusCode,
@@ -18,12 +18,12 @@ use crate::{
     app::App,
     body,
     lane::Lane,
-    middleware::Context,
     problem::Problem,
     routes::render::{
-        answer, data_of,
+        data_of,
         job::{self, Job},
         report,
+        response::answer,
     },
 };
 
@@ -56,26 +56,23 @@ pub(crate) struct ValidateTemplateRequest {
 /// A page of a template as PNG.
 pub(crate) async fn preview_template_png(
     State(app): State<Arc<App>>,
-    Extension(context): Extension<Context>,
     place: Place,
     Query(query): Query<PreviewQuery>,
 ) -> Result<Response, Problem> {
-    preview(&app, &context, place, query, Format::Png).await
+    preview(&app, place, query, Format::Png).await
 }
 
 /// A page of a template as SVG.
 pub(crate) async fn preview_template_svg(
     State(app): State<Arc<App>>,
-    Extension(context): Extension<Context>,
     place: Place,
     Query(query): Query<PreviewQuery>,
 ) -> Result<Response, Problem> {
-    preview(&app, &context, place, query, Format::Svg).await
+    preview(&app, place, query, Format::Svg).await
 }
 
 async fn preview(
     app: &Arc<App>,
-    context: &Context,
     place: Place,
     query: PreviewQuery,
     format: Format,
@@ -98,7 +95,7 @@ async fn preview(
         load: start.elapsed(),
     };
     let done = job::run(app, Lane::Preview, job).await?;
-    let mut response = answer(done, Some(&place.key), None, None, context)?;
+    let mut response = answer(done, Some(&place.key), None, None)?;
     response
         .headers_mut()
         .insert(CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
@@ -119,8 +116,8 @@ pub(crate) async fn validate_template(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    let bytes = body::read_json(&app.config, &headers, body).await?;
-    let request: ValidateTemplateRequest = body::parse(&bytes)?;
+    let (bytes, _room) = body::read_json(&app, &headers, body).await?;
+    let request: ValidateTemplateRequest = body::parse_long(bytes).await?;
     let source: Arc<[u8]> = match request.definition {
         Some(definition) => definition.get().as_bytes().into(),
         None => {

@@ -111,7 +111,7 @@ pub(crate) async fn diff_template(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    let bytes = body::read_json(&app.config, &headers, body).await?;
+    let (bytes, _room) = body::read_json(&app, &headers, body).await?;
     let request: DiffRequest = body::parse(&bytes)?;
     let from = app.library.source(&place.key, Some(request.from)).await?;
     let to = app.library.source(&place.key, request.to).await?;

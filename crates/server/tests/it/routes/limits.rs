@@ -69,6 +69,35 @@ fn a_long_body_without_a_length_is_refused_on_the_way() {
 }
 
 #[test]
+fn bodies_held_at_once_are_bounded() {
+    let app = TestApp::with(Settings {
+        max_body_bytes: Some(1 << 20),
+        max_inflight_body_bytes: Some(1 << 20),
+        ..Settings::default()
+    });
+    let body = format!(
+        "{{\"definition\": {}, \"data\": {{\"name\": \"{}\"}}}}",
+        template("a", "x"),
+        "x".repeat(600_000)
+    );
+    let mut held = TcpStream::connect(app.address).unwrap();
+    let head = b"POST /render HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 900000\r\n\r\n{";
+    held.write_all(head).unwrap();
+    app.wait_until(|| app.metric("platen_connections") > 1.5);
+    app.wait_until(|| {
+        app.send("POST", "/render/html", &[], body.as_bytes())
+            .status
+            == 503
+    });
+    drop(held);
+    app.wait_until(|| {
+        app.send("POST", "/render/html", &[], body.as_bytes())
+            .status
+            == 200
+    });
+}
+
+#[test]
 fn deep_nesting_is_refused() {
     let app = TestApp::start();
     let deep =

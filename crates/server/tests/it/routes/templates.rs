@@ -100,7 +100,7 @@ fn list_templates_and_versions_in_pages() {
     let page = app.get("/templates?limit=2").json();
     assert_eq!(page["templates"][1]["key"], "b");
     assert_eq!(page["next"], "b");
-    let last = app.get("/templates?limit=2&after=b").json();
+    let last = app.get("/templates/?limit=2&after=b").json();
     assert_eq!(last["templates"][0]["key"], "c");
     assert!(last["next"].is_null());
     for query in ["limit=0", "limit=501", "limit=x", "offset=1"] {

@@ -1,0 +1,172 @@
+//! Documents on their way out: the headers that tell what they are and what they took.
+
+use std::{fmt::Write, time::Duration};
+
+use axum::response::Response;
+use hyper::{
+    StatusCode,
+    header::{CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, HeaderName, HeaderValue},
+};
+use platen_engine::{Diagnostic, Format};
+use serde_json::Value as Json;
+
+use super::{job::Done, request::Disposition};
+use crate::{
+    middleware::Note, problem::Problem, respond::bytes_of, routes::templates::VERSION_HEADER,
+};
+
+/// Codes that `X-Render-Warnings` names.
+const MAX_WARNING_CODES: usize = 20;
+/// Longest file name, in characters.
+const MAX_FILENAME: usize = 200;
+/// What HTML and SVG may do in a browser: show themselves.
+const POLICY: &str = "sandbox allow-popups; default-src 'none'; style-src 'unsafe-inline'; \
+    img-src data:; font-src data:";
+
+/// A document with its headers.
+pub(crate) fn answer(
+    done: Done,
+    key: Option<&str>,
+    filename: Option<&str>,
+    disposition: Option<Disposition>,
+) -> Result<Response, Problem> {
+    let rendered = done.rendered;
+    let size = rendered.bytes.len();
+    let format = rendered.format;
+    let name = filename.map_or_else(
+        || format!("{}.{format}", key.unwrap_or("document")),
+        |name| with_extension(name, format),
+    );
+    let mut note = vec![
+        ("format", Json::from(format.name())),
+        ("template", key.into()),
+    ];
+    let mut response = bytes_of(format.media_type(), StatusCode::OK, rendered.bytes);
+    let headers = response.headers_mut();
+    let mut set = |name: &'static str, value: String| -> Result<(), Problem> {
+        let value = HeaderValue::from_str(&value)
+            .map_err(|_| Problem::internal(format!("the header {name} cannot be written")))?;
+        headers.insert(HeaderName::from_static(name), value);
+        Ok(())
+    };
+    let elapsed = done.elapsed.as_secs_f64() * 1e3;
+    set("x-render-duration-ms", format!("{elapsed:.3}"))?;
+    set("x-render-size-bytes", size.to_string())?;
+    if let Some(pages) = rendered.pages {
+        set("x-render-pages", pages.to_string())?;
+        note.push(("pages", pages.into()));
+    }
+    if !rendered.warnings.is_empty() {
+        set("x-render-warnings", warnings_header(&rendered.warnings))?;
+        note.push(("warnings", rendered.warnings.len().into()));
+    }
+    set("server-timing", server_timing(&done.stages))?;
+    if let Some(version) = done.version {
+        headers.insert(VERSION_HEADER, HeaderValue::from(version));
+        note.push(("version", version.into()));
+    }
+    headers.insert(
+        CONTENT_DISPOSITION,
+        content_disposition(&name, disposition)?,
+    );
+    if matches!(format, Format::Html | Format::Svg) {
+        // A document of a stranger's template must not act on this origin.
+        headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+    }
+    response.extensions_mut().insert(Note(note));
+    Ok(response)
+}
+
+/// `count=…;codes=…`, each code once.
+fn warnings_header(warnings: &[Diagnostic]) -> String {
+    let mut codes: Vec<&str> = warnings.iter().map(|warning| &*warning.code).collect();
+    codes.sort_unstable();
+    codes.dedup();
+    codes.truncate(MAX_WARNING_CODES);
+    format!("count={};codes={}", warnings.len(), codes.join(","))
+}
+
+fn server_timing(stages: &[(&'static str, Duration)]) -> String {
+    let mut text = String::new();
+    for (name, duration) in stages {
+        let comma = if text.is_empty() { "" } else { ", " };
+        let _ = write!(
+            text,
+            "{comma}{name};dur={:.3}",
+            duration.as_secs_f64() * 1e3
+        );
+    }
+    text
+}
+
+/// A file name with the extension of its format, and no path.
+pub(crate) fn with_extension(name: &str, format: Format) -> String {
+    let plain = name.rsplit(['/', '\\']).next().unwrap_or_default();
+    let plain: String = plain
+        .chars()
+        .filter(|symbol| !symbol.is_control())
+        .take(MAX_FILENAME)
+        .collect();
+    let plain = plain.trim().trim_start_matches('.');
+    let stem = if plain.is_empty() { "document" } else { plain };
+    if Format::of_file_name(stem) == Some(format) {
+        stem.to_owned()
+    } else {
+        format!("{stem}.{format}")
+    }
+}
+
+/// RFC 6266, with `filename*` (RFC 8187) where the name is more than ASCII.
+fn content_disposition(
+    name: &str,
+    disposition: Option<Disposition>,
+) -> Result<HeaderValue, Problem> {
+    let kind = match disposition {
+        Some(Disposition::Attachment) => "attachment",
+        Some(Disposition::Inline) | None => "inline",
+    };
+    let fallback: String = name
+        .chars()
+        .map(|symbol| match symbol {
+            '"' | '\\' | '%' => '_',
+            symbol if symbol.is_ascii_graphic() || symbol == ' ' => symbol,
+            _ => '_',
+        })
+        .collect();
+    let mut text = format!("{kind}; filename=\"{fallback}\"");
+    if fallback != name {
+        text.push_str("; filename*=UTF-8''");
+        for byte in name.bytes() {
+            if byte.is_ascii_alphanumeric() || b"!#$&+-.^_`|~".contains(&byte) {
+                text.push(byte as char);
+            } else {
+                let _ = write!(text, "%{byte:02X}");
+            }
+        }
+    }
+    HeaderValue::from_str(&text)
+        .map_err(|_| Problem::internal("Content-Disposition cannot be written"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn file_names_are_safe_and_whole() {
+        let header = |name: &str| {
+            let name = with_extension(name, Format::Pdf);
+            let value = content_disposition(&name, Some(Disposition::Attachment)).unwrap();
+            value.to_str().unwrap().to_owned()
+        };
+        assert_eq!(header("a.pdf"), "attachment; filename=\"a.pdf\"");
+        assert_eq!(
+            header("../../etc/passwd"),
+            "attachment; filename=\"passwd.pdf\""
+        );
+        assert_eq!(
+            header("Größe\r\n\"x"),
+            "attachment; filename=\"Gr__e_x.pdf\"; filename*=UTF-8''Gr%C3%B6%C3%9Fe%22x.pdf"
+        );
+    }
+}
