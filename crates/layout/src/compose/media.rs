@@ -48,15 +48,10 @@ impl Composer<'_> {
                 tag,
             });
         }
-        self.push_figure(
-            block,
-            sink,
-            height,
-            image.caption.as_deref().map(|caption| (caption, None)),
-            place,
-            tag,
-            out,
-        );
+        // A caption stands below its image, wherever that is.
+        let align = (image.align != Align::Start).then_some(image.align);
+        let caption = image.caption.as_deref().map(|caption| (caption, align));
+        self.push_figure(block, sink, height, caption, place, tag, out);
     }
 
     pub(super) fn barcode(
