@@ -69,8 +69,15 @@ async fn read(app: &App, headers: &HeaderMap, body: Body) -> Result<(Bytes, Room
     if announced.is_some_and(|announced| announced > limit) {
         return Err(too_large(limit));
     }
-    let room = take_room(app, announced.unwrap_or(limit))?;
     let timeout = Duration::from_millis(app.config.body_timeout_ms);
+    let room = match take_room(app, announced.unwrap_or(limit)) {
+        Ok(room) => room,
+        Err(problem) => {
+            // A client that is still sending would see a reset instead of the answer.
+            let _ = tokio::time::timeout(timeout, discard(body, limit)).await;
+            return Err(problem);
+        }
+    };
     let first = announced.unwrap_or(0).min(MAX_FIRST_BYTES) as usize;
     let bytes = tokio::time::timeout(timeout, collect(body, limit, first))
         .await
@@ -99,6 +106,17 @@ fn take_room(app: &App, size: u64) -> Result<Room, Problem> {
             let detail = "too many large requests at the moment (MAX_INFLIGHT_BODY_BYTES)";
             let status = StatusCode::SERVICE_UNAVAILABLE;
             Err(Problem::new(status, "no-room", detail).retry_after(1))
+        }
+    }
+}
+
+/// Reads a body without keeping it, up to `limit` bytes.
+async fn discard(mut body: Body, limit: u64) {
+    let mut read = 0;
+    while let Some(Ok(frame)) = body.frame().await {
+        read += frame.data_ref().map_or(0, Bytes::len) as u64;
+        if read > limit {
+            return;
         }
     }
 }
