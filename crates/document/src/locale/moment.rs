@@ -1,7 +1,7 @@
 //! Dates and times: reading them from data (RFC 3339, plain dates, Unix seconds), moving them into
 //! the document's time zone, and writing them with ICU4X's patterns.
 
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use icu_calendar::{Date, Gregorian};
 use icu_datetime::{
@@ -11,6 +11,7 @@ use icu_datetime::{
 };
 use icu_locale::Locale as IcuLocale;
 use jiff::{Timestamp, civil};
+use rustc_hash::FxHashMap;
 
 use crate::bound::{FormatLength, Value, ValueFormat};
 
@@ -149,7 +150,12 @@ pub(super) struct MomentFormats {
     times: [OnceLock<Option<NoCalendarFormatter<T>>>; 2],
     date_times: [Lazy<YMDT>; 3],
     full_date_time: Lazy<YMDET>,
+    /// Dates written before: the rows of a ledger share a few.
+    written: Mutex<FxHashMap<(i64, FormatLength), String>>,
 }
+
+/// Dates that a locale remembers.
+const MAX_WRITTEN: usize = 4096;
 
 impl MomentFormats {
     pub(super) fn new(locale: &IcuLocale) -> Self {
@@ -160,6 +166,7 @@ impl MomentFormats {
             times: Default::default(),
             date_times: Default::default(),
             full_date_time: OnceLock::new(),
+            written: Mutex::default(),
         }
     }
 
@@ -179,6 +186,27 @@ impl MomentFormats {
     }
 
     fn date(&self, moment: Moment, length: FormatLength) -> Option<String> {
+        let key = (moment.split().0, length);
+        let known = |formats: &Self| {
+            let written = formats
+                .written
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            written.get(&key).cloned()
+        };
+        if let Some(text) = known(self) {
+            return Some(text);
+        }
+        let text = self.write_date(moment, length)?;
+        let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
+        if written.len() >= MAX_WRITTEN {
+            written.clear();
+        }
+        written.insert(key, text.clone());
+        Some(text)
+    }
+
+    fn write_date(&self, moment: Moment, length: FormatLength) -> Option<String> {
         let date = gregorian(moment)?;
         if length == FormatLength::Full {
             let formatter = self.full_date.get_or_init(|| {
