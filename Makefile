@@ -21,8 +21,9 @@ check: ## format, lints, quick checks
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
 
-bench: ## speed of rendering, in this process
-	cargo run --release --quiet --bin platen -- bench render
+bench: ## speed of rendering on this machine, beside Chromium where it is installed
+	cargo build --release --quiet --bin platen
+	sh bench/render.sh
 
 fmt: ## format the source
 	cargo fmt --all

@@ -7,12 +7,26 @@ need pdftotext poppler-utils
 need qpdf qpdf
 need soffice "libreoffice-writer-nogui libreoffice-calc-nogui libreoffice-impress-nogui"
 need cc gcc
+venv="${XDG_CACHE_HOME:-$HOME/.cache}/platen/venv"
+if ! command -v openxml-audit >/dev/null 2>&1 && [ ! -x "$venv/bin/openxml-audit" ]; then
+    if python3 -m venv "$venv" >/dev/null 2>&1 && "$venv/bin/pip" install -q openxml-audit 2>/dev/null; then
+        echo "installed: openxml-audit, into $venv"
+    else
+        rm -rf "$venv"
+        command -v python3 >/dev/null 2>&1 || missing="$missing python3"
+        missing="$missing python3-venv"
+    fi
+fi
 [ -n "$missing" ] || exit 0
 if command -v apt-get >/dev/null 2>&1 && [ "$(id -u)" = 0 ]; then
     echo "installing:$missing"
     apt-get update -qq
     # shellcheck disable=SC2086 # a list of packages
     DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null
+    if [ ! -x "$venv/bin/openxml-audit" ] && ! command -v openxml-audit >/dev/null 2>&1; then
+        python3 -m venv "$venv" && "$venv/bin/pip" install -q openxml-audit ||
+            echo "not installed: openxml-audit, which PyPI has"
+    fi
 else
     echo "not installed:$missing; the tests that want them are skipped, or fail with REQUIRE_ALL=1"
 fi

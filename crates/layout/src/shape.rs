@@ -197,11 +197,11 @@ impl Shaper {
             pieces.push(WordId(*word));
             return;
         }
-        if is_number(text) {
-            if let Some(word) = self.number(key, text) {
-                pieces.push(self.remember(tag, hash, word));
-                return;
-            }
+        if is_number(text)
+            && let Some(word) = self.number(key, text)
+        {
+            pieces.push(self.remember(tag, hash, word));
+            return;
         }
         let runs = self.faces_of(key, text);
         let single = runs.len() == 1;
@@ -383,5 +383,5 @@ fn is_number(text: &str) -> bool {
 /// Marks and joiners stay in the face of the character before them.
 fn joins(character: char) -> bool {
     matches!(character as u32,
-        0x300..=0x36F | 0x200B..=0x200F | 0x2060 | 0xFE00..=0xFE0F | 0x20D0..=0x20FF | 0x00AD | 0x064B..=0x065F)
+        0x300..=0x36F | 0x200B..=0x200F | 0x202A..=0x202E | 0x2060..=0x2069 | 0xFE00..=0xFE0F | 0x20D0..=0x20FF | 0x00AD | 0x064B..=0x065F)
 }

@@ -61,7 +61,7 @@ pub fn write(document: &Document, options: &CsvOptions) -> Result<Written, Error
         report.warn(
             "tables-omitted",
             "",
-            format!("CSV holds one table; {others} other tables are left out"),
+            format!("CSV holds one table; {others} more left out"),
         );
     }
     if table.rows.iter().any(|row| row.kind != RowKind::Data) {

@@ -3,7 +3,7 @@
 use std::{collections::VecDeque, sync::Arc};
 
 use platen_document::{
-    Color,
+    Color, Diagnostic,
     bound::{Align, Barcode, Block, Chart, Image, Inline, LineStyle, Signature, Style, StyleId},
 };
 
@@ -280,6 +280,11 @@ impl Composer<'_> {
         place: Place,
         out: &mut dyn Output,
     ) {
+        self.warn_once(Diagnostic::warning(
+            "signature-as-line",
+            &*block.path,
+            "a line to sign on is drawn; it is no form field",
+        ));
         let width = signature.width.min(place.width);
         let x = place.x + self.aligned(Align::Start, place.width - width);
         let mut sink = Sink::default();

@@ -206,10 +206,10 @@ impl TextContext<'_> {
         let (mut above, mut below) = (0.0_f32, 0.0_f32);
         let mut width = 0.0;
         let mut known = None;
-        if let Some(last) = atoms.end.checked_sub(1) {
-            if atoms.end > atoms.start && paragraph.atoms[last].soft_hyphen {
-                self.draw_hyphen(paragraph, last);
-            }
+        if let Some(last) = atoms.clone().last()
+            && paragraph.atoms[last].soft_hyphen
+        {
+            self.draw_hyphen(paragraph, last);
         }
         for atom in &paragraph.atoms[atoms.clone()] {
             width += atom.width + atom.space;

@@ -30,7 +30,7 @@ pub enum Command {
     /// Find the mistakes in a template and, where given, in its data.
     Validate(validate::Arguments),
     /// Serve templates and documents over HTTP.
-    Serve(serve::Arguments),
+    Serve(Box<serve::Arguments>),
     /// Store, fetch and list templates of a running service.
     Templates(templates::Arguments),
     /// Print the JSON Schema of the template format.

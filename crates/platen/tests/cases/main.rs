@@ -119,13 +119,22 @@ fn examples_give_what_is_expected() {
     run(&examples());
 }
 
-#[test]
-fn examples_come_back_from_office() {
-    let short: Vec<Case> = examples()
+/// Examples whose Office files are compared.
+fn short_examples() -> Vec<Case> {
+    examples()
         .into_iter()
         .filter(|case| case.extent != Extent::Pages)
-        .collect();
-    office::check(&short);
+        .collect()
+}
+
+#[test]
+fn examples_come_back_from_office() {
+    office::check(&short_examples());
+}
+
+#[test]
+fn office_files_keep_their_schemas() {
+    office::check_schemas(&short_examples());
 }
 
 #[test]

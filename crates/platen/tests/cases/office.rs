@@ -7,12 +7,30 @@ use serde_json::Value;
 
 use crate::{
     case::Case,
-    tools::{has, platen, print_of},
+    tools::{has, ooxml_validator, platen, print_of},
 };
 
 const FORMATS: [&str; 3] = ["docx", "pptx", "xlsx"];
 /// Rows of a table whose cells are looked for.
 const ROWS: usize = 5;
+
+/// The Office files of `examples` keep the schemas of ECMA-376, says an independent validator.
+pub fn check_schemas(examples: &[Case]) {
+    let Some(validator) = ooxml_validator() else {
+        return;
+    };
+    let folder = tempfile::tempdir().expect("a folder");
+    for example in examples {
+        render(example, folder.path());
+    }
+    let output = Command::new(validator)
+        .args(["--recursive", "--quiet"])
+        .arg(folder.path())
+        .output()
+        .expect("the validator runs");
+    let findings = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{findings}");
+}
 
 /// Converts the Office files of `examples` and looks for their words.
 pub fn check(examples: &[Case]) {

@@ -27,6 +27,17 @@ pub fn has(program: &str, version: &str) -> bool {
     found
 }
 
+/// The OOXML validator `openxml-audit`: in the path, or where `.ci/packages.sh` put it.
+pub fn ooxml_validator() -> Option<PathBuf> {
+    let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
+    let cache = cache.or_else(|| Some(Path::new(&std::env::var_os("HOME")?).join(".cache")))?;
+    let own = cache.join("platen/venv/bin/openxml-audit");
+    if own.is_file() {
+        return Some(own);
+    }
+    has("openxml-audit", "--help").then(|| PathBuf::from("openxml-audit"))
+}
+
 /// Programs that are there.
 #[derive(Clone, Copy, Debug)]
 pub struct Tools {
