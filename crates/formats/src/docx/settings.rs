@@ -17,8 +17,8 @@ pub(super) fn settings(document: &Document) -> String {
     };
     let language = Escaped(&document.language);
     format!(
-        "{DECLARATION}<w:settings {NAMESPACES}><w:zoom w:percent=\"100\"/>{hyphenation}\
-         <w:defaultTabStop w:val=\"720\"/>\
+        "{DECLARATION}<w:settings {NAMESPACES}><w:zoom w:percent=\"100\"/>\
+         <w:defaultTabStop w:val=\"720\"/>{hyphenation}\
          <w:characterSpacingControl w:val=\"doNotCompress\"/><w:footnotePr>\
          <w:footnote w:id=\"-1\"/><w:footnote w:id=\"0\"/></w:footnotePr><w:compat>\
          <w:compatSetting w:name=\"compatibilityMode\" \
