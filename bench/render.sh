@@ -10,7 +10,7 @@ server=""
 trap '[ -z "$server" ] || kill "$server" 2>/dev/null; rm -rf "$folder"' EXIT
 echo "## In one process, one at a time"
 "$platen" bench render -q "$@"
-API_KEY_ADMIN=bench RATE_LIMIT_MAX=0 RATE_LIMIT_RENDER_MAX=0 \
+API_KEY_ADMIN=benchmark-key RATE_LIMIT_MAX=0 RATE_LIMIT_RENDER_MAX=0 \
     "$platen" serve --bind "$address" --data-dir "$folder" >/dev/null 2>&1 &
 server=$!
 for _ in $(seq 100); do
@@ -19,7 +19,7 @@ for _ in $(seq 100); do
 done
 echo
 echo "## Over HTTP, keep-alive, concurrency 5"
-"$platen" bench render -q --url "http://$address" --api-key bench --concurrency 5 "$@"
+"$platen" bench render -q --url "http://$address" --api-key benchmark-key --concurrency 5 "$@"
 if command -v chromium-headless-shell >/dev/null 2>&1 || command -v chromium >/dev/null 2>&1; then
     echo
     echo "## Beside headless Chromium, interleaved rounds, one at a time"
