@@ -99,7 +99,7 @@ fn contents_show_the_right_pages() {
             .unwrap();
         let number: usize = entry.rsplit(' ').next().unwrap().parse().unwrap();
         let pages: Vec<usize> = (0..sheet.page_count())
-            .filter(|page| sheet.lines(*page).iter().any(|line| *line == title))
+            .filter(|page| sheet.lines(*page).contains(&title))
             .collect();
         assert_eq!(pages, [number - 1], "{entry}");
     }
