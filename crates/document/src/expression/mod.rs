@@ -161,7 +161,14 @@ impl CompiledExpression {
                 let mut roots: Vec<Box<str>> = paths.iter().map(|path| path[0].clone()).collect();
                 roots.sort();
                 roots.dedup();
-                plan::Plan::General { expression, roots }
+                let general = plan::Plan::General { expression, roots };
+                match plan::product(&tokens) {
+                    Some(factors) => plan::Plan::Product {
+                        factors,
+                        general: Box::new(general),
+                    },
+                    None => general,
+                }
             }
         };
         Ok(Self {

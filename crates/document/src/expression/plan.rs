@@ -3,7 +3,7 @@
 
 use std::cmp::Ordering;
 
-use minijinja::Expression;
+use minijinja::{Expression, Value as Dynamic};
 use serde_json::Value as Json;
 
 use super::{
@@ -27,6 +27,12 @@ pub(super) enum Plan {
     Path(Vec<Box<str>>),
     /// `item.price|currency('EUR')`
     Filtered(Vec<Box<str>>, Filter),
+    /// `item.quantity * item.price`: numbers are multiplied here, as minijinja would; anything
+    /// else goes the general way.
+    Product {
+        factors: [Vec<Box<str>>; 2],
+        general: Box<Plan>,
+    },
     /// Anything else; with the names of its variables.
     General {
         expression: Expression<'static, 'static>,
@@ -50,8 +56,8 @@ pub(super) enum Filter {
     Extreme(Option<Vec<Box<str>>>, Ordering),
 }
 
-/// The fast plan of an expression, if it has one.
-pub(super) fn fast(tokens: &[Token<'_>]) -> Option<Plan> {
+/// The path that `tokens` begin with, and what follows it.
+fn leading_path<'t, 's>(tokens: &'t [Token<'s>]) -> Option<(Vec<Box<str>>, &'t [Token<'s>])> {
     let Token::Name(first) = tokens.first()? else {
         return None;
     };
@@ -64,6 +70,22 @@ pub(super) fn fast(tokens: &[Token<'_>]) -> Option<Plan> {
         path.push(Box::from(*field));
         rest = after;
     }
+    Some((path, rest))
+}
+
+/// The factors of an expression that is a product of two paths.
+pub(super) fn product(tokens: &[Token<'_>]) -> Option<[Vec<Box<str>>; 2]> {
+    let (left, rest) = leading_path(tokens)?;
+    let [Token::Symbol("*"), rest @ ..] = rest else {
+        return None;
+    };
+    let (right, rest) = leading_path(rest)?;
+    rest.is_empty().then_some([left, right])
+}
+
+/// The fast plan of an expression, if it has one.
+pub(super) fn fast(tokens: &[Token<'_>]) -> Option<Plan> {
+    let (path, rest) = leading_path(tokens)?;
     let (name, arguments) = match rest {
         [] => return Some(Plan::Path(path)),
         [Token::Symbol("|"), Token::Name(name)] => (*name, &[][..]),
@@ -149,6 +171,10 @@ impl Plan {
         match self {
             Self::Path(path) => resolve(path, scope),
             Self::Filtered(path, filter) => filter.apply(resolve(path, scope)?, evaluation),
+            Self::Product { factors, general } => match multiply(factors, scope) {
+                Some(value) => Ok(Evaluated::Dynamic(value)),
+                None => general.evaluate(scope, evaluation),
+            },
             Self::General { expression, roots } => {
                 let variables = variables(roots, scope, evaluation)?;
                 let value = expression.eval(variables)?;
@@ -158,6 +184,19 @@ impl Plan {
                 Ok(Evaluated::Dynamic(value))
             }
         }
+    }
+}
+
+/// The product of two numbers of the data; `None` for anything else, and where it overflows.
+fn multiply(factors: &[Vec<Box<str>>; 2], scope: &Scope<'_>) -> Option<Dynamic> {
+    let number = |path: &[Box<str>]| match scope.resolve(path) {
+        Ok(Found::Json(Json::Number(number))) => Some(number),
+        _ => None,
+    };
+    let (left, right) = (number(&factors[0])?, number(&factors[1])?);
+    match (left.as_i64(), right.as_i64()) {
+        (Some(left), Some(right)) => left.checked_mul(right).map(Dynamic::from),
+        _ => Some(Dynamic::from(left.as_f64()? * right.as_f64()?)),
     }
 }
 

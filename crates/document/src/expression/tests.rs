@@ -42,6 +42,37 @@ fn data() -> Json {
 }
 
 #[test]
+fn products_are_what_the_general_way_gives() {
+    let numbers = [
+        "3",
+        "2.5",
+        "-7",
+        "0",
+        "1e3",
+        "9007199254740993",
+        "3037000500",
+        "1e308",
+    ];
+    for left in numbers {
+        for right in numbers {
+            let data = format!("{{\"a\": {left}, \"b\": {{\"c\": {right}}}}}");
+            let data: Json = serde_json::from_str(&data).unwrap();
+            let shown =
+                |source: &str| text_in("en-US", source, &data).map_err(|failure| failure.code);
+            // Brackets keep an expression off the fast way.
+            assert_eq!(
+                shown("{{ a * b.c }}"),
+                shown("{{ (a * b.c) }}"),
+                "{left} * {right}"
+            );
+        }
+    }
+    let data = json!({"a": "text", "b": 2});
+    let failure = text_in("en-US", "{{ a * missing }}", &data).unwrap_err();
+    assert_eq!(failure.code, "undefined-variable");
+}
+
+#[test]
 fn texts_are_put_together() {
     for (source, expected) in [
         ("Dear {{ customer.name }}!", "Dear Ada Lovelace!"),
