@@ -67,7 +67,7 @@ fn products_are_what_the_general_way_gives() {
             );
         }
     }
-    let data = json!({"a": "text", "b": 2});
+    let data = json!({"a": 3, "b": 2});
     let failure = text_in("en-US", "{{ a * missing }}", &data).unwrap_err();
     assert_eq!(failure.code, "undefined-variable");
 }
