@@ -327,7 +327,7 @@ nodes! {
         content: Content,
     }
 
-    /// A place to sign: a line with a label; a signature field in PDF.
+    /// A place to sign: a line with a label.
     SignatureField {
         /// Field name; unique in the document.
         name: String,
