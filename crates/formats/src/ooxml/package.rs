@@ -95,7 +95,7 @@ const DEFAULTS: [(&str, &str); 6] = [
     ),
 ];
 
-/// Compression: level 4 takes half the time of 6 here and makes files 5 % larger.
+/// Compression level of deflate: speed before size. Not measured against others.
 const LEVEL: i64 = 4;
 
 impl Package {
