@@ -86,7 +86,6 @@ pub struct Rendered {
 /// Renders documents, many at once.
 pub struct Engine {
     fonts: Arc<FontLibrary>,
-    pdf_fonts: pdf::FontCache,
     shapers: Mutex<Vec<Shaper>>,
 }
 
@@ -96,7 +95,6 @@ impl Engine {
     pub fn new(settings: &FontSettings) -> Self {
         Self {
             fonts: Arc::new(fonts::load(settings)),
-            pdf_fonts: pdf::FontCache::default(),
             shapers: Mutex::default(),
         }
     }
@@ -255,8 +253,7 @@ impl Engine {
                 tagged: !options.untagged,
                 attachments: options.attachments.clone(),
             };
-            let (bytes, more) =
-                pdf::write(document, layout, shaper, &self.pdf_fonts, &pdf_options)?;
+            let (bytes, more) = pdf::write(document, layout, shaper, &pdf_options)?;
             warnings.extend(more);
             return Ok(bytes);
         }

@@ -10,7 +10,7 @@ mod text;
 
 pub use self::{
     compose::{HEADING_TARGET, layout},
-    fonts::{FaceId, FaceInfo, FontBytes, FontLibrary, FontPart},
+    fonts::{FaceData, FaceId, FaceInfo, FontBytes, FontLibrary, FontPart},
     page::Layout,
     shape::{Shaper, WordId},
 };

@@ -1,39 +1,36 @@
-//! Pages to PDF 1.7 with `krilla`: subset fonts, links, bookmarks, metadata, tagged structure
+//! Pages to PDF 1.7 (ISO 32000-1): subset fonts, links, bookmarks, metadata, tagged structure
 //! (PDF/UA-1, ISO 14289-1), PDF/A-2b and -3b (ISO 19005), attachments.
+//!
+//! Everything is written as it comes: pages, then the structure, fonts and catalogue. What is held
+//! in between is a few numbers for each structure element.
 
+mod attachment;
+mod color_profile;
+mod file;
+mod font;
+mod graphics;
+mod image;
+mod metadata;
+mod outline;
 mod page;
 mod structure;
+mod syntax;
 mod text;
 
-use std::{
-    collections::HashMap,
-    num::NonZeroU16,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::sync::Arc;
 
-use krilla::{
-    SerializeSettings,
-    configure::{Accessibility, Archival, Configuration, ConfigurationBuilder, PdfVersion},
-    destination::XyzDestination,
-    embed::{AssociationKind, EmbeddedFile, MimeType},
-    error::KrillaError,
-    geom::Point,
-    metadata::{DateTime, Metadata, TextDirection},
-    outline::{Outline, OutlineNode},
-    tagging::TagTree,
-    text::Font,
-};
 use platen_document::{
     Diagnostic,
     bound::{Direction, Document},
 };
-use platen_layout::{FaceId, Layout, Shaper, page::OutlineEntry};
+use platen_layout::{Layout, Shaper};
 
-use self::{page::PageWriter, structure::Structure};
-
-/// The most structure elements that are written: krilla holds about 750 bytes for each, and a
-/// document of 100,000 rows has 600,000.
-const MAX_TAGS: usize = 200_000;
+use self::{
+    file::File,
+    page::{PagePlaces, PageWriter},
+    structure::Structure,
+    syntax::{Reference, Syntax},
+};
 
 /// What the PDF must satisfy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -116,27 +113,18 @@ pub enum Error {
     /// A font could not be embedded.
     #[error("a font could not be embedded: {0}")]
     Font(String),
-    /// Something else.
-    #[error("the PDF could not be written: {0}")]
-    Other(String),
+    /// It is larger than 4 GiB.
+    #[error("the PDF would be larger than 4 GiB")]
+    TooLarge,
 }
 
-/// Fonts as krilla wants them, prepared once and shared by all documents.
+/// What keeps a document from a standard.
 #[derive(Default)]
-pub struct FontCache(Mutex<HashMap<FaceId, Option<Font>>>);
-
-impl FontCache {
-    fn get(&self, face: FaceId, shaper: &Shaper) -> Option<Font> {
-        let mut fonts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        fonts
-            .entry(face)
-            .or_insert_with(|| {
-                let data = shaper.library().face(face)?;
-                let bytes: Arc<dyn AsRef<[u8]> + Send + Sync> = Arc::new(data.bytes.clone());
-                Font::new(bytes.into(), data.index)
-            })
-            .clone()
-    }
+struct Findings {
+    /// Against PDF/UA-1 only.
+    accessible: Vec<String>,
+    /// Against PDF/A and PDF/UA-1.
+    all: Vec<String>,
 }
 
 /// Writes `layout` of `document` as a PDF; the same input gives the same bytes.
@@ -150,270 +138,141 @@ pub fn write(
     document: &Document,
     layout: &Layout,
     shaper: &Shaper,
-    fonts: &FontCache,
     options: &Options,
 ) -> Result<(Vec<u8>, Vec<Diagnostic>), Error> {
-    let mut warnings = Vec::new();
-    if options.tagged && layout.tags.len() > MAX_TAGS {
-        warnings.push(
-            Diagnostic::warning(
-                "pdf-untagged",
-                "",
-                format!("the PDF is not tagged: it has more than {MAX_TAGS} structure elements"),
-            )
-            .with_hint("split the data over several documents to keep them accessible"),
-        );
-        let untagged = Options {
-            tagged: false,
-            ..options.clone()
-        };
-        return write_with(document, layout, shaper, fonts, &untagged, false)
-            .map(|bytes| (bytes, warnings))
-            .map_err(|error| convert(error, options.standard));
+    let archival = options.standard != Standard::Pdf17;
+    let mut findings = Findings::default();
+    if options.standard == Standard::PdfA2b && !options.attachments.is_empty() {
+        findings
+            .all
+            .push("it does not allow attachments of this kind".to_owned());
     }
-    let accessible = options.tagged && options.attachments.is_empty();
-    match write_with(document, layout, shaper, fonts, options, accessible) {
-        Ok(bytes) => return Ok((bytes, warnings)),
-        Err(KrillaError::Validation(findings)) if accessible => {
-            let reasons = reasons(&findings);
-            warnings.push(
-                Diagnostic::warning(
-                    "pdf-ua",
-                    "",
-                    format!("the PDF is tagged, but is not PDF/UA-1: {reasons}"),
-                )
-                .with_hint("mend what is named to make the document accessible to all"),
-            );
-        }
-        Err(error) => return Err(convert(error, options.standard)),
-    }
-    write_with(document, layout, shaper, fonts, options, false)
-        .map(|bytes| (bytes, warnings))
-        .map_err(|error| convert(error, options.standard))
-}
-
-fn write_with(
-    document: &Document,
-    layout: &Layout,
-    shaper: &Shaper,
-    fonts: &FontCache,
-    options: &Options,
-    accessible: bool,
-) -> Result<Vec<u8>, KrillaError> {
-    let settings = SerializeSettings {
-        enable_tagging: options.tagged,
-        configuration: configuration(options.standard, accessible),
-        ..SerializeSettings::default()
-    };
-    let mut pdf = krilla::Document::new_with(settings);
-    let mut structure = Structure::new(&layout.tags);
-    let mut writer = PageWriter::new(document, layout, shaper, fonts, options.tagged);
+    let mut file = File::new();
+    let places = PagePlaces::reserve(layout.pages.len(), &mut file);
+    let mut structure = options
+        .tagged
+        .then(|| Structure::new(&layout.tags, &mut file));
+    let mut writer = PageWriter::new(document, layout, shaper, places, archival);
     for index in 0..layout.pages.len() {
-        writer.write(&mut pdf, index, &mut structure)?;
+        writer.write(&mut file, index, structure.as_mut())?;
     }
-    if options.tagged {
-        let headings: Vec<&str> = layout.outline.iter().map(|entry| &*entry.title).collect();
-        let mut tree = TagTree::new().with_lang(Some(document.language.clone()));
-        structure.build(&headings, &mut tree);
-        pdf.set_tag_tree(tree);
+    let structure =
+        structure.map(|all| all.write(&mut file, &writer.places.pages, &mut findings.accessible));
+    check(document, &writer, &mut findings);
+    if writer.finish(&mut file)? {
+        findings
+            .all
+            .push("a font's licence forbids embedding".to_owned());
     }
-    if !layout.outline.is_empty() || accessible {
-        pdf.set_outline(outline(&layout.outline, &document.metadata.title));
-    }
-    pdf.set_metadata(metadata(document));
-    for attachment in &options.attachments {
-        let _ = pdf.embed_file(embedded(attachment, document));
-    }
-    pdf.finish()
-}
-
-fn configuration(standard: Standard, accessible: bool) -> Configuration {
-    let mut builder = ConfigurationBuilder::new().with_version(PdfVersion::Pdf17);
-    match standard {
-        Standard::Pdf17 => {}
-        Standard::PdfA2b => builder = builder.with_archival_validator(Archival::A2_B),
-        Standard::PdfA3b => builder = builder.with_archival_validator(Archival::A3_B),
-    }
-    if accessible {
-        builder = builder.with_accessibility_validator(Accessibility::UA1);
-    }
-    builder.finish().unwrap_or_default()
-}
-
-fn metadata(document: &Document) -> Metadata {
-    let source = &document.metadata;
-    let mut metadata = Metadata::new()
-        .title(source.title.clone())
-        .creator("Platen".to_owned())
-        .producer("Platen".to_owned())
-        .language(document.language.clone())
-        .creation_date(date_time(source.created_unix_seconds))
-        .text_direction(match document.direction {
-            Direction::LeftToRight => TextDirection::LeftToRight,
-            Direction::RightToLeft => TextDirection::RightToLeft,
-        });
-    if let Some(author) = &source.author {
-        metadata = metadata.authors(vec![author.clone()]);
-    }
-    if let Some(subject) = &source.subject {
-        metadata = metadata.description(subject.clone());
-    }
-    if !source.keywords.is_empty() {
-        metadata = metadata.keywords(source.keywords.clone());
-    }
-    metadata
-}
-
-/// Days since 1970-01-01 to year, month and day. Source: H. Hinnant, "chrono-compatible low-level
-/// date algorithms", `civil_from_days`.
-fn civil(days: i64) -> (i64, u8, u8) {
-    let z = days + 719_468;
-    let era = z.div_euclid(146_097);
-    let day_of_era = z.rem_euclid(146_097);
-    let year_of_era =
-        (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_index = (5 * day_of_year + 2) / 153;
-    let day = (day_of_year - (153 * month_index + 2) / 5 + 1) as u8;
-    let month = if month_index < 10 {
-        month_index + 3
-    } else {
-        month_index - 9
-    } as u8;
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
-    (year, month, day)
-}
-
-fn date_time(unix_seconds: i64) -> DateTime {
-    let (year, month, day) = civil(unix_seconds.div_euclid(86_400));
-    let second = unix_seconds.rem_euclid(86_400);
-    DateTime::new(year.clamp(0, 9999) as u16)
-        .month(month)
-        .day(day)
-        .hour((second / 3600) as u8)
-        .minute((second / 60 % 60) as u8)
-        .second((second % 60) as u8)
-        .utc_offset_hour(0)
-        .utc_offset_minute(0)
-}
-
-/// Bookmarks of the headings; a document without headings has one with its title.
-fn outline(entries: &[OutlineEntry], title: &str) -> Outline {
-    fn node(entry: &OutlineEntry) -> OutlineNode {
-        let destination = XyzDestination::new(entry.page as usize, Point::from_xy(0.0, entry.y));
-        OutlineNode::new(entry.title.clone(), destination)
-    }
-    fn close(stack: &mut Vec<(u8, OutlineNode)>, level: u8, outline: &mut Outline) {
-        while stack.last().is_some_and(|(open, _)| *open >= level) {
-            if let Some((_, child)) = stack.pop() {
-                match stack.last_mut() {
-                    Some((_, parent)) => parent.push_child(child),
-                    None => outline.push_child(child),
-                }
-            }
-        }
-    }
-    let mut outline = Outline::new();
-    if entries.is_empty() {
-        let top = XyzDestination::new(0, Point::from_xy(0.0, 0.0));
-        outline.push_child(OutlineNode::new(title.to_owned(), top));
-        return outline;
-    }
-    let mut stack: Vec<(u8, OutlineNode)> = Vec::new();
-    for entry in entries {
-        close(&mut stack, entry.level, &mut outline);
-        stack.push((entry.level, node(entry)));
-    }
-    close(&mut stack, 0, &mut outline);
-    outline
-}
-
-fn embedded(attachment: &Attachment, document: &Document) -> EmbeddedFile {
-    EmbeddedFile {
-        path: attachment.name.clone(),
-        mime_type: MimeType::new(&attachment.media_type),
-        description: Some(
-            attachment
-                .description
-                .clone()
-                .unwrap_or_else(|| attachment.name.clone()),
-        ),
-        association_kind: match attachment.relationship {
-            Relationship::Data => AssociationKind::Data,
-            Relationship::Source => AssociationKind::Source,
-            Relationship::Alternative => AssociationKind::Alternative,
-            Relationship::Supplement => AssociationKind::Supplement,
-            Relationship::Unspecified => AssociationKind::Unspecified,
-        },
-        data: Arc::clone(&attachment.bytes).into(),
-        modification_date: Some(date_time(document.metadata.created_unix_seconds)),
-        compress: None,
-        location: None,
-    }
-}
-
-fn reasons(
-    findings: &[(
-        krilla::configure::ValidationError,
-        krilla::configure::Validators,
-    )],
-) -> String {
-    let mut names: Vec<String> = findings
-        .iter()
-        .map(|(finding, _)| describe(finding))
-        .collect();
-    names.sort();
-    names.dedup();
-    names.truncate(5);
-    names.join("; ")
-}
-
-fn describe(finding: &krilla::configure::ValidationError) -> String {
-    use krilla::configure::ValidationError as Finding;
-    match finding {
-        Finding::ContainsNotDefGlyph(_, _, text) => format!("no font has a glyph for `{text}`"),
-        Finding::NoDocumentTitle => "the document has no title".to_owned(),
-        Finding::NoDocumentLanguage => "the document has no language".to_owned(),
-        Finding::MissingAltText(_) => "a figure has no alternative text".to_owned(),
-        Finding::RestrictedLicense(_) => "a font's licence forbids embedding".to_owned(),
-        Finding::EmbeddedFile(..) => "it does not allow attachments of this kind".to_owned(),
-        other => {
-            let name = format!("{other:?}");
-            name.split(['(', ' ']).next().unwrap_or_default().to_owned()
-        }
-    }
-}
-
-fn convert(error: KrillaError, standard: Standard) -> Error {
-    match error {
-        KrillaError::Validation(findings) => Error::Standard {
-            standard: match standard {
+    if archival && !findings.all.is_empty() {
+        return Err(Error::Standard {
+            standard: match options.standard {
                 Standard::Pdf17 => "PDF 1.7",
                 Standard::PdfA2b => "PDF/A-2b",
                 Standard::PdfA3b => "PDF/A-3b",
             },
-            reasons: reasons(&findings),
-        },
-        KrillaError::Image(_, _, reason) => Error::Image(reason),
-        KrillaError::Font(_, reason) => Error::Font(reason),
-        other => Error::Other(format!("{other:?}").chars().take(300).collect()),
+            reasons: reasons(findings.all),
+        });
+    }
+    let mut warnings = Vec::new();
+    findings.accessible.append(&mut findings.all);
+    let accessible = options.tagged && findings.accessible.is_empty();
+    if options.tagged && !accessible {
+        let reasons = reasons(findings.accessible);
+        warnings.push(
+            Diagnostic::warning(
+                "pdf-ua",
+                "",
+                format!("the PDF is tagged, but is not PDF/UA-1: {reasons}"),
+            )
+            .with_hint("mend what is named to make the document accessible to all"),
+        );
+    }
+    let catalog = catalog(
+        &mut file, &writer, document, layout, options, structure, accessible,
+    );
+    let information = metadata::information(&mut file, document);
+    let bytes = file.finish(catalog, information).ok_or(Error::TooLarge)?;
+    Ok((bytes, warnings))
+}
+
+/// What the standards do not allow, as far as the pages do not show it.
+fn check(document: &Document, writer: &PageWriter<'_>, findings: &mut Findings) {
+    if document.metadata.title.trim().is_empty() {
+        let reason = "the document has no title".to_owned();
+        findings.accessible.push(reason);
+    }
+    if document.language.is_empty() {
+        let reason = "the document has no language".to_owned();
+        findings.accessible.push(reason);
+    }
+    for text in &writer.text.missing {
+        findings
+            .all
+            .push(format!("no font has a glyph for `{text}`"));
     }
 }
 
-/// A heading level as krilla wants it.
-fn heading_level(level: u8) -> NonZeroU16 {
-    NonZeroU16::new(u16::from(level.max(1))).unwrap_or(NonZeroU16::MIN)
+fn reasons(mut findings: Vec<String>) -> String {
+    findings.sort();
+    findings.dedup();
+    findings.truncate(5);
+    findings.join("; ")
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn civil_dates() {
-        assert_eq!(civil(0), (1970, 1, 1));
-        assert_eq!(civil(20_778), (2026, 11, 21));
-        assert_eq!(civil(-1), (1969, 12, 31));
-        assert_eq!(civil(11_016), (2000, 2, 29));
-    }
+/// Writes the catalogue, section 7.7.2, and what only it refers to.
+fn catalog(
+    file: &mut File,
+    writer: &PageWriter<'_>,
+    document: &Document,
+    layout: &Layout,
+    options: &Options,
+    structure: Option<Reference>,
+    accessible: bool,
+) -> Reference {
+    let source = &document.metadata;
+    let outline = (!layout.outline.is_empty() || accessible)
+        .then(|| outline::write(file, writer, &layout.outline, &source.title));
+    let packet = metadata::packet(file, document, options.standard, accessible);
+    let archival = options.standard != Standard::Pdf17;
+    let intent = archival.then(|| color_profile::output_intent(file));
+    let attachments = attachment::write(file, &options.attachments, source.created_unix_seconds);
+    file.add(|out| {
+        out.raw("<</Type/Catalog/Pages ")
+            .reference(writer.places.root);
+        out.raw("/Metadata ").reference(packet);
+        if !document.language.is_empty() {
+            out.raw("/Lang").text(&document.language);
+        }
+        out.raw("/ViewerPreferences<<");
+        if !source.title.is_empty() {
+            out.raw("/DisplayDocTitle true");
+        }
+        if document.direction == Direction::RightToLeft {
+            out.raw("/Direction/R2L");
+        }
+        out.raw(">>");
+        if let Some(structure) = structure {
+            out.raw("/MarkInfo<</Marked true/Suspects false>>/StructTreeRoot ");
+            out.reference(structure);
+        }
+        if let Some(outline) = outline {
+            out.raw("/Outlines ").reference(outline);
+        }
+        if let Some(intent) = intent {
+            out.raw("/OutputIntents[").reference(intent).raw("]");
+        }
+        if !attachments.is_empty() {
+            out.raw("/Names<</EmbeddedFiles<</Names[");
+            for (name, specification) in &attachments {
+                out.text(name).reference(*specification).raw(" ");
+            }
+            out.raw("]>>>>/AF[");
+            for (_, specification) in &attachments {
+                out.reference(*specification).raw(" ");
+            }
+            out.push(b']');
+        }
+        out.raw(">>");
+    })
 }

@@ -1,35 +1,21 @@
-//! Items of a page to a krilla surface, with marked content.
+//! Pages: content streams with marked content, and link annotations, ISO 32000-1 chapter 8 and
+//! section 12.5.
 
 use std::{collections::HashMap, sync::Arc};
 
-use krilla::{
-    Document as Pdf,
-    action::{Action, LinkAction},
-    annotation::{Annotation, LinkAnnotation, Target},
-    color::rgb,
-    destination::{Destination, XyzDestination},
-    error::KrillaError,
-    geom::{PathBuilder, Point, Rect, Size, Transform},
-    image::Image,
-    num::NormalizedF32,
-    page::PageSettings,
-    paint::{Fill, LineCap, LineJoin, Stroke, StrokeDash},
-    surface::Surface,
-    tagging::{Artifact as PdfArtifact, ArtifactType, ContentTag, SpanTag},
-};
-use platen_document::{
-    Color,
-    bound::{Document, ImageData, ImageFormat, LineStyle},
-};
+use platen_document::bound::{Document, ImageData};
 use platen_layout::{
     Layout, Shaper,
-    figure::{Figure, PathCommand, Shape},
     page::{Area, Artifact, Item, Page, TagId, TagKind},
 };
 
 use super::{
-    FontCache,
-    structure::Structure,
+    Error,
+    file::File,
+    graphics::Graphics,
+    image,
+    structure::{self, Structure},
+    syntax::{Reference, Syntax},
     text::{RunContext, TextWriter},
 };
 
@@ -41,10 +27,69 @@ pub(super) struct PageWriter<'a> {
     document: &'a Document,
     layout: &'a Layout,
     shaper: &'a Shaper,
-    fonts: &'a FontCache,
-    tagged: bool,
-    text: TextWriter,
-    images: HashMap<*const ImageData, Image>,
+    /// The pages, the nodes of their tree and the resources that all share.
+    pub places: PagePlaces,
+    pub text: TextWriter,
+    images: HashMap<*const ImageData, usize>,
+    written_images: Vec<image::Written>,
+    /// The page at hand shows translucent pictures.
+    translucent: bool,
+    archival: bool,
+    content: Vec<u8>,
+}
+
+/// Numbers of objects that are known before any page is written.
+pub(super) struct PagePlaces {
+    pub pages: Vec<Reference>,
+    pub nodes: Vec<Reference>,
+    pub root: Reference,
+    pub resources: Reference,
+}
+
+/// Pages below a node of the page tree.
+const NODE_PAGES: usize = 64;
+
+impl PagePlaces {
+    pub fn reserve(count: usize, file: &mut File) -> Self {
+        let mut list = |count: usize| (0..count).map(|_| file.reserve()).collect::<Vec<_>>();
+        let nodes = list(count.div_ceil(NODE_PAGES));
+        let pages = list(count);
+        Self {
+            pages,
+            nodes,
+            root: file.reserve(),
+            resources: file.reserve(),
+        }
+    }
+
+    /// Writes the page tree, section 7.7.3.2.
+    pub fn write(&self, file: &mut File) {
+        for (node, pages) in self.nodes.iter().zip(self.pages.chunks(NODE_PAGES)) {
+            let parent = Some(self.root);
+            write_node(file, *node, parent, pages, pages.len());
+        }
+        write_node(file, self.root, None, &self.nodes, self.pages.len());
+    }
+}
+
+fn write_node(
+    file: &mut File,
+    node: Reference,
+    parent: Option<Reference>,
+    kids: &[Reference],
+    count: usize,
+) {
+    file.object(node, |out| {
+        out.raw("<</Type/Pages/Count ").integer(count as i64);
+        if let Some(parent) = parent {
+            out.raw("/Parent ").reference(parent);
+        }
+        out.raw("/Kids[");
+        for kid in kids {
+            out.reference(*kid).raw(" ");
+        }
+        out.raw("]>>");
+    });
 }
 
 /// What the next content is marked as.
@@ -54,53 +99,63 @@ enum Mark {
     Artifact(Artifact),
 }
 
-/// The mark that is open on a surface, and the one that the next item wants.
+/// The mark that is open in a content stream, and the one that the next item wants.
 struct Marks<'s, 'a> {
-    structure: &'s mut Structure<'a>,
+    structure: Option<&'s mut Structure<'a>>,
     wanted: Mark,
     open: Option<Mark>,
-    tagged: bool,
 }
 
 impl Marks<'_, '_> {
     /// Opens the wanted mark before something is drawn.
-    fn ensure(&mut self, surface: &mut Surface<'_>) {
-        if !self.tagged || self.open == Some(self.wanted) {
+    fn ensure(&mut self, out: &mut Vec<u8>, file: &mut File) {
+        if self.open == Some(self.wanted) {
             return;
         }
-        self.close(surface);
+        self.close(out);
+        let Some(structure) = &mut self.structure else {
+            return;
+        };
         match self.wanted {
             Mark::Tag(tag) => {
-                let identifier = surface.start_tagged(ContentTag::Span(SpanTag::empty()));
-                self.structure.add(tag, identifier);
+                let number = structure.add_content(tag, file);
+                out.raw(structure::name(structure.kind(tag)));
+                out.raw("<</MCID ").integer(i64::from(number));
+                out.raw(">>BDC\n");
             }
             Mark::Artifact(kind) => {
-                let kind = match kind {
-                    Artifact::Header => ArtifactType::Header,
-                    Artifact::Footer => ArtifactType::Footer,
-                    Artifact::Decoration => ArtifactType::Layout,
-                    Artifact::Repeated => ArtifactType::PaginationOther,
-                };
-                surface.start_tagged(ContentTag::Artifact(PdfArtifact::with_kind(kind)));
+                out.raw(match kind {
+                    Artifact::Header => "/Artifact<</Type/Pagination/Subtype/Header>>BDC\n",
+                    Artifact::Footer => "/Artifact<</Type/Pagination/Subtype/Footer>>BDC\n",
+                    Artifact::Decoration => "/Artifact<</Type/Layout>>BDC\n",
+                    Artifact::Repeated => "/Artifact<</Type/Pagination>>BDC\n",
+                });
             }
         }
         self.open = Some(self.wanted);
     }
 
-    fn close(&mut self, surface: &mut Surface<'_>) {
+    fn close(&mut self, out: &mut Vec<u8>) {
         if self.open.take().is_some() {
-            surface.end_tagged();
+            out.raw("EMC\n");
         }
     }
 
-    fn want(&mut self, mark: Mark, surface: &mut Surface<'_>) {
+    fn want(&mut self, mark: Mark, out: &mut Vec<u8>, file: &mut File) {
         self.wanted = mark;
         // Cells without content still stand in their row.
-        if let Mark::Tag(tag) = mark {
-            let kind = self.structure.kind(tag);
+        if let (Mark::Tag(tag), Some(structure)) = (mark, &self.structure) {
+            let kind = structure.kind(tag);
             if matches!(kind, TagKind::TableCell | TagKind::TableHeaderCell) {
-                self.ensure(surface);
+                self.ensure(out, file);
             }
+        }
+    }
+
+    /// Notes where a figure stands.
+    fn place_figure(&mut self, area: Area, page_height: f32) {
+        if let (Mark::Tag(tag), Some(structure)) = (self.wanted, &mut self.structure) {
+            structure.place_figure(tag, area, page_height);
         }
     }
 }
@@ -110,164 +165,223 @@ impl<'a> PageWriter<'a> {
         document: &'a Document,
         layout: &'a Layout,
         shaper: &'a Shaper,
-        fonts: &'a FontCache,
-        tagged: bool,
+        places: PagePlaces,
+        archival: bool,
     ) -> Self {
         Self {
             document,
             layout,
             shaper,
-            fonts,
-            tagged,
+            places,
             text: TextWriter::default(),
             images: HashMap::new(),
+            written_images: Vec::new(),
+            translucent: false,
+            archival,
+            content: Vec::new(),
         }
     }
 
-    /// Writes the page of index `index`.
+    /// Writes the page of index `index`, with structure where there is one.
+    ///
+    /// # Errors
+    /// [`Error::Image`] for a broken picture.
     pub fn write(
         &mut self,
-        pdf: &mut Pdf,
+        file: &mut File,
         index: usize,
-        structure: &mut Structure<'a>,
-    ) -> Result<(), KrillaError> {
+        mut structure: Option<&mut Structure<'a>>,
+    ) -> Result<(), Error> {
         let layout = self.layout;
         let page = &layout.pages[index];
-        let settings =
-            PageSettings::from_wh(page.width.max(3.0), page.height.max(3.0)).unwrap_or_default();
-        let mut target = pdf.start_page_with(settings);
-        let mut surface = target.surface();
+        let mut out = std::mem::take(&mut self.content);
+        out.clear();
+        self.text.begin_page();
+        self.translucent = false;
         let mut marks = Marks {
-            structure,
+            structure: structure.as_deref_mut(),
             wanted: Mark::Artifact(Artifact::Decoration),
             open: None,
-            tagged: self.tagged,
         };
-        let mut fill = None;
+        let mut graphics = Graphics::new(page.height);
         let mut links = Vec::new();
         for item in &page.items {
             match item {
-                Item::Tag(tag) => marks.want(Mark::Tag(*tag), &mut surface),
+                Item::Tag(tag) => marks.want(Mark::Tag(*tag), &mut out, file),
                 Item::Artifact(kind) => marks.wanted = Mark::Artifact(*kind),
                 Item::Link { target, area, tag } => links.push((target, *area, *tag)),
                 other => {
-                    marks.ensure(&mut surface);
-                    self.draw(&mut surface, page, other, &mut fill)?;
+                    marks.ensure(&mut out, file);
+                    self.draw(&mut out, file, page, other, &mut graphics, &mut marks)?;
                 }
             }
         }
-        marks.close(&mut surface);
-        surface.finish();
+        marks.close(&mut out);
+        let mut annotations = Vec::new();
         for (link, area, tag) in links {
-            let Some(annotation) = self.annotation(link, area, tag, structure) else {
-                continue;
-            };
-            if self.tagged {
-                let identifier = target.add_tagged_annotation(annotation);
-                structure.add(tag, identifier);
-            } else {
-                target.add_annotation(annotation);
-            }
+            let written = self.link(file, page, link, area, tag, structure.as_deref_mut());
+            annotations.extend(written);
         }
-        target.finish();
+        if let Some(structure) = structure {
+            structure.end_page(file);
+        }
+        let content = file.reserve();
+        file.stream(content, "", &out);
+        self.content = out;
+        self.page_object(file, index, content, &annotations);
         Ok(())
+    }
+
+    fn page_object(
+        &self,
+        file: &mut File,
+        index: usize,
+        content: Reference,
+        annotations: &[Reference],
+    ) {
+        let page = &self.layout.pages[index];
+        let places = &self.places;
+        file.object(places.pages[index], |out| {
+            out.raw("<</Type/Page/Parent ");
+            out.reference(places.nodes[index / NODE_PAGES]);
+            out.raw("/MediaBox[0 0 ")
+                .length(page.width.max(3.0))
+                .raw(" ");
+            out.length(page.height.max(3.0)).raw("]/Contents ");
+            out.reference(content);
+            out.raw("/Resources ").reference(places.resources);
+            if self.translucent {
+                out.raw("/Group<</S/Transparency/CS/DeviceRGB>>");
+            }
+            out.raw("/Tabs/S/StructParents ").integer(index as i64);
+            if !annotations.is_empty() {
+                out.raw("/Annots[");
+                for annotation in annotations {
+                    out.reference(*annotation).raw(" ");
+                }
+                out.push(b']');
+            }
+            out.raw(">>");
+        });
     }
 
     fn draw(
         &mut self,
-        surface: &mut Surface<'_>,
+        out: &mut Vec<u8>,
+        file: &mut File,
         page: &Page,
         item: &Item,
-        fill: &mut Option<Color>,
-    ) -> Result<(), KrillaError> {
+        graphics: &mut Graphics,
+        marks: &mut Marks<'_, '_>,
+    ) -> Result<(), Error> {
         match item {
             Item::Text(run) => {
                 let style = &self.layout.styles[run.style];
-                set_fill(surface, style.color, fill);
-                let context = RunContext {
+                graphics.fill(out, style.color);
+                let mut context = RunContext {
                     shaper: self.shaper,
-                    fonts: self.fonts,
+                    file,
+                    page_height: page.height,
                     letter_spacing: style.letter_spacing,
                 };
                 let words = &page.words[run.words.start as usize..run.words.end as usize];
-                self.text.draw(surface, run, words, &context);
+                self.text.draw(out, run, words, &mut context);
             }
-            Item::Rect { area, color } => {
-                set_fill(surface, *color, fill);
-                fill_rect(surface, *area);
-            }
+            Item::Rect { area, color } => graphics.rectangle(out, *area, *color),
             Item::Line {
                 from,
                 to,
                 width,
                 color,
                 style,
-            } => {
-                stroke(surface, &[*from, *to], *width, *color, dash(*style, *width));
+            } => graphics.line(out, *from, *to, *width, *color, *style),
+            Item::Image { data, area } => {
+                marks.place_figure(*area, page.height);
+                let index = self.image(file, data)?;
+                self.translucent |= self.written_images[index].translucent;
+                graphics.image(out, index, *area);
             }
-            Item::Image { data, area } => self.image(surface, data, *area)?,
             Item::Figure { figure, at } => {
-                surface.push_transform(&Transform::from_translate(at.0, at.1));
-                draw_figure(surface, figure, fill);
-                surface.pop();
+                let area = Area {
+                    x: at.0,
+                    y: at.1,
+                    width: figure.width,
+                    height: figure.height,
+                };
+                marks.place_figure(area, page.height);
+                graphics.figure(out, figure, *at);
             }
             Item::Link { .. } | Item::Tag(_) | Item::Artifact(_) => {}
         }
         Ok(())
     }
 
-    fn image(
-        &mut self,
-        surface: &mut Surface<'_>,
-        data: &Arc<ImageData>,
-        area: Area,
-    ) -> Result<(), KrillaError> {
-        let image = match self.images.get(&Arc::as_ptr(data)) {
-            Some(image) => image.clone(),
-            None => {
-                let image = decode(data).map_err(|reason| {
-                    KrillaError::Image(Image::from_rgba8(vec![0; 4], 1, 1), None, reason)
-                })?;
-                self.images.insert(Arc::as_ptr(data), image.clone());
-                image
-            }
-        };
-        let Some(size) = Size::from_wh(area.width, area.height) else {
-            return Ok(());
-        };
-        surface.push_transform(&Transform::from_translate(area.x, area.y));
-        surface.draw_image(image, size);
-        surface.pop();
-        Ok(())
+    fn image(&mut self, file: &mut File, data: &Arc<ImageData>) -> Result<usize, Error> {
+        if let Some(index) = self.images.get(&Arc::as_ptr(data)) {
+            return Ok(*index);
+        }
+        let written = image::write(file, data, self.archival)?;
+        let index = self.written_images.len();
+        self.written_images.push(written);
+        self.images.insert(Arc::as_ptr(data), index);
+        Ok(index)
     }
 
-    fn annotation(
+    /// Writes the link; `None` where it leads nowhere.
+    fn link(
         &self,
+        file: &mut File,
+        page: &Page,
         link: &str,
         area: Area,
         tag: TagId,
-        structure: &Structure<'_>,
-    ) -> Option<Annotation> {
-        let rect = Rect::from_xywh(area.x, area.y, area.width.max(0.1), area.height.max(0.1))?;
-        let target = match link.strip_prefix('#') {
-            Some(id) => {
-                let (page, y) = self.place_of(id)?;
-                let place = XyzDestination::new(page as usize, Point::from_xy(0.0, y));
-                Target::Destination(Destination::Xyz(place))
-            }
-            None => Target::Action(Action::Link(LinkAction::new(link.to_owned()))),
+        structure: Option<&mut Structure<'a>>,
+    ) -> Option<Reference> {
+        let inner = match link.strip_prefix('#') {
+            Some(id) => Some(self.place_of(id)?),
+            None => None,
         };
-        let description = structure
-            .alternative(tag)
-            .unwrap_or(match link.strip_prefix('#') {
-                Some(_) => &self.document.metadata.title,
-                None => link,
-            });
-        let annotation = LinkAnnotation::new(rect, target);
-        Some(Annotation::new_link(
-            annotation,
-            Some(description.to_owned()),
-        ))
+        let reference = file.reserve();
+        let alternative = structure.as_ref().and_then(|all| all.alternative(tag));
+        let description = alternative.unwrap_or(match inner {
+            Some(_) => &self.document.metadata.title,
+            None => link,
+        });
+        let count = self.places.pages.len();
+        let key = structure.map(|all| all.add_annotation(tag, reference, count, file));
+        file.object(reference, |out| {
+            out.raw("<</Type/Annot/Subtype/Link/F 4/Border[0 0 0]/Rect[");
+            let bottom = page.height - area.y - area.height.max(0.1);
+            out.length(area.x).raw(" ").length(bottom).raw(" ");
+            out.length(area.x + area.width.max(0.1)).raw(" ");
+            out.length(page.height - area.y)
+                .raw("]/Contents")
+                .text(description);
+            if let Some(key) = key {
+                out.raw("/StructParent ").integer(key as i64);
+            }
+            match inner {
+                Some((page, y)) => {
+                    out.raw("/Dest");
+                    self.destination(out, page, y);
+                }
+                None => {
+                    out.raw("/A<</S/URI/URI")
+                        .text(&ascii_address(link))
+                        .raw(">>");
+                }
+            }
+            out.raw(">>");
+        });
+        Some(reference)
+    }
+
+    /// A place on a page, section 12.3.2.2.
+    pub fn destination(&self, out: &mut Vec<u8>, page: u32, y: f32) {
+        let height = self.layout.pages[page as usize].height;
+        out.push(b'[');
+        out.reference(self.places.pages[page as usize]);
+        out.raw("/XYZ 0 ").length(height - y).raw(" null]");
     }
 
     /// Page and height of a link's target.
@@ -279,138 +393,41 @@ impl<'a> PageWriter<'a> {
         let anchor = self.layout.anchors.iter().find(|anchor| anchor.id == id)?;
         Some((anchor.page, anchor.y))
     }
-}
 
-fn paint(color: Color) -> rgb::Color {
-    rgb::Color::new(color.red, color.green, color.blue)
-}
-
-fn set_fill(surface: &mut Surface<'_>, color: Color, current: &mut Option<Color>) {
-    if *current != Some(color) {
-        *current = Some(color);
-        surface.set_fill(Some(Fill {
-            paint: paint(color).into(),
-            ..Fill::default()
-        }));
-    }
-    surface.set_stroke(None);
-}
-
-fn fill_rect(surface: &mut Surface<'_>, area: Area) {
-    let Some(rect) = Rect::from_xywh(area.x, area.y, area.width, area.height) else {
-        return;
-    };
-    let mut path = PathBuilder::new();
-    path.push_rect(rect);
-    if let Some(path) = path.finish() {
-        surface.draw_path(&path);
+    /// Writes what all pages share: fonts, the resource dictionary and the page tree. Returns
+    /// true where the licence of a font forbids embedding.
+    ///
+    /// # Errors
+    /// [`Error::Font`] for a broken font.
+    pub fn finish(&self, file: &mut File) -> Result<bool, Error> {
+        let restricted = self.text.fonts.write(file)?;
+        file.object(self.places.resources, |out| {
+            out.raw("<<");
+            self.text.fonts.resources(out);
+            out.raw("/XObject<<");
+            for (index, image) in self.written_images.iter().enumerate() {
+                out.raw("/I").integer(index as i64).raw(" ");
+                out.reference(image.reference);
+            }
+            out.raw(">>>>");
+        });
+        self.places.write(file);
+        Ok(restricted)
     }
 }
 
-fn stroke(
-    surface: &mut Surface<'_>,
-    points: &[(f32, f32)],
-    width: f32,
-    color: Color,
-    dash: Option<StrokeDash>,
-) {
-    let mut path = PathBuilder::new();
-    for (index, (x, y)) in points.iter().enumerate() {
-        if index == 0 {
-            path.move_to(*x, *y);
+/// A link's address in ASCII, as section 12.6.4.7 wants it.
+fn ascii_address(link: &str) -> String {
+    let mut address = String::with_capacity(link.len());
+    for character in link.chars() {
+        if character.is_ascii() {
+            address.push(character);
         } else {
-            path.line_to(*x, *y);
+            let mut buffer = [0; 4];
+            for byte in character.encode_utf8(&mut buffer).bytes() {
+                address.push_str(&format!("%{byte:02X}"));
+            }
         }
     }
-    let Some(path) = path.finish() else { return };
-    let fill = surface.get_fill().cloned();
-    surface.set_fill(None);
-    surface.set_stroke(Some(Stroke {
-        paint: paint(color).into(),
-        width,
-        miter_limit: 4.0,
-        line_cap: LineCap::Butt,
-        line_join: LineJoin::Round,
-        opacity: NormalizedF32::ONE,
-        dash,
-    }));
-    surface.draw_path(&path);
-    surface.set_stroke(None);
-    surface.set_fill(fill);
-}
-
-fn dash(style: LineStyle, width: f32) -> Option<StrokeDash> {
-    let array = match style {
-        LineStyle::Solid => return None,
-        LineStyle::Dashed => vec![width * 4.0, width * 3.0],
-        LineStyle::Dotted => vec![width, width * 2.0],
-    };
-    Some(StrokeDash { array, offset: 0.0 })
-}
-
-fn draw_figure(surface: &mut Surface<'_>, figure: &Figure, fill: &mut Option<Color>) {
-    for shape in &figure.shapes {
-        match shape {
-            Shape::Rect {
-                x,
-                y,
-                width,
-                height,
-                fill: color,
-            } => {
-                set_fill(surface, *color, fill);
-                let area = Area {
-                    x: *x,
-                    y: *y,
-                    width: *width,
-                    height: *height,
-                };
-                fill_rect(surface, area);
-            }
-            Shape::Line {
-                points,
-                width,
-                color,
-                dash,
-            } => {
-                let dash = dash.map(|(on, off)| StrokeDash {
-                    array: vec![on, off],
-                    offset: 0.0,
-                });
-                stroke(surface, points, *width, *color, dash);
-            }
-            Shape::Path {
-                commands,
-                fill: color,
-            } => {
-                set_fill(surface, *color, fill);
-                let mut path = PathBuilder::new();
-                for command in commands {
-                    match *command {
-                        PathCommand::MoveTo(x, y) => path.move_to(x, y),
-                        PathCommand::LineTo(x, y) => path.line_to(x, y),
-                        PathCommand::CurveTo(x1, y1, x2, y2, x, y) => {
-                            path.cubic_to(x1, y1, x2, y2, x, y);
-                        }
-                        PathCommand::Close => path.close(),
-                    }
-                }
-                if let Some(path) = path.finish() {
-                    surface.draw_path(&path);
-                }
-            }
-            // Texts are items of their own.
-            Shape::Text { .. } => {}
-        }
-    }
-}
-
-fn decode(data: &ImageData) -> Result<Image, String> {
-    let bytes = data.bytes.to_vec();
-    match data.format {
-        ImageFormat::Png => Image::from_png(bytes.into(), true),
-        ImageFormat::Jpeg => Image::from_jpeg(bytes.into(), true),
-        ImageFormat::Gif => Image::from_gif(bytes.into(), true),
-        ImageFormat::WebP => Image::from_webp(bytes.into(), true),
-    }
+    address
 }

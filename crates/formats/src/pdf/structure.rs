@@ -1,44 +1,62 @@
-//! The logical structure of a tagged PDF, from the layout's flat tags and the marks on the pages.
+//! The logical structure of a tagged PDF, ISO 32000-1 section 14.7, from the layout's flat tags
+//! and the marks on the pages.
 
-use std::num::NonZeroU32;
+use platen_layout::page::{Area, TagId, TagKind, Tags};
 
-use krilla::tagging::{
-    Identifier, ListNumbering, Node, TableHeaderScope, Tag, TagGroup, TagKind as Kind, TagTree,
+use super::{
+    file::File,
+    syntax::{Reference, Syntax},
 };
-use platen_layout::page::{TagId, TagKind, Tags};
 
-use super::heading_level;
+/// Entries of a leaf of the parent tree.
+const LEAF_ENTRIES: usize = 256;
 
-/// Something below a tag, at its place in reading order.
+/// Something below a tag.
 #[derive(Clone, Copy)]
 enum Child {
-    /// Marked content, an index into the identifiers.
-    Content(u32),
+    /// Marked content: index of the page and number on it.
+    Content(u32, u32),
+    /// An annotation, an index into `annotations`.
+    Annotation(u32),
     /// Another tag.
     Tag(TagId),
+}
+
+/// An annotation that stands in the structure.
+struct Annotated {
+    page: u32,
+    annotation: Reference,
+    tag: TagId,
 }
 
 /// Collects marked content by tag.
 pub(super) struct Structure<'a> {
     tags: &'a Tags,
-    identifiers: Vec<Option<Identifier>>,
-    /// Parent, order and child.
-    children: Vec<(TagId, u32, Child)>,
-    /// Tags that stand below their parent already.
-    linked: Vec<bool>,
-    order: u32,
+    /// The element of each tag; 0 for one that holds nothing yet.
+    elements: Vec<Reference>,
+    /// Parents with their children, of one parent in reading order.
+    children: Vec<(TagId, Child)>,
+    annotations: Vec<Annotated>,
+    /// Tags of the page's marked content.
+    page_tags: Vec<TagId>,
+    /// The parent tree's array of each page.
+    page_arrays: Vec<Reference>,
+    /// Where figures stand on their page, from the bottom left.
+    boxes: Vec<(TagId, [f32; 4])>,
 }
 
 impl<'a> Structure<'a> {
-    pub fn new(tags: &'a Tags) -> Self {
-        let mut linked = vec![false; tags.len()];
-        linked[0] = true;
+    pub fn new(tags: &'a Tags, file: &mut File) -> Self {
+        let mut elements = vec![Reference::default(); tags.len()];
+        elements[0] = file.reserve();
         Self {
             tags,
-            identifiers: Vec::new(),
+            elements,
             children: Vec::new(),
-            linked,
-            order: 0,
+            annotations: Vec::new(),
+            page_tags: Vec::new(),
+            page_arrays: Vec::new(),
+            boxes: Vec::new(),
         }
     }
 
@@ -58,106 +76,271 @@ impl<'a> Structure<'a> {
         position(tag).or_else(|| position(self.tags.parent(tag)))
     }
 
-    /// Adds marked content to `tag`.
-    pub fn add(&mut self, tag: TagId, identifier: Identifier) {
+    /// Adds marked content of the page at hand to `tag`; returns its number.
+    pub fn add_content(&mut self, tag: TagId, file: &mut File) -> u32 {
+        self.link(tag, file);
+        let number = self.page_tags.len() as u32;
+        self.page_tags.push(tag);
+        let page = self.page_arrays.len() as u32;
+        self.children.push((tag, Child::Content(page, number)));
+        number
+    }
+
+    /// Adds an annotation of the page at hand to `tag`; returns its key in the parent tree.
+    pub fn add_annotation(
+        &mut self,
+        tag: TagId,
+        annotation: Reference,
+        page_count: usize,
+        file: &mut File,
+    ) -> usize {
+        self.link(tag, file);
+        let index = self.annotations.len();
+        self.annotations.push(Annotated {
+            page: self.page_arrays.len() as u32,
+            annotation,
+            tag,
+        });
+        self.children.push((tag, Child::Annotation(index as u32)));
+        page_count + index
+    }
+
+    /// Notes where the figure of `tag` stands, where it is one.
+    pub fn place_figure(&mut self, tag: TagId, area: Area, page_height: f32) {
+        if self.kind(tag) == TagKind::Figure && self.boxes.last().is_none_or(|(id, _)| *id != tag) {
+            let top = page_height - area.y;
+            let edges = [area.x, top - area.height, area.x + area.width, top];
+            self.boxes.push((tag, edges));
+        }
+    }
+
+    fn link(&mut self, tag: TagId, file: &mut File) {
         let mut child = tag;
-        while !self.linked[child.0 as usize] {
-            self.linked[child.0 as usize] = true;
+        while self.elements[child.0 as usize] == Reference::default() {
+            self.elements[child.0 as usize] = file.reserve();
             let parent = self.tags.parent(child);
-            self.children.push((parent, self.order, Child::Tag(child)));
+            self.children.push((parent, Child::Tag(child)));
             child = parent;
         }
-        self.identifiers.push(Some(identifier));
-        let content = Child::Content((self.identifiers.len() - 1) as u32);
-        self.children.push((tag, self.order, content));
-        self.order += 1;
     }
 
-    /// Builds the tree. `headings` are the titles of the headings in order.
-    pub fn build(mut self, headings: &[&str], tree: &mut TagTree) {
+    /// Ends the page at hand.
+    pub fn end_page(&mut self, file: &mut File) {
+        let elements = &self.elements;
+        let tags = &mut self.page_tags;
+        let array = file.add(|out| {
+            out.push(b'[');
+            for tag in tags.drain(..) {
+                out.reference(elements[tag.0 as usize]).raw(" ");
+            }
+            out.push(b']');
+        });
+        self.page_arrays.push(array);
+    }
+
+    /// Writes the structure; returns its root. Adds to `findings` what PDF/UA-1 does not allow.
+    pub fn write(
+        mut self,
+        file: &mut File,
+        pages: &[Reference],
+        findings: &mut Vec<String>,
+    ) -> Reference {
+        let root = file.reserve();
         let mut children = std::mem::take(&mut self.children);
-        // Stable: of one parent and one order, the tag comes before what is inside it.
-        children.sort_by_key(|(parent, order, _)| (*parent, *order));
-        let mut headings = headings.iter();
-        for node in self.nodes(TagId(0), &children, &mut headings) {
-            tree.push(node);
+        // Stable: the children of one parent stay in reading order.
+        children.sort_by_key(|(parent, _)| *parent);
+        self.boxes.sort_by_key(|(tag, _)| *tag);
+        let mut notes = Vec::new();
+        for family in children.chunk_by(|one, other| one.0 == other.0) {
+            let tag = family[0].0;
+            let kind = self.tags.kind(tag);
+            if kind == TagKind::Figure && self.alternative(tag).is_none() {
+                findings.push("a figure has no alternative text".to_owned());
+            }
+            if kind == TagKind::Note {
+                notes.push(tag);
+            }
+            let parent = match tag {
+                Tags::DOCUMENT => root,
+                inner => self.elements[self.tags.parent(inner).0 as usize],
+            };
+            file.object(self.elements[tag.0 as usize], |out| {
+                self.element(out, tag, parent, family, pages);
+            });
         }
+        let parents = self.parent_tree(file);
+        let next_key = self.page_arrays.len() + self.annotations.len();
+        file.object(root, |out| {
+            out.raw("<</Type/StructTreeRoot/K ")
+                .reference(self.elements[0]);
+            out.raw("/ParentTree ").reference(parents);
+            out.raw("/ParentTreeNextKey ").integer(next_key as i64);
+            if !notes.is_empty() {
+                out.raw("/IDTree<</Names[");
+                for note in &notes {
+                    note_id(out, *note);
+                    out.reference(self.elements[note.0 as usize]);
+                }
+                out.raw("]>>");
+            }
+            out.raw(">>");
+        });
+        root
     }
 
-    fn nodes<'h>(
-        &mut self,
-        parent: TagId,
-        children: &[(TagId, u32, Child)],
-        headings: &mut dyn Iterator<Item = &'h &'h str>,
-    ) -> Vec<Node> {
-        let start = children.partition_point(|(id, ..)| *id < parent);
-        let mut nodes = Vec::new();
-        for (_, _, child) in children[start..]
-            .iter()
-            .take_while(|(id, ..)| *id == parent)
-        {
+    fn element(
+        &self,
+        out: &mut Vec<u8>,
+        tag: TagId,
+        parent: Reference,
+        family: &[(TagId, Child)],
+        pages: &[Reference],
+    ) {
+        let kind = self.tags.kind(tag);
+        out.raw("<</S").raw(name(kind)).raw("/P ").reference(parent);
+        let home = family.iter().find_map(|(_, child)| match child {
+            Child::Content(page, _) => Some(*page),
+            _ => None,
+        });
+        if let Some(page) = home {
+            out.raw("/Pg ").reference(pages[page as usize]);
+        }
+        out.raw("/K[");
+        for (_, child) in family {
             match *child {
-                Child::Content(index) => {
-                    if let Some(identifier) = self.identifiers[index as usize].take() {
-                        nodes.push(Node::from(identifier));
+                Child::Content(page, number) if Some(page) == home => {
+                    out.integer(i64::from(number)).raw(" ");
+                }
+                Child::Content(page, number) => {
+                    out.raw("<</Type/MCR/Pg ").reference(pages[page as usize]);
+                    out.raw("/MCID ").integer(i64::from(number)).raw(">>");
+                }
+                Child::Annotation(index) => {
+                    let annotated = &self.annotations[index as usize];
+                    out.raw("<</Type/OBJR/Pg ");
+                    out.reference(pages[annotated.page as usize]);
+                    out.raw("/Obj ").reference(annotated.annotation).raw(">>");
+                }
+                Child::Tag(inner) => {
+                    out.reference(self.elements[inner.0 as usize]).raw(" ");
+                }
+            }
+        }
+        out.raw("]");
+        self.attributes(out, tag, kind);
+        out.raw(">>");
+    }
+
+    /// What more is said of an element, section 14.8.5.
+    fn attributes(&self, out: &mut Vec<u8>, tag: TagId, kind: TagKind) {
+        match kind {
+            TagKind::List(numbered) => {
+                let numbering = if numbered { "Decimal" } else { "Disc" };
+                out.raw("/A<</O/List/ListNumbering/")
+                    .raw(numbering)
+                    .raw(">>");
+            }
+            TagKind::TableHeaderCell | TagKind::TableCell => {
+                let spans = &self.tags.spans;
+                let (columns, rows) = spans
+                    .binary_search_by_key(&tag, |(id, ..)| *id)
+                    .map_or((1, 1), |index| (spans[index].1, spans[index].2));
+                let header = kind == TagKind::TableHeaderCell;
+                if header || columns > 1 || rows > 1 {
+                    out.raw("/A<</O/Table");
+                    if header {
+                        out.raw("/Scope/Column");
                     }
+                    if columns > 1 {
+                        out.raw("/ColSpan ").integer(i64::from(columns));
+                    }
+                    if rows > 1 {
+                        out.raw("/RowSpan ").integer(i64::from(rows));
+                    }
+                    out.raw(">>");
                 }
-                Child::Tag(tag) => {
-                    let kind = self.group_kind(tag, headings);
-                    let inner = self.nodes(tag, children, headings);
-                    nodes.push(Node::from(TagGroup::with_children(kind, inner)));
+            }
+            TagKind::Figure => {
+                if let Some(alternative) = self.alternative(tag) {
+                    out.raw("/Alt").text(alternative);
+                }
+                if let Ok(index) = self.boxes.binary_search_by_key(&tag, |(id, _)| *id) {
+                    out.raw("/A<</O/Layout/Placement/Block/BBox[");
+                    for edge in self.boxes[index].1 {
+                        out.length(edge).raw(" ");
+                    }
+                    out.raw("]>>");
                 }
             }
-        }
-        nodes
-    }
-
-    fn group_kind<'h>(&self, tag: TagId, headings: &mut dyn Iterator<Item = &'h &'h str>) -> Kind {
-        match self.tags.kind(tag) {
-            TagKind::Document => Tag::Part.into(),
-            TagKind::Section => Tag::Section.into(),
-            TagKind::Division => Tag::Div.into(),
-            TagKind::Heading(level) => {
-                let title = headings.next().map(|title| (*title).to_owned());
-                Tag::Hn(heading_level(level), title).into()
+            TagKind::Note => {
+                out.raw("/ID");
+                note_id(out, tag);
             }
-            TagKind::Paragraph => Tag::P.into(),
-            TagKind::List(true) => Tag::L(ListNumbering::Decimal).into(),
-            TagKind::List(false) => Tag::L(ListNumbering::Disc).into(),
-            TagKind::ListItem => Tag::LI.into(),
-            TagKind::ListLabel => Tag::Lbl.into(),
-            TagKind::ListBody => Tag::LBody.into(),
-            TagKind::Table => Tag::Table.into(),
-            TagKind::Caption => Tag::Caption.into(),
-            TagKind::TableHead => Tag::THead.into(),
-            TagKind::TableBody => Tag::TBody.into(),
-            TagKind::TableRow => Tag::TR.into(),
-            TagKind::TableHeaderCell => {
-                let (columns, rows) = self.span(tag);
-                Tag::TH(TableHeaderScope::Column)
-                    .with_col_span(columns)
-                    .with_row_span(rows)
-                    .into()
-            }
-            TagKind::TableCell => {
-                let (columns, rows) = self.span(tag);
-                Tag::TD.with_col_span(columns).with_row_span(rows).into()
-            }
-            TagKind::Figure => Tag::Figure(self.alternative(tag).map(str::to_owned)).into(),
-            TagKind::Link => Tag::Link.into(),
-            TagKind::Note => Tag::Note.into(),
-            TagKind::Contents => Tag::TOC.into(),
-            TagKind::ContentsItem => Tag::TOCI.into(),
+            _ => {}
         }
     }
 
-    fn span(&self, tag: TagId) -> (Option<NonZeroU32>, Option<NonZeroU32>) {
-        let spans = &self.tags.spans;
-        let Ok(index) = spans.binary_search_by_key(&tag, |(id, ..)| *id) else {
-            return (None, None);
-        };
-        let (_, columns, rows) = spans[index];
-        let more = |count: u16| NonZeroU32::new(u32::from(count)).filter(|count| count.get() > 1);
-        (more(columns), more(rows))
+    /// From keys on pages and annotations back to elements, section 14.7.4.4.
+    fn parent_tree(&self, file: &mut File) -> Reference {
+        let annotated = (self.annotations.iter()).map(|one| self.elements[one.tag.0 as usize]);
+        let targets: Vec<Reference> = self.page_arrays.iter().copied().chain(annotated).collect();
+        let mut leaves = Vec::new();
+        for (index, leaf) in targets.chunks(LEAF_ENTRIES).enumerate() {
+            let first = index * LEAF_ENTRIES;
+            leaves.push(file.add(|out| {
+                out.raw("<</Limits[").integer(first as i64).raw(" ");
+                out.integer((first + leaf.len() - 1) as i64).raw("]/Nums[");
+                for (offset, target) in leaf.iter().enumerate() {
+                    out.integer((first + offset) as i64).raw(" ");
+                    out.reference(*target).raw(" ");
+                }
+                out.raw("]>>");
+            }));
+        }
+        file.add(|out| {
+            out.raw("<</Kids[");
+            for leaf in &leaves {
+                out.reference(*leaf).raw(" ");
+            }
+            out.raw("]>>");
+        })
+    }
+}
+
+fn note_id(out: &mut Vec<u8>, tag: TagId) {
+    out.raw(&format!("(note{:08})", tag.0));
+}
+
+/// Standard structure types, section 14.8.4.
+pub(super) fn name(kind: TagKind) -> &'static str {
+    match kind {
+        TagKind::Document => "/Document",
+        TagKind::Section => "/Sect",
+        TagKind::Division => "/Div",
+        TagKind::Heading(level) => match level {
+            0 | 1 => "/H1",
+            2 => "/H2",
+            3 => "/H3",
+            4 => "/H4",
+            5 => "/H5",
+            _ => "/H6",
+        },
+        TagKind::Paragraph => "/P",
+        TagKind::List(_) => "/L",
+        TagKind::ListItem => "/LI",
+        TagKind::ListLabel => "/Lbl",
+        TagKind::ListBody => "/LBody",
+        TagKind::Table => "/Table",
+        TagKind::Caption => "/Caption",
+        TagKind::TableHead => "/THead",
+        TagKind::TableBody => "/TBody",
+        TagKind::TableRow => "/TR",
+        TagKind::TableHeaderCell => "/TH",
+        TagKind::TableCell => "/TD",
+        TagKind::Figure => "/Figure",
+        TagKind::Link => "/Link",
+        TagKind::Note => "/Note",
+        TagKind::Contents => "/TOC",
+        TagKind::ContentsItem => "/TOCI",
     }
 }

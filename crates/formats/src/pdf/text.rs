@@ -1,181 +1,343 @@
-//! Text runs to krilla glyphs.
+//! Text runs to operators, ISO 32000-1 section 9.4. Positions are tracked as a reader sees them,
+//! so that rounding does not add up over a line.
 
 use std::ops::Range;
 
-use krilla::{
-    geom::{Point, Transform},
-    surface::{Location, Surface},
-    text::{Glyph, GlyphId},
-};
 use platen_layout::{
     FaceId, Shaper,
     page::{PlacedWord, TextRun},
-    shape::Word,
+    shape::{Glyph, Word},
 };
 
-use super::FontCache;
+use super::{
+    file::File,
+    font::{FontUse, Fonts},
+    syntax::Syntax,
+};
 
-/// A glyph with lengths in em.
-#[derive(Clone, Debug)]
-pub(super) struct PlacedGlyph {
-    id: u32,
-    range: Range<usize>,
-    advance: f32,
-    x_offset: f32,
-    y_offset: f32,
-}
+/// The smallest distance in thousandths of an em that is put right.
+const TOLERANCE: f32 = 0.3;
+/// Characters without a glyph that are remembered for the report.
+const MAX_MISSING: usize = 100;
 
-impl Glyph for PlacedGlyph {
-    fn glyph_id(&self) -> GlyphId {
-        GlyphId::new(self.id)
-    }
-    fn text_range(&self) -> Range<usize> {
-        self.range.clone()
-    }
-    fn x_advance(&self, size: f32) -> f32 {
-        self.advance * size
-    }
-    fn x_offset(&self, size: f32) -> f32 {
-        self.x_offset * size
-    }
-    fn y_offset(&self, size: f32) -> f32 {
-        self.y_offset * size
-    }
-    fn y_advance(&self, _: f32) -> f32 {
-        0.0
-    }
-    fn location(&self) -> Option<Location> {
-        None
-    }
-}
-
-/// Draws runs, with buffers that are used again.
+/// Draws runs.
 #[derive(Default)]
 pub(super) struct TextWriter {
-    glyphs: Vec<PlacedGlyph>,
-    text: String,
-    /// Where the last glyph ends, from the run's left edge.
-    end: f32,
+    pub fonts: Fonts,
+    /// Font and size that the page's content has set.
+    set: Option<(usize, f32)>,
+    /// Texts without a glyph.
+    pub missing: Vec<String>,
+    string: ShownText,
+    /// By word: what is known of it.
+    words: Vec<Known>,
+}
+
+/// What is known of a word.
+#[derive(Clone, Copy, Default, PartialEq)]
+enum Known {
+    #[default]
+    Nothing,
+    /// Its glyphs say its text.
+    Plain,
+    /// Some cluster needs its text beside it, or has no glyph.
+    Special,
+}
+
+/// Glyphs that wait to be shown by one operator.
+#[derive(Default)]
+struct ShownText {
+    bytes: Vec<u8>,
+    /// Inside the parentheses of a string.
+    open: bool,
+    adjusted: bool,
+    /// Where the reader's pen is, and where it should be, in thousandths of an em.
+    pen: f32,
+    wanted: f32,
+    rise: f32,
+}
+
+impl ShownText {
+    fn start(&mut self) {
+        self.bytes.clear();
+        self.open = false;
+        self.adjusted = false;
+        self.pen = 0.0;
+        self.wanted = 0.0;
+        self.rise = 0.0;
+    }
+
+    fn glyph(&mut self, code: u16, width: f32, at: f32) {
+        let off = at - self.pen;
+        if off.abs() > TOLERANCE {
+            if self.open {
+                self.bytes.push(b')');
+                self.open = false;
+            }
+            let rounded = (off * 10.0).round() / 10.0;
+            self.bytes.number(-rounded, 1);
+            self.pen += rounded;
+            self.adjusted = true;
+        }
+        if !self.open {
+            self.bytes.push(b'(');
+            self.open = true;
+        }
+        for byte in code.to_be_bytes() {
+            self.bytes.escaped(byte);
+        }
+        self.pen += width;
+    }
+
+    /// Writes what waits.
+    fn show(&mut self, out: &mut Vec<u8>) {
+        if self.open {
+            self.bytes.push(b')');
+            self.open = false;
+        }
+        if self.bytes.is_empty() {
+            return;
+        }
+        if self.adjusted {
+            out.push(b'[');
+            out.append(&mut self.bytes);
+            out.raw("]TJ\n");
+        } else {
+            out.append(&mut self.bytes);
+            out.raw("Tj\n");
+        }
+        self.adjusted = false;
+    }
 }
 
 /// What a run needs besides itself.
 pub(super) struct RunContext<'a> {
     pub shaper: &'a Shaper,
-    pub fonts: &'a FontCache,
-    /// Glyph of the space in the face and its advance in em.
+    pub file: &'a mut File,
+    /// Height of the page, where PDF's ordinate starts.
+    pub page_height: f32,
+    /// Space between letters, in points.
     pub letter_spacing: f32,
 }
 
 impl TextWriter {
-    pub fn draw(
-        &mut self,
-        surface: &mut Surface<'_>,
-        run: &TextRun,
-        words: &[PlacedWord],
-        context: &RunContext<'_>,
-    ) {
-        if run.rotated {
-            let turn = Transform::from_row(0.0, -1.0, 1.0, 0.0, run.x, run.y);
-            surface.push_transform(&turn);
-            self.draw_at(surface, (0.0, 0.0), run, words, context);
-            surface.pop();
-        } else {
-            self.draw_at(surface, (run.x, run.y), run, words, context);
-        }
+    /// Another page begins.
+    pub fn begin_page(&mut self) {
+        self.set = None;
     }
 
-    fn draw_at(
+    pub fn draw(
         &mut self,
-        surface: &mut Surface<'_>,
-        (x, y): (f32, f32),
+        out: &mut Vec<u8>,
         run: &TextRun,
         words: &[PlacedWord],
-        context: &RunContext<'_>,
+        context: &mut RunContext<'_>,
     ) {
         let mut index = 0;
         while index < words.len() {
             let face = context.shaper.word(words[index].word).face;
-            self.glyphs.clear();
-            self.text.clear();
-            let left = words[index].x;
-            self.end = left;
-            let first = index;
-            while index < words.len() {
-                let placed = words[index];
-                let word = context.shaper.word(placed.word);
-                if word.face != face {
-                    break;
-                }
-                if index > first {
-                    self.gap(placed, face, run.size, context);
-                }
-                self.push(word, run.size, context);
-                index += 1;
-            }
-            let Some(font) = context.fonts.get(face, context.shaper) else {
-                continue;
-            };
-            if self.glyphs.is_empty() {
-                continue;
-            }
-            let start = Point::from_xy(x + left, y);
-            surface.draw_glyphs(start, &self.glyphs, font, &self.text, run.size, false);
+            let count = words[index..]
+                .iter()
+                .take_while(|placed| context.shaper.word(placed.word).face == face)
+                .count();
+            self.piece(out, run, face, &words[index..index + count], context);
+            index += count;
         }
     }
 
-    /// Bridges the distance to the next word: by a space where one stands in the text, else by a
-    /// wider last glyph.
-    fn gap(&mut self, next: PlacedWord, face: FaceId, size: f32, context: &RunContext<'_>) {
-        let gap = (next.x - self.end) / size;
-        self.end = next.x;
-        if next.space {
-            let start = self.text.len();
-            self.text.push(' ');
-            let glyph = context
-                .shaper
-                .library()
-                .face(face)
-                .and_then(|data| data.ascii_glyph(' '));
-            if let Some(id) = glyph {
-                self.glyphs.push(PlacedGlyph {
-                    id: u32::from(id),
-                    range: start..start + 1,
-                    advance: gap,
-                    x_offset: 0.0,
-                    y_offset: 0.0,
-                });
-                return;
-            }
-        }
-        if let Some(last) = self.glyphs.last_mut() {
-            last.advance += gap;
-        }
-    }
-
-    fn push(&mut self, word: &Word, size: f32, context: &RunContext<'_>) {
-        let Some(data) = context.shaper.library().face(word.face) else {
+    /// Words of one face.
+    fn piece(
+        &mut self,
+        out: &mut Vec<u8>,
+        run: &TextRun,
+        face: FaceId,
+        words: &[PlacedWord],
+        context: &mut RunContext<'_>,
+    ) {
+        let index = self.fonts.index(face, context.shaper, context.file);
+        let Some(font) = self.fonts.get(index) else {
             return;
         };
-        let base = self.text.len();
-        self.text.push_str(&word.text);
-        let units = data.units_per_em;
-        let spacing = context.letter_spacing / size;
-        let mut width = 0.0;
-        for (index, glyph) in word.glyphs.iter().enumerate() {
-            let advance = f32::from(glyph.advance) / units + spacing;
-            width += advance;
-            let start = usize::from(glyph.cluster);
-            let end = cluster_end(word, index);
-            self.glyphs.push(PlacedGlyph {
-                id: u32::from(glyph.id),
-                range: base + start..base + end,
-                advance,
-                x_offset: f32::from(glyph.x_offset) / units,
-                y_offset: f32::from(glyph.y_offset) / units,
-            });
+        if self.set != Some((index, run.size)) {
+            self.set = Some((index, run.size));
+            out.raw("/F").integer(index as i64).raw(" ");
+            out.number(run.size, 2).raw(" Tf\n");
         }
-        self.end += width * size;
+        let left = words[0].x;
+        out.raw("BT ");
+        if run.rotated {
+            out.raw("0 1 -1 0 ").length(run.x).raw(" ");
+            out.length(context.page_height - run.y + left).raw(" Tm ");
+        } else {
+            out.length(run.x + left).raw(" ");
+            out.length(context.page_height - run.y).raw(" Td ");
+        }
+        self.string.start();
+        let thousandths = 1000.0 / run.size;
+        let space = (context.shaper.library().face(face)).and_then(|data| data.ascii_glyph(' '));
+        let units = (context.shaper.library().face(face)).map_or(1000.0, |data| data.units_per_em);
+        let scale = Scale {
+            size: run.size,
+            units: 1000.0 / units,
+            spacing: context.letter_spacing * thousandths,
+        };
+        for (position, placed) in words.iter().enumerate() {
+            if position > 0 && placed.space {
+                space_between(font, space, &mut self.string);
+            }
+            self.string.wanted = (placed.x - left) * thousandths;
+            let word = context.shaper.word(placed.word);
+            let number = placed.word.0 as usize;
+            if number >= self.words.len() {
+                self.words.resize(number + 256, Known::Nothing);
+            }
+            if self.words[number] == Known::Nothing {
+                self.words[number] = judge(font, word);
+            }
+            if self.words[number] == Known::Plain {
+                for glyph in &word.glyphs {
+                    show_glyph(out, font, glyph, &scale, &mut self.string);
+                }
+            } else {
+                show_special(out, font, word, &scale, &mut self.string, &mut self.missing);
+            }
+        }
+        self.string.show(out);
+        if self.string.rise != 0.0 {
+            out.raw("0 Ts ");
+        }
+        out.raw("ET\n");
     }
+}
+
+struct Scale {
+    /// Font size in points.
+    size: f32,
+    /// Thousandths of an em to a font unit.
+    units: f32,
+    /// Letter spacing in thousandths of an em.
+    spacing: f32,
+}
+
+fn space_between(font: &mut FontUse, glyph: Option<u16>, string: &mut ShownText) {
+    if let Some(glyph) = glyph {
+        let (code, width) = font.code(glyph);
+        font.mean(code, " ");
+        string.glyph(code, width, string.wanted);
+    }
+}
+
+fn show_glyph(
+    out: &mut Vec<u8>,
+    font: &mut FontUse,
+    glyph: &Glyph,
+    scale: &Scale,
+    string: &mut ShownText,
+) {
+    let (code, width) = font.code(glyph.id);
+    let rise = f32::from(glyph.y_offset) * scale.units;
+    if rise != string.rise {
+        string.show(out);
+        string.rise = rise;
+        // Not scaled by the font size, section 9.3.7.
+        out.number(rise / 1000.0 * scale.size, 3).raw(" Ts\n");
+    }
+    let at = string.wanted + f32::from(glyph.x_offset) * scale.units;
+    string.glyph(code, width, at);
+    string.wanted += f32::from(glyph.advance) * scale.units + scale.spacing;
+}
+
+/// Shows a word of which some cluster does not say its text.
+fn show_special(
+    out: &mut Vec<u8>,
+    font: &mut FontUse,
+    word: &Word,
+    scale: &Scale,
+    string: &mut ShownText,
+    missing: &mut Vec<String>,
+) {
+    for glyphs in clusters(word) {
+        let text = cluster_text(word, glyphs.start);
+        let actual = !means(font, word, glyphs.clone(), text);
+        if actual {
+            // Another text than the glyphs say elsewhere, section 14.9.4.
+            string.show(out);
+            out.raw("/Span<</ActualText").text(text).raw(">>BDC\n");
+        }
+        for glyph in &word.glyphs[glyphs] {
+            if glyph.id == 0 && missing.len() < MAX_MISSING {
+                missing.push(text.to_owned());
+            }
+            show_glyph(out, font, glyph, scale, string);
+        }
+        if actual {
+            string.show(out);
+            out.raw("EMC\n");
+        }
+    }
+}
+
+fn judge(font: &mut FontUse, word: &Word) -> Known {
+    let mut known = Known::Plain;
+    for glyphs in clusters(word) {
+        let text = cluster_text(word, glyphs.start);
+        let found = word.glyphs[glyphs.clone()]
+            .iter()
+            .all(|glyph| glyph.id != 0);
+        if !means(font, word, glyphs, text) || !found {
+            known = Known::Special;
+        }
+    }
+    known
+}
+
+/// Glyphs of one cluster each.
+fn clusters(word: &Word) -> impl Iterator<Item = Range<usize>> {
+    let mut next = 0;
+    std::iter::from_fn(move || {
+        let first = word.glyphs.get(next)?;
+        let start = next;
+        next += word.glyphs[start..]
+            .iter()
+            .take_while(|glyph| glyph.cluster == first.cluster)
+            .count();
+        Some(start..next)
+    })
+}
+
+fn cluster_text(word: &Word, index: usize) -> &str {
+    &word.text[usize::from(word.glyphs[index].cluster)..cluster_end(word, index)]
+}
+
+/// Notes what the glyphs of a cluster stand for; false where their codes cannot say it.
+fn means(font: &mut FontUse, word: &Word, glyphs: Range<usize>, text: &str) -> bool {
+    let glyphs = &word.glyphs[glyphs];
+    if let [only] = glyphs {
+        let (code, _) = font.code(only.id);
+        return only.id == 0 || font.mean(code, text);
+    }
+    // A character for each glyph in reading order, and what is left for the last.
+    let mut rest = text;
+    let mut all = true;
+    for position in 0..glyphs.len() {
+        let glyph = if word.right_to_left {
+            glyphs[glyphs.len() - 1 - position]
+        } else {
+            glyphs[position]
+        };
+        let last = position + 1 == glyphs.len();
+        let length = rest.chars().next().map_or(0, char::len_utf8);
+        let (own, after) = rest.split_at(if last { rest.len() } else { length });
+        rest = after;
+        let (code, _) = font.code(glyph.id);
+        all &= if own.is_empty() {
+            font.mean(code, text);
+            false
+        } else {
+            font.mean(code, own)
+        };
+    }
+    all
 }
 
 /// Byte after the cluster of a word's glyph.

@@ -7,14 +7,14 @@ use zune_jpeg::{
 };
 
 /// Width, height and straight RGBA of a picture.
-pub(super) struct Pixels {
+pub(crate) struct Pixels {
     pub width: u32,
     pub height: u32,
     pub rgba: Vec<u8>,
 }
 
 /// Decodes a picture; `None` where it is broken.
-pub(super) fn decode(data: &ImageData) -> Option<Pixels> {
+pub(crate) fn decode(data: &ImageData) -> Option<Pixels> {
     let pixels = match data.format {
         ImageFormat::Png => decode_png(&data.bytes),
         ImageFormat::Jpeg => decode_jpeg(&data.bytes),

@@ -1,0 +1,201 @@
+//! The bytes of a PDF file: streams, object streams and the cross-reference stream,
+//! ISO 32000-1 sections 7.5.7 and 7.5.8.
+//!
+//! Objects are written as they come and forgotten: half a million structure elements are held as
+//! compressed object streams, not as objects.
+
+use flate2::{Compress, Compression, FlushCompress, Status};
+use rustc_hash::FxHasher;
+use std::hash::Hasher;
+
+use super::syntax::{Reference, Syntax};
+
+/// Objects of an object stream.
+const PACK_OBJECTS: usize = 256;
+/// Bytes of an object stream before compression, after which it ends.
+const PACK_BYTES: usize = 32 * 1024;
+
+/// Where an object stands.
+#[derive(Clone, Copy)]
+enum Place {
+    Nowhere,
+    At(u32),
+    /// Number of the object stream, and the place inside.
+    Packed(u32, u16),
+}
+
+/// A PDF as it grows.
+pub(super) struct File {
+    out: Vec<u8>,
+    places: Vec<Place>,
+    pack: Vec<u8>,
+    /// Object and offset in the pack.
+    packed: Vec<(Reference, u32)>,
+    deflate: Deflate,
+}
+
+/// A compressor that is used again, with its last result.
+struct Deflate {
+    compress: Compress,
+    result: Vec<u8>,
+}
+
+impl Deflate {
+    fn run(&mut self, data: &[u8]) -> &[u8] {
+        self.compress.reset();
+        self.result.clear();
+        self.result.reserve(data.len() / 2 + 64);
+        loop {
+            let done = self.compress.total_in() as usize;
+            let status =
+                self.compress
+                    .compress_vec(&data[done..], &mut self.result, FlushCompress::Finish);
+            match status {
+                Ok(Status::StreamEnd) | Err(_) => return &self.result,
+                Ok(Status::Ok | Status::BufError) => self.result.reserve(data.len() / 2 + 64),
+            }
+        }
+    }
+}
+
+impl File {
+    pub fn new() -> Self {
+        // The comment tells transfer programs that the file is not text.
+        let out = b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n".to_vec();
+        Self {
+            out,
+            places: vec![Place::Nowhere],
+            pack: Vec::new(),
+            packed: Vec::new(),
+            deflate: Deflate {
+                compress: Compress::new(Compression::new(6), true),
+                result: Vec::new(),
+            },
+        }
+    }
+
+    /// The number of an object that is written later.
+    pub fn reserve(&mut self) -> Reference {
+        self.places.push(Place::Nowhere);
+        Reference(self.places.len() as u32 - 1)
+    }
+
+    /// Writes an object that is no stream.
+    pub fn object(&mut self, reference: Reference, write: impl FnOnce(&mut Vec<u8>)) {
+        self.packed.push((reference, self.pack.len() as u32));
+        write(&mut self.pack);
+        self.pack.push(b'\n');
+        if self.packed.len() >= PACK_OBJECTS || self.pack.len() >= PACK_BYTES {
+            self.end_pack();
+        }
+    }
+
+    /// Writes a new object that is no stream.
+    pub fn add(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> Reference {
+        let reference = self.reserve();
+        self.object(reference, write);
+        reference
+    }
+
+    /// Writes a compressed stream; `entries` are those of its dictionary besides length and filter.
+    pub fn stream(&mut self, reference: Reference, entries: &str, data: &[u8]) {
+        self.deflate.run(data);
+        let data = std::mem::take(&mut self.deflate.result);
+        self.plain_stream(reference, &format!("{entries}/Filter/FlateDecode"), &data);
+        self.deflate.result = data;
+    }
+
+    /// Writes a stream as it is; its filter, if any, is among `entries`.
+    pub fn plain_stream(&mut self, reference: Reference, entries: &str, data: &[u8]) {
+        self.places[reference.0 as usize] = Place::At(self.out.len() as u32);
+        self.out.integer(i64::from(reference.0)).raw(" 0 obj\n<<");
+        self.out.raw(entries).raw("/Length ");
+        self.out.integer(data.len() as i64).raw(">>stream\n");
+        self.out.extend_from_slice(data);
+        self.out.raw("\nendstream\nendobj\n");
+    }
+
+    fn end_pack(&mut self) {
+        if self.packed.is_empty() {
+            return;
+        }
+        let stream = self.reserve();
+        let mut data = Vec::with_capacity(self.pack.len() + self.packed.len() * 12);
+        for (index, (reference, offset)) in self.packed.iter().enumerate() {
+            self.places[reference.0 as usize] = Place::Packed(stream.0, index as u16);
+            data.integer(i64::from(reference.0)).raw(" ");
+            data.integer(i64::from(*offset)).raw(" ");
+        }
+        let first = data.len();
+        data.append(&mut self.pack);
+        let entries = format!("/Type/ObjStm/N {}/First {first}", self.packed.len());
+        self.packed.clear();
+        self.stream(stream, &entries, &data);
+    }
+
+    /// Ends the file. `None` where it is larger than the 4 GiB that its offsets reach.
+    pub fn finish(mut self, catalog: Reference, info: Reference) -> Option<Vec<u8>> {
+        self.end_pack();
+        let table = self.reserve();
+        let start = self.out.len();
+        u32::try_from(start).ok()?;
+        self.places[table.0 as usize] = Place::At(start as u32);
+        let rows = self.rows();
+        let mut entries = format!("/Type/XRef/Size {}/W[1 4 2]", self.places.len()).into_bytes();
+        entries.raw("/DecodeParms<</Predictor 12/Columns 7>>/Root ");
+        entries.reference(catalog).raw("/Info ").reference(info);
+        let id = self.identifier();
+        entries.raw(&format!("/ID[<{id}><{id}>]"));
+        let entries = String::from_utf8_lossy(&entries).into_owned();
+        self.stream(table, &entries, &rows);
+        self.out.raw("startxref\n").integer(start as i64);
+        self.out.raw("\n%%EOF\n");
+        Some(self.out)
+    }
+
+    /// Rows of the cross-reference stream, each as the difference from the one above.
+    fn rows(&self) -> Vec<u8> {
+        let mut rows = Vec::with_capacity(self.places.len() * 8);
+        let mut above = [0_u8; 7];
+        for (number, place) in self.places.iter().enumerate() {
+            let (kind, field, last) = match *place {
+                Place::Nowhere if number == 0 => (0, 0, 0xffff_u16),
+                Place::Nowhere => (0, 0, 0),
+                Place::At(offset) => (1, offset, 0),
+                Place::Packed(stream, index) => (2, stream, index),
+            };
+            let mut row = [0; 7];
+            row[0] = kind;
+            row[1..5].copy_from_slice(&field.to_be_bytes());
+            row[5..7].copy_from_slice(&last.to_be_bytes());
+            // Filter type 2 is "up", PNG section 9.2.
+            rows.push(2);
+            rows.extend(
+                row.iter()
+                    .zip(above)
+                    .map(|(new, old)| new.wrapping_sub(old)),
+            );
+            above = row;
+        }
+        rows
+    }
+
+    /// A file identifier of its content, section 14.4: not a secret, only different for different
+    /// files.
+    fn identifier(&self) -> String {
+        let mut checksum = flate2::Crc::new();
+        checksum.update(&self.out);
+        let mut hasher = FxHasher::default();
+        for chunk in self.out.chunks(8) {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            hasher.write_u64(u64::from_le_bytes(word));
+        }
+        format!(
+            "{:08X}{:016X}{:08X}",
+            checksum.sum(),
+            hasher.finish(),
+            self.out.len()
+        )
+    }
+}

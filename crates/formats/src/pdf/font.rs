@@ -1,0 +1,322 @@
+//! Embedded fonts: composite fonts with the identity encoding, of which only the glyphs in use are
+//! written, ISO 32000-1 sections 9.7 to 9.10.
+
+use std::sync::Arc;
+
+use platen_layout::{FaceData, FaceId, Shaper};
+use rustc_hash::FxHashMap;
+use skrifa::{
+    FontRef, GlyphId, MetadataProvider,
+    instance::{LocationRef, Size},
+    raw::TableProvider,
+    string::StringId,
+};
+use subsetter::GlyphRemapper;
+
+use super::{
+    Error,
+    file::File,
+    syntax::{Reference, Syntax},
+};
+
+/// The most characters that a `bfchar` block may have, Adobe technical note 5411.
+const MAX_BLOCK: usize = 100;
+
+/// What a code stands for in the text.
+#[derive(Clone, Debug, PartialEq)]
+enum Meaning {
+    Unset,
+    One(char),
+    Many(Box<str>),
+}
+
+/// A face as far as the document uses it.
+pub(super) struct FontUse {
+    data: Arc<FaceData>,
+    pub reference: Reference,
+    /// The code of each glyph; 0 where it has none yet.
+    codes: Vec<u16>,
+    mapper: GlyphRemapper,
+    /// By code: meaning and advance in thousandths of an em.
+    meanings: Vec<Meaning>,
+    widths: Vec<f32>,
+}
+
+impl FontUse {
+    fn new(data: Arc<FaceData>, reference: Reference) -> Option<Self> {
+        let notdef = advance(&data, 0)?;
+        Some(Self {
+            data,
+            reference,
+            codes: Vec::new(),
+            mapper: GlyphRemapper::new(),
+            meanings: vec![Meaning::Unset],
+            widths: vec![notdef],
+        })
+    }
+
+    /// The code of a glyph and its advance in thousandths of an em.
+    pub fn code(&mut self, glyph: u16) -> (u16, f32) {
+        let index = usize::from(glyph);
+        if index >= self.codes.len() {
+            self.codes.resize(index + 64, 0);
+        }
+        let known = self.codes[index];
+        if known != 0 || glyph == 0 {
+            return (known, self.widths[usize::from(known)]);
+        }
+        let code = self.mapper.remap(glyph);
+        let width = advance(&self.data, glyph).unwrap_or(0.0);
+        self.codes[index] = code;
+        self.meanings.push(Meaning::Unset);
+        self.widths.push(width);
+        (code, width)
+    }
+
+    /// Says that `code` stands for `text`; false where it stands for something else already.
+    pub fn mean(&mut self, code: u16, text: &str) -> bool {
+        let meaning = &mut self.meanings[usize::from(code)];
+        match meaning {
+            Meaning::Unset => {
+                let mut characters = text.chars();
+                *meaning = match (characters.next(), characters.next()) {
+                    (Some(only), None) => Meaning::One(only),
+                    _ => Meaning::Many(text.into()),
+                };
+                true
+            }
+            Meaning::One(known) => {
+                let mut buffer = [0; 4];
+                known.encode_utf8(&mut buffer) == text
+            }
+            Meaning::Many(known) => **known == *text,
+        }
+    }
+
+    /// The advance that the layout reckons with may differ from the font's; this is the font's.
+    fn font(&self) -> Option<FontRef<'_>> {
+        self.data.font_ref()
+    }
+
+    fn write(&self, file: &mut File) -> Result<(), Error> {
+        let broken = |reason: String| Error::Font(reason);
+        let font = self
+            .font()
+            .ok_or_else(|| broken("it cannot be read".to_owned()))?;
+        let name = subset_name(&font, &self.mapper);
+        let subset = subsetter::subset(self.data.bytes.as_ref(), self.data.index, &self.mapper)
+            .map_err(|error| broken(format!("{name}: {error:?}")))?;
+        let program = file.reserve();
+        let compact = table(&subset, b"CFF ");
+        match compact {
+            Some(compact) => file.stream(program, "/Subtype/CIDFontType0C", compact),
+            None => file.stream(program, &format!("/Length1 {}", subset.len()), &subset),
+        }
+        let descriptor = self.descriptor(file, &font, &name, program, compact.is_some());
+        let kind = if compact.is_some() { "0" } else { "2" };
+        let descendant = file.add(|out| {
+            out.raw("<</Type/Font/Subtype/CIDFontType").raw(kind);
+            out.raw("/BaseFont").name(&name);
+            out.raw("/CIDSystemInfo<</Registry(Adobe)/Ordering(Identity)/Supplement 0>>");
+            out.raw("/FontDescriptor ").reference(descriptor);
+            if compact.is_none() {
+                out.raw("/CIDToGIDMap/Identity");
+            }
+            out.raw("/DW 0/W[0[");
+            for width in &self.widths {
+                out.number(*width, 2).raw(" ");
+            }
+            out.raw("]]>>");
+        });
+        let unicode = file.reserve();
+        file.stream(unicode, "", &self.unicode_map());
+        let reference = self.reference;
+        file.object(reference, |out| {
+            out.raw("<</Type/Font/Subtype/Type0/BaseFont").name(&name);
+            out.raw("/Encoding/Identity-H/DescendantFonts[")
+                .reference(descendant);
+            out.raw("]/ToUnicode ").reference(unicode).raw(">>");
+        });
+        Ok(())
+    }
+
+    fn descriptor(
+        &self,
+        file: &mut File,
+        font: &FontRef<'_>,
+        name: &str,
+        program: Reference,
+        compact: bool,
+    ) -> Reference {
+        const FIXED: i64 = 1;
+        const SYMBOLIC: i64 = 1 << 2;
+        const ITALIC: i64 = 1 << 6;
+        let metrics = font.metrics(Size::unscaled(), LocationRef::default());
+        let units = 1000.0 / self.data.units_per_em;
+        let mut flags = SYMBOLIC;
+        if metrics.is_monospace {
+            flags |= FIXED;
+        }
+        if metrics.italic_angle != 0.0 {
+            flags |= ITALIC;
+        }
+        let weight = font.attributes().weight.value();
+        file.add(|out| {
+            out.raw("<</Type/FontDescriptor/FontName").name(name);
+            out.raw("/Flags ").integer(flags).raw("/FontBBox[");
+            let bounds = metrics.bounds.unwrap_or_default();
+            for edge in [bounds.x_min, bounds.y_min, bounds.x_max, bounds.y_max] {
+                out.number(edge * units, 0).raw(" ");
+            }
+            out.raw("]/ItalicAngle ").number(metrics.italic_angle, 2);
+            out.raw("/Ascent ").number(metrics.ascent * units, 0);
+            out.raw("/Descent ").number(metrics.descent * units, 0);
+            let capitals = metrics.cap_height.unwrap_or(metrics.ascent);
+            out.raw("/CapHeight ").number(capitals * units, 0);
+            // No font says how thick its stems are; this is the usual guess from the weight.
+            out.raw("/StemV ").number(10.0 + 0.244 * (weight - 50.0), 0);
+            out.raw(if compact {
+                "/FontFile3 "
+            } else {
+                "/FontFile2 "
+            });
+            out.reference(program).raw(">>");
+        })
+    }
+
+    /// From codes to text, section 9.10.3.
+    fn unicode_map(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        out.raw("/CIDInit/ProcSet findresource begin\n12 dict begin\nbegincmap\n");
+        out.raw("/CIDSystemInfo<</Registry(Adobe)/Ordering(UCS)/Supplement 0>>def\n");
+        out.raw("/CMapName/Adobe-Identity-UCS def\n/CMapType 2 def\n");
+        out.raw("1 begincodespacerange\n<0000><FFFF>\nendcodespacerange\n");
+        let known: Vec<(usize, &Meaning)> = (self.meanings.iter().enumerate())
+            .filter(|(_, meaning)| **meaning != Meaning::Unset)
+            .collect();
+        for block in known.chunks(MAX_BLOCK) {
+            out.integer(block.len() as i64).raw(" beginbfchar\n");
+            for (code, meaning) in block {
+                out.raw(&format!("<{code:04X}><"));
+                let mut buffer = [0; 4];
+                let text = match meaning {
+                    Meaning::One(character) => &*character.encode_utf8(&mut buffer),
+                    Meaning::Many(text) => text,
+                    Meaning::Unset => "",
+                };
+                for unit in text.encode_utf16() {
+                    out.raw(&format!("{unit:04X}"));
+                }
+                out.raw(">\n");
+            }
+            out.raw("endbfchar\n");
+        }
+        out.raw("endcmap\nCMapName currentdict/CMap defineresource pop\nend\nend");
+        out
+    }
+
+    /// True where the font's licence forbids embedding, OpenType `OS/2` `fsType`.
+    fn is_restricted(&self) -> bool {
+        let permissions = self
+            .font()
+            .and_then(|font| Some(font.os2().ok()?.fs_type()));
+        permissions.is_some_and(|bits| bits & 0xf == 2)
+    }
+}
+
+/// Advance of a glyph in thousandths of an em, as it is written: with two decimals.
+fn advance(data: &FaceData, glyph: u16) -> Option<f32> {
+    let font = data.font_ref()?;
+    let metrics = font.glyph_metrics(Size::unscaled(), LocationRef::default());
+    let width = metrics.advance_width(GlyphId::from(glyph)).unwrap_or(0.0);
+    Some((width * 100_000.0 / data.units_per_em).round() / 100.0)
+}
+
+/// Name of a subset: six letters that differ by what is in it, and the font's name,
+/// section 9.6.4.
+fn subset_name(font: &FontRef<'_>, mapper: &GlyphRemapper) -> String {
+    use std::hash::Hasher;
+    let mut hasher = rustc_hash::FxHasher::default();
+    for glyph in mapper.remapped_gids() {
+        hasher.write_u16(glyph);
+    }
+    let mut code = hasher.finish();
+    let mut name: String = (0..6)
+        .map(|_| {
+            let letter = char::from(b'A' + (code % 26) as u8);
+            code /= 26;
+            letter
+        })
+        .collect();
+    name.push('+');
+    let own = font
+        .localized_strings(StringId::POSTSCRIPT_NAME)
+        .english_or_first()
+        .map(|own| own.to_string());
+    let own = own.as_deref().unwrap_or("Unnamed");
+    name.extend(own.chars().filter(char::is_ascii_graphic).take(100));
+    name
+}
+
+/// A table of an OpenType file.
+fn table<'a>(file: &'a [u8], tag: &[u8; 4]) -> Option<&'a [u8]> {
+    let count = u16::from_be_bytes(file.get(4..6)?.try_into().ok()?);
+    (0..usize::from(count)).find_map(|index| {
+        let record = file.get(12 + index * 16..28 + index * 16)?;
+        if &record[..4] != tag {
+            return None;
+        }
+        let offset = u32::from_be_bytes(record[8..12].try_into().ok()?) as usize;
+        let length = u32::from_be_bytes(record[12..16].try_into().ok()?) as usize;
+        file.get(offset..offset.checked_add(length)?)
+    })
+}
+
+/// The fonts of a document, in order of first use.
+#[derive(Default)]
+pub(super) struct Fonts {
+    uses: Vec<Option<FontUse>>,
+    index: FxHashMap<FaceId, usize>,
+}
+
+impl Fonts {
+    /// Index of a face among the document's fonts; [`Fonts::get`] gives it.
+    pub fn index(&mut self, face: FaceId, shaper: &Shaper, file: &mut File) -> usize {
+        *self.index.entry(face).or_insert_with(|| {
+            let data = shaper.library().face(face).cloned();
+            let font = data.and_then(|data| FontUse::new(data, file.reserve()));
+            self.uses.push(font);
+            self.uses.len() - 1
+        })
+    }
+
+    /// A font; `None` where its file is gone or broken.
+    pub fn get(&mut self, index: usize) -> Option<&mut FontUse> {
+        self.uses[index].as_mut()
+    }
+
+    /// Entries of the resource dictionary.
+    pub fn resources(&self, out: &mut Vec<u8>) {
+        out.raw("/Font<<");
+        for (index, font) in self.uses.iter().enumerate() {
+            if let Some(font) = font {
+                out.raw("/F").integer(index as i64).raw(" ");
+                out.reference(font.reference);
+            }
+        }
+        out.raw(">>");
+    }
+
+    /// Writes all fonts. Returns true where the licence of one forbids embedding.
+    ///
+    /// # Errors
+    /// [`Error::Font`] where a font is broken.
+    pub fn write(&self, file: &mut File) -> Result<bool, Error> {
+        let mut restricted = false;
+        for font in self.uses.iter().flatten() {
+            restricted |= font.is_restricted();
+            font.write(file)?;
+        }
+        Ok(restricted)
+    }
+}

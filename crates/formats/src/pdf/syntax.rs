@@ -1,0 +1,166 @@
+//! The tokens of a PDF: numbers, strings and references, ISO 32000-1 section 7.3.
+
+/// Number of an indirect object; its generation is 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct Reference(pub u32);
+
+/// Appends tokens to a content stream or an object.
+pub(super) trait Syntax {
+    /// Bytes as they are.
+    fn raw(&mut self, bytes: &str) -> &mut Self;
+    /// A whole number.
+    fn integer(&mut self, value: i64) -> &mut Self;
+    /// A number with at most `decimals` digits after the point, at most 5; 0 where it is not
+    /// finite.
+    fn number(&mut self, value: f32, decimals: u32) -> &mut Self;
+    /// A length or coordinate in points: two decimals are 3.5 µm.
+    fn length(&mut self, value: f32) -> &mut Self {
+        self.number(value, 2)
+    }
+    /// `12 0 R`.
+    fn reference(&mut self, reference: Reference) -> &mut Self;
+    /// A text string: ASCII as it is, else UTF-16 with its mark.
+    fn text(&mut self, text: &str) -> &mut Self;
+    /// A byte of a literal string, escaped where it must be.
+    fn escaped(&mut self, byte: u8);
+    /// A name with its slash.
+    fn name(&mut self, name: &str) -> &mut Self;
+}
+
+impl Syntax for Vec<u8> {
+    fn raw(&mut self, bytes: &str) -> &mut Self {
+        self.extend_from_slice(bytes.as_bytes());
+        self
+    }
+
+    fn integer(&mut self, value: i64) -> &mut Self {
+        if value < 0 {
+            self.push(b'-');
+        }
+        digits(self, value.unsigned_abs());
+        self
+    }
+
+    fn number(&mut self, value: f32, decimals: u32) -> &mut Self {
+        let scale = 10_u64.pow(decimals.min(5));
+        let scaled = (f64::from(value) * scale as f64).round();
+        // Readers need not take more than 32,767 in old versions; nothing on a page is larger
+        // than this.
+        let scaled = if scaled.is_finite() {
+            scaled.clamp(-1e15, 1e15) as i64
+        } else {
+            0
+        };
+        if scaled < 0 {
+            self.push(b'-');
+        }
+        let magnitude = scaled.unsigned_abs();
+        digits(self, magnitude / scale);
+        let mut rest = magnitude % scale;
+        if rest > 0 {
+            self.push(b'.');
+            let mut unit = scale / 10;
+            while rest > 0 {
+                self.push(b'0' + (rest / unit) as u8);
+                rest %= unit;
+                unit /= 10;
+            }
+        }
+        self
+    }
+
+    fn reference(&mut self, reference: Reference) -> &mut Self {
+        digits(self, u64::from(reference.0));
+        self.raw(" 0 R")
+    }
+
+    fn text(&mut self, text: &str) -> &mut Self {
+        self.push(b'(');
+        if text.bytes().all(|byte| (0x20..0x7f).contains(&byte)) {
+            for byte in text.bytes() {
+                self.escaped(byte);
+            }
+        } else {
+            self.extend_from_slice(&[0xfe, 0xff]);
+            for unit in text.encode_utf16() {
+                for byte in unit.to_be_bytes() {
+                    self.escaped(byte);
+                }
+            }
+        }
+        self.push(b')');
+        self
+    }
+
+    fn escaped(&mut self, byte: u8) {
+        match byte {
+            b'(' | b')' | b'\\' => self.extend_from_slice(&[b'\\', byte]),
+            // An end of line inside a string would be read as a line feed.
+            b'\r' => self.extend_from_slice(b"\\r"),
+            _ => self.push(byte),
+        }
+    }
+
+    fn name(&mut self, name: &str) -> &mut Self {
+        self.push(b'/');
+        for byte in name.bytes() {
+            if byte.is_ascii_alphanumeric() || b"-_.+".contains(&byte) {
+                self.push(byte);
+            } else {
+                const HEX: &[u8; 16] = b"0123456789ABCDEF";
+                let code = [
+                    b'#',
+                    HEX[usize::from(byte >> 4)],
+                    HEX[usize::from(byte & 15)],
+                ];
+                self.extend_from_slice(&code);
+            }
+        }
+        self
+    }
+}
+
+fn digits(out: &mut Vec<u8>, mut value: u64) {
+    let mut buffer = [0_u8; 20];
+    let mut start = buffer.len();
+    loop {
+        start -= 1;
+        buffer[start] = b'0' + (value % 10) as u8;
+        value /= 10;
+        if value == 0 {
+            break;
+        }
+    }
+    out.extend_from_slice(&buffer[start..]);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn number(value: f32, decimals: u32) -> String {
+        let mut out = Vec::new();
+        out.number(value, decimals);
+        String::from_utf8(out).unwrap_or_default()
+    }
+
+    #[test]
+    fn numbers() {
+        assert_eq!(number(1.0, 2), "1");
+        assert_eq!(number(-0.254, 2), "-0.25");
+        assert_eq!(number(0.05, 2), "0.05");
+        assert_eq!(number(841.889_8, 2), "841.89");
+        assert_eq!(number(-0.001, 2), "0");
+        assert_eq!(number(f32::NAN, 2), "0");
+    }
+
+    #[test]
+    fn strings() {
+        let mut out = Vec::new();
+        out.text("a(b)\\").text("é\r").name("text/xml");
+        assert_eq!(
+            out,
+            b"(a\\(b\\)\\\\)(\xfe\xff\x00\xe9\x00\\r)/text#2Fxml".to_vec()
+        );
+    }
+}
