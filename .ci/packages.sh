@@ -7,6 +7,8 @@ need pdftotext poppler-utils
 need qpdf qpdf
 need soffice "libreoffice-writer-nogui libreoffice-calc-nogui libreoffice-impress-nogui"
 need cc gcc
+need javac default-jdk-headless
+need mvn maven
 venv="${XDG_CACHE_HOME:-$HOME/.cache}/platen/venv"
 if ! command -v openxml-audit >/dev/null 2>&1 && [ ! -x "$venv/bin/openxml-audit" ]; then
     if python3 -m venv "$venv" >/dev/null 2>&1 && "$venv/bin/pip" install -q openxml-audit 2>/dev/null; then
@@ -17,8 +19,7 @@ if ! command -v openxml-audit >/dev/null 2>&1 && [ ! -x "$venv/bin/openxml-audit
         missing="$missing python3-venv"
     fi
 fi
-[ -n "$missing" ] || exit 0
-if command -v apt-get >/dev/null 2>&1 && [ "$(id -u)" = 0 ]; then
+if [ -n "$missing" ] && command -v apt-get >/dev/null 2>&1 && [ "$(id -u)" = 0 ]; then
     echo "installing:$missing"
     apt-get update -qq
     # shellcheck disable=SC2086 # a list of packages
@@ -27,6 +28,16 @@ if command -v apt-get >/dev/null 2>&1 && [ "$(id -u)" = 0 ]; then
         python3 -m venv "$venv" && "$venv/bin/pip" install -q openxml-audit ||
             echo "not installed: openxml-audit, which PyPI has"
     fi
-else
+elif [ -n "$missing" ]; then
     echo "not installed:$missing; the tests that want them are skipped, or fail with REQUIRE_ALL=1"
+fi
+jars="${XDG_CACHE_HOME:-$HOME/.cache}/platen/verapdf"
+if [ ! -d "$jars" ] && command -v mvn >/dev/null 2>&1; then
+    if mvn -q -f tests/conformance/pom.xml dependency:copy-dependencies -DoutputDirectory="$jars.new" >/dev/null; then
+        mv "$jars.new" "$jars"
+        echo "installed: veraPDF, into $jars"
+    else
+        rm -rf "$jars.new"
+        echo "not installed: veraPDF, which Maven Central has"
+    fi
 fi

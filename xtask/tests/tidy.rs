@@ -119,7 +119,7 @@ fn libraries_stay_in_their_rooms() {
         ("axum::", "crates/server/"),
         ("hyper::", "crates/server/"),
         ("rusqlite::", "crates/storage/"),
-        ("krilla::", "crates/formats/src/pdf/"),
+        ("subsetter::", "crates/formats/src/pdf/"),
         ("tiny_skia::", "crates/formats/src/picture/"),
         ("minijinja::", "crates/document/src/expression/"),
         ("harfrust::", "crates/layout/src/"),

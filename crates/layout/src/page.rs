@@ -101,6 +101,17 @@ pub enum Item {
         /// The link's tag.
         tag: TagId,
     },
+    /// A form field that waits for a signature.
+    SignatureField {
+        /// Name of the field.
+        name: Arc<str>,
+        /// What it is for, to be read aloud.
+        label: Arc<str>,
+        /// Where.
+        area: Area,
+        /// The field's tag.
+        tag: TagId,
+    },
     /// What follows belongs to this tag, until the next mark.
     Tag(TagId),
     /// What follows is decoration or page furniture, until the next mark.
@@ -254,6 +265,8 @@ pub enum TagKind {
     Figure,
     /// A link.
     Link,
+    /// A form field.
+    Form,
     /// A footnote.
     Note,
     /// A table of contents.

@@ -4,6 +4,7 @@
 //! Everything is written as it comes: pages, then the structure, fonts and catalogue. What is held
 //! in between is a few numbers for each structure element.
 
+mod annotation;
 mod attachment;
 mod color_profile;
 mod file;
@@ -255,6 +256,13 @@ fn catalog(
         if let Some(structure) = structure {
             out.raw("/MarkInfo<</Marked true/Suspects false>>/StructTreeRoot ");
             out.reference(structure);
+        }
+        if !writer.fields.is_empty() {
+            out.raw("/AcroForm<</Fields[");
+            for (_, field) in &writer.fields {
+                out.reference(*field).raw(" ");
+            }
+            out.raw("]>>");
         }
         if let Some(outline) = outline {
             out.raw("/Outlines ").reference(outline);

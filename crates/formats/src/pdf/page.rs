@@ -1,5 +1,4 @@
-//! Pages: content streams with marked content, and link annotations, ISO 32000-1 chapter 8 and
-//! section 12.5.
+//! Pages: content streams with marked content, ISO 32000-1 section 7.7.3 and chapter 8.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -11,6 +10,7 @@ use platen_layout::{
 
 use super::{
     Error,
+    annotation::AnnotationContext,
     file::File,
     graphics::Graphics,
     image,
@@ -19,17 +19,16 @@ use super::{
     text::{RunContext, TextWriter},
 };
 
-/// Links to headings by index, as the paginator writes them.
-const HEADING_TARGET: &str = platen_layout::HEADING_TARGET;
-
 /// Writes pages.
 pub(super) struct PageWriter<'a> {
-    document: &'a Document,
-    layout: &'a Layout,
+    pub document: &'a Document,
+    pub layout: &'a Layout,
     shaper: &'a Shaper,
     /// The pages, the nodes of their tree and the resources that all share.
     pub places: PagePlaces,
     pub text: TextWriter,
+    /// Signature fields, with their names.
+    pub fields: Vec<(String, Reference)>,
     images: HashMap<*const ImageData, usize>,
     written_images: Vec<image::Written>,
     /// The page at hand shows translucent pictures.
@@ -174,6 +173,7 @@ impl<'a> PageWriter<'a> {
             shaper,
             places,
             text: TextWriter::default(),
+            fields: Vec::new(),
             images: HashMap::new(),
             written_images: Vec::new(),
             translucent: false,
@@ -204,12 +204,12 @@ impl<'a> PageWriter<'a> {
             open: None,
         };
         let mut graphics = Graphics::new(page.height);
-        let mut links = Vec::new();
+        let mut waiting = Vec::new();
         for item in &page.items {
             match item {
                 Item::Tag(tag) => marks.want(Mark::Tag(*tag), &mut out, file),
                 Item::Artifact(kind) => marks.wanted = Mark::Artifact(*kind),
-                Item::Link { target, area, tag } => links.push((target, *area, *tag)),
+                Item::Link { .. } | Item::SignatureField { .. } => waiting.push(item),
                 other => {
                     marks.ensure(&mut out, file);
                     self.draw(&mut out, file, page, other, &mut graphics, &mut marks)?;
@@ -218,9 +218,13 @@ impl<'a> PageWriter<'a> {
         }
         marks.close(&mut out);
         let mut annotations = Vec::new();
-        for (link, area, tag) in links {
-            let written = self.link(file, page, link, area, tag, structure.as_deref_mut());
-            annotations.extend(written);
+        for item in waiting {
+            let context = AnnotationContext {
+                file,
+                structure: structure.as_deref_mut(),
+                page: index,
+            };
+            annotations.extend(self.annotation(item, context));
         }
         if let Some(structure) = structure {
             structure.end_page(file);
@@ -311,7 +315,7 @@ impl<'a> PageWriter<'a> {
                 marks.place_figure(area, page.height);
                 graphics.figure(out, figure, *at);
             }
-            Item::Link { .. } | Item::Tag(_) | Item::Artifact(_) => {}
+            Item::Link { .. } | Item::SignatureField { .. } | Item::Tag(_) | Item::Artifact(_) => {}
         }
         Ok(())
     }
@@ -327,71 +331,12 @@ impl<'a> PageWriter<'a> {
         Ok(index)
     }
 
-    /// Writes the link; `None` where it leads nowhere.
-    fn link(
-        &self,
-        file: &mut File,
-        page: &Page,
-        link: &str,
-        area: Area,
-        tag: TagId,
-        structure: Option<&mut Structure<'a>>,
-    ) -> Option<Reference> {
-        let inner = match link.strip_prefix('#') {
-            Some(id) => Some(self.place_of(id)?),
-            None => None,
-        };
-        let reference = file.reserve();
-        let alternative = structure.as_ref().and_then(|all| all.alternative(tag));
-        let description = alternative.unwrap_or(match inner {
-            Some(_) => &self.document.metadata.title,
-            None => link,
-        });
-        let count = self.places.pages.len();
-        let key = structure.map(|all| all.add_annotation(tag, reference, count, file));
-        file.object(reference, |out| {
-            out.raw("<</Type/Annot/Subtype/Link/F 4/Border[0 0 0]/Rect[");
-            let bottom = page.height - area.y - area.height.max(0.1);
-            out.length(area.x).raw(" ").length(bottom).raw(" ");
-            out.length(area.x + area.width.max(0.1)).raw(" ");
-            out.length(page.height - area.y)
-                .raw("]/Contents")
-                .text(description);
-            if let Some(key) = key {
-                out.raw("/StructParent ").integer(key as i64);
-            }
-            match inner {
-                Some((page, y)) => {
-                    out.raw("/Dest");
-                    self.destination(out, page, y);
-                }
-                None => {
-                    out.raw("/A<</S/URI/URI")
-                        .text(&ascii_address(link))
-                        .raw(">>");
-                }
-            }
-            out.raw(">>");
-        });
-        Some(reference)
-    }
-
     /// A place on a page, section 12.3.2.2.
     pub fn destination(&self, out: &mut Vec<u8>, page: u32, y: f32) {
         let height = self.layout.pages[page as usize].height;
         out.push(b'[');
         out.reference(self.places.pages[page as usize]);
         out.raw("/XYZ 0 ").length(height - y).raw(" null]");
-    }
-
-    /// Page and height of a link's target.
-    fn place_of(&self, id: &str) -> Option<(u32, f32)> {
-        if let Some(index) = id.strip_prefix(HEADING_TARGET) {
-            let entry = self.layout.outline.get(index.parse::<usize>().ok()?)?;
-            return Some((entry.page, entry.y));
-        }
-        let anchor = self.layout.anchors.iter().find(|anchor| anchor.id == id)?;
-        Some((anchor.page, anchor.y))
     }
 
     /// Writes what all pages share: fonts, the resource dictionary and the page tree. Returns
@@ -414,20 +359,4 @@ impl<'a> PageWriter<'a> {
         self.places.write(file);
         Ok(restricted)
     }
-}
-
-/// A link's address in ASCII, as section 12.6.4.7 wants it.
-fn ascii_address(link: &str) -> String {
-    let mut address = String::with_capacity(link.len());
-    for character in link.chars() {
-        if character.is_ascii() {
-            address.push(character);
-        } else {
-            let mut buffer = [0; 4];
-            for byte in character.encode_utf8(&mut buffer).bytes() {
-                address.push_str(&format!("%{byte:02X}"));
-            }
-        }
-    }
-    address
 }

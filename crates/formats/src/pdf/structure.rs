@@ -339,6 +339,7 @@ pub(super) fn name(kind: TagKind) -> &'static str {
         TagKind::TableCell => "/TD",
         TagKind::Figure => "/Figure",
         TagKind::Link => "/Link",
+        TagKind::Form => "/Form",
         TagKind::Note => "/Note",
         TagKind::Contents => "/TOC",
         TagKind::ContentsItem => "/TOCI",

@@ -96,7 +96,7 @@ impl Writer<'_> {
                 self.push(format_args!("</g>\n"));
             }
             Item::Link { target, area, .. } => self.link(target, *area),
-            Item::Tag(_) | Item::Artifact(_) => {}
+            Item::SignatureField { .. } | Item::Tag(_) | Item::Artifact(_) => {}
         }
     }
 

@@ -3,8 +3,11 @@
 use std::{collections::VecDeque, sync::Arc};
 
 use platen_document::{
-    Color, Diagnostic,
-    bound::{Align, Barcode, Block, Chart, Image, Inline, LineStyle, Signature, Style, StyleId},
+    Color,
+    bound::{
+        Align, Barcode, Block, Chart, Image, Inline, LineStyle, Signature, Style, StyleId,
+        plain_text,
+    },
 };
 
 use super::{
@@ -280,11 +283,6 @@ impl Composer<'_> {
         place: Place,
         out: &mut dyn Output,
     ) {
-        self.warn_once(Diagnostic::warning(
-            "signature-as-line",
-            &*block.path,
-            "a line to sign on is drawn; it is no form field",
-        ));
         let width = signature.width.min(place.width);
         let x = place.x + self.aligned(Align::Start, place.width - width);
         let mut sink = Sink::default();
@@ -296,6 +294,21 @@ impl Composer<'_> {
             color: self.style(block.style).color,
             style: LineStyle::Solid,
         });
+        let label = signature.label.as_deref().map(plain_text);
+        // On every page the same field would be signed: headers and footers only have the line.
+        if let Some(tag) = self.tag(TagKind::Form, place.tag) {
+            sink.items.push(Item::SignatureField {
+                name: signature.name.as_str().into(),
+                label: label.unwrap_or_else(|| signature.name.clone()).into(),
+                area: Area {
+                    x,
+                    y: 0.0,
+                    width,
+                    height: signature.height,
+                },
+                tag,
+            });
+        }
         let tag = self.tag(TagKind::Paragraph, place.tag);
         let mut height = signature.height;
         if let Some(label) = &signature.label {

@@ -44,7 +44,8 @@ impl Item {
             }
             Self::Rect { area: rect, .. }
             | Self::Image { area: rect, .. }
-            | Self::Link { area: rect, .. } => area(rect),
+            | Self::Link { area: rect, .. }
+            | Self::SignatureField { area: rect, .. } => area(rect),
             Self::Line { from, to, .. } => {
                 *from = (from.0 + dx, from.1 + dy);
                 *to = (to.0 + dx, to.1 + dy);

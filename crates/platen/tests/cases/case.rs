@@ -13,12 +13,10 @@ use crate::{
 /// How much of a case is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
-    /// Every format.
-    All,
-    /// The PDF's text and the CSV: for examples of some pages.
-    Text,
-    /// The number of pages and the CSV: for the longest.
-    Pages,
+    /// Every line.
+    Whole,
+    /// The first and last lines and a checksum of the rest: for examples of many pages.
+    Ends,
 }
 
 /// A template with data and what they give.
@@ -83,10 +81,7 @@ impl Case {
         wrong: &mut Vec<String>,
     ) -> Result<BTreeMap<&'static str, String>, String> {
         let mut results = BTreeMap::new();
-        let mut formats = match self.extent {
-            Extent::All => FORMATS.to_vec(),
-            Extent::Text | Extent::Pages => vec!["pdf"],
-        };
+        let mut formats = FORMATS.to_vec();
         if self.has_table() {
             formats.push("csv");
         }
@@ -104,15 +99,18 @@ impl Case {
         if formats.contains(&"csv") {
             results.insert("out.csv", text_of(&folder.join("out.csv"))?);
         }
-        if self.extent == Extent::All {
-            let package = |format| read(&folder.join(format!("out.{format}")));
-            let docx = reduce::parts(&package("docx")?, reduce::is_docx_part)?;
-            results.insert("docx.xml", docx);
-            let pptx = reduce::parts(&package("pptx")?, reduce::is_pptx_part)?;
-            results.insert("pptx.xml", pptx);
-            let xlsx = reduce::parts(&package("xlsx")?, reduce::is_xlsx_part)?;
-            results.insert("xlsx.xml", xlsx);
-            results.insert("out.html", text_of(&folder.join("out.html"))?);
+        let package = |format| read(&folder.join(format!("out.{format}")));
+        let docx = reduce::parts(&package("docx")?, reduce::is_docx_part)?;
+        results.insert("docx.xml", docx);
+        let pptx = reduce::parts(&package("pptx")?, reduce::is_pptx_part)?;
+        results.insert("pptx.xml", pptx);
+        let xlsx = reduce::parts(&package("xlsx")?, reduce::is_xlsx_part)?;
+        results.insert("xlsx.xml", xlsx);
+        results.insert("out.html", text_of(&folder.join("out.html"))?);
+        if self.extent == Extent::Ends {
+            for text in results.values_mut() {
+                *text = reduce::ends(text);
+            }
         }
         Ok(results)
     }
@@ -132,19 +130,11 @@ impl Case {
             Err(reason) => wrong.push(reason),
         };
         if tools.poppler {
-            if self.extent == Extent::All {
-                keep("boxes.txt", reduce::boxes(pdf));
-            }
-            if self.extent != Extent::Pages {
-                keep("text.txt", reduce::text(pdf));
-            }
+            keep("boxes.txt", reduce::boxes(pdf));
+            keep("text.txt", reduce::text(pdf));
             let facts = print_of("pdfinfo", &[&name]);
-            if self.extent == Extent::Pages {
-                keep(
-                    "pages.txt",
-                    facts.clone().map(|facts| fact(&facts, "Pages")),
-                );
-            }
+            let pages = facts.as_deref().map(|facts| fact(facts, "Pages"));
+            keep("pages.txt", pages.map_err(String::clone));
             match facts {
                 Ok(facts) if fact(&facts, "Tagged") == "yes\n" => {}
                 Ok(_) => wrong.push("the PDF is not tagged".to_owned()),

@@ -102,3 +102,24 @@ pub fn is_pptx_part(name: &str) -> bool {
 pub fn is_xlsx_part(name: &str) -> bool {
     name.starts_with("xl/worksheets/sheet") || name == "xl/sharedStrings.xml"
 }
+
+/// Lines that [`ends`] keeps at either end.
+const KEPT_LINES: usize = 120;
+
+/// The first and last lines of a long text, and how many there are between with their checksum
+/// (FNV-1a, 64 bits).
+pub fn ends(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().collect();
+    if lines.len() <= 3 * KEPT_LINES {
+        return text.to_owned();
+    }
+    let middle = &lines[KEPT_LINES..lines.len() - KEPT_LINES];
+    let mut checksum = 0xcbf2_9ce4_8422_2325_u64;
+    for byte in middle.iter().flat_map(|line| line.bytes().chain([b'\n'])) {
+        checksum = (checksum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    }
+    let between = format!("... {} lines, checksum {checksum:016x}", middle.len());
+    let (first, last) = (&lines[..KEPT_LINES], &lines[lines.len() - KEPT_LINES..]);
+    let kept: Vec<&str> = [first, &[between.as_str()], last].concat();
+    kept.join("\n") + "\n"
+}

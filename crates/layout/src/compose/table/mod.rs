@@ -169,7 +169,8 @@ fn repeated(piece: &Piece) -> Option<(Sink, f32)> {
         return None;
     };
     let mut sink = sink.clone();
-    sink.items.retain(|item| !matches!(item, Item::Link { .. }));
+    sink.items
+        .retain(|item| !matches!(item, Item::Link { .. } | Item::SignatureField { .. }));
     for item in &mut sink.items {
         if matches!(item, Item::Tag(_)) {
             *item = Item::Artifact(Artifact::Repeated);
