@@ -261,6 +261,7 @@ impl<'b> Binder<'b> {
             metadata,
             language: locale.tag().to_owned(),
             direction: locale.direction(),
+            digits: locale.digits(),
             styles: self.styles,
             named,
             theme: self.compiled.parts.sheet.colors.clone(),

@@ -26,6 +26,8 @@ pub struct Document {
     pub language: String,
     /// Direction of text and tables.
     pub direction: Direction,
+    /// Digits that pages are numbered with.
+    pub digits: Digits,
     /// Styles by id.
     pub styles: StyleTable,
     /// Ids of the styles that Platen itself names; see [`NamedStyles`].
@@ -53,6 +55,28 @@ pub struct Metadata {
     pub keywords: Vec<String>,
     /// When the document was made, in seconds since 1970-01-01T00:00:00Z.
     pub created_unix_seconds: i64,
+}
+
+/// The digits of a language, from zero.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Digits(pub [char; 10]);
+
+impl Default for Digits {
+    fn default() -> Self {
+        Self(['0', '1', '2', '3', '4', '5', '6', '7', '8', '9'])
+    }
+}
+
+impl Digits {
+    /// `number` in these digits.
+    #[must_use]
+    pub fn write(&self, number: u32) -> String {
+        number
+            .to_string()
+            .bytes()
+            .map(|digit| self.0[usize::from(digit - b'0')])
+            .collect()
+    }
 }
 
 /// Base direction of text.

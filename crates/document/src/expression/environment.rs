@@ -159,7 +159,7 @@ fn add_collections(environment: &mut Environment<'static>) {
     environment.add_filter("count", filters::length);
     environment.add_filter("length", filters::length);
     environment.add_filter("default", filters::default);
-    environment.add_filter("round", filters::round);
+    environment.add_filter("round", functions::round);
     environment.add_filter("abs", filters::abs);
     environment.add_filter("int", filters::int);
     environment.add_filter("float", filters::float);

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     bound::{FormatLength, ValueFormat},
-    locale::{currency_decimals, is_currency_code},
+    locale::{currency_decimals, is_currency_code, rounded},
 };
 
 type Outcome = Result<Dynamic, Error>;
@@ -39,6 +39,26 @@ impl From<Failure> for Error {
     fn from(failure: Failure) -> Self {
         error(failure.message)
     }
+}
+
+/// The most decimals that `round` keeps; a binary number has no more.
+const MAX_ROUND_DECIMALS: u8 = 15;
+
+/// Rounds half away from zero, as amounts are written.
+pub(super) fn round(value: &Dynamic, decimals: Option<i64>) -> Outcome {
+    if value.is_integer() {
+        return Ok(value.clone());
+    }
+    let number = (value.kind() == ValueKind::Number)
+        .then(|| f64::try_from(value.clone()).ok())
+        .flatten()
+        .ok_or_else(|| error("`round` wants a number"))?;
+    let decimals = decimals.unwrap_or(0);
+    let decimals = u8::try_from(decimals)
+        .ok()
+        .filter(|decimals| *decimals <= MAX_ROUND_DECIMALS)
+        .ok_or_else(|| error(format!("`round` keeps 0 to {MAX_ROUND_DECIMALS} decimals")))?;
+    Ok(Dynamic::from(rounded(number, decimals)))
 }
 
 pub(super) fn add(environment: &mut Environment<'static>) {

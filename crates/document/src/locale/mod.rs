@@ -15,12 +15,13 @@ use icu_decimal::input::Decimal;
 use icu_locale::{Locale as IcuLocale, LocaleDirectionality};
 use icu_plurals::{PluralCategory, PluralRules};
 
+pub(crate) use self::number::rounded;
 pub use self::{
     currency::is_currency_code,
     moment::{Moment, TimeZone},
 };
 use self::{moment::MomentFormats, number::NumberFormat};
-use crate::bound::{Direction, Value, ValueFormat};
+use crate::bound::{Digits, Direction, Value, ValueFormat};
 
 /// A locale with its formatters. Made once, shared by renders.
 #[derive(Debug)]
@@ -79,6 +80,12 @@ impl Locale {
     #[must_use]
     pub fn direction(&self) -> Direction {
         self.direction
+    }
+
+    /// The digits of numbers.
+    #[must_use]
+    pub fn digits(&self) -> Digits {
+        Digits(self.number.digits)
     }
 
     /// What stands between whole and fraction.

@@ -7,7 +7,7 @@ use icu_locale::Locale as IcuLocale;
 /// How a locale writes numbers, taken from samples of ICU4X so that a cell costs no ICU call.
 #[derive(Debug)]
 pub(super) struct NumberFormat {
-    digits: [char; 10],
+    pub(super) digits: [char; 10],
     pub(super) decimal: String,
     pub(super) group: String,
     /// Digits of the group before the decimal separator, and of the groups before that one.
@@ -136,6 +136,12 @@ pub(super) fn plain(value: f64, most: u8) -> String {
         plain.truncate(plain.trim_end_matches('0').trim_end_matches('.').len());
     }
     plain
+}
+
+/// `value` rounded to `decimals`, half away from zero.
+pub(crate) fn rounded(value: f64, decimals: u8) -> f64 {
+    let plain: f64 = plain_fixed(value.abs(), decimals).parse().unwrap_or(value);
+    plain.copysign(value)
 }
 
 /// `value` (not negative) with exactly `decimals` decimals, rounded half away from zero from its

@@ -183,3 +183,10 @@ proptest! {
         prop_assert!(!text.is_empty());
     }
 }
+
+#[test]
+fn pages_are_numbered_in_the_digits_of_the_locale() {
+    let digits = |tag: &str| Locale::new(tag).map(|locale| locale.digits().write(1024));
+    assert_eq!(digits("ar-EG").as_deref(), Ok("١٠٢٤"));
+    assert_eq!(digits("de-DE").as_deref(), Ok("1024"));
+}

@@ -87,7 +87,10 @@ impl Composer<'_> {
         place: Place,
     ) -> Piece {
         let style = self.document.named.toc_entry;
-        let number = number.map_or_else(|| "000".to_owned(), |number| number.to_string());
+        let number = number.map_or_else(
+            || "000".to_owned(),
+            |number| self.document.digits.write(number),
+        );
         let indent = LEVEL_INDENT * f32::from(level.saturating_sub(1));
         let number_width = self.text.measure(&number, style);
         let width = (place.width - indent - number_width - 12.0).max(20.0);

@@ -16,6 +16,7 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
+use icu_segmenter::{LineSegmenter, options::LineBreakOptions};
 use platen_document::{
     Diagnostic,
     bound::{Block, BlockKind, Direction, Document, Inline, Style, StyleId},
@@ -176,6 +177,7 @@ impl<'a> Composer<'a> {
                     page_number: 1,
                     page_count,
                 },
+                segmenter: LineSegmenter::new_auto(LineBreakOptions::default()),
                 pieces: Vec::new(),
             },
             tags: Tags::default(),

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use icu_segmenter::{LineSegmenter, options::LineBreakOptions};
 use platen_document::bound::{Direction, Inline, StyleId};
 use unicode_bidi::{BidiInfo, Level};
 
@@ -71,10 +70,12 @@ impl TextContext<'_> {
                 }
                 Inline::Break => source.push("\n", style, None),
                 Inline::PageNumber(style) => {
-                    source.push(&self.fields.page_number.to_string(), *style, None);
+                    let number = self.document.digits.write(self.fields.page_number);
+                    source.push(&number, *style, None);
                 }
                 Inline::PageCount(style) => {
-                    source.push(&self.fields.page_count.to_string(), *style, None);
+                    let count = self.document.digits.write(self.fields.page_count);
+                    source.push(&count, *style, None);
                 }
                 Inline::Footnote { index, style } => {
                     source.text.push_str(&(index + 1).to_string());
@@ -130,7 +131,7 @@ impl TextContext<'_> {
             right_to_left: base_right_to_left,
             ..Paragraph::default()
         };
-        let segmenter = LineSegmenter::new_auto(LineBreakOptions::default());
+        let segmenter = self.segmenter;
         let mut start = 0;
         let mut span = 0;
         for opportunity in segmenter.segment_str(&text).skip(1) {

@@ -8,6 +8,7 @@ mod lines;
 
 use std::{ops::Range, sync::Arc};
 
+use icu_segmenter::LineSegmenterBorrowed;
 use platen_document::bound::{Baseline, Document, StyleId, StyleTable};
 
 pub(crate) use self::{
@@ -76,6 +77,8 @@ pub(crate) struct TextContext<'a> {
     pub shaper: &'a mut Shaper,
     pub hyphenator: Hyphenator,
     pub fields: Fields,
+    /// Where lines may break; finding its data is dear.
+    pub segmenter: LineSegmenterBorrowed<'static>,
     pub pieces: Vec<WordId>,
 }
 
