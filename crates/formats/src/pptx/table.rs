@@ -170,6 +170,17 @@ impl<'a> SlideTable<'a> {
         }
     }
 
+    /// Height of the row `first` and of those that stay with it: a group's header with its row.
+    fn first_rows(&self, first: usize) -> f32 {
+        let mut rows = self.rows.iter().skip(first);
+        let height = rows.next().map_or(0.0, |row| row.height);
+        height
+            + rows
+                .take_while(|row| !row.may_break)
+                .map(|row| row.height)
+                .sum::<f32>()
+    }
+
     pub fn height(&self) -> f32 {
         self.header
             .iter()
@@ -312,7 +323,7 @@ impl<'a> Flow<'a> {
         while first < table.rows.len() || (first == 0 && !table.header.is_empty()) {
             let with_header = first == 0 || table.repeat_header;
             let used = if with_header { header } else { 0.0 };
-            let needed = used + table.rows.get(first).map_or(0.0, |row| row.height);
+            let needed = used + table.first_rows(first);
             if strip.breaks && needed > self.room() && self.y > self.geometry.top {
                 self.next_slide();
             }
