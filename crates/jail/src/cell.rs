@@ -1,0 +1,258 @@
+//! A cell as its owner sees it.
+
+use std::{
+    io::{self, Read, Write},
+    os::fd::OwnedFd,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use rustix::process::Signal;
+
+use crate::{
+    Channel, Limits,
+    jail::Server,
+    takeover::Attempt,
+    zygote::{NOT_CONFINED, Order},
+};
+
+/// How long the end of a killed cell is waited for.
+const REAP_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// How a cell ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// By itself.
+    Finished,
+    /// It used up its processor time.
+    CpuTime,
+    /// The owner's deadline passed.
+    Deadline,
+    /// It sent more than it may.
+    Output,
+    /// It made a system call that cells may not make, and was killed for it.
+    ForbiddenCall,
+    /// It crashed by this signal.
+    Crashed(i32),
+    /// It was killed from outside: by the kernel for want of memory, or by somebody.
+    Killed,
+    /// It could not shut itself in, and did nothing.
+    NotConfined,
+    /// The zygote is gone, and its cells with it.
+    Lost,
+}
+
+impl Ending {
+    /// A sentence for people.
+    #[must_use]
+    pub fn describe(self) -> &'static str {
+        match self {
+            Self::Finished => "it ended",
+            Self::CpuTime => "it used up its processor time",
+            Self::Deadline => "it did not end before its deadline",
+            Self::Output => "it sent more than it may",
+            Self::ForbiddenCall => "it was stopped at a forbidden system call",
+            Self::Crashed(_) => "it crashed",
+            Self::Killed => "it was killed, as happens when memory runs out",
+            Self::NotConfined => "it could not be shut in",
+            Self::Lost => "the sandbox server ended",
+        }
+    }
+
+    fn of(how: u32) -> Self {
+        if how < 256 {
+            return if how as i32 == NOT_CONFINED {
+                Self::NotConfined
+            } else {
+                Self::Finished
+            };
+        }
+        match (how - 256) as i32 {
+            libc::SIGPROF | libc::SIGXCPU => Self::CpuTime,
+            libc::SIGSYS => Self::ForbiddenCall,
+            libc::SIGKILL => Self::Killed,
+            signal => Self::Crashed(signal),
+        }
+    }
+}
+
+/// A sandbox for one job. Dropped, it is killed.
+#[derive(Debug)]
+pub struct Cell {
+    number: u64,
+    channel: Channel,
+    process: OwnedFd,
+    server: Arc<Server>,
+    limits: Limits,
+    received_bytes: u64,
+    /// Why it was killed by its owner.
+    cause: Option<Ending>,
+    ended: bool,
+}
+
+impl Cell {
+    pub(crate) fn new(
+        number: u64,
+        channel: Channel,
+        process: OwnedFd,
+        server: Arc<Server>,
+        limits: Limits,
+    ) -> Self {
+        Self {
+            number,
+            channel,
+            process,
+            server,
+            limits,
+            received_bytes: 0,
+            cause: None,
+            ended: false,
+        }
+    }
+
+    /// Gives the cell its job, with `limits` that are not wider than the zygote's.
+    ///
+    /// # Errors
+    /// Where the cell is gone or the job is longer than a message may be.
+    pub fn start(&mut self, job: &[u8], limits: &Limits, deadline: Instant) -> io::Result<()> {
+        self.limits.output_bytes = limits.output_bytes;
+        self.limits.message_bytes = self.limits.message_bytes.min(limits.message_bytes);
+        self.channel.set_limit(self.limits.message_bytes);
+        let order = Order {
+            cpu_ms: limits.cpu_ms,
+            attempt: None,
+        };
+        self.send(&order.encode(), deadline)?;
+        self.send(job, deadline)
+    }
+
+    /// Lets the cell make an attempt at a takeover: how it ended, and whether that is as it should.
+    pub(crate) fn attempt(mut self, attempt: Attempt, deadline: Instant) -> Ending {
+        let order = Order {
+            cpu_ms: 1000,
+            attempt: Some(attempt),
+        };
+        if self.send(&order.encode(), deadline).is_err() {
+            return self.end();
+        }
+        // A cell that is let pass ends with a code, which is no forbidden call.
+        let _ = self.receive(deadline);
+        self.end()
+    }
+
+    /// Sends a message to the job.
+    ///
+    /// # Errors
+    /// Where the cell is gone, does not read in time, or the message is too long.
+    pub fn send(&mut self, message: &[u8], deadline: Instant) -> io::Result<()> {
+        let length = u32::try_from(message.len())
+            .ok()
+            .filter(|length| *length <= self.limits.message_bytes)
+            .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "a message is too long"))?;
+        self.write(&length.to_le_bytes(), deadline)?;
+        self.write(message, deadline)
+    }
+
+    fn write(&mut self, mut bytes: &[u8], deadline: Instant) -> io::Result<()> {
+        let mut stream = self.channel.stream();
+        while !bytes.is_empty() {
+            stream.set_write_timeout(Some(left(deadline)?))?;
+            match stream.write(bytes) {
+                Ok(count) => bytes = &bytes[count..],
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits for a message of the job until `deadline`.
+    ///
+    /// # Errors
+    /// How the cell ended, where it sends none: a cell that is late, or sends too much, is killed.
+    pub fn receive(&mut self, deadline: Instant) -> Result<Vec<u8>, Ending> {
+        let mut head = [0; 4];
+        self.read(&mut head, deadline)?;
+        let length = u32::from_le_bytes(head);
+        self.received_bytes += u64::from(length) + 4;
+        if length > self.limits.message_bytes || self.received_bytes > self.limits.output_bytes {
+            return Err(self.kill_for(Ending::Output));
+        }
+        let mut message = vec![0; length as usize];
+        self.read(&mut message, deadline)?;
+        Ok(message)
+    }
+
+    fn read(&mut self, buffer: &mut [u8], deadline: Instant) -> Result<(), Ending> {
+        let mut done = 0;
+        while done < buffer.len() {
+            let Ok(left) = left(deadline) else {
+                return Err(self.kill_for(Ending::Deadline));
+            };
+            let mut stream = self.channel.stream();
+            let read = stream
+                .set_read_timeout(Some(left))
+                .and_then(|()| stream.read(&mut buffer[done..]));
+            match read {
+                Ok(0) => return Err(self.end()),
+                Ok(count) => done += count,
+                Err(error) => match error.kind() {
+                    io::ErrorKind::Interrupted
+                    | io::ErrorKind::WouldBlock
+                    | io::ErrorKind::TimedOut => {}
+                    _ => return Err(self.end()),
+                },
+            }
+        }
+        Ok(())
+    }
+
+    fn kill_for(&mut self, cause: Ending) -> Ending {
+        self.cause = Some(cause);
+        self.kill();
+        self.end()
+    }
+
+    /// Kills the cell.
+    pub fn kill(&mut self) {
+        if !self.ended {
+            let _ = rustix::process::pidfd_send_signal(&self.process, Signal::KILL);
+        }
+    }
+
+    /// Waits for the cell's end.
+    pub fn end(&mut self) -> Ending {
+        if self.ended {
+            return self.cause.unwrap_or(Ending::Finished);
+        }
+        // A cell that closes its channel but goes on is not waited for.
+        let _ = self.channel.stream().shutdown(std::net::Shutdown::Both);
+        let mut how = self.server.ending(self.number, Duration::from_millis(200));
+        if how.is_none() {
+            self.kill();
+            how = self.server.ending(self.number, REAP_TIMEOUT);
+        }
+        self.ended = true;
+        let found = how.map_or(Ending::Lost, Ending::of);
+        let ending = self.cause.unwrap_or(found);
+        self.cause = Some(ending);
+        ending
+    }
+}
+
+impl Drop for Cell {
+    fn drop(&mut self) {
+        self.kill();
+        if !self.ended {
+            self.server.forget(self.number);
+        }
+    }
+}
+
+fn left(deadline: Instant) -> io::Result<Duration> {
+    let left = deadline.saturating_duration_since(Instant::now());
+    if left.is_zero() {
+        return Err(io::ErrorKind::TimedOut.into());
+    }
+    Ok(left)
+}

@@ -1,0 +1,173 @@
+//! Closing in: the zygote by namespaces, an empty root and the loss of all capabilities; a cell by
+//! limits and landlock.
+
+use std::{fs, io, path::Path};
+
+use landlock::{ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, Ruleset, RulesetAttr};
+use rustix::{
+    mount::{MountFlags, MountPropagationFlags, UnmountFlags},
+    process::{Resource, Rlimit},
+    thread::{CapabilitySet, CapabilitySets},
+};
+
+use crate::Limits;
+
+/// Identity inside the namespace: nobody that the host knows.
+const INNER_IDENTITY: u32 = 65_534;
+
+/// Enters namespaces of its own. The next fork is the first process of its pid namespace.
+///
+/// # Errors
+/// The host's answer: `EPERM`, `ENOSPC` or `EINVAL` where it allows none.
+pub(crate) fn enter_namespaces() -> io::Result<()> {
+    let (user, group) = (
+        rustix::process::geteuid().as_raw(),
+        rustix::process::getegid().as_raw(),
+    );
+    let all = libc::CLONE_NEWUSER
+        | libc::CLONE_NEWPID
+        | libc::CLONE_NEWNET
+        | libc::CLONE_NEWNS
+        | libc::CLONE_NEWIPC
+        | libc::CLONE_NEWUTS;
+    // SAFETY: the process has one thread, and none of these shares descriptors or memory anew.
+    if unsafe { libc::unshare(all) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    fs::write("/proc/self/setgroups", "deny")?;
+    fs::write("/proc/self/uid_map", format!("{INNER_IDENTITY} {user} 1"))?;
+    fs::write("/proc/self/gid_map", format!("{INNER_IDENTITY} {group} 1"))
+}
+
+/// Leaves the host's files for an empty, read-only root.
+pub(crate) fn empty_root() -> io::Result<()> {
+    use rustix::mount;
+    let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
+    mount::mount_change(
+        "/",
+        MountPropagationFlags::REC | MountPropagationFlags::PRIVATE,
+    )?;
+    // Any folder will do: the mount is seen in this namespace only.
+    let place = ["/tmp", "/var", "/proc"]
+        .into_iter()
+        .find(|path| Path::new(path).is_dir())
+        .unwrap_or("/");
+    mount::mount(
+        "none",
+        place,
+        "tmpfs",
+        flags,
+        c"size=4k,nr_inodes=4,mode=555",
+    )?;
+    rustix::process::chdir(place)?;
+    rustix::process::pivot_root(".", ".")?;
+    mount::unmount(".", UnmountFlags::DETACH)?;
+    rustix::process::chdir("/")?;
+    mount::mount_remount("/", flags | MountFlags::RDONLY, c"size=4k,nr_inodes=4")?;
+    let _ = rustix::system::sethostname(b"cell");
+    Ok(())
+}
+
+/// Gives up all capabilities, and the chance to get any by running a program.
+pub(crate) fn drop_privileges() -> io::Result<()> {
+    rustix::thread::set_no_new_privs(true)?;
+    let none = CapabilitySets {
+        effective: CapabilitySet::empty(),
+        permitted: CapabilitySet::empty(),
+        inheritable: CapabilitySet::empty(),
+    };
+    Ok(rustix::thread::set_capabilities(None, none)?)
+}
+
+/// Refuses every access to files and every connection from here on. False where the kernel has no
+/// landlock.
+pub(crate) fn deny_files() -> bool {
+    let restrict = || {
+        Ruleset::default()
+            .set_compatibility(CompatLevel::BestEffort)
+            .handle_access(AccessFs::from_all(ABI::V5))?
+            .handle_access(AccessNet::from_all(ABI::V5))?
+            .create()?
+            .restrict_self()
+    };
+    restrict().is_ok_and(|status| status.ruleset != landlock::RulesetStatus::NotEnforced)
+}
+
+/// Limits that are the same for every job of the zygote.
+pub(crate) fn limit_cell(limits: &Limits) -> io::Result<()> {
+    let seconds = u64::from(limits.cpu_ms).div_ceil(1000) + 1;
+    let bounds = [
+        (Resource::Core, 0),
+        (Resource::Fsize, 0),
+        (Resource::Nofile, 8),
+        (Resource::Memlock, 0),
+        (Resource::Cpu, seconds),
+        (Resource::Data, limits.memory_bytes + own_data_bytes()),
+        // Address space costs nothing by itself, but nobody needs this much.
+        (
+            Resource::As,
+            limits.memory_bytes.saturating_mul(4) + (4 << 30),
+        ),
+    ];
+    for (resource, most) in bounds {
+        let limit = Rlimit {
+            current: Some(most),
+            maximum: Some(most),
+        };
+        rustix::process::setrlimit(resource, limit)?;
+    }
+    Ok(())
+}
+
+/// A guess at the memory that the zygote has already, which counts against the cell's bound.
+fn own_data_bytes() -> u64 {
+    32 << 20
+}
+
+/// Starts the timer of processor time; behind it SIGPROF ends the process.
+pub(crate) fn start_timer(cpu_ms: u32) -> io::Result<()> {
+    let value = libc::timeval {
+        tv_sec: libc::time_t::from(cpu_ms / 1000),
+        tv_usec: libc::suseconds_t::from(cpu_ms % 1000) * 1000,
+    };
+    let timer = libc::itimerval {
+        it_interval: libc::timeval {
+            tv_sec: 0,
+            tv_usec: 0,
+        },
+        it_value: value,
+    };
+    // SAFETY: `timer` is valid for the call; no old value is asked for.
+    if unsafe { libc::setitimer(libc::ITIMER_PROF, &timer, std::ptr::null_mut()) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(())
+}
+
+/// Closes every descriptor from `first` on.
+pub(crate) fn close_from(first: u32) {
+    // SAFETY: descriptors that are closed here are not used again by this process, which only
+    // knows its standard streams and its channel.
+    unsafe {
+        libc::syscall(libc::SYS_close_range, first, u32::MAX, 0);
+    }
+}
+
+/// Lets faults and timers end the process: Rust's own handler of stack overflows would loop under
+/// seccomp.
+pub(crate) fn reset_signals() {
+    for signal in [
+        libc::SIGSEGV,
+        libc::SIGBUS,
+        libc::SIGPROF,
+        libc::SIGXCPU,
+        libc::SIGPIPE,
+        libc::SIGTERM,
+        libc::SIGINT,
+    ] {
+        // SAFETY: the default action is always valid.
+        unsafe {
+            libc::signal(signal, libc::SIG_DFL);
+        }
+    }
+}

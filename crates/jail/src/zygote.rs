@@ -1,0 +1,301 @@
+//! The zygote: closes itself in, then forks a cell for every packet that asks for one.
+
+use std::{
+    io,
+    os::{
+        fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd},
+        unix::net::UnixStream,
+    },
+};
+
+use rustix::{
+    event::{PollFd, PollFlags, poll},
+    process::{Pid, PidfdFlags, Signal, WaitId, WaitIdOptions},
+};
+use seccompiler::BpfProgram;
+
+use crate::{
+    Channel, Level, Limits, confine,
+    control::{self, Packet},
+    filter,
+    takeover::Attempt,
+};
+
+/// First argument of a process that is to be a zygote.
+pub const MARK: &str = "__jail";
+
+/// The most cells at the same time.
+const MAX_CELLS: usize = 1024;
+
+/// What cells do. A channel that a worker drops is not closed before the cell ends.
+pub trait Worker {
+    /// Gets ready in the zygote, once, while files can still be read. What is made here is shared
+    /// by all cells at no price.
+    fn prepare(&mut self) {}
+
+    /// Gets ready in a cell before its job is known. Nothing of a tenant is here yet.
+    fn warm(&mut self) {}
+
+    /// Does the one job of the cell. What it returns for it goes over the channel.
+    fn run(&mut self, job: Vec<u8>, channel: Channel);
+}
+
+/// The limits that a zygote is told, as arguments.
+pub(crate) fn arguments(limits: &Limits, level: Level) -> Vec<String> {
+    vec![
+        limits.cpu_ms.to_string(),
+        limits.memory_bytes.to_string(),
+        limits.message_bytes.to_string(),
+        level.name().to_owned(),
+    ]
+}
+
+fn parse(arguments: &[String]) -> Option<(Limits, Level)> {
+    let [cpu, memory, message, level] = arguments else {
+        return None;
+    };
+    let limits = Limits {
+        cpu_ms: cpu.parse().ok()?,
+        memory_bytes: memory.parse().ok()?,
+        message_bytes: message.parse().ok()?,
+        ..Limits::default()
+    };
+    Some((limits, Level::parse(level)?))
+}
+
+/// Is the zygote until its owner is gone; returns the exit code. `arguments` are those after the
+/// kind of worker. Must be called while the process has one thread.
+pub fn serve(arguments: &[String], worker: &mut dyn Worker) -> i32 {
+    let Some((limits, most)) = parse(arguments) else {
+        eprintln!("{MARK} is for the program's own use");
+        return 2;
+    };
+    confine::reset_signals();
+    worker.prepare();
+    let mut level = Level::NoNamespaces;
+    if most == Level::Full {
+        match confine::enter_namespaces() {
+            Ok(()) => level = Level::Full,
+            Err(error) => eprintln!("no namespaces: {error}"),
+        }
+    }
+    if level == Level::Full {
+        // SAFETY: the process has one thread.
+        match unsafe { libc::fork() } {
+            0 => {}
+            child => return wait_for(child),
+        }
+        let _ = rustix::process::set_parent_process_death_signal(Some(Signal::KILL));
+        if let Err(error) = confine::empty_root() {
+            eprintln!("no empty root: {error}");
+            level = Level::NoNamespaces;
+        }
+    }
+    match run(worker, &limits, level, most) {
+        Ok(()) => 0,
+        Err(error) => {
+            eprintln!("the sandbox server failed: {error}");
+            1
+        }
+    }
+}
+
+/// Waits for the zygote proper, so that its owner has a child to wait for.
+fn wait_for(child: libc::pid_t) -> i32 {
+    let Some(pid) = Pid::from_raw(child) else {
+        return 1;
+    };
+    let _ = rustix::process::set_parent_process_death_signal(Some(Signal::KILL));
+    loop {
+        match rustix::process::waitpid(Some(pid), rustix::process::WaitOptions::empty()) {
+            Err(rustix::io::Errno::INTR) => {}
+            Ok(Some((_, status))) => return status.exit_status().unwrap_or(1),
+            _ => return 1,
+        }
+    }
+}
+
+struct Fork {
+    number: u64,
+    process: OwnedFd,
+}
+
+fn run(worker: &mut dyn Worker, limits: &Limits, level: Level, most: Level) -> io::Result<()> {
+    confine::drop_privileges()?;
+    let program = (most > Level::ProcessOnly).then(filter::compile).flatten();
+    let level = if program.is_some() {
+        level
+    } else {
+        Level::ProcessOnly
+    };
+    let stdin = io::stdin();
+    let socket = stdin.as_fd();
+    control::send(socket, Packet::Ready(level as u32), &[])?;
+    let mut forks: Vec<Fork> = Vec::new();
+    loop {
+        let (asked, ended) = wait(socket, &forks)?;
+        for index in ended.into_iter().rev() {
+            let fork = forks.swap_remove(index);
+            control::send(socket, Packet::Ended(fork.number, reap(&fork.process)), &[])?;
+        }
+        if !asked {
+            continue;
+        }
+        let Some((Packet::Fork(number), _)) = control::receive(socket)? else {
+            return Ok(());
+        };
+        if forks.len() >= MAX_CELLS {
+            let busy = rustix::io::Errno::AGAIN.raw_os_error() as u32;
+            control::send(socket, Packet::NotForked(number, busy), &[])?;
+            continue;
+        }
+        match fork_cell(worker, limits, program.as_ref()) {
+            Ok((channel, process)) => {
+                let descriptors = [channel.as_fd(), process.as_fd()];
+                control::send(socket, Packet::Forked(number), &descriptors)?;
+                forks.push(Fork { number, process });
+            }
+            Err(error) => {
+                let errno = error.raw_os_error().unwrap_or_default() as u32;
+                control::send(socket, Packet::NotForked(number, errno), &[])?;
+            }
+        }
+    }
+}
+
+/// Waits for the owner or the end of cells: whether the owner asks, and which cells ended.
+fn wait(socket: BorrowedFd<'_>, forks: &[Fork]) -> io::Result<(bool, Vec<usize>)> {
+    let mut waited: Vec<PollFd<'_>> = Vec::with_capacity(forks.len() + 1);
+    waited.push(PollFd::from_borrowed_fd(socket, PollFlags::IN));
+    for fork in forks {
+        waited.push(PollFd::new(&fork.process, PollFlags::IN));
+    }
+    loop {
+        match poll(&mut waited, None) {
+            Err(rustix::io::Errno::INTR) => {}
+            other => {
+                other?;
+                break;
+            }
+        }
+    }
+    let asked = !waited[0].revents().is_empty();
+    let ended = (1..waited.len())
+        .filter(|index| !waited[*index].revents().is_empty())
+        .map(|index| index - 1)
+        .collect();
+    Ok((asked, ended))
+}
+
+/// The code of an ended process, or 256 and its signal.
+fn reap(process: &OwnedFd) -> u32 {
+    let status = rustix::process::waitid(WaitId::PidFd(process.as_fd()), WaitIdOptions::EXITED);
+    match status {
+        Ok(Some(status)) => match (status.exit_status(), status.terminating_signal()) {
+            (Some(code), _) => code as u32,
+            (None, Some(signal)) => 256 + signal as u32,
+            (None, None) => 256,
+        },
+        _ => 256,
+    }
+}
+
+fn fork_cell(
+    worker: &mut dyn Worker,
+    limits: &Limits,
+    program: Option<&BpfProgram>,
+) -> io::Result<(UnixStream, OwnedFd)> {
+    let (owners, cells) = UnixStream::pair()?;
+    // SAFETY: the process has one thread, so the child finds no lock held.
+    match unsafe { libc::fork() } {
+        -1 => Err(io::Error::last_os_error()),
+        0 => {
+            drop(owners);
+            cell(worker, cells, limits, program)
+        }
+        child => {
+            let pid = Pid::from_raw(child).ok_or(io::ErrorKind::Other)?;
+            let process = rustix::process::pidfd_open(pid, PidfdFlags::empty())?;
+            Ok((owners, process))
+        }
+    }
+}
+
+/// What a cell is told before its job.
+pub(crate) struct Order {
+    pub cpu_ms: u32,
+    pub attempt: Option<Attempt>,
+}
+
+impl Order {
+    pub fn encode(&self) -> [u8; 5] {
+        let mut bytes = [0xff; 5];
+        bytes[..4].copy_from_slice(&self.cpu_ms.to_le_bytes());
+        if let Some(attempt) = self.attempt {
+            bytes[4] = attempt.code();
+        }
+        bytes
+    }
+
+    fn decode(bytes: &[u8]) -> Option<Self> {
+        let cpu_ms = u32::from_le_bytes(bytes.get(..4)?.try_into().ok()?);
+        let attempt = Attempt::from_code(*bytes.get(4)?);
+        Some(Self { cpu_ms, attempt })
+    }
+}
+
+/// Code of a cell that could not shut itself in.
+pub(crate) const NOT_CONFINED: i32 = 97;
+
+/// Code of a cell whose attempt at a takeover was let pass.
+pub(crate) const NOT_STOPPED: i32 = 98;
+
+fn cell(
+    worker: &mut dyn Worker,
+    stream: UnixStream,
+    limits: &Limits,
+    program: Option<&BpfProgram>,
+) -> ! {
+    let quit = |code| -> ! {
+        // SAFETY: ends the process at once; there is nothing to be flushed or dropped.
+        unsafe { libc::_exit(code) }
+    };
+    let descriptor = stream.as_raw_fd();
+    // Only the channel stays; the standard streams lead nowhere.
+    // SAFETY: descriptor 1 is open, and what 0 and 2 were is not used again.
+    unsafe {
+        libc::dup2(1, 0);
+        libc::dup2(1, 2);
+        libc::syscall(libc::SYS_close_range, 3, descriptor - 1, 0);
+    }
+    confine::close_from(descriptor as u32 + 1);
+    let _ = rustix::process::set_parent_process_death_signal(Some(Signal::KILL));
+    if confine::limit_cell(limits).is_err() {
+        quit(NOT_CONFINED);
+    }
+    confine::deny_files();
+    worker.warm();
+    let mut channel = Channel::new(stream, limits.message_bytes).keep_open();
+    let Ok(Some(order)) = channel.receive() else {
+        quit(0)
+    };
+    let Some(order) = Order::decode(&order) else {
+        quit(NOT_CONFINED)
+    };
+    if confine::start_timer(order.cpu_ms.min(limits.cpu_ms)).is_err() {
+        quit(NOT_CONFINED);
+    }
+    if let Some(program) = program
+        && seccompiler::apply_filter(program).is_err()
+    {
+        quit(NOT_CONFINED);
+    }
+    if let Some(attempt) = order.attempt {
+        attempt.make();
+        quit(NOT_STOPPED);
+    }
+    if let Ok(Some(job)) = channel.receive() {
+        worker.run(job, channel);
+    }
+    quit(0)
+}

@@ -1,0 +1,292 @@
+//! Real cells: this program is its own zygote, so the tests have a `main` of their own.
+
+use std::{
+    io::Write,
+    time::{Duration, Instant},
+};
+
+use platen_jail::{
+    Cell, Channel, Ending, Error, Jail, Level, Limits, MARK, Options, Worker, takeover,
+};
+
+/// Does what its job says.
+#[derive(Default)]
+struct Tester {
+    prepared: u32,
+    warmed: u32,
+    state: u32,
+}
+
+impl Worker for Tester {
+    fn prepare(&mut self) {
+        self.prepared = 7;
+    }
+
+    fn warm(&mut self) {
+        self.warmed = self.prepared + 1;
+    }
+
+    fn run(&mut self, job: Vec<u8>, mut channel: Channel) {
+        match job.as_slice() {
+            b"echo" => {
+                while let Ok(Some(message)) = channel.receive() {
+                    channel.send(&message).expect("an owner");
+                }
+            }
+            b"state" => {
+                self.state += 1;
+                let said = format!("{} {} {}", self.prepared, self.warmed, self.state);
+                channel.send(said.as_bytes()).expect("an owner");
+            }
+            b"spin" => loop {
+                std::hint::black_box(0);
+            },
+            b"wait" => {
+                let _ = channel.receive();
+            }
+            b"flood" => loop {
+                let _ = channel.send(&[b'x'; 10_000]);
+            },
+            b"long" => {
+                let _ = channel.send(&vec![b'x'; 3 << 20]);
+            }
+            b"memory" => {
+                let mut held = Vec::new();
+                loop {
+                    held.push(vec![1_u8; 1 << 20]);
+                }
+            }
+            b"crash" => {
+                // SAFETY: reads where nothing is, which is the point.
+                unsafe {
+                    std::ptr::null::<u8>().add(8).read_volatile();
+                }
+            }
+            b"silent" => {}
+            other => panic!("{}", String::from_utf8_lossy(other)),
+        }
+    }
+}
+
+fn options() -> Options {
+    Options {
+        limits: Limits {
+            cpu_ms: 300,
+            memory_bytes: 64 << 20,
+            message_bytes: 1 << 20,
+            output_bytes: 4 << 20,
+        },
+        spares: 2,
+        ..Options::new("tester")
+    }
+}
+
+fn jail() -> Jail {
+    Jail::start(options()).expect("a jail")
+}
+
+fn soon() -> Instant {
+    Instant::now() + Duration::from_secs(20)
+}
+
+fn start(jail: &Jail, job: &str) -> Cell {
+    let mut cell = jail.cell(Duration::from_secs(20)).expect("a cell");
+    cell.start(job.as_bytes(), &jail.limits(), soon())
+        .expect("a job is taken");
+    cell
+}
+
+fn messages_go_both_ways() {
+    let jail = jail();
+    let mut cell = start(&jail, "echo");
+    for length in [0, 1, 4096, 4097, 1 << 20] {
+        let message = vec![b'm'; length];
+        cell.send(&message, soon()).expect("it is read");
+        assert_eq!(cell.receive(soon()), Ok(message));
+    }
+}
+
+fn every_job_finds_the_state_of_the_zygote() {
+    let jail = jail();
+    for _ in 0..20 {
+        let mut cell = start(&jail, "state");
+        assert_eq!(cell.receive(soon()), Ok(b"7 8 1".to_vec()));
+        assert_eq!(cell.end(), Ending::Finished);
+    }
+}
+
+fn endings_are_told_apart() {
+    let jail = jail();
+    for (job, expected) in [
+        ("spin", Ending::CpuTime),
+        ("silent", Ending::Finished),
+        ("crash", Ending::Crashed(11)),
+    ] {
+        let mut cell = start(&jail, job);
+        assert_eq!(cell.receive(soon()), Err(expected), "{job}");
+        // Once more: the answer stays.
+        assert_eq!(cell.end(), expected, "{job}");
+    }
+    let mut cell = start(&jail, "wait");
+    let late = cell.receive(Instant::now() + Duration::from_millis(100));
+    assert_eq!(late, Err(Ending::Deadline));
+    let mut cell = start(&jail, "flood");
+    while let Ok(message) = cell.receive(soon()) {
+        assert_eq!(message.len(), 10_000);
+    }
+    assert_eq!(cell.end(), Ending::Output);
+    // The cell refuses to send it, and ends.
+    let mut cell = start(&jail, "long");
+    assert_eq!(cell.receive(soon()), Err(Ending::Finished));
+    // Rust aborts where memory runs out; the abort is a call that cells may not make.
+    let mut cell = start(&jail, "memory");
+    let ending = cell.receive(soon()).expect_err("no message");
+    assert!(
+        matches!(
+            ending,
+            Ending::ForbiddenCall | Ending::Crashed(_) | Ending::Killed
+        ),
+        "{ending:?}"
+    );
+    let mut cell = start(&jail, "state");
+    assert_eq!(
+        cell.receive(soon()),
+        Ok(b"7 8 1".to_vec()),
+        "the next job is clean"
+    );
+}
+
+fn takeovers_fail() {
+    let jail = jail();
+    for attempt in takeover::Attempt::ALL {
+        let ending = jail.attempt(attempt).expect("a cell");
+        assert_eq!(ending, Ending::ForbiddenCall, "{}", attempt.name());
+    }
+    assert!(jail.level() >= Level::NoNamespaces, "{:?}", jail.level());
+}
+
+fn a_level_that_is_not_reached_is_refused() {
+    let limited = Options {
+        most: Level::NoNamespaces,
+        least: Level::Full,
+        ..options()
+    };
+    let refused = Jail::start(limited).expect_err("no jail");
+    assert!(matches!(refused, Error::Level { .. }), "{refused}");
+    let only = Options {
+        most: Level::ProcessOnly,
+        ..options()
+    };
+    let jail = Jail::start(only).expect("a jail");
+    assert_eq!(jail.level(), Level::ProcessOnly);
+}
+
+fn a_dead_zygote_is_replaced() {
+    let jail = jail();
+    let mut waiting = start(&jail, "wait");
+    let zygotes = children();
+    for pid in &zygotes {
+        let _ = std::process::Command::new("kill")
+            .args(["-9", pid])
+            .status();
+    }
+    let ending = waiting.receive(soon()).expect_err("no message");
+    assert!(
+        matches!(ending, Ending::Lost | Ending::Killed),
+        "{ending:?}"
+    );
+    let mut cell = jail.cell(Duration::from_secs(20)).expect("a cell");
+    cell.start(b"state", &jail.limits(), soon())
+        .expect("a job is taken");
+    assert_eq!(cell.receive(soon()), Ok(b"7 8 1".to_vec()));
+}
+
+fn zygotes_are_recycled_and_nothing_is_left() {
+    let many = Options {
+        recycle_after: 30,
+        ..options()
+    };
+    let jail = Jail::start(many).expect("a jail");
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for _ in 0..40 {
+                    let mut cell = start(&jail, "state");
+                    assert_eq!(cell.receive(soon()), Ok(b"7 8 1".to_vec()));
+                }
+            });
+        }
+    });
+    let done = jail.snapshot();
+    assert!(done.zygotes >= 3, "{done:?}");
+    drop(jail);
+    let started = Instant::now();
+    while !children().is_empty() && started.elapsed() < Duration::from_secs(20) {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert_eq!(children(), Vec::<String>::new(), "processes are left");
+}
+
+/// Processes that this one has started and that are still there.
+fn children() -> Vec<String> {
+    let own = std::process::id().to_string();
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir("/proc")
+        .expect("a list of processes")
+        .flatten()
+    {
+        let stat = std::fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
+        let after = stat.rsplit(')').next().unwrap_or_default();
+        let mut fields = after.split_whitespace();
+        let (_state, parent) = (fields.next(), fields.next());
+        if parent == Some(&own) {
+            found.push(entry.file_name().to_string_lossy().into_owned());
+        }
+    }
+    found
+}
+
+const TESTS: [(&str, fn()); 7] = [
+    ("messages_go_both_ways", messages_go_both_ways),
+    (
+        "every_job_finds_the_state_of_the_zygote",
+        every_job_finds_the_state_of_the_zygote,
+    ),
+    ("endings_are_told_apart", endings_are_told_apart),
+    ("takeovers_fail", takeovers_fail),
+    (
+        "a_level_that_is_not_reached_is_refused",
+        a_level_that_is_not_reached_is_refused,
+    ),
+    ("a_dead_zygote_is_replaced", a_dead_zygote_is_replaced),
+    (
+        "zygotes_are_recycled_and_nothing_is_left",
+        zygotes_are_recycled_and_nothing_is_left,
+    ),
+];
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().collect();
+    if arguments.get(1).is_some_and(|first| first == MARK) {
+        std::process::exit(platen_jail::serve(&arguments[3..], &mut Tester::default()));
+    }
+    let wanted = arguments[1..]
+        .iter()
+        .find(|argument| !argument.starts_with('-'));
+    let mut failed = 0;
+    let mut passed = 0;
+    for (name, test) in TESTS {
+        if wanted.is_some_and(|wanted| !name.contains(wanted.as_str())) {
+            continue;
+        }
+        let sound = std::panic::catch_unwind(test).is_ok();
+        println!("test {name} ... {}", if sound { "ok" } else { "FAILED" });
+        let _ = std::io::stdout().flush();
+        if sound { passed += 1 } else { failed += 1 }
+    }
+    let result = if failed == 0 { "ok" } else { "FAILED" };
+    println!(
+        "\ntest result: {result}. {passed} passed; {failed} failed; 0 ignored; 0 measured; 0 filtered out\n"
+    );
+    std::process::exit(i32::from(failed > 0));
+}
