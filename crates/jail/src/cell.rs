@@ -11,7 +11,7 @@ use rustix::process::Signal;
 
 use crate::{
     Channel, Limits,
-    jail::Server,
+    server::Server,
     takeover::Attempt,
     zygote::{NOT_CONFINED, Order},
 };

@@ -16,6 +16,7 @@ mod error;
 mod filter;
 mod frame;
 mod jail;
+mod server;
 pub mod takeover;
 mod zygote;
 
