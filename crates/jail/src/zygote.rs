@@ -100,12 +100,12 @@ pub fn serve(arguments: &[String], worker: &mut dyn Worker) -> i32 {
     }
 }
 
-/// Waits for the zygote proper, so that its owner has a child to wait for.
+/// Waits for the zygote proper, so that its owner has a child to wait for. It asks for no signal at
+/// the owner's death: that is sent when the owner's thread ends, and the socket tells it as well.
 fn wait_for(child: libc::pid_t) -> i32 {
     let Some(pid) = Pid::from_raw(child) else {
         return 1;
     };
-    let _ = rustix::process::set_parent_process_death_signal(Some(Signal::KILL));
     loop {
         match rustix::process::waitpid(Some(pid), rustix::process::WaitOptions::empty()) {
             Err(rustix::io::Errno::INTR) => {}
