@@ -2,8 +2,8 @@
 
 use std::{
     io::{self, Read, Write},
-    os::fd::OwnedFd,
-    sync::Arc,
+    os::{fd::OwnedFd, unix::net::UnixStream},
+    sync::{Arc, Mutex},
     time::{Duration, Instant},
 };
 
@@ -11,7 +11,7 @@ use rustix::process::Signal;
 
 use crate::{
     Channel, Limits,
-    server::Server,
+    server::{Server, lock},
     takeover::Attempt,
     zygote::{NOT_CONFINED, Order},
 };
@@ -145,25 +145,23 @@ impl Cell {
     /// # Errors
     /// Where the cell is gone, does not read in time, or the message is too long.
     pub fn send(&mut self, message: &[u8], deadline: Instant) -> io::Result<()> {
-        let length = u32::try_from(message.len())
-            .ok()
-            .filter(|length| *length <= self.limits.message_bytes)
-            .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "a message is too long"))?;
-        self.write(&length.to_le_bytes(), deadline)?;
-        self.write(message, deadline)
+        write_message(
+            self.channel.stream(),
+            message,
+            self.limits.message_bytes,
+            deadline,
+        )
     }
 
-    fn write(&mut self, mut bytes: &[u8], deadline: Instant) -> io::Result<()> {
-        let mut stream = self.channel.stream();
-        while !bytes.is_empty() {
-            stream.set_write_timeout(Some(left(deadline)?))?;
-            match stream.write(bytes) {
-                Ok(count) => bytes = &bytes[count..],
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(())
+    /// Another end for sending, which several threads may use while one receives.
+    ///
+    /// # Errors
+    /// Where the process has no descriptor left.
+    pub fn sender(&self) -> io::Result<Sender> {
+        Ok(Sender {
+            stream: Mutex::new(self.channel.stream().try_clone()?),
+            limit_bytes: self.limits.message_bytes,
+        })
     }
 
     /// Waits for a message of the job until `deadline`.
@@ -176,7 +174,7 @@ impl Cell {
         let length = u32::from_le_bytes(head);
         self.received_bytes += u64::from(length) + 4;
         if length > self.limits.message_bytes || self.received_bytes > self.limits.output_bytes {
-            return Err(self.kill_for(Ending::Output));
+            return Err(self.abandon(Ending::Output));
         }
         let mut message = vec![0; length as usize];
         self.read(&mut message, deadline)?;
@@ -187,7 +185,7 @@ impl Cell {
         let mut done = 0;
         while done < buffer.len() {
             let Ok(left) = left(deadline) else {
-                return Err(self.kill_for(Ending::Deadline));
+                return Err(self.abandon(Ending::Deadline));
             };
             let mut stream = self.channel.stream();
             let read = stream
@@ -207,7 +205,8 @@ impl Cell {
         Ok(())
     }
 
-    fn kill_for(&mut self, cause: Ending) -> Ending {
+    /// Kills the cell for a reason that its owner has.
+    pub fn abandon(&mut self, cause: Ending) -> Ending {
         self.cause = Some(cause);
         self.kill();
         self.end()
@@ -238,6 +237,47 @@ impl Cell {
         self.cause = Some(ending);
         ending
     }
+}
+
+/// Sends to a cell.
+#[derive(Debug)]
+pub struct Sender {
+    stream: Mutex<UnixStream>,
+    limit_bytes: u32,
+}
+
+impl Sender {
+    /// Sends a message to the job.
+    ///
+    /// # Errors
+    /// As [`Cell::send`].
+    pub fn send(&self, message: &[u8], deadline: Instant) -> io::Result<()> {
+        let stream = lock(&self.stream);
+        write_message(&stream, message, self.limit_bytes, deadline)
+    }
+}
+
+fn write_message(
+    mut stream: &UnixStream,
+    message: &[u8],
+    limit_bytes: u32,
+    deadline: Instant,
+) -> io::Result<()> {
+    let length = u32::try_from(message.len())
+        .ok()
+        .filter(|length| *length <= limit_bytes)
+        .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "a message is too long"))?;
+    for mut bytes in [&length.to_le_bytes()[..], message] {
+        while !bytes.is_empty() {
+            stream.set_write_timeout(Some(left(deadline)?))?;
+            match stream.write(bytes) {
+                Ok(count) => bytes = &bytes[count..],
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+    Ok(())
 }
 
 impl Drop for Cell {

@@ -21,7 +21,7 @@ pub mod takeover;
 mod zygote;
 
 pub use self::{
-    cell::{Cell, Ending},
+    cell::{Cell, Ending, Sender},
     error::Error,
     frame::Channel,
     jail::{Jail, Options, Snapshot},

@@ -1,0 +1,209 @@
+//! Inside the cell: QuickJS with the one job.
+
+use std::{cell::RefCell, rc::Rc};
+
+use platen_jail::{Channel, Worker};
+use rquickjs::{
+    CatchResultExt, CaughtError, Context, Ctx, Exception, Function, Module, Object, Persistent,
+    Promise, Runtime, Value, promise::PromiseState,
+};
+
+use crate::job::{Failure, Job};
+
+/// The kind of worker that runs code steps.
+pub const KIND: &str = "script";
+
+/// Depth of calls in bytes of the stack; a thread has 8 MiB.
+const MAX_STACK_BYTES: usize = 1 << 20;
+
+/// Runs one code step in a cell.
+#[derive(Default)]
+pub struct ScriptWorker {
+    engine: Option<Engine>,
+}
+
+struct Engine {
+    runtime: Runtime,
+    context: Context,
+    bootstrap: Persistent<Function<'static>>,
+}
+
+impl Engine {
+    fn new() -> rquickjs::Result<Self> {
+        let runtime = Runtime::new()?;
+        runtime.set_max_stack_size(MAX_STACK_BYTES);
+        let context = Context::full(&runtime)?;
+        let bootstrap = context.with(|ctx| {
+            let function: Function = ctx.eval(include_str!("bootstrap.js"))?;
+            // The C library looks for the time zone's file once; a cell may not, later.
+            ctx.eval::<(), _>("new Date(0).getHours(); undefined")?;
+            Ok::<_, rquickjs::Error>(Persistent::save(&ctx, function))
+        })?;
+        Ok(Self {
+            runtime,
+            context,
+            bootstrap,
+        })
+    }
+}
+
+impl Worker for ScriptWorker {
+    fn warm(&mut self) {
+        // Without an engine the job fails, and says so.
+        self.engine = Engine::new().ok();
+    }
+
+    fn run(&mut self, job: Vec<u8>, channel: Channel) {
+        let channel = Rc::new(RefCell::new(channel));
+        let ended = match (serde_json::from_slice::<Job>(&job), self.engine.as_ref()) {
+            (Ok(job), Some(engine)) => {
+                engine.runtime.set_memory_limit(job.memory_bytes as usize);
+                let bootstrap = engine.bootstrap.clone();
+                let channel = Rc::clone(&channel);
+                engine
+                    .context
+                    .with(|ctx| execute(&ctx, &job, bootstrap, channel))
+            }
+            _ => Err(Failure {
+                message: "the sandbox could not start the code".to_owned(),
+                ..Failure::default()
+            }),
+        };
+        let message = match ended {
+            Ok(output) => format!("{{\"t\":\"done\",\"output\":{output}}}"),
+            Err(failure) => {
+                let error = serde_json::to_string(&failure).unwrap_or_else(|_| "{}".to_owned());
+                format!("{{\"t\":\"fail\",\"error\":{error}}}")
+            }
+        };
+        // An owner that is gone wants no answer; one that is too long ends as such.
+        if channel.borrow_mut().send(message.as_bytes()).is_err() {
+            let _ = channel
+                .borrow_mut()
+                .send(b"{\"t\":\"fail\",\"error\":{\"name\":\"\",\"message\":\"output\",\"stack\":\"\",\"memory\":false,\"stuck\":false}}");
+        }
+        // The engine is not taken apart: the process ends here.
+        std::mem::forget(self.engine.take());
+    }
+}
+
+/// The output of the job as JSON.
+fn execute<'js>(
+    ctx: &Ctx<'js>,
+    job: &Job<'_>,
+    bootstrap: Persistent<Function<'static>>,
+    channel: Rc<RefCell<Channel>>,
+) -> Result<String, Failure> {
+    let sender = Rc::clone(&channel);
+    let send = Function::new(ctx.clone(), move |ctx: Ctx<'js>, text: String| {
+        sender
+            .borrow_mut()
+            .send(text.as_bytes())
+            .map_err(|_| Exception::throw_range(&ctx, "the message is too long"))
+    });
+    let run = || -> rquickjs::Result<(Object<'js>, Promise<'js>)> {
+        let host: Object = bootstrap.restore(ctx)?.call((send?,))?;
+        let start: Function = host.get("start")?;
+        let seed = serde_json::to_string(&job.seed).unwrap_or_default();
+        let fixed = job.fixed_now_ms.map(|now| now as f64);
+        let context: Object = start.call((seed, fixed, job.run.get(), job.secrets.get()))?;
+        let input = ctx.json_parse(job.input.get())?;
+        let module = Module::declare(ctx.clone(), job.name, job.code.as_bytes())?;
+        let (module, evaluated) = module.eval()?;
+        settle(ctx, &host, &channel, &evaluated)?;
+        evaluated.finish::<Value>()?;
+        let main: Value = module.get("default")?;
+        let Some(main) = main.into_function() else {
+            let message = "the code must `export default` a function";
+            return Err(Exception::throw_type(ctx, message));
+        };
+        let returned: Value = main.call((input, context))?;
+        // What is no promise is its own result.
+        let globals = ctx.globals();
+        let promise: Object = globals.get("Promise")?;
+        let resolve: Function = promise.get("resolve")?;
+        let this = rquickjs::function::This(promise);
+        Ok((host, resolve.call((this, returned))?))
+    };
+    let (host, promise) = run().catch(ctx).map_err(failure)?;
+    settle(ctx, &host, &channel, &promise)
+        .catch(ctx)
+        .map_err(failure)?;
+    let Some(result) = promise.result::<Value>() else {
+        return Err(Failure {
+            stuck: true,
+            ..Failure::default()
+        });
+    };
+    let output = result.catch(ctx).map_err(failure)?;
+    let json = ctx.json_stringify(output).catch(ctx).map_err(failure)?;
+    match json {
+        Some(json) => json.to_string().catch(ctx).map_err(failure),
+        None => Ok("null".to_owned()),
+    }
+}
+
+/// Runs what waits, and waits for the owner's answers, until `promise` is settled or nothing can
+/// settle it any more.
+fn settle<'js>(
+    ctx: &Ctx<'js>,
+    host: &Object<'js>,
+    channel: &Rc<RefCell<Channel>>,
+    promise: &Promise<'js>,
+) -> rquickjs::Result<()> {
+    let waiting: Function = host.get("waiting")?;
+    let deliver: Function = host.get("deliver")?;
+    loop {
+        while ctx.execute_pending_job() {}
+        if promise.state() != PromiseState::Pending {
+            return Ok(());
+        }
+        let open: u32 = waiting.call(())?;
+        if open == 0 {
+            return Ok(());
+        }
+        let Ok(Some(message)) = channel.borrow_mut().receive() else {
+            return Ok(());
+        };
+        let text = String::from_utf8_lossy(&message);
+        deliver.call::<_, ()>((text.as_ref(),))?;
+    }
+}
+
+fn failure(error: CaughtError<'_>) -> Failure {
+    match error {
+        CaughtError::Exception(exception) => {
+            let message = exception.message().unwrap_or_default();
+            let name: Option<String> = exception.as_object().get("name").ok();
+            Failure {
+                memory: message == "out of memory",
+                name: name.unwrap_or_else(|| "Error".to_owned()),
+                stack: exception.stack().unwrap_or_default(),
+                message,
+                stuck: false,
+            }
+        }
+        CaughtError::Value(value) => {
+            let text = value.as_string().and_then(|text| text.to_string().ok());
+            let json = || {
+                let ctx = value.ctx().clone();
+                let json = ctx.json_stringify(value.clone()).ok().flatten();
+                json.and_then(|json| json.to_string().ok())
+            };
+            let message = text.or_else(json);
+            // Where memory has run out there is none for an exception either.
+            Failure {
+                memory: value.is_null(),
+                name: "Thrown".to_owned(),
+                message: message.unwrap_or_else(|| "a value that has no text".to_owned()),
+                ..Failure::default()
+            }
+        }
+        CaughtError::Error(error) => Failure {
+            name: "Error".to_owned(),
+            message: error.to_string(),
+            memory: matches!(error, rquickjs::Error::Allocation),
+            ..Failure::default()
+        },
+    }
+}

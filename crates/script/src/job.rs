@@ -1,0 +1,57 @@
+//! What goes over the channel between a cell and its owner, as JSON.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, value::RawValue};
+
+/// A job.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Job<'a> {
+    /// File name in stack traces.
+    pub name: &'a str,
+    /// An ES module.
+    pub code: std::borrow::Cow<'a, str>,
+    #[serde(borrow)]
+    pub input: &'a RawValue,
+    /// `ctx.run`.
+    #[serde(borrow)]
+    pub run: &'a RawValue,
+    /// `ctx.secrets`.
+    #[serde(borrow)]
+    pub secrets: &'a RawValue,
+    /// For `Math.random`: after a fork all processes would draw the same.
+    pub seed: [u32; 4],
+    /// Stands the clock still at this instant, in milliseconds since 1970.
+    pub fixed_now_ms: Option<i64>,
+    pub memory_bytes: u64,
+}
+
+/// From the cell.
+#[derive(Debug, Deserialize)]
+#[serde(tag = "t", rename_all = "lowercase")]
+pub(crate) enum FromCell {
+    /// A line of the log.
+    Log { level: String, text: String },
+    /// Something that only the owner can do.
+    Call {
+        id: u64,
+        kind: String,
+        #[serde(default)]
+        body: Value,
+    },
+    /// The end.
+    Done { output: Value },
+    /// The end by an exception.
+    Fail { error: Failure },
+}
+
+/// An exception.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Failure {
+    pub name: String,
+    pub message: String,
+    pub stack: String,
+    /// Memory ran out.
+    pub memory: bool,
+    /// Nothing is left that could settle the promise.
+    pub stuck: bool,
+}

@@ -1,0 +1,18 @@
+//! Code steps: `export default async (input, ctx) => …` in JavaScript or TypeScript, by QuickJS, in
+//! a fresh jailed process for each run.
+//!
+//! [`prepare`] checks a source once, when it is saved, and takes the types out of TypeScript.
+//! [`Runner`] runs it; inside the cell, [`ScriptWorker`] does.
+
+mod cell;
+mod error;
+mod job;
+mod prepare;
+mod run;
+
+pub use self::{
+    cell::{KIND, ScriptWorker},
+    error::{Error, Location, Thrown},
+    prepare::{Finding, Language, MAX_SOURCE_BYTES, Prepared, prepare},
+    run::{Call, Host, LogLine, NoHost, Outcome, Runner, ScriptLimits, Settings, Timings},
+};

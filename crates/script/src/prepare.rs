@@ -1,0 +1,198 @@
+//! From what an author writes to a module that runs: syntax is checked and types are taken out,
+//! once, by `oxc`.
+
+use std::path::Path;
+
+use oxc::{
+    allocator::Allocator,
+    codegen::{Codegen, CodegenOptions},
+    diagnostics::OxcDiagnostic,
+    parser::Parser,
+    semantic::SemanticBuilder,
+    span::SourceType,
+    transformer::{TransformOptions, Transformer},
+};
+
+/// The longest source: room for a bundle of npm packages.
+pub const MAX_SOURCE_BYTES: usize = 1 << 20;
+
+/// What a source is written in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Language {
+    /// An ES module.
+    #[default]
+    JavaScript,
+    /// The same with types.
+    TypeScript,
+}
+
+impl Language {
+    /// By the extension of a file name: TypeScript for `.ts`.
+    #[must_use]
+    pub fn of(name: &str) -> Self {
+        if name.ends_with(".ts") || name.ends_with(".mts") {
+            Self::TypeScript
+        } else {
+            Self::JavaScript
+        }
+    }
+}
+
+/// A mistake in a source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// What is wrong.
+    pub message: String,
+    /// From 1; 0 where the place is not known.
+    pub line: u32,
+    /// From 1.
+    pub column: u32,
+}
+
+/// A module that is ready to run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Prepared {
+    /// File name in errors.
+    pub name: String,
+    /// An ES module in JavaScript.
+    pub code: String,
+    /// The author's line of each line of `code`, from 1; empty where they are the same.
+    pub lines: Vec<u32>,
+}
+
+impl Prepared {
+    /// The author's line of a line of the code, both from 1.
+    #[must_use]
+    pub fn line(&self, line: u32) -> u32 {
+        let index = line.saturating_sub(1) as usize;
+        self.lines.get(index).copied().unwrap_or(line)
+    }
+}
+
+/// Checks `source` and takes out its types.
+///
+/// # Errors
+/// All mistakes of its syntax.
+pub fn prepare(name: &str, source: &str, language: Language) -> Result<Prepared, Vec<Finding>> {
+    if source.len() > MAX_SOURCE_BYTES {
+        return Err(vec![Finding {
+            message: format!("the source is longer than {MAX_SOURCE_BYTES} bytes"),
+            line: 0,
+            column: 0,
+        }]);
+    }
+    let allocator = Allocator::default();
+    let kind = match language {
+        Language::JavaScript => SourceType::mjs(),
+        Language::TypeScript => SourceType::ts(),
+    };
+    let mut parsed = Parser::new(&allocator, source, kind).parse();
+    let checked = SemanticBuilder::new()
+        .with_check_syntax_error(true)
+        .build(&parsed.program);
+    let findings: Vec<Finding> = parsed
+        .errors
+        .iter()
+        .chain(&checked.errors)
+        .map(|error| finding(error, source))
+        .collect();
+    if !findings.is_empty() {
+        return Err(findings);
+    }
+    if language == Language::JavaScript {
+        return Ok(Prepared {
+            name: name.to_owned(),
+            code: source.to_owned(),
+            lines: Vec::new(),
+        });
+    }
+    let path = Path::new(name);
+    let scoping = checked.semantic.into_scoping();
+    let transformed = Transformer::new(&allocator, path, &TransformOptions::default())
+        .build_with_scoping(scoping, &mut parsed.program);
+    if !transformed.errors.is_empty() {
+        let findings = transformed.errors.iter();
+        return Err(findings.map(|error| finding(error, source)).collect());
+    }
+    let options = CodegenOptions {
+        source_map_path: Some(path.to_owned()),
+        ..CodegenOptions::default()
+    };
+    let written = Codegen::new().with_options(options).build(&parsed.program);
+    let mut lines = vec![0; written.code.lines().count()];
+    if let Some(map) = &written.map {
+        for token in map.get_tokens() {
+            if let Some(line) = lines.get_mut(token.get_dst_line() as usize)
+                && *line == 0
+            {
+                *line = token.get_src_line() + 1;
+            }
+        }
+    }
+    // A line without a token of its own belongs to the one before.
+    let mut last = 1;
+    for line in &mut lines {
+        if *line == 0 {
+            *line = last;
+        }
+        last = *line;
+    }
+    Ok(Prepared {
+        name: name.to_owned(),
+        code: written.code,
+        lines,
+    })
+}
+
+fn finding(error: &OxcDiagnostic, source: &str) -> Finding {
+    let label = error.labels.as_ref().and_then(|labels| labels.first());
+    let (line, column) = label.map_or((0, 0), |label| {
+        let before = &source.as_bytes()[..label.offset().min(source.len())];
+        let line = before.iter().filter(|byte| **byte == b'\n').count();
+        let start = before.iter().rposition(|byte| *byte == b'\n');
+        let column = before.len() - start.map_or(0, |start| start + 1);
+        (line as u32 + 1, column as u32 + 1)
+    });
+    Finding {
+        message: error.message.to_string(),
+        line,
+        column,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_go_and_lines_stay_known() {
+        let source = "interface Order {\n  sum: number;\n}\n\nenum Kind { A = 1, B }\n\nexport default async (order: Order): Promise<number> => {\n  const kind = Kind.B as number;\n  throw new Error('x' satisfies string);\n};\n";
+        let prepared = prepare("step.ts", source, Language::TypeScript).expect("it is sound");
+        assert!(!prepared.code.contains("interface"));
+        let thrown = prepared
+            .code
+            .lines()
+            .position(|line| line.contains("throw"));
+        let line = thrown.expect("it is there") as u32 + 1;
+        assert_eq!(prepared.line(line), 9);
+    }
+
+    #[test]
+    fn mistakes_are_found_with_their_place() {
+        let found = prepare(
+            "step.js",
+            "const a = 1;\nexport default () => {\n  const = 2;\n}",
+            Language::JavaScript,
+        );
+        let found = found.expect_err("it is wrong");
+        assert_eq!((found[0].line, found[0].column), (3, 9), "{found:?}");
+        let found = prepare("step.js", "let a; let a;", Language::JavaScript);
+        assert!(found.is_err());
+    }
+
+    #[test]
+    fn a_long_source_is_refused() {
+        let long = "a".repeat(MAX_SOURCE_BYTES + 1);
+        assert!(prepare("a.js", &long, Language::JavaScript).is_err());
+    }
+}

@@ -1,0 +1,373 @@
+//! The owner's side: gives a script to a fresh cell and answers its calls.
+
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use platen_jail::{Cell, Ending, Jail, Limits};
+use serde_json::{Value, json, value::RawValue};
+
+use crate::{
+    Error, Location, Prepared, Thrown,
+    job::{Failure, FromCell, Job},
+};
+
+/// Calls of one script that are answered at the same time; more wait in the cell.
+const MAX_OPEN_CALLS: usize = 16;
+/// Lines of the log that are kept.
+const MAX_LOG_LINES: usize = 1_000;
+
+/// What one run may use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ScriptLimits {
+    /// Processor time.
+    pub cpu_ms: u32,
+    /// Time from start to end, calls to the owner included.
+    pub wall_ms: u64,
+    /// Memory of the JavaScript heap.
+    pub memory_bytes: u64,
+    /// Output, log and calls together.
+    pub output_bytes: u64,
+    /// The longest single message, so also the longest output.
+    pub message_bytes: u32,
+}
+
+impl Default for ScriptLimits {
+    fn default() -> Self {
+        Self {
+            cpu_ms: 5_000,
+            wall_ms: 30_000,
+            memory_bytes: 128 << 20,
+            output_bytes: 16 << 20,
+            message_bytes: 8 << 20,
+        }
+    }
+}
+
+/// What a run is given besides its input.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    /// `ctx.secrets`, by name.
+    pub secrets: BTreeMap<String, String>,
+    /// `ctx.run`: what the code may know of its run.
+    pub run: Value,
+    /// The same chance and a clock that stands still, for runs that must come out the same: seed
+    /// and milliseconds since 1970.
+    pub deterministic: Option<(u64, i64)>,
+    /// Bounds.
+    pub limits: ScriptLimits,
+}
+
+/// A call that code makes to its owner.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Call {
+    /// `fetch`, `render`, `store.get`, `store.put` or `store.delete`.
+    pub kind: String,
+    /// Its arguments.
+    pub body: Value,
+}
+
+/// What the owner does for code. Called from several threads.
+pub trait Host: Sync {
+    /// Answers a call, or says why not: the code sees that as an exception.
+    ///
+    /// # Errors
+    /// A sentence for the author.
+    fn call(&self, call: Call, deadline: Instant) -> Result<Value, String>;
+}
+
+/// Refuses every call.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoHost;
+
+impl Host for NoHost {
+    fn call(&self, call: Call, _: Instant) -> Result<Value, String> {
+        Err(format!("`ctx.{}` is not available here", call.kind))
+    }
+}
+
+/// A line of a run's log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogLine {
+    /// `debug`, `info`, `warn` or `error`.
+    pub level: String,
+    /// What it says.
+    pub text: String,
+}
+
+/// Where the time of a run went.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Timings {
+    /// Until there was a sandbox.
+    pub provision: Duration,
+    /// From there to the end of the code.
+    pub run: Duration,
+}
+
+/// What a run gives.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The output, or why there is none.
+    pub result: Result<Value, Error>,
+    /// What the code logged, at most a thousand lines.
+    pub log: Vec<LogLine>,
+    /// Where the time went.
+    pub timings: Timings,
+}
+
+/// Runs scripts, each in a fresh cell. Blocks the thread that calls it.
+#[derive(Clone, Debug)]
+pub struct Runner {
+    jail: Arc<Jail>,
+}
+
+impl Runner {
+    /// Runs scripts in the cells of `jail`, whose kind is [`crate::KIND`].
+    #[must_use]
+    pub fn new(jail: Arc<Jail>) -> Self {
+        Self { jail }
+    }
+
+    /// The jail.
+    #[must_use]
+    pub fn jail(&self) -> &Jail {
+        &self.jail
+    }
+
+    /// Runs `script` with `input`.
+    pub fn run(
+        &self,
+        script: &Prepared,
+        input: &RawValue,
+        settings: &Settings,
+        host: &dyn Host,
+    ) -> Outcome {
+        let started = Instant::now();
+        let deadline = started + Duration::from_millis(settings.limits.wall_ms);
+        let mut outcome = Outcome {
+            result: Ok(Value::Null),
+            log: Vec::new(),
+            timings: Timings::default(),
+        };
+        let cell = match self
+            .jail
+            .cell(Duration::from_millis(settings.limits.wall_ms))
+        {
+            Ok(cell) => cell,
+            Err(error) => {
+                outcome.result = Err(error.into());
+                return outcome;
+            }
+        };
+        outcome.timings.provision = started.elapsed();
+        let ready = Instant::now();
+        outcome.result = self
+            .drive(
+                cell,
+                script,
+                input,
+                settings,
+                host,
+                deadline,
+                &mut outcome.log,
+            )
+            .map_err(|error| named(error, &settings.limits));
+        outcome.timings.run = ready.elapsed();
+        outcome
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn drive(
+        &self,
+        mut cell: Cell,
+        script: &Prepared,
+        input: &RawValue,
+        settings: &Settings,
+        host: &dyn Host,
+        deadline: Instant,
+        log: &mut Vec<LogLine>,
+    ) -> Result<Value, Stop> {
+        let job = encode(script, input, settings)?;
+        let most = self.jail.limits();
+        let limits = Limits {
+            cpu_ms: settings.limits.cpu_ms,
+            memory_bytes: most.memory_bytes,
+            message_bytes: settings.limits.message_bytes,
+            output_bytes: settings.limits.output_bytes,
+        };
+        if let Err(error) = cell.start(&job, &limits, deadline) {
+            return Err(match error.kind() {
+                std::io::ErrorKind::InvalidInput => Stop::Error(Error::Input {
+                    limit_bytes: u64::from(limits.message_bytes.min(most.message_bytes)),
+                }),
+                _ => Stop::Ending(cell.end()),
+            });
+        }
+        let sender = cell.sender().map_err(|_| Stop::Ending(Ending::Lost))?;
+        let open = AtomicUsize::new(0);
+        std::thread::scope(|scope| {
+            loop {
+                let message = cell.receive(deadline).map_err(Stop::Ending)?;
+                let parsed = serde_json::from_slice::<FromCell>(&message);
+                match parsed.map_err(|_| Stop::Ending(Ending::Crashed(0)))? {
+                    FromCell::Log { level, text } => {
+                        if log.len() < MAX_LOG_LINES {
+                            log.push(LogLine { level, text });
+                        }
+                    }
+                    FromCell::Call { id, kind, body } => {
+                        let call = Call { kind, body };
+                        if open.fetch_add(1, Ordering::AcqRel) >= MAX_OPEN_CALLS {
+                            // A cell that keeps to the rules waits.
+                            return Err(Stop::Ending(cell.abandon(Ending::Output)));
+                        }
+                        let (sender, open) = (&sender, &open);
+                        scope.spawn(move || {
+                            let result = host.call(call, deadline);
+                            let _ = sender.send(&answer(id, result), deadline);
+                            open.fetch_sub(1, Ordering::AcqRel);
+                        });
+                    }
+                    FromCell::Done { output } => return Ok(output),
+                    FromCell::Fail { error } => return Err(fail(error, script, settings)),
+                }
+            }
+        })
+    }
+}
+
+/// Why a run stopped.
+enum Stop {
+    Ending(Ending),
+    Error(Error),
+}
+
+fn encode(script: &Prepared, input: &RawValue, settings: &Settings) -> Result<Vec<u8>, Stop> {
+    let raw =
+        |value: String| RawValue::from_string(value).unwrap_or_else(|_| RawValue::NULL.to_owned());
+    let run = raw(settings.run.to_string());
+    let secrets = raw(json!(settings.secrets).to_string());
+    let (seed, fixed_now_ms) = match settings.deterministic {
+        Some((seed, now)) => (expand(seed), Some(now)),
+        None => (fresh_seed(), None),
+    };
+    let job = Job {
+        name: &script.name,
+        code: script.code.as_str().into(),
+        input,
+        run: &run,
+        secrets: &secrets,
+        seed,
+        fixed_now_ms,
+        memory_bytes: settings.limits.memory_bytes,
+    };
+    serde_json::to_vec(&job).map_err(|_| Stop::Ending(Ending::Crashed(0)))
+}
+
+/// Four words of one, by splitmix64.
+fn expand(seed: u64) -> [u32; 4] {
+    let mut state = seed;
+    std::array::from_fn(|_| {
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut word = state;
+        word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (word ^ (word >> 31)) as u32
+    })
+}
+
+/// Chance from the system, by way of the hasher that the standard library seeds with it.
+fn fresh_seed() -> [u32; 4] {
+    use std::hash::{BuildHasher, Hasher, RandomState};
+    expand(RandomState::new().build_hasher().finish())
+}
+
+fn answer(id: u64, result: Result<Value, String>) -> Vec<u8> {
+    let message = match result {
+        Ok(value) => json!({"id": id, "ok": value}),
+        Err(reason) => json!({"id": id, "error": reason}),
+    };
+    message.to_string().into_bytes()
+}
+
+fn fail(failure: Failure, script: &Prepared, settings: &Settings) -> Stop {
+    if failure.memory {
+        return Stop::Error(Error::Memory {
+            limit_bytes: settings.limits.memory_bytes,
+        });
+    }
+    if failure.stuck {
+        return Stop::Error(Error::Stuck);
+    }
+    if failure.name.is_empty() && failure.message == "output" {
+        return Stop::Ending(Ending::Output);
+    }
+    let stack = author_stack(&failure.stack, script);
+    Stop::Error(Error::Thrown {
+        thrown: Box::new(Thrown {
+            location: first_location(&stack, &script.name),
+            name: failure.name,
+            message: failure.message,
+            stack,
+        }),
+    })
+}
+
+/// `stack` with the author's lines.
+fn author_stack(stack: &str, script: &Prepared) -> String {
+    let mark = format!("{}:", script.name);
+    let mut out = String::with_capacity(stack.len());
+    for line in stack.lines() {
+        if let Some(at) = line.rfind(&mark) {
+            let (before, rest) = line.split_at(at + mark.len());
+            let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+            if let Ok(number) = rest[..digits].parse() {
+                out.push_str(before);
+                out.push_str(&script.line(number).to_string());
+                out.push_str(&rest[digits..]);
+                out.push('\n');
+                continue;
+            }
+        }
+        out.push_str(line);
+        out.push('\n');
+    }
+    out
+}
+
+fn first_location(stack: &str, name: &str) -> Option<Location> {
+    let mark = format!("{name}:");
+    let line = stack.lines().find(|line| line.contains(&mark))?;
+    let rest = &line[line.rfind(&mark)? + mark.len()..];
+    let mut numbers = rest
+        .split(|c: char| !c.is_ascii_digit())
+        .map(str::parse::<u32>);
+    let line = numbers.next()?.ok()?;
+    let column = numbers.next().and_then(Result::ok).unwrap_or(1);
+    Some(Location {
+        file: name.to_owned(),
+        line,
+        column,
+    })
+}
+
+fn named(stop: Stop, limits: &ScriptLimits) -> Error {
+    match stop {
+        Stop::Error(error) => error,
+        Stop::Ending(Ending::CpuTime) => Error::CpuTime {
+            limit_ms: limits.cpu_ms,
+        },
+        Stop::Ending(Ending::Deadline) => Error::Deadline {
+            limit_ms: limits.wall_ms,
+        },
+        Stop::Ending(Ending::Output) => Error::Output {
+            limit_bytes: limits.output_bytes,
+        },
+        Stop::Ending(ending) => Error::Crashed { ending },
+    }
+}
