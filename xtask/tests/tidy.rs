@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-const PURE: [&str; 3] = ["document", "layout", "formats"];
+const PURE: [&str; 4] = ["document", "layout", "formats", "flow"];
 const MAX_FILE_LINES: usize = 500;
 const MAX_FUNCTION_LINES: usize = 70;
 

@@ -18,6 +18,7 @@ pub mod length;
 pub mod locale;
 mod message;
 mod parse;
+pub mod pattern;
 mod pointer;
 mod style_sheet;
 mod suggestion;

@@ -1,0 +1,263 @@
+//! A flow checked and made ready: its expressions compiled, its names known to be unique.
+
+use std::collections::BTreeSet;
+
+use platen_document::{
+    Diagnostic, is_key,
+    pattern::{Condition, Pattern},
+};
+use serde_json::{Value as Json, json};
+
+use crate::model::{Action, Flow, Step, Trigger};
+
+/// Steps of a flow altogether.
+const MAX_STEPS: usize = 500;
+/// Steps within steps.
+const MAX_DEPTH: usize = 12;
+/// Items of a loop at the same time.
+const MAX_PARALLEL: u32 = 64;
+/// Attempts of a step.
+const MAX_ATTEMPTS: u32 = 20;
+
+/// A flow that can run.
+#[derive(Debug)]
+pub struct CompiledFlow {
+    flow: Flow,
+    pub(crate) steps: Vec<CompiledStep>,
+}
+
+impl CompiledFlow {
+    /// The flow as it was written.
+    #[must_use]
+    pub fn flow(&self) -> &Flow {
+        &self.flow
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct CompiledStep {
+    pub step: Step,
+    pub skip_if: Option<Condition>,
+    pub body: Body,
+}
+
+#[derive(Debug)]
+pub(crate) enum Body {
+    /// Done outside, with this input.
+    Task(Pattern),
+    Branch {
+        ways: Vec<(Condition, Vec<CompiledStep>)>,
+        otherwise: Vec<CompiledStep>,
+    },
+    Loop {
+        items: Pattern,
+        steps: Vec<CompiledStep>,
+    },
+    /// A pause; the pattern gives when it ends.
+    Wait(Pattern),
+    /// The answer.
+    Respond(Pattern),
+}
+
+/// Checks `flow` and makes it ready.
+///
+/// # Errors
+/// All its mistakes.
+pub fn compile(flow: Flow) -> Result<CompiledFlow, Vec<Diagnostic>> {
+    let mut compiler = Compiler::default();
+    if !is_key(&flow.key) {
+        compiler.mistake(
+            "flow-key",
+            "/key",
+            "a key has letters, digits, `-` and `_` only",
+        );
+    }
+    if let Trigger::Schedule { cron, .. } = &flow.trigger
+        && cron.split_whitespace().count() != 5
+    {
+        let message = "a schedule has five fields: minute, hour, day, month, day of week";
+        compiler.mistake("flow-cron", "/trigger/cron", message);
+    }
+    if flow.steps.is_empty() {
+        compiler.mistake("flow-empty", "/steps", "the flow has no steps");
+    }
+    let steps = compiler.steps(&flow.steps, "/steps", 0);
+    if compiler.diagnostics.is_empty() {
+        Ok(CompiledFlow { flow, steps })
+    } else {
+        Err(compiler.diagnostics)
+    }
+}
+
+#[derive(Default)]
+struct Compiler {
+    diagnostics: Vec<Diagnostic>,
+    names: BTreeSet<String>,
+    count: usize,
+}
+
+impl Compiler {
+    fn mistake(&mut self, code: &str, path: &str, message: impl Into<String>) {
+        self.diagnostics
+            .push(Diagnostic::error(code, path, message.into()));
+    }
+
+    fn steps(&mut self, steps: &[Step], path: &str, depth: usize) -> Vec<CompiledStep> {
+        if depth > MAX_DEPTH {
+            let message = format!("steps are nested deeper than {MAX_DEPTH} levels");
+            self.mistake("flow-too-deep", path, message);
+            return Vec::new();
+        }
+        let mut compiled = Vec::with_capacity(steps.len());
+        for (index, step) in steps.iter().enumerate() {
+            self.count += 1;
+            if self.count == MAX_STEPS + 1 {
+                let message = format!("the flow has more than {MAX_STEPS} steps");
+                self.mistake("flow-too-long", path, message);
+            }
+            compiled.extend(self.step(step, &format!("{path}/{index}"), depth));
+        }
+        compiled
+    }
+
+    fn step(&mut self, step: &Step, path: &str, depth: usize) -> Option<CompiledStep> {
+        self.name(&step.name, path);
+        if let Some(retry) = step.retry
+            && !(1..=MAX_ATTEMPTS).contains(&retry.attempts)
+        {
+            let message = format!("a step has 1 to {MAX_ATTEMPTS} attempts");
+            self.mistake("flow-retry", &format!("{path}/retry/attempts"), message);
+        }
+        let skip_if = step
+            .skip_if
+            .as_ref()
+            .and_then(|source| self.condition(source, &format!("{path}/skipIf")));
+        let body = self.body(step, path, depth)?;
+        Some(CompiledStep {
+            step: step.clone(),
+            skip_if,
+            body,
+        })
+    }
+
+    fn name(&mut self, name: &str, path: &str) {
+        let path = format!("{path}/name");
+        let letters = name
+            .chars()
+            .all(|letter| letter.is_ascii_alphanumeric() || letter == '_');
+        if name.is_empty() || !letters || name.starts_with(|first: char| first.is_ascii_digit()) {
+            let message = "a step's name has letters, digits and `_`, and no digit first";
+            self.mistake("flow-step-name", &path, message);
+        } else if !self.names.insert(name.to_owned()) {
+            self.mistake(
+                "flow-step-name",
+                &path,
+                format!("there are two steps `{name}`"),
+            );
+        }
+    }
+
+    fn condition(&mut self, source: &str, path: &str) -> Option<Condition> {
+        self.keep(Condition::compile(source, path))
+    }
+
+    fn pattern(&mut self, json: &Json, path: &str) -> Option<Pattern> {
+        self.keep(Pattern::compile(json, path))
+    }
+
+    fn keep<T>(&mut self, found: Result<T, Vec<Diagnostic>>) -> Option<T> {
+        found
+            .map_err(|diagnostics| self.diagnostics.extend(diagnostics))
+            .ok()
+    }
+
+    fn body(&mut self, step: &Step, path: &str, depth: usize) -> Option<Body> {
+        Some(match &step.action {
+            Action::Branch {
+                branches,
+                otherwise,
+                ..
+            } => {
+                let mut ways = Vec::with_capacity(branches.len());
+                for (index, branch) in branches.iter().enumerate() {
+                    let path = format!("{path}/branches/{index}");
+                    let when = self.condition(&branch.when, &format!("{path}/when"));
+                    let steps = self.steps(&branch.steps, &format!("{path}/steps"), depth + 1);
+                    ways.extend(when.map(|when| (when, steps)));
+                }
+                let otherwise = self.steps(otherwise, &format!("{path}/otherwise"), depth + 1);
+                Body::Branch { ways, otherwise }
+            }
+            Action::Loop {
+                items,
+                parallel,
+                steps,
+                ..
+            } => {
+                if !(1..=MAX_PARALLEL).contains(parallel) {
+                    let message = format!("a loop has 1 to {MAX_PARALLEL} items at a time");
+                    self.mistake("flow-parallel", &format!("{path}/parallel"), message);
+                }
+                let written = braced(items);
+                let items = self.pattern(&json!(written), &format!("{path}/items"));
+                let steps = self.steps(steps, &format!("{path}/steps"), depth + 1);
+                Body::Loop {
+                    items: items?,
+                    steps,
+                }
+            }
+            Action::Wait {
+                delay_ms,
+                until,
+                callback,
+            } => {
+                let kinds = [delay_ms.is_some(), until.is_some(), *callback];
+                if kinds.iter().filter(|set| **set).count() != 1 {
+                    let message = "a wait has one of `delayMs`, `until` and `callback`";
+                    self.mistake("flow-wait", path, message);
+                }
+                let until = until
+                    .as_ref()
+                    .map_or(Json::Null, |until| json!(braced(until)));
+                Body::Wait(self.pattern(&until, &format!("{path}/until"))?)
+            }
+            Action::Respond {
+                status,
+                headers,
+                body,
+            } => {
+                if !(200..=599).contains(status) {
+                    let message = "a status is from 200 to 599";
+                    self.mistake("flow-status", &format!("{path}/status"), message);
+                }
+                let answer = json!({"status": status, "headers": headers, "body": body});
+                Body::Respond(self.pattern(&answer, path)?)
+            }
+            action => Body::Task(self.pattern(&input(action), path)?),
+        })
+    }
+}
+
+/// `source` as one expression between braces.
+fn braced(source: &str) -> String {
+    if source.contains("{{") {
+        source.to_owned()
+    } else {
+        format!("{{{{ {source} }}}}")
+    }
+}
+
+/// What a task is given, as a pattern: all of its members but code, which is no text with
+/// expressions.
+fn input(action: &Action) -> Json {
+    match action {
+        Action::Piece { input, .. } | Action::Code { input, .. } => json!({"input": input}),
+        other => {
+            let mut members = serde_json::to_value(other).unwrap_or_default();
+            if let Some(members) = members.as_object_mut() {
+                members.remove("type");
+            }
+            members
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! JSON to a flow, and the JSON Schema of flows.
+
+use platen_document::Diagnostic;
+use serde_json::Value as Json;
+
+use crate::model::Flow;
+
+/// The longest flow.
+pub const MAX_FLOW_BYTES: usize = 4 << 20;
+
+/// Reads a flow.
+///
+/// # Errors
+/// What is wrong with its JSON, or with the first member that does not fit.
+pub fn parse_flow(source: &[u8]) -> Result<Flow, Vec<Diagnostic>> {
+    if source.len() > MAX_FLOW_BYTES {
+        let message = format!("the flow is longer than {MAX_FLOW_BYTES} bytes");
+        return Err(vec![Diagnostic::error("flow-too-long", "", message)]);
+    }
+    let mut reader = serde_json::Deserializer::from_slice(source);
+    let flow: Flow = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
+        let path: String = error
+            .path()
+            .iter()
+            .filter_map(|segment| match segment {
+                serde_path_to_error::Segment::Seq { index } => Some(format!("/{index}")),
+                serde_path_to_error::Segment::Map { key } => Some(format!("/{key}")),
+                _ => None,
+            })
+            .collect();
+        let inner = error.into_inner();
+        let code = if inner.is_data() {
+            "flow-shape"
+        } else {
+            "json-syntax"
+        };
+        vec![Diagnostic::error(code, path, inner.to_string())]
+    })?;
+    reader
+        .end()
+        .map_err(|error| vec![Diagnostic::error("json-syntax", "", error.to_string())])?;
+    Ok(flow)
+}
+
+/// The JSON Schema of flows.
+#[must_use]
+pub fn schema() -> Json {
+    schemars::schema_for!(Flow).to_value()
+}

@@ -1,0 +1,315 @@
+//! One walk over a flow's steps with what is known of a run: as far as it gets, and what it finds
+//! to do.
+
+use platen_document::pattern::{Condition, Moment, Pattern};
+use serde_json::{Value as Json, json};
+
+use crate::{
+    compile::{Body, CompiledStep},
+    machine::{Command, Finish, LoopState, Machine, Next, Record, StepError, Task},
+    model::{Action, BranchMode, Step},
+};
+
+/// Items of a loop.
+const MAX_ITEMS: usize = 100_000;
+
+/// The step of a name, wherever it stands.
+pub(crate) fn find<'a>(steps: &'a [CompiledStep], name: &str) -> Option<&'a Step> {
+    steps.iter().find_map(|compiled| {
+        if compiled.step.name == name {
+            return Some(&compiled.step);
+        }
+        match &compiled.body {
+            Body::Branch { ways, otherwise } => ways
+                .iter()
+                .find_map(|(_, steps)| find(steps, name))
+                .or_else(|| find(otherwise, name)),
+            Body::Loop { steps, .. } => find(steps, name),
+            _ => None,
+        }
+    })
+}
+
+pub(crate) struct Walk<'m> {
+    machine: &'m mut Machine,
+    pub next: Next,
+}
+
+/// How far a step is.
+enum Progress {
+    Done(Json),
+    Open,
+    Failed(StepError),
+}
+
+type Outcome = Result<Progress, Finish>;
+
+impl<'m> Walk<'m> {
+    pub fn new(machine: &'m mut Machine) -> Self {
+        Self {
+            machine,
+            next: Next::default(),
+        }
+    }
+
+    /// The whole flow: how the run ended, if it did.
+    pub fn steps(
+        &mut self,
+        steps: &[CompiledStep],
+        prefix: &str,
+        data: &mut Json,
+    ) -> Option<Finish> {
+        match self.list(steps, prefix, data) {
+            Err(finish) => {
+                // Nothing new is begun in a run that has failed.
+                self.next = Next::default();
+                Some(finish)
+            }
+            Ok(Some(output)) => Some(Finish::Succeeded(output)),
+            Ok(None) => None,
+        }
+    }
+
+    /// Steps in order: the output of the last, or `None` while one is open.
+    fn list(
+        &mut self,
+        steps: &[CompiledStep],
+        prefix: &str,
+        data: &mut Json,
+    ) -> Result<Option<Json>, Finish> {
+        let mut last = Json::Null;
+        for compiled in steps {
+            let path = format!("{prefix}{}", compiled.step.name);
+            let output = match self.step(compiled, &path, data)? {
+                Progress::Done(output) => output,
+                Progress::Open => return Ok(None),
+                Progress::Failed(error) if compiled.step.continue_on_failure => {
+                    json!({"error": {"code": error.code, "message": error.message}})
+                }
+                Progress::Failed(error) => return Err(Finish::Failed { path, error }),
+            };
+            last.clone_from(&output);
+            data["steps"][&compiled.step.name] = json!({"output": output});
+        }
+        Ok(Some(last))
+    }
+
+    fn moment(&self) -> Moment {
+        Moment {
+            unix_seconds: self.machine.started_unix_seconds,
+        }
+    }
+
+    fn step(&mut self, compiled: &CompiledStep, path: &str, data: &mut Json) -> Outcome {
+        if let Some(condition) = &compiled.skip_if {
+            match condition.holds(data, self.moment()) {
+                Ok(true) => return Ok(Progress::Done(Json::Null)),
+                Ok(false) => {}
+                Err(reason) => return Ok(mistake(reason)),
+            }
+        }
+        let record = self.machine.records.get(path).cloned().unwrap_or_default();
+        if let Some(output) = record.output {
+            return Ok(Progress::Done(output));
+        }
+        match &compiled.body {
+            Body::Branch { ways, otherwise } => self.branch(compiled, ways, otherwise, path, data),
+            Body::Loop { items, steps } => {
+                let items = match items.resolve(data, self.moment()) {
+                    Ok(Json::Array(items)) if items.len() <= MAX_ITEMS => items,
+                    Ok(Json::Array(_)) => {
+                        return Ok(mistake(format!("a loop has at most {MAX_ITEMS} items")));
+                    }
+                    Ok(_) => return Ok(mistake("the items of the loop are no list".to_owned())),
+                    Err(reason) => return Ok(mistake(reason)),
+                };
+                self.repeat(compiled, &items, steps, path, data)
+            }
+            _ if record.running => Ok(Progress::Open),
+            Body::Task(pattern) => {
+                let not_before_ms = match self.attempt(&compiled.step, &record) {
+                    Ok(not_before_ms) => not_before_ms,
+                    Err(error) => return Ok(Progress::Failed(error)),
+                };
+                let input = match pattern.resolve(data, self.moment()) {
+                    Ok(input) => input,
+                    Err(reason) => return Ok(mistake(reason)),
+                };
+                self.next.commands.push(Command::Do(Task {
+                    path: path.to_owned(),
+                    attempt: record.attempts + 1,
+                    not_before_ms,
+                    step: compiled.step.name.clone(),
+                    input,
+                }));
+                Ok(Progress::Open)
+            }
+            Body::Wait(until) => Ok(self.wait(compiled, until, &record, path, data)),
+            Body::Respond(answer) => match answer.resolve(data, self.moment()) {
+                Ok(answer) => {
+                    self.next.commands.push(Command::Respond {
+                        path: path.to_owned(),
+                        answer,
+                    });
+                    Ok(Progress::Open)
+                }
+                Err(reason) => Ok(mistake(reason)),
+            },
+        }
+    }
+
+    /// When the next attempt may begin, or the failure where none is left.
+    fn attempt(&self, step: &Step, record: &Record) -> Result<Option<u64>, StepError> {
+        let Some((error, at_ms)) = &record.failure else {
+            return Ok(None);
+        };
+        let retry = step.retry.filter(|_| error.retryable);
+        let Some(retry) = retry.filter(|retry| record.attempts < retry.attempts) else {
+            return Err(error.clone());
+        };
+        let doubled = retry
+            .backoff_ms
+            .saturating_mul(1 << record.attempts.saturating_sub(1).min(30));
+        Ok(Some(at_ms + doubled.min(retry.max_backoff_ms)))
+    }
+
+    fn wait(
+        &mut self,
+        compiled: &CompiledStep,
+        until: &Pattern,
+        record: &Record,
+        path: &str,
+        data: &Json,
+    ) -> Progress {
+        if let Some(until_ms) = record.waiting {
+            let earliest = [self.next.wake_ms, until_ms].into_iter().flatten().min();
+            self.next.wake_ms = earliest;
+            return Progress::Open;
+        }
+        let until = match until.resolve(data, self.moment()) {
+            Ok(Json::Null) => None,
+            Ok(until) => Some(until),
+            Err(reason) => return mistake(reason),
+        };
+        let delay_ms = match &compiled.step.action {
+            Action::Wait { delay_ms, .. } => *delay_ms,
+            _ => None,
+        };
+        self.next.commands.push(Command::Wait {
+            path: path.to_owned(),
+            delay_ms,
+            until,
+        });
+        Progress::Open
+    }
+
+    fn branch(
+        &mut self,
+        compiled: &CompiledStep,
+        ways: &[(Condition, Vec<CompiledStep>)],
+        otherwise: &[CompiledStep],
+        path: &str,
+        data: &mut Json,
+    ) -> Outcome {
+        let Action::Branch { mode, .. } = &compiled.step.action else {
+            return Ok(Progress::Done(Json::Null));
+        };
+        let mut taken = Vec::new();
+        for (when, steps) in ways {
+            match when.holds(data, self.moment()) {
+                Ok(true) => taken.push(steps.as_slice()),
+                Ok(false) => continue,
+                Err(reason) => return Ok(mistake(reason)),
+            }
+            if *mode == BranchMode::First {
+                break;
+            }
+        }
+        if taken.is_empty() {
+            taken.push(otherwise);
+        }
+        let prefix = format!("{path}.");
+        let mut last = Json::Null;
+        for steps in taken {
+            match self.nested(steps, &prefix, data)? {
+                Progress::Done(output) => last = output,
+                other => return Ok(other),
+            }
+        }
+        Ok(Progress::Done(last))
+    }
+
+    /// Steps within a step: their failure is the step's, so that it may be gone on after.
+    fn nested(&mut self, steps: &[CompiledStep], prefix: &str, data: &mut Json) -> Outcome {
+        match self.list(steps, prefix, data) {
+            Ok(Some(output)) => Ok(Progress::Done(output)),
+            Ok(None) => Ok(Progress::Open),
+            Err(Finish::Failed { path, error }) => Ok(Progress::Failed(StepError {
+                message: format!("{path}: {}", error.message),
+                ..error
+            })),
+            Err(other) => Err(other),
+        }
+    }
+
+    fn repeat(
+        &mut self,
+        compiled: &CompiledStep,
+        items: &[Json],
+        steps: &[CompiledStep],
+        path: &str,
+        data: &mut Json,
+    ) -> Outcome {
+        let Action::Loop { name, parallel, .. } = &compiled.step.action else {
+            return Ok(Progress::Done(Json::Null));
+        };
+        let mut state = self.machine.loops.remove(path).unwrap_or_default();
+        state.outputs.resize(items.len(), None);
+        let progress = self.items(items, steps, &mut state, (name, *parallel), path, data);
+        self.machine.loops.insert(path.to_owned(), state);
+        progress
+    }
+
+    fn items(
+        &mut self,
+        items: &[Json],
+        steps: &[CompiledStep],
+        state: &mut LoopState,
+        (name, parallel): (&str, u32),
+        path: &str,
+        data: &Json,
+    ) -> Outcome {
+        let mut open = 0;
+        let mut index = state.first_open;
+        while index < items.len() && open < parallel.max(1) {
+            if state.outputs[index].is_none() {
+                let mut inner = data.clone();
+                inner[name] = items[index].clone();
+                inner["index"] = json!(index);
+                match self.nested(steps, &format!("{path}[{index}]."), &mut inner)? {
+                    Progress::Done(output) => state.outputs[index] = Some(output),
+                    Progress::Open => open += 1,
+                    failed @ Progress::Failed(_) => return Ok(failed),
+                }
+            }
+            if index == state.first_open && state.outputs[index].is_some() {
+                state.first_open += 1;
+            }
+            index += 1;
+        }
+        if state.first_open < items.len() {
+            return Ok(Progress::Open);
+        }
+        let outputs = state.outputs.iter().flatten().cloned().collect();
+        Ok(Progress::Done(Json::Array(outputs)))
+    }
+}
+
+/// An author's mistake: another attempt would find it again.
+fn mistake(message: String) -> Progress {
+    Progress::Failed(StepError {
+        code: "flow-expression".to_owned(),
+        message,
+        retryable: false,
+    })
+}

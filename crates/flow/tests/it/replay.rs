@@ -1,0 +1,56 @@
+//! The same journal always gives the same next step, wherever a run was interrupted.
+
+use platen_flow::{Entry, Machine};
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::{drive, error, flow, machine, task};
+
+fn steps() -> serde_json::Value {
+    let mut shaky = task("shaky", json!("{{ steps.each.output|length }}"));
+    shaky["retry"] = json!({"attempts": 4, "backoffMs": 1});
+    json!([
+        {"name": "each", "type": "loop", "items": "trigger.items", "parallel": 2, "steps": [
+            {"name": "way", "type": "branch", "branches": [{"when": "item > 1", "steps": [task("big", json!("{{ item }}"))]}], "otherwise": [task("small", json!(0))]},
+        ]},
+        {"name": "pause", "type": "wait", "callback": true},
+        shaky,
+        {"name": "reply", "type": "respond", "body": "{{ steps.each.output }}"},
+    ])
+}
+
+proptest! {
+    #[test]
+    fn a_run_goes_on_from_any_point(items in proptest::collection::vec(0_i64..4, 0..6), failures in 0_u32..5, cut in 0_usize..60) {
+        let trigger = json!({"items": items});
+        let act = |task: &platen_flow::Task| {
+            if task.step == "shaky" && task.attempt <= failures {
+                Err(error("not yet", true))
+            } else {
+                Ok(task.input["input"].clone())
+            }
+        };
+        let mut whole = machine(&steps(), trigger.clone());
+        let mut journal = Vec::new();
+        let expected = drive(&mut whole, &mut journal, act);
+        let cut = cut.min(journal.len());
+        let fresh = || Machine::new(flow(&steps()), trigger.clone(), json!({"id": "r1"}), 951_782_400);
+        // Another owner takes over after `cut` entries; entries come as JSON, as from a store.
+        let mut second = fresh();
+        for entry in &journal[..cut] {
+            let stored = serde_json::to_string(entry).unwrap();
+            second.apply(&serde_json::from_str::<Entry>(&stored).unwrap());
+        }
+        second.recover();
+        let mut twin = second.clone();
+        prop_assert_eq!(second.proceed(), twin.proceed());
+        let mut rest = journal[..cut].to_vec();
+        let finish = drive(&mut second, &mut rest, act);
+        prop_assert_eq!(&finish, &expected);
+        // Entries that come twice change nothing.
+        for entry in rest.iter().filter(|entry| !matches!(entry, Entry::Started { .. })) {
+            second.apply(entry);
+        }
+        prop_assert_eq!(second.proceed().finish, Some(expected));
+    }
+}
