@@ -77,5 +77,5 @@ pub use self::{
     metrics::{BOUNDS_SECONDS, HistogramSnapshot, Reason, Refusal, Snapshot},
     poison::Key,
     pool::{Attempt, JobFuture, Pool, Request},
-    process::{Command, Handle, Limits, Pipes, Process},
+    process::{Command, Handle, Limits, Member, Pipes, Process},
 };

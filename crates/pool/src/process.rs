@@ -316,6 +316,30 @@ impl Handle {
     pub fn memory_bytes(&self) -> u64 {
         table::Table::read().memory_bytes(self.0.pid)
     }
+
+    /// The processes of its family, read now from `/proc`.
+    #[must_use]
+    pub fn members(&self) -> Vec<Member> {
+        table::Table::read().members(self.0.pid)
+    }
+
+    /// Kills one process, if it still belongs to the family.
+    pub fn kill_member(&self, pid: i32) {
+        if self.is_running() && table::Table::read().family(self.0.pid).contains(&pid) {
+            table::kill(pid);
+        }
+    }
+}
+
+/// A process of a family.
+#[derive(Clone, Debug)]
+pub struct Member {
+    /// Its number.
+    pub pid: i32,
+    /// Memory that it holds for itself. Bytes.
+    pub own_bytes: u64,
+    /// Its command line, the arguments apart by spaces.
+    pub command_line: String,
 }
 
 /// A child with what must happen when nobody supervises it any more.

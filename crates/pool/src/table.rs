@@ -12,6 +12,8 @@ use std::{
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
 
+use crate::process::Member;
+
 /// The variable whose value is the folder of the child.
 pub(crate) const MARK: &str = "PLATEN_CHILD_FOLDER";
 
@@ -66,20 +68,38 @@ impl Table {
     /// Memory of a family in bytes: what each holds for itself, and the largest share of files and
     /// shared memory, which the members have in common for the most part.
     pub(crate) fn memory_bytes(&self, leader: i32) -> u64 {
-        let page = rustix::param::page_size() as u64;
-        let mut own = 0;
-        let mut shared = 0;
+        let mut all = 0;
+        let mut largest_share = 0;
         for pid in self.family(leader) {
-            let statm = fs::read_to_string(format!("/proc/{pid}/statm")).unwrap_or_default();
-            let mut fields = statm.split_whitespace().skip(1);
-            let mut next = || fields.next().and_then(|field| field.parse::<u64>().ok());
-            if let (Some(resident), Some(common)) = (next(), next()) {
-                own += resident.saturating_sub(common);
-                shared = shared.max(common);
-            }
+            let (own, shared) = memory_of(pid);
+            all += own;
+            largest_share = largest_share.max(shared);
         }
-        (own + shared) * page
+        all + largest_share
     }
+
+    /// The processes of a family.
+    pub(crate) fn members(&self, leader: i32) -> Vec<Member> {
+        let member = |pid| {
+            let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+            Member {
+                pid,
+                own_bytes: memory_of(pid).0,
+                command_line: String::from_utf8_lossy(&line).replace('\0', " "),
+            }
+        };
+        self.family(leader).into_iter().map(member).collect()
+    }
+}
+
+/// Memory of one process: for itself, and shared with others or with files. Bytes.
+fn memory_of(pid: i32) -> (u64, u64) {
+    let page = rustix::param::page_size() as u64;
+    let statm = fs::read_to_string(format!("/proc/{pid}/statm")).unwrap_or_default();
+    let mut fields = statm.split_whitespace().skip(1);
+    let mut next = || fields.next().and_then(|field| field.parse::<u64>().ok());
+    let (resident, shared) = (next().unwrap_or(0), next().unwrap_or(0));
+    (resident.saturating_sub(shared) * page, shared * page)
 }
 
 fn pids() -> impl Iterator<Item = i32> {
