@@ -16,15 +16,18 @@ mod outside;
 mod page;
 mod program;
 
-pub use platen_pool::{Isolation, Key, Lane, Launcher, Plain, StartError, detect_launcher};
+pub use platen_pool::{
+    BOUNDS_SECONDS, HistogramSnapshot, Isolation, Key, Lane, Launcher, Plain, Snapshot, StartError,
+    detect_launcher,
+};
 
 pub use self::{
     browser::{Browser, Printed, Status},
     config::Config,
     error::Error,
     options::{
-        CSS_PIXELS_PER_INCH, Clip, Cookie, File, Job, Media, Output, PageOptions, PdfOptions,
-        PictureFormat, PictureOptions, Source, Wait,
+        CSS_PIXELS_PER_INCH, Clip, Cookie, File, Files, Job, Media, Output, PageOptions,
+        PdfOptions, PictureFormat, PictureOptions, Source, Wait,
     },
     page::Report,
     program::{INSTALL_HINT, find_chromium},

@@ -24,6 +24,18 @@ pub struct File {
     pub bytes: Bytes,
 }
 
+/// The files beside a document.
+pub trait Files: Send + Sync + std::fmt::Debug {
+    /// The file of this name, relative to the document, with `%` escapes resolved.
+    fn file(&self, name: &str) -> Option<File>;
+}
+
+impl Files for BTreeMap<String, File> {
+    fn file(&self, name: &str) -> Option<File> {
+        self.get(name).cloned()
+    }
+}
+
 /// What is printed.
 #[derive(Clone, Debug)]
 pub enum Source {
@@ -31,8 +43,8 @@ pub enum Source {
     Document {
         /// The HTML.
         html: String,
-        /// The files, by their path relative to the document.
-        files: Arc<BTreeMap<String, File>>,
+        /// The files beside it.
+        files: Arc<dyn Files>,
     },
     /// An address at an allowed host.
     Address(String),

@@ -175,8 +175,9 @@ impl Attendant {
             }
             if let Some(path) = url.strip_prefix(ORIGIN) {
                 let path = file_path(path);
-                if let Some(file) = state.files.get(&path) {
-                    return Decision::Found(file.clone());
+                let file = state.files.as_ref().and_then(|files| files.file(&path));
+                if let Some(file) = file {
+                    return Decision::Found(file);
                 }
                 let is_main = paused.frame_id.as_deref() == Some(self.frame.as_str());
                 if path.is_empty() && is_main && paused.resource_type == "Document" {
@@ -197,9 +198,13 @@ impl Attendant {
         })
     }
 
+    fn is_page(&self, paused: &Paused) -> bool {
+        let is_main = paused.frame_id.as_deref() == Some(self.frame.as_str());
+        is_main && paused.resource_type == "Document"
+    }
+
     fn deny(&self, paused: &Paused) {
-        let is_page = paused.resource_type == "Document"
-            && paused.frame_id.as_deref() == Some(self.frame.as_str());
+        let is_page = self.is_page(paused);
         if is_page {
             let url = paused.request.url.clone();
             self.desk
@@ -219,6 +224,10 @@ impl Attendant {
         let url = paused.request.url.clone();
         let headers = self.headers_for(&paused.request);
         let answer = self.outside.load(url.clone(), headers).await;
+        if let (Ok(answer), true) = (&answer, self.is_page(&paused)) {
+            self.desk
+                .change(|state| state.report.status = Some(answer.status));
+        }
         match answer {
             Ok(Answer {
                 status,

@@ -1,14 +1,13 @@
 //! What is known of one page: written by its attendant, read by its job.
 
 use std::{
-    collections::BTreeMap,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Instant,
 };
 
 use tokio::sync::watch;
 
-use crate::options::{Cookie, File};
+use crate::options::{Cookie, Files};
 
 /// Denied addresses, lines of the console and so on that are kept, each.
 const KEPT: usize = 50;
@@ -29,11 +28,13 @@ pub struct Report {
     pub exceptions: Vec<String>,
     /// Dialogs that were closed.
     pub dialogs: Vec<String>,
+    /// Status with which the page itself came, where it was loaded from an address.
+    pub status: Option<u16>,
 }
 
 #[derive(Debug, Default)]
 pub(crate) struct State {
-    pub(crate) files: Arc<BTreeMap<String, File>>,
+    pub(crate) files: Option<Arc<dyn Files>>,
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) cookies: Vec<Cookie>,
     /// The address that the job navigates to, where it does.

@@ -117,7 +117,7 @@ impl Page {
     async fn load(&self, source: &Source) -> Result<(), Error> {
         match source {
             Source::Document { html, files } => {
-                self.desk.change(|state| state.files = files.clone());
+                self.desk.change(|state| state.files = Some(files.clone()));
                 let params = json!({ "frameId": self.frame, "html": html });
                 let _: Value = self.call("Page.setDocumentContent", params).await?;
             }

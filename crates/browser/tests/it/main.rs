@@ -5,3 +5,4 @@ mod crashes;
 mod hostile;
 mod outside;
 mod print;
+mod speed;
