@@ -124,9 +124,7 @@ fn parameter(value: &str, wanted: &str) -> Option<String> {
     let mut rest = value;
     while let Some(at) = rest.find(';') {
         rest = rest[at + 1..].trim_start();
-        let Some((name, after)) = rest.split_once('=') else {
-            return None;
-        };
+        let (name, after) = rest.split_once('=')?;
         let (text, tail) = match after.strip_prefix('"') {
             Some(quoted) => {
                 let end = end_of_quoted(quoted)?;

@@ -84,7 +84,7 @@ pub(crate) fn with_files(html: &str, files: &[(&str, &str, &[u8])]) -> Job {
     let mut job = job("");
     job.source = Source::Document {
         html: html.to_owned(),
-        files: Arc::new(files.collect()),
+        files: Arc::new(files.collect::<BTreeMap<_, _>>()),
     };
     job
 }

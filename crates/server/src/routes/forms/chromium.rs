@@ -57,9 +57,16 @@ struct FormCookie {
     domain: String,
 }
 
+/// What is made, and how it is named.
+struct Made {
+    output: Output,
+    extension: &'static str,
+    media_type: &'static str,
+}
+
 /// Where the page is.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum From {
+enum Origin {
     File,
     Address,
 }
@@ -72,7 +79,7 @@ pub(crate) async fn convert_html(
     body: Body,
 ) -> Result<Response, Problem> {
     let form = read(&app, &headers, body).await?;
-    respond(&app, &context, &headers, form, From::File, pdf).await
+    respond(&app, &context, &headers, form, Origin::File, pdf).await
 }
 
 /// An address at an allowed host as PDF.
@@ -83,7 +90,7 @@ pub(crate) async fn convert_url(
     body: Body,
 ) -> Result<Response, Problem> {
     let form = read(&app, &headers, body).await?;
-    respond(&app, &context, &headers, form, From::Address, pdf).await
+    respond(&app, &context, &headers, form, Origin::Address, pdf).await
 }
 
 /// `index.html` and its files as a picture.
@@ -94,7 +101,7 @@ pub(crate) async fn screenshot_html(
     body: Body,
 ) -> Result<Response, Problem> {
     let form = read(&app, &headers, body).await?;
-    respond(&app, &context, &headers, form, From::File, picture).await
+    respond(&app, &context, &headers, form, Origin::File, picture).await
 }
 
 /// An address at an allowed host as a picture.
@@ -105,7 +112,7 @@ pub(crate) async fn screenshot_url(
     body: Body,
 ) -> Result<Response, Problem> {
     let form = read(&app, &headers, body).await?;
-    respond(&app, &context, &headers, form, From::Address, picture).await
+    respond(&app, &context, &headers, form, Origin::Address, picture).await
 }
 
 async fn read(app: &App, headers: &HeaderMap, body: Body) -> Result<Form, Problem> {
@@ -138,11 +145,15 @@ async fn respond(
     context: &Context,
     headers: &HeaderMap,
     mut form: Form,
-    from: From,
-    output: fn(&mut Form) -> Result<(Output, &'static str, &'static str), Problem>,
+    from: Origin,
+    made: fn(&mut Form) -> Result<Made, Problem>,
 ) -> Result<Response, Problem> {
     form.values.refuse(&UNSUPPORTED)?;
-    let (output, extension, media_type) = output(&mut form)?;
+    let Made {
+        output,
+        extension,
+        media_type,
+    } = made(&mut form)?;
     let page = page(&mut form.values)?;
     let fail_on_console = form.values.truth("failOnConsoleExceptions", false)?;
     let statuses: Vec<u16> = form.values.json("failOnHttpStatusCodes")?;
@@ -221,8 +232,8 @@ fn check_status(status: Option<u16>, failing: &[u16]) -> Result<(), Problem> {
     }
 }
 
-fn source(form: &mut Form, from: From) -> Result<Source, Problem> {
-    if from == From::Address {
+fn source(form: &mut Form, from: Origin) -> Result<Source, Problem> {
+    if from == Origin::Address {
         return Ok(Source::Address(form.values.needed("url")?));
     }
     let html = take_text(form, "index.html")?.ok_or_else(|| {
@@ -281,7 +292,7 @@ fn page(values: &mut Values) -> Result<PageOptions, Problem> {
     })
 }
 
-fn pdf(form: &mut Form) -> Result<(Output, &'static str, &'static str), Problem> {
+fn pdf(form: &mut Form) -> Result<Made, Problem> {
     let header_template = take_text(form, "header.html")?.unwrap_or_default();
     let footer_template = take_text(form, "footer.html")?.unwrap_or_default();
     let values = &mut form.values;
@@ -302,10 +313,14 @@ fn pdf(form: &mut Form) -> Result<(Output, &'static str, &'static str), Problem>
         header_template,
         footer_template,
     };
-    Ok((Output::Pdf(options), "pdf", "application/pdf"))
+    Ok(Made {
+        output: Output::Pdf(options),
+        extension: "pdf",
+        media_type: "application/pdf",
+    })
 }
 
-fn picture(form: &mut Form) -> Result<(Output, &'static str, &'static str), Problem> {
+fn picture(form: &mut Form) -> Result<Made, Problem> {
     let values = &mut form.values;
     let (format, extension, media_type) = match values.text("format").as_deref() {
         None | Some("png") => (PictureFormat::Png, "png", "image/png"),
@@ -327,5 +342,9 @@ fn picture(form: &mut Form) -> Result<(Output, &'static str, &'static str), Prob
         clip: None,
         transparent: values.truth("omitBackground", false)?,
     };
-    Ok((Output::Picture(options), extension, media_type))
+    Ok(Made {
+        output: Output::Picture(options),
+        extension,
+        media_type,
+    })
 }
