@@ -113,6 +113,15 @@ impl Client {
         found.await?.ok_or(Error::Unexpected("getValueByName"))
     }
 
+    /// Proves that LibreOffice answers.
+    ///
+    /// # Errors
+    /// It does not.
+    pub async fn ping(&self) -> Result<(), Error> {
+        let found = self.desktop.find("com.sun.star.frame.XDesktop").await?;
+        found.map(drop).ok_or(Error::Unexpected("queryInterface"))
+    }
+
     /// The version, such as `7.4.7.2`.
     ///
     /// # Errors
