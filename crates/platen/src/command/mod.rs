@@ -4,6 +4,7 @@ mod bench;
 mod completions;
 mod demo;
 mod doctor;
+mod flow;
 mod fonts;
 mod render;
 mod render_html;
@@ -30,6 +31,8 @@ pub enum Command {
     Render(render::Arguments),
     /// Find the mistakes in a template and, where given, in its data.
     Validate(validate::Arguments),
+    /// Run and check flows.
+    Flow(flow::Arguments),
     /// Serve templates and documents over HTTP.
     Serve(Box<serve::Arguments>),
     /// Store, fetch and list templates of a running service.
@@ -54,6 +57,7 @@ impl Command {
         match self {
             Self::Render(arguments) => render::run(&arguments, output),
             Self::Validate(arguments) => validate::run(&arguments, output),
+            Self::Flow(arguments) => flow::run(&arguments, output),
             Self::Serve(arguments) => serve::run(&arguments),
             Self::Templates(arguments) => templates::run(&arguments, output),
             Self::Schema(arguments) => schema::run(&arguments),
