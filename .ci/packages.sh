@@ -9,6 +9,14 @@ need soffice "libreoffice-writer-nogui libreoffice-calc-nogui libreoffice-impres
 need cc gcc
 need javac default-jdk-headless
 need mvn maven
+if ! command -v chromium-headless-shell >/dev/null 2>&1 && ! command -v chromium >/dev/null 2>&1; then
+    # Debian has the shell alone, which is smaller; elsewhere only the whole browser is packaged.
+    if apt-cache show chromium-headless-shell >/dev/null 2>&1; then
+        missing="$missing chromium-headless-shell"
+    else
+        missing="$missing chromium"
+    fi
+fi
 venv="${XDG_CACHE_HOME:-$HOME/.cache}/platen/venv"
 if ! command -v openxml-audit >/dev/null 2>&1 && [ ! -x "$venv/bin/openxml-audit" ]; then
     if python3 -m venv "$venv" >/dev/null 2>&1 && "$venv/bin/pip" install -q openxml-audit 2>/dev/null; then

@@ -19,6 +19,9 @@ use crate::{
 /// Every mistake and warning about the template in `bytes`; with `data` also those of binding it.
 #[must_use]
 pub fn validate(bytes: &[u8], data: Option<&Json>) -> Vec<Diagnostic> {
+    if crate::html::is_html_template(bytes) {
+        return crate::html::validate_html(bytes, data);
+    }
     let template = match json_from_bytes(bytes).and_then(structure_from_json) {
         Ok(template) => template,
         Err(found) => return found,

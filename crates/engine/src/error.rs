@@ -25,6 +25,12 @@ pub enum Error {
     /// A picture of a page would be too large.
     #[error("the picture would have more than 64 million pixels: ask for fewer dots per inch")]
     PictureTooLarge,
+    /// Templates of HTML are not made into this format.
+    #[error("a template of HTML becomes PDF, PNG or HTML, not {0}")]
+    NotFromHtml(crate::Format),
+    /// Chromium did not print the page.
+    #[error(transparent)]
+    Browser(#[from] platen_browser::Error),
     /// The job was stopped before it ended.
     #[error("the job was stopped: its deadline passed or its client went away")]
     Stopped,
@@ -65,8 +71,30 @@ impl Error {
         match self {
             Self::Mistakes(_) | Self::NoSuchPage { .. } | Self::PictureTooLarge => Fault::Caller,
             Self::Pdf(Pdf::Standard { .. } | Pdf::Image(_)) => Fault::Caller,
+            Self::NotFromHtml(_) => Fault::Caller,
+            Self::Browser(error) => of_browser(error),
             Self::Stopped => Fault::Limit,
             Self::Pdf(_) | Self::Write(_) | Self::Bug(_) => Fault::Internal,
         }
+    }
+}
+
+fn of_browser(error: &platen_browser::Error) -> Fault {
+    use platen_browser::Error as Browser;
+    match error {
+        Browser::NotInstalled(_) | Browser::CannotStart { .. } => Fault::Unavailable,
+        Browser::QueueFull { .. } | Browser::ShuttingDown => Fault::Busy,
+        Browser::Timeout { .. } => Fault::Limit,
+        Browser::Crashed { .. }
+        | Browser::MemoryExceeded { .. }
+        | Browser::TooLarge { .. }
+        | Browser::RequestDenied(_)
+        | Browser::NotLoaded(_)
+        | Browser::Exceptions(_)
+        | Browser::BadOption { .. } => Fault::Caller,
+        Browser::DiedMidway
+        | Browser::Refused { .. }
+        | Browser::Disconnected
+        | Browser::PageCrashed => Fault::Internal,
     }
 }

@@ -7,14 +7,18 @@ mod error;
 mod fonts;
 mod format;
 mod host;
+mod html;
 mod render;
 
-pub use platen_document::{CompiledTemplate, Diagnostic, Severity};
+/// Chromium, as callers start and ask it.
+pub use platen_browser as browser;
+pub use platen_document::{CompiledHtml, CompiledTemplate, Diagnostic, Severity};
 pub use platen_formats::pdf::{Attachment, Relationship, Standard};
 
 pub use self::{
     error::{Error, Fault},
     fonts::{FontSettings, system_font_folders},
     format::Format,
+    html::{Page, Template, key_of, media_type_of, page_warnings},
     render::{Engine, RenderOptions, Rendered, Stage},
 };

@@ -91,6 +91,13 @@ impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         match error {
             Error::Mistakes(mistakes) => Self::Mistakes(mistakes),
+            Error::Browser(platen_engine::browser::Error::NotInstalled(_)) => Self::caller(
+                "Chromium is not installed",
+                platen_engine::browser::INSTALL_HINT,
+            ),
+            Error::Browser(error @ platen_engine::browser::Error::CannotStart { .. }) => {
+                Self::caller(chain(&error), "`platen doctor` shows what is installed")
+            }
             other => match other.fault() {
                 Fault::Caller | Fault::Limit => Self::Caller(chain(&other), None),
                 Fault::Busy | Fault::Unavailable | Fault::Internal => Self::Internal(chain(&other)),

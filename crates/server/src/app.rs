@@ -14,6 +14,7 @@ use tokio::sync::Semaphore;
 
 use crate::{
     auth::Keys,
+    chromium::Chromium,
     config::Config,
     lane::Slots,
     log::Log,
@@ -27,6 +28,7 @@ pub(crate) struct App {
     pub(crate) config: Config,
     pub(crate) engine: Engine,
     pub(crate) library: Library,
+    pub(crate) chromium: Chromium,
     pub(crate) slots: Slots,
     pub(crate) bodies: Arc<Semaphore>,
     pub(crate) keys: Keys,
@@ -57,6 +59,7 @@ impl App {
         Self {
             engine,
             library: Library::new(store, &config, Arc::clone(&metrics)),
+            chromium: Chromium::new(&config),
             slots: Slots::new(&config, Arc::clone(&metrics)),
             bodies: crate::body::rooms(&config),
             keys,

@@ -61,7 +61,15 @@ pub(crate) async fn read_json(
     read(app, headers, body).await
 }
 
-async fn read(app: &App, headers: &HeaderMap, body: Body) -> Result<(Bytes, Room), Problem> {
+/// The whole body of a request.
+///
+/// # Errors
+/// 413, 408, 400, or 503 where there is no room for it.
+pub(crate) async fn read(
+    app: &App,
+    headers: &HeaderMap,
+    body: Body,
+) -> Result<(Bytes, Room), Problem> {
     let limit = app.config.max_body_bytes;
     let announced = headers
         .get(CONTENT_LENGTH)

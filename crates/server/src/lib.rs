@@ -7,6 +7,7 @@
 mod app;
 mod auth;
 mod body;
+mod chromium;
 mod compression;
 mod config;
 mod connection;
@@ -15,7 +16,9 @@ mod lane;
 mod log;
 mod metrics;
 mod middleware;
+mod multipart;
 pub mod openapi;
+mod pool_metrics;
 mod problem;
 mod rate_limit;
 mod request_id;

@@ -159,6 +159,8 @@ impl From<platen_engine::Error> for Problem {
         match error {
             Error::Mistakes(diagnostics) => Self::mistakes(diagnostics),
             Error::NoSuchPage { .. } => Self::new(status, "no-such-page", error.to_string()),
+            Error::Browser(error) => crate::chromium::of_browser(error),
+            Error::NotFromHtml(_) => Self::new(status, "format-not-made", error.to_string()),
             Error::PictureTooLarge => Self::new(status, "picture-too-large", error.to_string()),
             other if status.is_server_error() && status != StatusCode::GATEWAY_TIMEOUT => Self {
                 cause: Some(chain(&other)),

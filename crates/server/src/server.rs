@@ -100,6 +100,11 @@ impl Server {
         ];
         app.log.event(LogLevel::Info, "listening", &fields);
         tokio::spawn(warm(Arc::clone(&app)));
+        if app.config.chromium_warm {
+            let app = Arc::clone(&app);
+            // Whether it works is said by the first page that needs it.
+            tokio::spawn(async move { app.chromium.browser().await.map(drop) });
+        }
         let (stop, stopped) = watch::channel(());
         let router = routes::router(Arc::clone(&app));
         let connections = connection::accept(Arc::clone(&app), self.listener, router, stopped);
@@ -118,6 +123,7 @@ impl Server {
             "the time for finishing is over; the rest is dropped"
         };
         app.log.event(LogLevel::Info, message, &[]);
+        app.chromium.shutdown(Duration::ZERO).await;
         let log = app.log.clone();
         let _ = tokio::task::spawn_blocking(move || log.flush()).await;
     }

@@ -116,7 +116,7 @@ fn picture_source(
 }
 
 /// The bytes of a `data:` URL (RFC 2397) with base64.
-fn decode(address: &str) -> Result<Arc<[u8]>, Failure> {
+pub(crate) fn decode(address: &str) -> Result<Arc<[u8]>, Failure> {
     let wrong = |message: &str| Failure::new("invalid-image", message);
     let (head, body) = address
         .strip_prefix("data:")

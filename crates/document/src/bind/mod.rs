@@ -7,7 +7,7 @@ mod cell;
 mod chart;
 mod group;
 mod hand_row;
-mod image;
+pub(crate) mod image;
 mod inline;
 mod report;
 mod section;
@@ -69,7 +69,7 @@ impl Default for Limits {
 }
 
 /// Deepest nesting of data; deeper data is refused before anything recurses into it.
-const MAX_DATA_DEPTH: usize = 128;
+pub(crate) const MAX_DATA_DEPTH: usize = 128;
 
 /// Binds `compiled` to `data`.
 ///

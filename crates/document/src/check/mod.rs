@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 use crate::{
     Diagnostic,
     locale::{Locale, TimeZone, is_currency_code},
+    message::Catalogues,
     pointer, suggestion,
     template::{
         FormatSpec, Node, Template, Text,
@@ -37,7 +38,7 @@ pub(crate) fn template(
     found: &mut Vec<Diagnostic>,
 ) {
     settings(template, found);
-    messages(template, used, found);
+    messages(&template.messages, &template.locale, used, found);
     assets(&template.assets, found);
     let mut ids: HashMap<&str, String> = HashMap::new();
     let mut fields: HashMap<&str, String> = HashMap::new();
@@ -59,23 +60,41 @@ pub(crate) fn template(
 }
 
 fn settings(template: &Template, found: &mut Vec<Diagnostic>) {
-    if !is_key(&template.key) {
+    let currency = template.currency.as_deref();
+    heads(
+        &template.key,
+        &template.locale,
+        &template.time_zone,
+        currency,
+        found,
+    );
+}
+
+/// What templates of every kind begin with.
+pub(crate) fn heads(
+    key: &str,
+    locale: &str,
+    time_zone: &str,
+    currency: Option<&str>,
+    found: &mut Vec<Diagnostic>,
+) {
+    if !is_key(key) {
         found.push(
             Diagnostic::error("invalid-key", "/key", "this is not a key for a template")
                 .with_hint("use lower-case letters, digits, `-`, `_` and single `.`, up to 128"),
         );
     }
-    if let Err(reason) = Locale::new(&template.locale) {
+    if let Err(reason) = Locale::new(locale) {
         found.push(Diagnostic::error("unknown-locale", "/locale", reason));
     }
-    if TimeZone::named(&template.time_zone).is_none() {
-        let message = format!("there is no time zone `{}`", template.time_zone);
+    if TimeZone::named(time_zone).is_none() {
+        let message = format!("there is no time zone `{time_zone}`");
         found.push(
             Diagnostic::error("unknown-time-zone", "/timeZone", message)
                 .with_hint("write an IANA name such as `Europe/Berlin`"),
         );
     }
-    if let Some(code) = &template.currency
+    if let Some(code) = currency
         && !is_currency_code(code)
     {
         found.push(currency_mistake(code, "/currency".to_owned()));
@@ -102,27 +121,31 @@ fn currency_mistake(code: &str, path: String) -> Diagnostic {
         .with_hint("write three capital letters such as `EUR` (ISO 4217)")
 }
 
-fn messages(template: &Template, used: &[(String, String)], found: &mut Vec<Diagnostic>) {
-    for tag in template.messages.keys() {
+/// Adds what is wrong with message catalogues.
+pub(crate) fn messages(
+    catalogues: &Catalogues,
+    locale: &str,
+    used: &[(String, String)],
+    found: &mut Vec<Diagnostic>,
+) {
+    for tag in catalogues.keys() {
         if let Err(reason) = Locale::new(tag) {
             let path = pointer::join("/messages", tag);
             found.push(Diagnostic::error("unknown-locale", path, reason));
         }
     }
-    let known = crate::message::merge(&template.messages, &template.locale, &template.locale);
+    let known = crate::message::merge(catalogues, locale, locale);
     for (name, path) in used {
         if !known.contains_key(name) {
-            let message = format!(
-                "there is no message `{name}` in the template's locale `{}`",
-                template.locale
-            );
+            let message =
+                format!("there is no message `{name}` in the template's locale `{locale}`");
             found.push(
                 Diagnostic::error("unknown-message", path, message)
                     .with_hint(suggestion::hint(name, known.keys().map(String::as_str))),
             );
         }
     }
-    for (tag, strings) in &template.messages {
+    for (tag, strings) in catalogues {
         for name in strings.keys() {
             // A name may be put together by an expression, so this is no error.
             if !used.iter().any(|(used, _)| used == name) {
@@ -134,7 +157,7 @@ fn messages(template: &Template, used: &[(String, String)], found: &mut Vec<Diag
     }
 }
 
-fn assets(assets: &BTreeMap<String, String>, found: &mut Vec<Diagnostic>) {
+pub(crate) fn assets(assets: &BTreeMap<String, String>, found: &mut Vec<Diagnostic>) {
     for (name, address) in assets {
         if !address.starts_with("data:") {
             let path = pointer::join("/assets", name);

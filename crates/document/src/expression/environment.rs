@@ -168,6 +168,11 @@ fn add_collections(environment: &mut Environment<'static>) {
 
 /// Refuses unknown filters, functions and tests before anything is evaluated.
 pub(super) fn check_names(tokens: &[Token<'_>]) -> Result<(), Failure> {
+    check_names_with(tokens, &[])
+}
+
+/// As [`check_names`], with more filters than expressions have.
+pub(super) fn check_names_with(tokens: &[Token<'_>], more_filters: &[&str]) -> Result<(), Failure> {
     for (index, token) in tokens.iter().enumerate() {
         let Token::Name(name) = token else {
             continue;
@@ -179,6 +184,7 @@ pub(super) fn check_names(tokens: &[Token<'_>]) -> Result<(), Failure> {
                 && index > 1
                 && tokens[index - 2] == Token::Name("is");
         let (kind, code, known): (_, _, &[&str]) = match before {
+            Some(Token::Symbol("|")) if more_filters.contains(name) => continue,
             Some(Token::Symbol("|")) => ("filter", "unknown-filter", &FILTERS),
             _ if is_test && !matches!(*name, "not" | "true" | "false" | "True" | "False") => {
                 ("test", "unknown-test", &TESTS)

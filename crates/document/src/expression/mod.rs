@@ -8,7 +8,9 @@ mod dynamic;
 mod environment;
 mod evaluated;
 mod functions;
+mod markup;
 mod plan;
+mod scan;
 pub(crate) mod scope;
 mod shared;
 #[cfg(test)]
@@ -21,6 +23,7 @@ use minijinja::ErrorKind;
 pub(crate) use self::{
     evaluated::{Evaluated, MAX_TEXT_BYTES, Rows},
     functions::Sum,
+    markup::Markup,
     scope::{Entry, Scope},
     shared::{Evaluation, Shared},
     text::CompiledText,

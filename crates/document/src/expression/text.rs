@@ -105,7 +105,7 @@ fn literal(text: &str) -> Segment {
 }
 
 /// The place of `}}` outside strings and brackets.
-fn end_of_expression(inside: &str) -> Option<usize> {
+pub(super) fn end_of_expression(inside: &str) -> Option<usize> {
     let bytes = inside.as_bytes();
     let (mut quote, mut braces, mut index) = (None, 0_usize, 0);
     while let Some(byte) = bytes.get(index) {

@@ -8,9 +8,10 @@ mod structure;
 #[cfg(test)]
 mod tests;
 
+use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
 
-use crate::{Diagnostic, pointer, template::Template};
+use crate::{Diagnostic, html::HtmlTemplate, pointer, template::Template};
 
 /// Largest template in bytes of JSON.
 pub const MAX_TEMPLATE_BYTES: usize = 4 << 20;
@@ -51,10 +52,19 @@ pub fn template_from_json(json: Json) -> Result<Template, Vec<Diagnostic>> {
 
 /// The template with its structure checked, and nothing else.
 pub(crate) fn structure_from_json(json: Json) -> Result<Template, Vec<Diagnostic>> {
+    checked(json, &structure::DOCUMENT)
+}
+
+/// The template of kind `html` with its structure checked, and nothing else.
+pub(crate) fn html_from_json(json: Json) -> Result<HtmlTemplate, Vec<Diagnostic>> {
+    checked(json, &structure::HTML)
+}
+
+fn checked<T: DeserializeOwned>(json: Json, schema: &'static Json) -> Result<T, Vec<Diagnostic>> {
     if depth_exceeds(&json, MAX_DEPTH) {
         return Err(vec![too_deep()]);
     }
-    let mut found = structure::check(&json);
+    let mut found = structure::check(&json, schema);
     if found.iter().any(Diagnostic::is_error) {
         found.truncate(MAX_DIAGNOSTICS);
         return Err(found);

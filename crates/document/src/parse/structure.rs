@@ -11,18 +11,21 @@ use crate::{
     template::{ColumnWidth, PaperSize, json_schema},
 };
 
-static SCHEMA: LazyLock<Json> = LazyLock::new(json_schema);
+/// The schema of templates of kind `document`.
+pub(super) static DOCUMENT: LazyLock<Json> = LazyLock::new(json_schema);
+/// The schema of templates of kind `html`.
+pub(super) static HTML: LazyLock<Json> = LazyLock::new(crate::html::json_schema);
 
-/// Every structural mistake of a template.
-pub(super) fn check(template: &Json) -> Vec<Diagnostic> {
+/// Every structural mistake of a template against the schema of its kind.
+pub(super) fn check(template: &Json, schema: &'static Json) -> Vec<Diagnostic> {
     let mut walk = Walk {
-        definitions: SCHEMA.get("$defs").and_then(Json::as_object),
+        definitions: schema.get("$defs").and_then(Json::as_object),
         found: Vec::new(),
         nodes: 0,
         path: String::new(),
     };
     if template.is_object() {
-        walk.value(&SCHEMA, template, "the template");
+        walk.value(schema, template, "the template");
     } else {
         walk.mistake(
             "wrong-type",
@@ -346,7 +349,8 @@ impl<'s> Walk<'s> {
     }
 
     fn text_length(&mut self, text: &str) {
-        if text.len() > MAX_TEXT_BYTES && !self.path.starts_with("/assets/") {
+        let is_long = ["/assets/", "/html", "/css"];
+        if text.len() > MAX_TEXT_BYTES && !is_long.iter().any(|path| self.path.starts_with(path)) {
             self.mistake(
                 "text-too-long",
                 format!(

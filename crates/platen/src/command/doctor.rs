@@ -3,7 +3,7 @@
 use std::{path::PathBuf, process::ExitCode, time::Instant};
 
 use clap::Args;
-use platen_engine::{Engine, Format, RenderOptions};
+use platen_engine::{Engine, Format, RenderOptions, browser};
 
 use super::FontArguments;
 use crate::report::{Failure, OutputArguments, print_line};
@@ -19,9 +19,8 @@ const COMMON_FAMILIES: [&str; 6] = [
 ];
 
 /// Programs that checks and later features use; none is needed to render.
-const PROGRAMS: [(&str, &str); 4] = [
+const PROGRAMS: [(&str, &str); 3] = [
     ("soffice", "Office files to PDF"),
-    ("chromium", "HTML to PDF"),
     ("qpdf", "checks of PDF files"),
     ("pdftoppm", "pictures of PDF files"),
 ];
@@ -60,6 +59,7 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
         };
         findings.push(finding(format!("font {family}"), there, detail));
     }
+    findings.push(chromium_check());
     for (program, purpose) in PROGRAMS {
         let found = find_program(program);
         let detail = match &found {
@@ -134,6 +134,76 @@ fn data_dir_check(arguments: &Arguments) -> Finding {
             format!("{}: {error}", folder.display()),
         ),
     }
+}
+
+/// Prints a page, where Chromium is installed.
+fn chromium_check() -> Finding {
+    let named = std::env::var_os("CHROMIUM_PATH").map(PathBuf::from);
+    let program = match browser::find_chromium(named.as_deref()) {
+        Ok(program) => program,
+        Err(error) => return finding("chromium", false, format!("{error} (HTML to PDF)")),
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    let printed = runtime
+        .map_err(|error| error.to_string())
+        .and_then(|runtime| {
+            runtime
+                .block_on(print_page())
+                .map_err(|error| error.to_string())
+        });
+    match printed {
+        Ok(detail) => finding("chromium", true, format!("{}: {detail}", program.display())),
+        Err(error) => finding("chromium", false, format!("{}: {error}", program.display())),
+    }
+}
+
+async fn print_page() -> Result<String, Box<dyn std::error::Error>> {
+    let config = browser::Config {
+        program: std::env::var_os("CHROMIUM_PATH").map(Into::into),
+        slots: 1,
+        reserved: 0,
+        spares: 1,
+        ..browser::Config::default()
+    };
+    let launcher = browser::detect_launcher().await;
+    let start = Instant::now();
+    let browser = browser::Browser::new(config, launcher, std::env::temp_dir())?;
+    let job = || browser::Job {
+        source: browser::Source::Document {
+            html: "<p>Hello".to_owned(),
+            files: std::sync::Arc::new(std::collections::BTreeMap::new()),
+        },
+        page: browser::PageOptions::default(),
+        output: browser::Output::Pdf(browser::PdfOptions::default()),
+        lane: browser::Lane::Interactive,
+        timeout: std::time::Duration::from_secs(30),
+        key: None,
+    };
+    let first = browser.print(job()).await;
+    let elapsed = start.elapsed().as_secs_f64() * 1e3;
+    let status = browser.status();
+    let result = match first {
+        Ok(printed) => printed.bytes().await.map(drop),
+        Err(error) => Err(error),
+    };
+    browser.shutdown(std::time::Duration::ZERO).await;
+    result?;
+    let version = status.version.unwrap_or_default();
+    let network = if status.isolation.network {
+        "no network"
+    } else {
+        "network denied by its switches only"
+    };
+    let sandbox = if status.sandbox {
+        "own sandbox"
+    } else {
+        "without its own sandbox"
+    };
+    Ok(format!(
+        "{version}, {elapsed:.0} ms to start and print, {network}, {sandbox}"
+    ))
 }
 
 fn find_program(name: &str) -> Option<PathBuf> {

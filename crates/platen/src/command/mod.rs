@@ -6,6 +6,7 @@ mod demo;
 mod doctor;
 mod fonts;
 mod render;
+mod render_html;
 mod schema;
 mod serve;
 mod templates;
@@ -34,7 +35,7 @@ pub enum Command {
     /// Store, fetch and list templates of a running service.
     Templates(templates::Arguments),
     /// Print the JSON Schema of the template format.
-    Schema,
+    Schema(schema::Arguments),
     /// List the fonts that documents can use.
     Fonts(fonts::Arguments),
     /// Make six documents of one invoice, to see what Platen does.
@@ -55,7 +56,7 @@ impl Command {
             Self::Validate(arguments) => validate::run(&arguments, output),
             Self::Serve(arguments) => serve::run(&arguments),
             Self::Templates(arguments) => templates::run(&arguments, output),
-            Self::Schema => schema::run(),
+            Self::Schema(arguments) => schema::run(&arguments),
             Self::Fonts(arguments) => fonts::run(&arguments, output),
             Self::Demo(arguments) => demo::run(&arguments, output),
             Self::Doctor(arguments) => doctor::run(&arguments, output),

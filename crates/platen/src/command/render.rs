@@ -12,7 +12,7 @@ use clap::{Args, ValueEnum};
 use platen_document::template::{Orientation, PaperSize};
 use platen_engine::{Attachment, Format, Relationship, RenderOptions, Rendered, Standard};
 
-use super::{FontArguments, read, read_json};
+use super::{FontArguments, read, read_json, render_html};
 use crate::{
     progress::Progress,
     report::{Failure, OutputArguments, print_line, say},
@@ -24,9 +24,10 @@ use crate::{
     platen render invoice.json data.json -o invoice.pdf -o invoice.docx\n  \
     curl -s https://example.org/data | platen render invoice.json - -o - --format pdf > a.pdf\n  \
     platen render invoice.json data.json -o page.png --page 2 --dpi 150\n  \
+    platen render page.html data.json -o page.pdf   (by Chromium)\n  \
     platen render invoice.json data.json -o a.pdf --standard pdf-a-3b --attach factur-x.xml")]
 pub struct Arguments {
-    /// Template, a JSON file.
+    /// Template, a JSON file, or a page of HTML.
     template: PathBuf,
     /// Data, a JSON file, or `-` for standard input.
     data: PathBuf,
@@ -101,7 +102,8 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
     let formats = formats(arguments)?;
     let options = options(arguments)?;
     let engine = arguments.fonts.engine();
-    let template = engine.compile(&read(&arguments.template)?)?;
+    let source = read(&arguments.template)?;
+    let page = render_html::compile(&arguments.template, &source)?;
     let data = read_json(&arguments.data)?;
     let start = Instant::now();
     let progress = Progress::start("rendering", formats.len(), output.quiet || output.json);
@@ -110,7 +112,13 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
     let mut distinct: Vec<Format> = formats.clone();
     distinct.sort();
     distinct.dedup();
-    let rendered = engine.render_all(&template, data, &distinct, &options)?;
+    let rendered = match page {
+        Some(page) => render_html::render(&engine, &page, &data, &distinct, &options)?,
+        None => {
+            let template = engine.compile(&source)?;
+            engine.render_all(&template, data, &distinct, &options)?
+        }
+    };
     for (path, format) in arguments.outputs.iter().zip(&formats) {
         if let Some(one) = rendered.iter().find(|one| one.format == *format) {
             write(path, &one.bytes)?;
@@ -144,7 +152,11 @@ fn options(arguments: &Arguments) -> Result<RenderOptions, Failure> {
     for path in &arguments.attachments {
         attachments.push(attachment(path)?);
     }
-    let folder = arguments.template.parent().map(Path::to_owned);
+    // A bare file name has the empty path as its parent.
+    let folder = arguments.template.parent().map(|folder| match folder {
+        empty if empty.as_os_str().is_empty() => PathBuf::from("."),
+        folder => folder.to_owned(),
+    });
     Ok(RenderOptions {
         locale: arguments.locale.clone(),
         time_zone: arguments.time_zone.clone(),

@@ -99,6 +99,16 @@ pub struct Config {
     pub system_fonts: bool,
     /// Folder of assets that templates name.
     pub assets_dir: Option<PathBuf>,
+    /// Chromium's program; the first that is installed where absent.
+    pub chromium_path: Option<PathBuf>,
+    /// Starts Chromium with the service.
+    pub chromium_warm: bool,
+    /// Pages that Chromium has ready ahead of need.
+    pub chromium_spare_pages: u32,
+    /// Hosts that pages of HTML may load from.
+    pub chromium_allowed_hosts: Vec<String>,
+    /// Allowed hosts may have loopback and private addresses, too.
+    pub chromium_allow_private_addresses: bool,
 }
 
 impl Config {
@@ -156,6 +166,13 @@ impl Config {
             fonts_dirs: settings.fonts_dirs.unwrap_or_default(),
             system_fonts: settings.system_fonts.unwrap_or(true),
             assets_dir: settings.assets_dir,
+            chromium_path: settings.chromium_path,
+            chromium_warm: settings.chromium_warm.unwrap_or(false),
+            chromium_spare_pages: settings.chromium_spare_pages.unwrap_or(2),
+            chromium_allowed_hosts: settings.chromium_allowed_hosts.unwrap_or_default(),
+            chromium_allow_private_addresses: settings
+                .chromium_allow_private_addresses
+                .unwrap_or(false),
         };
         config.check()?;
         Ok(config)

@@ -86,6 +86,11 @@ settings! {
     fonts_dirs: Vec<PathBuf> = "PLATEN_FONTS_DIR", "Folders whose fonts win over the system's.";
     system_fonts: bool = "PLATEN_SYSTEM_FONTS", "Uses the system's fonts, too; true.";
     assets_dir: PathBuf = "PLATEN_ASSETS_DIR", "Folder of assets that templates name.";
+    chromium_path: PathBuf = "CHROMIUM_PATH", "Chromium's program; the first that is installed.";
+    chromium_warm: bool = "CHROMIUM_WARM", "Starts Chromium with the service, not with the first page of HTML; false.";
+    chromium_spare_pages: u32 = "CHROMIUM_SPARE_PAGES", "Pages that Chromium has ready ahead of need; 2.";
+    chromium_allowed_hosts: Vec<String> = "CHROMIUM_ALLOWED_HOSTS", "Hosts that pages of HTML may load from, such as `*.example.com`; none.";
+    chromium_allow_private_addresses: bool = "CHROMIUM_ALLOW_PRIVATE_ADDRESSES", "Allowed hosts may have loopback and private addresses, too; false.";
 }
 
 fn variable<T: FromVariable>(

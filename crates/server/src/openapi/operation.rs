@@ -55,6 +55,11 @@ fn text_of(operation: &str) -> Text {
         "restore_template_version" => text("Makes the content of a former version current, as a new version.", None, 200, Some("TemplateVersion")),
         "create_render" => text("Makes a document; PDF where neither `format` nor Accept says otherwise.", Some("RenderRequest"), 200, None),
         "create_render_in_format" => text("Makes a document of a format.", Some("RenderRequest"), 200, None),
+        "create_html_render" => text("Prints a page of HTML by Chromium and sends the PDF as it is produced.", Some("HtmlRequest"), 200, None),
+        "convert_html" => text("Gotenberg's form: `index.html` and its files to PDF.", None, 200, None),
+        "convert_url" => text("Gotenberg's form: an address at an allowed host to PDF.", None, 200, None),
+        "screenshot_html" => text("Gotenberg's form: `index.html` and its files to a picture.", None, 200, None),
+        "screenshot_url" => text("Gotenberg's form: an address at an allowed host to a picture.", None, 200, None),
         "validate_render" => text("Says what is wrong with template and data, without rendering.", Some("RenderRequest"), 200, Some("Validation")),
         "create_render_batch" => text("Makes many documents; one bad item does not spoil the rest.", Some("BatchRequest"), 200, Some("BatchResult")),
         "create_render_batch_in_format" => text("Makes many documents of a format.", Some("BatchRequest"), 200, Some("BatchResult")),
@@ -76,11 +81,21 @@ pub(super) fn of(route: &Route) -> Json {
         if !parameters.is_empty() {
             fields.insert("parameters".into(), parameters.into());
         }
+        if route.path.starts_with("/forms/") {
+            let form = json!({"type": "object", "additionalProperties": true});
+            let content = json!({"multipart/form-data": {"schema": form}});
+            fields.insert(
+                "requestBody".into(),
+                json!({"required": true, "content": content}),
+            );
+        }
         if let Some(schema) = text.body {
-            let body = json!({
-                "required": true,
-                "content": {"application/json": {"schema": reference(schema)}},
-            });
+            let mut content = json!({"application/json": {"schema": reference(schema)}});
+            if route.operation == "create_html_render" {
+                let form = json!({"type": "object", "additionalProperties": true});
+                content["multipart/form-data"] = json!({ "schema": form });
+            }
+            let body = json!({"required": true, "content": content});
             fields.insert("requestBody".into(), body);
         }
         if let Some(security) = security(route) {
@@ -93,6 +108,8 @@ pub(super) fn of(route: &Route) -> Json {
 fn tag(route: &Route) -> &'static str {
     if route.path.starts_with("/render") {
         "render"
+    } else if route.path.starts_with("/forms") {
+        "forms"
     } else if route.path.starts_with("/templates") {
         "templates"
     } else {
@@ -238,6 +255,11 @@ fn success(route: &Route, schema: Option<&str>) -> Json {
             "application/x-ndjson": {"schema": reference("ItemResult")},
             "application/zip": {"schema": binary},
         }),
+        ("convert_html" | "convert_url", _) => json!({"application/pdf": {"schema": binary}}),
+        ("screenshot_html" | "screenshot_url", _) => json!({
+            "image/png": {"schema": binary}, "image/jpeg": {"schema": binary}, "image/webp": {"schema": binary},
+        }),
+        ("create_html_render", _) => json!({"application/pdf": {"schema": binary}}),
         ("preview_template_png", _) => json!({"image/png": {"schema": binary}}),
         ("preview_template_svg", _) => json!({"image/svg+xml": {"schema": {"type": "string"}}}),
         ("get_metrics", _) => json!({"text/plain": {"schema": {"type": "string"}}}),
@@ -332,6 +354,13 @@ fn problem_codes(route: &Route, text: &Text) -> Vec<u16> {
     if expects.contains(&route.operation) {
         codes.extend([412, 428]);
     }
+    if matches!(
+        route.operation,
+        "create_html_render" | "create_render" | "create_render_in_format"
+    ) || route.operation == "preview_template_png"
+    {
+        codes.push(501);
+    }
     if text.body.is_some() || route.kind == Kind::Render {
         codes.extend([422, 503, 504]);
     }
@@ -345,7 +374,7 @@ fn problem_codes(route: &Route, text: &Text) -> Vec<u16> {
 }
 
 #[rustfmt::skip]
-const PROBLEMS: [(u16, &str, &str); 16] = [
+const PROBLEMS: [(u16, &str, &str); 17] = [
     (400, "BadRequest", "The request is not JSON, or not as described; `detail` names line and column."),
     (401, "Unauthorized", "No API key, or an unknown one."),
     (403, "Forbidden", "The API key lacks the admin scope."),
@@ -360,6 +389,7 @@ const PROBLEMS: [(u16, &str, &str); 16] = [
     (428, "PreconditionRequired", "If-Match is missing."),
     (429, "TooManyRequests", "Too many requests a minute; Retry-After says when to come back."),
     (500, "InternalServerError", "A failure of the service; the log has the cause under the request id."),
+    (501, "NotImplemented", "Chromium, which prints HTML, is not installed; `detail` says how to install it."),
     (503, "ServiceUnavailable", "Too much waits already; Retry-After says when to come back."),
     (504, "GatewayTimeout", "Not done before the deadline."),
 ];

@@ -10,6 +10,7 @@ use crate::{
         render::{
             Validation,
             batch::{BatchRequest, BatchResult, ItemResult},
+            html::HtmlRequest,
             request::RenderRequest,
         },
         templates::{
@@ -30,6 +31,8 @@ pub(super) fn components() -> Map<String, Json> {
     let mut generator = settings.into_generator();
     add::<platen_document::template::Template>(&mut generator);
     add::<RenderRequest>(&mut generator);
+    add::<HtmlRequest>(&mut generator);
+    add::<platen_document::html::HtmlTemplate>(&mut generator);
     add::<Validation>(&mut generator);
     add::<BatchRequest>(&mut generator);
     add::<BatchResult>(&mut generator);

@@ -1,6 +1,7 @@
 //! The routes: one table that says who may call each, and the router.
 
 mod documentation;
+mod forms;
 pub(crate) mod health;
 pub(crate) mod render;
 pub(crate) mod templates;
@@ -85,9 +86,14 @@ pub(crate) const ROUTES: &[Route] = &[
     route("POST", "/templates/{key}/versions/{version}/restore", "restore_template_version", Admin, Plain),
     route("POST", "/render", "create_render", Reader, Render),
     route("POST", "/render/{format}", "create_render_in_format", Reader, Render),
+    route("POST", "/render/html-to-pdf", "create_html_render", Reader, Render),
     route("POST", "/render/validate", "validate_render", Reader, Render),
     route("POST", "/render/batch", "create_render_batch", Reader, Batch),
     route("POST", "/render/batch/{format}", "create_render_batch_in_format", Reader, Batch),
+    route("POST", "/forms/chromium/convert/html", "convert_html", Reader, Render),
+    route("POST", "/forms/chromium/convert/url", "convert_url", Reader, Render),
+    route("POST", "/forms/chromium/screenshot/html", "screenshot_html", Reader, Render),
+    route("POST", "/forms/chromium/screenshot/url", "screenshot_url", Reader, Render),
 ];
 
 /// The route of a request; HEAD is answered as GET, and `/templates/` as `/templates`.
@@ -118,6 +124,7 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         )
         .merge(template_routes())
         .merge(render_routes())
+        .merge(form_routes())
         .fallback(not_found)
         .method_not_allowed_fallback(method_not_allowed)
         .layer(from_fn_with_state(Arc::clone(&app), middleware::handle))
@@ -168,12 +175,25 @@ fn render_routes() -> Router<Arc<App>> {
     Router::new()
         .route("/render", post(render::create_render))
         .route("/render/{format}", post(render::create_render_in_format))
+        .route(
+            "/render/html-to-pdf",
+            post(render::html::create_html_render),
+        )
         .route("/render/validate", post(render::validate_render))
         .route("/render/batch", post(render::batch::create_render_batch))
         .route(
             "/render/batch/{format}",
             post(render::batch::create_render_batch_in_format),
         )
+}
+
+fn form_routes() -> Router<Arc<App>> {
+    use forms::chromium::{convert_html, convert_url, screenshot_html, screenshot_url};
+    Router::new()
+        .route("/forms/chromium/convert/html", post(convert_html))
+        .route("/forms/chromium/convert/url", post(convert_url))
+        .route("/forms/chromium/screenshot/html", post(screenshot_html))
+        .route("/forms/chromium/screenshot/url", post(screenshot_url))
 }
 
 async fn not_found(uri: Uri) -> Problem {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use platen_engine::CompiledTemplate;
+use platen_engine::Template;
 use rustc_hash::FxHashMap;
 
 /// Keys whose current version is kept.
@@ -18,7 +18,7 @@ pub(super) enum Identity {
 }
 
 struct Entry {
-    template: Arc<CompiledTemplate>,
+    template: Arc<Template>,
     size_bytes: u64,
     used: u64,
 }
@@ -59,7 +59,7 @@ impl Cache {
         self.current.get(key).copied()
     }
 
-    pub(super) fn compiled(&mut self, identity: &Identity) -> Option<Arc<CompiledTemplate>> {
+    pub(super) fn compiled(&mut self, identity: &Identity) -> Option<Arc<Template>> {
         self.clock += 1;
         let entry = self.compiled.get_mut(identity)?;
         entry.used = self.clock;
@@ -81,7 +81,7 @@ impl Cache {
     pub(super) fn keep_compiled(
         &mut self,
         identity: Identity,
-        template: Arc<CompiledTemplate>,
+        template: Arc<Template>,
         size_bytes: u64,
         writes: u64,
     ) {
@@ -136,9 +136,9 @@ mod tests {
 
     use super::*;
 
-    fn template() -> Arc<CompiledTemplate> {
+    fn template() -> Arc<Template> {
         let engine = Engine::new(&FontSettings::default());
-        Arc::new(engine.compile(br#"{"key":"a","name":"A"}"#).unwrap())
+        Arc::new(engine.compile_any(br#"{"key":"a","name":"A"}"#).unwrap())
     }
 
     #[test]

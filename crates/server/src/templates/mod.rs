@@ -9,7 +9,7 @@ pub(crate) mod diff;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::Ordering};
 
-use platen_engine::{CompiledTemplate, Engine};
+use platen_engine::{Engine, Template};
 use platen_storage::{Error, NewVersion, StoredTemplate, TemplateStore, VersionInfo};
 use sha2::{Digest, Sha256};
 
@@ -32,7 +32,7 @@ pub(crate) struct Found {
 }
 
 enum State {
-    Compiled(Arc<CompiledTemplate>),
+    Compiled(Arc<Template>),
     Source {
         identity: Identity,
         source: Arc<[u8]>,
@@ -136,7 +136,7 @@ impl Library {
         &self,
         engine: &Engine,
         found: Found,
-    ) -> Result<Arc<CompiledTemplate>, platen_engine::Error> {
+    ) -> Result<Arc<Template>, platen_engine::Error> {
         match found.state {
             State::Compiled(template) => Ok(template),
             State::Source {
@@ -145,7 +145,7 @@ impl Library {
                 writes,
             } => {
                 self.metrics.cache_misses.fetch_add(1, Ordering::Relaxed);
-                let template = Arc::new(engine.compile(&source)?);
+                let template = Arc::new(engine.compile_any(&source)?);
                 let size = source.len() as u64;
                 self.cache()
                     .keep_compiled(identity, Arc::clone(&template), size, writes);

@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use platen_engine::{Format, RenderOptions, Rendered};
+use platen_engine::{Format, Page, RenderOptions, Rendered, Template, browser, page_warnings};
 
 use super::{
     data_of,
@@ -46,10 +46,14 @@ pub(crate) async fn run(app: &Arc<App>, lane: Lane, job: Job) -> Result<Done, Pr
     let format = job.format.name();
     let (start, load) = (Instant::now(), job.load);
     let shared = Arc::clone(app);
-    let mut result = app
+    let slot = app
         .slots
-        .run(lane, move |ticket| render(&shared, job, ticket))
-        .await;
+        .run(lane, move |ticket| render(&shared, job, ticket));
+    let mut result = match slot.await {
+        Ok(Step::Done(done)) => Ok(*done),
+        Ok(Step::Print(page, done)) => print(app, lane, *page, *done, start).await,
+        Err(problem) => Err(problem),
+    };
     let outcome = result
         .as_ref()
         .map_or_else(|problem| problem.code, |_| "ok");
@@ -63,7 +67,14 @@ pub(crate) async fn run(app: &Arc<App>, lane: Lane, job: Job) -> Result<Done, Pr
     result
 }
 
-fn render(app: &App, job: Job, ticket: &Ticket) -> Result<Done, Problem> {
+/// What came of the work on a slot.
+enum Step {
+    Done(Box<Done>),
+    /// A page for Chromium, and all but its bytes.
+    Print(Box<Page>, Box<Done>),
+}
+
+fn render(app: &App, job: Job, ticket: &Ticket) -> Result<Step, Problem> {
     let start = Instant::now();
     let version = job.found.version;
     let template = app.library.compile(&app.engine, job.found)?;
@@ -76,18 +87,69 @@ fn render(app: &App, job: Job, ticket: &Ticket) -> Result<Done, Problem> {
         ..job.options
     };
     let load = job.load + start.elapsed();
-    let rendered = app.engine.render(&template, data, job.format, &options)?;
     let mut stages = vec![("queue", ticket.queued), ("load", load)];
+    let template = match &*template {
+        Template::Document(template) => template,
+        Template::Html(template) => {
+            let bind = Instant::now();
+            let page = app
+                .engine
+                .bind_html(template, &data, job.format, &options)?;
+            stages.push(("bind", bind.elapsed()));
+            let done = Done {
+                rendered: Rendered {
+                    bytes: Vec::new(),
+                    format: job.format,
+                    pages: None,
+                    warnings: page.warnings().to_vec(),
+                    stages: Vec::new(),
+                },
+                version,
+                elapsed: load + start.elapsed(),
+                stages,
+            };
+            return Ok(Step::Print(Box::new(page), Box::new(done)));
+        }
+    };
+    let rendered = app.engine.render(template, data, job.format, &options)?;
     stages.extend(
         rendered
             .stages
             .iter()
             .map(|stage| (stage.name, stage.duration)),
     );
-    Ok(Done {
+    Ok(Step::Done(Box::new(Done {
         rendered,
         version,
         elapsed: load + start.elapsed(),
         stages,
-    })
+    })))
+}
+
+/// Prints a page by Chromium, which has slots of its own, within what is left of the deadline.
+async fn print(
+    app: &App,
+    lane: Lane,
+    page: Page,
+    mut done: Done,
+    start: Instant,
+) -> Result<Done, Problem> {
+    if page.format() == Format::Html {
+        done.rendered.bytes = page.into_html().into_bytes();
+        return Ok(done);
+    }
+    let lane = match lane {
+        Lane::Batch => browser::Lane::Batch,
+        Lane::Preview => browser::Lane::Interactive,
+    };
+    let before = Instant::now();
+    let left = app.config.render_timeout().saturating_sub(start.elapsed());
+    let printed = app.chromium.print(page.into_job(lane, left)).await?;
+    done.rendered
+        .warnings
+        .extend(page_warnings(&printed.report));
+    let bytes = printed.bytes().await;
+    done.rendered.bytes = bytes.map_err(crate::chromium::of_browser)?;
+    done.stages.push(("print", before.elapsed()));
+    Ok(done)
 }

@@ -77,6 +77,48 @@ pub(crate) fn answer(
     Ok(response)
 }
 
+/// Media type and name of a file that is saved.
+pub(crate) fn file_headers(
+    response: &mut Response,
+    name: &str,
+    media_type: &'static str,
+) -> Result<(), Problem> {
+    let headers = response.headers_mut();
+    let media_type = HeaderValue::from_static(media_type);
+    headers.insert(hyper::header::CONTENT_TYPE, media_type);
+    let disposition = content_disposition(name, Some(Disposition::Attachment))?;
+    headers.insert(CONTENT_DISPOSITION, disposition);
+    Ok(())
+}
+
+/// The headers of a PDF that is sent as it is produced.
+pub(crate) fn stream_headers(
+    response: &mut Response,
+    name: &str,
+    disposition: Option<Disposition>,
+    warnings: &[Diagnostic],
+    elapsed: Duration,
+) -> Result<(), Problem> {
+    let headers = response.headers_mut();
+    let media_type = HeaderValue::from_static(Format::Pdf.media_type());
+    headers.insert(hyper::header::CONTENT_TYPE, media_type);
+    headers.insert(CONTENT_DISPOSITION, content_disposition(name, disposition)?);
+    let elapsed = format!("{:.3}", elapsed.as_secs_f64() * 1e3);
+    let mut values = vec![("x-render-duration-ms", elapsed)];
+    if !warnings.is_empty() {
+        values.push(("x-render-warnings", warnings_header(warnings)));
+    }
+    for (name, value) in values {
+        let value = HeaderValue::from_str(&value)
+            .map_err(|_| Problem::internal(format!("the header {name} cannot be written")))?;
+        headers.insert(HeaderName::from_static(name), value);
+    }
+    response
+        .extensions_mut()
+        .insert(Note(vec![("format", Json::from("pdf"))]));
+    Ok(())
+}
+
 /// `count=…;codes=…`, each code once.
 fn warnings_header(warnings: &[Diagnostic]) -> String {
     let mut codes: Vec<&str> = warnings.iter().map(|warning| &*warning.code).collect();

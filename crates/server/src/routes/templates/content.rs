@@ -197,19 +197,18 @@ async fn checked(
         .run(Lane::Preview, move |_| {
             // Truncated JSON is a bad request; only what is JSON can have an author's mistakes.
             body::parse::<serde::de::IgnoredAny>(&bytes)?;
-            let compiled = shared.engine.compile(&bytes)?;
-            let template = compiled.template();
-            if let Some(key) = key.filter(|key| *key != template.key) {
+            let compiled = shared.engine.compile_any(&bytes)?;
+            if let Some(key) = key.filter(|key| key != compiled.key()) {
                 let message = format!(
                     "the key is `{}`, but the address names `{key}`",
-                    template.key
+                    compiled.key()
                 );
                 let mistake = Diagnostic::error("key-mismatch", "/key", message);
                 return Err(Problem::mistakes(vec![mistake]));
             }
             Ok(NewVersion {
-                key: template.key.clone(),
-                name: template.name.clone(),
+                key: compiled.key().to_owned(),
+                name: compiled.name().to_owned(),
                 source: Arc::from(&bytes[..]),
                 note,
             })

@@ -2,6 +2,8 @@
 
 mod auth;
 mod batch;
+mod forms;
+mod html;
 mod limits;
 mod render;
 mod service;

@@ -1,0 +1,248 @@
+//! One Chromium process with many contexts, and what keeps a process at hand.
+
+use std::{
+    sync::{
+        Arc, Mutex, PoisonError, Weak,
+        atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use platen_pool::{Command, Limits, Pipes, Process, Purpose, Spawner, StartError};
+use serde_json::{Value, json};
+
+use crate::{
+    config::Config,
+    devtools::{CallError, Connection, Events},
+    program::{Switches, arguments, find_chromium},
+};
+
+/// How often memory is looked at.
+const LOOK_EVERY: Duration = Duration::from_millis(250);
+/// A page that crashes so soon after a process was killed for its memory was that process.
+const MEMORY_BLAME: Duration = Duration::from_secs(2);
+
+/// One process.
+pub(crate) struct Chromium {
+    pub(crate) connection: Connection,
+    pub(crate) version: String,
+    process: Process,
+    pages: AtomicU32,
+    retired: AtomicBool,
+    memory_kill: Mutex<Option<(Instant, u64)>>,
+}
+
+impl Chromium {
+    async fn start(
+        spawner: &Spawner,
+        config: &Config,
+        switches: &Switches,
+    ) -> Result<Arc<Self>, StartError> {
+        let program = find_chromium(config.program.as_deref())?;
+        let folder = spawner.folder()?;
+        let command = Command::new(program)
+            .args(arguments(&folder.path().join("profile"), switches))
+            .pipes(Pipes::ThreeAndFour)
+            .limits(Limits::default());
+        let mut process = spawner.spawn(command, folder)?;
+        let (Some(input), Some(output)) = (process.input.take(), process.output.take()) else {
+            return Err(process.handle().ended_early().await);
+        };
+        let connection = Connection::new(input, output);
+        let answer = connection.call(None, "Browser.getVersion", json!({})).await;
+        let Ok(answer) = answer else {
+            return Err(process.handle().ended_early().await);
+        };
+        let answer: Value = serde_json::from_str(answer.get()).unwrap_or_default();
+        let version = answer["product"].as_str().unwrap_or("unknown").to_owned();
+        // What the session of a page has not answered, such as requests of shared workers, comes
+        // here and is refused.
+        let patterns = json!({ "patterns": [{ "urlPattern": "*" }] });
+        let events = connection.events("");
+        if let Err(CallError::Closed) = connection.call(None, "Fetch.enable", patterns).await {
+            return Err(process.handle().ended_early().await);
+        }
+        tokio::spawn(refuse_all(connection.clone(), events));
+        let chromium = Arc::new(Self {
+            connection,
+            version,
+            process,
+            pages: AtomicU32::new(0),
+            retired: AtomicBool::new(false),
+            memory_kill: Mutex::new(None),
+        });
+        tokio::spawn(watch_memory(Arc::downgrade(&chromium), config.clone()));
+        Ok(chromium)
+    }
+
+    pub(crate) fn is_alive(&self) -> bool {
+        self.connection.is_open() && self.process.handle().is_running()
+    }
+
+    fn takes_pages(&self, config: &Config) -> bool {
+        self.is_alive()
+            && !self.retired.load(Ordering::Relaxed)
+            && self.pages.load(Ordering::Relaxed) < config.max_pages
+    }
+
+    /// The bound, where a page of it was killed for its memory just now.
+    pub(crate) fn killed_for_memory(&self) -> Option<u64> {
+        let kill = self
+            .memory_kill
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        kill.filter(|(time, _)| time.elapsed() < MEMORY_BLAME)
+            .map(|(_, bytes)| bytes)
+    }
+
+    /// Kills it: it does not answer.
+    pub(crate) fn give_up(&self) {
+        self.retired.store(true, Ordering::Relaxed);
+        self.process.handle().kill();
+    }
+
+    /// Disposes of a context without waiting.
+    pub(crate) fn dispose_later(&self, context: &str) {
+        let params = json!({ "browserContextId": context });
+        if !self
+            .connection
+            .tell(None, "Target.disposeBrowserContext", params)
+        {
+            self.retired.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+async fn refuse_all(connection: Connection, mut events: Events) {
+    while let Some(event) = events.recv().await {
+        if event.method == "Fetch.requestPaused" {
+            let params: Value = event.params().unwrap_or_default();
+            let refusal = json!({
+                "requestId": params["requestId"],
+                "errorReason": "BlockedByClient",
+            });
+            let _ = connection.call(None, "Fetch.failRequest", refusal).await;
+        }
+    }
+}
+
+/// Kills the processes of pages that hold too much, and retires a Chromium that does.
+async fn watch_memory(chromium: Weak<Chromium>, config: Config) {
+    loop {
+        tokio::time::sleep(LOOK_EVERY).await;
+        let Some(chromium) = chromium.upgrade() else {
+            return;
+        };
+        if !chromium.is_alive() {
+            return;
+        }
+        let handle = chromium.process.handle().clone();
+        let members = tokio::task::spawn_blocking(move || handle.members()).await;
+        let members = members.unwrap_or_default();
+        let all: u64 = members.iter().map(|member| member.own_bytes).sum();
+        if all > config.process_memory_bytes {
+            chromium.retired.store(true, Ordering::Relaxed);
+        }
+        let is_page = |line: &str| line.contains("--type=renderer");
+        for member in members {
+            if member.own_bytes > config.page_memory_bytes && is_page(&member.command_line) {
+                let kill = (Instant::now(), config.page_memory_bytes);
+                let lock = chromium.memory_kill.lock();
+                *lock.unwrap_or_else(PoisonError::into_inner) = Some(kill);
+                chromium.process.handle().kill_member(member.pid);
+            }
+        }
+    }
+}
+
+/// Keeps a process at hand.
+pub(crate) struct Keeper {
+    config: Config,
+    current: tokio::sync::Mutex<Option<Arc<Chromium>>>,
+    without_sandbox: AtomicBool,
+    pub(crate) starts: AtomicU64,
+    version: Mutex<Option<String>>,
+}
+
+impl Keeper {
+    pub(crate) fn new(config: Config) -> Self {
+        // Chromium refuses to run its own sandbox as root.
+        let is_root = std::fs::metadata("/proc/self").is_ok_and(|data| {
+            use std::os::unix::fs::MetadataExt;
+            data.uid() == 0
+        });
+        Self {
+            config,
+            current: tokio::sync::Mutex::new(None),
+            without_sandbox: AtomicBool::new(is_root),
+            starts: AtomicU64::new(0),
+            version: Mutex::new(None),
+        }
+    }
+
+    /// A process that takes one more page.
+    pub(crate) async fn chromium(
+        &self,
+        spawner: &Spawner,
+        purpose: Purpose,
+    ) -> Result<Arc<Chromium>, StartError> {
+        if purpose == Purpose::Retry {
+            let own = self.start(spawner).await?;
+            own.retired.store(true, Ordering::Relaxed);
+            return Ok(own);
+        }
+        let mut current = self.current.lock().await;
+        let usable = current
+            .as_ref()
+            .filter(|chromium| chromium.takes_pages(&self.config));
+        let chromium = match usable {
+            Some(chromium) => Arc::clone(chromium),
+            None => {
+                *current = None;
+                let started = self.start(spawner).await?;
+                *current = Some(Arc::clone(&started));
+                started
+            }
+        };
+        chromium.pages.fetch_add(1, Ordering::Relaxed);
+        Ok(chromium)
+    }
+
+    async fn start(&self, spawner: &Spawner) -> Result<Arc<Chromium>, StartError> {
+        let start = |sandbox| {
+            let switches = Switches {
+                sandbox,
+                script_heap_mb: self.config.script_heap_mb,
+            };
+            async move { Chromium::start(spawner, &self.config, &switches).await }
+        };
+        let sandbox = !self.without_sandbox.load(Ordering::Relaxed);
+        let started = match start(sandbox).await {
+            Err(StartError::Ended { stderr, .. }) if sandbox && stderr.contains("sandbox") => {
+                self.without_sandbox.store(true, Ordering::Relaxed);
+                start(false).await
+            }
+            other => other,
+        }?;
+        self.starts.fetch_add(1, Ordering::Relaxed);
+        let mut version = self.version.lock().unwrap_or_else(PoisonError::into_inner);
+        *version = Some(started.version.clone());
+        Ok(started)
+    }
+
+    /// Lets the process go; it ends when its last page does.
+    pub(crate) async fn let_go(&self) {
+        *self.current.lock().await = None;
+    }
+
+    /// The version that was started last.
+    pub(crate) fn version(&self) -> Option<String> {
+        let version = self.version.lock().unwrap_or_else(PoisonError::into_inner);
+        version.clone()
+    }
+
+    /// Whether Chromium's own sandbox is used.
+    pub(crate) fn sandbox(&self) -> bool {
+        !self.without_sandbox.load(Ordering::Relaxed)
+    }
+}

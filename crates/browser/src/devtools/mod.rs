@@ -1,0 +1,6 @@
+//! The DevTools protocol over a pipe: messages of JSON, each ended by a zero byte
+//! (Chromium's `--remote-debugging-pipe`; <https://chromedevtools.github.io/devtools-protocol/>).
+
+mod connection;
+
+pub(crate) use self::connection::{CallError, Connection, Event, Events};

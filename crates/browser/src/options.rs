@@ -1,0 +1,382 @@
+//! What a job is: a document or an address, how long to wait, and what to make of it.
+
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+use bytes::Bytes;
+use platen_pool::{Key, Lane};
+use serde::Serialize;
+
+use crate::error::Error;
+
+/// Pixels of CSS in an inch.
+pub const CSS_PIXELS_PER_INCH: f64 = 96.0;
+/// The largest side of a sheet, as PDF readers have it. Inches.
+const MAX_SIDE_INCHES: f64 = 200.0;
+/// The most pixels of a picture.
+const MAX_PIXELS: f64 = 64e6;
+
+/// A file that the page may load, as `name` relative to the document.
+#[derive(Clone, Debug)]
+pub struct File {
+    /// Its media type, such as `text/css`.
+    pub media_type: String,
+    /// Its content.
+    pub bytes: Bytes,
+}
+
+/// The files beside a document.
+pub trait Files: Send + Sync + std::fmt::Debug {
+    /// The file of this name, relative to the document, with `%` escapes resolved.
+    fn file(&self, name: &str) -> Option<File>;
+}
+
+impl Files for BTreeMap<String, File> {
+    fn file(&self, name: &str) -> Option<File> {
+        self.get(name).cloned()
+    }
+}
+
+/// What is printed.
+#[derive(Clone, Debug)]
+pub enum Source {
+    /// A document and the files beside it. Nothing of it touches a disk.
+    Document {
+        /// The HTML.
+        html: String,
+        /// The files beside it.
+        files: Arc<dyn Files>,
+    },
+    /// An address at an allowed host.
+    Address(String),
+}
+
+/// What to wait for after the page has loaded with all it needs.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Wait {
+    /// No request has been under way for half a second.
+    NetworkIdle,
+    /// A time.
+    Delay(Duration),
+    /// An element that this selector of CSS finds.
+    Selector(String),
+    /// An expression of JavaScript that becomes true; only where scripts run.
+    Expression(String),
+}
+
+/// The media that style sheets ask for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Media {
+    /// Paper.
+    Print,
+    /// A screen.
+    Screen,
+}
+
+/// A cookie that is sent to allowed hosts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cookie {
+    /// Its name.
+    pub name: String,
+    /// Its value.
+    pub value: String,
+    /// The host, and those below it where it begins with a dot.
+    pub domain: String,
+}
+
+/// How a page is loaded.
+#[derive(Clone, Debug, Default)]
+pub struct PageOptions {
+    /// Whether scripts of the page run.
+    pub java_script: bool,
+    /// What to wait for, all of it in order.
+    pub wait: Vec<Wait>,
+    /// The media; paper for PDF and a screen for pictures where it is not given.
+    pub media: Option<Media>,
+    /// Further headers of requests to allowed hosts.
+    pub extra_headers: Vec<(String, String)>,
+    /// Cookies of requests to allowed hosts.
+    pub cookies: Vec<Cookie>,
+    /// Gathers what the page writes to its console.
+    pub gather_console: bool,
+    /// Exceptions of the page are errors.
+    pub fail_on_exceptions: bool,
+    /// Refused requests are errors.
+    pub fail_on_denied: bool,
+}
+
+/// A sheet with margins, and what is printed on it. Lengths are in inches.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PdfOptions {
+    /// Turns the sheet.
+    pub landscape: bool,
+    /// Prints colours and pictures of backgrounds.
+    pub print_background: bool,
+    /// From 0.1 to 2.
+    pub scale: f64,
+    /// Width of the sheet. Inches.
+    #[serde(rename = "paperWidth")]
+    pub paper_width_inches: f64,
+    /// Height of the sheet. Inches.
+    #[serde(rename = "paperHeight")]
+    pub paper_height_inches: f64,
+    /// Margin above. Inches.
+    #[serde(rename = "marginTop")]
+    pub margin_top_inches: f64,
+    /// Margin below. Inches.
+    #[serde(rename = "marginBottom")]
+    pub margin_bottom_inches: f64,
+    /// Margin to the left. Inches.
+    #[serde(rename = "marginLeft")]
+    pub margin_left_inches: f64,
+    /// Margin to the right. Inches.
+    #[serde(rename = "marginRight")]
+    pub margin_right_inches: f64,
+    /// Pages to print, such as `1-3, 5`; all where empty.
+    pub page_ranges: String,
+    /// Takes sizes from `@page` where the style sheet has them.
+    #[serde(rename = "preferCSSPageSize")]
+    pub prefer_css_page_size: bool,
+    /// Tags the structure for assistive programs.
+    #[serde(rename = "generateTaggedPDF")]
+    pub tagged: bool,
+    /// Bookmarks from headings.
+    #[serde(rename = "generateDocumentOutline")]
+    pub outline: bool,
+    /// HTML above each page; `pageNumber`, `totalPages`, `title`, `date`, `url` are classes that
+    /// are filled in.
+    pub header_template: String,
+    /// HTML below each page.
+    pub footer_template: String,
+}
+
+impl Default for PdfOptions {
+    fn default() -> Self {
+        Self {
+            landscape: false,
+            print_background: true,
+            scale: 1.0,
+            paper_width_inches: 210.0 / 25.4,
+            paper_height_inches: 297.0 / 25.4,
+            margin_top_inches: 0.4,
+            margin_bottom_inches: 0.4,
+            margin_left_inches: 0.4,
+            margin_right_inches: 0.4,
+            page_ranges: String::new(),
+            prefer_css_page_size: true,
+            tagged: true,
+            outline: false,
+            header_template: String::new(),
+            footer_template: String::new(),
+        }
+    }
+}
+
+impl PdfOptions {
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        if !(0.1..=2.0).contains(&self.scale) {
+            return Err(Error::bad_option("scale", "it must be from 0.1 to 2"));
+        }
+        let sides = [
+            ("paperWidth", self.paper_width_inches),
+            ("paperHeight", self.paper_height_inches),
+        ];
+        for (option, side) in sides {
+            if !(0.1..=MAX_SIDE_INCHES).contains(&side) {
+                return Err(Error::bad_option(
+                    option,
+                    "it must be from 0.1 to 200 inches",
+                ));
+            }
+        }
+        let margins = [
+            (
+                "marginTop",
+                self.margin_top_inches,
+                self.paper_height_inches,
+            ),
+            (
+                "marginBottom",
+                self.margin_bottom_inches,
+                self.paper_height_inches,
+            ),
+            (
+                "marginLeft",
+                self.margin_left_inches,
+                self.paper_width_inches,
+            ),
+            (
+                "marginRight",
+                self.margin_right_inches,
+                self.paper_width_inches,
+            ),
+        ];
+        for (option, margin, side) in margins {
+            let longest = if self.landscape {
+                MAX_SIDE_INCHES
+            } else {
+                side
+            };
+            if !(0.0..longest).contains(&margin) {
+                return Err(Error::bad_option(option, "it must fit on the sheet"));
+            }
+        }
+        let is_range = |character: char| character.is_ascii_digit() || "-, ".contains(character);
+        if !self.page_ranges.chars().all(is_range) || self.page_ranges.len() > 1000 {
+            return Err(Error::bad_option("pageRanges", "write it as `1-3, 5`"));
+        }
+        Ok(())
+    }
+}
+
+/// A format of pictures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PictureFormat {
+    /// PNG.
+    Png,
+    /// JPEG.
+    Jpeg,
+    /// WebP.
+    WebP,
+}
+
+impl PictureFormat {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Png => "png",
+            Self::Jpeg => "jpeg",
+            Self::WebP => "webp",
+        }
+    }
+}
+
+/// A part of a page, in pixels of CSS.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Clip {
+    /// From the left.
+    pub x: f64,
+    /// From the top.
+    pub y: f64,
+    /// Width.
+    pub width: f64,
+    /// Height.
+    pub height: f64,
+}
+
+/// A picture of a page.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PictureOptions {
+    /// The format.
+    pub format: PictureFormat,
+    /// From 0 to 100, for JPEG and WebP.
+    pub quality: Option<u8>,
+    /// Width of the window, in pixels of CSS.
+    pub width: u32,
+    /// Height of the window, in pixels of CSS.
+    pub height: u32,
+    /// Pixels of the picture for each pixel of CSS.
+    pub scale: f64,
+    /// The whole page, not only what the window shows.
+    pub full_page: bool,
+    /// A part of it.
+    pub clip: Option<Clip>,
+    /// Leaves out the white behind the page.
+    pub transparent: bool,
+}
+
+impl Default for PictureOptions {
+    fn default() -> Self {
+        Self {
+            format: PictureFormat::Png,
+            quality: None,
+            width: 800,
+            height: 600,
+            scale: 1.0,
+            full_page: true,
+            clip: None,
+            transparent: false,
+        }
+    }
+}
+
+impl PictureOptions {
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        let (width, height) = (f64::from(self.width), f64::from(self.height));
+        if !(1.0..=10_000.0).contains(&width) || !(1.0..=10_000.0).contains(&height) {
+            return Err(Error::bad_option(
+                "width",
+                "sides must be from 1 to 10000 pixels",
+            ));
+        }
+        if !(0.1..=4.0).contains(&self.scale) {
+            return Err(Error::bad_option("scale", "it must be from 0.1 to 4"));
+        }
+        if self.quality.is_some_and(|quality| quality > 100) {
+            return Err(Error::bad_option("quality", "it must be from 0 to 100"));
+        }
+        if let Some(clip) = self.clip {
+            let sound = [clip.x, clip.y].iter().all(|value| *value >= 0.0)
+                && [clip.width, clip.height].iter().all(|value| *value >= 1.0);
+            if !sound {
+                return Err(Error::bad_option(
+                    "clip",
+                    "it must have a size of a pixel at least",
+                ));
+            }
+        }
+        self.check_pixels(width, height)
+    }
+
+    pub(crate) fn check_pixels(&self, width: f64, height: f64) -> Result<(), Error> {
+        if width * height * self.scale * self.scale > MAX_PIXELS {
+            let problem = "the picture would have more than 64 million pixels";
+            return Err(Error::bad_option("scale", problem));
+        }
+        Ok(())
+    }
+}
+
+/// What is made of the page.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Output {
+    /// A PDF.
+    Pdf(PdfOptions),
+    /// A picture.
+    Picture(PictureOptions),
+}
+
+/// One job.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// What is printed.
+    pub source: Source,
+    /// How it is loaded.
+    pub page: PageOptions,
+    /// What is made of it.
+    pub output: Output,
+    /// The lane.
+    pub lane: Lane,
+    /// The time for all of it, the wait for a slot included.
+    pub timeout: Duration,
+    /// What tells this input from others, so that one that crashes Chromium is refused.
+    pub key: Option<Key>,
+}
+
+impl Job {
+    /// Refuses what cannot be, before anything is started.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        match &self.output {
+            Output::Pdf(options) => options.check()?,
+            Output::Picture(options) => options.check()?,
+        }
+        for wait in &self.page.wait {
+            if matches!(wait, Wait::Expression(_)) && !self.page.java_script {
+                return Err(Error::bad_option(
+                    "waitForExpression",
+                    "it needs scripts to run",
+                ));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,376 @@
+//! Sees after one page: answers its requests from memory, refuses the rest, closes dialogs, notes
+//! what happens.
+
+use std::{sync::Arc, time::Instant};
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::task::JoinSet;
+
+use super::desk::{Desk, note};
+use crate::{
+    devtools::{Connection, Event, Events},
+    options::{Cookie, File},
+    outside::{Answer, Outside},
+};
+
+/// Where documents are: a name that never exists (RFC 2606, section 2).
+pub(crate) const ORIGIN: &str = "http://platen.invalid/";
+
+pub(crate) struct Attendant {
+    pub(crate) connection: Connection,
+    pub(crate) session: String,
+    pub(crate) frame: String,
+    pub(crate) desk: Arc<Desk>,
+    pub(crate) outside: Arc<Outside>,
+    pub(crate) max_requests: u32,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Paused {
+    request_id: String,
+    request: Asked,
+    resource_type: String,
+    frame_id: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Asked {
+    url: String,
+    method: String,
+    headers: std::collections::BTreeMap<String, String>,
+}
+
+/// What becomes of a request.
+enum Decision {
+    Found(File),
+    Blank,
+    Missing,
+    Outside,
+    Denied,
+}
+
+impl Attendant {
+    /// Runs as long as the session lasts.
+    pub(crate) async fn attend(self, mut events: Events) {
+        let attendant = Arc::new(self);
+        let mut loads = JoinSet::new();
+        while let Some(event) = events.recv().await {
+            while loads.try_join_next().is_some() {}
+            attendant.handle(&event, &mut loads).await;
+        }
+        // The browser is gone, or the page was noisier than may be.
+        attendant.desk.change(|state| state.crashed = true);
+    }
+
+    async fn handle(self: &Arc<Self>, event: &Event, loads: &mut JoinSet<()>) {
+        match event.method.as_str() {
+            "Fetch.requestPaused" => {
+                if let Some(paused) = event.params() {
+                    self.answer(paused, loads).await;
+                }
+            }
+            "Page.documentOpened" => self.opened(event),
+            "Page.frameNavigated" => self.navigated(event),
+            "Page.loadEventFired" => self.desk.change(|state| state.loaded |= state.opened),
+            "Page.javascriptDialogOpening" => self.close_dialog(event),
+            "Inspector.targetCrashed" => self.desk.change(|state| state.crashed = true),
+            "Runtime.consoleAPICalled" => self.console(event),
+            "Runtime.exceptionThrown" => self.exception(event),
+            _ => {}
+        }
+    }
+
+    fn opened(&self, event: &Event) {
+        let params: Option<Value> = event.params();
+        let is_main = params.is_some_and(|params| params["frame"]["id"] == self.frame.as_str());
+        if is_main {
+            self.desk.change(|state| state.opened = true);
+        }
+    }
+
+    fn navigated(&self, event: &Event) {
+        let Some(params) = event.params::<Value>() else {
+            return;
+        };
+        let frame = &params["frame"];
+        if frame["id"] != self.frame.as_str() {
+            return;
+        }
+        self.desk.change(|state| {
+            if let Some(url) = frame["unreachableUrl"].as_str() {
+                state.not_loaded.get_or_insert_with(|| url.to_owned());
+            }
+            state.opened |= state.address.is_some();
+        });
+    }
+
+    fn close_dialog(&self, event: &Event) {
+        let params: Value = event.params().unwrap_or_default();
+        let message = params["message"].as_str().unwrap_or_default().to_owned();
+        self.desk
+            .change(|state| note(&mut state.report.dialogs, message));
+        let params = json!({ "accept": false });
+        self.tell("Page.handleJavaScriptDialog", params);
+    }
+
+    fn console(&self, event: &Event) {
+        let params: Value = event.params().unwrap_or_default();
+        let kind = params["type"].as_str().unwrap_or("log");
+        let words = params["args"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .map(
+                |argument| match (&argument["value"], argument["description"].as_str()) {
+                    (Value::String(text), _) => text.clone(),
+                    (Value::Null, Some(description)) => description.to_owned(),
+                    (value, _) => value.to_string(),
+                },
+            );
+        let line = format!("{kind}: {}", words.collect::<Vec<_>>().join(" "));
+        self.desk
+            .change(|state| note(&mut state.report.console, line));
+    }
+
+    fn exception(&self, event: &Event) {
+        let params: Value = event.params().unwrap_or_default();
+        let details = &params["exceptionDetails"];
+        let text = details["exception"]["description"].as_str();
+        let text = text.or(details["text"].as_str()).unwrap_or("exception");
+        let line = text.lines().next().unwrap_or_default().to_owned();
+        self.desk
+            .change(|state| note(&mut state.report.exceptions, line));
+    }
+
+    async fn answer(self: &Arc<Self>, paused: Paused, loads: &mut JoinSet<()>) {
+        match self.decide(&paused) {
+            Decision::Found(file) => {
+                let headers = [("content-type".to_owned(), file.media_type)];
+                self.fulfil(&paused.request_id, 200, &headers, &file.bytes)
+                    .await;
+            }
+            Decision::Blank => {
+                let headers = [("content-type".to_owned(), "text/html".to_owned())];
+                self.fulfil(&paused.request_id, 200, &headers, &[]).await;
+            }
+            Decision::Missing => self.fulfil(&paused.request_id, 404, &[], &[]).await,
+            Decision::Denied => self.deny(&paused),
+            Decision::Outside => {
+                let attendant = Arc::clone(self);
+                loads.spawn(async move { attendant.load(paused).await });
+            }
+        }
+    }
+
+    fn decide(&self, paused: &Paused) -> Decision {
+        let url = paused.request.url.as_str();
+        self.desk.change(|state| {
+            state.requests += 1;
+            state.last_request = Some(Instant::now());
+            if state.requests > self.max_requests {
+                return Decision::Denied;
+            }
+            if let Some(path) = url.strip_prefix(ORIGIN) {
+                let path = file_path(path);
+                let file = state.files.as_ref().and_then(|files| files.file(&path));
+                if let Some(file) = file {
+                    return Decision::Found(file);
+                }
+                let is_main = paused.frame_id.as_deref() == Some(self.frame.as_str());
+                if path.is_empty() && is_main && paused.resource_type == "Document" {
+                    return Decision::Blank;
+                }
+                if path != "favicon.ico" {
+                    note(&mut state.report.missing, path);
+                }
+                return Decision::Missing;
+            }
+            let is_read = matches!(paused.request.method.as_str(), "GET" | "HEAD");
+            if is_read && self.outside.allows(url) {
+                state.under_way += 1;
+                return Decision::Outside;
+            }
+            note(&mut state.report.denied, url);
+            Decision::Denied
+        })
+    }
+
+    fn is_page(&self, paused: &Paused) -> bool {
+        let is_main = paused.frame_id.as_deref() == Some(self.frame.as_str());
+        is_main && paused.resource_type == "Document"
+    }
+
+    fn deny(&self, paused: &Paused) {
+        let is_page = self.is_page(paused);
+        if is_page {
+            let url = paused.request.url.clone();
+            self.desk
+                .change(|state| state.not_loaded.get_or_insert(url).clone());
+        }
+        // An aborted navigation leaves the page as it was; a blocked one would print an error page.
+        let reason = if is_page {
+            "Aborted"
+        } else {
+            "BlockedByClient"
+        };
+        let params = json!({ "requestId": paused.request_id, "errorReason": reason });
+        self.tell("Fetch.failRequest", params);
+    }
+
+    async fn load(&self, paused: Paused) {
+        let url = paused.request.url.clone();
+        let headers = self.headers_for(&paused.request);
+        let answer = self.outside.load(url.clone(), headers).await;
+        if let (Ok(answer), true) = (&answer, self.is_page(&paused)) {
+            self.desk
+                .change(|state| state.report.status = Some(answer.status));
+        }
+        match answer {
+            Ok(Answer {
+                status,
+                headers,
+                body,
+            }) => {
+                self.fulfil(&paused.request_id, status, &headers, &body)
+                    .await
+            }
+            Err(reason) => {
+                let line = format!("{url}: {reason}");
+                self.desk
+                    .change(|state| note(&mut state.report.missing, line));
+                let params =
+                    json!({ "requestId": paused.request_id, "errorReason": "ConnectionFailed" });
+                self.tell("Fetch.failRequest", params);
+            }
+        }
+        self.desk.change(|state| {
+            state.under_way -= 1;
+            state.last_request = Some(Instant::now());
+        });
+    }
+
+    fn headers_for(&self, asked: &Asked) -> Vec<(String, String)> {
+        let state = self.desk.state();
+        let passed = asked.headers.iter().filter(|(name, _)| {
+            let name = name.to_ascii_lowercase();
+            ["accept", "accept-language", "referer", "origin"].contains(&name.as_str())
+        });
+        let mut headers: Vec<_> = passed
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect();
+        headers.extend(state.headers.iter().cloned());
+        let host = host_of(&asked.url);
+        let cookies = state.cookies.iter().filter(|cookie| is_for(cookie, &host));
+        let cookies = cookies.map(|cookie| format!("{}={}", cookie.name, cookie.value));
+        let cookies = cookies.collect::<Vec<_>>().join("; ");
+        if !cookies.is_empty() {
+            headers.push(("cookie".to_owned(), cookies));
+        }
+        headers
+    }
+
+    async fn fulfil(&self, id: &str, status: u16, headers: &[(String, String)], body: &[u8]) {
+        let headers: Vec<Value> = headers
+            .iter()
+            .map(|(name, value)| json!({ "name": name, "value": value }))
+            .collect();
+        let params = json!({
+            "requestId": id,
+            "responseCode": status,
+            "responseHeaders": headers,
+            "body": STANDARD.encode(body),
+        });
+        let session = Some(self.session.as_str());
+        // Refused where the page has gone elsewhere by now, which is no matter.
+        let _ = self
+            .connection
+            .call(session, "Fetch.fulfillRequest", params)
+            .await;
+    }
+
+    fn tell(&self, method: &str, params: Value) {
+        if !self.connection.tell(Some(&self.session), method, &params) {
+            let (connection, session) = (self.connection.clone(), self.session.clone());
+            let method = method.to_owned();
+            tokio::spawn(async move {
+                let _ = connection.call(Some(&session), &method, params).await;
+            });
+        }
+    }
+}
+
+/// The file that a path of the virtual origin means.
+fn file_path(path: &str) -> String {
+    let path = path.split(['?', '#']).next().unwrap_or_default();
+    let mut bytes = Vec::with_capacity(path.len());
+    let mut rest = path.bytes();
+    while let Some(byte) = rest.next() {
+        let mut ahead = rest.clone();
+        let digit = |byte: Option<u8>| byte.and_then(|byte| char::from(byte).to_digit(16));
+        match (byte, digit(ahead.next()), digit(ahead.next())) {
+            (b'%', Some(high), Some(low)) => {
+                bytes.push(u8::try_from(high * 16 + low).unwrap_or(b'?'));
+                rest = ahead;
+            }
+            _ => bytes.push(byte),
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+fn host_of(url: &str) -> String {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let host = authority
+        .rsplit_once('@')
+        .map_or(authority, |(_, host)| host);
+    let host = match host.rsplit_once(':') {
+        Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => host,
+        _ => host,
+    };
+    host.to_ascii_lowercase()
+}
+
+fn is_for(cookie: &Cookie, host: &str) -> bool {
+    match cookie.domain.strip_prefix('.') {
+        Some(domain) => {
+            host == domain
+                || host
+                    .strip_suffix(domain)
+                    .is_some_and(|rest| rest.ends_with('.'))
+        }
+        None => host == cookie.domain,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_and_hosts_are_read() {
+        assert_eq!(file_path("a%20b/c.css?x=1#y"), "a b/c.css");
+        assert_eq!(file_path("100%"), "100%");
+        assert_eq!(
+            host_of("https://user@A.example.com:8443/x?y#z"),
+            "a.example.com"
+        );
+        assert_eq!(host_of("http://[::1]:80/"), "[::1]");
+    }
+
+    #[test]
+    fn cookies_go_to_their_hosts_only() {
+        let cookie = |domain: &str| Cookie {
+            name: "a".into(),
+            value: "b".into(),
+            domain: domain.into(),
+        };
+        assert!(is_for(&cookie("example.com"), "example.com"));
+        assert!(!is_for(&cookie("example.com"), "a.example.com"));
+        assert!(is_for(&cookie(".example.com"), "a.example.com"));
+        assert!(!is_for(&cookie(".example.com"), "badexample.com"));
+    }
+}

@@ -1,0 +1,222 @@
+//! One page: a browser context of its own, prepared ahead of need, used once.
+
+mod attendant;
+mod desk;
+mod print;
+
+use std::{sync::Arc, time::Duration};
+
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde_json::{Value, json};
+use tokio::task::JoinHandle;
+
+use self::attendant::{Attendant, ORIGIN};
+pub use self::desk::Report;
+pub(crate) use self::{desk::Desk, print::Sink};
+use crate::{chromium::Chromium, devtools::CallError, error::Error, outside::Outside};
+
+/// How long a page may take to be disposed of before its whole Chromium is given up.
+const DISPOSE_TIMEOUT: Duration = Duration::from_millis(1500);
+
+/// A page with a session.
+pub(crate) struct Page {
+    pub(crate) chromium: Arc<Chromium>,
+    pub(crate) desk: Arc<Desk>,
+    context: String,
+    session: String,
+    frame: String,
+    attendant: JoinHandle<()>,
+    disposed: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Created {
+    #[serde(default)]
+    browser_context_id: String,
+    #[serde(default)]
+    target_id: String,
+    #[serde(default)]
+    session_id: String,
+}
+
+impl Page {
+    /// Makes a page that stands at the virtual origin, so that a job only puts its document in.
+    pub(crate) async fn open(
+        chromium: Arc<Chromium>,
+        outside: Arc<Outside>,
+        max_requests: u32,
+    ) -> Result<Self, CallError> {
+        let connection = chromium.connection.clone();
+        let create = json!({ "disposeOnDetach": true });
+        let created = chromium.ask("Target.createBrowserContext", create);
+        let context = created.await?.browser_context_id;
+        let guard = ContextGuard {
+            chromium: Arc::clone(&chromium),
+            context: Some(context.clone()),
+        };
+        let target = json!({ "url": "about:blank", "browserContextId": context });
+        let frame = chromium.ask("Target.createTarget", target).await?.target_id;
+        let attach = json!({ "targetId": frame, "flatten": true });
+        let session = chromium
+            .ask("Target.attachToTarget", attach)
+            .await?
+            .session_id;
+        let desk = Desk::new();
+        let attendant = Attendant {
+            connection: connection.clone(),
+            session: session.clone(),
+            frame: frame.clone(),
+            desk: Arc::clone(&desk),
+            outside,
+            max_requests,
+        };
+        let attendant = tokio::spawn(attendant.attend(connection.events(&session)));
+        let page = Self {
+            chromium,
+            desk,
+            context: guard.keep(),
+            session,
+            frame,
+            attendant,
+            disposed: false,
+        };
+        page.prepare().await?;
+        Ok(page)
+    }
+
+    async fn prepare(&self) -> Result<(), CallError> {
+        let patterns = json!({ "patterns": [{ "urlPattern": "*" }] });
+        let deny = json!({ "behavior": "deny", "browserContextId": self.context });
+        let connection = &self.chromium.connection;
+        tokio::try_join!(
+            self.send("Inspector.enable", json!({})),
+            self.send("Page.enable", json!({})),
+            self.send("Fetch.enable", patterns),
+            self.send(
+                "Emulation.setScriptExecutionDisabled",
+                json!({ "value": true })
+            ),
+            connection.call(None, "Browser.setDownloadBehavior", deny),
+        )?;
+        self.desk
+            .change(|state| state.address = Some(ORIGIN.to_owned()));
+        self.send("Page.navigate", json!({ "url": ORIGIN })).await?;
+        let sound = self.desk.until(|state| {
+            (state.loaded || state.crashed).then_some(state.loaded && !state.crashed)
+        });
+        if !sound.await {
+            return Err(CallError::Closed);
+        }
+        self.desk.change(|state| {
+            state.address = None;
+            state.opened = false;
+            state.loaded = false;
+            state.requests = 0;
+        });
+        Ok(())
+    }
+
+    async fn send<P: Serialize>(
+        &self,
+        method: &str,
+        params: P,
+    ) -> Result<Box<serde_json::value::RawValue>, CallError> {
+        let session = Some(self.session.as_str());
+        self.chromium.connection.call(session, method, params).await
+    }
+
+    /// Calls a method of the page; ends early where the page crashes.
+    async fn call<P: Serialize, T: DeserializeOwned>(
+        &self,
+        method: &'static str,
+        params: P,
+    ) -> Result<T, Error> {
+        let crashed = self.desk.until(|state| state.crashed.then_some(()));
+        let answer = tokio::select! {
+            answer = self.send(method, params) => answer,
+            () = crashed => return Err(self.why_crashed()),
+        };
+        let answer = answer.map_err(|error| match error {
+            CallError::Closed => Error::Disconnected,
+            CallError::Refused(message) => Error::Refused { method, message },
+        })?;
+        serde_json::from_str(answer.get()).map_err(|error| Error::Refused {
+            method,
+            message: format!("an answer of another shape: {error}"),
+        })
+    }
+
+    fn why_crashed(&self) -> Error {
+        if !self.chromium.is_alive() {
+            return Error::Disconnected;
+        }
+        match self.chromium.killed_for_memory() {
+            Some(limit_bytes) => Error::MemoryExceeded { limit_bytes },
+            None => Error::PageCrashed,
+        }
+    }
+
+    /// A real round trip through the browser and the page's own process.
+    pub(crate) async fn probe(&self) -> bool {
+        let answer: Result<Value, Error> = self.call("Page.getFrameTree", json!({})).await;
+        answer.is_ok()
+    }
+
+    /// Whether it is known to be dead.
+    pub(crate) fn is_alive(&self) -> bool {
+        self.chromium.is_alive() && !self.desk.state().crashed
+    }
+
+    /// Ends the page. A Chromium that does not do that in time is given up.
+    pub(crate) async fn dispose(mut self) {
+        self.disposed = true;
+        self.attendant.abort();
+        self.chromium.connection.forget(&self.session);
+        let params = json!({ "browserContextId": self.context });
+        let connection = &self.chromium.connection;
+        let disposing = connection.call(None, "Target.disposeBrowserContext", params);
+        let disposed = tokio::time::timeout(DISPOSE_TIMEOUT, disposing).await;
+        if disposed.is_err() {
+            self.chromium.give_up();
+        }
+    }
+}
+
+impl Drop for Page {
+    fn drop(&mut self) {
+        self.attendant.abort();
+        self.chromium.connection.forget(&self.session);
+        if !self.disposed {
+            self.chromium.dispose_later(&self.context);
+        }
+    }
+}
+
+/// Disposes of a context whose page was not finished.
+struct ContextGuard {
+    chromium: Arc<Chromium>,
+    context: Option<String>,
+}
+
+impl ContextGuard {
+    fn keep(mut self) -> String {
+        self.context.take().unwrap_or_default()
+    }
+}
+
+impl Drop for ContextGuard {
+    fn drop(&mut self) {
+        if let Some(context) = self.context.take() {
+            self.chromium.dispose_later(&context);
+        }
+    }
+}
+
+impl Chromium {
+    async fn ask(&self, method: &str, params: Value) -> Result<Created, CallError> {
+        let answer = self.connection.call(None, method, params).await?;
+        let created = serde_json::from_str(answer.get());
+        created.map_err(|error| CallError::Refused(error.to_string()))
+    }
+}

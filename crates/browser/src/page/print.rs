@@ -1,0 +1,358 @@
+//! A job on a page: the document is put in, waited for, printed, and read as it comes.
+
+use std::time::Duration;
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+use bytes::Bytes;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{Page, Report};
+use crate::{
+    error::Error,
+    options::{Job, Media, Output, PageOptions, PdfOptions, PictureOptions, Source, Wait},
+};
+
+/// Bytes of the result that are read at once.
+const CHUNK: usize = 512 << 10;
+/// Without requests for so long, the network is idle.
+const NETWORK_IDLE: Duration = Duration::from_millis(500);
+/// How often a selector or an expression is tried.
+const TRY_EVERY: Duration = Duration::from_millis(25);
+
+/// Takes the result as it comes.
+pub(crate) trait Sink: Send {
+    /// The page is ready; what follows is the result.
+    fn begin(&mut self, report: Report);
+    /// A piece of the result; false where nobody wants it any more.
+    fn put(&mut self, piece: Bytes) -> impl Future<Output = bool> + Send;
+}
+
+#[derive(Deserialize)]
+struct Printed {
+    #[serde(default)]
+    stream: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Piece {
+    #[serde(default)]
+    base64_encoded: bool,
+    data: String,
+    eof: bool,
+}
+
+impl Page {
+    /// Does the job.
+    pub(crate) async fn run<S: Sink>(
+        &self,
+        job: &Job,
+        max_bytes: u64,
+        sink: &mut S,
+    ) -> Result<(), Error> {
+        self.stage("prepared the page");
+        self.apply(&job.page, &job.output).await?;
+        self.stage("loaded the page");
+        self.load(&job.source).await?;
+        self.stage("waited for the page");
+        for wait in &job.page.wait {
+            self.wait(wait).await?;
+        }
+        let report = self.report_of(&job.page)?;
+        self.stage("printed the page");
+        match &job.output {
+            Output::Pdf(options) => self.print(options, report, max_bytes, sink).await,
+            Output::Picture(options) => self.picture(options, report, max_bytes, sink).await,
+        }
+    }
+
+    fn stage(&self, stage: &'static str) {
+        self.desk.change(|state| state.stage = stage);
+    }
+
+    async fn apply(&self, options: &PageOptions, output: &Output) -> Result<(), Error> {
+        self.desk.change(|state| {
+            state.headers.clone_from(&options.extra_headers);
+            state.cookies.clone_from(&options.cookies);
+        });
+        if options.java_script {
+            let params = json!({ "value": false });
+            let _: Value = self
+                .call("Emulation.setScriptExecutionDisabled", params)
+                .await?;
+        }
+        if options.gather_console || options.fail_on_exceptions {
+            let _: Value = self.call("Runtime.enable", json!({})).await?;
+        }
+        let is_pdf = matches!(output, Output::Pdf(_));
+        let media = options
+            .media
+            .unwrap_or(if is_pdf { Media::Print } else { Media::Screen });
+        // Printing itself asks for the media of paper.
+        if is_pdf != (media == Media::Print) || !is_pdf {
+            let name = if media == Media::Print {
+                "print"
+            } else {
+                "screen"
+            };
+            let _: Value = self
+                .call("Emulation.setEmulatedMedia", json!({ "media": name }))
+                .await?;
+        }
+        if let Output::Picture(options) = output {
+            let params = json!({
+                "width": options.width,
+                "height": options.height,
+                "deviceScaleFactor": options.scale,
+                "mobile": false,
+            });
+            let _: Value = self
+                .call("Emulation.setDeviceMetricsOverride", params)
+                .await?;
+        }
+        Ok(())
+    }
+
+    async fn load(&self, source: &Source) -> Result<(), Error> {
+        match source {
+            Source::Document { html, files } => {
+                self.desk.change(|state| state.files = Some(files.clone()));
+                let params = json!({ "frameId": self.frame, "html": html });
+                let _: Value = self.call("Page.setDocumentContent", params).await?;
+            }
+            Source::Address(url) => {
+                self.desk.change(|state| state.address = Some(url.clone()));
+                let answer: Value = self.call("Page.navigate", json!({ "url": url })).await?;
+                if let Some(reason) = answer["errorText"].as_str() {
+                    return Err(self.why_not_loaded(url, reason));
+                }
+            }
+        }
+        enum End {
+            Loaded,
+            Crashed,
+            Failed(String),
+        }
+        let end = self.desk.until(|state| {
+            if state.crashed {
+                return Some(End::Crashed);
+            }
+            if let Some(url) = &state.not_loaded {
+                return Some(End::Failed(url.clone()));
+            }
+            state.loaded.then_some(End::Loaded)
+        });
+        match end.await {
+            End::Loaded => {}
+            End::Crashed => return Err(self.why_crashed()),
+            End::Failed(url) => return Err(self.why_not_loaded(&url, "it may not be loaded")),
+        }
+        self.evaluate("document.fonts.ready.then(() => true)")
+            .await?;
+        Ok(())
+    }
+
+    fn why_not_loaded(&self, url: &str, reason: &str) -> Error {
+        let state = self.desk.state();
+        if state.report.denied.iter().any(|denied| denied == url) {
+            return Error::RequestDenied(state.report.denied.clone());
+        }
+        let known = state
+            .report
+            .missing
+            .iter()
+            .find(|line| line.starts_with(url));
+        let reason = known.cloned().unwrap_or_else(|| format!("{url}: {reason}"));
+        Error::NotLoaded(reason)
+    }
+
+    async fn evaluate(&self, expression: &str) -> Result<Value, Error> {
+        let params = json!({
+            "expression": expression,
+            "awaitPromise": true,
+            "returnByValue": true,
+            "silent": true,
+        });
+        let answer: Value = self.call("Runtime.evaluate", params).await?;
+        if let Some(details) = answer.get("exceptionDetails") {
+            let text = details["exception"]["description"].as_str();
+            let text = text.or(details["text"].as_str()).unwrap_or("it throws");
+            return Err(Error::bad_option("wait", text));
+        }
+        Ok(answer["result"]["value"].clone())
+    }
+
+    async fn wait(&self, wait: &Wait) -> Result<(), Error> {
+        match wait {
+            Wait::Delay(time) => {
+                tokio::time::sleep(*time).await;
+                Ok(())
+            }
+            Wait::NetworkIdle => self.network_idle().await,
+            Wait::Selector(selector) => {
+                let selector = Value::String(selector.clone());
+                let found = format!("document.querySelector({selector}) !== null");
+                self.until_true(&found).await
+            }
+            Wait::Expression(expression) => self.until_true(&format!("!!({expression})")).await,
+        }
+    }
+
+    async fn network_idle(&self) -> Result<(), Error> {
+        let mut quiet_since = tokio::time::Instant::now();
+        loop {
+            let (busy, crashed, last) = {
+                let state = self.desk.state();
+                (state.under_way > 0, state.crashed, state.last_request)
+            };
+            if crashed {
+                return Err(self.why_crashed());
+            }
+            let now = tokio::time::Instant::now();
+            if busy {
+                quiet_since = now;
+            } else if let Some(last) = last {
+                quiet_since = quiet_since.max(tokio::time::Instant::from_std(last));
+            }
+            if now.duration_since(quiet_since) >= NETWORK_IDLE {
+                return Ok(());
+            }
+            tokio::time::sleep(TRY_EVERY).await;
+        }
+    }
+
+    async fn until_true(&self, expression: &str) -> Result<(), Error> {
+        while self.evaluate(expression).await? != Value::Bool(true) {
+            tokio::time::sleep(TRY_EVERY).await;
+        }
+        Ok(())
+    }
+
+    fn report_of(&self, options: &PageOptions) -> Result<Report, Error> {
+        let state = self.desk.state();
+        let report = state.report.clone();
+        if let Some(url) = &state.not_loaded {
+            // The page wanted to go elsewhere after it had loaded.
+            return Err(Error::RequestDenied(vec![url.clone()]));
+        }
+        if options.fail_on_denied && !report.denied.is_empty() {
+            return Err(Error::RequestDenied(report.denied));
+        }
+        if options.fail_on_exceptions && !report.exceptions.is_empty() {
+            return Err(Error::Exceptions(report.exceptions));
+        }
+        Ok(report)
+    }
+
+    async fn print<S: Sink>(
+        &self,
+        options: &PdfOptions,
+        report: Report,
+        max_bytes: u64,
+        sink: &mut S,
+    ) -> Result<(), Error> {
+        let mut params = serde_json::to_value(options).unwrap_or_default();
+        params["transferMode"] = "ReturnAsStream".into();
+        let has_margins =
+            !options.header_template.is_empty() || !options.footer_template.is_empty();
+        params["displayHeaderFooter"] = has_margins.into();
+        for template in ["headerTemplate", "footerTemplate"] {
+            // An empty template would be replaced by Chromium's own.
+            if params[template] == "" {
+                params[template] = "<span></span>".into();
+            }
+        }
+        let printed: Result<Printed, Error> = self.call("Page.printToPDF", params).await;
+        let printed = printed.map_err(|error| match error {
+            Error::Refused { message, .. } if message.to_lowercase().contains("page range") => {
+                Error::bad_option("pageRanges", message)
+            }
+            Error::Refused { message, .. } if message.to_lowercase().contains("margin") => {
+                Error::bad_option("margin", message)
+            }
+            other => other,
+        })?;
+        sink.begin(report);
+        let mut sent = 0_u64;
+        loop {
+            let params = json!({ "handle": printed.stream, "size": CHUNK });
+            let piece: Piece = self.call("IO.read", params).await?;
+            let bytes = if piece.base64_encoded {
+                decode(&piece.data, "IO.read")?
+            } else {
+                piece.data.into_bytes()
+            };
+            sent += bytes.len() as u64;
+            if sent > max_bytes {
+                return Err(Error::TooLarge {
+                    limit_bytes: max_bytes,
+                });
+            }
+            let wanted = bytes.is_empty() || sink.put(Bytes::from(bytes)).await;
+            if piece.eof || !wanted {
+                return Ok(());
+            }
+        }
+    }
+
+    async fn picture<S: Sink>(
+        &self,
+        options: &PictureOptions,
+        report: Report,
+        max_bytes: u64,
+        sink: &mut S,
+    ) -> Result<(), Error> {
+        let mut clip = options.clip;
+        if clip.is_none() && options.full_page {
+            let metrics: Value = self.call("Page.getLayoutMetrics", json!({})).await?;
+            let size = &metrics["cssContentSize"];
+            clip = Some(crate::options::Clip {
+                x: 0.0,
+                y: 0.0,
+                width: size["width"].as_f64().unwrap_or(f64::from(options.width)),
+                height: size["height"].as_f64().unwrap_or(f64::from(options.height)),
+            });
+        }
+        if options.transparent {
+            let params = json!({ "color": { "r": 0, "g": 0, "b": 0, "a": 0 } });
+            let _: Value = self
+                .call("Emulation.setDefaultBackgroundColorOverride", params)
+                .await?;
+        }
+        let mut params = json!({
+            "format": options.format.name(),
+            "captureBeyondViewport": clip.is_some(),
+        });
+        if let Some(quality) = options.quality {
+            params["quality"] = quality.into();
+        }
+        if let Some(clip) = clip {
+            options.check_pixels(clip.width, clip.height)?;
+            params["clip"] = json!({
+                "x": clip.x, "y": clip.y, "width": clip.width, "height": clip.height, "scale": 1,
+            });
+        }
+        #[derive(Deserialize)]
+        struct Captured {
+            data: String,
+        }
+        let captured: Captured = self.call("Page.captureScreenshot", params).await?;
+        let bytes = decode(&captured.data, "Page.captureScreenshot")?;
+        if bytes.len() as u64 > max_bytes {
+            return Err(Error::TooLarge {
+                limit_bytes: max_bytes,
+            });
+        }
+        sink.begin(report);
+        sink.put(Bytes::from(bytes)).await;
+        Ok(())
+    }
+}
+
+fn decode(data: &str, method: &'static str) -> Result<Vec<u8>, Error> {
+    STANDARD.decode(data).map_err(|error| Error::Refused {
+        method,
+        message: error.to_string(),
+    })
+}

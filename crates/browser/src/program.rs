@@ -1,0 +1,130 @@
+//! Where Chromium is, and how it is started.
+
+use std::{
+    ffi::OsString,
+    path::{Path, PathBuf},
+};
+
+use platen_pool::StartError;
+
+/// Programs in the order of preference: the shell starts in a fifth of the time and holds a third
+/// of the memory.
+const NAMES: [&str; 7] = [
+    "chromium-headless-shell",
+    "chrome-headless-shell",
+    "chromium",
+    "chromium-browser",
+    "google-chrome-stable",
+    "google-chrome",
+    "chrome",
+];
+/// Debian's wrapper only adds a shell process, so the program itself is preferred.
+const DIRECT: &str = "/usr/lib/chromium/chromium-headless-shell";
+
+/// What to tell somebody who has no Chromium.
+pub const INSTALL_HINT: &str = "install chromium-headless-shell or chromium \
+    (Debian and Ubuntu: apt-get install chromium-headless-shell), \
+    or name the program in CHROMIUM_PATH";
+
+/// Finds the program: the one that is named, or the first that is installed.
+///
+/// # Errors
+/// When there is none.
+pub fn find_chromium(named: Option<&Path>) -> Result<PathBuf, StartError> {
+    if let Some(named) = named {
+        if let Some(path) = find(named.as_os_str().to_owned()) {
+            return Ok(path);
+        }
+        return Err(not_installed(named.display().to_string()));
+    }
+    let candidates = std::iter::once(DIRECT).chain(NAMES);
+    let found = candidates.into_iter().find_map(|name| find(name.into()));
+    found.ok_or_else(|| not_installed("Chromium".to_owned()))
+}
+
+fn not_installed(program: String) -> StartError {
+    StartError::NotInstalled {
+        program,
+        hint: INSTALL_HINT.to_owned(),
+    }
+}
+
+fn find(name: OsString) -> Option<PathBuf> {
+    let path = PathBuf::from(&name);
+    if path.components().count() > 1 {
+        return path.is_file().then_some(path);
+    }
+    let folders = std::env::var_os("PATH")?;
+    let mut candidates = std::env::split_paths(&folders).map(|folder| folder.join(&name));
+    candidates.find(|candidate| candidate.is_file())
+}
+
+/// What a process is started with.
+#[derive(Clone, Debug)]
+pub(crate) struct Switches {
+    pub(crate) sandbox: bool,
+    pub(crate) script_heap_mb: u32,
+}
+
+/// Arguments of Chromium: no services of its own, no network, the same fonts everywhere.
+pub(crate) fn arguments(profile: &Path, switches: &Switches) -> Vec<OsString> {
+    let fixed = [
+        "--headless",
+        "--remote-debugging-pipe",
+        "--no-first-run",
+        "--no-default-browser-check",
+        "--no-startup-window",
+        "--no-pings",
+        "--disable-background-networking",
+        "--disable-background-timer-throttling",
+        "--disable-backgrounding-occluded-windows",
+        "--disable-breakpad",
+        "--disable-client-side-phishing-detection",
+        "--disable-component-extensions-with-background-pages",
+        "--disable-component-update",
+        "--disable-crash-reporter",
+        "--disable-default-apps",
+        "--disable-dev-shm-usage",
+        "--disable-domain-reliability",
+        "--disable-extensions",
+        "--disable-file-system",
+        "--disable-gpu",
+        "--disable-hang-monitor",
+        "--disable-ipc-flooding-protection",
+        "--disable-notifications",
+        "--disable-prompt-on-repost",
+        "--disable-renderer-backgrounding",
+        "--disable-search-engine-choice-screen",
+        "--disable-site-isolation-trials",
+        "--disable-speech-api",
+        "--disable-sync",
+        "--disable-features=AcceptCHFrame,BackForwardCache,DialMediaRouteProvider,IsolateOrigins,\
+         MediaRouter,OptimizationHints,ServiceWorkerPaymentApps,SharedWorker,Translate,WebUSB,\
+         site-per-process",
+        "--block-new-web-contents",
+        "--deny-permission-prompts",
+        "--dns-prefetch-disable",
+        "--font-render-hinting=none",
+        "--force-color-profile=srgb",
+        "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+        "--hide-scrollbars",
+        "--host-resolver-rules=MAP * ~NOTFOUND",
+        "--metrics-recording-only",
+        "--mute-audio",
+        "--password-store=basic",
+        // Nobody listens on port 9, discard; and nothing passes by the proxy, loopback neither.
+        "--proxy-server=http://127.0.0.1:9",
+        "--proxy-bypass-list=<-loopback>",
+        "--use-mock-keychain",
+    ];
+    let mut all: Vec<OsString> = fixed.iter().map(|text| OsString::from(*text)).collect();
+    let mut profile_switch = OsString::from("--user-data-dir=");
+    profile_switch.push(profile);
+    all.push(profile_switch);
+    let heap = switches.script_heap_mb;
+    all.push(format!("--js-flags=--max-old-space-size={heap}").into());
+    if !switches.sandbox {
+        all.push("--no-sandbox".into());
+    }
+    all
+}

@@ -1,0 +1,8 @@
+//! Pages printed by the real Chromium.
+
+mod bench;
+mod crashes;
+mod hostile;
+mod outside;
+mod print;
+mod speed;

@@ -1,0 +1,241 @@
+//! Binding: a template of HTML and data become a page with its files and its sheet.
+
+use std::sync::Arc;
+
+use serde_json::Value as Json;
+
+use super::{CompiledHtml, diagnostic};
+use crate::{
+    BindOptions, Diagnostic, Host,
+    bind::{MAX_DATA_DEPTH, image::decode},
+    check::margins,
+    expression::{Evaluation, Markup, Shared},
+    locale::{Locale, TimeZone},
+    message,
+    template::Orientation,
+};
+
+/// The longest page. Bytes.
+const MAX_HTML_BYTES: usize = 64 << 20;
+/// The longest header or footer. Bytes.
+const MAX_MARGIN_BYTES: usize = 1 << 20;
+/// What Chromium fills in by class.
+const PAGE_FIELDS: [(&str, &str); 2] = [
+    ("pageNumber", "<span class=\"pageNumber\"></span>"),
+    ("pageCount", "<span class=\"totalPages\"></span>"),
+];
+
+/// A page ready to be printed.
+#[derive(Clone, Debug)]
+pub struct HtmlDocument {
+    /// The page, with its style sheet.
+    pub html: String,
+    /// Top of every sheet; empty for none.
+    pub header: String,
+    /// Bottom of every sheet; empty for none.
+    pub footer: String,
+    /// The files that the template brings.
+    pub files: Vec<HtmlFile>,
+    /// The sheet.
+    pub sheet: Sheet,
+    /// Runs the scripts of the page.
+    pub java_script: bool,
+    /// What is not as the template says.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// A file beside a page.
+#[derive(Clone, Debug)]
+pub struct HtmlFile {
+    /// Its name, relative to the page.
+    pub name: String,
+    /// Its media type.
+    pub media_type: String,
+    /// Its content.
+    pub bytes: Arc<[u8]>,
+}
+
+/// A sheet. Lengths are in points.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sheet {
+    /// Width, as the paper lies.
+    pub width: f32,
+    /// Height, as the paper lies.
+    pub height: f32,
+    /// Margins: top, right, bottom, left.
+    pub margins: [f32; 4],
+    /// Prints backgrounds.
+    pub background: bool,
+    /// Size of everything.
+    pub scale: f32,
+}
+
+/// Binds `compiled` to `data`.
+///
+/// # Errors
+/// Every mistake in the data; the first in each of page, header and footer.
+pub fn bind_html(
+    compiled: &CompiledHtml,
+    data: &Json,
+    options: &BindOptions,
+    host: &dyn Host,
+) -> Result<HtmlDocument, Vec<Diagnostic>> {
+    if crate::parse::depth_exceeds(data, MAX_DATA_DEPTH) {
+        let message = format!("the data is nested deeper than {MAX_DATA_DEPTH} levels");
+        return Err(vec![Diagnostic::error("too-deep", "", message).in_data()]);
+    }
+    if let Some(schema) = &compiled.schema {
+        let found = schema.check(data);
+        if !found.is_empty() {
+            return Err(found);
+        }
+    }
+    let evaluation = evaluation(compiled, options, host).map_err(|mistake| vec![*mistake])?;
+    let template = compiled.template();
+    let mut found = Vec::new();
+    let mut write = |markup: Option<&Markup>, path: &str, fields: &[(&str, &str)], max| {
+        let Some(markup) = markup else {
+            return String::new();
+        };
+        let written = markup.write(data, fields, &evaluation, max);
+        written.unwrap_or_else(|failure| {
+            found.push(diagnostic(failure, path));
+            String::new()
+        })
+    };
+    let html = write(Some(&compiled.html), "/html", &[], MAX_HTML_BYTES);
+    let header = write(
+        compiled.header.as_ref(),
+        "/header",
+        &PAGE_FIELDS,
+        MAX_MARGIN_BYTES,
+    );
+    let footer = write(
+        compiled.footer.as_ref(),
+        "/footer",
+        &PAGE_FIELDS,
+        MAX_MARGIN_BYTES,
+    );
+    let files = files(template, &mut found);
+    let sheet = sheet(template, options, &mut found);
+    if !found.is_empty() {
+        return Err(found);
+    }
+    let mut warnings = Vec::new();
+    if evaluation.shared.cleaned().control {
+        let message = "control characters in the data were replaced";
+        warnings.push(Diagnostic::warning("control-characters", "", message).in_data());
+    }
+    if evaluation.shared.cleaned().bidi {
+        let message = "characters that turn the direction of text were taken out of the data";
+        warnings.push(Diagnostic::warning("bidi-controls", "", message).in_data());
+    }
+    Ok(HtmlDocument {
+        html: with_style(html, template.css.as_deref()),
+        header,
+        footer,
+        files,
+        sheet,
+        java_script: template.java_script,
+        warnings,
+    })
+}
+
+fn evaluation(
+    compiled: &CompiledHtml,
+    options: &BindOptions,
+    host: &dyn Host,
+) -> Result<Evaluation, Box<Diagnostic>> {
+    let template = compiled.template();
+    let tag = options.locale.as_deref().unwrap_or(&template.locale);
+    let locale =
+        Locale::new(tag).map_err(|reason| Diagnostic::error("unknown-locale", "", reason))?;
+    let messages = message::merge(&template.messages, locale.tag(), &template.locale);
+    let zone = match &options.time_zone {
+        None => compiled.zone.clone(),
+        Some(name) => TimeZone::named(name).ok_or_else(|| {
+            let message = format!("there is no time zone `{name}`");
+            Diagnostic::error("unknown-time-zone", "", message)
+                .with_hint("write an IANA name such as `Europe/Berlin`")
+        })?,
+    };
+    Ok(Evaluation::new(Shared::new(
+        Arc::new(locale),
+        Arc::new(messages),
+        zone,
+        template.currency.clone(),
+        host.now_unix_seconds(),
+        options.limits.work,
+    )))
+}
+
+fn files(template: &super::HtmlTemplate, found: &mut Vec<Diagnostic>) -> Vec<HtmlFile> {
+    let mut files = Vec::new();
+    for (name, address) in &template.assets {
+        match decode(address) {
+            Ok(bytes) => {
+                let head = address.trim_start_matches("data:").split([';', ',']).next();
+                files.push(HtmlFile {
+                    name: name.clone(),
+                    media_type: head.unwrap_or_default().to_owned(),
+                    bytes,
+                });
+            }
+            Err(failure) => {
+                let path = crate::pointer::join("/assets", name);
+                found.push(Diagnostic::error("invalid-asset", path, failure.message));
+            }
+        }
+    }
+    files
+}
+
+fn sheet(
+    template: &super::HtmlTemplate,
+    options: &BindOptions,
+    found: &mut Vec<Diagnostic>,
+) -> Sheet {
+    let page = &template.page;
+    let size = options.paper_size.as_ref().or(page.size.as_ref());
+    let size = match size.map(|size| size.dimensions()) {
+        None => (595.276, 841.89),
+        Some(Some(size)) => size,
+        Some(None) => {
+            let message = "there is no paper of this name";
+            found.push(Diagnostic::error("unknown-value", "/page/size", message));
+            (595.276, 841.89)
+        }
+    };
+    let orientation = options.orientation.or(page.orientation).unwrap_or_default();
+    let (width, height) = match orientation {
+        Orientation::Portrait => size,
+        Orientation::Landscape => (size.1, size.0),
+    };
+    let margins = margins(page.margins.as_ref());
+    if margins[0] + margins[2] >= height || margins[1] + margins[3] >= width {
+        let message = "the margins leave no room on the page";
+        found.push(Diagnostic::error("out-of-range", "/page/margins", message));
+    }
+    Sheet {
+        width,
+        height,
+        margins,
+        background: page.background.unwrap_or(true),
+        scale: page.scale.unwrap_or(1.0),
+    }
+}
+
+/// The page with its style sheet in the head, or in front where it has none.
+#[must_use]
+pub fn with_style(html: String, css: Option<&str>) -> String {
+    let Some(css) = css else { return html };
+    let style = format!("<style>{css}</style>");
+    let lower = html.to_ascii_lowercase();
+    let at = lower.find("</head>").or_else(|| {
+        let doctype = lower.trim_start().starts_with("<!doctype");
+        let end = lower.find('>').filter(|_| doctype)?;
+        Some(end + 1)
+    });
+    let at = at.unwrap_or(0);
+    format!("{}{style}{}", &html[..at], &html[at..])
+}

@@ -1,0 +1,267 @@
+//! Pages of HTML: a template and data become a job for Chromium.
+
+use std::{collections::BTreeMap, path::PathBuf, sync::Arc, time::Duration};
+
+use platen_browser::{
+    File, Files, Job, Key, Lane, Output, PageOptions, PdfOptions, PictureOptions, Report, Source,
+};
+use platen_document::{
+    BindOptions, CompiledHtml, CompiledTemplate, Diagnostic, Host, HtmlDocument,
+};
+use serde_json::Value as Json;
+use sha2::{Digest, Sha256};
+
+use crate::{Engine, Error, Format, RenderOptions, host::FolderHost};
+
+/// Points in an inch.
+const POINTS: f64 = 72.0;
+
+/// A template of either kind.
+#[derive(Debug)]
+pub enum Template {
+    /// Laid out by Platen.
+    Document(Box<CompiledTemplate>),
+    /// Printed by Chromium.
+    Html(Box<CompiledHtml>),
+}
+
+impl Template {
+    /// Its key.
+    #[must_use]
+    pub fn key(&self) -> &str {
+        match self {
+            Self::Document(template) => &template.template().key,
+            Self::Html(template) => &template.template().key,
+        }
+    }
+
+    /// Its name for people.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Document(template) => &template.template().name,
+            Self::Html(template) => &template.template().name,
+        }
+    }
+}
+
+/// A page with its data, ready to be printed.
+#[derive(Debug)]
+pub struct Page {
+    document: HtmlDocument,
+    format: Format,
+    dots_per_inch: f32,
+    tagged: bool,
+    assets: Option<PathBuf>,
+}
+
+/// The files of a template, then those of a folder.
+#[derive(Debug)]
+struct TemplateFiles {
+    own: BTreeMap<String, File>,
+    host: FolderHost,
+}
+
+impl Files for TemplateFiles {
+    fn file(&self, name: &str) -> Option<File> {
+        if let Some(file) = self.own.get(name) {
+            return Some(file.clone());
+        }
+        let bytes = self.host.asset(name)?;
+        Some(File {
+            media_type: media_type_of(name).to_owned(),
+            bytes: bytes::Bytes::from_owner(bytes),
+        })
+    }
+}
+
+impl Engine {
+    /// Reads and checks a template of either kind.
+    ///
+    /// # Errors
+    /// [`Error::Mistakes`] with all of them.
+    pub fn compile_any(&self, source: &[u8]) -> Result<Template, Error> {
+        if platen_document::html::is_html_template(source) {
+            let compiled = platen_document::parse_html_template(source);
+            return Ok(Template::Html(Box::new(compiled.map_err(Error::Mistakes)?)));
+        }
+        Ok(Template::Document(Box::new(self.compile(source)?)))
+    }
+
+    /// Binds a template of HTML to data.
+    ///
+    /// # Errors
+    /// [`Error::Mistakes`] for mistakes in the data, [`Error::NotFromHtml`] for other formats.
+    pub fn bind_html(
+        &self,
+        template: &CompiledHtml,
+        data: &Json,
+        format: Format,
+        options: &RenderOptions,
+    ) -> Result<Page, Error> {
+        if !matches!(format, Format::Pdf | Format::Png | Format::Html) {
+            return Err(Error::NotFromHtml(format));
+        }
+        let host = FolderHost {
+            folder: options.assets.clone(),
+            now_unix_seconds: options.now_unix_seconds,
+        };
+        let bind_options = BindOptions {
+            locale: options.locale.clone(),
+            time_zone: options.time_zone.clone(),
+            paper_size: options.paper_size.clone(),
+            orientation: options.orientation,
+            ..BindOptions::default()
+        };
+        let document = platen_document::bind_html(template, data, &bind_options, &host)
+            .map_err(Error::Mistakes)?;
+        Ok(Page {
+            document,
+            format,
+            dots_per_inch: options.dots_per_inch.unwrap_or(144.0),
+            tagged: !options.untagged,
+            assets: options.assets.clone(),
+        })
+    }
+}
+
+impl Page {
+    /// The format that was asked for.
+    #[must_use]
+    pub fn format(&self) -> Format {
+        self.format
+    }
+
+    /// What is not as the template says.
+    #[must_use]
+    pub fn warnings(&self) -> &[Diagnostic] {
+        &self.document.warnings
+    }
+
+    /// The page itself, for [`Format::Html`].
+    #[must_use]
+    pub fn into_html(self) -> String {
+        self.document.html
+    }
+
+    /// What Chromium has to do.
+    #[must_use]
+    pub fn into_job(self, lane: Lane, timeout: Duration) -> Job {
+        let document = self.document;
+        let sheet = document.sheet;
+        let inches = |points: f32| f64::from(points) / POINTS;
+        let output = if self.format == Format::Png {
+            Output::Picture(PictureOptions {
+                width: pixels(inches(sheet.width)),
+                height: pixels(inches(sheet.height)),
+                scale: f64::from(self.dots_per_inch) / platen_browser::CSS_PIXELS_PER_INCH,
+                ..PictureOptions::default()
+            })
+        } else {
+            let [top, right, bottom, left] = sheet.margins.map(inches);
+            Output::Pdf(PdfOptions {
+                print_background: sheet.background,
+                scale: f64::from(sheet.scale),
+                paper_width_inches: inches(sheet.width),
+                paper_height_inches: inches(sheet.height),
+                margin_top_inches: top,
+                margin_right_inches: right,
+                margin_bottom_inches: bottom,
+                margin_left_inches: left,
+                tagged: self.tagged,
+                outline: self.tagged,
+                header_template: document.header,
+                footer_template: document.footer,
+                ..PdfOptions::default()
+            })
+        };
+        let own = document.files.into_iter().map(|file| {
+            let bytes = bytes::Bytes::from_owner(file.bytes);
+            let media_type = file.media_type;
+            (file.name, File { media_type, bytes })
+        });
+        let own: BTreeMap<String, File> = own.collect();
+        let key = key_of(&document.html, &own, &output);
+        let host = FolderHost {
+            folder: self.assets,
+            now_unix_seconds: None,
+        };
+        Job {
+            source: Source::Document {
+                html: document.html,
+                files: Arc::new(TemplateFiles { own, host }),
+            },
+            page: PageOptions {
+                java_script: document.java_script,
+                ..PageOptions::default()
+            },
+            output,
+            lane,
+            timeout,
+            key: Some(key),
+        }
+    }
+}
+
+fn pixels(inches: f64) -> u32 {
+    (inches * platen_browser::CSS_PIXELS_PER_INCH).round() as u32
+}
+
+/// What tells a page from others: a digest of its content, its files and what is made of it.
+#[must_use]
+pub fn key_of(html: &str, files: &BTreeMap<String, File>, output: &Output) -> Key {
+    let mut digest = Sha256::new();
+    let mut add = |bytes: &[u8]| {
+        digest.update((bytes.len() as u64).to_le_bytes());
+        digest.update(bytes);
+    };
+    add(html.as_bytes());
+    for (name, file) in files {
+        add(name.as_bytes());
+        add(&file.bytes);
+    }
+    add(format!("{output:?}").as_bytes());
+    Key(digest.finalize().into())
+}
+
+/// What Chromium found, as warnings about the template.
+#[must_use]
+pub fn page_warnings(report: &Report) -> Vec<Diagnostic> {
+    let missing = report.missing.iter().map(|name| {
+        let message = format!("the page asks for `{name}`, which is not there");
+        Diagnostic::warning("missing-file", "", message)
+            .with_hint("add it to `assets`, or to the folder of assets")
+    });
+    let denied = report.denied.iter().map(|address| {
+        let message = format!("the page may not load `{address}`");
+        Diagnostic::warning("request-denied", "", message)
+            .with_hint("put it into `assets`, or allow the host by CHROMIUM_ALLOWED_HOSTS")
+    });
+    missing.chain(denied).collect()
+}
+
+/// The media type of a file name, by its extension.
+#[must_use]
+pub fn media_type_of(name: &str) -> &'static str {
+    let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
+    match extension.to_ascii_lowercase().as_str() {
+        "css" => "text/css",
+        "html" | "htm" => "text/html",
+        "js" | "mjs" => "text/javascript",
+        "json" => "application/json",
+        "svg" => "image/svg+xml",
+        "png" => "image/png",
+        "jpg" | "jpeg" => "image/jpeg",
+        "gif" => "image/gif",
+        "webp" => "image/webp",
+        "avif" => "image/avif",
+        "ico" => "image/x-icon",
+        "woff" => "font/woff",
+        "woff2" => "font/woff2",
+        "ttf" => "font/ttf",
+        "otf" => "font/otf",
+        "txt" => "text/plain",
+        "xml" => "text/xml",
+        _ => "application/octet-stream",
+    }
+}

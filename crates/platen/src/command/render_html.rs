@@ -1,0 +1,146 @@
+//! `platen render` for pages of HTML: an `.html` file, or a template of kind `html`.
+
+use std::{path::Path, time::Duration};
+
+use platen_document::html::{HtmlKind, HtmlPage, HtmlTemplate, is_html_template};
+use platen_engine::{
+    CompiledHtml, Engine, Error, Format, RenderOptions, Rendered,
+    browser::{Browser, Config, Lane, detect_launcher},
+};
+use serde_json::Value as Json;
+
+use crate::report::Failure;
+
+/// How long a page may take.
+const TIMEOUT: Duration = Duration::from_secs(120);
+
+/// The template, where the file is one of HTML.
+///
+/// # Errors
+/// Every mistake in it.
+pub fn compile(path: &Path, source: &[u8]) -> Result<Option<CompiledHtml>, Failure> {
+    let extension = path.extension().and_then(|extension| extension.to_str());
+    if matches!(extension, Some("html" | "htm")) {
+        let html = String::from_utf8(source.to_vec())
+            .map_err(|_| Failure::caller("the page is not UTF-8", "save it as UTF-8"))?;
+        let compiled = platen_document::compile_html(template_of(path, html));
+        return compiled
+            .map(Some)
+            .map_err(|found| Error::Mistakes(found).into());
+    }
+    if !is_html_template(source) {
+        return Ok(None);
+    }
+    let compiled = platen_document::parse_html_template(source);
+    compiled
+        .map(Some)
+        .map_err(|found| Error::Mistakes(found).into())
+}
+
+fn template_of(path: &Path, html: String) -> HtmlTemplate {
+    let stem = path
+        .file_stem()
+        .map(|stem| stem.to_string_lossy().to_lowercase());
+    let key = stem.filter(|stem| platen_document::is_key(stem));
+    HtmlTemplate {
+        schema: None,
+        kind: HtmlKind::Html,
+        key: key.unwrap_or_else(|| "page".to_owned()),
+        name: String::new(),
+        description: None,
+        input_schema: None,
+        locale: "en-US".to_owned(),
+        time_zone: "UTC".to_owned(),
+        currency: None,
+        messages: std::collections::BTreeMap::new(),
+        html,
+        css: None,
+        header: None,
+        footer: None,
+        assets: std::collections::BTreeMap::new(),
+        page: HtmlPage::default(),
+        java_script: false,
+    }
+}
+
+/// Prints `data` in each format.
+///
+/// # Errors
+/// Mistakes in the data; a page that cannot be printed; Chromium missing.
+pub fn render(
+    engine: &Engine,
+    template: &CompiledHtml,
+    data: &Json,
+    formats: &[Format],
+    options: &RenderOptions,
+) -> Result<Vec<Rendered>, Failure> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::Internal(error.to_string()))?;
+    runtime.block_on(async {
+        let mut browser: Option<Browser> = None;
+        let mut all = Vec::with_capacity(formats.len());
+        let mut result = Ok(());
+        for format in formats {
+            match one(engine, template, data, *format, options, &mut browser).await {
+                Ok(rendered) => all.push(rendered),
+                Err(error) => {
+                    result = Err(error);
+                    break;
+                }
+            }
+        }
+        if let Some(browser) = browser {
+            browser.shutdown(Duration::ZERO).await;
+        }
+        result.map(|()| all)
+    })
+}
+
+async fn one(
+    engine: &Engine,
+    template: &CompiledHtml,
+    data: &Json,
+    format: Format,
+    options: &RenderOptions,
+    browser: &mut Option<Browser>,
+) -> Result<Rendered, Failure> {
+    let page = engine.bind_html(template, data, format, options)?;
+    let mut warnings = page.warnings().to_vec();
+    let bytes = if format == Format::Html {
+        page.into_html().into_bytes()
+    } else {
+        let browser = match browser {
+            Some(browser) => browser,
+            None => browser.insert(start().await?),
+        };
+        let printed = browser
+            .print(page.into_job(Lane::Interactive, TIMEOUT))
+            .await;
+        let printed = printed.map_err(Error::from)?;
+        warnings.extend(platen_engine::page_warnings(&printed.report));
+        printed.bytes().await.map_err(Error::from)?
+    };
+    Ok(Rendered {
+        bytes,
+        format,
+        pages: None,
+        warnings,
+        stages: Vec::new(),
+    })
+}
+
+async fn start() -> Result<Browser, Failure> {
+    let config = Config {
+        program: std::env::var_os("CHROMIUM_PATH").map(Into::into),
+        slots: 1,
+        reserved: 0,
+        spares: 0,
+        ..Config::default()
+    };
+    let launcher = detect_launcher().await;
+    Browser::new(config, launcher, std::env::temp_dir())
+        .map_err(|error| Failure::file("use", "the temporary folder", &error))
+}

@@ -1,0 +1,111 @@
+//! Slots in two lanes behind one bounded queue.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::config::Config;
+
+/// Who asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lane {
+    /// Somebody looks at a screen: these jobs also have slots that nobody else may use.
+    Interactive,
+    /// Everything else.
+    Batch,
+}
+
+/// Why there is no slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NoSlot {
+    QueueFull,
+    Closed,
+}
+
+/// The slots.
+#[derive(Debug)]
+pub(crate) struct Admission {
+    open: Arc<Semaphore>,
+    reserved: Arc<Semaphore>,
+    slots: usize,
+    waiting: AtomicUsize,
+    max_waiting: usize,
+}
+
+struct Waiting<'a>(&'a AtomicUsize);
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Admission {
+    pub(crate) fn new(config: &Config) -> Self {
+        Self {
+            open: Arc::new(Semaphore::new(config.slots - config.reserved)),
+            reserved: Arc::new(Semaphore::new(config.reserved)),
+            slots: config.slots,
+            waiting: AtomicUsize::new(0),
+            max_waiting: config.max_queue,
+        }
+    }
+
+    pub(crate) fn slots(&self) -> usize {
+        self.slots
+    }
+
+    pub(crate) fn waiting(&self) -> usize {
+        self.waiting.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn in_use(&self) -> usize {
+        self.slots - self.open.available_permits() - self.reserved.available_permits()
+    }
+
+    /// When a place in the queue may be free: the mean time of a job, a second at least.
+    pub(crate) fn retry_after(&self, mean: Duration) -> Duration {
+        mean.clamp(Duration::from_secs(1), Duration::from_secs(60))
+    }
+
+    /// Nobody gets a slot any more; those who wait are sent away.
+    pub(crate) fn close(&self) {
+        self.open.close();
+        self.reserved.close();
+    }
+
+    pub(crate) async fn acquire(&self, lane: Lane) -> Result<OwnedSemaphorePermit, NoSlot> {
+        let open = Arc::clone(&self.open);
+        let reserved = Arc::clone(&self.reserved);
+        let may_use_reserved = lane == Lane::Interactive;
+        if may_use_reserved && let Ok(permit) = Arc::clone(&reserved).try_acquire_owned() {
+            return Ok(permit);
+        }
+        if let Ok(permit) = Arc::clone(&open).try_acquire_owned() {
+            return Ok(permit);
+        }
+        let before = self.waiting.fetch_add(1, Ordering::Relaxed);
+        let _waiting = Waiting(&self.waiting);
+        if self.open.is_closed() {
+            return Err(NoSlot::Closed);
+        }
+        if before >= self.max_waiting {
+            return Err(NoSlot::QueueFull);
+        }
+        let permit = if may_use_reserved {
+            tokio::select! {
+                permit = reserved.acquire_owned() => permit,
+                permit = open.acquire_owned() => permit,
+            }
+        } else {
+            open.acquire_owned().await
+        };
+        permit.map_err(|_| NoSlot::Closed)
+    }
+}

@@ -1,0 +1,436 @@
+//! One outside process: how it is started, watched, killed with its family, reaped and cleaned up
+//! after. All outside processes of Platen are started here.
+
+use std::{
+    collections::VecDeque,
+    ffi::{OsStr, OsString},
+    process::{ExitStatus, Stdio},
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use rustix::process::{Pid, Resource, Rlimit};
+use tokio::{
+    io::AsyncReadExt,
+    process::{Child, ChildStderr, ChildStdin, ChildStdout, Command as TokioCommand},
+    sync::{Notify, watch},
+};
+
+use crate::{error::StartError, folder::Folder, launcher::Launcher, table};
+
+/// Variables of this process that a child may see.
+const INHERITED: [&str; 8] = [
+    "PATH",
+    "LANG",
+    "LANGUAGE",
+    "LC_ALL",
+    "LC_CTYPE",
+    "TZ",
+    "FONTCONFIG_FILE",
+    "FONTCONFIG_PATH",
+];
+/// Bytes kept of what a child writes to its standard error.
+const STDERR_KEPT: usize = 4096;
+/// How long the members of a dead child's family may take to go.
+const SWEEP_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Which descriptors of the child are pipes of ours. Standard error is always read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Pipes {
+    /// None.
+    #[default]
+    None,
+    /// Standard input and output.
+    Standard,
+    /// Descriptor 3 is read by the child, descriptor 4 is written, as Chromium's
+    /// `--remote-debugging-pipe` has them.
+    ThreeAndFour,
+}
+
+/// Limits of one process, as setrlimit(2) has them.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Open files.
+    pub open_files: u64,
+    /// Size of a file that it writes. Bytes.
+    pub file_size_bytes: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            open_files: 4096,
+            file_size_bytes: 4 << 30,
+        }
+    }
+}
+
+/// A program with its arguments.
+#[derive(Clone, Debug)]
+pub struct Command {
+    program: OsString,
+    arguments: Vec<OsString>,
+    environment: Vec<(OsString, OsString)>,
+    pipes: Pipes,
+    limits: Limits,
+}
+
+impl Command {
+    /// A program without arguments.
+    pub fn new(program: impl Into<OsString>) -> Self {
+        Self {
+            program: program.into(),
+            arguments: Vec::new(),
+            environment: Vec::new(),
+            pipes: Pipes::None,
+            limits: Limits::default(),
+        }
+    }
+
+    /// With one more argument.
+    #[must_use]
+    pub fn arg(mut self, argument: impl Into<OsString>) -> Self {
+        self.arguments.push(argument.into());
+        self
+    }
+
+    /// With more arguments.
+    #[must_use]
+    pub fn args<A: Into<OsString>>(mut self, arguments: impl IntoIterator<Item = A>) -> Self {
+        self.arguments.extend(arguments.into_iter().map(Into::into));
+        self
+    }
+
+    /// With a variable. All others but a few are cleared.
+    #[must_use]
+    pub fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
+        self.environment.push((name.into(), value.into()));
+        self
+    }
+
+    /// With pipes.
+    #[must_use]
+    pub fn pipes(mut self, pipes: Pipes) -> Self {
+        self.pipes = pipes;
+        self
+    }
+
+    /// With limits.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// The same command as arguments of another program.
+    #[must_use]
+    pub fn behind<A: Into<OsString>>(
+        mut self,
+        program: impl Into<OsString>,
+        arguments: impl IntoIterator<Item = A>,
+    ) -> Self {
+        let mut all: Vec<OsString> = arguments.into_iter().map(Into::into).collect();
+        all.push(std::mem::replace(&mut self.program, program.into()));
+        all.append(&mut self.arguments);
+        self.arguments = all;
+        self
+    }
+
+    /// The program.
+    #[must_use]
+    pub fn program(&self) -> &OsStr {
+        &self.program
+    }
+
+    fn prepare(self, folder: &Folder) -> TokioCommand {
+        let command = if self.pipes == Pipes::ThreeAndFour {
+            let script = "exec \"$@\" 3<&0 4>&1 </dev/null >/dev/null";
+            self.behind("sh", ["-c", script, "sh"])
+        } else {
+            self
+        };
+        let mut built = TokioCommand::new(&command.program);
+        built.args(&command.arguments).env_clear();
+        for name in INHERITED {
+            if let Some(value) = std::env::var_os(name) {
+                built.env(name, value);
+            }
+        }
+        let path = folder.path();
+        for name in ["HOME", "TMPDIR", "TMP", "TEMP", "XDG_RUNTIME_DIR"] {
+            built.env(name, path);
+        }
+        built.env(table::MARK, path);
+        built.envs(command.environment);
+        built.current_dir(path).process_group(0).kill_on_drop(true);
+        let piped = command.pipes != Pipes::None;
+        let pipe = || if piped { Stdio::piped() } else { Stdio::null() };
+        built.stdin(pipe()).stdout(pipe()).stderr(Stdio::piped());
+        built
+    }
+}
+
+/// A running process. It is killed with its family when this is dropped.
+#[derive(Debug)]
+pub struct Process {
+    handle: Handle,
+    /// The child reads what is written here.
+    pub input: Option<ChildStdin>,
+    /// What the child writes.
+    pub output: Option<ChildStdout>,
+}
+
+impl Process {
+    /// Starts a program in a folder of its own.
+    pub(crate) fn start(
+        launcher: &dyn Launcher,
+        command: Command,
+        folder: Folder,
+    ) -> Result<Self, StartError> {
+        let program = command.program.to_string_lossy().into_owned();
+        let limits = command.limits;
+        let mut built = launcher.wrap(command).prepare(&folder);
+        let failed = |source| StartError::Spawn {
+            program: program.clone(),
+            source,
+        };
+        let mut child = built.spawn().map_err(failed)?;
+        let pid = child.id().and_then(|pid| i32::try_from(pid).ok());
+        let pid = pid.ok_or_else(|| failed(std::io::ErrorKind::NotFound.into()))?;
+        set_limits(pid, limits);
+        let (exited_sender, exited) = watch::channel(None);
+        let (gone_sender, gone) = watch::channel(false);
+        let (read_sender, stderr_read) = watch::channel(false);
+        let shared = Arc::new(Shared {
+            pid,
+            kill: Notify::new(),
+            exited,
+            gone,
+            stderr_read,
+            stderr: Mutex::default(),
+        });
+        let input = child.stdin.take();
+        let output = child.stdout.take();
+        if let Some(stderr) = child.stderr.take() {
+            tokio::spawn(keep_stderr(stderr, Arc::clone(&shared), read_sender));
+        }
+        let supervised = Supervised { child, pid, folder };
+        tokio::spawn(supervise(
+            supervised,
+            Arc::clone(&shared),
+            exited_sender,
+            gone_sender,
+        ));
+        Ok(Self {
+            handle: Handle(shared),
+            input,
+            output,
+        })
+    }
+
+    /// What may be known and done from elsewhere.
+    #[must_use]
+    pub fn handle(&self) -> &Handle {
+        &self.handle
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.handle.kill();
+    }
+}
+
+#[derive(Debug)]
+struct Shared {
+    pid: i32,
+    kill: Notify,
+    exited: watch::Receiver<Option<ExitStatus>>,
+    gone: watch::Receiver<bool>,
+    stderr_read: watch::Receiver<bool>,
+    stderr: Mutex<VecDeque<u8>>,
+}
+
+/// A process, seen from elsewhere.
+#[derive(Clone, Debug)]
+pub struct Handle(Arc<Shared>);
+
+impl Handle {
+    /// Its number, which is also that of its group.
+    #[must_use]
+    pub fn pid(&self) -> i32 {
+        self.0.pid
+    }
+
+    /// Kills it and its family; [`Handle::gone`] says when nothing is left of them.
+    pub fn kill(&self) {
+        self.0.kill.notify_one();
+    }
+
+    /// True until it has ended.
+    #[must_use]
+    pub fn is_running(&self) -> bool {
+        self.0.exited.borrow().is_none() && self.0.exited.has_changed().is_ok()
+    }
+
+    /// Waits for its end.
+    pub async fn exited(&self) -> Option<ExitStatus> {
+        let mut exited = self.0.exited.clone();
+        exited
+            .wait_for(Option::is_some)
+            .await
+            .ok()
+            .and_then(|status| *status)
+    }
+
+    /// Waits until its family has ended too and its folder is removed.
+    pub async fn gone(&self) {
+        let _ = self.0.gone.clone().wait_for(|gone| *gone).await;
+    }
+
+    /// The end of what it wrote to its standard error.
+    #[must_use]
+    pub fn stderr(&self) -> String {
+        let kept = self.0.stderr.lock().unwrap_or_else(PoisonError::into_inner);
+        let bytes: Vec<u8> = kept.iter().copied().collect();
+        String::from_utf8_lossy(&bytes).trim().to_owned()
+    }
+
+    /// The error of a program that ended before it was ready.
+    pub async fn ended_early(&self) -> StartError {
+        let status = match tokio::time::timeout(Duration::from_secs(1), self.exited()).await {
+            Ok(Some(status)) => status.to_string(),
+            Ok(None) | Err(_) => "no status".to_owned(),
+        };
+        let mut stderr_read = self.0.stderr_read.clone();
+        let read = stderr_read.wait_for(|read| *read);
+        let _ = tokio::time::timeout(Duration::from_millis(200), read).await;
+        StartError::Ended {
+            status,
+            stderr: self.stderr(),
+        }
+    }
+
+    /// Memory of its family in bytes, read now from `/proc`.
+    #[must_use]
+    pub fn memory_bytes(&self) -> u64 {
+        table::Table::read().memory_bytes(self.0.pid)
+    }
+
+    /// The processes of its family, read now from `/proc`.
+    #[must_use]
+    pub fn members(&self) -> Vec<Member> {
+        table::Table::read().members(self.0.pid)
+    }
+
+    /// Kills one process, if it still belongs to the family.
+    pub fn kill_member(&self, pid: i32) {
+        if self.is_running() && table::Table::read().family(self.0.pid).contains(&pid) {
+            table::kill(pid);
+        }
+    }
+}
+
+/// A process of a family.
+#[derive(Clone, Debug)]
+pub struct Member {
+    /// Its number.
+    pub pid: i32,
+    /// Memory that it holds for itself. Bytes.
+    pub own_bytes: u64,
+    /// Its command line, the arguments apart by spaces.
+    pub command_line: String,
+}
+
+/// A child with what must happen when nobody supervises it any more.
+struct Supervised {
+    child: Child,
+    pid: i32,
+    folder: Folder,
+}
+
+impl Drop for Supervised {
+    fn drop(&mut self) {
+        // Its number is ours as long as its exit status has not been taken.
+        if self.child.id().is_some() {
+            table::kill_group(self.pid);
+        }
+    }
+}
+
+async fn supervise(
+    mut supervised: Supervised,
+    shared: Arc<Shared>,
+    exited: watch::Sender<Option<ExitStatus>>,
+    gone: watch::Sender<bool>,
+) {
+    let pid = supervised.pid;
+    let mut family = Vec::new();
+    let status = loop {
+        tokio::select! {
+            status = supervised.child.wait() => break status.unwrap_or_default(),
+            () = shared.kill.notified() => {
+                let found = tokio::task::spawn_blocking(move || table::Table::read().family(pid));
+                family = found.await.unwrap_or_default();
+                table::kill_group(pid);
+                family.iter().filter(|member| **member != pid).for_each(|member| table::kill(*member));
+            }
+        }
+    };
+    exited.send_replace(Some(status));
+    // The leader has just been reaped; while members of its group live, its number is not reused.
+    table::kill_group(pid);
+    let path = supervised.folder.path().to_owned();
+    let swept = tokio::time::timeout(SWEEP_TIMEOUT, async {
+        let mut pause = Duration::from_millis(1);
+        loop {
+            let path = path.clone();
+            let found = tokio::task::spawn_blocking(move || table::kill_marked(&path)).await;
+            let found = found.unwrap_or_default();
+            family
+                .iter()
+                .chain(&found)
+                .filter(|member| **member != pid)
+                .for_each(|member| table::reap(*member));
+            if found.is_empty() {
+                break;
+            }
+            family.extend(found);
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(Duration::from_millis(100));
+        }
+    });
+    let _ = swept.await;
+    drop(supervised);
+    gone.send_replace(true);
+}
+
+async fn keep_stderr(mut stderr: ChildStderr, shared: Arc<Shared>, read: watch::Sender<bool>) {
+    let mut buffer = [0; 1024];
+    while let Ok(count) = stderr.read(&mut buffer).await {
+        if count == 0 {
+            break;
+        }
+        let mut kept = shared.stderr.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.extend(&buffer[..count]);
+        let excess = kept.len().saturating_sub(STDERR_KEPT);
+        kept.drain(..excess);
+    }
+    read.send_replace(true);
+}
+
+fn set_limits(pid: i32, limits: Limits) {
+    let bound = |value| Rlimit {
+        current: Some(value),
+        maximum: Some(value),
+    };
+    let values = [
+        (Resource::Core, 0),
+        (Resource::Nofile, limits.open_files),
+        (Resource::Fsize, limits.file_size_bytes),
+    ];
+    for (resource, value) in values {
+        // A limit that is lower already may not be raised, and need not be.
+        let _ = rustix::process::prlimit(Pid::from_raw(pid), resource, bound(value));
+    }
+}

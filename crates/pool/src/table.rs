@@ -1,0 +1,182 @@
+//! The table of processes, read from Linux's `/proc` (proc(5)); empty on other systems.
+//!
+//! A child's family is its process group, everything that descends from it, and everything that
+//! carries its mark in the environment, so that a process that left the group is found too.
+
+use std::{
+    collections::{HashMap, HashSet},
+    fs,
+    os::unix::ffi::OsStrExt,
+    path::Path,
+};
+
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
+
+use crate::process::Member;
+
+/// The variable whose value is the folder of the child.
+pub(crate) const MARK: &str = "PLATEN_CHILD_FOLDER";
+
+#[derive(Clone, Copy, Debug)]
+struct Row {
+    pid: i32,
+    parent: i32,
+    group: i32,
+}
+
+/// All processes at one moment.
+#[derive(Debug, Default)]
+pub(crate) struct Table {
+    rows: Vec<Row>,
+}
+
+impl Table {
+    pub(crate) fn read() -> Self {
+        let rows = pids().filter_map(|pid| {
+            let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+            // The name, field 2, stands in parentheses and may hold anything.
+            let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
+            let (parent, group) = (fields.nth(1)?, fields.next()?);
+            Some(Row {
+                pid,
+                parent: parent.parse().ok()?,
+                group: group.parse().ok()?,
+            })
+        });
+        let rows = rows.collect();
+        Self { rows }
+    }
+
+    /// The leader of a group, the group, and all that descend from them.
+    pub(crate) fn family(&self, leader: i32) -> Vec<i32> {
+        let mut children: HashMap<i32, Vec<i32>> = HashMap::new();
+        for row in &self.rows {
+            children.entry(row.parent).or_default().push(row.pid);
+        }
+        let members = self.rows.iter().filter(|row| row.group == leader);
+        let mut open: Vec<i32> = members.map(|row| row.pid).collect();
+        open.push(leader);
+        let mut found = HashSet::new();
+        while let Some(pid) = open.pop() {
+            if found.insert(pid) {
+                open.extend(children.get(&pid).into_iter().flatten());
+            }
+        }
+        found.into_iter().collect()
+    }
+
+    /// Memory of a family in bytes: what each holds for itself, and the largest share of files and
+    /// shared memory, which the members have in common for the most part.
+    pub(crate) fn memory_bytes(&self, leader: i32) -> u64 {
+        let mut all = 0;
+        let mut largest_share = 0;
+        for pid in self.family(leader) {
+            let (own, shared) = memory_of(pid);
+            all += own;
+            largest_share = largest_share.max(shared);
+        }
+        all + largest_share
+    }
+
+    /// The processes of a family.
+    pub(crate) fn members(&self, leader: i32) -> Vec<Member> {
+        let member = |pid| {
+            let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+            Member {
+                pid,
+                own_bytes: memory_of(pid).0,
+                command_line: String::from_utf8_lossy(&line).replace('\0', " "),
+            }
+        };
+        self.family(leader).into_iter().map(member).collect()
+    }
+}
+
+/// Memory of one process: for itself, and shared with others or with files. Bytes.
+fn memory_of(pid: i32) -> (u64, u64) {
+    let page = rustix::param::page_size() as u64;
+    let statm = fs::read_to_string(format!("/proc/{pid}/statm")).unwrap_or_default();
+    let mut fields = statm.split_whitespace().skip(1);
+    let mut next = || fields.next().and_then(|field| field.parse::<u64>().ok());
+    let (resident, shared) = (next().unwrap_or(0), next().unwrap_or(0));
+    (resident.saturating_sub(shared) * page, shared * page)
+}
+
+fn pids() -> impl Iterator<Item = i32> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
+
+/// Processes whose mark is this folder or one inside it.
+pub(crate) fn marked(folder: &Path) -> Vec<i32> {
+    let mut needle = MARK.as_bytes().to_vec();
+    needle.push(b'=');
+    needle.extend_from_slice(folder.as_os_str().as_bytes());
+    let is_marked = |pid: &i32| {
+        let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        environment.split(|byte| *byte == 0).any(|entry| {
+            entry
+                .strip_prefix(needle.as_slice())
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
+        })
+    };
+    pids().filter(is_marked).collect()
+}
+
+/// Kills all processes whose mark is this folder or one inside it; says which.
+pub(crate) fn kill_marked(folder: &Path) -> Vec<i32> {
+    let found = marked(folder);
+    for pid in &found {
+        kill(*pid);
+    }
+    found
+}
+
+/// Kills a process group.
+pub(crate) fn kill_group(leader: i32) {
+    if let Some(pid) = Pid::from_raw(leader) {
+        let _ = rustix::process::kill_process_group(pid, Signal::KILL);
+    }
+}
+
+/// Kills one process.
+pub(crate) fn kill(pid: i32) {
+    // Never ourselves, nor the first process of the system.
+    if pid > 1
+        && u32::try_from(pid) != Ok(std::process::id())
+        && let Some(pid) = Pid::from_raw(pid)
+    {
+        let _ = rustix::process::kill_process(pid, Signal::KILL);
+    }
+}
+
+/// Takes the exit status of a process that became our child when its parent died (as the first
+/// process of a container, or a subreaper, has them); nothing for others.
+pub(crate) fn reap(pid: i32) {
+    if let Some(pid) = Pid::from_raw(pid) {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG;
+        let _ = rustix::process::waitid(WaitId::Pid(pid), options);
+    }
+}
+
+/// When this process started, in ticks since the system started; 0 where unknown.
+pub(crate) fn start_ticks() -> u64 {
+    let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let fields = stat.rsplit_once(')').map(|(_, rest)| rest);
+    let field = fields.and_then(|rest| rest.split_whitespace().nth(19));
+    field.and_then(|field| field.parse().ok()).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_process_is_in_its_own_family_and_holds_memory() {
+        let table = Table::read();
+        let pid = i32::try_from(std::process::id()).unwrap();
+        assert!(table.family(pid).contains(&pid));
+        assert!(table.memory_bytes(pid) > 100_000);
+        assert!(start_ticks() > 0);
+    }
+}

@@ -1,0 +1,143 @@
+//! Values of form fields as Gotenberg writes them: lengths, durations, truths.
+
+use std::{collections::BTreeMap, str::FromStr, time::Duration};
+
+use serde::de::DeserializeOwned;
+
+use crate::{multipart::Field, problem::Problem};
+
+/// The fields of a form that are no files, each taken once.
+#[derive(Debug, Default)]
+pub(super) struct Values(BTreeMap<String, String>);
+
+fn invalid(name: &str, expected: &str) -> Problem {
+    let detail = format!("the form field `{name}` is not {expected}");
+    Problem::bad_request("form-invalid", detail)
+}
+
+impl Values {
+    pub(super) fn add(&mut self, field: &Field) -> Result<(), Problem> {
+        let text = field.text()?.trim().to_owned();
+        if !text.is_empty() {
+            self.0.insert(field.name.clone(), text);
+        }
+        Ok(())
+    }
+
+    pub(super) fn text(&mut self, name: &str) -> Option<String> {
+        self.0.remove(name)
+    }
+
+    pub(super) fn needed(&mut self, name: &str) -> Result<String, Problem> {
+        self.text(name)
+            .ok_or_else(|| invalid(name, "there, but needed"))
+    }
+
+    pub(super) fn truth(&mut self, name: &str, default: bool) -> Result<bool, Problem> {
+        match self.text(name).as_deref() {
+            None => Ok(default),
+            Some("true" | "1" | "t" | "T" | "TRUE" | "True") => Ok(true),
+            Some("false" | "0" | "f" | "F" | "FALSE" | "False") => Ok(false),
+            Some(_) => Err(invalid(name, "true or false")),
+        }
+    }
+
+    pub(super) fn number<T: FromStr>(&mut self, name: &str, default: T) -> Result<T, Problem> {
+        self.text(name).map_or(Ok(default), |text| {
+            text.parse().map_err(|_| invalid(name, "a number"))
+        })
+    }
+
+    /// A length in inches.
+    pub(super) fn inches(&mut self, name: &str, default: f64) -> Result<f64, Problem> {
+        self.text(name).map_or(Ok(default), |text| {
+            inches(&text).ok_or_else(|| invalid(name, "a length such as `8.5in` or `21cm`"))
+        })
+    }
+
+    pub(super) fn duration(&mut self, name: &str) -> Result<Option<Duration>, Problem> {
+        let Some(text) = self.text(name) else {
+            return Ok(None);
+        };
+        let read = duration(&text).ok_or_else(|| invalid(name, "a duration such as `1.5s`"));
+        read.map(Some)
+    }
+
+    pub(super) fn json<T: DeserializeOwned + Default>(&mut self, name: &str) -> Result<T, Problem> {
+        self.text(name).map_or_else(
+            || Ok(T::default()),
+            |text| serde_json::from_str(&text).map_err(|_| invalid(name, "the JSON it should be")),
+        )
+    }
+
+    /// Refuses fields that would change the result and are not known here.
+    pub(super) fn refuse(&mut self, names: &[&str]) -> Result<(), Problem> {
+        for name in names {
+            if self
+                .text(name)
+                .is_some_and(|value| value != "false" && value != "0")
+            {
+                let detail = format!("the form field `{name}` is not supported");
+                return Err(Problem::bad_request("form-unsupported", detail));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A number with a unit; inches without one.
+fn inches(text: &str) -> Option<f64> {
+    let end = text.find(|symbol: char| symbol.is_ascii_alphabetic());
+    let (number, unit) = text.split_at(end.unwrap_or(text.len()));
+    let number: f64 = number.trim().parse().ok()?;
+    let per_inch = match unit {
+        "" | "in" => 1.0,
+        "pt" => 72.0,
+        "px" => 96.0,
+        "pc" => 6.0,
+        "mm" => 25.4,
+        "cm" => 2.54,
+        _ => return None,
+    };
+    Some(number / per_inch)
+}
+
+/// A duration as Go writes it: `1m30s`, `500ms`, `1.5s`.
+fn duration(text: &str) -> Option<Duration> {
+    let mut rest = text;
+    let mut seconds = 0.0;
+    while !rest.is_empty() {
+        let number_end = rest.find(|symbol: char| symbol.is_ascii_alphabetic())?;
+        let (number, tail) = rest.split_at(number_end);
+        let unit_end = tail.find(|symbol: char| !symbol.is_ascii_alphabetic());
+        let (unit, tail) = tail.split_at(unit_end.unwrap_or(tail.len()));
+        let scale = match unit {
+            "h" => 3600.0,
+            "m" => 60.0,
+            "s" => 1.0,
+            "ms" => 1e-3,
+            "us" => 1e-6,
+            _ => return None,
+        };
+        seconds += number.parse::<f64>().ok()? * scale;
+        rest = tail;
+    }
+    Duration::try_from_secs_f64(seconds).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_and_durations_are_read_as_gotenberg_writes_them() {
+        assert_eq!(inches("8.5"), Some(8.5));
+        assert_eq!(inches("2.54cm"), Some(1.0));
+        assert_eq!(inches("96px"), Some(1.0));
+        assert_eq!(inches("1ft"), None);
+        assert_eq!(duration("1m30s"), Some(Duration::from_secs(90)));
+        assert_eq!(duration("500ms"), Some(Duration::from_millis(500)));
+        assert_eq!(duration("5"), None);
+        assert_eq!(duration("-1s"), None);
+    }
+}

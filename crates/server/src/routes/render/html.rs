@@ -1,0 +1,295 @@
+//! Pages of HTML as PDF: the page and its files in the request, the PDF sent as it is produced.
+
+use std::{
+    collections::BTreeMap,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll},
+    time::{Duration, Instant},
+};
+
+use axum::{body::Body, extract::State, response::Response};
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use bytes::Bytes;
+use http_body::{Body as HttpBody, Frame};
+use hyper::HeaderMap;
+use platen_document::{Length, template::PaperSize};
+use platen_engine::{
+    Format,
+    browser::{File, Job, Lane, Output, PageOptions, PdfOptions, Printed, Source, Wait},
+    media_type_of, page_warnings,
+};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::{
+    request::Disposition,
+    response::{stream_headers, with_extension},
+};
+use crate::{
+    app::App,
+    body, multipart,
+    problem::{Problem, chain},
+};
+
+/// A page to print. As a form, `html` and `css` may be fields or files (`index.html`), `header`
+/// and `footer` too, `options` is a field of JSON, and all other files stand beside the page.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct HtmlRequest {
+    /// The page. Nothing in it is evaluated.
+    html: String,
+    /// A style sheet, added to the page.
+    css: Option<String>,
+    /// HTML at the top of every sheet; the classes `pageNumber`, `totalPages`, `title`, `date` and
+    /// `url` are filled in.
+    header: Option<String>,
+    /// HTML at the bottom of every sheet.
+    footer: Option<String>,
+    /// Files beside the page by name, in base64.
+    #[serde(default)]
+    files: BTreeMap<String, String>,
+    /// How it is printed.
+    #[serde(default)]
+    options: HtmlOptions,
+}
+
+/// How a page is printed.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub(crate) struct HtmlOptions {
+    /// Paper; A4 where absent.
+    paper_size: Option<PaperSize>,
+    /// Turns the paper.
+    landscape: bool,
+    /// Margin above; 10 mm where absent.
+    margin_top: Option<Length>,
+    /// Margin below; 10 mm where absent.
+    margin_bottom: Option<Length>,
+    /// Margin to the left; 10 mm where absent.
+    margin_left: Option<Length>,
+    /// Margin to the right; 10 mm where absent.
+    margin_right: Option<Length>,
+    /// Prints colours and pictures of backgrounds; true where absent.
+    print_background: Option<bool>,
+    /// Size of everything, from 0.1 to 2.
+    scale: Option<f64>,
+    /// Pages to print, such as `1-3, 5`.
+    page_ranges: Option<String>,
+    /// Takes sizes from `@page`; true where absent.
+    prefer_css_page_size: Option<bool>,
+    /// Tags the structure; true where absent.
+    tagged: Option<bool>,
+    /// Bookmarks from headings.
+    outline: bool,
+    /// Runs the scripts of the page.
+    java_script: bool,
+    /// Waits until no request has been under way for half a second.
+    wait_for_network_idle: bool,
+    /// Waits for this time, in milliseconds.
+    wait_delay_ms: Option<u64>,
+    /// Waits for an element that this selector finds.
+    wait_for_selector: Option<String>,
+    /// Waits until this expression of JavaScript is true.
+    wait_for_expression: Option<String>,
+    /// Refused requests are errors.
+    fail_on_denied: bool,
+    /// Exceptions of scripts are errors.
+    fail_on_exceptions: bool,
+    /// File name; `document.pdf` where absent.
+    filename: Option<String>,
+    /// Whether a browser shows or saves the file.
+    disposition: Option<Disposition>,
+}
+
+/// Prints a page of HTML.
+pub(crate) async fn create_html_render(
+    State(app): State<Arc<App>>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    let start = Instant::now();
+    let (request, files) = match multipart::boundary(&headers) {
+        Some(boundary) => {
+            let (bytes, _room) = body::read(&app, &headers, body).await?;
+            of_form(multipart::fields(&bytes, &boundary)?)?
+        }
+        None => {
+            let (bytes, _room) = body::read_json(&app, &headers, body).await?;
+            of_json(body::parse_long(bytes).await?)?
+        }
+    };
+    let name = request.options.filename.as_deref().unwrap_or("document");
+    let name = with_extension(name, Format::Pdf);
+    let disposition = request.options.disposition;
+    let job = job_of(request, files, app.config.render_timeout())?;
+    let printed = app.chromium.print(job).await;
+    let outcome = printed
+        .as_ref()
+        .map_or_else(|problem| problem.code, |_| "ok");
+    app.metrics.rendered("pdf", outcome);
+    let printed = printed?;
+    let warnings = page_warnings(&printed.report);
+    let body = Body::new(PrintedBody(printed));
+    let mut response = Response::new(body);
+    stream_headers(
+        &mut response,
+        &name,
+        disposition,
+        &warnings,
+        start.elapsed(),
+    )?;
+    Ok(response)
+}
+
+type Files = BTreeMap<String, File>;
+
+fn of_json(mut request: HtmlRequest) -> Result<(HtmlRequest, Files), Problem> {
+    let mut files = Files::new();
+    for (name, content) in std::mem::take(&mut request.files) {
+        let bytes = STANDARD.decode(&content).map_err(|error| {
+            let name: String = name.chars().take(80).collect();
+            let detail = format!("the file `{name}` is not base64: {error}");
+            Problem::bad_request("request-invalid", detail)
+        })?;
+        let media_type = media_type_of(&name).to_owned();
+        let bytes = Bytes::from(bytes);
+        files.insert(name, File { media_type, bytes });
+    }
+    Ok((request, files))
+}
+
+fn of_form(fields: Vec<multipart::Field>) -> Result<(HtmlRequest, Files), Problem> {
+    let mut request = HtmlRequest::default();
+    let mut html = None;
+    let mut files = Files::new();
+    for field in fields {
+        let file_name = field.file_name.as_deref().unwrap_or_default();
+        match (field.name.as_str(), file_name) {
+            ("html", _) | (_, "index.html") => html = Some(field.text()?.to_owned()),
+            ("css", "") => request.css = Some(field.text()?.to_owned()),
+            ("header", _) | (_, "header.html") => request.header = Some(field.text()?.to_owned()),
+            ("footer", _) | (_, "footer.html") => request.footer = Some(field.text()?.to_owned()),
+            ("options", _) => {
+                request.options = serde_json::from_slice(&field.bytes)
+                    .map_err(|error| body::problem(&error, "`options`"))?;
+            }
+            (_, name) if !name.is_empty() => {
+                let known = field
+                    .media_type
+                    .filter(|kind| kind != "application/octet-stream");
+                let file = File {
+                    media_type: known.unwrap_or_else(|| media_type_of(name).to_owned()),
+                    // What is kept must not keep the whole form.
+                    bytes: Bytes::copy_from_slice(&field.bytes),
+                };
+                files.insert(name.to_owned(), file);
+            }
+            (name, _) => {
+                let name: String = name.chars().take(80).collect();
+                let detail = format!("the form has an unknown field `{name}`");
+                return Err(Problem::bad_request("form-invalid", detail));
+            }
+        }
+    }
+    request.html = html.ok_or_else(|| {
+        let detail = "the form needs the page: a field `html` or a file `index.html`";
+        Problem::bad_request("form-invalid", detail)
+    })?;
+    Ok((request, files))
+}
+
+fn job_of(request: HtmlRequest, files: Files, timeout: Duration) -> Result<Job, Problem> {
+    let options = request.options;
+    let wait = wait_of(&options);
+    let page = PageOptions {
+        java_script: options.java_script,
+        wait,
+        fail_on_denied: options.fail_on_denied,
+        fail_on_exceptions: options.fail_on_exceptions,
+        ..PageOptions::default()
+    };
+    let html = platen_document::html::with_style(request.html, request.css.as_deref());
+    let output = Output::Pdf(pdf_options(
+        options,
+        request.header.unwrap_or_default(),
+        request.footer.unwrap_or_default(),
+    )?);
+    let key = platen_engine::key_of(&html, &files, &output);
+    Ok(Job {
+        source: Source::Document {
+            html,
+            files: Arc::new(files),
+        },
+        page,
+        output,
+        lane: Lane::Batch,
+        timeout,
+        key: Some(key),
+    })
+}
+
+fn wait_of(options: &HtmlOptions) -> Vec<Wait> {
+    let mut wait = Vec::new();
+    wait.extend(options.wait_for_selector.clone().map(Wait::Selector));
+    wait.extend(options.wait_for_expression.clone().map(Wait::Expression));
+    if options.wait_for_network_idle {
+        wait.push(Wait::NetworkIdle);
+    }
+    let delay = options.wait_delay_ms.map(Duration::from_millis);
+    wait.extend(delay.map(Wait::Delay));
+    wait
+}
+
+fn pdf_options(
+    options: HtmlOptions,
+    header: String,
+    footer: String,
+) -> Result<PdfOptions, Problem> {
+    let inches = |points: f32| f64::from(points) / 72.0;
+    let margin =
+        |length: Option<Length>| inches(length.unwrap_or(Length::millimetres(10.0)).to_points());
+    let paper = options
+        .paper_size
+        .unwrap_or(PaperSize::Named("A4".to_owned()));
+    let (width, height) = paper.dimensions().ok_or_else(|| {
+        Problem::bad_request("request-invalid", "`paperSize` is no paper that is known")
+    })?;
+    Ok(PdfOptions {
+        landscape: options.landscape,
+        print_background: options.print_background.unwrap_or(true),
+        scale: options.scale.unwrap_or(1.0),
+        paper_width_inches: inches(width),
+        paper_height_inches: inches(height),
+        margin_top_inches: margin(options.margin_top),
+        margin_bottom_inches: margin(options.margin_bottom),
+        margin_left_inches: margin(options.margin_left),
+        margin_right_inches: margin(options.margin_right),
+        page_ranges: options.page_ranges.unwrap_or_default(),
+        prefer_css_page_size: options.prefer_css_page_size.unwrap_or(true),
+        tagged: options.tagged.unwrap_or(true),
+        outline: options.outline,
+        header_template: header,
+        footer_template: footer,
+    })
+}
+
+/// A PDF on its way from Chromium to the client; when the client goes, the page does.
+pub(crate) struct PrintedBody(pub(crate) Printed);
+
+impl HttpBody for PrintedBody {
+    type Data = Bytes;
+    type Error = std::io::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
+        self.0.poll_next(context).map(|piece| {
+            piece.map(|piece| {
+                let piece = piece.map(Frame::data);
+                piece.map_err(|error| std::io::Error::other(chain(&error)))
+            })
+        })
+    }
+}

@@ -1,0 +1,145 @@
+//! Gotenberg's forms, answered by the real Chromium.
+
+use std::{
+    io::{Read, Write},
+    net::TcpListener,
+};
+
+use platen_server::Settings;
+
+use super::html::has_chromium;
+use crate::app::{Answer, TestApp};
+
+/// A form: name, file name, content.
+fn form(fields: &[(&str, &str, &str)]) -> String {
+    let mut text = String::new();
+    for (name, file, content) in fields {
+        let file = if file.is_empty() {
+            String::new()
+        } else {
+            format!("; filename=\"{file}\"")
+        };
+        text += &format!(
+            "--b\r\nContent-Disposition: form-data; name=\"{name}\"{file}\r\n\r\n{content}\r\n"
+        );
+    }
+    text + "--b--\r\n"
+}
+
+fn send(app: &TestApp, path: &str, fields: &[(&str, &str, &str)]) -> Answer {
+    let headers = [
+        ("content-type", "multipart/form-data; boundary=b"),
+        ("gotenberg-output-filename", "mine"),
+        ("gotenberg-trace", "trace-1"),
+    ];
+    app.send(
+        "POST",
+        &format!("/forms/chromium/{path}"),
+        &headers,
+        form(fields).as_bytes(),
+    )
+}
+
+#[test]
+fn convert_html_and_screenshot_html_take_gotenbergs_fields() {
+    if !has_chromium() {
+        return;
+    }
+    let app = TestApp::start();
+    let page = (
+        "files",
+        "index.html",
+        "<link rel=stylesheet href=a.css><p id=a>one</p>\
+        <script>setTimeout(() => { document.body.insertAdjacentHTML('beforeend', '<p id=b>') }, 100)</script>",
+    );
+    let made = send(
+        &app,
+        "convert/html",
+        &[
+            page,
+            ("files", "a.css", "p { color: red }"),
+            ("files", "footer.html", "<span class=pageNumber></span>"),
+            ("paperWidth", "", "210mm"),
+            ("paperHeight", "", "11.7"),
+            ("marginTop", "", "1cm"),
+            ("printBackground", "", "true"),
+            ("waitForSelector", "", "#b"),
+            ("waitDelay", "", "50ms"),
+            ("pdfa", "", ""),
+        ],
+    );
+    assert_eq!(made.status, 200, "{}", String::from_utf8_lossy(&made.bytes));
+    assert!(made.bytes.starts_with(b"%PDF-"));
+    assert_eq!(
+        made.header("content-disposition"),
+        "attachment; filename=\"mine.pdf\""
+    );
+    assert_eq!(made.header("gotenberg-trace"), "trace-1");
+
+    let taken = send(
+        &app,
+        "screenshot/html",
+        &[page, ("format", "", "jpeg"), ("width", "", "200")],
+    );
+    assert_eq!(taken.header("content-type"), "image/jpeg");
+    assert!(taken.bytes.starts_with(b"\xff\xd8"));
+
+    send(&app, "convert/html", &[("paperWidth", "", "8.5")]).problem(400, "form-invalid");
+    send(&app, "convert/html", &[page, ("paperWidth", "", "wide")]).problem(400, "form-invalid");
+    send(&app, "convert/html", &[page, ("scale", "", "7")]).problem(400, "request-invalid");
+    send(&app, "convert/html", &[page, ("pdfa", "", "PDF/A-2b")]).problem(400, "form-unsupported");
+    let throwing = (
+        "files",
+        "index.html",
+        "<script>throw new Error('no')</script>",
+    );
+    send(
+        &app,
+        "convert/html",
+        &[throwing, ("failOnConsoleExceptions", "", "true")],
+    )
+    .problem(409, "page-exception");
+}
+
+#[test]
+fn convert_url_takes_allowed_hosts_only() {
+    if !has_chromium() {
+        return;
+    }
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let Ok(mut stream) = stream else { return };
+            let mut buffer = [0; 4096];
+            let count = stream.read(&mut buffer).unwrap_or(0);
+            let missing = String::from_utf8_lossy(&buffer[..count]).starts_with("GET /missing");
+            let status = if missing { "404 Not Found" } else { "200 OK" };
+            let body = "<p>from afar</p>";
+            let answer = format!(
+                "HTTP/1.1 {status}\r\ncontent-type: text/html\r\ncontent-length: {}\r\n\
+                 connection: close\r\n\r\n{body}",
+                body.len()
+            );
+            let _ = stream.write_all(answer.as_bytes());
+        }
+    });
+    let app = TestApp::with(Settings {
+        chromium_allowed_hosts: Some(vec![format!("localhost:{port}")]),
+        chromium_allow_private_addresses: Some(true),
+        ..Settings::default()
+    });
+    let convert = |address: &str| send(&app, "convert/url", &[("url", "", address)]);
+    let made = convert(&format!("http://localhost:{port}/"));
+    assert_eq!(made.status, 200, "{}", String::from_utf8_lossy(&made.bytes));
+    assert!(made.bytes.starts_with(b"%PDF-"));
+    convert(&format!("http://localhost:{port}/missing")).problem(409, "page-status");
+    convert(&format!("http://127.0.0.1:{port}/")).problem(403, "request-denied");
+    assert!((400..500).contains(&convert("file:///etc/passwd").status));
+    let taken = send(
+        &app,
+        "screenshot/url",
+        &[("url", "", &format!("http://localhost:{port}/"))],
+    );
+    assert!(taken.bytes.starts_with(b"\x89PNG"));
+}
