@@ -20,7 +20,7 @@ use tokio::{
 };
 
 use crate::{
-    chromium::Keeper,
+    chromium::{Keeper, Processes},
     config::Config,
     devtools::CallError,
     error::Error,
@@ -177,8 +177,8 @@ pub struct Browser {
 pub struct Status {
     /// The pages, as children of a pool.
     pub pages: Snapshot,
-    /// Processes that were started.
-    pub process_starts: u64,
+    /// The processes that they live in.
+    pub processes: Processes,
     /// The version that was started last.
     pub version: Option<String>,
     /// Whether Chromium's own sandbox is on.
@@ -268,7 +268,7 @@ impl Browser {
         let keeper = &self.pool.kind().keeper;
         Status {
             pages: self.pool.snapshot(),
-            process_starts: keeper.starts.load(Ordering::Relaxed),
+            processes: keeper.processes(),
             version: keeper.version(),
             sandbox: keeper.sandbox(),
             isolation: self.pool.isolation(),
