@@ -2,7 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-const PURE: [&str; 4] = ["document", "layout", "formats", "flow"];
+const PURE: [&str; 5] = [
+    "document/src",
+    "layout/src",
+    "formats/src",
+    "flow/src",
+    "urp/src/codec",
+];
 const MAX_FILE_LINES: usize = 500;
 const MAX_FUNCTION_LINES: usize = 70;
 
@@ -74,7 +80,7 @@ fn pure_crates_touch_nothing_outside() {
     ];
     let mut findings = Vec::new();
     for name in PURE {
-        for (file, text) in sources(&format!("crates/{name}/src")) {
+        for (file, text) in sources(&format!("crates/{name}")) {
             if file.contains("/tests") {
                 continue;
             }

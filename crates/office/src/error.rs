@@ -1,0 +1,234 @@
+//! Why a document was not converted.
+
+use std::{io, sync::Arc, time::Duration};
+
+use platen_pool::StartError;
+
+/// Why a document was not converted.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// LibreOffice is not on this machine.
+    #[error("{0}")]
+    NotInstalled(Arc<StartError>),
+    /// LibreOffice is there but does not start.
+    #[error("LibreOffice cannot be started")]
+    CannotStart {
+        /// When to try again.
+        retry_after: Duration,
+        /// Why.
+        #[source]
+        source: Arc<StartError>,
+    },
+    /// Too many conversions wait already.
+    #[error("too many conversions wait already; try again in {} s", .retry_after.as_secs().max(1))]
+    QueueFull {
+        /// When to try again.
+        retry_after: Duration,
+    },
+    /// The conversion was not done in time.
+    #[error("the document was not converted within {} ms{}", .timeout.as_millis(), in_phase(*.phase))]
+    Timeout {
+        /// The time that was given, the wait included.
+        timeout: Duration,
+        /// What LibreOffice was doing, if it had begun.
+        phase: Option<&'static str>,
+    },
+    /// LibreOffice died on the document, twice.
+    #[error("LibreOffice crashed on this document {deaths} times, so it is refused")]
+    Crashed {
+        /// Processes that died.
+        deaths: u32,
+    },
+    /// The document needed too much memory.
+    #[error("the document needed more than {limit_bytes} bytes of memory")]
+    MemoryExceeded {
+        /// The bound. Bytes.
+        limit_bytes: u64,
+    },
+    /// The service shuts down.
+    #[error("shutting down")]
+    ShuttingDown,
+    /// The input has no bytes.
+    #[error("the document is empty: it has 0 bytes")]
+    Empty,
+    /// The input is too large.
+    #[error("the document has {size_bytes} bytes, more than {limit_bytes}")]
+    TooLarge {
+        /// Its size. Bytes.
+        size_bytes: u64,
+        /// The bound. Bytes.
+        limit_bytes: u64,
+    },
+    /// The input is a zip file that unpacks to too much.
+    #[error("the document is a zip file that unpacks to {unzipped_bytes} bytes in {entries} parts")]
+    ZipBomb {
+        /// What it unpacks to. Bytes.
+        unzipped_bytes: u64,
+        /// Its parts.
+        entries: usize,
+    },
+    /// The result is too large.
+    #[error("the result is larger than {limit_bytes} bytes")]
+    ResultTooLarge {
+        /// The bound. Bytes.
+        limit_bytes: u64,
+    },
+    /// Nobody knows what the input is.
+    #[error("the format of the document is not known{}", said(.0))]
+    UnknownFormat(String),
+    /// The document cannot become what is wanted.
+    #[error("a {from} cannot become {to}")]
+    Impossible {
+        /// Kind of the document.
+        from: &'static str,
+        /// What is wanted.
+        to: &'static str,
+    },
+    /// An option has a value that it cannot have.
+    #[error("{option}: {problem}")]
+    BadOption {
+        /// The option.
+        option: String,
+        /// What is wrong.
+        problem: String,
+    },
+    /// The document wants a password and none was given.
+    #[error("the document is protected by a password")]
+    PasswordNeeded,
+    /// The password is not the document's.
+    #[error("the password is not the document's")]
+    PasswordWrong,
+    /// The document is damaged.
+    #[error("the document is damaged; it may open with repair")]
+    Damaged,
+    /// LibreOffice does not open the document.
+    #[error("LibreOffice does not open the document: {0}")]
+    NotLoaded(String),
+    /// LibreOffice does not write the document as the options ask.
+    #[error("LibreOffice does not write the document so: {0}")]
+    NotStored(String),
+    /// The input cannot be read.
+    #[error("the document cannot be read")]
+    Input(#[source] io::Error),
+    /// A file of our own cannot be read or written.
+    #[error("the result cannot be read or written")]
+    Output(#[source] io::Error),
+    /// The conversation with LibreOffice failed.
+    #[error("the conversation with LibreOffice failed")]
+    Conversation(#[source] platen_urp::Error),
+}
+
+/// Whose fault an error is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// The caller's: a retry changes nothing.
+    Caller,
+    /// A limit was reached.
+    Limit,
+    /// Too much to do at the moment: a retry may help.
+    Busy,
+    /// Something that is needed is not there.
+    Unavailable,
+    /// Ours, or LibreOffice's.
+    Internal,
+}
+
+fn in_phase(phase: Option<&'static str>) -> String {
+    phase.map_or_else(String::new, |phase| format!("; it was in `{phase}`"))
+}
+
+fn said(hint: &str) -> String {
+    match hint.is_empty() {
+        true => String::new(),
+        false => format!(": {hint}"),
+    }
+}
+
+impl Error {
+    /// Whose fault it is.
+    #[must_use]
+    pub fn fault(&self) -> Fault {
+        match self {
+            Self::NotInstalled(_) => Fault::Unavailable,
+            Self::CannotStart { .. } | Self::ShuttingDown | Self::QueueFull { .. } => Fault::Busy,
+            Self::Timeout { .. }
+            | Self::MemoryExceeded { .. }
+            | Self::TooLarge { .. }
+            | Self::ZipBomb { .. }
+            | Self::ResultTooLarge { .. } => Fault::Limit,
+            Self::Crashed { .. }
+            | Self::Empty
+            | Self::UnknownFormat(_)
+            | Self::Impossible { .. }
+            | Self::BadOption { .. }
+            | Self::PasswordNeeded
+            | Self::PasswordWrong
+            | Self::Damaged
+            | Self::NotLoaded(_)
+            | Self::NotStored(_)
+            | Self::Input(_) => Fault::Caller,
+            Self::Output(_) | Self::Conversation(_) => Fault::Internal,
+        }
+    }
+
+    /// A short stable name of the error.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::NotInstalled(_) => "libreoffice-not-installed",
+            Self::CannotStart { .. } => "libreoffice-not-started",
+            Self::QueueFull { .. } => "queue-full",
+            Self::Timeout { .. } => "conversion-timeout",
+            Self::Crashed { .. } => "document-crashes",
+            Self::MemoryExceeded { .. } => "memory-exceeded",
+            Self::ShuttingDown => "shutting-down",
+            Self::Empty => "document-empty",
+            Self::TooLarge { .. } => "document-too-large",
+            Self::ZipBomb { .. } => "zip-bomb",
+            Self::ResultTooLarge { .. } => "result-too-large",
+            Self::UnknownFormat(_) => "format-unknown",
+            Self::Impossible { .. } => "conversion-impossible",
+            Self::BadOption { .. } => "option-invalid",
+            Self::PasswordNeeded => "password-needed",
+            Self::PasswordWrong => "password-wrong",
+            Self::Damaged => "document-damaged",
+            Self::NotLoaded(_) => "document-not-loaded",
+            Self::NotStored(_) => "document-not-stored",
+            Self::Input(_) => "document-unreadable",
+            Self::Output(_) | Self::Conversation(_) => "internal-error",
+        }
+    }
+
+    pub(crate) fn bad_option(option: &str, problem: impl Into<String>) -> Self {
+        Self::BadOption {
+            option: option.to_owned(),
+            problem: problem.into(),
+        }
+    }
+
+    /// What the pool says, in words of documents.
+    pub(crate) fn of_pool(error: platen_pool::Error<Self>) -> Self {
+        use platen_pool::Error as Pool;
+        match error {
+            Pool::QueueFull { retry_after } => Self::QueueFull { retry_after },
+            Pool::DeadlinePassed { timeout, .. } => Self::Timeout {
+                timeout,
+                phase: None,
+            },
+            Pool::Poisonous { deaths } => Self::Crashed { deaths },
+            Pool::DiedMidway(_) => Self::Crashed { deaths: 1 },
+            Pool::MemoryExceeded { limit_bytes } => Self::MemoryExceeded { limit_bytes },
+            Pool::CannotStart { source, .. } if source.is_permanent() => Self::NotInstalled(source),
+            Pool::CannotStart {
+                retry_after,
+                source,
+                ..
+            } => Self::CannotStart {
+                retry_after,
+                source,
+            },
+            Pool::ShuttingDown => Self::ShuttingDown,
+            Pool::Job(error) => error,
+        }
+    }
+}

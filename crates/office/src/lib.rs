@@ -1,0 +1,31 @@
+//! Conversion of Office documents by a pool of LibreOffice processes.
+//!
+//! [`Office::convert`] takes a [`Job`]. The input's format is told by its bytes; what cannot be a document, or would
+//! unpack to too much, never reaches LibreOffice. Every process has its own profile, made from one that was prepared,
+//! and its own folder, pipe and, where the machine allows it, no network. Macros do not run and links are not loaded.
+
+mod config;
+mod detect;
+mod error;
+mod format;
+mod office;
+mod ole;
+mod options;
+mod profile;
+mod program;
+mod soffice;
+mod stable;
+mod zip_directory;
+
+pub use platen_pool::{Isolation, Lane, Launcher, Plain, Snapshot, StartError, detect_launcher};
+pub use platen_urp::{Phases, Transfer};
+
+pub use self::{
+    config::Config,
+    detect::{Detected, detect},
+    error::{Error, Fault},
+    format::{Family, Target},
+    office::{Body, Document, Job, Office, Source, Status, Times},
+    options::{OPTIONS, Options, Shape, Spec},
+    program::{INSTALL_HINT, Installation, find_libreoffice},
+};

@@ -1,0 +1,467 @@
+//! The converter: a job is looked at, given to a process, its result made stable and handed over.
+
+use std::{
+    fs::File,
+    io,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use bytes::Bytes;
+use platen_pool::{Attempt, JobError, Key, Lane, Launcher, Pool, Request, Snapshot};
+use platen_urp::{Conversion, Input, Output, Phases, Property, Transfer};
+use sha2::{Digest, Sha256};
+
+use crate::{
+    Config, Detected, Error, Installation, Options,
+    detect::detect,
+    find_libreoffice,
+    format::Target,
+    soffice::{Soffice, Worker},
+    stable,
+};
+
+/// Where a document comes from.
+#[derive(Clone, Debug)]
+pub enum Source {
+    /// An absolute path, which must stay until the job is done.
+    Path(PathBuf),
+    /// The document.
+    Bytes(Bytes),
+}
+
+/// A document to convert.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// The document.
+    pub source: Source,
+    /// Its name, which tells plain texts apart; a path's own if there is none.
+    pub name: Option<String>,
+    /// What it is to become.
+    pub target: Target,
+    /// How.
+    pub options: Options,
+    /// The lane it waits in.
+    pub lane: Lane,
+    /// The time for all of it, the wait included.
+    pub timeout: Duration,
+    /// How the document travels to LibreOffice and back; a file of the result is made only with `File`.
+    pub io: (Transfer, Transfer),
+    /// Whether the same document gives the same bytes every time, as far as the format is known: PDF.
+    pub stable: bool,
+}
+
+impl Job {
+    /// A job with the usual settings.
+    #[must_use]
+    pub fn new(source: Source, target: Target) -> Self {
+        Self {
+            source,
+            name: None,
+            target,
+            options: Options::default(),
+            lane: Lane::Batch,
+            timeout: Duration::from_secs(120),
+            io: (Transfer::File, Transfer::File),
+            stable: true,
+        }
+    }
+}
+
+/// A converted document.
+#[derive(Debug)]
+pub struct Document {
+    /// Its bytes.
+    pub body: Body,
+    /// Its size. Bytes.
+    pub size_bytes: u64,
+    /// What it is.
+    pub target: Target,
+    /// What the input was.
+    pub detected: Detected,
+    /// How long each part took.
+    pub times: Times,
+}
+
+/// The bytes of a result.
+#[derive(Debug)]
+pub enum Body {
+    /// In memory.
+    Bytes(Bytes),
+    /// In a file without a name, which goes when this is dropped.
+    File(File),
+}
+
+/// How long a conversion took, by part.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Times {
+    /// Looking at the input.
+    pub detect: Duration,
+    /// Waiting for a slot and a process.
+    pub wait: Duration,
+    /// LibreOffice, by phase.
+    pub phases: Phases,
+    /// Making the result stable.
+    pub finish: Duration,
+    /// All together, our own cost included.
+    pub total: Duration,
+}
+
+/// What a converter is doing.
+#[derive(Clone, Debug)]
+pub struct Status {
+    /// The version that was started last, such as `7.4.7.2`.
+    pub version: Option<String>,
+    /// Numbers of the pool.
+    pub pool: Snapshot,
+    /// Whether its processes have no network.
+    pub network_is_cut: bool,
+}
+
+/// A converter of documents: a pool of LibreOffice processes.
+pub struct Office {
+    pool: Pool<Soffice>,
+    config: Config,
+}
+
+/// A result of a PDF larger than this is not made stable, and stays in its file.
+const MAX_STABLE_BYTES: u64 = 256 << 20;
+
+/// Results up to this are held in memory.
+const MAX_HELD_BYTES: u64 = 8 << 20;
+
+/// Left of the deadline for what comes after LibreOffice.
+const MARGIN: Duration = Duration::from_millis(100);
+
+/// What LibreOffice says of a damaged package when it was told the format: general error of input and output.
+const GENERAL_ERROR: i32 = 0x20d;
+
+impl Office {
+    /// A converter whose temporary folders are made in `parent`. Must be called within a tokio runtime.
+    ///
+    /// # Errors
+    /// The temporary folder cannot be made.
+    pub fn new(
+        config: Config,
+        launcher: Arc<dyn Launcher>,
+        parent: impl Into<PathBuf>,
+    ) -> io::Result<Self> {
+        let pool = platen_pool::Config {
+            slots: config.slots,
+            reserved: config.reserved,
+            max_queue: config.max_queue,
+            spares: config.spares,
+            max_jobs: config.max_jobs,
+            recycle_memory_bytes: config.recycle_memory_bytes,
+            kill_memory_bytes: config.kill_memory_bytes,
+            start_timeout: config.start_timeout,
+            ..platen_pool::Config::default()
+        };
+        let kind = Soffice::new(config.clone());
+        Ok(Self {
+            pool: Pool::new(kind, pool, launcher, parent)?,
+            config,
+        })
+    }
+
+    /// The installed LibreOffice.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn installation(&self) -> Result<Installation, Error> {
+        let found = find_libreoffice(self.config.program.as_deref());
+        found.map_err(|error| Error::NotInstalled(Arc::new(error)))
+    }
+
+    /// What it is told.
+    #[must_use]
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// What it is doing.
+    #[must_use]
+    pub fn status(&self) -> Status {
+        Status {
+            version: self.pool.kind().version(),
+            pool: self.pool.snapshot(),
+            network_is_cut: self.pool.isolation().network,
+        }
+    }
+
+    /// Waits until a process is ready; false if none is in time.
+    pub async fn warm(&self, timeout: Duration) -> bool {
+        self.pool.warm(timeout).await
+    }
+
+    /// Ends all processes; jobs get `drain` to end by themselves.
+    pub async fn shutdown(&self, drain: Duration) {
+        self.pool.shutdown(drain).await;
+    }
+
+    /// Converts a document.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn convert(&self, job: Job) -> Result<Document, Error> {
+        let begin = Instant::now();
+        self.installation()?;
+        let (detected, key) = match &job.source {
+            // A file may be slow; what is in memory is looked at in microseconds.
+            Source::Path(_) => {
+                let (job, config) = (job.clone(), self.config.clone());
+                let looked = tokio::task::spawn_blocking(move || look(&job, &config)).await;
+                looked.map_err(|error| Error::Input(io::Error::other(error)))??
+            }
+            Source::Bytes(_) => look(&job, &self.config)?,
+        };
+        let (filter, filter_options) = impossible(&detected, job.target)?;
+        let mut times = Times {
+            detect: begin.elapsed(),
+            ..Times::default()
+        };
+        let mut conversion = Conversion {
+            filter: filter.to_owned(),
+            filter_data: job.options.filter_data(job.target),
+            store: job.options.store(job.target),
+            import_filter: Some(detected.filter.to_owned()),
+            password: job.options.password.clone(),
+            repair: job.options.repair,
+            update_indexes: job.options.update_indexes,
+            landscape: job.options.landscape,
+            input: job.io.0,
+            output: job.io.1,
+            ..Conversion::default()
+        };
+        let option = |text: &str| Property::new("FilterOptions", text);
+        conversion.store.extend(filter_options.map(option));
+        conversion.load.extend(detected.filter_options.map(option));
+        let request = Request {
+            lane: job.lane,
+            timeout: job.timeout.saturating_sub(begin.elapsed()),
+            key: Some(key),
+        };
+        let limit = self.config.max_result_bytes;
+        let done = self.pool.run(request, |worker, attempt| {
+            let (conversion, source) = (conversion.clone(), job.source.clone());
+            let work = run(worker, attempt, source, conversion, job.target, limit);
+            Box::pin(async move {
+                let timeout = job.timeout;
+                work.await
+                    .map_err(|error| in_words(error, &detected, timeout))
+            })
+        });
+        let done = done.await.map_err(Error::of_pool)?;
+        (times.wait, times.phases) = (done.waited, done.phases);
+        let finishing = Instant::now();
+        let body = finish(done.body, &job).await?;
+        times.finish = finishing.elapsed();
+        times.total = begin.elapsed();
+        let size_bytes = match &body {
+            Body::Bytes(bytes) => bytes.len() as u64,
+            Body::File(file) => file.metadata().map_err(Error::Output)?.len(),
+        };
+        Ok(Document {
+            body,
+            size_bytes,
+            target: job.target,
+            detected,
+            times,
+        })
+    }
+}
+
+fn impossible(
+    detected: &Detected,
+    target: Target,
+) -> Result<(&'static str, Option<&'static str>), Error> {
+    target.filter(detected.family).ok_or(Error::Impossible {
+        from: detected.family.name(),
+        to: target.extension(),
+    })
+}
+
+/// What the input is, and what tells it from others: its size, its first and its last bytes, the target, the options.
+fn look(job: &Job, config: &Config) -> Result<(Detected, Key), Error> {
+    match &job.source {
+        Source::Bytes(bytes) => {
+            let size = bytes.len() as u64;
+            look_at(
+                &mut io::Cursor::new(bytes),
+                size,
+                job.name.as_deref(),
+                job,
+                config,
+            )
+        }
+        Source::Path(path) => {
+            let mut file = File::open(path).map_err(Error::Input)?;
+            let size = file.metadata().map_err(Error::Input)?.len();
+            let own = path.file_name().map(|it| it.to_string_lossy().into_owned());
+            let name = job.name.clone().or(own);
+            look_at(&mut file, size, name.as_deref(), job, config)
+        }
+    }
+}
+
+fn look_at(
+    file: &mut (impl io::Read + io::Seek),
+    size: u64,
+    name: Option<&str>,
+    job: &Job,
+    config: &Config,
+) -> Result<(Detected, Key), Error> {
+    const PIECE: u64 = 64 * 1024;
+    let detected = detect(file, size, name, config, job.options.repair)?;
+    let mut hash = Sha256::new();
+    hash.update(size.to_be_bytes());
+    hash.update(format!("{:?} {:?}", job.target, job.options));
+    for at in [0, size.saturating_sub(PIECE)] {
+        let mut piece = Vec::new();
+        file.seek(io::SeekFrom::Start(at)).map_err(Error::Input)?;
+        let mut part = io::Read::take(&mut *file, PIECE);
+        let read = io::Read::read_to_end(&mut part, &mut piece);
+        read.map_err(Error::Input)?;
+        hash.update(&piece);
+    }
+    Ok((detected, Key(hash.finalize().into())))
+}
+
+struct Done {
+    body: Body,
+    phases: Phases,
+    waited: Duration,
+}
+
+enum Failed {
+    Urp(platen_urp::Error),
+    Output(io::Error),
+    TooLarge(u64),
+}
+
+async fn run(
+    worker: &mut Worker,
+    attempt: Attempt,
+    source: Source,
+    mut conversion: Conversion,
+    target: Target,
+    limit_bytes: u64,
+) -> Result<Done, Failed> {
+    let left = attempt.deadline.saturating_duration_since(Instant::now());
+    conversion.timeout = Some(left.saturating_sub(MARGIN));
+    worker.jobs += 1;
+    let name = format!("result-{}.{}", worker.jobs, target.extension());
+    let path = worker.folder.join(name);
+    let input = match source {
+        Source::Path(path) => Input::Path(path),
+        Source::Bytes(bytes) => Input::Bytes(bytes),
+    };
+    let output = Output::Path(path.clone());
+    let converted = worker.client.convert(input, output, &conversion).await;
+    let taken = match converted {
+        Ok(converted) => take(&path, limit_bytes).map(|body| (body, converted.phases)),
+        Err(error) => Err(Failed::Urp(error)),
+    };
+    let _ = std::fs::remove_file(&path);
+    let (body, phases) = taken?;
+    Ok(Done {
+        body,
+        phases,
+        waited: attempt.waited,
+    })
+}
+
+/// Takes a result over; its name goes, so that nothing is left whatever happens.
+fn take(path: &Path, limit_bytes: u64) -> Result<Body, Failed> {
+    let file = File::open(path).map_err(Failed::Output)?;
+    let size = file.metadata().map_err(Failed::Output)?.len();
+    if size > limit_bytes {
+        return Err(Failed::TooLarge(limit_bytes));
+    }
+    match size > MAX_HELD_BYTES {
+        true => Ok(Body::File(file)),
+        false => std::fs::read(path)
+            .map(|bytes| Body::Bytes(bytes.into()))
+            .map_err(Failed::Output),
+    }
+}
+
+/// What failed, in words of documents, and what it means for the process.
+fn in_words(failed: Failed, detected: &Detected, timeout: Duration) -> JobError<Error> {
+    use platen_urp::Error as Urp;
+    let error = match failed {
+        Failed::Urp(error) => error,
+        Failed::Output(error) => return JobError::replace(Error::Output(error)),
+        Failed::TooLarge(limit_bytes) => {
+            return JobError::sound(Error::ResultTooLarge { limit_bytes });
+        }
+    };
+    let text = error.to_string();
+    match error {
+        Urp::PasswordNeeded => JobError::sound(Error::PasswordNeeded),
+        Urp::PasswordWrong => JobError::sound(Error::PasswordWrong),
+        Urp::Broken => JobError::sound(Error::Damaged),
+        Urp::NotLoaded {
+            code: Some(GENERAL_ERROR),
+        } if detected.is_package => JobError::sound(Error::Damaged),
+        Urp::NotLoaded { .. } | Urp::UnknownFormat(_) | Urp::Missing(_) => {
+            JobError::sound(Error::NotLoaded(text))
+        }
+        Urp::NotStored(message) => JobError::sound(Error::NotStored(message)),
+        Urp::Input(error) => JobError::sound(Error::Input(error)),
+        Urp::Output(error) => JobError::sound(Error::Output(error)),
+        Urp::Timeout { phase, .. } => JobError::replace(Error::Timeout {
+            timeout,
+            phase: Some(phase_name(phase)),
+        }),
+        Urp::Silent(_) => JobError::replace(Error::Timeout {
+            timeout,
+            phase: None,
+        }),
+        Urp::Closed(_) | Urp::Connect { .. } => JobError::died(Error::Conversation(error)),
+        Urp::Exception(exception) if exception.name.ends_with("DisposedException") => {
+            JobError::died(Error::NotLoaded(text))
+        }
+        error => JobError::replace(Error::Conversation(error)),
+    }
+}
+
+fn phase_name(phase: platen_urp::Phase) -> &'static str {
+    use platen_urp::Phase;
+    match phase {
+        Phase::Put => "put",
+        Phase::Load => "load",
+        Phase::Store => "store",
+        Phase::Get => "get",
+        Phase::Close => "close",
+    }
+}
+
+/// Makes a PDF stable, off the threads of the runtime.
+async fn finish(body: Body, job: &Job) -> Result<Body, Error> {
+    let wanted = job.stable && job.target == Target::Pdf && !job.options.encrypts();
+    if !wanted {
+        return Ok(body);
+    }
+    let work = move || -> io::Result<Body> {
+        let bytes = match body {
+            Body::Bytes(bytes) => bytes,
+            Body::File(mut file) => {
+                if file.metadata()?.len() > MAX_STABLE_BYTES {
+                    return Ok(Body::File(file));
+                }
+                let mut bytes = Vec::new();
+                io::Read::read_to_end(&mut file, &mut bytes)?;
+                bytes.into()
+            }
+        };
+        Ok(Body::Bytes(match stable::pdf(&bytes) {
+            Some(stable) => stable.into(),
+            None => bytes,
+        }))
+    };
+    let done = tokio::task::spawn_blocking(work).await;
+    let done = done.map_err(|error| Error::Output(io::Error::other(error)))?;
+    done.map_err(Error::Output)
+}

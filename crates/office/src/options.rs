@@ -1,0 +1,309 @@
+//! Options of a conversion, by name, and what they are to LibreOffice.
+
+use platen_urp::{
+    Property,
+    codec::{Any, Type, TypeClass, Value},
+};
+
+use crate::{Error, format::Target};
+
+/// Options of a conversion.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Options {
+    /// Password of the input.
+    pub password: Option<String>,
+    /// Whether a damaged input is repaired as far as that goes.
+    pub repair: bool,
+    /// Whether indexes are brought up to date before.
+    pub update_indexes: bool,
+    /// Whether pages are turned to landscape before.
+    pub landscape: bool,
+    /// Password that a result other than PDF is saved with.
+    pub result_password: Option<String>,
+    /// Options of the PDF export.
+    pdf: Vec<Property>,
+}
+
+/// What the value of an option looks like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// `true` or `false`.
+    Flag,
+    /// A whole number of a range.
+    Number(i32, i32),
+    /// One of some words; LibreOffice wants the number behind.
+    Choice(&'static [(&'static str, i32)]),
+    /// Pages such as `1-3,7`.
+    Pages,
+    /// Any text.
+    Text,
+}
+
+/// An option that can be given by name.
+#[derive(Clone, Copy, Debug)]
+pub struct Spec {
+    /// Its name.
+    pub name: &'static str,
+    /// What its value looks like.
+    pub shape: Shape,
+    /// What it does.
+    pub about: &'static str,
+    /// The property of LibreOffice's PDF export; empty where it is none.
+    property: &'static str,
+}
+
+const fn spec(
+    name: &'static str,
+    shape: Shape,
+    property: &'static str,
+    about: &'static str,
+) -> Spec {
+    Spec {
+        name,
+        shape,
+        about,
+        property,
+    }
+}
+
+use Shape::{Choice, Flag, Number, Pages, Text};
+
+const PDF_A: Shape = Choice(&[("1b", 1), ("2b", 2), ("3b", 3)]);
+const RESOLUTIONS: Shape = Choice(&[
+    ("75", 75),
+    ("150", 150),
+    ("300", 300),
+    ("600", 600),
+    ("1200", 1200),
+]);
+const PRINTING: Shape = Choice(&[("none", 0), ("low", 1), ("high", 2)]);
+const CHANGES: Shape = Choice(&[
+    ("none", 0),
+    ("pages", 1),
+    ("form", 2),
+    ("comments", 3),
+    ("all", 4),
+]);
+const VIEWS: Shape = Choice(&[("none", 0), ("outline", 1), ("thumbnails", 2)]);
+
+/// All options.
+#[rustfmt::skip]
+pub const OPTIONS: &[Spec] = &[
+    spec("password", Text, "", "password of the input"),
+    spec("repair", Flag, "", "repair a damaged input as far as that goes"),
+    spec("update_indexes", Flag, "", "bring tables of contents and indexes up to date before"),
+    spec("landscape", Flag, "", "turn all pages to landscape before"),
+    spec("result_password", Text, "", "password that a result other than PDF is saved with"),
+    spec("pages", Pages, "PageRange", "pages of the PDF, such as 1-3,7"),
+    spec("pdf_a", PDF_A, "SelectPdfVersion", "PDF/A: 1b, 2b or 3b"),
+    spec("pdf_ua", Flag, "PDFUACompliance", "PDF/UA, which includes tags"),
+    spec("tagged", Flag, "UseTaggedPDF", "tagged PDF"),
+    spec("quality", Number(1, 100), "Quality", "quality of JPEG pictures, 1 to 100"),
+    spec("lossless", Flag, "UseLosslessCompression", "pictures without loss"),
+    spec("image_resolution", RESOLUTIONS, "MaxImageResolution", "dots per inch that pictures are reduced to"),
+    spec("bookmarks", Flag, "ExportBookmarks", "an outline of the headings"),
+    spec("notes", Flag, "ExportNotes", "comments as PDF notes"),
+    spec("notes_pages", Flag, "ExportNotesPages", "the notes pages of a presentation after its slides"),
+    spec("only_notes_pages", Flag, "ExportOnlyNotesPages", "only the notes pages of a presentation"),
+    spec("hidden_slides", Flag, "ExportHiddenSlides", "hidden slides, too"),
+    spec("form_fields", Flag, "ExportFormFields", "form fields as PDF fields"),
+    spec("placeholders", Flag, "ExportPlaceholders", "placeholder fields as they look on the screen"),
+    spec("skip_empty_pages", Flag, "IsSkipEmptyPages", "no pages that are there only for the print"),
+    spec("single_page_sheets", Flag, "SinglePageSheets", "each sheet of a spreadsheet on one page"),
+    spec("embed_original", Flag, "IsAddStream", "the document itself inside the PDF"),
+    spec("watermark", Text, "Watermark", "a text across every page"),
+    spec("open_password", Text, "DocumentOpenPassword", "password that the PDF wants to be opened"),
+    spec("permission_password", Text, "PermissionPassword", "password that the PDF wants to lift its restrictions"),
+    spec("allow_printing", PRINTING, "Printing", "printing with a permission password: none, low, high"),
+    spec("allow_changes", CHANGES, "Changes", "changes with a permission password: none, pages, form, comments, all"),
+    spec("allow_copying", Flag, "EnableCopyingOfContent", "copying with a permission password"),
+    spec("initial_view", VIEWS, "InitialView", "what viewers show first: none, outline, thumbnails"),
+];
+
+/// Other names of the same options.
+const ALIASES: &[(&str, &str)] = &[("page_ranges", "pages"), ("export_bookmarks", "bookmarks")];
+
+impl Options {
+    /// Sets an option by its name.
+    ///
+    /// # Errors
+    /// There is no such option, or the value does not fit.
+    pub fn set(&mut self, name: &str, value: &str) -> Result<(), Error> {
+        let alias = ALIASES.iter().find(|(alias, _)| *alias == name);
+        let name = alias.map_or(name, |(_, name)| name);
+        let spec = OPTIONS.iter().find(|spec| spec.name == name);
+        let spec = spec.ok_or_else(|| Error::bad_option(name, "there is no such option"))?;
+        let value = spec.shape.read(name, value)?;
+        match (spec.name, &value.value) {
+            ("password", Value::String(text)) => self.password = Some(text.clone()),
+            ("result_password", Value::String(text)) => self.result_password = Some(text.clone()),
+            ("repair", Value::Boolean(flag)) => self.repair = *flag,
+            ("update_indexes", Value::Boolean(flag)) => self.update_indexes = *flag,
+            ("landscape", Value::Boolean(flag)) => self.landscape = *flag,
+            _ => {
+                self.put(implied(spec.name).into_iter().flatten());
+                let property = Property::new(spec.property, value);
+                self.put(std::iter::once(property));
+            }
+        }
+        Ok(())
+    }
+
+    fn put(&mut self, properties: impl Iterator<Item = Property>) {
+        for property in properties {
+            self.pdf.retain(|it| it.name != property.name);
+            self.pdf.push(property);
+        }
+    }
+
+    /// Whether the result will be encrypted.
+    pub(crate) fn encrypts(&self) -> bool {
+        self.pdf.iter().any(|it| it.name.ends_with("Password"))
+    }
+
+    /// Options of the export filter.
+    pub(crate) fn filter_data(&self, target: Target) -> Vec<Property> {
+        match target {
+            Target::Pdf => self.pdf.clone(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Properties of the export beside those of the filter. The formats of Microsoft take a password in another way
+    /// than those of LibreOffice.
+    pub(crate) fn store(&self, target: Target) -> Vec<Property> {
+        let Some(password) = &self.result_password else {
+            return Vec::new();
+        };
+        match target {
+            Target::Docx | Target::Xlsx | Target::Pptx => {
+                let named = |name: &str, value: &str| {
+                    Value::Struct(vec![name.into(), Any::from(value).into()])
+                };
+                let list = vec![
+                    named("CryptoType", "Standard"),
+                    named("OOXPassword", password),
+                ];
+                let ty = Type::named(TypeClass::Sequence, "[]com.sun.star.beans.NamedValue");
+                vec![Property::new(
+                    "EncryptionData",
+                    Any::new(ty, Value::Sequence(list)),
+                )]
+            }
+            _ => vec![Property::new("Password", password.as_str())],
+        }
+    }
+}
+
+/// Properties that LibreOffice wants beside an option's own.
+fn implied(name: &str) -> Option<Vec<Property>> {
+    Some(match name {
+        "quality" => vec![Property::new("UseLosslessCompression", false)],
+        "image_resolution" => vec![Property::new("ReduceImageResolution", true)],
+        "pdf_ua" => vec![Property::new("UseTaggedPDF", true)],
+        "open_password" => vec![Property::new("EncryptFile", true)],
+        "permission_password" => vec![Property::new("RestrictPermissions", true)],
+        _ => return None,
+    })
+}
+
+impl Shape {
+    fn read(self, name: &str, text: &str) -> Result<Any, Error> {
+        let wrong = |problem: String| Err(Error::bad_option(name, problem));
+        match self {
+            Flag => match text {
+                "true" | "1" | "yes" | "on" | "" => Ok(true.into()),
+                "false" | "0" | "no" | "off" => Ok(false.into()),
+                _ => wrong(format!("`{text}` is neither true nor false")),
+            },
+            Number(least, most) => match text.parse::<i32>() {
+                Ok(number) if (least..=most).contains(&number) => Ok(number.into()),
+                _ => wrong(format!(
+                    "`{text}` is no whole number from {least} to {most}"
+                )),
+            },
+            Choice(choices) => {
+                let text = text.strip_prefix("PDF/A-").unwrap_or(text);
+                let same = |(word, _): &&(&str, i32)| word.eq_ignore_ascii_case(text);
+                match choices.iter().find(same) {
+                    Some((_, number)) => Ok((*number).into()),
+                    None => {
+                        let words: Vec<&str> = choices.iter().map(|(word, _)| *word).collect();
+                        wrong(format!("`{text}` is none of {}", words.join(", ")))
+                    }
+                }
+            }
+            Pages => match is_page_range(text) {
+                true => Ok(text.into()),
+                false => wrong(format!("`{text}` is no page range such as 1-3,7")),
+            },
+            Text if text.len() > 1000 => wrong("longer than 1,000 bytes".to_owned()),
+            Text => Ok(text.into()),
+        }
+    }
+}
+
+fn is_page_range(text: &str) -> bool {
+    let number = |text: &str| text.trim().parse::<u16>().ok().filter(|it| *it > 0);
+    text.split(',').all(|part| match part.split_once('-') {
+        None => number(part).is_some(),
+        Some((from, "")) => number(from).is_some(),
+        Some((from, to)) => match (number(from), number(to)) {
+            (Some(from), Some(to)) => from <= to,
+            _ => false,
+        },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_become_properties() {
+        let mut options = Options::default();
+        for (name, value) in [
+            ("page_ranges", "1-3,7"),
+            ("quality", "60"),
+            ("pdf_a", "PDF/A-2b"),
+            ("image_resolution", "150"),
+            ("open_password", "x"),
+            ("landscape", "true"),
+            ("quality", "70"),
+        ] {
+            options.set(name, value).unwrap();
+        }
+        let data = options.filter_data(Target::Pdf);
+        let value = |name: &str| {
+            let mut found = data.iter().filter(|it| it.name == name);
+            let value = found.next().map(|it| it.value.clone());
+            assert!(found.next().is_none(), "{name} twice");
+            value
+        };
+        assert_eq!(value("PageRange"), Some("1-3,7".into()));
+        assert_eq!(value("Quality"), Some(70.into()));
+        assert_eq!(value("UseLosslessCompression"), Some(false.into()));
+        assert_eq!(value("SelectPdfVersion"), Some(2.into()));
+        assert_eq!(value("ReduceImageResolution"), Some(true.into()));
+        assert_eq!(value("EncryptFile"), Some(true.into()));
+        assert!(options.landscape && options.encrypts());
+        assert!(options.filter_data(Target::Docx).is_empty());
+    }
+
+    #[test]
+    fn wrong_values_are_told() {
+        let mut options = Options::default();
+        for (name, value) in [
+            ("pages", "3-1"),
+            ("pages", "x"),
+            ("pages", "0"),
+            ("quality", "101"),
+            ("pdf_a", "4z"),
+            ("tagged", "perhaps"),
+            ("nothing", "1"),
+        ] {
+            let error = options.set(name, value);
+            assert!(matches!(error, Err(Error::BadOption { .. })), "{name}");
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Where LibreOffice is, and which.
+
+use std::{
+    ffi::OsString,
+    path::{Path, PathBuf},
+};
+
+use platen_pool::StartError;
+
+/// What to tell somebody who has no LibreOffice.
+pub const INSTALL_HINT: &str = "install LibreOffice (Debian and Ubuntu: apt-get install libreoffice-writer-nogui \
+    libreoffice-calc-nogui libreoffice-impress-nogui), or name the program in LIBREOFFICE_PATH";
+
+/// The program itself stands beside the script that people start.
+const BINARY: &str = "soffice.bin";
+
+/// Folders where it is when it is not in PATH.
+const FOLDERS: [&str; 4] = [
+    "/usr/lib/libreoffice/program",
+    "/usr/lib64/libreoffice/program",
+    "/opt/libreoffice/program",
+    "/usr/local/lib/libreoffice/program",
+];
+
+/// An installed LibreOffice.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Installation {
+    /// The program.
+    pub program: PathBuf,
+    /// Version of the product, such as `7.4`.
+    pub version: String,
+}
+
+impl Installation {
+    /// The folder above `program` and `share`.
+    pub(crate) fn root(&self) -> PathBuf {
+        let folder = self.program.parent().and_then(Path::parent);
+        folder.map_or_else(PathBuf::new, Path::to_owned)
+    }
+}
+
+/// Finds LibreOffice: the program that is named, or the first that is installed.
+///
+/// # Errors
+/// There is none.
+pub fn find_libreoffice(named: Option<&Path>) -> Result<Installation, StartError> {
+    let candidates: Vec<PathBuf> = match named {
+        Some(named) => vec![named.to_owned()],
+        None => in_path()
+            .chain(FOLDERS.map(|it| Path::new(it).join("soffice")))
+            .collect(),
+    };
+    for candidate in &candidates {
+        // `soffice` is a link into the folder of the program.
+        let Ok(script) = candidate.canonicalize() else {
+            continue;
+        };
+        let folder = script.parent().unwrap_or(Path::new("/"));
+        let program = folder.join(BINARY);
+        if program.is_file() {
+            let version = version(folder);
+            return Ok(Installation { program, version });
+        }
+    }
+    Err(StartError::NotInstalled {
+        program: named.map_or_else(|| "LibreOffice".to_owned(), |it| it.display().to_string()),
+        hint: INSTALL_HINT.to_owned(),
+    })
+}
+
+fn in_path() -> impl Iterator<Item = PathBuf> {
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    let folders: Vec<PathBuf> = std::env::split_paths(&folders).collect();
+    let names = ["soffice", "libreoffice"].map(OsString::from);
+    folders
+        .into_iter()
+        .flat_map(move |folder| names.clone().map(|name| folder.join(name)))
+}
+
+/// `ProductKey=LibreOffice 7.4` of the file that starts LibreOffice itself.
+fn version(folder: &Path) -> String {
+    let text = std::fs::read_to_string(folder.join("bootstraprc")).unwrap_or_default();
+    let key = text.lines().find_map(|it| it.strip_prefix("ProductKey="));
+    let version = key.and_then(|it| it.rsplit(' ').next());
+    version.unwrap_or_default().trim().to_owned()
+}

@@ -1,0 +1,249 @@
+//! One LibreOffice process of the pool.
+
+use std::{
+    ffi::OsString,
+    os::unix::fs::MetadataExt,
+    path::{Path, PathBuf},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use md5::{Digest, Md5};
+use platen_pool::{Command, Folder, Kind, Purpose, Spawner, StartError, Started, Unsound};
+use platen_urp::{Client, Options};
+
+use crate::{
+    config::Config,
+    profile::{self, Template},
+    program::{Installation, find_libreoffice},
+};
+
+/// How LibreOffice processes are started and seen after.
+pub(crate) struct Soffice {
+    config: Config,
+    template: tokio::sync::OnceCell<Template>,
+    version: Mutex<Option<String>>,
+}
+
+/// A process that is ready.
+pub(crate) struct Worker {
+    pub(crate) client: Client,
+    /// Where its results go.
+    pub(crate) folder: PathBuf,
+    pub(crate) jobs: u64,
+    _pipes: PipeFiles,
+}
+
+/// How often a pipe that is not there yet is tried.
+const TRY_EVERY: Duration = Duration::from_millis(10);
+
+/// LibreOffice makes its pipes here, whatever the temporary folder is.
+const PIPE_FOLDER: &str = "/tmp";
+
+impl Soffice {
+    pub(crate) fn new(config: Config) -> Self {
+        Self {
+            config,
+            template: tokio::sync::OnceCell::new(),
+            version: Mutex::new(None),
+        }
+    }
+
+    /// The version that was started last.
+    pub(crate) fn version(&self) -> Option<String> {
+        let version = self.version.lock().unwrap_or_else(PoisonError::into_inner);
+        version.clone()
+    }
+
+    /// The profile to copy; made by a start of its own, once.
+    async fn template(
+        &self,
+        spawner: &Spawner,
+        installation: &Installation,
+    ) -> Result<&Template, StartError> {
+        let make = || make_template(spawner, installation, self.config.start_timeout);
+        self.template.get_or_try_init(make).await
+    }
+}
+
+async fn make_template(
+    spawner: &Spawner,
+    installation: &Installation,
+    timeout: Duration,
+) -> Result<Template, StartError> {
+    let folder = spawner.folder()?;
+    // Beside the folders of the children, so that it goes with the pool.
+    let place = folder.path().parent().unwrap_or(folder.path());
+    let place = place.join("template");
+    let failed = |source| StartError::Folder {
+        path: place.clone(),
+        source,
+    };
+    // What an earlier try left.
+    let _ = std::fs::remove_dir_all(&place);
+    // Not in the folder of the process, which goes as soon as the process ends.
+    let made = place.join("first");
+    profile::write_settings(&made, &installation.version).map_err(failed)?;
+    let overlay = profile::overlay(installation, &place.join("installation"));
+    let overlay = overlay.map_err(failed)?;
+    let launch = Launch::new(&folder, made.clone(), overlay.as_deref());
+    let process = spawner.spawn(launch.command(installation), folder)?;
+    let handle = process.handle().clone();
+    let ready = async {
+        while handle.is_running() && std::fs::metadata(&launch.pipe).is_err() {
+            tokio::time::sleep(TRY_EVERY).await;
+        }
+    };
+    let after = timeout;
+    let in_time = tokio::time::timeout(timeout, ready).await;
+    in_time.map_err(|_| StartError::TimedOut { after })?;
+    let profile = place.join("profile");
+    handle.kill();
+    handle.gone().await;
+    profile::copy(&made, &profile).map_err(failed)?;
+    profile::write_settings(&profile, &installation.version).map_err(failed)?;
+    Ok(Template { profile, overlay })
+}
+
+/// How a process is started.
+struct Launch {
+    name: String,
+    pipe: PathBuf,
+    profile: PathBuf,
+    overlay: Option<PathBuf>,
+    pipes: PipeFiles,
+}
+
+impl Launch {
+    fn new(folder: &Folder, profile: PathBuf, overlay: Option<&Path>) -> Self {
+        static NUMBER: AtomicU64 = AtomicU64::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let name = format!("platen-{}-{number}", std::process::id());
+        let user = std::fs::metadata(folder.path()).map_or(0, |data| data.uid());
+        let pipe = |name: &str| PathBuf::from(format!("{PIPE_FOLDER}/OSL_PIPE_{user}_{name}"));
+        let own = pipe(&single_instance(&profile));
+        let pipe = pipe(&name);
+        Self {
+            pipes: PipeFiles(vec![pipe.clone(), own]),
+            name,
+            pipe,
+            profile,
+            overlay: overlay.map(Path::to_owned),
+        }
+    }
+
+    fn command(&self, installation: &Installation) -> Command {
+        let url = |name: &str, path: &Path| {
+            let mut switch = OsString::from(format!("-env:{name}=file://"));
+            switch.push(path);
+            switch
+        };
+        let command = Command::new(installation.program.clone())
+            .args(["--headless", "--invisible", "--nologo", "--nodefault"])
+            .args(["--norestore", "--nofirststartwizard", "--nolockcheck"])
+            .arg(format!("--accept=pipe,name={};urp;", self.name))
+            .arg(url("UserInstallation", &self.profile))
+            .env("SAL_USE_VCLPLUGIN", "svp");
+        match &self.overlay {
+            Some(overlay) => command.arg(url("BRAND_BASE_DIR", overlay)),
+            None => command,
+        }
+    }
+}
+
+/// The pipe by which a second start would find the first: LibreOffice names it by its profile, with no leading zeros.
+fn single_instance(profile: &Path) -> String {
+    let url = format!("file://{}", profile.display());
+    let units: Vec<u8> = url.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let hash = Md5::digest(&units);
+    let digits: String = hash.iter().map(|byte| format!("{byte:x}")).collect();
+    format!("SingleOfficeIPC_{digits}")
+}
+
+/// Pipes that a killed LibreOffice leaves behind.
+struct PipeFiles(Vec<PathBuf>);
+
+impl Drop for PipeFiles {
+    fn drop(&mut self) {
+        for path in &self.0 {
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
+impl Kind for Soffice {
+    type Child = Worker;
+
+    fn name(&self) -> &'static str {
+        "libreoffice"
+    }
+
+    async fn start(&self, spawner: &Spawner, _: Purpose) -> Result<Started<Worker>, StartError> {
+        let installation = find_libreoffice(self.config.program.as_deref())?;
+        let template = self.template(spawner, &installation).await?;
+        let folder = spawner.folder()?;
+        let path = folder.path().to_owned();
+        let profile = path.join("profile");
+        let launch = Launch::new(&folder, profile, template.overlay.as_deref());
+        let copied = profile::copy(&template.profile, &launch.profile);
+        copied.map_err(|source| StartError::Folder {
+            path: path.clone(),
+            source,
+        })?;
+        let process = spawner.spawn(launch.command(&installation), folder)?;
+        let client = loop {
+            let connected = Client::connect_unix(&launch.pipe, Options::default()).await;
+            match connected {
+                Ok(client) => break client,
+                Err(platen_urp::Error::Connect { .. }) if process.handle().is_running() => {
+                    tokio::time::sleep(TRY_EVERY).await;
+                }
+                Err(_) if !process.handle().is_running() => {
+                    return Err(process.handle().ended_early().await);
+                }
+                Err(error) => return Err(StartError::Unusable(Box::new(error))),
+            }
+        };
+        let version = client.version().await;
+        let version = version.map_err(|error| StartError::Unusable(Box::new(error)))?;
+        let mut last = self.version.lock().unwrap_or_else(PoisonError::into_inner);
+        *last = Some(version);
+        drop(last);
+        Ok(Started {
+            child: Worker {
+                client,
+                folder: path,
+                jobs: 0,
+                _pipes: launch.pipes,
+            },
+            process: Some(process),
+        })
+    }
+
+    async fn probe(&self, worker: &mut Worker) -> Result<(), Unsound> {
+        worker.client.ping().await.map_err(|_| Unsound)
+    }
+
+    /// Its profile and documents are thrown away, so nothing is lost by a kill, which is what follows.
+    async fn stop(&self, worker: Worker) {
+        drop(worker);
+    }
+
+    fn is_alive(&self, worker: &Worker) -> bool {
+        !worker.client.bridge().is_closed()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_second_pipe_is_known() {
+        let name = single_instance(Path::new("/srv/p"));
+        assert_eq!(name, "SingleOfficeIPC_6c41229de41a66afdeca3c4fc6708781");
+    }
+}

@@ -1,0 +1,250 @@
+//! The same bytes for the same document: a pass over the PDF that LibreOffice wrote (ISO 32000-1, section 7.5).
+//!
+//! LibreOffice writes the time into a PDF, identifiers made of it, and fonts in an order that differs between
+//! processes. The pass numbers objects in the order in which they are reached from the catalogue, names font subsets in
+//! that order, and sets the dates to one moment and the identifiers by the content. Streams are copied as they are. What
+//! it does not know it leaves alone: the PDF is then as LibreOffice wrote it.
+
+mod color_profile;
+mod parse;
+
+use std::collections::HashMap;
+
+use parse::{Object, Piece, parse};
+use sha2::{Digest, Sha256};
+
+/// The moment that all dates are set to: the first that a zip file can have, too.
+const MOMENT: &[u8; 14] = b"19800101000000";
+
+/// Digits of a date in XMP stand in the same order, with marks between.
+const XMP_DATES: [&[u8]; 3] = [
+    b"<xmp:CreateDate>",
+    b"<xmp:ModifyDate>",
+    b"<xmp:MetadataDate>",
+];
+const INFO_DATES: [&[u8]; 2] = [b"/CreationDate(D:", b"/ModDate(D:"];
+
+/// Letters before the name of a font of which only a part is embedded, and the plus sign.
+const TAG_BYTES: usize = 7;
+
+/// The PDF with its volatile parts fixed; `None` where it is not of the shape that LibreOffice writes.
+pub(crate) fn pdf(bytes: &[u8]) -> Option<Vec<u8>> {
+    let mut file = parse(bytes)?;
+    file.objects.values_mut().for_each(color_profile::fix);
+    let order = order(&file.trailer, &file.objects);
+    let mut numbers = HashMap::new();
+    for (index, number) in order.iter().enumerate() {
+        numbers.insert(*number, index + 1);
+    }
+    let mut out = Vec::with_capacity(bytes.len());
+    out.extend_from_slice(file.header);
+    let mut tags = Tags::default();
+    let mut offsets = Vec::new();
+    for (index, number) in order.iter().enumerate() {
+        let object = file.objects.get(number)?;
+        offsets.push(out.len());
+        out.extend_from_slice(format!("{} 0 obj\n", index + 1).as_bytes());
+        write_object(&mut out, object, &numbers, &mut tags)?;
+        out.extend_from_slice(b"endobj\n\n");
+    }
+    let id: String = Sha256::digest(&out)[..16]
+        .iter()
+        .map(|byte| format!("{byte:02X}"))
+        .collect();
+    let xref = out.len();
+    out.extend_from_slice(format!("xref\n0 {}\n0000000000 65535 f \n", order.len() + 1).as_bytes());
+    for offset in offsets {
+        out.extend_from_slice(format!("{offset:010} 00000 n \n").as_bytes());
+    }
+    let root = numbers.get(&file.root)?;
+    let info = file.info.and_then(|info| numbers.get(&info));
+    let info = info.map_or_else(String::new, |info| format!("/Info {info} 0 R\n"));
+    let size = order.len() + 1;
+    let trailer = format!(
+        "trailer\n<</Size {size}/Root {root} 0 R\n{info}/ID [ <{id}>\n<{id}> ]\n>>\nstartxref\n{xref}\n%%EOF\n"
+    );
+    out.extend_from_slice(trailer.as_bytes());
+    Some(out)
+}
+
+/// Numbers of the objects, each as it is first reached, depth first, from the trailer.
+fn order(trailer: &[u32], objects: &HashMap<u32, Object<'_>>) -> Vec<u32> {
+    let mut order = Vec::new();
+    let mut seen = HashMap::new();
+    let mut stack: Vec<u32> = trailer.iter().rev().copied().collect();
+    while let Some(number) = stack.pop() {
+        let Some(object) = objects.get(&number) else {
+            continue;
+        };
+        if seen.insert(number, ()).is_some() {
+            continue;
+        }
+        order.push(number);
+        stack.extend(object.pieces.iter().rev().filter_map(|piece| match piece {
+            Piece::Reference(number) => Some(*number),
+            Piece::Bytes(_) => None,
+        }));
+    }
+    order
+}
+
+fn write_object(
+    out: &mut Vec<u8>,
+    object: &Object<'_>,
+    numbers: &HashMap<u32, usize>,
+    tags: &mut Tags,
+) -> Option<()> {
+    for piece in &object.pieces {
+        match piece {
+            Piece::Reference(number) => match numbers.get(number) {
+                Some(number) => out.extend_from_slice(format!("{number} 0 R").as_bytes()),
+                // A reference to nothing is null (section 7.3.10).
+                None => out.extend_from_slice(b"null"),
+            },
+            Piece::Bytes(bytes) => {
+                let start = out.len();
+                out.extend_from_slice(bytes);
+                let written = &mut out[start..];
+                for mark in INFO_DATES {
+                    set_dates(written, mark);
+                }
+                tags.rename(written);
+            }
+        }
+    }
+    if let Some(stream) = &object.stream {
+        out.extend_from_slice(b"stream\n");
+        let start = out.len();
+        out.extend_from_slice(stream);
+        let is_xmp = stream.starts_with(b"<?xpacket");
+        for mark in XMP_DATES.iter().filter(|_| is_xmp) {
+            set_dates(&mut out[start..], mark);
+        }
+        out.extend_from_slice(b"\nendstream\n");
+    }
+    Some(())
+}
+
+/// Sets the digits behind a mark, wherever it is.
+fn set_dates(bytes: &mut [u8], mark: &[u8]) {
+    let mut at = 0;
+    while let Some(found) = find(&bytes[at..], mark) {
+        at += found + mark.len();
+        let digits = bytes[at..].iter_mut().take(19);
+        let digits = digits.filter(|byte| byte.is_ascii_digit());
+        for (digit, wanted) in digits.zip(MOMENT) {
+            *digit = *wanted;
+        }
+    }
+}
+
+fn find(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
+    let first = *wanted.first()?;
+    let mut at = 0;
+    while at + wanted.len() <= bytes.len() {
+        let found = bytes[at..].iter().position(|byte| *byte == first)?;
+        at += found;
+        if bytes[at..].starts_with(wanted) {
+            return Some(at);
+        }
+        at += 1;
+    }
+    None
+}
+
+/// Tags of font subsets, by the order in which they come.
+#[derive(Default)]
+struct Tags(HashMap<Vec<u8>, [u8; TAG_BYTES - 1]>);
+
+impl Tags {
+    fn rename(&mut self, bytes: &mut [u8]) {
+        for mark in [&b"/BaseFont/"[..], b"/FontName/"] {
+            let mut at = 0;
+            while let Some(found) = find(&bytes[at..], mark) {
+                at += found + mark.len();
+                let Some(tag) = bytes.get_mut(at..at + TAG_BYTES) else {
+                    return;
+                };
+                let (letters, plus) = tag.split_at_mut(TAG_BYTES - 1);
+                if plus == b"+" && letters.iter().all(u8::is_ascii_uppercase) {
+                    let next = name(self.0.len());
+                    letters.copy_from_slice(self.0.entry(letters.to_vec()).or_insert(next));
+                }
+            }
+        }
+    }
+}
+
+/// `AAAAAA`, `BAAAAA`, …
+fn name(mut number: usize) -> [u8; TAG_BYTES - 1] {
+    let mut letters = [b'A'; TAG_BYTES - 1];
+    for letter in &mut letters {
+        *letter += u8::try_from(number % 26).unwrap_or(0);
+        number /= 26;
+    }
+    letters
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A file of two objects under some numbers, written at some time.
+    fn sample(catalogue: u32, info: u32, time: &str) -> Vec<u8> {
+        let mut out = b"%PDF-1.6\n".to_vec();
+        let mut entries = vec![(catalogue, "<</Type/Catalog/X 2 0 R>>".to_owned())];
+        entries.push((
+            info,
+            format!("<</Title(a \\) 9 0 R)\n/CreationDate(D:{time}Z')>>"),
+        ));
+        entries.sort();
+        let mut offsets = Vec::new();
+        for (number, text) in &entries {
+            offsets.push((*number, out.len()));
+            out.extend_from_slice(format!("{number} 0 obj\n{text}\nendobj\n\n").as_bytes());
+        }
+        let stream = out.len();
+        out.extend_from_slice(b"5 0 obj\n<</Length 3>>\nstream\n9 R\nendstream\nendobj\n\n");
+        let xref = out.len();
+        out.extend_from_slice(b"xref\n0 6\n0000000000 65535 f \n");
+        for number in 1..6 {
+            let offset = offsets.iter().find(|it| it.0 == number).map(|it| it.1);
+            let offset = if number == 5 { Some(stream) } else { offset };
+            let line = match offset {
+                Some(offset) => format!("{offset:010} 00000 n \n"),
+                None => "0000000000 65535 f \n".to_owned(),
+            };
+            out.extend_from_slice(line.as_bytes());
+        }
+        let trailer = format!(
+            "trailer\n<</Size 6/Root {catalogue} 0 R\n/Info {info} 0 R\n/ID [ <00>\n<00> ]\n>>\nstartxref\n{xref}\n%%EOF\n"
+        );
+        out.extend_from_slice(trailer.as_bytes());
+        out
+    }
+
+    #[test]
+    fn numbers_and_times_do_not_show() {
+        let one = pdf(&sample(1, 4, "20261121180748")).unwrap();
+        let other = pdf(&sample(4, 3, "20270101000000")).unwrap();
+        assert_eq!(one, other);
+        let text = String::from_utf8(one).unwrap();
+        assert!(text.contains("(D:19800101000000Z')"), "{text}");
+        assert!(text.contains("(a \\) 9 0 R)"), "strings are left alone");
+        assert_eq!(pdf(text.as_bytes()).unwrap(), text.as_bytes());
+    }
+
+    #[test]
+    fn what_is_not_known_is_left_alone() {
+        let sound = sample(1, 4, "20261121180748");
+        assert!(pdf(b"").is_none() && pdf(b"%PDF-1.6\nstartxref\n99\n%%EOF").is_none());
+        for end in 0..sound.len() - 7 {
+            assert!(pdf(&sound[..end]).is_none(), "{end}");
+        }
+        for at in 0..sound.len() {
+            let mut changed = sound.clone();
+            changed[at] ^= 0x15;
+            let _ = pdf(&changed);
+        }
+    }
+}

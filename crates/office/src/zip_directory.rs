@@ -1,0 +1,117 @@
+//! The directory at the end of a zip file (APPNOTE.TXT, section 4.3): names and sizes, nothing unpacked.
+
+use std::io::{self, Read, Seek, SeekFrom};
+
+/// A part of a zip file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Entry {
+    pub(crate) name: String,
+    pub(crate) unzipped_bytes: u64,
+    pub(crate) header_at: u64,
+    pub(crate) stored: bool,
+}
+
+/// The directory of a zip file.
+#[derive(Debug)]
+pub(crate) struct Directory {
+    pub(crate) entries: Vec<Entry>,
+    /// Parts that the directory says there are, of which `entries` may hold only some.
+    pub(crate) count: usize,
+    pub(crate) unzipped_bytes: u64,
+}
+
+const END: [u8; 4] = *b"PK\x05\x06";
+const END_BYTES: usize = 22;
+const ENTRY: [u8; 4] = *b"PK\x01\x02";
+const ENTRY_BYTES: usize = 46;
+const LOCAL_BYTES: u64 = 30;
+/// A comment has at most 65,535 bytes.
+const TAIL_BYTES: u64 = 65_535 + END_BYTES as u64;
+/// The directory of 20,000 parts with long names.
+const MAX_DIRECTORY_BYTES: u64 = 8 << 20;
+
+fn u16_at(bytes: &[u8], at: usize) -> u16 {
+    u16::from_le_bytes([bytes[at], bytes[at + 1]])
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+}
+
+/// Reads the directory; `None` where there is none: the file is cut.
+pub(crate) fn read(
+    file: &mut (impl Read + Seek),
+    size_bytes: u64,
+    max_entries: usize,
+) -> io::Result<Option<Directory>> {
+    let tail_at = size_bytes.saturating_sub(TAIL_BYTES);
+    file.seek(SeekFrom::Start(tail_at))?;
+    let mut tail = Vec::new();
+    file.take(TAIL_BYTES).read_to_end(&mut tail)?;
+    let end = tail.windows(4).rposition(|bytes| bytes == END);
+    let Some(end) = end.filter(|at| at + END_BYTES <= tail.len()) else {
+        return Ok(None);
+    };
+    let count = usize::from(u16_at(&tail, end + 10));
+    let length = u64::from(u32_at(&tail, end + 12));
+    let at = u64::from(u32_at(&tail, end + 16));
+    let inside = at.checked_add(length).is_some_and(|it| it <= size_bytes);
+    if !inside || length > MAX_DIRECTORY_BYTES {
+        return Ok(None);
+    }
+    file.seek(SeekFrom::Start(at))?;
+    let mut bytes = vec![0; usize::try_from(length).unwrap_or(0)];
+    file.read_exact(&mut bytes)?;
+    Ok(parse(&bytes, count, max_entries))
+}
+
+fn parse(mut bytes: &[u8], count: usize, max_entries: usize) -> Option<Directory> {
+    let mut entries = Vec::new();
+    let mut unzipped_bytes = 0_u64;
+    for _ in 0..count {
+        if bytes.len() < ENTRY_BYTES || !bytes.starts_with(&ENTRY) {
+            return None;
+        }
+        let size = u64::from(u32_at(bytes, 24));
+        let [name, extra, comment] = [28, 30, 32].map(|at| usize::from(u16_at(bytes, at)));
+        let whole = ENTRY_BYTES + name + extra + comment;
+        if bytes.len() < whole {
+            return None;
+        }
+        unzipped_bytes += size;
+        if entries.len() < max_entries {
+            let name = &bytes[ENTRY_BYTES..ENTRY_BYTES + name];
+            entries.push(Entry {
+                name: String::from_utf8_lossy(name).into_owned(),
+                unzipped_bytes: size,
+                header_at: u64::from(u32_at(bytes, 42)),
+                stored: u16_at(bytes, 10) == 0,
+            });
+        }
+        bytes = &bytes[whole..];
+    }
+    Some(Directory {
+        entries,
+        count,
+        unzipped_bytes,
+    })
+}
+
+/// The bytes of a short part that is not compressed, such as `mimetype`.
+pub(crate) fn stored_text(
+    file: &mut (impl Read + Seek),
+    entry: &Entry,
+    max_bytes: u64,
+) -> io::Result<Option<String>> {
+    if !entry.stored || entry.unzipped_bytes > max_bytes {
+        return Ok(None);
+    }
+    file.seek(SeekFrom::Start(entry.header_at))?;
+    let mut local = [0; LOCAL_BYTES as usize];
+    file.read_exact(&mut local)?;
+    let skip = i64::from(u16_at(&local, 26)) + i64::from(u16_at(&local, 28));
+    file.seek(SeekFrom::Current(skip))?;
+    let mut text = Vec::new();
+    file.take(entry.unzipped_bytes).read_to_end(&mut text)?;
+    Ok(String::from_utf8(text).ok())
+}

@@ -1,0 +1,198 @@
+//! Every target, the options, documents with comments, the same bytes every time.
+
+use bytes::Bytes;
+use platen_office::{Source, Target, Transfer};
+
+use crate::fixture::{
+    bench, bytes, docx, docx_with, flat_sheet, flat_slides, flat_text, job, pages, small,
+};
+
+fn contains(bytes: &[u8], text: &str) -> bool {
+    bytes.windows(text.len()).any(|it| it == text.as_bytes())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_family_becomes_every_target() {
+    let Some(bench) = bench(small()).await else {
+        return;
+    };
+    let row = r#"<table:table-row><table:table-cell office:value-type="string"><text:p>cell</text:p></table:table-cell></table:table-row>"#;
+    let cases: [(Bytes, &[Target]); 3] = {
+        use Target::{
+            Csv, Docx, Epub, Html, Jpg, Odp, Ods, Odt, Pdf, Png, Pptx, Rtf, Svg, Txt, Xlsx,
+        };
+        [
+            (docx(3), &[Pdf, Docx, Odt, Rtf, Html, Txt, Png, Jpg, Epub]),
+            (flat_sheet(row), &[Pdf, Xlsx, Ods, Csv, Html, Png]),
+            (flat_slides(), &[Pdf, Pptx, Odp, Png, Svg]),
+        ]
+    };
+    for (document, targets) in cases {
+        for target in targets {
+            let made = bench.convert(document.clone(), *target).await;
+            let made = made.unwrap_or_else(|error| panic!("{target:?}: {error}"));
+            let start: &[u8] = match target {
+                Target::Pdf => b"%PDF-",
+                Target::Rtf => b"{\\rtf",
+                Target::Html => b"<!DOCTYPE",
+                Target::Txt => b"\xef\xbb\xbfParagraph",
+                Target::Csv => b"cell",
+                Target::Png => b"\x89PNG",
+                Target::Jpg => b"\xff\xd8",
+                Target::Svg => b"<?xml",
+                _ => b"PK\x03\x04",
+            };
+            assert!(
+                made.starts_with(start)
+                    || (*target == Target::Txt && made.starts_with(b"Paragraph")),
+                "{target:?}: {:?}",
+                &made[..made.len().min(20)]
+            );
+        }
+    }
+    // What was made is taken again.
+    for target in [
+        Target::Odt,
+        Target::Docx,
+        Target::Rtf,
+        Target::Html,
+        Target::Txt,
+    ] {
+        let made = bench.convert(docx(3), target).await.unwrap();
+        let pdf = bench.with(made, Some("a.txt"), Target::Pdf, &[]).await;
+        assert!(
+            pdf.unwrap_or_else(|error| panic!("{target:?}: {error}"))
+                .starts_with(b"%PDF")
+        );
+    }
+    let error = bench.convert(docx(1), Target::Xlsx).await.unwrap_err();
+    assert_eq!(error.code(), "conversion-impossible");
+    bench.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn options_change_the_pdf() {
+    let Some(bench) = bench(small()).await else {
+        return;
+    };
+    let long = docx(300);
+    let all = bench.convert(long.clone(), Target::Pdf).await.unwrap();
+    let whole = pages(&all);
+    assert!(whole > 5, "{whole}");
+    let with = async |options: &[(&str, &str)]| {
+        bench
+            .with(long.clone(), None, Target::Pdf, options)
+            .await
+            .unwrap()
+    };
+    assert_eq!(pages(&with(&[("pages", "2-3,5")]).await), 3);
+    assert!(contains(
+        &with(&[("pdf_a", "2b")]).await,
+        "<pdfaid:part>2</pdfaid:part>"
+    ));
+    let accessible = with(&[("pdf_ua", "true")]).await;
+    assert!(contains(&accessible, "pdfuaid:part") && contains(&accessible, "/StructTreeRoot"));
+    assert!(pages(&with(&[("landscape", "true")]).await) > whole);
+    assert!(contains(&with(&[("open_password", "x")]).await, "/Encrypt"));
+    let error = bench
+        .with(long.clone(), None, Target::Pdf, &[("pages", "900-901")])
+        .await;
+    assert_eq!(error.unwrap_err().code(), "document-not-stored");
+    let locked = bench
+        .with(docx(1), None, Target::Docx, &[("result_password", "key")])
+        .await;
+    let locked = locked.unwrap();
+    let error = bench
+        .with(locked.clone(), Some("a.docx"), Target::Pdf, &[])
+        .await;
+    assert_eq!(error.unwrap_err().code(), "password-needed");
+    let open = bench
+        .with(locked, Some("a.docx"), Target::Pdf, &[("password", "key")])
+        .await;
+    assert!(open.unwrap().starts_with(b"%PDF"));
+    bench.close().await;
+}
+
+/// A LibreOffice that is installed without its window aborts on these, unless it is helped.
+#[tokio::test(flavor = "multi_thread")]
+async fn documents_with_comments() {
+    let Some(bench) = bench(small()).await else {
+        return;
+    };
+    let comment = "<office:annotation><dc:creator>A</dc:creator><dc:date>2020-01-01T00:00:00</dc:date><text:p>note</text:p></office:annotation>";
+    let text = flat_text(&format!("<text:p>{comment}Text</text:p>"));
+    for _ in 0..3 {
+        let pdf = bench.convert(text.clone(), Target::Pdf).await.unwrap();
+        assert!(pdf.starts_with(b"%PDF"));
+    }
+    assert_eq!(bench.office.status().pool.retries, 0);
+    bench.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_transfer_gives_the_same() {
+    let Some(bench) = bench(small()).await else {
+        return;
+    };
+    let path = bench.folder.path().join("letter ä.docx");
+    std::fs::write(&path, docx(20)).unwrap();
+    let mut results = Vec::new();
+    for source in [Source::Bytes(docx(20)), Source::Path(path.clone())] {
+        for input in [Transfer::File, Transfer::Stream] {
+            for output in [Transfer::File, Transfer::Stream] {
+                let mut job = job(Bytes::new(), Target::Pdf, &[]);
+                (job.source, job.io) = (source.clone(), (input, output));
+                let document = bench.office.convert(job).await.unwrap();
+                assert!(document.times.total >= document.times.phases.total());
+                results.push(bytes(document));
+            }
+        }
+    }
+    assert!(results.iter().all(|it| *it == results[0]));
+    std::fs::remove_file(path).unwrap();
+    bench.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_same_bytes_from_every_process() {
+    let fonts = [
+        "Liberation Serif",
+        "Liberation Sans",
+        "Liberation Mono",
+        "DejaVu Sans",
+        "Carlito",
+        "Caladea",
+    ];
+    let mut body = String::new();
+    for number in 0..200 {
+        let font = fonts[number % fonts.len()];
+        let bold = if number % 4 == 0 { "<w:b/>" } else { "" };
+        let italic = if number % 3 == 0 { "<w:i/>" } else { "" };
+        body.push_str(&format!(
+            r#"<w:p><w:r><w:rPr><w:rFonts w:ascii="{font}" w:hAnsi="{font}"/>{bold}{italic}</w:rPr><w:t>Paragraph {number} in {font}.</w:t></w:r></w:p>"#
+        ));
+    }
+    let document = docx_with(&body, "", "", "");
+    for options in [
+        &[][..],
+        &[("pdf_a", "2b")],
+        &[("pdf_ua", "true"), ("bookmarks", "true")],
+    ] {
+        let mut results = Vec::new();
+        for _ in 0..3 {
+            let Some(bench) = bench(small()).await else {
+                return;
+            };
+            for _ in 0..2 {
+                let pdf = bench
+                    .with(document.clone(), None, Target::Pdf, options)
+                    .await;
+                results.push(pdf.unwrap());
+                tokio::time::sleep(std::time::Duration::from_millis(600)).await;
+            }
+            bench.close().await;
+        }
+        let same = results.iter().filter(|it| **it == results[0]).count();
+        assert_eq!(same, results.len(), "{options:?}");
+    }
+}

@@ -1,0 +1,246 @@
+//! Documents and a converter for the tests.
+
+use std::{
+    io::{Cursor, Write as _},
+    path::Path,
+    time::Duration,
+};
+
+use bytes::Bytes;
+use platen_office::{
+    Body, Config, Document, Error, Job, Office, Options, Source, Target, detect_launcher,
+};
+use zip::write::SimpleFileOptions;
+
+/// Generous: no test is about speed.
+pub const PATIENCE: Duration = Duration::from_secs(120);
+
+/// A converter with a folder of its own; `None`, said aloud, where LibreOffice is not installed.
+pub struct Bench {
+    pub office: Office,
+    pub folder: tempfile::TempDir,
+}
+
+pub async fn bench(config: Config) -> Option<Bench> {
+    if platen_office::find_libreoffice(None).is_err() {
+        assert!(
+            std::env::var_os("REQUIRE_ALL").is_none(),
+            "LibreOffice is not installed"
+        );
+        eprintln!("SKIP: LibreOffice is not installed");
+        return None;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let launcher = detect_launcher().await;
+    let office = Office::new(config, launcher, folder.path()).unwrap();
+    Some(Bench { office, folder })
+}
+
+/// One process and one spare.
+pub fn small() -> Config {
+    Config {
+        slots: 1,
+        reserved: 0,
+        ..Config::default()
+    }
+}
+
+impl Bench {
+    pub async fn convert(&self, input: Bytes, target: Target) -> Result<Bytes, Error> {
+        self.with(input, None, target, &[]).await
+    }
+
+    pub async fn with(
+        &self,
+        input: Bytes,
+        name: Option<&str>,
+        target: Target,
+        options: &[(&str, &str)],
+    ) -> Result<Bytes, Error> {
+        let mut job = job(input, target, options);
+        job.name = name.map(str::to_owned);
+        self.office.convert(job).await.map(bytes)
+    }
+
+    /// Our LibreOffice processes, alive or dead but not reaped.
+    pub fn processes(&self) -> Vec<(u32, char)> {
+        let mark = self.folder.path().display().to_string();
+        let mut found = Vec::new();
+        for entry in std::fs::read_dir("/proc").unwrap().flatten() {
+            let Ok(pid) = entry.file_name().to_string_lossy().parse::<u32>() else {
+                continue;
+            };
+            let stat = std::fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
+            let Some((_, rest)) = stat.rsplit_once(") ") else {
+                continue;
+            };
+            let state = rest.chars().next().unwrap_or('?');
+            let parent = rest.split(' ').nth(1).and_then(|it| it.parse::<u32>().ok());
+            let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+            let ours = String::from_utf8_lossy(&line).contains(&mark);
+            if ours || (state == 'Z' && parent == Some(std::process::id())) {
+                found.push((pid, state));
+            }
+        }
+        found
+    }
+
+    /// The first of them that works.
+    pub fn pids(&self) -> Vec<u32> {
+        let processes = self.processes();
+        processes
+            .iter()
+            .filter(|it| it.1 != 'Z')
+            .map(|it| it.0)
+            .collect()
+    }
+
+    /// Ends the converter; nothing of it may be left.
+    pub async fn close(self) {
+        let pipes = pipes();
+        self.office.shutdown(Duration::from_secs(20)).await;
+        let mut left = self.processes();
+        for _ in 0..200 {
+            if left.is_empty() {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            left = self.processes();
+        }
+        assert!(left.is_empty(), "{left:?}");
+        drop(self.office);
+        let files: Vec<_> = std::fs::read_dir(self.folder.path())
+            .unwrap()
+            .flatten()
+            .collect();
+        assert!(files.is_empty(), "{files:?}");
+        let mark = self.folder.path().display().to_string();
+        drop(self.folder);
+        assert!(!Path::new(&mark).exists());
+        assert!(pipes.is_empty() || self::pipes().len() < pipes.len());
+    }
+}
+
+/// Pipes of this process's converters.
+pub fn pipes() -> Vec<String> {
+    let mark = format!("_platen-{}-", std::process::id());
+    let entries = std::fs::read_dir("/tmp").unwrap().flatten();
+    let names = entries.map(|it| it.file_name().to_string_lossy().into_owned());
+    names
+        .filter(|it| it.starts_with("OSL_PIPE") && it.contains(&mark))
+        .collect()
+}
+
+pub fn job(input: Bytes, target: Target, options: &[(&str, &str)]) -> Job {
+    let mut set = Options::default();
+    for (name, value) in options {
+        set.set(name, value).unwrap();
+    }
+    let mut job = Job::new(Source::Bytes(input), target);
+    (job.options, job.timeout) = (set, PATIENCE);
+    job
+}
+
+pub fn bytes(document: Document) -> Bytes {
+    match document.body {
+        Body::Bytes(bytes) => bytes,
+        Body::File(mut file) => {
+            let mut bytes = Vec::new();
+            std::io::Read::read_to_end(&mut file, &mut bytes).unwrap();
+            bytes.into()
+        }
+    }
+}
+
+pub fn zip(parts: &[(&str, &[u8])]) -> Bytes {
+    let mut writer = zip::ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, bytes) in parts {
+        let stored = zip::CompressionMethod::Stored;
+        let deflated = zip::CompressionMethod::Deflated;
+        let method = if *name == "mimetype" {
+            stored
+        } else {
+            deflated
+        };
+        let options = SimpleFileOptions::default().compression_method(method);
+        writer.start_file(*name, options).unwrap();
+        writer.write_all(bytes).unwrap();
+    }
+    writer.finish().unwrap().into_inner().into()
+}
+
+const TYPES: &str = r#"<?xml version="1.0" encoding="UTF-8"?><Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml" ContentType="application/xml"/><Override PartName="/word/document.xml" ContentType="application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"/><Override PartName="/word/settings.xml" ContentType="application/vnd.openxmlformats-officedocument.wordprocessingml.settings+xml"/></Types>"#;
+const RELATIONS: &str = r#"<?xml version="1.0" encoding="UTF-8"?><Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="rId1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" Target="word/document.xml"/></Relationships>"#;
+
+/// A docx with a body, and relations of the document and of its settings.
+pub fn docx_with(body: &str, relations: &str, settings_relations: &str, settings: &str) -> Bytes {
+    let document = format!(
+        r#"<?xml version="1.0" encoding="UTF-8"?><w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships" xmlns:wp="http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing" xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main" xmlns:pic="http://schemas.openxmlformats.org/drawingml/2006/picture"><w:body>{body}<w:sectPr><w:pgSz w:w="11906" w:h="16838"/></w:sectPr></w:body></w:document>"#
+    );
+    let list = |relations: &str| {
+        format!(
+            r#"<?xml version="1.0" encoding="UTF-8"?><Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="rIdS" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/settings" Target="settings.xml"/>{relations}</Relationships>"#
+        )
+    };
+    let settings = format!(
+        r#"<?xml version="1.0" encoding="UTF-8"?><w:settings xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships">{settings}</w:settings>"#
+    );
+    let settings_relations = format!(
+        r#"<?xml version="1.0" encoding="UTF-8"?><Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">{settings_relations}</Relationships>"#
+    );
+    zip(&[
+        ("[Content_Types].xml", TYPES.as_bytes()),
+        ("_rels/.rels", RELATIONS.as_bytes()),
+        ("word/document.xml", document.as_bytes()),
+        ("word/_rels/document.xml.rels", list(relations).as_bytes()),
+        ("word/settings.xml", settings.as_bytes()),
+        (
+            "word/_rels/settings.xml.rels",
+            settings_relations.as_bytes(),
+        ),
+    ])
+}
+
+/// A docx of paragraphs.
+pub fn docx(paragraphs: usize) -> Bytes {
+    let mut body = String::new();
+    for number in 1..=paragraphs {
+        body.push_str(&format!(
+            "<w:p><w:r><w:t>Paragraph {number}: the quick brown fox jumps over the lazy dog.</w:t></w:r></w:p>"
+        ));
+    }
+    docx_with(&body, "", "", "")
+}
+
+/// A flat text of OpenDocument.
+pub fn flat_text(body: &str) -> Bytes {
+    format!(
+        r#"<?xml version="1.0" encoding="UTF-8"?><office:document xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0" xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0" xmlns:dc="http://purl.org/dc/elements/1.1/" office:version="1.2" office:mimetype="application/vnd.oasis.opendocument.text"><office:body><office:text>{body}</office:text></office:body></office:document>"#
+    )
+    .into()
+}
+
+/// A flat spreadsheet of OpenDocument.
+pub fn flat_sheet(rows: &str) -> Bytes {
+    format!(
+        r#"<?xml version="1.0" encoding="UTF-8"?><office:document xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0" xmlns:table="urn:oasis:names:tc:opendocument:xmlns:table:1.0" xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0" office:version="1.2" office:mimetype="application/vnd.oasis.opendocument.spreadsheet"><office:body><office:spreadsheet><table:table table:name="One">{rows}</table:table></office:spreadsheet></office:body></office:document>"#
+    )
+    .into()
+}
+
+/// A flat presentation of OpenDocument, of one slide.
+pub fn flat_slides() -> Bytes {
+    r#"<?xml version="1.0" encoding="UTF-8"?><office:document xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0" xmlns:draw="urn:oasis:names:tc:opendocument:xmlns:drawing:1.0" xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0" xmlns:svg="urn:oasis:names:tc:opendocument:xmlns:svg-compatible:1.0" office:version="1.2" office:mimetype="application/vnd.oasis.opendocument.presentation"><office:body><office:presentation><draw:page draw:name="p1"><draw:frame svg:width="10cm" svg:height="3cm" svg:x="2cm" svg:y="2cm"><draw:text-box><text:p>A slide</text:p></draw:text-box></draw:frame></draw:page></office:presentation></office:body></office:document>"#.into()
+}
+
+/// Pages of a PDF as LibreOffice writes it.
+pub fn pages(pdf: &[u8]) -> usize {
+    let marks = [
+        &b"/Type/Page/"[..],
+        b"/Type/Page\n",
+        b"/Type/Page>",
+        b"/Type/Page ",
+    ];
+    let count = |mark: &[u8]| pdf.windows(mark.len()).filter(|it| *it == mark).count();
+    marks.iter().map(|mark| count(mark)).sum()
+}

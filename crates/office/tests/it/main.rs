@@ -1,0 +1,7 @@
+//! Conversions by real LibreOffice processes.
+
+mod bad_input;
+mod convert;
+mod deaths;
+mod fixture;
+mod soak;

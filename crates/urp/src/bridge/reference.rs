@@ -1,0 +1,168 @@
+//! References to the peer's objects.
+
+use std::sync::Arc;
+
+use super::Inner;
+use crate::{
+    Error,
+    codec::{Any, Oid, Tid, Type, TypeClass, Value, registry},
+    error::Exception,
+};
+
+const ROOT: &str = "com.sun.star.uno.XInterface";
+
+/// A reference to an object of the peer by one of its interfaces; given back when it is dropped.
+pub struct Reference {
+    inner: Arc<Inner>,
+    oid: Oid,
+    interface: Type,
+    thread: Option<Tid>,
+    counted: bool,
+}
+
+impl Reference {
+    pub(super) fn new(inner: &Arc<Inner>, oid: Oid, interface: Type) -> Self {
+        Self {
+            inner: Arc::clone(inner),
+            oid,
+            interface,
+            thread: None,
+            counted: true,
+        }
+    }
+
+    /// An object known by its name, which nobody handed out.
+    pub(super) fn initial(inner: &Arc<Inner>, name: &str) -> Self {
+        let interface = Type::interface(ROOT);
+        let mut reference = Self::new(inner, name.into(), interface);
+        reference.counted = false;
+        reference
+    }
+
+    /// Calls run in a thread of the peer that waits for us.
+    pub(super) fn in_thread(mut self, tid: &Tid) -> Self {
+        self.thread = Some(tid.clone());
+        self
+    }
+
+    /// Calls a function by its name; gives the returned value, then the `out` and `inout` parameters.
+    ///
+    /// # Errors
+    /// An exception, a broken connection, arguments that do not fit.
+    pub async fn call(&self, function: &str, arguments: Vec<Value>) -> Result<Vec<Value>, Error> {
+        let name = self.interface.name();
+        // An interface that the table lacks still has what all interfaces have.
+        let function = registry()
+            .function_named(name, function)
+            .or_else(|| registry().function_named(ROOT, function));
+        let function = function.ok_or(Error::Option("the interface has no such function"))?;
+        let thread = self.thread.as_ref();
+        let inner = &self.inner;
+        let called = inner.call(thread, &self.oid, &self.interface, function, &arguments);
+        called.await
+    }
+
+    /// Calls a function that gives one value.
+    ///
+    /// # Errors
+    /// See [`Reference::call`].
+    pub async fn get(&self, function: &'static str, arguments: Vec<Value>) -> Result<Value, Error> {
+        let values = self.call(function, arguments).await?;
+        let first = values.into_iter().next();
+        first.ok_or(Error::Unexpected(function))
+    }
+
+    /// Calls a function that gives a reference; `None` is the null reference.
+    ///
+    /// # Errors
+    /// See [`Reference::call`].
+    pub async fn get_reference(
+        &self,
+        function: &'static str,
+        arguments: Vec<Value>,
+        interface: &str,
+    ) -> Result<Option<Self>, Error> {
+        let value = self.get(function, arguments).await?;
+        self.adopt(value, interface)
+            .ok_or(Error::Unexpected(function))
+    }
+
+    /// Takes over a reference that the peer gave, in an any or alone; the outer `None` is anything but a reference.
+    #[must_use]
+    pub fn adopt(&self, value: Value, interface: &str) -> Option<Option<Self>> {
+        match value {
+            Value::Interface(None) => Some(None),
+            Value::Interface(Some(oid)) => Some(Some(self.beside(oid, Type::interface(interface)))),
+            Value::Any(any) if any.ty.class() == TypeClass::Interface => {
+                let Any { ty, value } = *any;
+                match value {
+                    Value::Interface(Some(oid)) => Some(Some(self.beside(oid, ty))),
+                    _ => Some(None),
+                }
+            }
+            Value::Any(any) if any.ty.class() == TypeClass::Void => Some(None),
+            _ => None,
+        }
+    }
+
+    fn beside(&self, oid: Oid, interface: Type) -> Self {
+        let mut reference = Self::new(&self.inner, oid, interface);
+        reference.thread = self.thread.clone();
+        reference
+    }
+
+    /// The same object by another interface.
+    ///
+    /// # Errors
+    /// It does not have it, or the connection is broken.
+    pub async fn query(&self, interface: &str) -> Result<Self, Error> {
+        let found = self.find(interface).await?;
+        found.ok_or_else(|| Error::NoInterface(interface.to_owned()))
+    }
+
+    /// The same object by another interface, if it has it.
+    ///
+    /// # Errors
+    /// The connection is broken.
+    pub async fn find(&self, interface: &str) -> Result<Option<Self>, Error> {
+        let wanted = vec![Value::Type(Type::interface(interface))];
+        self.get_reference("queryInterface", wanted, interface)
+            .await
+    }
+
+    /// As an argument. The object must have been asked for the parameter's interface before, by [`Reference::query`].
+    #[must_use]
+    pub fn value(&self) -> Value {
+        Value::Interface(Some(self.oid.clone()))
+    }
+
+    /// As an argument of type any.
+    #[must_use]
+    pub fn any(&self) -> Any {
+        Any::new(self.interface.clone(), self.value())
+    }
+}
+
+impl Drop for Reference {
+    fn drop(&mut self) {
+        if self.counted {
+            let mut state = self.inner.state();
+            state.release(&self.oid, &self.interface);
+        }
+    }
+}
+
+/// Type and text of an exception.
+pub(crate) fn describe(exception: &Any) -> Exception {
+    let message = match &exception.value {
+        Value::Struct(members) => match members.first() {
+            Some(Value::String(message)) => message.clone(),
+            _ => String::new(),
+        },
+        _ => String::new(),
+    };
+    Exception {
+        name: exception.ty.name().to_owned(),
+        message,
+    }
+}

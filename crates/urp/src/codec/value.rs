@@ -1,0 +1,141 @@
+//! UNO values as they travel.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use super::types::{Type, TypeClass};
+
+/// Names an object on the connection: theirs as they named it, ours as we did.
+pub type Oid = Arc<str>;
+
+/// Names a thread of calls.
+pub type Tid = Arc<[u8]>;
+
+/// A value. Its type is known from the signature, or from the any that holds it.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "the names of UNO's types")]
+pub enum Value {
+    Void,
+    Char(u16),
+    Boolean(bool),
+    Byte(u8),
+    Short(i16),
+    UnsignedShort(u16),
+    Long(i32),
+    UnsignedLong(u32),
+    Hyper(i64),
+    UnsignedHyper(u64),
+    Float(f32),
+    Double(f64),
+    String(String),
+    Type(Type),
+    Any(Box<Any>),
+    Enum(i32),
+    /// A struct or an exception: its members in order, those of the base first.
+    Struct(Vec<Value>),
+    /// A sequence of anything but bytes.
+    Sequence(Vec<Value>),
+    /// A sequence of bytes.
+    Bytes(Bytes),
+    /// A reference; `None` is the null reference.
+    Interface(Option<Oid>),
+}
+
+/// A value with its type.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Any {
+    /// Type of `value`.
+    pub ty: Type,
+    /// The value.
+    pub value: Value,
+}
+
+impl Any {
+    /// The any that holds nothing.
+    #[must_use]
+    pub fn void() -> Self {
+        Self {
+            ty: Type::simple(TypeClass::Void),
+            value: Value::Void,
+        }
+    }
+
+    /// An any of a type.
+    #[must_use]
+    pub fn new(ty: Type, value: Value) -> Self {
+        Self { ty, value }
+    }
+
+    /// An any with a reference of an interface's type.
+    #[must_use]
+    pub fn interface(name: &str, oid: Oid) -> Self {
+        Self::new(Type::interface(name), Value::Interface(Some(oid)))
+    }
+
+    /// The text it holds.
+    #[must_use]
+    pub fn as_str(&self) -> Option<&str> {
+        match &self.value {
+            Value::String(text) => Some(text),
+            _ => None,
+        }
+    }
+}
+
+impl From<bool> for Any {
+    fn from(value: bool) -> Self {
+        Self::new(Type::simple(TypeClass::Boolean), Value::Boolean(value))
+    }
+}
+
+impl From<i16> for Any {
+    fn from(value: i16) -> Self {
+        Self::new(Type::simple(TypeClass::Short), Value::Short(value))
+    }
+}
+
+impl From<i32> for Any {
+    fn from(value: i32) -> Self {
+        Self::new(Type::simple(TypeClass::Long), Value::Long(value))
+    }
+}
+
+impl From<f64> for Any {
+    fn from(value: f64) -> Self {
+        Self::new(Type::simple(TypeClass::Double), Value::Double(value))
+    }
+}
+
+impl From<&str> for Any {
+    fn from(value: &str) -> Self {
+        value.to_owned().into()
+    }
+}
+
+impl From<String> for Any {
+    fn from(value: String) -> Self {
+        Self::new(Type::simple(TypeClass::String), Value::String(value))
+    }
+}
+
+impl From<Bytes> for Any {
+    fn from(value: Bytes) -> Self {
+        Self::new(
+            Type::named(TypeClass::Sequence, "[]byte"),
+            Value::Bytes(value),
+        )
+    }
+}
+
+impl From<Any> for Value {
+    fn from(any: Any) -> Self {
+        Self::Any(Box::new(any))
+    }
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Self {
+        Self::String(text.to_owned())
+    }
+}

@@ -1,0 +1,317 @@
+//! The conversion of a document: put, load, store, get, close.
+
+use std::{
+    fmt,
+    sync::Mutex,
+    time::{Duration, Instant},
+};
+
+use bytes::Bytes;
+
+use crate::{
+    Client, Document, Error, Exception, Input, Output, Property, Setting, Transfer,
+    interaction::Interaction,
+    property::properties_any,
+    transfer::{Sink, Source},
+};
+
+/// What to do with a document.
+#[derive(Clone, Debug, Default)]
+pub struct Conversion {
+    /// Name of the export filter, such as `writer_pdf_Export`.
+    pub filter: String,
+    /// Options of the export filter.
+    pub filter_data: Vec<Property>,
+    /// More properties of the export, beside the filter and its data; such as `FilterOptions`.
+    pub store: Vec<Property>,
+    /// Name of the import filter. Without it LibreOffice guesses, which is slow, and wrong for some streams.
+    pub import_filter: Option<String>,
+    /// More properties of the import.
+    pub load: Vec<Property>,
+    /// Password of the document.
+    pub password: Option<String>,
+    /// Whether a damaged document is repaired as far as that goes.
+    pub repair: bool,
+    /// Whether indexes are brought up to date.
+    pub update_indexes: bool,
+    /// Whether pages are turned to landscape.
+    pub landscape: bool,
+    /// Settings that are changed before, and stay changed.
+    pub settings: Vec<Setting>,
+    /// How the input travels.
+    pub input: Transfer,
+    /// How the output travels.
+    pub output: Transfer,
+    /// How long all of it may take. Afterwards LibreOffice is still busy: end its process.
+    pub timeout: Option<Duration>,
+}
+
+/// A phase of a conversion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// The input goes to LibreOffice.
+    Put,
+    /// LibreOffice opens the document.
+    Load,
+    /// LibreOffice writes the result.
+    Store,
+    /// The output comes from LibreOffice.
+    Get,
+    /// LibreOffice closes the document.
+    Close,
+}
+
+impl fmt::Display for Phase {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Put => "put",
+            Self::Load => "load",
+            Self::Store => "store",
+            Self::Get => "get",
+            Self::Close => "close",
+        })
+    }
+}
+
+/// How long each phase took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Phases {
+    /// The input went to LibreOffice.
+    pub put: Duration,
+    /// LibreOffice opened the document.
+    pub load: Duration,
+    /// LibreOffice wrote the result, after any changes that were wanted.
+    pub store: Duration,
+    /// The output came from LibreOffice.
+    pub get: Duration,
+    /// LibreOffice closed the document.
+    pub close: Duration,
+}
+
+impl Phases {
+    /// All together.
+    #[must_use]
+    pub fn total(&self) -> Duration {
+        self.put + self.load + self.store + self.get + self.close
+    }
+}
+
+/// A conversion that was done.
+#[derive(Clone, Debug)]
+pub struct Converted {
+    /// The result, if it was wanted in memory.
+    pub bytes: Option<Bytes>,
+    /// Size of the result, if it came through us.
+    pub size_bytes: Option<u64>,
+    /// How long each phase took.
+    pub phases: Phases,
+    /// Calls of LibreOffice that read the input, if it was a stream of ours.
+    pub input_calls: u64,
+}
+
+/// Where a conversion is, seen from outside, since a timeout cuts it anywhere.
+struct Progress {
+    phase: Mutex<(Phase, Instant, Phases)>,
+}
+
+impl Progress {
+    fn new() -> Self {
+        let phase = Mutex::new((Phase::Put, Instant::now(), Phases::default()));
+        Self { phase }
+    }
+
+    /// Ends a phase and begins the next.
+    fn next(&self, next: Phase) -> Phases {
+        let mut progress = match self.phase.lock() {
+            Ok(progress) => progress,
+            Err(poisoned) => poisoned.into_inner(),
+        };
+        let (phase, since, phases) = &mut *progress;
+        let now = Instant::now();
+        let spent = now - *since;
+        match phase {
+            Phase::Put => phases.put += spent,
+            Phase::Load => phases.load += spent,
+            Phase::Store => phases.store += spent,
+            Phase::Get => phases.get += spent,
+            Phase::Close => phases.close += spent,
+        }
+        (*phase, *since) = (next, now);
+        *phases
+    }
+
+    fn phase(&self) -> Phase {
+        match self.phase.lock() {
+            Ok(progress) => progress.0,
+            Err(poisoned) => poisoned.into_inner().0,
+        }
+    }
+}
+
+impl Client {
+    /// Converts a document.
+    ///
+    /// Dropping the future leaves LibreOffice at work; end its process, or connect anew and call
+    /// [`Client::close_documents`] once it answers.
+    ///
+    /// # Errors
+    /// See [`Error`]: what the document lacks, what LibreOffice says, what became of the connection.
+    pub async fn convert(
+        &self,
+        input: Input,
+        output: Output,
+        conversion: &Conversion,
+    ) -> Result<Converted, Error> {
+        let progress = Progress::new();
+        let work = self.work(input, output, conversion, &progress);
+        let Some(limit) = conversion.timeout else {
+            return work.await;
+        };
+        match tokio::time::timeout(limit, work).await {
+            Ok(done) => done,
+            Err(_) => Err(Error::Timeout {
+                phase: progress.phase(),
+                limit,
+            }),
+        }
+    }
+
+    async fn work(
+        &self,
+        input: Input,
+        output: Output,
+        conversion: &Conversion,
+        progress: &Progress,
+    ) -> Result<Converted, Error> {
+        if !conversion.settings.is_empty() {
+            self.change_settings(&conversion.settings).await?;
+        }
+        let path = match &input {
+            Input::Path(path) => Some(path.clone()),
+            _ => None,
+        };
+        let import_filter = conversion.import_filter.as_deref();
+        let source = Source::put(self, input, conversion.input, import_filter).await?;
+        progress.next(Phase::Load);
+        let loaded = self.open(&source, conversion).await;
+        let document = match loaded {
+            Err(Error::UnknownFormat(_)) if path.as_deref().is_some_and(|it| !it.exists()) => {
+                let path = path.unwrap_or_default();
+                return Err(Error::Missing(path.display().to_string()));
+            }
+            loaded => loaded?,
+        };
+        progress.next(Phase::Store);
+        let stored = self.write(&document, output, conversion).await;
+        progress.next(Phase::Get);
+        let got = match stored {
+            Ok(sink) => sink.get().await,
+            Err(error) => Err(error),
+        };
+        progress.next(Phase::Close);
+        let closed = match got {
+            // A connection that is broken closes nothing.
+            Err(Error::Closed(_) | Error::Protocol(_) | Error::Silent(_)) => Ok(()),
+            _ => document.close().await,
+        };
+        let input_failure = source.stream.as_ref().and_then(|it| it.failure());
+        let (bytes, size_bytes) = match (got, input_failure) {
+            (Err(_), Some(failure)) => return Err(Error::Input(failure)),
+            (got, _) => got?,
+        };
+        closed?;
+        let input_calls = source.stream.as_ref().map_or(0, |it| it.calls());
+        drop(source);
+        self.bridge.flush().await?;
+        Ok(Converted {
+            bytes,
+            size_bytes,
+            input_calls,
+            phases: progress.next(Phase::Close),
+        })
+    }
+
+    async fn open(&self, source: &Source, conversion: &Conversion) -> Result<Document, Error> {
+        let interaction = Interaction::new(conversion.repair);
+        let export = self.bridge.export(interaction.clone())?;
+        let mut options = Vec::new();
+        if let Some(filter) = &conversion.import_filter {
+            options.push(Property::new("FilterName", filter.as_str()));
+        }
+        // Macros never run, and links are never updated.
+        options.extend([
+            Property::new("Hidden", true),
+            Property::new("ReadOnly", true),
+            Property::new("MacroExecutionMode", 0_i16),
+            Property::new("UpdateDocMode", 0_i16),
+            Property::new("InteractionHandler", export.any()),
+        ]);
+        if let Some(password) = &conversion.password {
+            options.push(Property::new("Password", password.as_str()));
+        }
+        if conversion.repair {
+            options.push(Property::new("RepairPackage", true));
+        }
+        options.extend(conversion.load.iter().cloned());
+        options.extend(source.property.clone());
+        let loaded = self.load(&source.url, &options).await;
+        if let Some(failure) = source.stream.as_ref().and_then(|it| it.failure()) {
+            return Err(Error::Input(failure));
+        }
+        match loaded {
+            Ok(Some(document)) => Ok(document),
+            Ok(None) => Err(interaction.reason(conversion.password.is_some())),
+            Err(Error::Exception(exception)) => {
+                Err(load_error(exception, &interaction, conversion))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn write(
+        &self,
+        document: &Document,
+        output: Output,
+        conversion: &Conversion,
+    ) -> Result<Sink, Error> {
+        if conversion.landscape {
+            document.set_landscape().await?;
+        }
+        if conversion.update_indexes {
+            document.update_indexes().await?;
+        }
+        let sink = Sink::make(self, output, conversion.output).await?;
+        let mut options = vec![
+            Property::new("FilterName", conversion.filter.as_str()),
+            Property::new("Overwrite", true),
+        ];
+        if !conversion.filter_data.is_empty() {
+            let data = properties_any(&conversion.filter_data);
+            options.push(Property::new("FilterData", data));
+        }
+        options.extend(conversion.store.iter().cloned());
+        options.extend(sink.property.clone());
+        match document.store(&sink.url, &options).await {
+            Ok(()) => match sink.failure() {
+                Some(failure) => Err(failure),
+                None => Ok(sink),
+            },
+            Err(Error::Exception(exception)) => Err(sink
+                .failure()
+                .unwrap_or_else(|| Error::NotStored(exception.message))),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+fn load_error(exception: Exception, interaction: &Interaction, conversion: &Conversion) -> Error {
+    let reason = interaction.reason(conversion.password.is_some());
+    match (&*exception.name, reason) {
+        ("com.sun.star.lang.IllegalArgumentException", Error::NotLoaded { .. }) => {
+            Error::UnknownFormat(exception.message)
+        }
+        ("com.sun.star.lang.DisposedException", _) => Error::Exception(exception),
+        (_, Error::NotLoaded { code: None }) => Error::Exception(exception),
+        (_, reason) => reason,
+    }
+}

@@ -1,0 +1,116 @@
+//! A real soffice of a test: its own profile, pipe and temporary folder.
+
+use std::{
+    os::unix::process::CommandExt,
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    sync::atomic::{AtomicU64, Ordering},
+    time::Duration,
+};
+
+use platen_urp::{Client, Options};
+
+/// A running soffice; killed with all it left when it is dropped.
+pub struct Soffice {
+    child: Child,
+    pub folder: tempfile::TempDir,
+    pub pipe: PathBuf,
+}
+
+const PROFILE: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
+<oor:items xmlns:oor="http://openoffice.org/2001/registry" xmlns:xs="http://www.w3.org/2001/XMLSchema" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">
+<item oor:path="/org.openoffice.Setup/Office"><prop oor:name="ooSetupInstCompleted" oor:op="fuse"><value>true</value></prop></item>
+<item oor:path="/org.openoffice.Setup/Product"><prop oor:name="ooSetupLastVersion" oor:op="fuse"><value>7.4</value></prop></item>
+</oor:items>"#;
+
+/// The program, or a visible skip; with `REQUIRE_ALL=1` its absence is a failure.
+pub fn program() -> Option<PathBuf> {
+    let places = [
+        "/usr/lib/libreoffice/program/soffice.bin",
+        "/opt/libreoffice/program/soffice.bin",
+    ];
+    let found = places.iter().map(PathBuf::from).find(|it| it.exists());
+    if found.is_none() {
+        assert!(
+            std::env::var_os("REQUIRE_ALL").is_none(),
+            "LibreOffice is not installed"
+        );
+        eprintln!("SKIP: LibreOffice is not installed");
+    }
+    found
+}
+
+impl Soffice {
+    /// Starts one; a new profile makes it end with 81 once, which asks to be started again.
+    pub fn start(program: &Path) -> Self {
+        static NUMBER: AtomicU64 = AtomicU64::new(0);
+        let folder = tempfile::tempdir().unwrap();
+        let user = folder.path().join("profile/user");
+        std::fs::create_dir_all(&user).unwrap();
+        std::fs::write(user.join("registrymodifications.xcu"), PROFILE).unwrap();
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let name = format!("platen-test-{}-{number}", std::process::id());
+        let uid = std::os::unix::fs::MetadataExt::uid(&std::fs::metadata(&user).unwrap());
+        let pipe = PathBuf::from(format!("/tmp/OSL_PIPE_{uid}_{name}"));
+        let start = || {
+            let profile = folder.path().join("profile");
+            Command::new(program)
+                .args(["--headless", "--invisible", "--nologo", "--nodefault"])
+                .args(["--norestore", "--nofirststartwizard", "--nolockcheck"])
+                .arg(format!(
+                    "-env:UserInstallation=file://{}",
+                    profile.display()
+                ))
+                .arg(format!("--accept=pipe,name={name};urp;"))
+                .env("TMPDIR", folder.path())
+                .process_group(0)
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .spawn()
+                .unwrap()
+        };
+        let mut child = start();
+        for _ in 0..600 {
+            if std::os::unix::net::UnixStream::connect(&pipe).is_ok() {
+                break;
+            }
+            if child.try_wait().unwrap().is_some() {
+                child = start();
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        Self {
+            child,
+            folder,
+            pipe,
+        }
+    }
+
+    pub async fn client(&self) -> Client {
+        Client::connect_unix(&self.pipe, Options::default())
+            .await
+            .unwrap()
+    }
+
+    pub fn signal(&self, signal: &str) {
+        let target = format!("-{}", self.child.id());
+        let sent = Command::new("kill").args([signal, "--", &target]).status();
+        assert!(sent.unwrap().success());
+    }
+
+    /// Entries of its temporary folder beside its profile.
+    pub fn leftovers(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(self.folder.path()).unwrap();
+        let names = entries.map(|it| it.unwrap().file_name().into_string().unwrap());
+        names.filter(|it| it != "profile").collect()
+    }
+}
+
+impl Drop for Soffice {
+    fn drop(&mut self) {
+        let target = format!("-{}", self.child.id());
+        let _ = Command::new("kill").args(["-9", "--", &target]).status();
+        let _ = self.child.wait();
+        let _ = std::fs::remove_file(&self.pipe);
+    }
+}
