@@ -115,7 +115,7 @@ impl Chromium {
 
     /// Kills it: it does not answer.
     pub(crate) fn give_up(&self) {
-        self.given_up.store(true, Ordering::Relaxed);
+        self.given_up.fetch_or(self.is_alive(), Ordering::Relaxed);
         self.retired.store(true, Ordering::Relaxed);
         self.process.handle().kill();
     }
