@@ -22,6 +22,7 @@ pub use platen_pool::{
 
 pub use self::{
     browser::{Browser, Printed, Status},
+    chromium::Processes,
     config::Config,
     error::Error,
     options::{
