@@ -2,6 +2,7 @@
 
 mod bench;
 mod completions;
+mod convert;
 mod demo;
 mod doctor;
 mod fonts;
@@ -28,6 +29,8 @@ use crate::report::{Failure, OutputArguments};
 pub enum Command {
     /// Render data with a template.
     Render(render::Arguments),
+    /// Convert Office files by LibreOffice.
+    Convert(convert::Arguments),
     /// Find the mistakes in a template and, where given, in its data.
     Validate(validate::Arguments),
     /// Serve templates and documents over HTTP.
@@ -53,6 +56,7 @@ impl Command {
     pub fn run(self, output: OutputArguments) -> Result<ExitCode, Failure> {
         match self {
             Self::Render(arguments) => render::run(&arguments, output),
+            Self::Convert(arguments) => convert::run(&arguments, output),
             Self::Validate(arguments) => validate::run(&arguments, output),
             Self::Serve(arguments) => serve::run(&arguments),
             Self::Templates(arguments) => templates::run(&arguments, output),
