@@ -8,6 +8,7 @@ mod config;
 mod detect;
 mod error;
 mod format;
+mod links;
 mod office;
 mod ole;
 mod options;
@@ -18,7 +19,7 @@ mod stable;
 mod zip_directory;
 
 pub use platen_pool::{Isolation, Lane, Launcher, Plain, Snapshot, StartError, detect_launcher};
-pub use platen_urp::{Phases, Transfer};
+pub use platen_urp::Phases;
 
 pub use self::{
     config::Config,
