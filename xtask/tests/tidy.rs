@@ -2,11 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-const PURE: [&str; 5] = [
+const PURE: [&str; 6] = [
     "document/src",
     "layout/src",
     "formats/src",
     "flow/src",
+    "pdf/src",
     "urp/src/codec",
 ];
 const MAX_FILE_LINES: usize = 500;

@@ -1,0 +1,232 @@
+//! What a file says beside its pages: bookmarks, named places, forms, layers (7.7.2).
+
+use std::collections::BTreeMap;
+
+use lopdf::{Dictionary, Document, Object, ObjectId, dictionary};
+
+use crate::{
+    annotation,
+    copy::Copy,
+    open::{array, dictionary as dictionary_of, reference, resolve, value},
+};
+
+/// The deepest name or number tree that is read.
+const MAX_DEPTH: usize = 32;
+/// Keys of the catalog that are taken from the first file that has them.
+const TAKEN: [&str; 5] = [
+    "Lang",
+    "PageLayout",
+    "PageMode",
+    "ViewerPreferences",
+    "OutputIntents",
+];
+/// Lists of a configuration of layers (8.11.4.3).
+const LAYER_LISTS: [&str; 6] = ["ON", "OFF", "Order", "AS", "RBGroups", "Locked"];
+
+/// Places with names, from the dictionary of old files and from the name tree (12.3.2.3).
+pub(crate) fn destinations(document: &Document) -> BTreeMap<Vec<u8>, Object> {
+    let mut found = BTreeMap::new();
+    let Ok(catalog) = document.catalog() else {
+        return found;
+    };
+    let mut add = |name: &[u8], object: &Object| {
+        let place = match resolve(document, object) {
+            Some(Object::Dictionary(place)) => place.get(b"D").ok(),
+            Some(_) => Some(object),
+            None => None,
+        };
+        if let Some(place) = place {
+            found.insert(name.to_vec(), place.clone());
+        }
+    };
+    if let Some(Object::Dictionary(old)) = value(document, catalog, b"Dests") {
+        for (name, object) in old {
+            add(name, object);
+        }
+    }
+    if let Some(Object::Dictionary(names)) = value(document, catalog, b"Names")
+        && let Some(Object::Dictionary(tree)) = value(document, names, b"Dests")
+    {
+        for_each_leaf(document, tree, b"Names", 0, &mut |key, object| {
+            if let Object::String(name, _) = key {
+                add(name, object);
+            }
+        });
+    }
+    found
+}
+
+/// Calls `take` with each pair of a name or number tree (7.9.6, 7.9.7).
+pub(crate) fn for_each_leaf<'a>(
+    document: &'a Document,
+    tree: &'a Dictionary,
+    list: &[u8],
+    depth: usize,
+    take: &mut impl FnMut(&'a Object, &'a Object),
+) {
+    for [key, object] in array(document, tree.get(list).ok()).as_chunks::<2>().0 {
+        if let Some(key) = resolve(document, key) {
+            take(key, object);
+        }
+    }
+    if depth == MAX_DEPTH {
+        return;
+    }
+    for kid in array(document, tree.get(b"Kids").ok()) {
+        if let Some(kid) = dictionary_of(document, kid) {
+            for_each_leaf(document, kid, list, depth + 1, take);
+        }
+    }
+}
+
+/// Bookmarks, one file's after the other's.
+#[derive(Default)]
+pub(crate) struct Bookmarks {
+    root: Option<ObjectId>,
+    first: Option<ObjectId>,
+    last: Option<ObjectId>,
+    open: i64,
+}
+
+impl Bookmarks {
+    /// Adds those of a file whose pages are copied.
+    pub(crate) fn add(&mut self, copy: &mut Copy<'_>) {
+        let Ok(catalog) = copy.source.catalog() else {
+            return;
+        };
+        let Some(Object::Dictionary(outline)) = value(copy.source, catalog, b"Outlines") else {
+            return;
+        };
+        let (Some(first), Some(last)) = (reference(outline, b"First"), reference(outline, b"Last"))
+        else {
+            return;
+        };
+        let document = &mut copy.target.document;
+        let root = *self.root.get_or_insert_with(|| document.new_object_id());
+        if let Some(old) = reference(catalog, b"Outlines") {
+            copy.put(old, Some(root));
+        }
+        copy.whole(&first.into());
+        let (Some(begin), Some(end)) = (copy.place(first), copy.place(last)) else {
+            return;
+        };
+        let count = value(copy.source, outline, b"Count").and_then(|it| it.as_i64().ok());
+        self.open += count.unwrap_or(0).max(0);
+        if let Some(before) = self.last {
+            let document = &mut copy.target.document;
+            set(document, before, "Next", begin);
+            set(document, begin, "Prev", before);
+        }
+        self.first.get_or_insert(begin);
+        self.last = Some(end);
+    }
+
+    /// Writes the root and names it in the catalog.
+    pub(crate) fn finish(self, target: &mut crate::copy::Target) {
+        let (Some(root), Some(first), Some(last)) = (self.root, self.first, self.last) else {
+            return;
+        };
+        let outline = dictionary! {
+            "Type" => "Outlines", "First" => first, "Last" => last, "Count" => self.open,
+        };
+        target.document.objects.insert(root, outline.into());
+        target.catalog.set("Outlines", root);
+    }
+}
+
+fn set(document: &mut Document, id: ObjectId, key: &str, place: ObjectId) {
+    if let Ok(dictionary) = document.get_dictionary_mut(id) {
+        dictionary.set(key, place);
+    }
+}
+
+/// Takes over what concerns the whole file: language, first view, form, layers.
+pub(crate) fn take_over(copy: &mut Copy<'_>, chosen: &[ObjectId]) {
+    let source = copy.source;
+    let Ok(catalog) = source.catalog() else {
+        return;
+    };
+    for key in TAKEN {
+        if !copy.target.catalog.has(key.as_bytes())
+            && let Ok(object) = catalog.get(key.as_bytes())
+        {
+            let object = copy.whole(object);
+            copy.target.catalog.set(key, object);
+        }
+    }
+    if let Some(Object::Dictionary(form)) = value(source, catalog, b"AcroForm") {
+        take_form(copy, form, chosen);
+    }
+    if let Some(Object::Dictionary(layers)) = value(source, catalog, b"OCProperties") {
+        take_layers(copy, layers);
+    }
+}
+
+/// The fields that the pages show; resources and the rest of the form from the first file that has one.
+fn take_form(copy: &mut Copy<'_>, form: &Dictionary, chosen: &[ObjectId]) {
+    let source = copy.source;
+    let shown = annotation::all(source, chosen);
+    let mut fields = Vec::new();
+    for field in array(source, form.get(b"Fields").ok()) {
+        let id = field.as_reference();
+        if id.is_ok_and(|id| annotation::is_shown(source, id, &shown, 0)) {
+            fields.push(copy.whole(field));
+        }
+    }
+    if fields.is_empty() {
+        return;
+    }
+    let mut made = match copy.target.catalog.remove(b"AcroForm") {
+        Some(Object::Dictionary(made)) => made,
+        _ => Dictionary::new(),
+    };
+    append(&mut made, "Fields", fields);
+    for key in ["DR", "DA", "Q", "NeedAppearances"] {
+        if let (false, Ok(object)) = (made.has(key.as_bytes()), form.get(key.as_bytes())) {
+            made.set(key, copy.whole(object));
+        }
+    }
+    copy.target.catalog.set("AcroForm", made);
+}
+
+/// Layers, so that what a file hides stays hidden.
+fn take_layers(copy: &mut Copy<'_>, layers: &Dictionary) {
+    let source = copy.source;
+    let (mut made, mut setting) = match copy.target.catalog.remove(b"OCProperties") {
+        Some(Object::Dictionary(mut made)) => match made.remove(b"D") {
+            Some(Object::Dictionary(setting)) => (made, setting),
+            _ => (made, Dictionary::new()),
+        },
+        _ => (Dictionary::new(), Dictionary::new()),
+    };
+    let mut list = |object: Option<&Object>| -> Vec<Object> {
+        let list = array(source, object);
+        list.iter().map(|it| copy.whole(it)).collect()
+    };
+    append(&mut made, "OCGs", list(layers.get(b"OCGs").ok()));
+    if let Some(Object::Dictionary(one)) = value(source, layers, b"D") {
+        for key in LAYER_LISTS {
+            append(&mut setting, key, list(one.get(key.as_bytes()).ok()));
+        }
+        if value(source, one, b"BaseState").and_then(|it| it.as_name().ok()) == Some(b"OFF") {
+            // Of several files, each layer says for itself that it is off.
+            let shown: Vec<Object> = list(one.get(b"ON").ok());
+            let all = list(layers.get(b"OCGs").ok());
+            let hidden = all.into_iter().filter(|it| !shown.contains(it));
+            append(&mut setting, "OFF", hidden.collect());
+        }
+    }
+    made.set("D", setting);
+    copy.target.catalog.set("OCProperties", made);
+}
+
+/// Adds to a list of a dictionary.
+pub(crate) fn append(dictionary: &mut Dictionary, key: &str, more: Vec<Object>) {
+    if more.is_empty() {
+        return;
+    }
+    match dictionary.get_mut(key.as_bytes()) {
+        Ok(Object::Array(list)) => list.extend(more),
+        _ => dictionary.set(key, more),
+    }
+}

@@ -1,0 +1,249 @@
+//! Copying what pages reach from one file into another.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use lopdf::{Dictionary, Document, Object, ObjectId, dictionary};
+
+use crate::{
+    Error,
+    open::{dictionary as dictionary_of, reference, resolve, value},
+};
+
+/// Keys of a page that its parents may hold (7.7.3.4).
+const INHERITED: [&[u8]; 4] = [b"Resources", b"MediaBox", b"CropBox", b"Rotate"];
+/// The deepest page tree that is climbed.
+const MAX_DEPTH: usize = 64;
+
+/// A file that is made.
+pub(crate) struct Target {
+    pub(crate) document: Document,
+    pages: ObjectId,
+    kids: Vec<Object>,
+    pub(crate) catalog: Dictionary,
+    /// The first number of the structure tree that is free (14.7.4.4).
+    pub(crate) next_structure: i64,
+}
+
+/// What is copied from one file.
+pub(crate) struct Copy<'a> {
+    pub(crate) source: &'a Document,
+    pub(crate) target: &'a mut Target,
+    /// Where objects of the source are in the target; `None` for those that stay behind.
+    places: HashMap<ObjectId, Option<ObjectId>>,
+    waiting: Vec<(ObjectId, ObjectId)>,
+    destinations: BTreeMap<Vec<u8>, Object>,
+    /// Whether numbers of the structure tree are kept, and moved by this much.
+    pub(crate) structure: Option<i64>,
+}
+
+impl Target {
+    pub(crate) fn new(version: &str) -> Self {
+        let mut document = Document::with_version(version);
+        let pages = document.new_object_id();
+        Self {
+            document,
+            pages,
+            kids: Vec::new(),
+            catalog: dictionary! { "Type" => "Catalog", "Pages" => pages },
+            next_structure: 0,
+        }
+    }
+
+    /// The whole file.
+    pub(crate) fn finish(mut self) -> Document {
+        let pages = dictionary! {
+            "Type" => "Pages",
+            "Count" => self.kids.len() as i64,
+            "Kids" => self.kids,
+        };
+        self.document.objects.insert(self.pages, pages.into());
+        let catalog = self.document.add_object(self.catalog);
+        self.document.trailer.set("Root", catalog);
+        self.document
+    }
+}
+
+impl<'a> Copy<'a> {
+    /// A copy of the pages `chosen`, in this order, to the end of `target`.
+    pub(crate) fn of_pages(
+        source: &'a Document,
+        target: &'a mut Target,
+        chosen: &[ObjectId],
+        structure: Option<i64>,
+    ) -> Result<Self, Error> {
+        let mut copy = Self {
+            source,
+            places: HashMap::new(),
+            waiting: Vec::new(),
+            destinations: crate::catalog::destinations(source),
+            structure,
+            target,
+        };
+        // Pages that were not chosen, and the tree above them, stay behind.
+        let kept: HashSet<ObjectId> = chosen.iter().copied().collect();
+        for page in source.page_iter().filter(|page| !kept.contains(page)) {
+            copy.places.insert(page, None);
+        }
+        let mut made = Vec::with_capacity(chosen.len());
+        for page in chosen {
+            let id = copy.target.document.new_object_id();
+            copy.places.insert(*page, Some(id));
+            made.push((*page, id));
+        }
+        for (page, id) in made {
+            let page = copy.page(page)?;
+            copy.target.document.objects.insert(id, page.into());
+            copy.target.kids.push(id.into());
+        }
+        copy.drain();
+        Ok(copy)
+    }
+
+    fn page(&mut self, id: ObjectId) -> Result<Dictionary, Error> {
+        let mut page = self.source.get_dictionary(id)?.clone();
+        for key in INHERITED {
+            if !page.has(key)
+                && let Some(inherited) = inherited(self.source, &page, key)
+            {
+                page.set(key, inherited);
+            }
+        }
+        page.remove(b"Parent");
+        page.remove(b"B");
+        let mut made = self.dictionary(&page);
+        made.set("Type", "Page");
+        made.set("Parent", self.target.pages);
+        if !made.has(b"MediaBox") {
+            return Err(Error::Malformed("a page has no size"));
+        }
+        if !made.has(b"Resources") {
+            made.set("Resources", Dictionary::new());
+        }
+        Ok(made)
+    }
+
+    /// Says that an object of the source is `place` in the target.
+    pub(crate) fn put(&mut self, source: ObjectId, place: Option<ObjectId>) {
+        self.places.insert(source, place);
+    }
+
+    /// Where an object of the source is in the target, if it was copied.
+    pub(crate) fn place(&self, source: ObjectId) -> Option<ObjectId> {
+        self.places.get(&source).copied().flatten()
+    }
+
+    /// A copy of an object with all that it reaches.
+    pub(crate) fn whole(&mut self, object: &Object) -> Object {
+        let copy = self.object(object);
+        self.drain();
+        copy
+    }
+
+    fn drain(&mut self) {
+        while let Some((from, to)) = self.waiting.pop() {
+            let copy = match self.source.objects.get(&from) {
+                Some(object) => self.object(object),
+                None => Object::Null,
+            };
+            self.target.document.objects.insert(to, copy);
+        }
+    }
+
+    fn object(&mut self, object: &Object) -> Object {
+        match object {
+            Object::Reference(id) => self.reference(*id),
+            Object::Array(array) => Object::Array(array.iter().map(|it| self.object(it)).collect()),
+            Object::Dictionary(dictionary) => self.dictionary(dictionary).into(),
+            Object::Stream(stream) => {
+                let mut copy = stream.clone();
+                copy.dict = self.dictionary(&stream.dict);
+                copy.dict.set("Length", stream.content.len() as i64);
+                copy.into()
+            }
+            plain => plain.clone(),
+        }
+    }
+
+    fn reference(&mut self, id: ObjectId) -> Object {
+        if let Some(place) = self.places.get(&id) {
+            return place.map_or(Object::Null, Object::Reference);
+        }
+        let is_page_tree = self
+            .source
+            .get_dictionary(id)
+            .is_ok_and(|it| it.has_type(b"Pages"));
+        let place = (!is_page_tree).then(|| self.target.document.new_object_id());
+        self.places.insert(id, place);
+        let Some(place) = place else {
+            return Object::Null;
+        };
+        self.waiting.push((id, place));
+        place.into()
+    }
+
+    fn dictionary(&mut self, source: &Dictionary) -> Dictionary {
+        let is_jump = source.get(b"S").and_then(Object::as_name).ok() == Some(b"GoTo".as_slice());
+        let mut copy = Dictionary::new();
+        for (key, object) in source {
+            let made = match key.as_slice() {
+                b"A" | b"Dest" if self.is_lost(object) => continue,
+                b"StructParent" | b"StructParents" => match (object.as_i64(), self.structure) {
+                    (Ok(number), Some(by)) => Object::Integer(number.saturating_add(by)),
+                    _ => continue,
+                },
+                b"Dest" => self.destination(object),
+                b"D" if is_jump => self.destination(object),
+                _ => self.object(object),
+            };
+            copy.set(key.clone(), made);
+        }
+        copy
+    }
+
+    /// Whether a destination, or an action that goes to one, leads to a page that stayed behind.
+    fn is_lost(&self, object: &Object) -> bool {
+        let mut place = resolve(self.source, object);
+        if let Some(Object::Dictionary(action)) = place {
+            let kind = value(self.source, action, b"S").and_then(|it| it.as_name().ok());
+            if kind != Some(b"GoTo") {
+                return false;
+            }
+            place = value(self.source, action, b"D");
+        }
+        if let Some(Object::Name(name) | Object::String(name, _)) = place {
+            place = self.destinations.get(name);
+            place = place.and_then(|place| resolve(self.source, place));
+        }
+        let page = match place {
+            Some(Object::Array(place)) => place.first().and_then(|it| it.as_reference().ok()),
+            _ => None,
+        };
+        page.is_some_and(|page| self.places.get(&page) == Some(&None))
+    }
+
+    /// A destination by name becomes the place that it names, as names of several files may clash.
+    fn destination(&mut self, object: &Object) -> Object {
+        let plain = resolve(self.source, object);
+        let (Some(plain), Some(Object::Name(name) | Object::String(name, _))) = (plain, plain)
+        else {
+            return self.object(object);
+        };
+        match self.destinations.get(name).cloned() {
+            Some(place) => self.object(&place),
+            None => plain.clone(),
+        }
+    }
+}
+
+/// What a parent of a page says.
+pub(crate) fn inherited(document: &Document, page: &Dictionary, key: &[u8]) -> Option<Object> {
+    let mut node = page;
+    for _ in 0..MAX_DEPTH {
+        if value(document, node, key).is_some_and(|it| !it.is_null()) {
+            return node.get(key).ok().cloned();
+        }
+        let parent = reference(node, b"Parent")?;
+        node = dictionary_of(document, document.objects.get(&parent)?)?;
+    }
+    None
+}

@@ -1,0 +1,198 @@
+//! Making annotations and form fields part of the page (12.5.5).
+
+use lopdf::{Dictionary, Document, Object, ObjectId, Stream};
+
+use crate::{
+    Error, Limits, annotation,
+    copy::inherited,
+    field::{self, Looks, form, needs_looks},
+    open::{array, dictionary, open, resolve, save, value},
+};
+
+/// Flags of annotations that are not seen: hidden, and not viewed.
+const UNSEEN: i64 = 2 | 32;
+
+/// A picture to draw on a page.
+struct Stamp {
+    form: ObjectId,
+    matrix: [f32; 6],
+}
+
+/// The file with its annotations and form fields drawn on its pages. What has no appearance and no value, such as a
+/// link, stays as it is.
+///
+/// # Errors
+/// The file is not read, or a text field has no appearance and a value beyond Latin 1.
+pub fn flatten(file: &[u8], limits: &Limits) -> Result<Vec<u8>, Error> {
+    let mut document = open(file, limits)?;
+    let pages: Vec<ObjectId> = document.page_iter().collect();
+    for page in pages {
+        flatten_page(&mut document, page)?;
+    }
+    if let Ok(catalog) = document.catalog_mut() {
+        catalog.remove(b"AcroForm");
+        catalog.remove(b"Perms");
+    }
+    document.prune_objects();
+    save(&mut document, true)
+}
+
+fn flatten_page(document: &mut Document, page: ObjectId) -> Result<(), Error> {
+    let mut kept = Vec::new();
+    let mut stamps = Vec::new();
+    let list = annotation::annotations(document, page);
+    if list.is_empty() {
+        return Ok(());
+    }
+    let mut forms = Vec::new();
+    for object in list {
+        let Some(it) = dictionary(document, object) else {
+            continue;
+        };
+        let subtype = value(document, it, b"Subtype").and_then(|it| it.as_name().ok());
+        let flags = value(document, it, b"F").and_then(|it| it.as_i64().ok());
+        if flags.unwrap_or(0) & UNSEEN != 0 || subtype == Some(b"Popup") {
+            continue;
+        }
+        let is_field = subtype == Some(b"Widget");
+        match looks_of(document, it, is_field)? {
+            Some(looks) => {
+                if let Some(matrix) = placement(document, it, &looks.stream.dict) {
+                    forms.push((looks.place, looks.stream, matrix));
+                }
+            }
+            None if is_field => {}
+            None => kept.push(object.clone()),
+        }
+    }
+    for (form, mut stream, matrix) in forms {
+        stream.dict.set("Type", "XObject");
+        stream.dict.set("Subtype", "Form");
+        let form = match form {
+            Some(form) => {
+                document.objects.insert(form, stream.into());
+                form
+            }
+            None => document.add_object(stream),
+        };
+        stamps.push(Stamp { form, matrix });
+    }
+    draw(document, page, &stamps)?;
+    let page = document.get_dictionary_mut(page)?;
+    match kept.is_empty() {
+        true => drop(page.remove(b"Annots")),
+        false => page.set("Annots", kept),
+    }
+    Ok(())
+}
+
+/// The normal appearance, in the state that the annotation is in.
+fn appearance<'a>(
+    document: &'a Document,
+    annotation: &'a Dictionary,
+) -> Option<(Option<ObjectId>, &'a Stream)> {
+    let looks = value(document, annotation, b"AP")?.as_dict().ok()?;
+    let mut normal = looks.get(b"N").ok()?;
+    if let Object::Dictionary(states) = resolve(document, normal)? {
+        let state = value(document, annotation, b"AS")?.as_name().ok()?;
+        normal = states.get(state).ok()?;
+    }
+    let (id, object) = document.dereference(normal).ok()?;
+    Some((id, object.as_stream().ok()?))
+}
+
+/// What is drawn for an annotation; for a text field that shows nothing, its value.
+fn looks_of(
+    document: &Document,
+    annotation: &Dictionary,
+    is_field: bool,
+) -> Result<Option<Looks>, Error> {
+    let found = appearance(document, annotation);
+    let stream = found.map(|(_, stream)| stream);
+    if is_field
+        && needs_looks(document, annotation, stream)
+        && let Some(stream) = field::looks(document, annotation, form(document))?
+    {
+        let place = None;
+        return Ok(Some(Looks { place, stream }));
+    }
+    Ok(found.map(|(place, stream)| Looks {
+        place,
+        stream: stream.clone(),
+    }))
+}
+
+pub(crate) fn numbers<const N: usize>(
+    document: &Document,
+    object: Option<&Object>,
+) -> Option<[f32; N]> {
+    let list = array(document, object);
+    let number = |it: &Object| resolve(document, it)?.as_float().ok();
+    let list: Option<Vec<f32>> = list.iter().map(number).collect();
+    list?.try_into().ok()
+}
+
+/// The matrix that brings an appearance into its rectangle (algorithm 8); `None` where it has no area.
+fn placement(document: &Document, annotation: &Dictionary, form: &Dictionary) -> Option<[f32; 6]> {
+    let [x1, y1, x2, y2] = numbers(document, annotation.get(b"Rect").ok())?;
+    let (left, bottom, right, top) = (x1.min(x2), y1.min(y2), x1.max(x2), y1.max(y2));
+    let [bx1, by1, bx2, by2]: [f32; 4] = numbers(document, form.get(b"BBox").ok())?;
+    let matrix = numbers(document, form.get(b"Matrix").ok());
+    let [a, b, c, d, e, f]: [f32; 6] = matrix.unwrap_or([1.0, 0.0, 0.0, 1.0, 0.0, 0.0]);
+    let corners = [(bx1, by1), (bx1, by2), (bx2, by1), (bx2, by2)];
+    let corners = corners.map(|(x, y)| (a * x + c * y + e, b * x + d * y + f));
+    let bound = |pick: fn(&(f32, f32)) -> f32, fold: fn(f32, f32) -> f32| {
+        corners.iter().map(pick).reduce(fold).unwrap_or(0.0)
+    };
+    let (min_x, max_x) = (bound(|it| it.0, f32::min), bound(|it| it.0, f32::max));
+    let (min_y, max_y) = (bound(|it| it.1, f32::min), bound(|it| it.1, f32::max));
+    let (width, height) = (max_x - min_x, max_y - min_y);
+    if !(width > 0.0 && height > 0.0 && right > left && top > bottom) {
+        return None;
+    }
+    let (sx, sy) = ((right - left) / width, (top - bottom) / height);
+    Some([sx, 0.0, 0.0, sy, left - min_x * sx, bottom - min_y * sy])
+}
+
+/// Draws over what the page shows, whose own graphics state is put back before.
+fn draw(document: &mut Document, page: ObjectId, stamps: &[Stamp]) -> Result<(), Error> {
+    if stamps.is_empty() {
+        return Ok(());
+    }
+    let dictionary = document.get_dictionary(page)?;
+    let resources = inherited(document, dictionary, b"Resources");
+    let resources = resources.as_ref().and_then(|it| resolve(document, it));
+    let mut resources = match resources {
+        Some(Object::Dictionary(resources)) => resources.clone(),
+        _ => Dictionary::new(),
+    };
+    let mut objects = match value(document, &resources, b"XObject") {
+        Some(Object::Dictionary(objects)) => objects.clone(),
+        _ => Dictionary::new(),
+    };
+    let contents = dictionary.get(b"Contents").ok();
+    let mut streams: Vec<Object> = match contents.and_then(|it| resolve(document, it)) {
+        Some(Object::Array(list)) => list.clone(),
+        Some(Object::Stream(_)) => contents.cloned().into_iter().collect(),
+        _ => Vec::new(),
+    };
+    let mut text = String::from("\nQ\n");
+    for (index, stamp) in stamps.iter().enumerate() {
+        let mut name = format!("Flat{index}");
+        while objects.has(name.as_bytes()) {
+            name.push('x');
+        }
+        let [a, b, c, d, e, f] = stamp.matrix;
+        text += &format!("/Artifact BMC\nq\n{a} {b} {c} {d} {e} {f} cm\n/{name} Do\nQ\nEMC\n");
+        objects.set(name, stamp.form);
+    }
+    let before = Stream::new(Dictionary::new(), b"q\n".to_vec());
+    let after = Stream::new(Dictionary::new(), text.into_bytes());
+    streams.insert(0, document.add_object(before).into());
+    streams.push(document.add_object(after).into());
+    resources.set("XObject", objects);
+    let page = document.get_dictionary_mut(page)?;
+    page.set("Contents", streams);
+    page.set("Resources", resources);
+    Ok(())
+}

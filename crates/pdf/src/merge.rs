@@ -1,0 +1,65 @@
+//! Putting files together.
+
+use lopdf::{Document, Object, ObjectId, dictionary};
+
+use crate::{
+    Error, Limits,
+    catalog::{Bookmarks, take_over},
+    copy::{Copy, Target},
+    open::{open, save},
+    structure::Structure,
+};
+
+/// One file of several, in their order. Bookmarks, links, fields of forms, layers and the tags of the files stay, and
+/// places with names become places. Document properties, page labels, attached files and scripts of whole files do not:
+/// the result is a new file. One file alone is copied in the same way.
+///
+/// # Errors
+/// No file, or one that is not read.
+pub fn merge<'a>(
+    files: impl IntoIterator<Item = &'a [u8]>,
+    limits: &Limits,
+) -> Result<Vec<u8>, Error> {
+    let mut bookmarks = Bookmarks::default();
+    let mut structure = Structure::default();
+    let mut target: Option<Target> = None;
+    let mut pages = 0;
+    for file in files {
+        let source = open(file, limits)?;
+        let target = target.get_or_insert_with(|| Target::new("1.7"));
+        let chosen: Vec<ObjectId> = source.page_iter().collect();
+        pages += chosen.len();
+        if pages > limits.pages {
+            return Err(Error::TooLarge {
+                what: "pages",
+                count: pages,
+                most: limits.pages,
+            });
+        }
+        newest(&mut target.document, &source);
+        let by = target.next_structure;
+        let mut copy = Copy::of_pages(&source, target, &chosen, Some(by))?;
+        structure.add(&mut copy);
+        bookmarks.add(&mut copy);
+        take_over(&mut copy, &chosen);
+    }
+    let mut target = target.ok_or(Error::Nothing)?;
+    bookmarks.finish(&mut target);
+    structure.finish(&mut target);
+    sign(&mut target.document);
+    save(&mut target.finish(), true)
+}
+
+/// A result is of the newest version among its parts (7.2.2 of ISO 32000-2).
+pub(crate) fn newest(target: &mut Document, source: &Document) {
+    if source.version > target.version {
+        target.version.clone_from(&source.version);
+    }
+}
+
+/// Says who made the file; no dates, so that the same input gives the same bytes.
+pub(crate) fn sign(document: &mut Document) {
+    let info = dictionary! { "Producer" => Object::string_literal("Platen") };
+    let info = document.add_object(info);
+    document.trailer.set("Info", info);
+}

@@ -1,0 +1,184 @@
+//! Reading a file within bounds, and writing one.
+
+use lopdf::{Document, LoadOptions, Object, ObjectId, SaveOptions, xref::XrefRecovery};
+
+use crate::Error;
+
+/// Bounds of a file that is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Size of a file. Bytes.
+    pub size_bytes: usize,
+    /// What the compressed objects of a file may unpack to, all together. Bytes.
+    pub unpacked_bytes: usize,
+    /// Objects of a file.
+    pub objects: usize,
+    /// Pages of a file.
+    pub pages: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            size_bytes: 256 << 20,
+            unpacked_bytes: 128 << 20,
+            objects: 2_000_000,
+            pages: 50_000,
+        }
+    }
+}
+
+/// Where the header may begin (annex H.3, note 13).
+const HEADER_BYTES: usize = 1_024;
+
+/// A file whose bounds are kept and which is not encrypted.
+pub(crate) fn open(bytes: &[u8], limits: &Limits) -> Result<Document, Error> {
+    let head = &bytes[..bytes.len().min(HEADER_BYTES)];
+    if !head.windows(5).any(|it| it == b"%PDF-") {
+        return Err(Error::NotPdf);
+    }
+    within("bytes", bytes.len(), limits.size_bytes)?;
+    // Each stream of objects is unpacked on its own, so the bound of all is shared out among them.
+    let streams = object_streams(bytes).max(1);
+    let options = LoadOptions {
+        max_decompressed_size: Some(limits.unpacked_bytes / streams),
+        ..LoadOptions::default()
+    };
+    let document = match Document::load_mem_with_options(bytes, options) {
+        Ok(document) => document,
+        Err(lopdf::Error::InvalidPassword | lopdf::Error::Decryption(_)) => {
+            return Err(Error::Encrypted);
+        }
+        Err(error) => return Err(error.into()),
+    };
+    if document.is_encrypted() || document.was_encrypted() {
+        return Err(Error::Encrypted);
+    }
+    if document.xref_recovery == Some(XrefRecovery::Reconstructed) {
+        // Objects may be missing, and whoever gets the result would not know.
+        return Err(Error::Malformed("its table of objects cannot be read"));
+    }
+    within("objects", document.objects.len(), limits.objects)?;
+    let pages = document.page_iter().take(limits.pages + 1).count();
+    within("pages", pages, limits.pages)?;
+    if pages == 0 {
+        return Err(Error::Malformed("it has no pages"));
+    }
+    Ok(document)
+}
+
+fn within(what: &'static str, count: usize, most: usize) -> Result<(), Error> {
+    if count > most {
+        return Err(Error::TooLarge { what, count, most });
+    }
+    Ok(())
+}
+
+/// How many streams of objects there may be at most: how often the name `ObjStm` stands in the file, however it is
+/// written (7.3.5).
+fn object_streams(bytes: &[u8]) -> usize {
+    let mut count = 0;
+    let mut at = 0;
+    while let Some(next) = bytes[at..].iter().position(|byte| *byte == b'/') {
+        at += next + 1;
+        if is_object_stream(&bytes[at..]) {
+            count += 1;
+        }
+    }
+    count
+}
+
+fn is_object_stream(mut name: &[u8]) -> bool {
+    for expected in b"ObjStm" {
+        let (byte, length) = match *name {
+            [b'#', high, low, ..] => {
+                let digits = [high, low];
+                let text = std::str::from_utf8(&digits).unwrap_or_default();
+                match u8::from_str_radix(text, 16) {
+                    Ok(byte) => (byte, 3),
+                    Err(_) => return false,
+                }
+            }
+            [byte, ..] => (byte, 1),
+            [] => return false,
+        };
+        if byte != *expected {
+            return false;
+        }
+        name = &name[length..];
+    }
+    true
+}
+
+/// The bytes of a file, with compressed objects where `modern`.
+pub(crate) fn save(document: &mut Document, modern: bool) -> Result<Vec<u8>, Error> {
+    let options = SaveOptions {
+        use_object_streams: modern,
+        use_xref_streams: modern,
+        ..SaveOptions::default()
+    };
+    let mut bytes = Vec::new();
+    document
+        .save_with_options(&mut bytes, options)
+        .map_err(|error| Error::NotWritten(std::io::Error::other(error)))?;
+    Ok(bytes)
+}
+
+/// What stands behind a reference, however long the way.
+pub(crate) fn resolve<'a>(document: &'a Document, object: &'a Object) -> Option<&'a Object> {
+    document.dereference(object).ok().map(|(_, object)| object)
+}
+
+/// A dictionary, behind a reference or not.
+pub(crate) fn dictionary<'a>(
+    document: &'a Document,
+    object: &'a Object,
+) -> Option<&'a lopdf::Dictionary> {
+    resolve(document, object)?.as_dict().ok()
+}
+
+/// An array, behind a reference or not; empty where there is none.
+pub(crate) fn array<'a>(document: &'a Document, object: Option<&'a Object>) -> &'a [Object] {
+    object
+        .and_then(|object| resolve(document, object)?.as_array().ok())
+        .map_or(&[], Vec::as_slice)
+}
+
+/// The value of a key, behind a reference or not.
+pub(crate) fn value<'a>(
+    document: &'a Document,
+    dictionary: &'a lopdf::Dictionary,
+    key: &[u8],
+) -> Option<&'a Object> {
+    resolve(document, dictionary.get(key).ok()?)
+}
+
+/// The object that a key refers to.
+pub(crate) fn reference(dictionary: &lopdf::Dictionary, key: &[u8]) -> Option<ObjectId> {
+    dictionary.get(key).ok()?.as_reference().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_object_streams_are_found_however_they_are_written() {
+        assert_eq!(
+            object_streams(b"/Type/ObjStm /Type /O#62jStm /Obj /ObjSt"),
+            2
+        );
+        assert_eq!(object_streams(b"/ObjSt#"), 0);
+    }
+
+    #[test]
+    fn what_is_no_pdf_is_told() {
+        let limits = Limits::default();
+        assert!(matches!(open(b"", &limits), Err(Error::NotPdf)));
+        assert!(matches!(open(b"PK\x03\x04", &limits), Err(Error::NotPdf)));
+        assert!(matches!(
+            open(b"%PDF-1.7\n1 0 obj", &limits),
+            Err(Error::Broken(_) | Error::Malformed(_))
+        ));
+    }
+}

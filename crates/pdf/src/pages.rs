@@ -1,0 +1,105 @@
+//! Taking files apart by pages.
+
+use lopdf::{Document, ObjectId};
+
+use crate::{
+    Error, Limits,
+    catalog::take_over,
+    copy::{Copy, Target},
+    merge::newest,
+    open::{open, save},
+};
+
+/// How a file is taken apart.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Split {
+    /// A file for every so many pages.
+    Every(usize),
+    /// A file for each of the named pages, such as `1-3,7`.
+    Pages(String),
+    /// One file of the named pages, in the order in which they are named.
+    Only(String),
+}
+
+/// The number of pages of a file.
+///
+/// # Errors
+/// The file is not read.
+pub fn page_count(file: &[u8], limits: &Limits) -> Result<usize, Error> {
+    Ok(open(file, limits)?.page_iter().count())
+}
+
+/// The parts of a file. Links within a part, fields of forms and layers stay, and so do the document properties;
+/// bookmarks and tags do not, as they speak of the whole.
+///
+/// # Errors
+/// The file is not read, or has not the pages that are named.
+pub fn split(file: &[u8], how: &Split, limits: &Limits) -> Result<Vec<Vec<u8>>, Error> {
+    let source = open(file, limits)?;
+    let pages: Vec<ObjectId> = source.page_iter().collect();
+    let parts: Vec<Vec<ObjectId>> = match how {
+        Split::Every(count) => pages.chunks((*count).max(1)).map(<[_]>::to_vec).collect(),
+        Split::Only(text) => vec![named(text, &pages, limits)?],
+        Split::Pages(text) => {
+            let pages = named(text, &pages, limits)?.into_iter();
+            pages.map(|page| vec![page]).collect()
+        }
+    };
+    parts.iter().map(|part| extract(&source, part)).collect()
+}
+
+fn extract(source: &Document, chosen: &[ObjectId]) -> Result<Vec<u8>, Error> {
+    let mut target = Target::new("1.7");
+    newest(&mut target.document, source);
+    let mut copy = Copy::of_pages(source, &mut target, chosen, None)?;
+    take_over(&mut copy, chosen);
+    if let Ok(info) = source.trailer.get(b"Info") {
+        let info = copy.whole(info);
+        target.document.trailer.set("Info", info);
+    }
+    save(&mut target.finish(), true)
+}
+
+/// The pages that `1-3,7` names; `5-` is to the end. A page that is named twice comes once.
+fn named(text: &str, pages: &[ObjectId], limits: &Limits) -> Result<Vec<ObjectId>, Error> {
+    let wrong = || Error::BadPages(text.chars().take(100).collect());
+    let number = |text: &str| match text.trim().parse::<usize>() {
+        Ok(number) if (1..=pages.len()).contains(&number) => Ok(number),
+        _ => Err(wrong()),
+    };
+    let mut found = Vec::new();
+    let mut seen = std::collections::HashSet::new();
+    for part in text.split(',').take(limits.pages) {
+        let (first, last) = match part.split_once('-') {
+            None => (number(part)?, number(part)?),
+            Some((first, last)) if last.trim().is_empty() => (number(first)?, pages.len()),
+            Some((first, last)) => (number(first)?, number(last)?),
+        };
+        if first > last {
+            return Err(wrong());
+        }
+        let some = pages[first - 1..last].iter();
+        found.extend(some.copied().filter(|page| seen.insert(*page)));
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_are_named_in_ranges() {
+        let pages: Vec<ObjectId> = (1..=9).map(|number| (number, 0)).collect();
+        let limits = Limits::default();
+        let numbers = |text: &str| {
+            let found = named(text, &pages, &limits).ok()?;
+            Some(found.iter().map(|id| id.0).collect::<Vec<u32>>())
+        };
+        assert_eq!(numbers("1-3, 7"), Some(vec![1, 2, 3, 7]));
+        assert_eq!(numbers("8-,2,8"), Some(vec![8, 9, 2]));
+        for wrong in ["", "0", "10", "3-1", "a", "1-10", "-2"] {
+            assert_eq!(numbers(wrong), None, "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! XMP packets (ISO 16684-1) of PDF files: what of an old one must stay, and a new one.
+
+use std::{collections::BTreeMap, fmt::Write};
+
+use roxmltree::{Document, Node};
+
+/// Longest text that is kept. Bytes.
+const MAX_BYTES: usize = 32 << 10;
+const DC: &str = "http://purl.org/dc/elements/1.1/";
+const RIGHTS: &str = "http://ns.adobe.com/xap/1.0/rights/";
+const PDF: &str = "http://ns.adobe.com/pdf/1.3/";
+const PDF_A: &str = "http://www.aiim.org/pdfa/ns/id/";
+const PDF_UA: &str = "http://www.aiim.org/pdfua/ns/id/";
+
+/// What only XMP says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Kept {
+    pub(crate) rights: Option<String>,
+    pub(crate) marked: Option<bool>,
+    pub(crate) version: Option<String>,
+    /// Part and conformance of PDF/A, part of PDF/UA.
+    pdf_a: Option<(String, Option<String>)>,
+    pdf_ua: Option<String>,
+}
+
+/// What an old packet says; nothing where it is not XML.
+pub(crate) fn read(bytes: &[u8]) -> Kept {
+    let text = String::from_utf8_lossy(bytes);
+    let Ok(document) = Document::parse(text.trim_start_matches('\u{feff}').trim()) else {
+        return Kept::default();
+    };
+    let find = |space: &str, name: &str| property(&document, space, name);
+    Kept {
+        rights: find(DC, "rights"),
+        marked: find(RIGHTS, "Marked").map(|text| text.eq_ignore_ascii_case("true")),
+        version: find(PDF, "PDFVersion"),
+        pdf_a: find(PDF_A, "part").map(|part| (part, find(PDF_A, "conformance"))),
+        pdf_ua: find(PDF_UA, "part"),
+    }
+}
+
+/// A property, which may be an attribute or an element, with a list in it or without.
+fn property(document: &Document<'_>, space: &str, name: &str) -> Option<String> {
+    let text = |node: Node<'_, '_>| {
+        let mut texts = node.descendants().filter(Node::is_text);
+        let text = texts.find_map(|it| Some(it.text()?.trim()).filter(|it| !it.is_empty()));
+        text.map(str::to_owned)
+    };
+    let found = document.descendants().find_map(|node| {
+        let attribute = node.attribute((space, name)).map(str::to_owned);
+        attribute.or_else(|| node.has_tag_name((space, name)).then(|| text(node))?)
+    });
+    found.filter(|text| text.len() <= MAX_BYTES)
+}
+
+fn escaped(text: &str) -> String {
+    let mut made = String::with_capacity(text.len());
+    for symbol in text.chars() {
+        match symbol {
+            '&' => made.push_str("&amp;"),
+            '<' => made.push_str("&lt;"),
+            '>' => made.push_str("&gt;"),
+            '\n' | '\t' => made.push(symbol),
+            symbol if symbol.is_control() => {}
+            '\u{fffe}' | '\u{ffff}' => {}
+            symbol => made.push(symbol),
+        }
+    }
+    made
+}
+
+/// A packet of the fields of the document information dictionary, by their keys there.
+pub(crate) fn write(fields: &BTreeMap<&'static str, String>, kept: &Kept) -> String {
+    let mut body = String::new();
+    let mut put = |name: &str, text: &str| {
+        let text = escaped(text);
+        // Writing to a string cannot fail.
+        let _ = match name {
+            "dc:title" | "dc:description" | "dc:rights" => write!(
+                body,
+                "<{name}><rdf:Alt><rdf:li xml:lang=\"x-default\">{text}</rdf:li></rdf:Alt></{name}>"
+            ),
+            "dc:creator" => write!(
+                body,
+                "<{name}><rdf:Seq><rdf:li>{text}</rdf:li></rdf:Seq></{name}>"
+            ),
+            _ => write!(body, "<{name}>{text}</{name}>"),
+        };
+    };
+    for (key, name) in [
+        ("Title", "dc:title"),
+        ("Author", "dc:creator"),
+        ("Subject", "dc:description"),
+        ("Keywords", "pdf:Keywords"),
+        ("Producer", "pdf:Producer"),
+        ("Trapped", "pdf:Trapped"),
+        ("Creator", "xmp:CreatorTool"),
+        ("CreationDate", "xmp:CreateDate"),
+        ("ModDate", "xmp:ModifyDate"),
+    ] {
+        if let Some(text) = fields.get(key) {
+            put(name, text);
+        }
+    }
+    if let Some(rights) = &kept.rights {
+        put("dc:rights", rights);
+    }
+    if let Some(version) = &kept.version {
+        put("pdf:PDFVersion", version);
+    }
+    if let Some(marked) = kept.marked {
+        put("xmpRights:Marked", if marked { "True" } else { "False" });
+    }
+    if let Some((part, conformance)) = &kept.pdf_a {
+        put("pdfaid:part", part);
+        if let Some(conformance) = conformance {
+            put("pdfaid:conformance", conformance);
+        }
+    }
+    if let Some(part) = &kept.pdf_ua {
+        put("pdfuaid:part", part);
+    }
+    format!(
+        "<?xpacket begin=\"\u{feff}\" id=\"W5M0MpCehiHzreSzNTczkc9d\"?>\n\
+         <x:xmpmeta xmlns:x=\"adobe:ns:meta/\">\
+         <rdf:RDF xmlns:rdf=\"http://www.w3.org/1999/02/22-rdf-syntax-ns#\">\
+         <rdf:Description rdf:about=\"\" xmlns:dc=\"{DC}\" xmlns:pdf=\"{PDF}\" \
+         xmlns:xmp=\"http://ns.adobe.com/xap/1.0/\" xmlns:xmpRights=\"{RIGHTS}\" \
+         xmlns:pdfaid=\"{PDF_A}\" xmlns:pdfuaid=\"{PDF_UA}\">{body}</rdf:Description>\
+         </rdf:RDF></x:xmpmeta>\n<?xpacket end=\"w\"?>"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_packet_keeps_what_only_it_says() {
+        let kept = Kept {
+            rights: Some("© <me> & you".to_owned()),
+            marked: Some(true),
+            version: Some("1.7".to_owned()),
+            pdf_a: Some(("2".to_owned(), Some("B".to_owned()))),
+            pdf_ua: Some("1".to_owned()),
+        };
+        let fields = BTreeMap::from([("Title", "a < b".to_owned())]);
+        let packet = write(&fields, &kept);
+        assert!(packet.contains("a &lt; b"));
+        assert_eq!(read(packet.as_bytes()), kept);
+        let short = b"<r:D xmlns:r='r' xmlns:p='http://www.aiim.org/pdfa/ns/id/' p:part='3'/>";
+        assert_eq!(read(short).pdf_a, Some(("3".to_owned(), None)));
+        assert_eq!(read(b"no xml"), Kept::default());
+    }
+}

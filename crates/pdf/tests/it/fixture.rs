@@ -1,0 +1,129 @@
+//! Files that real programs made, and what real programs say of ours.
+
+use std::{io::Write, path::Path, process::Command};
+
+use tempfile::{NamedTempFile, TempDir};
+
+/// Whether a program is there; where not, the test says so and ends, or fails where all are required.
+pub fn has(program: &str) -> bool {
+    let found = Command::new(program).arg("--version").output().is_ok();
+    if !found {
+        let required = std::env::var("REQUIRE_ALL").is_ok_and(|it| it == "1");
+        assert!(!required, "{program} is needed (REQUIRE_ALL=1)");
+        eprintln!("SKIP: {program} is not installed");
+    }
+    found
+}
+
+pub fn has_all(programs: &[&str]) -> bool {
+    programs.iter().all(|program| has(program))
+}
+
+fn run(command: &mut Command) -> (bool, String) {
+    let output = command.output().expect("it starts");
+    let mut text = String::from_utf8_lossy(&output.stdout).into_owned();
+    text += &String::from_utf8_lossy(&output.stderr);
+    (output.status.success(), text)
+}
+
+fn file(bytes: &[u8]) -> NamedTempFile {
+    let mut file = NamedTempFile::new().expect("a file");
+    file.write_all(bytes).expect("it is written");
+    file
+}
+
+/// Fails where qpdf finds a mistake in the file.
+pub fn check(bytes: &[u8]) {
+    let file = file(bytes);
+    let (sound, text) = run(Command::new("qpdf").arg("--check").arg(file.path()));
+    assert!(sound && !text.contains("WARNING"), "{text}");
+}
+
+/// The text of each page.
+pub fn texts(bytes: &[u8]) -> Vec<String> {
+    let file = file(bytes);
+    let (done, text) = run(Command::new("pdftotext").arg(file.path()).arg("-"));
+    assert!(done, "{text}");
+    let pages = text.trim_end_matches('\u{c}').split('\u{c}');
+    pages.map(|page| page.trim().replace('\n', " ")).collect()
+}
+
+/// What pdfinfo says with some flags.
+pub fn info(bytes: &[u8], flags: &[&str]) -> String {
+    let file = file(bytes);
+    run(Command::new("pdfinfo").args(flags).arg(file.path())).1
+}
+
+/// The file as qpdf makes it anew.
+pub fn qpdf(bytes: &[u8], flags: &[&str]) -> Vec<u8> {
+    let (from, to) = (file(bytes), file(b""));
+    let mut command = Command::new("qpdf");
+    let (done, text) = run(command.args(flags).arg(from.path()).arg(to.path()));
+    assert!(done, "{text}");
+    std::fs::read(to.path()).expect("it is read")
+}
+
+/// The file as readable text.
+pub fn plain(bytes: &[u8]) -> String {
+    let flags = ["--qdf", "--object-streams=disable"];
+    String::from_utf8_lossy(&qpdf(bytes, &flags)).into_owned()
+}
+
+fn html(title: &str, pages: usize) -> String {
+    let mut body = String::new();
+    for page in 1..=pages {
+        let broken = if page > 1 {
+            "page-break-before: always"
+        } else {
+            ""
+        };
+        body += &format!(
+            "<h1 id=\"h{page}\" style=\"{broken}\">{title} page {page}</h1>\
+             <p><a href=\"#h1\">to the start</a></p>"
+        );
+    }
+    format!("<!doctype html><html lang=en><title>{title}</title><body>{body}</body></html>")
+}
+
+/// A tagged file of Chromium.
+pub fn of_chromium(title: &str, pages: usize) -> Vec<u8> {
+    let folder = TempDir::new().expect("a folder");
+    let (from, to) = (folder.path().join("a.html"), folder.path().join("a.pdf"));
+    std::fs::write(&from, html(title, pages)).expect("it is written");
+    let mut command = Command::new("chromium-headless-shell");
+    command.args(["--no-sandbox", "--disable-gpu", "--no-pdf-header-footer"]);
+    command.arg(format!(
+        "--user-data-dir={}",
+        folder.path().join("u").display()
+    ));
+    command
+        .arg(format!("--print-to-pdf={}", to.display()))
+        .arg(&from);
+    let (_, text) = run(&mut command);
+    std::fs::read(&to).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+/// A file of LibreOffice with bookmarks, tags, a form and a comment.
+pub fn of_libreoffice(title: &str, pages: usize) -> Vec<u8> {
+    let folder = TempDir::new().expect("a folder");
+    let from = folder.path().join("a.html");
+    let form = "<form><input type=text name=field value=filled></form>";
+    let text = html(title, pages).replacen("</h1>", &format!("</h1>{form}"), 1);
+    std::fs::write(&from, text).expect("it is written");
+    let options = r#"{"UseTaggedPDF":{"type":"boolean","value":"true"},"ExportBookmarks":{"type":"boolean","value":"true"}}"#;
+    convert(folder.path(), &from, options)
+}
+
+fn convert(folder: &Path, from: &Path, options: &str) -> Vec<u8> {
+    let mut command = Command::new("soffice");
+    command.arg(format!(
+        "-env:UserInstallation=file://{}/u",
+        folder.display()
+    ));
+    command.args(["--headless", "--norestore", "--infilter=HTML (StarWriter)"]);
+    command.args(["--convert-to", &format!("pdf:writer_pdf_Export:{options}")]);
+    command.arg("--outdir").arg(folder).arg(from);
+    let (_, text) = run(&mut command);
+    let made = from.with_extension("pdf");
+    std::fs::read(made).unwrap_or_else(|error| panic!("{error}: {text}"))
+}

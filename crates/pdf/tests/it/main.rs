@@ -1,0 +1,4 @@
+//! Files of LibreOffice and of Chromium, looked at by qpdf and poppler.
+
+mod fixture;
+mod whole;
