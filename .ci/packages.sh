@@ -20,6 +20,12 @@ if ! command -v openxml-audit >/dev/null 2>&1 && [ ! -x "$venv/bin/openxml-audit
         missing="$missing python3-venv"
     fi
 fi
+# Gotenberg's own client, which the tests point at the service.
+gotenberg() {
+    [ -x "$venv/bin/pip" ] || python3 -m venv "$venv" >/dev/null 2>&1 || return 1
+    "$venv/bin/python" -c "import gotenberg_client, httpx" 2>/dev/null ||
+        "$venv/bin/pip" install -q "gotenberg-client[httpx]==1.0.0" 2>/dev/null
+}
 if [ -n "$missing" ] && command -v apt-get >/dev/null 2>&1 && [ "$(id -u)" = 0 ]; then
     echo "installing:$missing"
     apt-get update -qq
@@ -46,3 +52,4 @@ if [ ! -d "$jars" ] && command -v mvn >/dev/null 2>&1; then
         echo "not installed: veraPDF, which Maven Central has"
     fi
 fi
+gotenberg || echo "not installed: gotenberg-client, which PyPI has"

@@ -17,6 +17,10 @@ pub use platen_document::{CompiledHtml, CompiledTemplate, Diagnostic, Severity};
 pub use platen_formats::pdf::{Attachment, Relationship, Standard};
 /// LibreOffice, as callers start and ask it.
 pub use platen_office as office;
+/// Requests that clients cause.
+pub use platen_outbound as outbound;
+/// PDF files that exist.
+pub use platen_pdf as pdf;
 
 pub use self::{
     error::{Error, Fault},

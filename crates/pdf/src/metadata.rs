@@ -260,7 +260,7 @@ fn digits(text: &str) -> Option<Date> {
     let is_zone = |(at, symbol): (usize, char)| {
         matches!(symbol, 'Z' | 'z' | '+') || (symbol == '-' && at >= 14)
     };
-    let zone_at = text.char_indices().position(|it| is_zone(it));
+    let zone_at = text.char_indices().position(is_zone);
     let (moment, zone) = text.split_at(zone_at.unwrap_or(text.len()));
     let moment = moment.split('.').next().unwrap_or_default();
     let mut digits: String = moment.chars().filter(char::is_ascii_digit).collect();

@@ -22,6 +22,7 @@ use crate::{
     metrics::{Gauges, Metrics},
     rate_limit::RateLimit,
     templates::Library,
+    webhook::Webhooks,
 };
 
 /// What all requests share.
@@ -31,6 +32,7 @@ pub(crate) struct App {
     pub(crate) library: Library,
     pub(crate) chromium: Chromium,
     pub(crate) libreoffice: LibreOffice,
+    pub(crate) webhooks: Webhooks,
     pub(crate) slots: Slots,
     pub(crate) bodies: Arc<Semaphore>,
     pub(crate) keys: Keys,
@@ -63,6 +65,7 @@ impl App {
             library: Library::new(store, &config, Arc::clone(&metrics)),
             chromium: Chromium::new(&config),
             libreoffice: LibreOffice::new(&config),
+            webhooks: Webhooks::new(&config),
             slots: Slots::new(&config, Arc::clone(&metrics)),
             bodies: crate::body::rooms(&config),
             keys,

@@ -36,6 +36,11 @@ impl Chromium {
         }
     }
 
+    /// Whether there is a Chromium to start.
+    pub(crate) fn is_installed(&self) -> bool {
+        browser::find_chromium(self.config.program.as_deref()).is_ok()
+    }
+
     /// The pool, made now where there is none.
     pub(crate) async fn browser(&self) -> Result<&Browser, Problem> {
         self.cell

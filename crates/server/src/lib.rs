@@ -28,6 +28,7 @@ mod routes;
 mod server;
 mod stream;
 mod templates;
+mod webhook;
 
 pub use self::{
     config::{Config, ConfigError, LogFormat, LogLevel, SETTINGS, Setting, Settings},

@@ -1,6 +1,10 @@
 //! Start and end of the service.
 
-use std::{net::SocketAddr, sync::Arc, time::Duration};
+use std::{
+    net::SocketAddr,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use platen_engine::{Engine, FontSettings, Format, RenderOptions};
 use platen_storage::SqliteStore;
@@ -119,6 +123,7 @@ impl Server {
         // Tells the accept loop to close the port, and every connection to end after its answer.
         drop(stop);
         let bound = Duration::from_millis(app.config.shutdown_timeout_ms);
+        let begin = Instant::now();
         let finished = tokio::time::timeout(bound, &mut connections).await;
         let message = if finished.is_ok() {
             "everything taken is finished"
@@ -127,6 +132,14 @@ impl Server {
             "the time for finishing is over; the rest is dropped"
         };
         app.log.event(LogLevel::Info, message, &[]);
+        if !app
+            .webhooks
+            .drain(bound.saturating_sub(begin.elapsed()))
+            .await
+        {
+            let message = "the time for finishing is over; results for webhooks are dropped";
+            app.log.event(LogLevel::Warn, message, &[]);
+        }
         app.chromium.shutdown(Duration::ZERO).await;
         app.libreoffice.shutdown(Duration::ZERO).await;
         let log = app.log.clone();

@@ -7,6 +7,7 @@ mod demo;
 mod doctor;
 mod flow;
 mod fonts;
+mod merge;
 mod render;
 mod render_html;
 mod schema;
@@ -32,6 +33,8 @@ pub enum Command {
     Render(render::Arguments),
     /// Convert Office files by LibreOffice.
     Convert(convert::Arguments),
+    /// Put PDF files together.
+    Merge(merge::Arguments),
     /// Find the mistakes in a template and, where given, in its data.
     Validate(validate::Arguments),
     /// Run and check flows.
@@ -60,6 +63,7 @@ impl Command {
         match self {
             Self::Render(arguments) => render::run(&arguments, output),
             Self::Convert(arguments) => convert::run(&arguments, output),
+            Self::Merge(arguments) => merge::run(&arguments, output),
             Self::Validate(arguments) => validate::run(&arguments, output),
             Self::Flow(arguments) => flow::run(&arguments, output),
             Self::Serve(arguments) => serve::run(&arguments),

@@ -119,6 +119,18 @@ pub struct Config {
     pub chromium_allowed_hosts: Vec<String>,
     /// Allowed hosts may have loopback and private addresses, too.
     pub chromium_allow_private_addresses: bool,
+    /// Hosts that results may be sent to.
+    pub webhook_allowed_hosts: Vec<String>,
+    /// Those hosts may have loopback and private addresses, too.
+    pub webhook_allow_private_addresses: bool,
+    /// Results for webhooks under way at once.
+    pub webhook_max_queue: u32,
+    /// Tries to send a result after the first.
+    pub webhook_max_retries: u32,
+    /// Wait before the second try, doubled each time.
+    pub webhook_retry_wait_ms: u64,
+    /// Time of one try.
+    pub webhook_timeout_ms: u64,
 }
 
 impl Config {
@@ -184,6 +196,14 @@ impl Config {
             chromium_path: settings.chromium_path,
             chromium_warm: settings.chromium_warm.unwrap_or(false),
             chromium_spare_pages: settings.chromium_spare_pages.unwrap_or(2),
+            webhook_allowed_hosts: settings.webhook_allowed_hosts.unwrap_or_default(),
+            webhook_allow_private_addresses: settings
+                .webhook_allow_private_addresses
+                .unwrap_or(false),
+            webhook_max_queue: settings.webhook_max_queue.unwrap_or(16),
+            webhook_max_retries: settings.webhook_max_retries.unwrap_or(4),
+            webhook_retry_wait_ms: settings.webhook_retry_wait_ms.unwrap_or(1_000),
+            webhook_timeout_ms: settings.webhook_timeout_ms.unwrap_or(30_000),
             chromium_allowed_hosts: settings.chromium_allowed_hosts.unwrap_or_default(),
             chromium_allow_private_addresses: settings
                 .chromium_allow_private_addresses
@@ -217,6 +237,7 @@ impl Config {
             ("render_timeout_ms", self.render_timeout_ms),
             ("header_timeout_ms", self.header_timeout_ms),
             ("body_timeout_ms", self.body_timeout_ms),
+            ("webhook_timeout_ms", self.webhook_timeout_ms),
             ("max_connections", u64::from(self.max_connections)),
             ("max_body_bytes", self.max_body_bytes),
         ];

@@ -95,6 +95,12 @@ settings! {
     chromium_warm: bool = "CHROMIUM_WARM", "Starts Chromium with the service, not with the first page of HTML; false.";
     chromium_spare_pages: u32 = "CHROMIUM_SPARE_PAGES", "Pages that Chromium has ready ahead of need; 2.";
     chromium_allowed_hosts: Vec<String> = "CHROMIUM_ALLOWED_HOSTS", "Hosts that pages of HTML may load from, such as `*.example.com`; none.";
+    webhook_allowed_hosts: Vec<String> = "WEBHOOK_ALLOWED_HOSTS", "Hosts that results may be sent to, such as `*.example.com`; none.";
+    webhook_allow_private_addresses: bool = "WEBHOOK_ALLOW_PRIVATE_ADDRESSES", "Those hosts may have loopback and private addresses, too; false.";
+    webhook_max_queue: u32 = "WEBHOOK_MAX_QUEUE", "Results for webhooks under way at once; 16.";
+    webhook_max_retries: u32 = "WEBHOOK_MAX_RETRIES", "Tries to send a result after the first; 4.";
+    webhook_retry_wait_ms: u64 = "WEBHOOK_RETRY_WAIT_MS", "Wait before the second try, doubled each time up to 30 s; 1000.";
+    webhook_timeout_ms: u64 = "WEBHOOK_TIMEOUT_MS", "Time of one try; 30000.";
     chromium_allow_private_addresses: bool = "CHROMIUM_ALLOW_PRIVATE_ADDRESSES", "Allowed hosts may have loopback and private addresses, too; false.";
 }
 

@@ -34,7 +34,8 @@ const fn text(
 #[rustfmt::skip]
 fn text_of(operation: &str) -> Text {
     match operation {
-        "get_health" => text("As `/health/live`.", None, 200, Some("Health")),
+        "get_health" => text("Whether the service takes work, and which programs are behind it, as Gotenberg says it.", None, 200, Some("Overview")),
+        "get_version" => text("The version of the service.", None, 200, None),
         "get_health_live" => text("The process answers.", None, 200, Some("Health")),
         "get_health_ready" => text("The engine is warm and the store answers; 503 otherwise.", None, 200, Some("Health")),
         "get_metrics" => text("Measurements for Prometheus.", None, 200, None),
@@ -60,6 +61,15 @@ fn text_of(operation: &str) -> Text {
         "convert_html" => text("Gotenberg's form: `index.html` and its files to PDF.", None, 200, None),
         "convert_url" => text("Gotenberg's form: an address at an allowed host to PDF.", None, 200, None),
         "screenshot_html" => text("Gotenberg's form: `index.html` and its files to a picture.", None, 200, None),
+        "convert_markdown" => text("Gotenberg's form: `index.html` with files of Markdown to PDF.", None, 200, None),
+        "screenshot_markdown" => text("Gotenberg's form: `index.html` with files of Markdown to a picture.", None, 200, None),
+        "convert_office" => text("Gotenberg's form: Office files to PDF, merged where asked for.", None, 200, None),
+        "merge_pdfs" => text("Gotenberg's form: PDF files as one, in the order of their names.", None, 200, None),
+        "split_pdfs" => text("Gotenberg's form: PDF files in parts.", None, 200, None),
+        "flatten_pdfs" => text("Gotenberg's form: annotations and form fields become part of the pages.", None, 200, None),
+        "convert_pdfs" => text("Gotenberg's form: PDF files to PDF/A or PDF/UA, by way of LibreOffice.", None, 200, None),
+        "read_pdf_metadata" => text("Gotenberg's form: what PDF files say of themselves.", None, 200, None),
+        "write_pdf_metadata" => text("Gotenberg's form: PDF files with other metadata.", None, 200, None),
         "screenshot_url" => text("Gotenberg's form: an address at an allowed host to a picture.", None, 200, None),
         "validate_render" => text("Says what is wrong with template and data, without rendering.", Some("RenderRequest"), 200, Some("Validation")),
         "create_render_batch" => text("Makes many documents; one bad item does not spoil the rest.", Some("BatchRequest"), 200, Some("BatchResult")),
@@ -263,8 +273,15 @@ fn success(route: &Route, schema: Option<&str>) -> Json {
             "application/zip": {"schema": binary},
         }),
         ("convert_document", _) => convert::content(),
-        ("convert_html" | "convert_url", _) => json!({"application/pdf": {"schema": binary}}),
-        ("screenshot_html" | "screenshot_url", _) => json!({
+        ("convert_html" | "convert_url" | "convert_markdown", _) => {
+            json!({"application/pdf": {"schema": binary}})
+        }
+        ("read_pdf_metadata", _) => json!({"application/json": {"schema": {"type": "object"}}}),
+        ("get_version", _) => json!({"text/plain": {"schema": {"type": "string"}}}),
+        (name, _) if name == "convert_office" || name.contains("_pdf") => json!({
+            "application/pdf": {"schema": binary}, "application/zip": {"schema": binary},
+        }),
+        ("screenshot_html" | "screenshot_url" | "screenshot_markdown", _) => json!({
             "image/png": {"schema": binary}, "image/jpeg": {"schema": binary}, "image/webp": {"schema": binary},
         }),
         ("create_html_render", _) => json!({"application/pdf": {"schema": binary}}),

@@ -6,7 +6,7 @@ use serde_json::{Map, Value as Json};
 use crate::{
     problem::ProblemDocument,
     routes::{
-        health::Health,
+        health::{Health, Overview},
         render::{
             Validation,
             batch::{BatchRequest, BatchResult, ItemResult},
@@ -44,6 +44,7 @@ pub(super) fn components() -> Map<String, Json> {
     add::<DiffRequest>(&mut generator);
     add::<Difference>(&mut generator);
     add::<Health>(&mut generator);
+    add::<Overview>(&mut generator);
     add::<ProblemDocument>(&mut generator);
     generator.take_definitions(true)
 }

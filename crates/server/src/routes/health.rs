@@ -1,6 +1,6 @@
 //! Health and metrics.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use axum::{
     extract::State,
@@ -18,7 +18,7 @@ use crate::{
     config::LogLevel,
     pool_metrics::{write_pool, write_processes},
     problem::chain,
-    respond::json,
+    respond::{bytes_of, json, moment},
 };
 
 /// Whether the service can work.
@@ -51,9 +51,51 @@ pub(crate) async fn get_health_live() -> Response {
     uncached(json(StatusCode::OK, &health))
 }
 
-/// As [`get_health_live`], where other systems have it.
-pub(crate) async fn get_health() -> Response {
-    get_health_live().await
+/// The programs behind the service, as Gotenberg's clients read it.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Overview {
+    /// `up` or `down`.
+    pub(crate) status: &'static str,
+    /// `chromium` and `libreoffice`, where they are installed.
+    pub(crate) details: BTreeMap<&'static str, Part>,
+}
+
+/// One program.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Part {
+    /// `up` or `down`.
+    pub(crate) status: &'static str,
+    /// When it was looked at. RFC 3339.
+    pub(crate) timestamp: String,
+}
+
+/// Whether the service takes work, and which programs are behind it.
+pub(crate) async fn get_health(State(app): State<Arc<App>>) -> Response {
+    let is_up = app.is_warm() && !app.is_draining();
+    let (code, status) = if is_up {
+        (StatusCode::OK, "up")
+    } else {
+        (StatusCode::SERVICE_UNAVAILABLE, "down")
+    };
+    let timestamp = moment(jiff::Timestamp::now().as_millisecond());
+    let mut details = BTreeMap::new();
+    let parts = [
+        ("chromium", app.chromium.is_installed()),
+        ("libreoffice", app.libreoffice.check_installed().is_ok()),
+    ];
+    for (name, _) in parts.into_iter().filter(|(_, is_installed)| *is_installed) {
+        let timestamp = timestamp.clone();
+        details.insert(name, Part { status, timestamp });
+    }
+    uncached(json(code, &Overview { status, details }))
+}
+
+/// The version of the service, as plain text.
+pub(crate) async fn get_version() -> Response {
+    let bytes = env!("CARGO_PKG_VERSION");
+    bytes_of("text/plain; charset=utf-8", StatusCode::OK, bytes)
 }
 
 /// The engine is warm, the store answers, no shutdown has begun.

@@ -66,6 +66,7 @@ use Kind::{Batch, Plain, Probe, Render};
 #[rustfmt::skip]
 pub(crate) const ROUTES: &[Route] = &[
     route("GET", "/health", "get_health", Open, Probe),
+    route("GET", "/version", "get_version", Open, Plain),
     route("GET", "/health/live", "get_health_live", Open, Probe),
     route("GET", "/health/ready", "get_health_ready", Open, Probe),
     route("GET", "/metrics", "get_metrics", Metrics, Probe),
@@ -93,9 +94,18 @@ pub(crate) const ROUTES: &[Route] = &[
     route("POST", "/render/batch/{format}", "create_render_batch_in_format", Reader, Batch),
     route("POST", "/convert", "convert_document", Reader, Render),
     route("POST", "/forms/chromium/convert/html", "convert_html", Reader, Render),
+    route("POST", "/forms/chromium/convert/markdown", "convert_markdown", Reader, Render),
     route("POST", "/forms/chromium/convert/url", "convert_url", Reader, Render),
     route("POST", "/forms/chromium/screenshot/html", "screenshot_html", Reader, Render),
+    route("POST", "/forms/chromium/screenshot/markdown", "screenshot_markdown", Reader, Render),
     route("POST", "/forms/chromium/screenshot/url", "screenshot_url", Reader, Render),
+    route("POST", "/forms/libreoffice/convert", "convert_office", Reader, Render),
+    route("POST", "/forms/pdfengines/merge", "merge_pdfs", Reader, Render),
+    route("POST", "/forms/pdfengines/split", "split_pdfs", Reader, Render),
+    route("POST", "/forms/pdfengines/flatten", "flatten_pdfs", Reader, Render),
+    route("POST", "/forms/pdfengines/convert", "convert_pdfs", Reader, Render),
+    route("POST", "/forms/pdfengines/metadata/read", "read_pdf_metadata", Reader, Render),
+    route("POST", "/forms/pdfengines/metadata/write", "write_pdf_metadata", Reader, Render),
 ];
 
 /// The route of a request; HEAD is answered as GET, and `/templates/` as `/templates`.
@@ -115,6 +125,7 @@ pub(crate) fn find(method: &Method, path: &str) -> Option<&'static Route> {
 pub(crate) fn router(app: Arc<App>) -> Router {
     Router::new()
         .route("/health", get(health::get_health))
+        .route("/version", get(health::get_version))
         .route("/health/live", get(health::get_health_live))
         .route("/health/ready", get(health::get_health_ready))
         .route("/metrics", get(health::get_metrics))
@@ -127,7 +138,7 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .route("/convert", post(convert::convert_document))
         .merge(template_routes())
         .merge(render_routes())
-        .merge(form_routes())
+        .merge(form_routes(&app))
         .fallback(not_found)
         .method_not_allowed_fallback(method_not_allowed)
         .layer(from_fn_with_state(Arc::clone(&app), middleware::handle))
@@ -190,13 +201,30 @@ fn render_routes() -> Router<Arc<App>> {
         )
 }
 
-fn form_routes() -> Router<Arc<App>> {
-    use forms::chromium::{convert_html, convert_url, screenshot_html, screenshot_url};
+fn form_routes(app: &Arc<App>) -> Router<Arc<App>> {
+    use forms::{chromium, convention, libreoffice, pdf_engines};
+    let chromium = Router::new()
+        .route("/convert/html", post(chromium::convert_html))
+        .route("/convert/markdown", post(chromium::convert_markdown))
+        .route("/convert/url", post(chromium::convert_url))
+        .route("/screenshot/html", post(chromium::screenshot_html))
+        .route("/screenshot/markdown", post(chromium::screenshot_markdown))
+        .route("/screenshot/url", post(chromium::screenshot_url));
+    let pdf_engines = Router::new()
+        .route("/merge", post(pdf_engines::merge_pdfs))
+        .route("/split", post(pdf_engines::split_pdfs))
+        .route("/flatten", post(pdf_engines::flatten_pdfs))
+        .route("/convert", post(pdf_engines::convert_pdfs))
+        .route("/metadata/read", post(pdf_engines::read_pdf_metadata))
+        .route("/metadata/write", post(pdf_engines::write_pdf_metadata));
     Router::new()
-        .route("/forms/chromium/convert/html", post(convert_html))
-        .route("/forms/chromium/convert/url", post(convert_url))
-        .route("/forms/chromium/screenshot/html", post(screenshot_html))
-        .route("/forms/chromium/screenshot/url", post(screenshot_url))
+        .nest("/forms/chromium", chromium)
+        .nest("/forms/pdfengines", pdf_engines)
+        .route(
+            "/forms/libreoffice/convert",
+            post(libreoffice::convert_office),
+        )
+        .route_layer(from_fn_with_state(Arc::clone(app), convention::handle))
 }
 
 async fn not_found(uri: Uri) -> Problem {

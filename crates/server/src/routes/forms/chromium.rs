@@ -3,47 +3,37 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use axum::{body::Body, extract::State, response::Response};
-use bytes::Bytes;
-use hyper::{
-    HeaderMap, StatusCode,
-    header::{HeaderName, HeaderValue},
-};
+use http_body_util::BodyExt;
+use hyper::{HeaderMap, StatusCode};
 use platen_engine::{
     browser::{
-        Cookie, File, Files, Job, Lane, Media, Output, PageOptions, PdfOptions, PictureFormat,
+        Cookie, Files, Job, Lane, Media, Output, PageOptions, PdfOptions, PictureFormat,
         PictureOptions, Source, Wait,
     },
-    key_of, media_type_of,
+    key_of,
 };
 use serde::Deserialize;
 
-use super::value::Values;
+use super::{
+    after::{After, answer, apply, file_name},
+    form::Form,
+    markdown,
+    value::Values,
+};
 use crate::{
     app::App,
-    body,
     middleware::Context,
-    multipart,
     problem::Problem,
     routes::render::{html::PrintedBody, response::file_headers},
 };
 
 /// Fields that change the result and are not made here.
 #[rustfmt::skip]
-const UNSUPPORTED: [&str; 14] = [
-    "singlePage", "pdfa", "pdfua", "metadata", "flatten", "splitMode", "userPassword",
-    "ownerPassword", "watermarkSource", "stampSource", "rotateAngle", "downloadFrom",
-    "emulatedMediaFeatures", "failOnResourceHttpStatusCodes",
+const UNSUPPORTED: [&str; 11] = [
+    "singlePage", "pdfa", "pdfua", "userPassword", "ownerPassword", "watermarkSource",
+    "stampSource", "rotateAngle", "downloadFrom", "emulatedMediaFeatures",
+    "failOnResourceHttpStatusCodes",
 ];
-/// Fields of files that are not to stand beside the page.
-const UNSUPPORTED_FILES: [&str; 3] = ["embeds", "watermark", "stamp"];
-
-/// A form taken apart.
-#[derive(Default)]
-struct Form {
-    values: Values,
-    files: BTreeMap<String, File>,
-}
-
 #[derive(Deserialize)]
 struct FormCookie {
     name: String,
@@ -62,6 +52,7 @@ struct Made {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Origin {
     File,
+    Markdown,
     Address,
 }
 
@@ -72,7 +63,7 @@ pub(crate) async fn convert_html(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    let form = read(&app, &headers, body).await?;
+    let form = Form::read(&app, &headers, body).await?;
     respond(&app, &context, &headers, form, Origin::File, pdf).await
 }
 
@@ -83,7 +74,7 @@ pub(crate) async fn convert_url(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    let form = read(&app, &headers, body).await?;
+    let form = Form::read(&app, &headers, body).await?;
     respond(&app, &context, &headers, form, Origin::Address, pdf).await
 }
 
@@ -94,8 +85,30 @@ pub(crate) async fn screenshot_html(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    let form = read(&app, &headers, body).await?;
+    let form = Form::read(&app, &headers, body).await?;
     respond(&app, &context, &headers, form, Origin::File, picture).await
+}
+
+/// `index.html` with files of Markdown as PDF.
+pub(crate) async fn convert_markdown(
+    State(app): State<Arc<App>>,
+    axum::Extension(context): axum::Extension<Context>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    let form = Form::read(&app, &headers, body).await?;
+    respond(&app, &context, &headers, form, Origin::Markdown, pdf).await
+}
+
+/// `index.html` with files of Markdown as a picture.
+pub(crate) async fn screenshot_markdown(
+    State(app): State<Arc<App>>,
+    axum::Extension(context): axum::Extension<Context>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    let form = Form::read(&app, &headers, body).await?;
+    respond(&app, &context, &headers, form, Origin::Markdown, picture).await
 }
 
 /// An address at an allowed host as a picture.
@@ -105,37 +118,8 @@ pub(crate) async fn screenshot_url(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    let form = read(&app, &headers, body).await?;
+    let form = Form::read(&app, &headers, body).await?;
     respond(&app, &context, &headers, form, Origin::Address, picture).await
-}
-
-async fn read(app: &App, headers: &HeaderMap, body: Body) -> Result<Form, Problem> {
-    let boundary = multipart::boundary(headers).ok_or_else(|| {
-        let status = StatusCode::UNSUPPORTED_MEDIA_TYPE;
-        Problem::new(
-            status,
-            "media-type-not-supported",
-            "send multipart/form-data",
-        )
-    })?;
-    let (bytes, _room) = body::read(app, headers, body).await?;
-    let mut form = Form::default();
-    for field in multipart::fields(&bytes, &boundary)? {
-        let Some(name) = &field.file_name else {
-            form.values.add(&field)?;
-            continue;
-        };
-        if UNSUPPORTED_FILES.contains(&field.name.as_str()) {
-            let detail = format!("the form file `{}` is not supported", field.name);
-            return Err(Problem::bad_request("form-unsupported", detail));
-        }
-        let file = File {
-            media_type: media_type_of(name).to_owned(),
-            bytes: Bytes::copy_from_slice(&field.bytes),
-        };
-        form.files.insert(name.clone(), file);
-    }
-    Ok(form)
 }
 
 async fn respond(
@@ -153,6 +137,7 @@ async fn respond(
         media_type,
     } = made(&mut form)?;
     let page = page(&mut form.values)?;
+    let after = After::of(&mut form.values)?;
     let fail_on_console = form.values.truth("failOnConsoleExceptions", false)?;
     let fail_on_resource = form.values.truth("failOnResourceLoadingFailed", false)?;
     let statuses: Vec<u16> = form.values.json("failOnHttpStatusCodes")?;
@@ -172,7 +157,7 @@ async fn respond(
         lane: Lane::Batch,
         timeout: app.config.render_timeout(),
     };
-    let printed = app.chromium.print(job).await.map_err(as_gotenberg)?;
+    let printed = app.chromium.print(job).await?;
     check_status(printed.report.status, &statuses)?;
     let report = &printed.report;
     if fail_on_resource && !(report.missing.is_empty() && report.denied.is_empty()) {
@@ -186,39 +171,17 @@ async fn respond(
             detail,
         ));
     }
-    let wanted = headers.get("gotenberg-output-filename");
-    let name = wanted
-        .and_then(|name| name.to_str().ok())
-        .unwrap_or(&*context.request_id);
-    let mut response = Response::new(Body::new(PrintedBody(printed)));
-    let name = name
-        .strip_suffix(extension)
-        .unwrap_or(name)
-        .trim_end_matches('.');
-    file_headers(&mut response, &format!("{name}.{extension}"), media_type)?;
-    let trace = headers.get("gotenberg-trace").cloned();
-    let trace = trace.or_else(|| HeaderValue::from_str(&context.request_id).ok());
-    if let Some(trace) = trace {
-        let name = HeaderName::from_static("gotenberg-trace");
-        response.headers_mut().insert(name, trace);
+    let name = file_name(context, headers, extension);
+    let body = Body::new(PrintedBody(printed));
+    if extension == "pdf" && !after.is_nothing() {
+        let whole = body.collect().await;
+        let whole = whole.map_err(|error| Problem::internal(format!("a page: {error}")))?;
+        let files = apply(app, vec![(name, whole.to_bytes())], after).await?;
+        return answer(context, headers, files);
     }
+    let mut response = Response::new(body);
+    file_headers(&mut response, &name, media_type)?;
     Ok(response)
-}
-
-/// Gotenberg's status codes: 429 where the queue is full, 503 where the time is over, 409 for
-/// exceptions of the page, 400 for pages that cannot be had.
-fn as_gotenberg(mut problem: Problem) -> Problem {
-    problem.status = match problem.code {
-        "queue-full" => StatusCode::TOO_MANY_REQUESTS,
-        "deadline-passed" => StatusCode::SERVICE_UNAVAILABLE,
-        "page-exception" => StatusCode::CONFLICT,
-        "request-denied" => StatusCode::FORBIDDEN,
-        "page-not-loaded" | "page-crashed" | "page-memory" | "page-too-large" => {
-            StatusCode::BAD_REQUEST
-        }
-        _ => problem.status,
-    };
-    problem
 }
 
 /// 409 where the page itself came with a status that fails; `499` and `599` mean all of 4xx and
@@ -247,22 +210,15 @@ fn source(form: &mut Form, from: Origin) -> Result<Source, Problem> {
     if from == Origin::Address {
         return Ok(Source::Address(form.values.needed("url")?));
     }
-    let html = take_text(form, "index.html")?.ok_or_else(|| {
+    let html = form.take_text("index.html")?.ok_or_else(|| {
         Problem::bad_request("form-invalid", "the form file `index.html` is needed")
     })?;
+    let html = match from {
+        Origin::Markdown => markdown::fill(&html, &form.files)?,
+        Origin::File | Origin::Address => html,
+    };
     let files: Arc<dyn Files> = Arc::new(form.files.clone());
     Ok(Source::Document { html, files })
-}
-
-fn take_text(form: &mut Form, name: &str) -> Result<Option<String>, Problem> {
-    let Some(file) = form.files.remove(name) else {
-        return Ok(None);
-    };
-    let text = String::from_utf8(file.bytes.to_vec()).map_err(|_| {
-        let detail = format!("the form file `{name}` is not UTF-8");
-        Problem::bad_request("form-invalid", detail)
-    })?;
-    Ok(Some(text))
 }
 
 fn page(values: &mut Values) -> Result<PageOptions, Problem> {
@@ -304,8 +260,8 @@ fn page(values: &mut Values) -> Result<PageOptions, Problem> {
 }
 
 fn pdf(form: &mut Form) -> Result<Made, Problem> {
-    let header_template = take_text(form, "header.html")?.unwrap_or_default();
-    let footer_template = take_text(form, "footer.html")?.unwrap_or_default();
+    let header_template = form.take_text("header.html")?.unwrap_or_default();
+    let footer_template = form.take_text("footer.html")?.unwrap_or_default();
     let values = &mut form.values;
     let options = PdfOptions {
         landscape: values.truth("landscape", false)?,

@@ -5,7 +5,7 @@ use platen_server::Settings;
 use crate::app::TestApp;
 
 /// True, said aloud, where LibreOffice is not installed.
-fn is_missing() -> bool {
+pub fn is_missing() -> bool {
     let missing = platen_engine::office::find_libreoffice(None).is_err();
     if missing {
         assert!(
@@ -17,7 +17,7 @@ fn is_missing() -> bool {
     missing
 }
 
-const FLAT: &str = r#"<?xml version="1.0" encoding="UTF-8"?><office:document xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0" xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0" office:version="1.2" office:mimetype="application/vnd.oasis.opendocument.text"><office:body><office:text><text:p>Dear reader</text:p></office:text></office:body></office:document>"#;
+pub const FLAT: &str = r#"<?xml version="1.0" encoding="UTF-8"?><office:document xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0" xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0" office:version="1.2" office:mimetype="application/vnd.oasis.opendocument.text"><office:body><office:text><text:p>Dear reader</text:p></office:text></office:body></office:document>"#;
 
 #[test]
 fn a_document_becomes_a_pdf_as_a_body_and_as_a_form() {

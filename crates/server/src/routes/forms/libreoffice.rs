@@ -1,0 +1,197 @@
+//! `/forms/libreoffice/convert`: Office files to PDF, by Gotenberg's fields.
+
+use std::{io::Read, sync::Arc, time::Duration};
+
+use axum::{body::Body, extract::State, response::Response};
+use bytes::Bytes;
+use hyper::HeaderMap;
+use platen_engine::office::{self, Job, Options, Source, Target};
+
+use super::{
+    after::{After, answer, apply},
+    form::Form,
+    value::Values,
+};
+use crate::{app::App, libreoffice::of_office, middleware::Context, problem::Problem};
+
+/// Gotenberg's names of options, and ours.
+const OPTIONS: [(&str, &str); 18] = [
+    ("password", "password"),
+    ("nativePageRanges", "pages"),
+    ("landscape", "landscape"),
+    ("updateIndexes", "update_indexes"),
+    ("exportFormFields", "form_fields"),
+    ("exportBookmarks", "bookmarks"),
+    ("exportNotes", "notes"),
+    ("exportNotesPages", "notes_pages"),
+    ("exportOnlyNotesPages", "only_notes_pages"),
+    ("exportPlaceholders", "placeholders"),
+    ("exportHiddenSlides", "hidden_slides"),
+    ("skipEmptyPages", "skip_empty_pages"),
+    ("addOriginalDocumentAsStream", "embed_original"),
+    ("singlePageSheets", "single_page_sheets"),
+    ("losslessImageCompression", "lossless"),
+    ("nativeWatermarkText", "watermark"),
+    ("userPassword", "open_password"),
+    ("ownerPassword", "permission_password"),
+];
+/// Fields that change the result and are not made here.
+#[rustfmt::skip]
+const UNSUPPORTED: [&str; 27] = [
+    "allowDuplicateFieldNames", "exportBookmarksToPdfDestination", "exportNotesInMargin",
+    "convertOooTargetToPdfTarget", "exportLinksRelativeFsys", "nativeWatermarkColor",
+    "nativeWatermarkFontHeight", "nativeWatermarkRotateAngle", "nativeWatermarkFontName",
+    "nativeTiledWatermarkText", "initialPage", "magnification", "zoom", "pageLayout",
+    "firstPageOnLeft", "resizeWindowToInitialPage", "centerWindow", "openInFullScreenMode",
+    "displayPDFDocumentTitle", "hideViewerMenubar", "hideViewerToolbar",
+    "hideViewerWindowControls", "openBookmarkLevels", "watermarkSource", "stampSource", "rotateAngle", "downloadFrom",
+];
+/// Resolution where only its reduction is asked for. Dots per inch.
+const RESOLUTION: &str = "300";
+
+/// How documents are converted.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Wish {
+    options: Options,
+}
+
+impl Wish {
+    fn set(&mut self, field: &str, name: &str, value: &str) -> Result<(), Problem> {
+        self.options.set(name, value).map_err(|error| match error {
+            office::Error::BadOption { problem, .. } => {
+                let detail = format!("the form field `{field}`: {problem}");
+                Problem::bad_request("form-invalid", detail)
+            }
+            other => of_office(&other),
+        })
+    }
+
+    /// Takes `pdfa` and `pdfua`; says whether there was one.
+    pub(super) fn take_archive(&mut self, values: &mut Values) -> Result<bool, Problem> {
+        let standard = values.text("pdfa");
+        if let Some(standard) = &standard {
+            self.set("pdfa", "pdf_a", standard)?;
+        }
+        let is_accessible = values.truth("pdfua", false)?;
+        if is_accessible {
+            self.set("pdfua", "pdf_ua", "true")?;
+        }
+        Ok(standard.is_some() || is_accessible)
+    }
+
+    fn of(values: &mut Values) -> Result<(Self, bool), Problem> {
+        values.refuse(&UNSUPPORTED)?;
+        let mut wish = Self::default();
+        // Gotenberg's default, and not LibreOffice's.
+        wish.set("updateIndexes", "update_indexes", "true")?;
+        let mut is_final = wish.take_archive(values)?;
+        for (field, name) in OPTIONS {
+            if let Some(value) = values.text(field) {
+                is_final |= field.ends_with("Password");
+                wish.set(field, name, &value)?;
+            }
+        }
+        if let Some(quality) = values.text("quality") {
+            wish.set("quality", "quality", &quality)?;
+        }
+        let resolution = values.text("maxImageResolution");
+        if values.truth("reduceImageResolution", false)? {
+            let resolution = resolution.as_deref().unwrap_or(RESOLUTION);
+            wish.set("maxImageResolution", "image_resolution", resolution)?;
+        }
+        match values.text("initialView").as_deref() {
+            None | Some("0") => {}
+            Some("1") => wish.set("initialView", "initial_view", "outline")?,
+            Some("2") => wish.set("initialView", "initial_view", "thumbnails")?,
+            Some(_) => {
+                let detail = "the form field `initialView` is not 0, 1 or 2";
+                return Err(Problem::bad_request("form-invalid", detail));
+            }
+        }
+        Ok((wish, is_final))
+    }
+}
+
+/// Office files as PDF.
+pub(crate) async fn convert_office(
+    State(app): State<Arc<App>>,
+    axum::Extension(context): axum::Extension<Context>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    app.libreoffice.check_installed()?;
+    let mut form = Form::read(&app, &headers, body).await?;
+    let (wish, is_final) = Wish::of(&mut form.values)?;
+    let after = After::of(&mut form.values)?;
+    let files = form.take_files()?;
+    let is_changed = After {
+        merge: after.merge && files.len() > 1,
+        ..after.clone()
+    };
+    if is_final && !is_changed.is_nothing() {
+        let detail = "a file that is PDF/A, PDF/UA or encrypted is not merged, split, made flat \
+            or given metadata afterwards";
+        return Err(Problem::bad_request("form-unsupported", detail));
+    }
+    let files = convert(&app, files, &wish).await?;
+    let files = apply(&app, files, after).await?;
+    answer(&context, &headers, files)
+}
+
+/// Converts documents at the same time, as far as there are slots, and keeps their order.
+pub(super) async fn convert(
+    app: &Arc<App>,
+    files: Vec<(String, Bytes)>,
+    wish: &Wish,
+) -> Result<Vec<(String, Bytes)>, Problem> {
+    // A form has a bounded number of fields, and the pool a bounded queue.
+    let mut running = Vec::with_capacity(files.len());
+    for (name, bytes) in files {
+        let mut job = Job::new(Source::Bytes(bytes), Target::Pdf);
+        job.name = Some(name.clone());
+        job.options = wish.options.clone();
+        job.timeout = Duration::from_millis(app.config.office_timeout_ms);
+        let app = Arc::clone(app);
+        let work = async move { app.libreoffice.convert(job).await };
+        running.push((name, Task(tokio::spawn(work))));
+    }
+    let mut made = Vec::with_capacity(running.len());
+    for (name, mut task) in running {
+        let document = (&mut task.0).await;
+        let document = document.map_err(|error| Problem::internal(error.to_string()))?;
+        let outcome = document
+            .as_ref()
+            .map_or_else(|problem| problem.code, |_| "ok");
+        app.metrics.rendered("pdf", outcome);
+        let document = document.map_err(|mut problem| {
+            problem.detail = format!("{name}: {}", problem.detail);
+            problem
+        })?;
+        let bytes = match document.body {
+            office::Body::Bytes(bytes) => bytes,
+            office::Body::File(file) => held(file).await?,
+        };
+        made.push((format!("{name}.pdf"), bytes));
+    }
+    Ok(made)
+}
+
+/// A conversion that ends with the request.
+struct Task<T>(tokio::task::JoinHandle<T>);
+
+impl<T> Drop for Task<T> {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+async fn held(mut file: std::fs::File) -> Result<Bytes, Problem> {
+    let read = move || {
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).map(|_| bytes)
+    };
+    let read = tokio::task::spawn_blocking(read).await;
+    let read = read.map_err(|error| Problem::internal(error.to_string()))?;
+    let bytes = read.map_err(|error| Problem::internal(format!("a result: {error}")))?;
+    Ok(bytes.into())
+}

@@ -1,0 +1,103 @@
+//! Pages of Markdown: `index.html` names files with `{{ toHTML "a.md" }}`, and their text stands there.
+
+use std::collections::BTreeMap;
+
+use hyper::StatusCode;
+use platen_engine::browser::File;
+use pulldown_cmark::{Options, Parser, html};
+
+use crate::problem::Problem;
+
+/// Longest page. Bytes.
+const MAX_BYTES: usize = 64 << 20;
+
+fn invalid(detail: String) -> Problem {
+    Problem::bad_request("form-invalid", detail)
+}
+
+/// The page with the files that it names as HTML.
+///
+/// # Errors
+/// 400 where it names none, or one that is not there; 413 where it becomes too long.
+pub(super) fn fill(page: &str, files: &BTreeMap<String, File>) -> Result<String, Problem> {
+    let mut made = String::with_capacity(page.len());
+    let mut rest = page;
+    let mut count = 0;
+    while let Some(begin) = rest.find("{{") {
+        let (before, after) = rest.split_at(begin);
+        made.push_str(before);
+        let length = after
+            .find("}}")
+            .ok_or_else(|| invalid("`index.html` has `{{` without `}}`".to_owned()))?;
+        let expression = after[2..length].trim().trim_matches('-').trim();
+        let name = named(expression).ok_or_else(|| {
+            let shown: String = expression.chars().take(80).collect();
+            invalid(format!(
+                "`index.html` has `{{{{ {shown} }}}}`, which is not toHTML with a file"
+            ))
+        })?;
+        let file = files.get(name).ok_or_else(|| {
+            invalid(format!(
+                "`index.html` names `{name}`, which is not in the form"
+            ))
+        })?;
+        let text = std::str::from_utf8(&file.bytes);
+        let text = text.map_err(|_| invalid(format!("the form file `{name}` is not UTF-8")))?;
+        html::push_html(&mut made, Parser::new_ext(text, dialect()));
+        if made.len() > MAX_BYTES {
+            let detail = format!("the page becomes longer than {MAX_BYTES} bytes");
+            let status = StatusCode::PAYLOAD_TOO_LARGE;
+            return Err(Problem::new(status, "page-too-large", detail));
+        }
+        count += 1;
+        rest = &after[length + 2..];
+    }
+    if count == 0 {
+        return Err(invalid("`index.html` names no file with toHTML".to_owned()));
+    }
+    made.push_str(rest);
+    Ok(made)
+}
+
+/// Tables, strikethrough, task lists and footnotes, as users of GitHub's dialect write them.
+fn dialect() -> Options {
+    Options::ENABLE_TABLES
+        | Options::ENABLE_STRIKETHROUGH
+        | Options::ENABLE_TASKLISTS
+        | Options::ENABLE_FOOTNOTES
+}
+
+/// The file of `toHTML "a.md"`.
+fn named(expression: &str) -> Option<&str> {
+    let rest = expression.strip_prefix("toHTML")?.trim();
+    let quoted = |mark: char| rest.strip_prefix(mark)?.strip_suffix(mark);
+    quoted('"').or_else(|| quoted('`'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn filled(page: &str) -> Result<String, Problem> {
+        let file = File {
+            media_type: "text/markdown".to_owned(),
+            bytes: "# A\n\n|x|y|\n|-|-|\n|1|~~2~~|\n".into(),
+        };
+        fill(page, &BTreeMap::from([("a.md".to_owned(), file)]))
+    }
+
+    #[test]
+    fn files_stand_where_the_page_names_them() {
+        let made = filled("<b>{{ toHTML \"a.md\" }}</b>{{toHTML `a.md`}}").unwrap();
+        assert!(made.starts_with("<b><h1>A</h1>") && made.contains("<del>2</del>"));
+        assert_eq!(made.matches("<table>").count(), 2);
+        for wrong in [
+            "<p>",
+            "{{ toHTML \"b.md\" }}",
+            "{{ toHTML \"a.md\"",
+            "{{ .Other }}",
+        ] {
+            assert_eq!(filled(wrong).unwrap_err().code, "form-invalid", "{wrong}");
+        }
+    }
+}
