@@ -9,14 +9,7 @@ need soffice "libreoffice-writer-nogui libreoffice-calc-nogui libreoffice-impres
 need cc gcc
 need javac default-jdk-headless
 need mvn maven
-if ! command -v chromium-headless-shell >/dev/null 2>&1 && ! command -v chromium >/dev/null 2>&1; then
-    # Debian has the shell alone, which is smaller; elsewhere only the whole browser is packaged.
-    if apt-cache show chromium-headless-shell >/dev/null 2>&1; then
-        missing="$missing chromium-headless-shell"
-    else
-        missing="$missing chromium"
-    fi
-fi
+command -v chromium-headless-shell >/dev/null 2>&1 || need chromium chromium
 venv="${XDG_CACHE_HOME:-$HOME/.cache}/platen/venv"
 if ! command -v openxml-audit >/dev/null 2>&1 && [ ! -x "$venv/bin/openxml-audit" ]; then
     if python3 -m venv "$venv" >/dev/null 2>&1 && "$venv/bin/pip" install -q openxml-audit 2>/dev/null; then
@@ -30,6 +23,10 @@ fi
 if [ -n "$missing" ] && command -v apt-get >/dev/null 2>&1 && [ "$(id -u)" = 0 ]; then
     echo "installing:$missing"
     apt-get update -qq
+    # Debian has the headless shell alone, which is smaller; elsewhere only the browser is packaged.
+    if apt-cache show chromium-headless-shell >/dev/null 2>&1; then
+        missing=$(echo " $missing " | sed 's/ chromium / chromium-headless-shell /')
+    fi
     # shellcheck disable=SC2086 # a list of packages
     DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null
     if [ ! -x "$venv/bin/openxml-audit" ] && ! command -v openxml-audit >/dev/null 2>&1; then

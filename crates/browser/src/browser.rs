@@ -20,7 +20,7 @@ use tokio::{
 };
 
 use crate::{
-    chromium::Keeper,
+    chromium::{Keeper, Processes},
     config::Config,
     devtools::CallError,
     error::Error,
@@ -51,21 +51,29 @@ impl Kind for Pages {
         spawner: &Spawner,
         purpose: Purpose,
     ) -> Result<Started<Page>, StartError> {
-        let chromium = self.keeper.chromium(spawner, purpose).await?;
-        let outside = Arc::clone(&self.outside);
-        let page = Page::open(Arc::clone(&chromium), outside, self.max_requests).await;
-        match page {
-            Ok(child) => Ok(Started {
-                child,
-                process: None,
-            }),
-            Err(error) => {
-                chromium.give_up();
+        // The process at hand may be dead, or die just now: that is no reason to fail.
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            let chromium = self.keeper.chromium(spawner, purpose).await?;
+            let outside = Arc::clone(&self.outside);
+            let page = Page::open(Arc::clone(&chromium), outside, self.max_requests).await;
+            let error = match page {
+                Ok(child) => {
+                    return Ok(Started {
+                        child,
+                        process: None,
+                    });
+                }
+                Err(error) => error,
+            };
+            chromium.give_up();
+            if tries == 2 {
                 let reason = match error {
                     CallError::Closed => Error::Disconnected.to_string(),
                     CallError::Refused(message) => message,
                 };
-                Err(StartError::Unusable(reason.into()))
+                return Err(StartError::Unusable(reason.into()));
             }
         }
     }
@@ -177,8 +185,8 @@ pub struct Browser {
 pub struct Status {
     /// The pages, as children of a pool.
     pub pages: Snapshot,
-    /// Processes that were started.
-    pub process_starts: u64,
+    /// The processes that they live in.
+    pub processes: Processes,
     /// The version that was started last.
     pub version: Option<String>,
     /// Whether Chromium's own sandbox is on.
@@ -268,7 +276,7 @@ impl Browser {
         let keeper = &self.pool.kind().keeper;
         Status {
             pages: self.pool.snapshot(),
-            process_starts: keeper.starts.load(Ordering::Relaxed),
+            processes: keeper.processes(),
             version: keeper.version(),
             sandbox: keeper.sandbox(),
             isolation: self.pool.isolation(),

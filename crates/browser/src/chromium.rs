@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use platen_pool::{Command, Limits, Pipes, Process, Purpose, Spawner, StartError};
+use platen_pool::{Command, Limits, Pipes, Process, Purpose, Reason, Spawner, StartError};
 use serde_json::{Value, json};
 
 use crate::{
@@ -29,6 +29,9 @@ pub(crate) struct Chromium {
     process: Process,
     pages: AtomicU32,
     retired: AtomicBool,
+    /// It did not answer and was killed.
+    given_up: AtomicBool,
+    memory_bytes: AtomicU64,
     memory_kill: Mutex<Option<(Instant, u64)>>,
 }
 
@@ -69,6 +72,8 @@ impl Chromium {
             process,
             pages: AtomicU32::new(0),
             retired: AtomicBool::new(false),
+            given_up: AtomicBool::new(false),
+            memory_bytes: AtomicU64::new(0),
             memory_kill: Mutex::new(None),
         });
         tokio::spawn(watch_memory(Arc::downgrade(&chromium), config.clone()));
@@ -85,6 +90,19 @@ impl Chromium {
             && self.pages.load(Ordering::Relaxed) < config.max_pages
     }
 
+    /// Why it takes no more pages.
+    fn end_of(&self, config: &Config) -> Reason {
+        if self.given_up.load(Ordering::Relaxed) {
+            Reason::Unhealthy
+        } else if !self.is_alive() {
+            Reason::Crashed
+        } else if self.pages.load(Ordering::Relaxed) >= config.max_pages {
+            Reason::RecycledJobs
+        } else {
+            Reason::RecycledMemory
+        }
+    }
+
     /// The bound, where a page of it was killed for its memory just now.
     pub(crate) fn killed_for_memory(&self) -> Option<u64> {
         let kill = self
@@ -97,6 +115,7 @@ impl Chromium {
 
     /// Kills it: it does not answer.
     pub(crate) fn give_up(&self) {
+        self.given_up.fetch_or(self.is_alive(), Ordering::Relaxed);
         self.retired.store(true, Ordering::Relaxed);
         self.process.handle().kill();
     }
@@ -140,6 +159,7 @@ async fn watch_memory(chromium: Weak<Chromium>, config: Config) {
         let members = tokio::task::spawn_blocking(move || handle.members()).await;
         let members = members.unwrap_or_default();
         let all: u64 = members.iter().map(|member| member.own_bytes).sum();
+        chromium.memory_bytes.store(all, Ordering::Relaxed);
         if all > config.process_memory_bytes {
             chromium.retired.store(true, Ordering::Relaxed);
         }
@@ -155,12 +175,33 @@ async fn watch_memory(chromium: Weak<Chromium>, config: Config) {
     }
 }
 
+/// Why a process is replaced.
+const PROCESS_REASONS: [Reason; 4] = [
+    Reason::Crashed,
+    Reason::Unhealthy,
+    Reason::RecycledJobs,
+    Reason::RecycledMemory,
+];
+
+/// What is counted of processes.
+#[derive(Clone, Copy, Debug)]
+pub struct Processes {
+    /// Processes that were started.
+    pub starts: u64,
+    /// Memory of the process that takes new pages, and of its family; as last measured. Bytes.
+    pub memory_bytes: u64,
+    /// Processes that were replaced, by reason.
+    pub replaced: [(Reason, u64); PROCESS_REASONS.len()],
+}
+
 /// Keeps a process at hand.
 pub(crate) struct Keeper {
     config: Config,
     current: tokio::sync::Mutex<Option<Arc<Chromium>>>,
     without_sandbox: AtomicBool,
-    pub(crate) starts: AtomicU64,
+    starts: AtomicU64,
+    /// Why processes were replaced, in the order of [`PROCESS_REASONS`].
+    replaced: [AtomicU64; PROCESS_REASONS.len()],
     version: Mutex<Option<String>>,
 }
 
@@ -176,6 +217,7 @@ impl Keeper {
             current: tokio::sync::Mutex::new(None),
             without_sandbox: AtomicBool::new(is_root),
             starts: AtomicU64::new(0),
+            replaced: Default::default(),
             version: Mutex::new(None),
         }
     }
@@ -198,7 +240,9 @@ impl Keeper {
         let chromium = match usable {
             Some(chromium) => Arc::clone(chromium),
             None => {
-                *current = None;
+                if let Some(old) = current.take() {
+                    self.count(old.end_of(&self.config));
+                }
                 let started = self.start(spawner).await?;
                 *current = Some(Arc::clone(&started));
                 started
@@ -233,6 +277,28 @@ impl Keeper {
     /// Lets the process go; it ends when its last page does.
     pub(crate) async fn let_go(&self) {
         *self.current.lock().await = None;
+    }
+
+    fn count(&self, reason: Reason) {
+        let index = PROCESS_REASONS.iter().position(|one| *one == reason);
+        if let Some(counter) = index.and_then(|index| self.replaced.get(index)) {
+            counter.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// What is counted of processes.
+    pub(crate) fn processes(&self) -> Processes {
+        let current = self.current.try_lock();
+        let memory = current.ok().and_then(|current| {
+            let chromium = current.as_ref()?;
+            Some(chromium.memory_bytes.load(Ordering::Relaxed))
+        });
+        let count = |index: usize| self.replaced[index].load(Ordering::Relaxed);
+        Processes {
+            starts: self.starts.load(Ordering::Relaxed),
+            memory_bytes: memory.unwrap_or(0),
+            replaced: std::array::from_fn(|index| (PROCESS_REASONS[index], count(index))),
+        }
     }
 
     /// The version that was started last.

@@ -5,7 +5,6 @@
 //! needs is served from memory under a virtual origin, hosts of the allow-list are loaded by us
 //! and only at public addresses, and everything else is refused and reported.
 
-mod address;
 mod browser;
 mod chromium;
 mod config;
@@ -23,6 +22,7 @@ pub use platen_pool::{
 
 pub use self::{
     browser::{Browser, Printed, Status},
+    chromium::Processes,
     config::Config,
     error::Error,
     options::{

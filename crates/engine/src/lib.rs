@@ -4,6 +4,7 @@
 //! callers bound how many run at once.
 
 mod error;
+pub mod flow;
 mod fonts;
 mod format;
 mod host;

@@ -126,6 +126,10 @@ impl<'m> Walk<'m> {
                 self.repeat(compiled, &items, steps, path, data)
             }
             _ if record.running => Ok(Progress::Open),
+            Body::Wait(_) | Body::Respond(_) if record.failure.is_some() => {
+                let failure = record.failure.map(|(error, _)| Progress::Failed(error));
+                Ok(failure.unwrap_or(Progress::Open))
+            }
             Body::Task(pattern) => {
                 let not_before_ms = match self.attempt(&compiled.step, &record) {
                     Ok(not_before_ms) => not_before_ms,

@@ -30,10 +30,33 @@ struct Arguments {
 }
 
 fn main() -> ExitCode {
+    if let Some(code) = sandbox() {
+        return code;
+    }
     let arguments = Arguments::parse();
     let output = arguments.output;
     match arguments.command.run(output) {
         Ok(code) => code,
         Err(failure) => failure.report(output),
     }
+}
+
+/// Is the sandbox server, where this process was started as one: before anything makes a thread.
+fn sandbox() -> Option<ExitCode> {
+    let arguments: Vec<String> = std::env::args_os()
+        .map(|argument| argument.to_string_lossy().into_owned())
+        .collect();
+    let [_, mark, kind, rest @ ..] = arguments.as_slice() else {
+        return None;
+    };
+    if mark != platen_jail::MARK {
+        return None;
+    }
+    let code = match kind.as_str() {
+        platen_script::KIND => {
+            platen_jail::serve(rest, &mut platen_script::ScriptWorker::default())
+        }
+        _ => 2,
+    };
+    Some(ExitCode::from(code as u8))
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use platen_engine::browser::{BOUNDS_SECONDS, HistogramSnapshot, Snapshot};
+use platen_engine::browser::{BOUNDS_SECONDS, HistogramSnapshot, Processes, Snapshot};
 
 /// Adds a pool to the text; `name` is its label.
 pub(crate) fn write_pool(text: &mut String, name: &str, pool: &Snapshot) {
@@ -66,6 +66,42 @@ pub(crate) fn write_pool(text: &mut String, name: &str, pool: &Snapshot) {
         &label,
         &pool.start_time,
     );
+}
+
+/// Adds the processes of Chromium, which its pages share.
+pub(crate) fn write_processes(text: &mut String, processes: &Processes) {
+    let label = "pool=\"chromium\"";
+    let values = [
+        (
+            "process_starts_total",
+            "counter",
+            processes.starts,
+            "Processes started.",
+        ),
+        (
+            "process_memory_bytes",
+            "gauge",
+            processes.memory_bytes,
+            "Memory of the current process and its family.",
+        ),
+    ];
+    for (name, kind, value, about) in values {
+        head(text, name, kind, about);
+        let _ = writeln!(text, "platen_pool_{name}{{{label}}} {value}");
+    }
+    head(
+        text,
+        "process_replaced_total",
+        "counter",
+        "Processes replaced, by reason.",
+    );
+    for (reason, count) in processes.replaced {
+        let reason = reason.name();
+        let _ = writeln!(
+            text,
+            "platen_pool_process_replaced_total{{{label},reason=\"{reason}\"}} {count}"
+        );
+    }
 }
 
 fn head(text: &mut String, name: &str, kind: &str, about: &str) {

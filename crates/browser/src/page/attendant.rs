@@ -4,6 +4,7 @@
 use std::{sync::Arc, time::Instant};
 
 use base64::{Engine, engine::general_purpose::STANDARD};
+use platen_outbound::Answer;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
@@ -12,7 +13,7 @@ use super::desk::{Desk, note};
 use crate::{
     devtools::{Connection, Event, Events},
     options::{Cookie, File},
-    outside::{Answer, Outside},
+    outside::Outside,
 };
 
 /// Where documents are: a name that never exists (RFC 2606, section 2).

@@ -120,11 +120,6 @@ impl Bench {
 
     /// The process of Chromium itself.
     pub(crate) fn leader(&self) -> i32 {
-        let is_leader = |pid: &i32| {
-            let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-            let line = String::from_utf8_lossy(&line);
-            line.contains("--remote-debugging-pipe") && !line.contains("--type=")
-        };
         let all = processes_in(self.folder.path());
         all.into_iter().find(is_leader).expect("Chromium runs")
     }
@@ -144,6 +139,20 @@ impl Bench {
         })
         .await;
     }
+}
+
+fn is_leader(pid: &i32) -> bool {
+    let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let line = String::from_utf8_lossy(&line);
+    line.contains("--remote-debugging-pipe") && !line.contains("--type=")
+}
+
+/// Processes of Chromium itself.
+pub(crate) fn leaders(folder: &Path) -> usize {
+    processes_in(folder)
+        .iter()
+        .filter(|pid| is_leader(pid))
+        .count()
 }
 
 pub(crate) fn signal(pid: i32, name: &str) {

@@ -4,7 +4,9 @@ use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use platen_browser::{Config, Error, Key, Wait};
 
-use crate::bench::{bench, eventually, has_chromium, job, scripted, signal, small, text_of};
+use crate::bench::{
+    bench, eventually, has_chromium, job, leaders, scripted, signal, small, text_of,
+};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn without_chromium_the_answer_says_how_to_install_it() {
@@ -63,6 +65,32 @@ async fn kills_at_many_instants_cost_a_retry_at_most() {
     }
     assert!(answered >= 20, "{answered} of 24");
     bench.still_works().await;
+    bench.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_chromium_is_replaced_after_its_number_of_pages() {
+    if !has_chromium() {
+        return;
+    }
+    let config = Config {
+        max_pages: 3,
+        ..small()
+    };
+    let bench = bench(config);
+    for number in 0..9 {
+        let text = text_of(
+            &bench
+                .bytes(job(&format!("<p>page {number}")))
+                .await
+                .unwrap(),
+        );
+        assert!(text.contains(&format!("page {number}")));
+    }
+    let processes = bench.browser.status().processes;
+    assert!(processes.starts >= 3, "{processes:?}");
+    let folder = bench.folder.path().to_owned();
+    eventually("former processes are gone", || leaders(&folder) <= 2).await;
     bench.end().await;
 }
 

@@ -178,7 +178,7 @@ async fn a_page_that_never_ends_is_ended_and_harms_no_other() {
         assert!(text_of(&other.unwrap()).contains("meanwhile"));
     }
     assert_eq!(
-        bench.browser.status().process_starts,
+        bench.browser.status().processes.starts,
         1,
         "the same Chromium all the time"
     );

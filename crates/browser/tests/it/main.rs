@@ -5,4 +5,5 @@ mod crashes;
 mod hostile;
 mod outside;
 mod print;
+mod soak;
 mod speed;

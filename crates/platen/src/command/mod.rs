@@ -5,6 +5,7 @@ mod completions;
 mod convert;
 mod demo;
 mod doctor;
+mod flow;
 mod fonts;
 mod render;
 mod render_html;
@@ -33,6 +34,8 @@ pub enum Command {
     Convert(convert::Arguments),
     /// Find the mistakes in a template and, where given, in its data.
     Validate(validate::Arguments),
+    /// Run and check flows.
+    Flow(flow::Arguments),
     /// Serve templates and documents over HTTP.
     Serve(Box<serve::Arguments>),
     /// Store, fetch and list templates of a running service.
@@ -58,6 +61,7 @@ impl Command {
             Self::Render(arguments) => render::run(&arguments, output),
             Self::Convert(arguments) => convert::run(&arguments, output),
             Self::Validate(arguments) => validate::run(&arguments, output),
+            Self::Flow(arguments) => flow::run(&arguments, output),
             Self::Serve(arguments) => serve::run(&arguments),
             Self::Templates(arguments) => templates::run(&arguments, output),
             Self::Schema(arguments) => schema::run(&arguments),

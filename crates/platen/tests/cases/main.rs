@@ -59,6 +59,7 @@ fn examples() -> Vec<Case> {
     let root = repository();
     folders(&root.join("examples"))
         .into_iter()
+        .filter(|source| source.join("template.json").exists())
         .map(|source| {
             let key = name_of(&source);
             Case {

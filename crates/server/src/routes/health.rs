@@ -13,7 +13,13 @@ use hyper::{
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::{app::App, config::LogLevel, pool_metrics::write_pool, problem::chain, respond::json};
+use crate::{
+    app::App,
+    config::LogLevel,
+    pool_metrics::{write_pool, write_processes},
+    problem::chain,
+    respond::json,
+};
 
 /// Whether the service can work.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -85,6 +91,7 @@ pub(crate) async fn get_metrics(State(app): State<Arc<App>>) -> Response {
     let mut text = app.metrics.to_text(app.gauges());
     if let Some(status) = app.chromium.status() {
         write_pool(&mut text, "chromium", &status.pages);
+        write_processes(&mut text, &status.processes);
     }
     if let Some(status) = app.libreoffice.status() {
         write_pool(&mut text, "libreoffice", &status.pool);

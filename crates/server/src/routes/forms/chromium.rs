@@ -28,20 +28,14 @@ use crate::{
 };
 
 /// Fields that change the result and are not made here.
-const UNSUPPORTED: [&str; 12] = [
-    "singlePage",
-    "pdfa",
-    "pdfua",
-    "metadata",
-    "flatten",
-    "splitMode",
-    "userPassword",
-    "ownerPassword",
-    "embeds",
-    "watermark",
-    "stamp",
-    "downloadFrom",
+#[rustfmt::skip]
+const UNSUPPORTED: [&str; 14] = [
+    "singlePage", "pdfa", "pdfua", "metadata", "flatten", "splitMode", "userPassword",
+    "ownerPassword", "watermarkSource", "stampSource", "rotateAngle", "downloadFrom",
+    "emulatedMediaFeatures", "failOnResourceHttpStatusCodes",
 ];
+/// Fields of files that are not to stand beside the page.
+const UNSUPPORTED_FILES: [&str; 3] = ["embeds", "watermark", "stamp"];
 
 /// A form taken apart.
 #[derive(Default)]
@@ -131,6 +125,10 @@ async fn read(app: &App, headers: &HeaderMap, body: Body) -> Result<Form, Proble
             form.values.add(&field)?;
             continue;
         };
+        if UNSUPPORTED_FILES.contains(&field.name.as_str()) {
+            let detail = format!("the form file `{}` is not supported", field.name);
+            return Err(Problem::bad_request("form-unsupported", detail));
+        }
         let file = File {
             media_type: media_type_of(name).to_owned(),
             bytes: Bytes::copy_from_slice(&field.bytes),
@@ -156,6 +154,7 @@ async fn respond(
     } = made(&mut form)?;
     let page = page(&mut form.values)?;
     let fail_on_console = form.values.truth("failOnConsoleExceptions", false)?;
+    let fail_on_resource = form.values.truth("failOnResourceLoadingFailed", false)?;
     let statuses: Vec<u16> = form.values.json("failOnHttpStatusCodes")?;
     let source = source(&mut form, from)?;
     let html = match &source {
@@ -175,6 +174,18 @@ async fn respond(
     };
     let printed = app.chromium.print(job).await.map_err(as_gotenberg)?;
     check_status(printed.report.status, &statuses)?;
+    let report = &printed.report;
+    if fail_on_resource && !(report.missing.is_empty() && report.denied.is_empty()) {
+        let failed = [report.missing.as_slice(), &report.denied]
+            .concat()
+            .join(", ");
+        let detail = format!("the page could not load {failed}");
+        return Err(Problem::new(
+            StatusCode::CONFLICT,
+            "resource-failed",
+            detail,
+        ));
+    }
     let wanted = headers.get("gotenberg-output-filename");
     let name = wanted
         .and_then(|name| name.to_str().ok())

@@ -88,6 +88,14 @@ fn convert_html_and_screenshot_html_take_gotenbergs_fields() {
     send(&app, "convert/html", &[page, ("paperWidth", "", "wide")]).problem(400, "form-invalid");
     send(&app, "convert/html", &[page, ("scale", "", "7")]).problem(400, "request-invalid");
     send(&app, "convert/html", &[page, ("pdfa", "", "PDF/A-2b")]).problem(400, "form-unsupported");
+    send(&app, "convert/html", &[page, ("embeds", "a.xml", "<a/>")])
+        .problem(400, "form-unsupported");
+    send(
+        &app,
+        "convert/html",
+        &[page, ("failOnResourceLoadingFailed", "", "true")],
+    )
+    .problem(409, "resource-failed");
     let throwing = (
         "files",
         "index.html",

@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// One entry of the allow-list.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct HostPattern {
+pub struct HostPattern {
     host: String,
     subdomains: bool,
     port: Option<u16>,
@@ -12,7 +12,8 @@ pub(crate) struct HostPattern {
 
 impl HostPattern {
     /// Reads `example.com`, `*.example.com` or either with `:port`.
-    pub(crate) fn parse(text: &str) -> Self {
+    #[must_use]
+    pub fn parse(text: &str) -> Self {
         let text = text.trim().to_ascii_lowercase();
         let (host, port) = match text.rsplit_once(':') {
             Some((host, port)) if !host.contains(':') || host.ends_with(']') => {
@@ -29,7 +30,8 @@ impl HostPattern {
     }
 
     /// Whether a host (lower case) and port are meant.
-    pub(crate) fn matches(&self, host: &str, port: u16) -> bool {
+    #[must_use]
+    pub fn matches(&self, host: &str, port: u16) -> bool {
         let host = host.strip_suffix('.').unwrap_or(host);
         let is_host = if self.subdomains {
             host.strip_suffix(self.host.as_str())
@@ -47,7 +49,8 @@ impl HostPattern {
 
 /// Whether an address belongs to the public internet (IANA's special-purpose registries for IPv4
 /// and IPv6; RFC 6890). Addresses that carry another one are judged by that.
-pub(crate) fn is_public(address: IpAddr) -> bool {
+#[must_use]
+pub fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_v4(address),
         IpAddr::V6(address) => is_public_v6(address),

@@ -1,0 +1,376 @@
+//! One step of a flow: what it needs, and how it is done.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+
+use platen_flow::{
+    StepError, Task,
+    model::{Action, CodeLanguage, Step, StoreOperation},
+};
+use platen_outbound::Outbound;
+use platen_script::{Call, Host, Language, LogLine, Prepared, Runner, ScriptLimits, Settings};
+use serde_json::{Value as Json, json, value::RawValue};
+
+use super::{file, piece};
+use crate::{Engine, Fault, Format, RenderOptions};
+
+/// The longest text of an answer that a step keeps.
+const MAX_VALUE_BYTES: usize = 10 << 20;
+
+/// What flows keep from one run to the next.
+pub trait Store: Send + Sync {
+    /// The value of `key`.
+    ///
+    /// # Errors
+    /// A sentence where it cannot be read.
+    fn get(&self, key: &str) -> Result<Option<Json>, String>;
+    /// Keeps `value`, or forgets what was kept.
+    ///
+    /// # Errors
+    /// A sentence where it cannot be kept.
+    fn put(&self, key: &str, value: Option<Json>) -> Result<(), String>;
+}
+
+/// Keeps values as long as the process lives.
+#[derive(Debug, Default)]
+pub struct Memory(Mutex<HashMap<String, Json>>);
+
+impl Store for Memory {
+    fn get(&self, key: &str) -> Result<Option<Json>, String> {
+        let values = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(values.get(key).cloned())
+    }
+
+    fn put(&self, key: &str, value: Option<Json>) -> Result<(), String> {
+        let mut values = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match value {
+            Some(value) => values.insert(key.to_owned(), value),
+            None => values.remove(key),
+        };
+        Ok(())
+    }
+}
+
+/// Finds the source of a stored template by its key.
+pub type Templates = dyn Fn(&str) -> Option<Vec<u8>> + Send + Sync;
+
+/// What steps are done with.
+pub struct Services {
+    /// Renders documents.
+    pub engine: Arc<Engine>,
+    /// Runs code; `None` where there is no sandbox.
+    pub scripts: Option<Runner>,
+    /// Reaches other services.
+    pub outbound: Outbound,
+    /// What is kept between runs.
+    pub store: Box<dyn Store>,
+    /// Stored templates.
+    pub templates: Box<Templates>,
+    /// `ctx.secrets` of code.
+    pub secrets: BTreeMap<String, String>,
+}
+
+/// What a step gave, and what else is known of it.
+#[derive(Debug, Default)]
+pub(super) struct Done {
+    pub output: Json,
+    pub log: Vec<LogLine>,
+    /// Until there was a sandbox.
+    pub provision: Duration,
+}
+
+pub(super) type Prepareds = Mutex<HashMap<String, Arc<Prepared>>>;
+
+pub(super) struct Doer<'a> {
+    pub services: &'a Services,
+    /// Code of the flow's steps, checked once.
+    pub prepared: &'a Prepareds,
+    /// `ctx.run`.
+    pub run: &'a Json,
+}
+
+impl Doer<'_> {
+    /// Does `task`, which is `step` with its input.
+    pub fn run(&self, step: &Step, task: &Task) -> Result<Done, StepError> {
+        let input = &task.input;
+        let plain = |output: Json| Done {
+            output,
+            ..Done::default()
+        };
+        match &step.action {
+            Action::Piece { piece, action, .. } => {
+                piece::call(piece, action, &input["input"]).map(plain)
+            }
+            Action::Code {
+                source, language, ..
+            } => self.code(step, source, *language, &input["input"]),
+            Action::Render { .. } => self.render(input).map(plain),
+            Action::Store { operation, .. } => self.keep(*operation, input).map(plain),
+            Action::Http(_) => self.request(input).map(plain),
+            Action::Convert { .. } | Action::Merge { .. } => Err(fixed(
+                "step-unavailable",
+                "conversion and merging are not available to flows yet",
+            )),
+            Action::Branch { .. }
+            | Action::Loop { .. }
+            | Action::Wait { .. }
+            | Action::Respond { .. } => Ok(Done::default()),
+        }
+    }
+
+    fn code(
+        &self,
+        step: &Step,
+        source: &str,
+        language: CodeLanguage,
+        input: &Json,
+    ) -> Result<Done, StepError> {
+        let Some(scripts) = &self.services.scripts else {
+            return Err(fixed(
+                "code-unavailable",
+                "there is no sandbox for code here",
+            ));
+        };
+        let prepared = self.prepare(&step.name, source, language)?;
+        let input = RawValue::from_string(input.to_string())
+            .map_err(|error| fixed("code-input", &error.to_string()))?;
+        let mut limits = ScriptLimits::default();
+        if let Some(timeout_ms) = step.timeout_ms {
+            limits.wall_ms = timeout_ms;
+            limits.cpu_ms = limits
+                .cpu_ms
+                .min(u32::try_from(timeout_ms).unwrap_or(u32::MAX));
+        }
+        let settings = Settings {
+            secrets: self.services.secrets.clone(),
+            run: self.run.clone(),
+            limits,
+            ..Settings::default()
+        };
+        let outcome = scripts.run(&prepared, &input, &settings, self);
+        let output = outcome.result.map_err(|error| script_error(&error))?;
+        Ok(Done {
+            output,
+            log: outcome.log,
+            provision: outcome.timings.provision,
+        })
+    }
+
+    fn prepare(
+        &self,
+        name: &str,
+        source: &str,
+        language: CodeLanguage,
+    ) -> Result<Arc<Prepared>, StepError> {
+        let mut known = self.prepared.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(prepared) = known.get(name) {
+            return Ok(Arc::clone(prepared));
+        }
+        let (extension, language) = match language {
+            CodeLanguage::Js => ("js", Language::JavaScript),
+            CodeLanguage::Ts => ("ts", Language::TypeScript),
+        };
+        let prepared = platen_script::prepare(&format!("{name}.{extension}"), source, language)
+            .map_err(|findings| {
+                let first = findings.first();
+                let said = first.map_or_else(String::new, |found| {
+                    format!(
+                        "{name}.{extension}:{}:{}: {}",
+                        found.line, found.column, found.message
+                    )
+                });
+                fixed("code-syntax", &said)
+            })?;
+        let prepared = Arc::new(prepared);
+        known.insert(name.to_owned(), Arc::clone(&prepared));
+        Ok(prepared)
+    }
+
+    fn render(&self, input: &Json) -> Result<Json, StepError> {
+        let source = match (input["template"].as_str(), &input["definition"]) {
+            (Some(key), _) => (self.services.templates)(key).ok_or_else(|| {
+                fixed("template-unknown", &format!("there is no template `{key}`"))
+            })?,
+            (None, Json::Null) => {
+                let message = "a render step has a `template` or a `definition`";
+                return Err(fixed("step-input", message));
+            }
+            (None, definition) => definition.to_string().into_bytes(),
+        };
+        let wanted = input["format"].as_str().unwrap_or("pdf");
+        let format = Format::ALL
+            .into_iter()
+            .find(|format| format.name() == wanted)
+            .ok_or_else(|| fixed("step-input", &format!("there is no format `{wanted}`")))?;
+        let options = RenderOptions {
+            locale: input["options"]["locale"].as_str().map(str::to_owned),
+            ..RenderOptions::default()
+        };
+        let engine = &self.services.engine;
+        let rendered = engine
+            .compile(&source)
+            .and_then(|template| engine.render(&template, input["data"].clone(), format, &options))
+            .map_err(|error| StepError {
+                code: "render".to_owned(),
+                message: error.to_string(),
+                retryable: error.fault() == Fault::Internal,
+            })?;
+        let name = format!("document.{}", format.name());
+        Ok(file::value(&name, format.media_type(), &rendered.bytes))
+    }
+
+    fn keep(&self, operation: StoreOperation, input: &Json) -> Result<Json, StepError> {
+        let key = input["key"].as_str().unwrap_or_default();
+        let failed = |reason: String| StepError {
+            code: "store".to_owned(),
+            message: reason,
+            retryable: true,
+        };
+        let store = &self.services.store;
+        match operation {
+            StoreOperation::Get => Ok(store.get(key).map_err(failed)?.unwrap_or_default()),
+            StoreOperation::Put => {
+                let value = input["value"].clone();
+                store.put(key, Some(value.clone())).map_err(failed)?;
+                Ok(value)
+            }
+            StoreOperation::Delete => store.put(key, None).map_err(failed).map(|()| Json::Null),
+        }
+    }
+
+    /// A request; its output is `status`, `headers` and `body`.
+    fn request(&self, input: &Json) -> Result<Json, StepError> {
+        use platen_outbound::Error as Outside;
+        let url = input["url"].as_str().unwrap_or_default();
+        let method = input["method"].as_str().unwrap_or("GET");
+        let mut headers: Vec<(String, String)> = input["headers"]
+            .as_object()
+            .into_iter()
+            .flatten()
+            .map(|(name, value)| (name.clone(), text_of(value)))
+            .collect();
+        let body = match &input["body"] {
+            Json::Null => Vec::new(),
+            Json::String(text) => text.clone().into_bytes(),
+            value => {
+                let named =
+                    |(name, _): &(String, String)| name.eq_ignore_ascii_case("content-type");
+                if !headers.iter().any(named) {
+                    let media_type = "application/json".to_owned();
+                    headers.push(("content-type".to_owned(), media_type));
+                }
+                value.to_string().into_bytes()
+            }
+        };
+        let answer = self
+            .services
+            .outbound
+            .send(method, url, &headers, &body)
+            .map_err(|error| StepError {
+                code: "http".to_owned(),
+                message: chain(&error),
+                retryable: matches!(error, Outside::Failed(_)),
+            })?;
+        let headers: BTreeMap<String, String> = answer.headers.into_iter().collect();
+        let is_json = headers
+            .get("content-type")
+            .is_some_and(|kind| kind.contains("json"));
+        let body = match is_json.then(|| serde_json::from_slice(&answer.body)) {
+            Some(Ok(value)) => value,
+            _ if answer.body.len() > MAX_VALUE_BYTES => {
+                let message = format!("the answer is longer than {MAX_VALUE_BYTES} bytes");
+                return Err(fixed("http", &message));
+            }
+            _ => match String::from_utf8(answer.body) {
+                Ok(text) => Json::String(text),
+                Err(error) => {
+                    let kind = headers.get("content-type").map_or("", String::as_str);
+                    file::value("answer", kind, error.as_bytes())
+                }
+            },
+        };
+        if answer.status >= 500 {
+            return Err(StepError {
+                code: "http-status".to_owned(),
+                message: format!("{url} answered {}", answer.status),
+                retryable: true,
+            });
+        }
+        Ok(json!({"status": answer.status, "headers": headers, "body": body}))
+    }
+}
+
+impl Host for Doer<'_> {
+    fn call(&self, call: Call, _: Instant) -> Result<Json, String> {
+        let said = |error: StepError| error.message;
+        let operation = match call.kind.as_str() {
+            "fetch" => {
+                let answer = self.request(&call.body).map_err(said)?;
+                let body = text_of(&answer["body"]);
+                return Ok(json!({
+                    "status": answer["status"], "headers": answer["headers"], "body": body,
+                }));
+            }
+            "render" => return self.render(&call.body).map_err(said),
+            "store.get" => StoreOperation::Get,
+            "store.put" => StoreOperation::Put,
+            "store.delete" => StoreOperation::Delete,
+            other => return Err(format!("there is no `ctx.{other}`")),
+        };
+        self.keep(operation, &call.body).map_err(said)
+    }
+}
+
+fn text_of(value: &Json) -> String {
+    value
+        .as_str()
+        .map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// An error with what caused it.
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut said = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        said += &format!(": {cause}");
+        source = cause.source();
+    }
+    said
+}
+
+/// An error that another attempt would find again.
+fn fixed(code: &str, message: &str) -> StepError {
+    StepError {
+        code: code.to_owned(),
+        message: message.to_owned(),
+        retryable: false,
+    }
+}
+
+fn script_error(error: &platen_script::Error) -> StepError {
+    use platen_script::Error as Script;
+    let code = match error {
+        Script::Thrown { .. } => "code-thrown",
+        Script::Stuck => "code-stuck",
+        Script::CpuTime { .. } => "code-cpu-time",
+        Script::Deadline { .. } => "code-timeout",
+        Script::Memory { .. } => "code-memory",
+        Script::Output { .. } => "code-output",
+        Script::Crashed { .. } => "code-crashed",
+        Script::Input { .. } => "code-input",
+        Script::Jail(_) => "code-unavailable",
+    };
+    // Code that asks another service may go better the next time.
+    let retryable = matches!(
+        error,
+        Script::Thrown { .. } | Script::Deadline { .. } | Script::Crashed { .. } | Script::Jail(_)
+    );
+    StepError {
+        code: code.to_owned(),
+        message: error.to_string(),
+        retryable,
+    }
+}

@@ -1,0 +1,297 @@
+//! The guarded client. It blocks the thread that calls it.
+
+use std::{
+    io::Read,
+    net::{SocketAddr, ToSocketAddrs},
+    time::Duration,
+};
+
+use ureq::{
+    Agent,
+    config::Config as AgentConfig,
+    http::{Method, Request, Uri},
+    unversioned::{
+        resolver::{DefaultResolver, ResolvedSocketAddrs, Resolver},
+        transport::{DefaultConnector, NextTimeout},
+    },
+};
+
+use crate::{HostPattern, is_public};
+
+/// Addresses of a name that are tried.
+const MAX_ADDRESSES: usize = 8;
+
+/// What may be reached, and how much may come back.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// `example.com`, `*.example.com`, either with `:port`; nothing is reached where empty.
+    pub allowed_hosts: Vec<String>,
+    /// Loopback and private addresses too.
+    pub allow_private_addresses: bool,
+    /// The longest a request may take.
+    pub timeout: Duration,
+    /// The longest body of an answer.
+    pub max_bytes: u64,
+    /// Connections that are kept.
+    pub max_idle_connections: usize,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            allowed_hosts: Vec::new(),
+            allow_private_addresses: false,
+            timeout: Duration::from_secs(30),
+            max_bytes: 10 << 20,
+            max_idle_connections: 16,
+        }
+    }
+}
+
+/// An answer.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// HTTP status.
+    pub status: u16,
+    /// Headers whose values are text.
+    pub headers: Vec<(String, String)>,
+    /// Body.
+    pub body: Vec<u8>,
+}
+
+/// Why there is no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The host is not among the allowed.
+    #[error("the host of {0} is not in the allow-list")]
+    NotAllowed(String),
+    /// Method, address or a header is malformed.
+    #[error("the request is malformed: {0}")]
+    Malformed(String),
+    /// The body is longer than allowed.
+    #[error("the answer is longer than {0} bytes")]
+    TooLong(u64),
+    /// It failed on the way, or the name has no public address.
+    #[error("the request failed")]
+    Failed(#[from] ureq::Error),
+}
+
+/// A guarded client with its connections.
+#[derive(Debug)]
+pub struct Outbound {
+    agent: Agent,
+    allowed: Vec<HostPattern>,
+    max_bytes: u64,
+}
+
+impl Outbound {
+    /// A client that keeps to `settings`.
+    #[must_use]
+    pub fn new(settings: &Settings) -> Self {
+        let config = Agent::config_builder()
+            .timeout_global(Some(settings.timeout))
+            .http_status_as_error(false)
+            .max_redirects(0)
+            .max_redirects_will_error(false)
+            .max_idle_connections(settings.max_idle_connections)
+            .max_idle_age(Duration::from_secs(5))
+            .proxy(None)
+            .user_agent("platen")
+            .allow_non_standard_methods(true)
+            .build();
+        let guard = Guard {
+            resolver: DefaultResolver::default(),
+            allow_private: settings.allow_private_addresses,
+        };
+        let allowed = settings.allowed_hosts.iter();
+        Self {
+            agent: Agent::with_parts(config, DefaultConnector::default(), guard),
+            allowed: allowed.map(|text| HostPattern::parse(text)).collect(),
+            max_bytes: settings.max_bytes,
+        }
+    }
+
+    /// Whether the allow-list has the host of an address.
+    #[must_use]
+    pub fn allows(&self, url: &str) -> bool {
+        let Ok(uri) = without_fragment(url).parse::<Uri>() else {
+            return false;
+        };
+        let default = match uri.scheme_str() {
+            Some("http") => 80,
+            Some("https") => 443,
+            _ => return false,
+        };
+        let Some(host) = uri.host() else { return false };
+        let port = uri.port_u16().unwrap_or(default);
+        let host = host.to_ascii_lowercase();
+        self.allowed
+            .iter()
+            .any(|pattern| pattern.matches(&host, port))
+    }
+
+    /// Sends a request and reads the answer.
+    ///
+    /// # Errors
+    /// [`Error::NotAllowed`] before anything is sent; the others as their names say.
+    pub fn send(
+        &self,
+        method: &str,
+        url: &str,
+        headers: &[(String, String)],
+        body: &[u8],
+    ) -> Result<Answer, Error> {
+        if !self.allows(url) {
+            return Err(Error::NotAllowed(url.chars().take(200).collect()));
+        }
+        let malformed = |error: &dyn std::fmt::Display| Error::Malformed(error.to_string());
+        let method = Method::from_bytes(method.to_ascii_uppercase().as_bytes())
+            .map_err(|error| malformed(&error))?;
+        let mut request = Request::builder().method(method).uri(without_fragment(url));
+        for (name, value) in headers {
+            request = request.header(name, value);
+        }
+        let response = if body.is_empty() {
+            let request = request.body(()).map_err(|error| malformed(&error))?;
+            self.agent.run(request)?
+        } else {
+            let request = request.body(body).map_err(|error| malformed(&error))?;
+            self.agent.run(request)?
+        };
+        let (parts, body) = response.into_parts();
+        let headers = parts.headers.iter().filter_map(|(name, value)| {
+            let value = value.to_str().ok()?;
+            Some((name.as_str().to_owned(), value.to_owned()))
+        });
+        let headers = headers.collect();
+        let mut bytes = Vec::new();
+        let mut reader = body.into_reader().take(self.max_bytes + 1);
+        reader
+            .read_to_end(&mut bytes)
+            .map_err(|error| Error::Failed(error.into()))?;
+        if bytes.len() as u64 > self.max_bytes {
+            return Err(Error::TooLong(self.max_bytes));
+        }
+        Ok(Answer {
+            status: parts.status.as_u16(),
+            headers,
+            body: bytes,
+        })
+    }
+}
+
+fn without_fragment(url: &str) -> &str {
+    url.split('#').next().unwrap_or(url)
+}
+
+/// Gives only addresses that may be reached.
+#[derive(Debug, Default)]
+struct Guard {
+    resolver: DefaultResolver,
+    allow_private: bool,
+}
+
+impl Resolver for Guard {
+    fn resolve(
+        &self,
+        uri: &Uri,
+        _: &AgentConfig,
+        _: NextTimeout,
+    ) -> Result<ResolvedSocketAddrs, ureq::Error> {
+        let (Some(scheme), Some(authority)) = (uri.scheme(), uri.authority()) else {
+            return Err(ureq::Error::HostNotFound);
+        };
+        let name = DefaultResolver::host_and_port(scheme, authority);
+        let addresses = name.ok_or(ureq::Error::HostNotFound)?.to_socket_addrs()?;
+        let mut allowed = self.resolver.empty();
+        let may_be_reached = |address: &SocketAddr| self.allow_private || is_public(address.ip());
+        for address in addresses.filter(may_be_reached).take(MAX_ADDRESSES) {
+            allowed.push(address);
+        }
+        if allowed.is_empty() {
+            return Err(ureq::Error::HostNotFound);
+        }
+        Ok(allowed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{io::Write, net::TcpListener};
+
+    use super::*;
+
+    /// A server that answers one request with its request line, and how often it was reached.
+    fn server() -> (u16, std::thread::JoinHandle<usize>) {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let port = listener.local_addr().expect("an address").port();
+        let served = std::thread::spawn(move || {
+            let Ok((mut stream, _)) = listener.accept() else {
+                return 0;
+            };
+            let mut request = [0; 2048];
+            let read = stream.read(&mut request).unwrap_or_default();
+            if read == 0 {
+                return 0;
+            }
+            let line = String::from_utf8_lossy(&request[..read]);
+            let line = line.lines().next().unwrap_or_default();
+            let head = "HTTP/1.1 302 Found\r\nlocation: http://127.0.0.1/\r\n";
+            let answer = format!("{head}content-length: {}\r\n\r\n{line}", line.len());
+            let _ = stream.write_all(answer.as_bytes());
+            1
+        });
+        (port, served)
+    }
+
+    #[test]
+    fn allowed_hosts_are_reached_and_redirects_are_answers() {
+        let (port, served) = server();
+        let client = Outbound::new(&Settings {
+            allowed_hosts: vec![format!("127.0.0.1:{port}")],
+            allow_private_addresses: true,
+            ..Settings::default()
+        });
+        let url = format!("http://127.0.0.1:{port}/a#b");
+        let answer = client.send("post", &url, &[], b"x").expect("an answer");
+        assert_eq!(answer.status, 302);
+        assert_eq!(answer.body, b"POST /a HTTP/1.1");
+        assert_eq!(served.join().ok(), Some(1));
+    }
+
+    #[test]
+    fn nothing_else_is_reached() {
+        let (port, served) = server();
+        let url = format!("http://localhost:{port}/");
+        let none = Outbound::new(&Settings::default());
+        assert!(matches!(
+            none.send("GET", &url, &[], b""),
+            Err(Error::NotAllowed(_))
+        ));
+        // The name is allowed, but its address is not public.
+        let named = Outbound::new(&Settings {
+            allowed_hosts: vec![format!("localhost:{port}")],
+            ..Settings::default()
+        });
+        assert!(matches!(
+            named.send("GET", &url, &[], b""),
+            Err(Error::Failed(_))
+        ));
+        // Ends the server, which nobody has reached.
+        drop(std::net::TcpStream::connect(("127.0.0.1", port)));
+        assert_eq!(served.join().ok(), Some(0));
+    }
+
+    #[test]
+    fn malformed_requests_are_named() {
+        let client = Outbound::new(&Settings {
+            allowed_hosts: vec!["example.com".to_owned()],
+            ..Settings::default()
+        });
+        let header = [("a b".to_owned(), "c".to_owned())];
+        let sent = client.send("GET", "http://example.com/", &header, b"");
+        assert!(matches!(sent, Err(Error::Malformed(_))), "{sent:?}");
+        assert!(!client.allows("ftp://example.com/"));
+        assert!(!client.allows("http://example.com.evil.test/"));
+    }
+}

@@ -1,0 +1,326 @@
+//! `platen flow`.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    process::ExitCode,
+    sync::Arc,
+    time::Duration,
+};
+
+use clap::{Args, Subcommand};
+use platen_document::Diagnostic;
+use platen_engine::flow::{
+    CompiledFlow, Finish, FlowRunner, Memory, NoJournal, Report, RunOptions, Services,
+    compile_flow, flow_schema, parse_flow,
+};
+use platen_jail::{Jail, Level, Options};
+use platen_outbound::{Outbound, Settings};
+use platen_script::{KIND, Language, Runner};
+use serde_json::{Value as Json, json};
+
+use super::{FontArguments, read, read_json};
+use crate::report::{Failure, OutputArguments, print_line, say};
+
+/// Arguments of `platen flow`.
+#[derive(Debug, Args)]
+pub struct Arguments {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Run a flow here, and show its steps.
+    Run(Box<RunArguments>),
+    /// Find the mistakes in a flow and in the code of its steps.
+    Validate {
+        /// Flow, a JSON file.
+        flow: PathBuf,
+    },
+    /// Print the JSON Schema of the flow format.
+    Schema,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    platen flow run flow.json --input order.json\n  \
+    platen flow run flow.json --allow-host api.example.com --secret token=abc\n  \
+    platen flow run flow.json --templates templates --json")]
+struct RunArguments {
+    /// Flow, a JSON file.
+    flow: PathBuf,
+    /// Payload of the trigger, a JSON file, or `-` for standard input.
+    #[arg(long, value_name = "FILE")]
+    input: Option<PathBuf>,
+    /// Folder of templates, `KEY.json` or `KEY/template.json`.
+    #[arg(long, value_name = "DIR")]
+    templates: Option<PathBuf>,
+    /// Host that steps may reach, `example.com` or `*.example.com`; may be given several times.
+    #[arg(long = "allow-host", value_name = "HOST")]
+    hosts: Vec<String>,
+    /// Let allowed hosts have private addresses.
+    #[arg(long)]
+    allow_private_addresses: bool,
+    /// Secret of code steps; may be given several times.
+    #[arg(long = "secret", value_name = "NAME=VALUE", value_parser = pair)]
+    secrets: Vec<(String, String)>,
+    /// Sandbox level below which no code runs.
+    #[arg(long, value_name = "LEVEL", default_value = "no-namespaces", env = "PLATEN_SANDBOX",
+          value_parser = ["process-only", "no-namespaces", "full"])]
+    sandbox: String,
+    #[command(flatten)]
+    fonts: FontArguments,
+}
+
+fn pair(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').ok_or("write NAME=VALUE")?;
+    Ok((name.to_owned(), value.to_owned()))
+}
+
+/// Runs the command.
+pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, Failure> {
+    match &arguments.action {
+        Action::Run(arguments) => run_flow(arguments, output),
+        Action::Validate { flow } => validate(flow, output),
+        Action::Schema => {
+            print_line(&format!("{:#}", flow_schema()));
+            Ok(ExitCode::SUCCESS)
+        }
+    }
+}
+
+/// Reads and checks a flow, its code as well.
+fn load(path: &Path) -> Result<CompiledFlow, Vec<Diagnostic>> {
+    let source = read(path).map_err(|_| {
+        let message = format!("cannot read `{}`", path.display());
+        vec![Diagnostic::error("file", "", message)]
+    })?;
+    let flow = parse_flow(&source)?;
+    let raw = serde_json::from_slice(&source).unwrap_or_default();
+    let mut found = Vec::new();
+    check_code(&raw, "", &mut found);
+    match compile_flow(flow) {
+        Ok(compiled) if found.is_empty() => Ok(compiled),
+        Ok(_) => Err(found),
+        Err(mut mistakes) => {
+            mistakes.append(&mut found);
+            Err(mistakes)
+        }
+    }
+}
+
+/// Finds mistakes in the code of all steps.
+fn check_code(value: &Json, path: &str, found: &mut Vec<Diagnostic>) {
+    if value["type"] == "code"
+        && let Some(source) = value["source"].as_str()
+    {
+        let language = match value["language"].as_str() {
+            Some("ts") => Language::TypeScript,
+            _ => Language::JavaScript,
+        };
+        for finding in platen_script::prepare("step", source, language)
+            .err()
+            .unwrap_or_default()
+        {
+            let message = format!(
+                "line {}, column {}: {}",
+                finding.line, finding.column, finding.message
+            );
+            found.push(Diagnostic::error(
+                "code-syntax",
+                format!("{path}/source"),
+                message,
+            ));
+        }
+    }
+    match value {
+        Json::Array(items) => {
+            for (index, item) in items.iter().enumerate() {
+                check_code(item, &format!("{path}/{index}"), found);
+            }
+        }
+        Json::Object(members) => {
+            for (name, member) in members {
+                if matches!(name.as_str(), "steps" | "branches" | "otherwise") {
+                    check_code(member, &format!("{path}/{name}"), found);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+fn validate(path: &Path, output: OutputArguments) -> Result<ExitCode, Failure> {
+    let found = load(path).err().unwrap_or_default();
+    if output.json {
+        let report = json!({"valid": found.is_empty(), "diagnostics": found});
+        print_line(&report.to_string());
+    } else {
+        for diagnostic in &found {
+            say(format_args!("{diagnostic}"));
+        }
+        if found.is_empty() && !output.quiet {
+            say(format_args!("{}: valid", path.display()));
+        }
+    }
+    Ok(ExitCode::from(u8::from(!found.is_empty())))
+}
+
+fn run_flow(arguments: &RunArguments, output: OutputArguments) -> Result<ExitCode, Failure> {
+    let flow = load(&arguments.flow).map_err(Failure::Mistakes)?;
+    let trigger = arguments.input.as_deref().map(read_json).transpose()?;
+    let services = services(arguments)?;
+    let runner = FlowRunner::new(flow, services);
+    let options = RunOptions {
+        trigger: trigger.unwrap_or_default(),
+        id: "local".to_owned(),
+        cancel: None,
+    };
+    let report = runner
+        .run(&options, &mut NoJournal)
+        .map_err(Failure::Internal)?;
+    if output.json {
+        print_line(&as_json(&report).to_string());
+    } else {
+        if !output.quiet {
+            table(&report);
+        }
+        let given = match (&report.answer, &report.finish) {
+            (Some(answer), _) => answer["body"].clone(),
+            (None, Finish::Succeeded(last)) => last.clone(),
+            _ => Json::Null,
+        };
+        if !given.is_null() {
+            print_line(&format!("{given:#}"));
+        }
+    }
+    Ok(match &report.finish {
+        Finish::Succeeded(_) => ExitCode::SUCCESS,
+        Finish::Failed { path, error } => {
+            if !output.json {
+                say(format_args!(
+                    "error: step `{path}` failed: {}",
+                    error.message
+                ));
+            }
+            ExitCode::from(1)
+        }
+        Finish::Cancelled | Finish::TimedOut => {
+            say(format_args!("error: the run took too long"));
+            ExitCode::from(1)
+        }
+    })
+}
+
+fn services(arguments: &RunArguments) -> Result<Services, Failure> {
+    let least = Level::parse(&arguments.sandbox).unwrap_or(Level::NoNamespaces);
+    let jail = Jail::start(Options {
+        least,
+        ..Options::new(KIND)
+    });
+    let scripts = match jail {
+        Ok(jail) => Some(Runner::new(Arc::new(jail))),
+        Err(error @ platen_jail::Error::Level { .. }) => {
+            let hint = "allow user namespaces, or lower --sandbox for code that you trust";
+            return Err(Failure::caller(error.to_string(), hint));
+        }
+        Err(error) => return Err(Failure::Internal(error.to_string())),
+    };
+    let folder = arguments.templates.clone();
+    Ok(Services {
+        engine: Arc::new(arguments.fonts.engine()),
+        scripts,
+        outbound: Outbound::new(&Settings {
+            allowed_hosts: arguments.hosts.clone(),
+            allow_private_addresses: arguments.allow_private_addresses,
+            ..Settings::default()
+        }),
+        store: Box::new(Memory::default()),
+        templates: Box::new(move |key| template(folder.as_deref()?, key)),
+        secrets: arguments
+            .secrets
+            .iter()
+            .cloned()
+            .collect::<BTreeMap<_, _>>(),
+    })
+}
+
+fn template(folder: &Path, key: &str) -> Option<Vec<u8>> {
+    if !platen_document::is_key(key) {
+        return None;
+    }
+    std::fs::read(folder.join(format!("{key}.json")))
+        .or_else(|_| std::fs::read(folder.join(key).join("template.json")))
+        .ok()
+}
+
+fn milliseconds(duration: Duration) -> String {
+    format!("{:.2}", duration.as_secs_f64() * 1e3)
+}
+
+/// The steps with their times, on standard error.
+fn table(report: &Report) {
+    let width = report.steps.iter().map(|step| step.path.chars().count());
+    let width = width.max().unwrap_or(0).max(4);
+    say(format_args!(
+        "{:width$}  attempt  start ms  sandbox ms   time ms  outcome",
+        "step"
+    ));
+    for step in &report.steps {
+        let outcome = match &step.error {
+            None => "ok".to_owned(),
+            Some(error) => format!("{}: {}", error.code, error.message),
+        };
+        say(format_args!(
+            "{:width$}  {:7}  {:>8}  {:>10}  {:>8}  {outcome}",
+            step.path,
+            step.attempt,
+            milliseconds(step.started),
+            milliseconds(step.provision),
+            milliseconds(step.duration),
+        ));
+        for line in &step.log {
+            say(format_args!("{:width$}  {}: {}", "", line.level, line.text));
+        }
+    }
+    say(format_args!(
+        "{:width$}  {} ms altogether",
+        "",
+        milliseconds(report.duration)
+    ));
+}
+
+fn as_json(report: &Report) -> Json {
+    let steps: Vec<Json> = report
+        .steps
+        .iter()
+        .map(|step| {
+            json!({
+                "path": step.path,
+                "attempt": step.attempt,
+                "startedUs": step.started.as_micros() as u64,
+                "sandboxUs": step.provision.as_micros() as u64,
+                "durationUs": step.duration.as_micros() as u64,
+                "error": step.error,
+                "log": step.log.iter().map(|line| json!({"level": line.level, "text": line.text})).collect::<Vec<_>>(),
+            })
+        })
+        .collect();
+    let (status, output, error) = match &report.finish {
+        Finish::Succeeded(output) => ("succeeded", output.clone(), Json::Null),
+        Finish::Failed { path, error } => {
+            ("failed", Json::Null, json!({"path": path, "error": error}))
+        }
+        Finish::Cancelled => ("cancelled", Json::Null, Json::Null),
+        Finish::TimedOut => ("timed-out", Json::Null, Json::Null),
+    };
+    json!({
+        "status": status,
+        "output": output,
+        "error": error,
+        "answer": report.answer,
+        "durationUs": report.duration.as_micros() as u64,
+        "steps": steps,
+    })
+}
