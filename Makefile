@@ -1,9 +1,9 @@
 # Platen: two commands set everything up, `make demo` and `make test`.
 .DEFAULT_GOAL := help
-.PHONY: help demo run test check bench fmt docs data fuzz packages
+.PHONY: help demo run test check bench bench-office fmt docs data fuzz packages
 
 help: ## this list
-	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
 
 demo: ## six documents of one invoice, in out/
 	cargo run --quiet --bin platen -- demo --out out
@@ -24,6 +24,9 @@ check: ## format, lints, quick checks
 bench: ## speed of rendering on this machine, beside Chromium where it is installed
 	cargo build --release --quiet --bin platen
 	sh bench/render.sh
+
+bench-office: ## speed of conversions by LibreOffice, beside soffice --convert-to
+	sh bench/office.sh
 
 fmt: ## format the source
 	cargo fmt --all

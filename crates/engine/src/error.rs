@@ -98,3 +98,16 @@ fn of_browser(error: &platen_browser::Error) -> Fault {
         | Browser::PageCrashed => Fault::Internal,
     }
 }
+
+impl From<platen_office::Fault> for Fault {
+    fn from(fault: platen_office::Fault) -> Self {
+        use platen_office::Fault as Office;
+        match fault {
+            Office::Caller => Self::Caller,
+            Office::Limit => Self::Limit,
+            Office::Busy => Self::Busy,
+            Office::Unavailable => Self::Unavailable,
+            Office::Internal => Self::Internal,
+        }
+    }
+}

@@ -15,6 +15,8 @@ mod render;
 pub use platen_browser as browser;
 pub use platen_document::{CompiledHtml, CompiledTemplate, Diagnostic, Severity};
 pub use platen_formats::pdf::{Attachment, Relationship, Standard};
+/// LibreOffice, as callers start and ask it.
+pub use platen_office as office;
 
 pub use self::{
     error::{Error, Fault},

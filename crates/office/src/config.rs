@@ -39,7 +39,7 @@ impl Default for Config {
         Self {
             program: None,
             slots: cores,
-            reserved: usize::from(cores > 1),
+            reserved: usize::from(cores > 2),
             max_queue: 100,
             spares: 1,
             max_jobs: 200,

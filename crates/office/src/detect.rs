@@ -5,6 +5,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use crate::{
     Config, Error,
     format::Family,
+    links::{Patch, without_links},
     ole,
     zip_directory::{self, Directory},
 };
@@ -20,6 +21,13 @@ pub struct Detected {
     pub filter_options: Option<&'static str>,
     /// Whether it is a zip package, for which LibreOffice's "general error" means damage.
     pub is_package: bool,
+}
+
+/// What an input is, and what must be done to it before it is handed on.
+#[derive(Debug)]
+pub(crate) struct Inspected {
+    pub(crate) detected: Detected,
+    pub(crate) patch: Option<Patch>,
 }
 
 /// Bytes at the start that are looked at.
@@ -51,6 +59,16 @@ pub fn detect(
     config: &Config,
     repair: bool,
 ) -> Result<Detected, Error> {
+    inspect(file, size_bytes, name, config, repair).map(|it| it.detected)
+}
+
+pub(crate) fn inspect(
+    file: &mut (impl Read + Seek),
+    size_bytes: u64,
+    name: Option<&str>,
+    config: &Config,
+    repair: bool,
+) -> Result<Inspected, Error> {
     if size_bytes == 0 {
         return Err(Error::Empty);
     }
@@ -70,16 +88,21 @@ pub fn detect(
     if head.starts_with(b"PK\x03\x04") || head.starts_with(b"PK\x05\x06") {
         return zipped(file, size_bytes, &extension, config, repair);
     }
+    let alone = |detected| Inspected {
+        detected,
+        patch: None,
+    };
     if head.starts_with(&ole::MAGIC) {
         let found = ole::detect(file, size_bytes).map_err(Error::Input)?;
         return found
             .map(|(family, filter)| of(family, filter))
             .or_else(|| encrypted(&extension))
+            .map(alone)
             .ok_or_else(|| Error::UnknownFormat("an OLE file that holds no document".to_owned()));
     }
     match by_magic(&head) {
-        Some(detected) => Ok(detected),
-        None => by_text(&head, &extension),
+        Some(detected) => Ok(alone(detected)),
+        None => by_text(&head, &extension).map(alone),
     }
 }
 
@@ -99,19 +122,21 @@ fn zipped(
     extension: &str,
     config: &Config,
     repair: bool,
-) -> Result<Detected, Error> {
+) -> Result<Inspected, Error> {
     let directory = zip_directory::read(file, size_bytes, config.max_zip_entries);
     let directory = match directory.map_err(Error::Input)? {
         Some(directory) => directory,
         // With repair, LibreOffice looks for the parts itself; the name must tell what they are.
-        None if repair => return package(extension).ok_or(Error::Damaged),
+        None if repair => {
+            let detected = package(extension).ok_or(Error::Damaged)?;
+            return Ok(Inspected {
+                detected,
+                patch: None,
+            });
+        }
         None => return Err(Error::Damaged),
     };
-    let Directory {
-        count,
-        unzipped_bytes,
-        ..
-    } = directory;
+    let (count, unzipped_bytes) = (directory.count, directory.unzipped_bytes);
     let is_bomb = unzipped_bytes > HARMLESS_BYTES && unzipped_bytes / size_bytes > MAX_RATIO;
     if count > config.max_zip_entries || unzipped_bytes > config.max_unzipped_bytes || is_bomb {
         return Err(Error::ZipBomb {
@@ -120,7 +145,11 @@ fn zipped(
         });
     }
     let found = inside(file, &directory).map_err(Error::Input)?;
-    found.ok_or_else(|| Error::UnknownFormat("a zip file that holds no document".to_owned()))
+    let none = || Error::UnknownFormat("a zip file that holds no document".to_owned());
+    let detected = found.ok_or_else(none)?;
+    // A part that cannot be unpacked is damage, too.
+    let patch = without_links(file, &directory).map_err(|_| Error::Damaged)?;
+    Ok(Inspected { detected, patch })
 }
 
 fn inside(file: &mut (impl Read + Seek), directory: &Directory) -> io::Result<Option<Detected>> {
@@ -209,10 +238,9 @@ fn by_text(head: &[u8], extension: &str) -> Result<Detected, Error> {
     }
     let text = String::from_utf8_lossy(head).to_ascii_lowercase();
     let start = text.trim_start_matches('\u{feff}').trim_start();
-    if start.starts_with("<?xml") || start.starts_with("<office:document") {
-        if let Some(detected) = by_xml(start) {
-            return Ok(detected);
-        }
+    let is_xml = start.starts_with("<?xml") || start.starts_with("<office:document");
+    if let Some(detected) = is_xml.then(|| by_xml(start)).flatten() {
+        return Ok(detected);
     }
     if start.starts_with("<!doctype html") || start.starts_with("<html") {
         return Ok(of(Family::Web, "HTML"));

@@ -8,6 +8,8 @@ mod config;
 mod detect;
 mod error;
 mod format;
+mod job;
+mod links;
 mod office;
 mod ole;
 mod options;
@@ -18,14 +20,15 @@ mod stable;
 mod zip_directory;
 
 pub use platen_pool::{Isolation, Lane, Launcher, Plain, Snapshot, StartError, detect_launcher};
-pub use platen_urp::{Phases, Transfer};
+pub use platen_urp::Phases;
 
 pub use self::{
     config::Config,
     detect::{Detected, detect},
     error::{Error, Fault},
     format::{Family, Target},
-    office::{Body, Document, Job, Office, Source, Status, Times},
+    job::{Body, Document, Job, Source, Times},
+    office::{Office, Status},
     options::{OPTIONS, Options, Shape, Spec},
     program::{INSTALL_HINT, Installation, find_libreoffice},
 };

@@ -8,105 +8,20 @@ use std::{
     time::{Duration, Instant},
 };
 
-use bytes::Bytes;
-use platen_pool::{Attempt, JobError, Key, Lane, Launcher, Pool, Request, Snapshot};
-use platen_urp::{Conversion, Input, Output, Phases, Property, Transfer};
+use platen_pool::{Attempt, JobError, Key, Launcher, Pool, Request, Snapshot};
+use platen_urp::{Conversion, Input, Output, Phases, Property};
 use sha2::{Digest, Sha256};
 
 use crate::{
-    Config, Detected, Error, Installation, Options,
-    detect::detect,
+    Config, Detected, Error, Installation,
+    detect::{Inspected, inspect},
     find_libreoffice,
     format::Target,
+    job::{Body, Document, Job, Source, Times},
+    links::Patch,
     soffice::{Soffice, Worker},
     stable,
 };
-
-/// Where a document comes from.
-#[derive(Clone, Debug)]
-pub enum Source {
-    /// An absolute path, which must stay until the job is done.
-    Path(PathBuf),
-    /// The document.
-    Bytes(Bytes),
-}
-
-/// A document to convert.
-#[derive(Clone, Debug)]
-pub struct Job {
-    /// The document.
-    pub source: Source,
-    /// Its name, which tells plain texts apart; a path's own if there is none.
-    pub name: Option<String>,
-    /// What it is to become.
-    pub target: Target,
-    /// How.
-    pub options: Options,
-    /// The lane it waits in.
-    pub lane: Lane,
-    /// The time for all of it, the wait included.
-    pub timeout: Duration,
-    /// How the document travels to LibreOffice and back; a file of the result is made only with `File`.
-    pub io: (Transfer, Transfer),
-    /// Whether the same document gives the same bytes every time, as far as the format is known: PDF.
-    pub stable: bool,
-}
-
-impl Job {
-    /// A job with the usual settings.
-    #[must_use]
-    pub fn new(source: Source, target: Target) -> Self {
-        Self {
-            source,
-            name: None,
-            target,
-            options: Options::default(),
-            lane: Lane::Batch,
-            timeout: Duration::from_secs(120),
-            io: (Transfer::File, Transfer::File),
-            stable: true,
-        }
-    }
-}
-
-/// A converted document.
-#[derive(Debug)]
-pub struct Document {
-    /// Its bytes.
-    pub body: Body,
-    /// Its size. Bytes.
-    pub size_bytes: u64,
-    /// What it is.
-    pub target: Target,
-    /// What the input was.
-    pub detected: Detected,
-    /// How long each part took.
-    pub times: Times,
-}
-
-/// The bytes of a result.
-#[derive(Debug)]
-pub enum Body {
-    /// In memory.
-    Bytes(Bytes),
-    /// In a file without a name, which goes when this is dropped.
-    File(File),
-}
-
-/// How long a conversion took, by part.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Times {
-    /// Looking at the input.
-    pub detect: Duration,
-    /// Waiting for a slot and a process.
-    pub wait: Duration,
-    /// LibreOffice, by phase.
-    pub phases: Phases,
-    /// Making the result stable.
-    pub finish: Duration,
-    /// All together, our own cost included.
-    pub total: Duration,
-}
 
 /// What a converter is doing.
 #[derive(Clone, Debug)]
@@ -207,7 +122,7 @@ impl Office {
     pub async fn convert(&self, job: Job) -> Result<Document, Error> {
         let begin = Instant::now();
         self.installation()?;
-        let (detected, key) = match &job.source {
+        let (Inspected { detected, patch }, key) = match &job.source {
             // A file may be slow; what is in memory is looked at in microseconds.
             Source::Path(_) => {
                 let (job, config) = (job.clone(), self.config.clone());
@@ -230,8 +145,6 @@ impl Office {
             repair: job.options.repair,
             update_indexes: job.options.update_indexes,
             landscape: job.options.landscape,
-            input: job.io.0,
-            output: job.io.1,
             ..Conversion::default()
         };
         let option = |text: &str| Property::new("FilterOptions", text);
@@ -243,9 +156,11 @@ impl Office {
             key: Some(key),
         };
         let limit = self.config.max_result_bytes;
+        let source = patched(&job.source, patch.as_ref()).await?;
         let done = self.pool.run(request, |worker, attempt| {
-            let (conversion, source) = (conversion.clone(), job.source.clone());
-            let work = run(worker, attempt, source, conversion, job.target, limit);
+            let (conversion, source) = (conversion.clone(), source.clone());
+            let stem = job.name.as_deref().map(stem);
+            let work = run(worker, attempt, source, stem, conversion, job.target, limit);
             Box::pin(async move {
                 let timeout = job.timeout;
                 work.await
@@ -283,7 +198,7 @@ fn impossible(
 }
 
 /// What the input is, and what tells it from others: its size, its first and its last bytes, the target, the options.
-fn look(job: &Job, config: &Config) -> Result<(Detected, Key), Error> {
+fn look(job: &Job, config: &Config) -> Result<(Inspected, Key), Error> {
     match &job.source {
         Source::Bytes(bytes) => {
             let size = bytes.len() as u64;
@@ -311,9 +226,9 @@ fn look_at(
     name: Option<&str>,
     job: &Job,
     config: &Config,
-) -> Result<(Detected, Key), Error> {
+) -> Result<(Inspected, Key), Error> {
     const PIECE: u64 = 64 * 1024;
-    let detected = detect(file, size, name, config, job.options.repair)?;
+    let inspected = inspect(file, size, name, config, job.options.repair)?;
     let mut hash = Sha256::new();
     hash.update(size.to_be_bytes());
     hash.update(format!("{:?} {:?}", job.target, job.options));
@@ -325,7 +240,22 @@ fn look_at(
         read.map_err(Error::Input)?;
         hash.update(&piece);
     }
-    Ok((detected, Key(hash.finalize().into())))
+    Ok((inspected, Key(hash.finalize().into())))
+}
+
+/// The source without its links; one that was patched is held in memory, as large as an input may be.
+async fn patched(source: &Source, patch: Option<&Patch>) -> Result<Source, Error> {
+    let Some(patch) = patch else {
+        return Ok(source.clone());
+    };
+    let keep = usize::try_from(patch.keep_bytes).unwrap_or(usize::MAX);
+    let mut bytes = match source {
+        Source::Bytes(bytes) => bytes.to_vec(),
+        Source::Path(path) => tokio::fs::read(path).await.map_err(Error::Input)?,
+    };
+    bytes.truncate(keep);
+    bytes.extend_from_slice(&patch.tail);
+    Ok(Source::Bytes(bytes.into()))
 }
 
 struct Done {
@@ -344,6 +274,7 @@ async fn run(
     worker: &mut Worker,
     attempt: Attempt,
     source: Source,
+    stem: Option<String>,
     mut conversion: Conversion,
     target: Target,
     limit_bytes: u64,
@@ -351,25 +282,66 @@ async fn run(
     let left = attempt.deadline.saturating_duration_since(Instant::now());
     conversion.timeout = Some(left.saturating_sub(MARGIN));
     worker.jobs += 1;
-    let name = format!("result-{}.{}", worker.jobs, target.extension());
-    let path = worker.folder.join(name);
+    let folder = worker.folder.join(format!("job-{}", worker.jobs));
+    let result = folder.join(format!("result.{}", target.extension()));
+    let made = tokio::fs::create_dir(&folder).await;
+    made.map_err(Failed::Output)?;
+    let folder = RemoveOnDrop(folder);
+    // LibreOffice takes a document that has no place for one to be trusted, and loads what it links to.
     let input = match source {
-        Source::Path(path) => Input::Path(path),
-        Source::Bytes(bytes) => Input::Bytes(bytes),
+        Source::Path(path) => match stem {
+            None => path,
+            Some(stem) => {
+                let named = folder.0.join(stem);
+                let linked = tokio::fs::symlink(&path, &named).await;
+                linked.map_err(Failed::Output)?;
+                named
+            }
+        },
+        Source::Bytes(bytes) => {
+            let path = folder.0.join(stem.as_deref().unwrap_or(NAMELESS));
+            let written = tokio::fs::write(&path, &bytes).await;
+            written.map_err(Failed::Output)?;
+            path
+        }
     };
-    let output = Output::Path(path.clone());
+    let (input, output) = (Input::Path(input), Output::Path(result.clone()));
     let converted = worker.client.convert(input, output, &conversion).await;
     let taken = match converted {
-        Ok(converted) => take(&path, limit_bytes).map(|body| (body, converted.phases)),
+        Ok(converted) => take(&result, limit_bytes).map(|body| (body, converted.phases)),
         Err(error) => Err(Failed::Urp(error)),
     };
-    let _ = std::fs::remove_file(&path);
+    drop(folder);
     let (body, phases) = taken?;
     Ok(Done {
         body,
         phases,
         waited: attempt.waited,
     })
+}
+
+/// Removes the folder of a job.
+struct RemoveOnDrop(PathBuf);
+
+impl Drop for RemoveOnDrop {
+    fn drop(&mut self) {
+        // What is left goes with the folder of the process.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Name of a document that has none.
+const NAMELESS: &str = "document";
+
+/// The name without its extension, which LibreOffice gives to the sheet of a CSV file; only what is harmless.
+fn stem(name: &str) -> String {
+    let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+    let harmless = |it: &char| it.is_alphanumeric() || " -_".contains(*it);
+    let stem: String = stem.chars().filter(harmless).take(60).collect();
+    match stem.trim() {
+        "" => NAMELESS.to_owned(),
+        stem => stem.to_owned(),
+    }
 }
 
 /// Takes a result over; its name goes, so that nothing is left whatever happens.

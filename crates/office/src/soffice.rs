@@ -11,9 +11,10 @@ use std::{
     time::Duration,
 };
 
+use bytes::Bytes;
 use md5::{Digest, Md5};
 use platen_pool::{Command, Folder, Kind, Purpose, Spawner, StartError, Started, Unsound};
-use platen_urp::{Client, Options};
+use platen_urp::{Client, Conversion, Input, Options, Output};
 
 use crate::{
     config::Config,
@@ -154,6 +155,23 @@ impl Launch {
     }
 }
 
+/// A document of one word.
+const WORD: &[u8] = include_bytes!("profile/word.fodt");
+
+async fn warm(client: &Client) -> Result<(), StartError> {
+    let conversion = Conversion {
+        filter: "writer_pdf_Export".to_owned(),
+        import_filter: Some("OpenDocument Text Flat XML".to_owned()),
+        ..Conversion::default()
+    };
+    let word = Input::Bytes(Bytes::from_static(WORD));
+    let converted = client.convert(word, Output::Bytes, &conversion).await;
+    match converted {
+        Ok(_) => Ok(()),
+        Err(error) => Err(StartError::Unusable(Box::new(error))),
+    }
+}
+
 /// The pipe by which a second start would find the first: LibreOffice names it by its profile, with no leading zeros.
 fn single_instance(profile: &Path) -> String {
     let url = format!("file://{}", profile.display());
@@ -181,7 +199,11 @@ impl Kind for Soffice {
         "libreoffice"
     }
 
-    async fn start(&self, spawner: &Spawner, _: Purpose) -> Result<Started<Worker>, StartError> {
+    async fn start(
+        &self,
+        spawner: &Spawner,
+        purpose: Purpose,
+    ) -> Result<Started<Worker>, StartError> {
         let installation = find_libreoffice(self.config.program.as_deref())?;
         let template = self.template(spawner, &installation).await?;
         let folder = spawner.folder()?;
@@ -209,6 +231,10 @@ impl Kind for Soffice {
         };
         let version = client.version().await;
         let version = version.map_err(|error| StartError::Unusable(Box::new(error)))?;
+        // The first document of a process waits for fonts and libraries; a spare has them before it is needed.
+        if purpose == Purpose::Stock {
+            warm(&client).await?;
+        }
         let mut last = self.version.lock().unwrap_or_else(PoisonError::into_inner);
         *last = Some(version);
         drop(last);

@@ -7,8 +7,11 @@ use std::io::{self, Read, Seek, SeekFrom};
 pub(crate) struct Entry {
     pub(crate) name: String,
     pub(crate) unzipped_bytes: u64,
+    pub(crate) packed_bytes: u64,
     pub(crate) header_at: u64,
     pub(crate) stored: bool,
+    /// Its record in the directory.
+    pub(crate) record: Vec<u8>,
 }
 
 /// The directory of a zip file.
@@ -18,6 +21,8 @@ pub(crate) struct Directory {
     /// Parts that the directory says there are, of which `entries` may hold only some.
     pub(crate) count: usize,
     pub(crate) unzipped_bytes: u64,
+    /// Where it begins.
+    pub(crate) at: u64,
 }
 
 const END: [u8; 4] = *b"PK\x05\x06";
@@ -62,10 +67,10 @@ pub(crate) fn read(
     file.seek(SeekFrom::Start(at))?;
     let mut bytes = vec![0; usize::try_from(length).unwrap_or(0)];
     file.read_exact(&mut bytes)?;
-    Ok(parse(&bytes, count, max_entries))
+    Ok(parse(&bytes, at, count, max_entries))
 }
 
-fn parse(mut bytes: &[u8], count: usize, max_entries: usize) -> Option<Directory> {
+fn parse(mut bytes: &[u8], at: u64, count: usize, max_entries: usize) -> Option<Directory> {
     let mut entries = Vec::new();
     let mut unzipped_bytes = 0_u64;
     for _ in 0..count {
@@ -84,6 +89,8 @@ fn parse(mut bytes: &[u8], count: usize, max_entries: usize) -> Option<Directory
             entries.push(Entry {
                 name: String::from_utf8_lossy(name).into_owned(),
                 unzipped_bytes: size,
+                packed_bytes: u64::from(u32_at(bytes, 20)),
+                record: bytes[..whole].to_vec(),
                 header_at: u64::from(u32_at(bytes, 42)),
                 stored: u16_at(bytes, 10) == 0,
             });
@@ -94,6 +101,7 @@ fn parse(mut bytes: &[u8], count: usize, max_entries: usize) -> Option<Directory
         entries,
         count,
         unzipped_bytes,
+        at,
     })
 }
 
@@ -106,12 +114,71 @@ pub(crate) fn stored_text(
     if !entry.stored || entry.unzipped_bytes > max_bytes {
         return Ok(None);
     }
-    file.seek(SeekFrom::Start(entry.header_at))?;
-    let mut local = [0; LOCAL_BYTES as usize];
-    file.read_exact(&mut local)?;
-    let skip = i64::from(u16_at(&local, 26)) + i64::from(u16_at(&local, 28));
-    file.seek(SeekFrom::Current(skip))?;
+    let start = data_start(file, entry)?;
+    file.seek(SeekFrom::Start(start))?;
     let mut text = Vec::new();
     file.take(entry.unzipped_bytes).read_to_end(&mut text)?;
     Ok(String::from_utf8(text).ok())
+}
+
+/// Where the data of a part begins.
+pub(crate) fn data_start(file: &mut (impl Read + Seek), entry: &Entry) -> io::Result<u64> {
+    file.seek(SeekFrom::Start(entry.header_at))?;
+    let mut local = [0; LOCAL_BYTES as usize];
+    file.read_exact(&mut local)?;
+    let skip = u64::from(u16_at(&local, 26)) + u64::from(u16_at(&local, 28));
+    Ok(entry.header_at + LOCAL_BYTES + skip)
+}
+
+/// The two records of a part.
+pub(crate) struct Record {
+    pub(crate) local: Vec<u8>,
+    pub(crate) central: Vec<u8>,
+}
+
+fn word(number: impl TryInto<u32>) -> [u8; 4] {
+    number.try_into().unwrap_or(u32::MAX).to_le_bytes()
+}
+
+fn half(number: impl TryInto<u16>) -> [u8; 2] {
+    number.try_into().unwrap_or(u16::MAX).to_le_bytes()
+}
+
+/// Records of a deflated part.
+pub(crate) fn directory_record(
+    name: &str,
+    crc: u32,
+    packed_bytes: usize,
+    unzipped_bytes: usize,
+    header_at: u64,
+) -> Record {
+    // Version 2.0, UTF-8 names, deflated, 1980-01-01.
+    let mut shared = vec![20, 0, 0, 8, 8, 0, 0, 0, 0x21, 0];
+    shared.extend(word(crc));
+    shared.extend(word(packed_bytes));
+    shared.extend(word(unzipped_bytes));
+    shared.extend(half(name.len()));
+    shared.extend([0; 2]);
+    let mut local = b"PK\x03\x04".to_vec();
+    local.extend(&shared);
+    local.extend(name.as_bytes());
+    let mut central = ENTRY.to_vec();
+    central.extend([20, 0]);
+    central.extend(&shared);
+    central.extend([0; 10]);
+    central.extend(word(header_at));
+    central.extend(name.as_bytes());
+    Record { local, central }
+}
+
+/// The record at the end.
+pub(crate) fn end_record(entries: usize, length: usize, at: u64) -> Vec<u8> {
+    let mut end = END.to_vec();
+    end.extend([0; 4]);
+    end.extend(half(entries));
+    end.extend(half(entries));
+    end.extend(word(length));
+    end.extend(word(at));
+    end.extend([0; 2]);
+    end
 }

@@ -13,6 +13,7 @@ mod config;
 mod connection;
 mod cors;
 mod lane;
+mod libreoffice;
 mod log;
 mod metrics;
 mod middleware;

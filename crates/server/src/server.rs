@@ -105,6 +105,10 @@ impl Server {
             // Whether it works is said by the first page that needs it.
             tokio::spawn(async move { app.chromium.browser().await.map(drop) });
         }
+        if app.config.libreoffice_warm {
+            let app = Arc::clone(&app);
+            tokio::spawn(async move { app.libreoffice.office().await.map(drop) });
+        }
         let (stop, stopped) = watch::channel(());
         let router = routes::router(Arc::clone(&app));
         let connections = connection::accept(Arc::clone(&app), self.listener, router, stopped);
@@ -124,6 +128,7 @@ impl Server {
         };
         app.log.event(LogLevel::Info, message, &[]);
         app.chromium.shutdown(Duration::ZERO).await;
+        app.libreoffice.shutdown(Duration::ZERO).await;
         let log = app.log.clone();
         let _ = tokio::task::spawn_blocking(move || log.flush()).await;
     }

@@ -1,1 +1,173 @@
-//! x
+//! Processes that are killed or stopped, clients that go away: the converter is at full strength afterwards.
+
+use std::{
+    process::{Command, Stdio},
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use platen_office::{Error, Target};
+
+use crate::fixture::{Bench, bench, docx, job, small};
+
+/// To all at once: a job that is repeated must not meet the second signal.
+fn signal(pids: &[u32], signal: &str) {
+    let pids = pids.iter().map(u32::to_string);
+    // Some may have ended a moment before.
+    let _ = Command::new("kill")
+        .arg(signal)
+        .args(pids)
+        .stderr(Stdio::null())
+        .status();
+}
+
+/// Waits until a conversion runs.
+async fn busy(bench: &Bench) {
+    while bench.office.status().pool.in_use == 0 || bench.office.status().pool.children == 0 {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_kill_at_any_instant_costs_one_retry() {
+    let Some(bench) = bench(small()).await else {
+        return;
+    };
+    assert!(bench.office.warm(Duration::from_secs(60)).await);
+    let begin = Instant::now();
+    bench.convert(docx(1500), Target::Pdf).await.unwrap();
+    let usual = begin.elapsed();
+    let bench = Arc::new(bench);
+    // From the load to the end of the store. A document of its own each time: one that kills twice is refused.
+    for part in 0..8 {
+        let work = {
+            let (bench, document) = (Arc::clone(&bench), docx(1501 + part as usize));
+            tokio::spawn(async move { bench.convert(document, Target::Pdf).await })
+        };
+        busy(&bench).await;
+        tokio::time::sleep(usual * part / 8).await;
+        signal(&bench.pids(), "-KILL");
+        let made = work.await.unwrap();
+        let made = made.unwrap_or_else(|error| panic!("{part}: {error:?}"));
+        assert!(made.starts_with(b"%PDF"));
+    }
+    let retries = bench.office.status().pool.retries;
+    assert!(retries >= 4, "{retries}");
+    Arc::into_inner(bench).unwrap().close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_input_that_kills_is_refused() {
+    let Some(bench) = bench(small()).await else {
+        return;
+    };
+    assert!(bench.office.warm(Duration::from_secs(60)).await);
+    let bench = Arc::new(bench);
+    let document = docx(1500);
+    let work = {
+        let (bench, document) = (Arc::clone(&bench), document.clone());
+        tokio::spawn(async move { bench.office.convert(job(document, Target::Pdf, &[])).await })
+    };
+    busy(&bench).await;
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    signal(&bench.pids(), "-KILL");
+    // The second attempt runs once its process is there and nothing starts.
+    loop {
+        let pool = bench.office.status().pool;
+        if work.is_finished() || (pool.retries == 1 && pool.starting == 0) {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    while !work.is_finished() {
+        signal(&bench.pids(), "-KILL");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    let error = work.await.unwrap().unwrap_err();
+    assert!(matches!(error, Error::Crashed { deaths: 2 }), "{error:?}");
+    if matches!(error, Error::Crashed { .. }) {
+        let again = bench.convert(document, Target::Pdf).await;
+        assert!(matches!(again, Err(Error::Crashed { .. })), "{again:?}");
+    }
+    // Starts that were cut pause the next one.
+    for _ in 0..100 {
+        if bench.convert(docx(2), Target::Pdf).await.is_ok() {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    }
+    let other = bench.convert(docx(2), Target::Pdf).await;
+    assert!(other.is_ok(), "{other:?}");
+    Arc::into_inner(bench).unwrap().close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stopped_process_ends_at_the_deadline() {
+    let Some(bench) = bench(small()).await else {
+        return;
+    };
+    assert!(bench.office.warm(Duration::from_secs(60)).await);
+    let bench = Arc::new(bench);
+    let work = {
+        let bench = Arc::clone(&bench);
+        tokio::spawn(async move {
+            let mut job = job(docx(1500), Target::Pdf, &[]);
+            job.timeout = Duration::from_secs(4);
+            bench.office.convert(job).await
+        })
+    };
+    busy(&bench).await;
+    signal(&bench.pids(), "-STOP");
+    let error = work.await.unwrap().unwrap_err();
+    assert!(matches!(error, Error::Timeout { .. }), "{error:?}");
+    let other = bench.convert(docx(2), Target::Pdf).await;
+    assert!(other.is_ok(), "{other:?}");
+    Arc::into_inner(bench).unwrap().close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_that_goes_away_frees_its_slot() {
+    let Some(bench) = bench(small()).await else {
+        return;
+    };
+    assert!(bench.office.warm(Duration::from_secs(60)).await);
+    for part in [1, 50, 200] {
+        let work = bench.office.convert(job(docx(1500), Target::Pdf, &[]));
+        let gone = tokio::time::timeout(Duration::from_millis(part), work).await;
+        drop(gone);
+        assert_eq!(bench.office.status().pool.in_use, 0);
+    }
+    for _ in 0..3 {
+        let other = bench.convert(docx(2), Target::Pdf).await;
+        assert!(other.is_ok(), "{other:?}");
+    }
+    bench.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_full_queue_is_told_at_once() {
+    let config = platen_office::Config {
+        max_queue: 1,
+        ..small()
+    };
+    let Some(bench) = bench(config).await else {
+        return;
+    };
+    let bench = Arc::new(bench);
+    let work: Vec<_> = (0..6)
+        .map(|_| {
+            let bench = Arc::clone(&bench);
+            tokio::spawn(async move { bench.convert(docx(300), Target::Pdf).await })
+        })
+        .collect();
+    let (mut done, mut refused) = (0, 0);
+    for work in work {
+        match work.await.unwrap() {
+            Ok(_) => done += 1,
+            Err(Error::QueueFull { .. }) => refused += 1,
+            Err(error) => panic!("{error:?}"),
+        }
+    }
+    assert_eq!((done, refused), (2, 4));
+    Arc::into_inner(bench).unwrap().close().await;
+}

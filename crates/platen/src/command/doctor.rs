@@ -1,5 +1,7 @@
 //! `platen doctor`: what is installed and whether it works.
 
+mod libreoffice;
+
 use std::{path::PathBuf, process::ExitCode, time::Instant};
 
 use clap::Args;
@@ -20,8 +22,7 @@ const COMMON_FAMILIES: [&str; 6] = [
 ];
 
 /// Programs that checks and later features use; none is needed to render.
-const PROGRAMS: [(&str, &str); 3] = [
-    ("soffice", "Office files to PDF"),
+const PROGRAMS: [(&str, &str); 2] = [
     ("qpdf", "checks of PDF files"),
     ("pdftoppm", "pictures of PDF files"),
 ];
@@ -62,6 +63,7 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
     }
     findings.push(sandbox_check());
     findings.push(chromium_check());
+    findings.push(libreoffice::libreoffice_check());
     for (program, purpose) in PROGRAMS {
         let found = find_program(program);
         let detail = match &found {

@@ -2,6 +2,7 @@
 
 mod bench;
 mod completions;
+mod convert;
 mod demo;
 mod doctor;
 mod flow;
@@ -29,6 +30,8 @@ use crate::report::{Failure, OutputArguments};
 pub enum Command {
     /// Render data with a template.
     Render(render::Arguments),
+    /// Convert Office files by LibreOffice.
+    Convert(convert::Arguments),
     /// Find the mistakes in a template and, where given, in its data.
     Validate(validate::Arguments),
     /// Run and check flows.
@@ -56,6 +59,7 @@ impl Command {
     pub fn run(self, output: OutputArguments) -> Result<ExitCode, Failure> {
         match self {
             Self::Render(arguments) => render::run(&arguments, output),
+            Self::Convert(arguments) => convert::run(&arguments, output),
             Self::Validate(arguments) => validate::run(&arguments, output),
             Self::Flow(arguments) => flow::run(&arguments, output),
             Self::Serve(arguments) => serve::run(&arguments),

@@ -99,6 +99,16 @@ pub struct Config {
     pub system_fonts: bool,
     /// Folder of assets that templates name.
     pub assets_dir: Option<PathBuf>,
+    /// LibreOffice's program; the first that is installed where absent.
+    pub libreoffice_path: Option<PathBuf>,
+    /// Starts LibreOffice with the service.
+    pub libreoffice_warm: bool,
+    /// Conversions at once, a LibreOffice each.
+    pub office_slots: u32,
+    /// Deadline of a conversion, the wait included.
+    pub office_timeout_ms: u64,
+    /// Largest document to convert.
+    pub office_max_body_bytes: u64,
     /// Chromium's program; the first that is installed where absent.
     pub chromium_path: Option<PathBuf>,
     /// Starts Chromium with the service.
@@ -166,6 +176,11 @@ impl Config {
             fonts_dirs: settings.fonts_dirs.unwrap_or_default(),
             system_fonts: settings.system_fonts.unwrap_or(true),
             assets_dir: settings.assets_dir,
+            libreoffice_path: settings.libreoffice_path,
+            libreoffice_warm: settings.libreoffice_warm.unwrap_or(false),
+            office_slots: settings.office_slots.unwrap_or(cores).max(1),
+            office_timeout_ms: settings.office_timeout_ms.unwrap_or(120_000),
+            office_max_body_bytes: settings.office_max_body_bytes.unwrap_or(256 << 20),
             chromium_path: settings.chromium_path,
             chromium_warm: settings.chromium_warm.unwrap_or(false),
             chromium_spare_pages: settings.chromium_spare_pages.unwrap_or(2),

@@ -86,6 +86,11 @@ settings! {
     fonts_dirs: Vec<PathBuf> = "PLATEN_FONTS_DIR", "Folders whose fonts win over the system's.";
     system_fonts: bool = "PLATEN_SYSTEM_FONTS", "Uses the system's fonts, too; true.";
     assets_dir: PathBuf = "PLATEN_ASSETS_DIR", "Folder of assets that templates name.";
+    libreoffice_path: PathBuf = "LIBREOFFICE_PATH", "LibreOffice's program; the first that is installed.";
+    libreoffice_warm: bool = "LIBREOFFICE_WARM", "Starts LibreOffice with the service, not with the first document; false.";
+    office_slots: u32 = "OFFICE_SLOTS", "Conversions at once, a LibreOffice each; cores.";
+    office_timeout_ms: u64 = "OFFICE_TIMEOUT_MS", "Deadline of a conversion with its wait; 120000.";
+    office_max_body_bytes: u64 = "OFFICE_MAX_BODY_BYTES", "Largest document to convert; 256 MiB.";
     chromium_path: PathBuf = "CHROMIUM_PATH", "Chromium's program; the first that is installed.";
     chromium_warm: bool = "CHROMIUM_WARM", "Starts Chromium with the service, not with the first page of HTML; false.";
     chromium_spare_pages: u32 = "CHROMIUM_SPARE_PAGES", "Pages that Chromium has ready ahead of need; 2.";

@@ -1,6 +1,7 @@
 //! The OpenAPI 3.1 description of the service: paths from the route table, components from the
 //! types that requests and answers really have.
 
+mod convert;
 mod operation;
 mod schema;
 

@@ -3,7 +3,7 @@
 use platen_engine::Format;
 use serde_json::{Map, Value as Json, json};
 
-use super::security;
+use super::{convert, security};
 use crate::{
     auth::Access,
     routes::{Kind, Route},
@@ -56,6 +56,7 @@ fn text_of(operation: &str) -> Text {
         "create_render" => text("Makes a document; PDF where neither `format` nor Accept says otherwise.", Some("RenderRequest"), 200, None),
         "create_render_in_format" => text("Makes a document of a format.", Some("RenderRequest"), 200, None),
         "create_html_render" => text("Prints a page of HTML by Chromium and sends the PDF as it is produced.", Some("HtmlRequest"), 200, None),
+        "convert_document" => text("Converts an Office file by LibreOffice: the file as the body, or as the only file of a form.", None, 200, None),
         "convert_html" => text("Gotenberg's form: `index.html` and its files to PDF.", None, 200, None),
         "convert_url" => text("Gotenberg's form: an address at an allowed host to PDF.", None, 200, None),
         "screenshot_html" => text("Gotenberg's form: `index.html` and its files to a picture.", None, 200, None),
@@ -80,6 +81,9 @@ pub(super) fn of(route: &Route) -> Json {
     if let Some(fields) = operation.as_object_mut() {
         if !parameters.is_empty() {
             fields.insert("parameters".into(), parameters.into());
+        }
+        if route.operation == "convert_document" {
+            fields.insert("requestBody".into(), convert::body());
         }
         if route.path.starts_with("/forms/") {
             let form = json!({"type": "object", "additionalProperties": true});
@@ -106,7 +110,7 @@ pub(super) fn of(route: &Route) -> Json {
 }
 
 fn tag(route: &Route) -> &'static str {
-    if route.path.starts_with("/render") {
+    if route.path.starts_with("/render") || route.path == "/convert" {
         "render"
     } else if route.path.starts_with("/forms") {
         "forms"
@@ -187,6 +191,9 @@ fn parameters(route: &Route) -> Vec<Json> {
         list.push(parameter("query", "locale", string(), "BCP 47 locale."));
         list.push(parameter("query", "dpi", dpi, "Resolution of a PNG."));
     }
+    if route.operation == "convert_document" {
+        list.extend(convert::parameters());
+    }
     list.extend(header_parameters(route));
     list
 }
@@ -255,6 +262,7 @@ fn success(route: &Route, schema: Option<&str>) -> Json {
             "application/x-ndjson": {"schema": reference("ItemResult")},
             "application/zip": {"schema": binary},
         }),
+        ("convert_document", _) => convert::content(),
         ("convert_html" | "convert_url", _) => json!({"application/pdf": {"schema": binary}}),
         ("screenshot_html" | "screenshot_url", _) => json!({
             "image/png": {"schema": binary}, "image/jpeg": {"schema": binary}, "image/webp": {"schema": binary},
@@ -356,7 +364,7 @@ fn problem_codes(route: &Route, text: &Text) -> Vec<u16> {
     }
     if matches!(
         route.operation,
-        "create_html_render" | "create_render" | "create_render_in_format"
+        "convert_document" | "create_html_render" | "create_render" | "create_render_in_format"
     ) || route.operation == "preview_template_png"
     {
         codes.push(501);
@@ -389,7 +397,7 @@ const PROBLEMS: [(u16, &str, &str); 17] = [
     (428, "PreconditionRequired", "If-Match is missing."),
     (429, "TooManyRequests", "Too many requests a minute; Retry-After says when to come back."),
     (500, "InternalServerError", "A failure of the service; the log has the cause under the request id."),
-    (501, "NotImplemented", "Chromium, which prints HTML, is not installed; `detail` says how to install it."),
+    (501, "NotImplemented", "Chromium, which prints HTML, or LibreOffice, which converts Office files, is not installed; `detail` says how to install it."),
     (503, "ServiceUnavailable", "Too much waits already; Retry-After says when to come back."),
     (504, "GatewayTimeout", "Not done before the deadline."),
 ];

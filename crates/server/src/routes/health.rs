@@ -93,6 +93,9 @@ pub(crate) async fn get_metrics(State(app): State<Arc<App>>) -> Response {
         write_pool(&mut text, "chromium", &status.pages);
         write_processes(&mut text, &status.processes);
     }
+    if let Some(status) = app.libreoffice.status() {
+        write_pool(&mut text, "libreoffice", &status.pool);
+    }
     let media_type = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
     uncached(([(CONTENT_TYPE, media_type)], text).into_response())
 }

@@ -1,5 +1,6 @@
 //! The routes: one table that says who may call each, and the router.
 
+mod convert;
 mod documentation;
 mod forms;
 pub(crate) mod health;
@@ -90,6 +91,7 @@ pub(crate) const ROUTES: &[Route] = &[
     route("POST", "/render/validate", "validate_render", Reader, Render),
     route("POST", "/render/batch", "create_render_batch", Reader, Batch),
     route("POST", "/render/batch/{format}", "create_render_batch_in_format", Reader, Batch),
+    route("POST", "/convert", "convert_document", Reader, Render),
     route("POST", "/forms/chromium/convert/html", "convert_html", Reader, Render),
     route("POST", "/forms/chromium/convert/url", "convert_url", Reader, Render),
     route("POST", "/forms/chromium/screenshot/html", "screenshot_html", Reader, Render),
@@ -122,6 +124,7 @@ pub(crate) fn router(app: Arc<App>) -> Router {
             "/schema/template.json",
             get(documentation::get_template_format),
         )
+        .route("/convert", post(convert::convert_document))
         .merge(template_routes())
         .merge(render_routes())
         .merge(form_routes())

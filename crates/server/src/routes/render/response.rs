@@ -20,7 +20,7 @@ const MAX_WARNING_CODES: usize = 20;
 /// Longest file name, in characters.
 const MAX_FILENAME: usize = 200;
 /// What HTML and SVG may do in a browser: show themselves.
-const POLICY: &str = "sandbox allow-popups; default-src 'none'; style-src 'unsafe-inline'; \
+pub(crate) const POLICY: &str = "sandbox allow-popups; default-src 'none'; style-src 'unsafe-inline'; \
     img-src data:; font-src data:";
 
 /// A document with its headers.
@@ -159,7 +159,7 @@ pub(crate) fn with_extension(name: &str, format: Format) -> String {
 }
 
 /// RFC 6266, with `filename*` (RFC 8187) where the name is more than ASCII.
-fn content_disposition(
+pub(crate) fn content_disposition(
     name: &str,
     disposition: Option<Disposition>,
 ) -> Result<HeaderValue, Problem> {

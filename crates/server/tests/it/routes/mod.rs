@@ -2,6 +2,7 @@
 
 mod auth;
 mod batch;
+mod convert;
 mod forms;
 mod html;
 mod limits;

@@ -1,0 +1,255 @@
+//! `platen convert`: Office files to other formats, several at a time.
+
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use clap::Args;
+use platen_engine::office::{
+    Body, Config, Document, Job, OPTIONS, Office, Options, Source, Target, detect_launcher,
+};
+use tokio::{runtime::Runtime, task::JoinSet};
+
+use crate::{
+    progress::Progress,
+    report::{Failure, OutputArguments, print_line, say},
+};
+
+/// Arguments of `platen convert`.
+#[derive(Debug, Args)]
+#[command(after_help = options_help())]
+pub struct Arguments {
+    /// Documents to convert.
+    #[arg(required = true, value_name = "IN")]
+    inputs: Vec<PathBuf>,
+    /// File to write, whose extension is the format; only with one document.
+    #[arg(long, short, value_name = "OUT", conflicts_with_all = ["to", "out_dir"])]
+    output: Option<PathBuf>,
+    /// Format to convert to.
+    #[arg(long, value_name = "FORMAT", default_value = "pdf")]
+    to: String,
+    /// Folder to write to; that of each document where absent.
+    #[arg(long, value_name = "DIR")]
+    out_dir: Option<PathBuf>,
+    /// Sets an option, such as `pages=1-3` or `landscape`; may be given several times.
+    #[arg(long = "set", short = 's', value_name = "NAME=VALUE")]
+    options: Vec<String>,
+    /// Conversions at once, a LibreOffice each; one for each core where absent.
+    #[arg(long, short)]
+    jobs: Option<usize>,
+    /// Seconds that one document may take.
+    #[arg(long, default_value_t = 120)]
+    timeout: u64,
+    /// LibreOffice's program; the first that is installed where absent.
+    #[arg(long, env = "LIBREOFFICE_PATH", value_name = "PATH")]
+    libreoffice: Option<PathBuf>,
+    /// Leave times and identifiers in a PDF as LibreOffice writes them.
+    #[arg(long)]
+    volatile: bool,
+}
+
+fn options_help() -> String {
+    let mut text = "Options for --set:".to_owned();
+    for spec in OPTIONS {
+        text.push_str(&format!("\n  {:<20} {}", spec.name, spec.about));
+    }
+    text
+}
+
+struct Task {
+    input: PathBuf,
+    output: PathBuf,
+    target: Target,
+}
+
+/// Runs the command.
+pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, Failure> {
+    let tasks = tasks(arguments)?;
+    let options = options(arguments)?;
+    let runtime = Runtime::new().map_err(|error| Failure::Internal(error.to_string()))?;
+    runtime.block_on(convert_all(arguments, tasks, options, output))
+}
+
+fn tasks(arguments: &Arguments) -> Result<Vec<Task>, Failure> {
+    if let Some(output) = &arguments.output {
+        let [input] = &arguments.inputs[..] else {
+            let hint = "with several documents use --to FORMAT and --out-dir DIR";
+            return Err(Failure::caller("-o takes one document", hint));
+        };
+        let extension = output.extension().unwrap_or_default().to_string_lossy();
+        return Ok(vec![task(input, output.clone(), &extension)?]);
+    }
+    let place = |input: &Path| {
+        let name = input.with_extension(arguments.to.to_ascii_lowercase());
+        match &arguments.out_dir {
+            Some(folder) => folder.join(name.file_name().unwrap_or_default()),
+            None => name,
+        }
+    };
+    let mut tasks: Vec<Task> = Vec::new();
+    for input in &arguments.inputs {
+        let task = task(input, place(input), &arguments.to)?;
+        if tasks.iter().any(|other| other.output == task.output) || task.output == *input {
+            let name = task.output.display();
+            let hint = "give --out-dir, or convert them one by one with -o";
+            return Err(Failure::caller(
+                format!("`{name}` would be written over"),
+                hint,
+            ));
+        }
+        tasks.push(task);
+    }
+    Ok(tasks)
+}
+
+fn task(input: &Path, output: PathBuf, extension: &str) -> Result<Task, Failure> {
+    let target = Target::from_extension(extension).ok_or_else(|| {
+        let known: Vec<&str> = Target::all().map(Target::extension).collect();
+        let message = format!("`{extension}` is no format that documents are converted to");
+        Failure::caller(message, format!("one of {}", known.join(", ")))
+    })?;
+    let input = input.to_owned();
+    Ok(Task {
+        input,
+        output,
+        target,
+    })
+}
+
+fn options(arguments: &Arguments) -> Result<Options, Failure> {
+    let mut options = Options::default();
+    for text in &arguments.options {
+        let (name, value) = text.split_once('=').unwrap_or((text, "true"));
+        options.set(name, value).map_err(|error| {
+            let hint = "`platen convert --help` lists the options";
+            Failure::caller(error.to_string(), hint)
+        })?;
+    }
+    Ok(options)
+}
+
+async fn convert_all(
+    arguments: &Arguments,
+    tasks: Vec<Task>,
+    options: Options,
+    output: OutputArguments,
+) -> Result<ExitCode, Failure> {
+    let cores = std::thread::available_parallelism().map_or(2, usize::from);
+    let slots = arguments.jobs.unwrap_or(cores).clamp(1, tasks.len());
+    let config = Config {
+        program: arguments.libreoffice.clone(),
+        slots,
+        reserved: 0,
+        max_queue: tasks.len(),
+        // No process more than is needed.
+        spares: 0,
+        ..Config::default()
+    };
+    let office = Office::new(config, detect_launcher().await, std::env::temp_dir());
+    let office = office.map_err(|error| Failure::Internal(error.to_string()))?;
+    if let Err(error) = office.installation() {
+        return Err(Failure::Caller(error.to_string(), None));
+    }
+    if let Some(folder) = &arguments.out_dir {
+        let made = std::fs::create_dir_all(folder);
+        made.map_err(|error| Failure::file("make", &folder.display().to_string(), &error))?;
+    }
+    let office = Arc::new(office);
+    let count = tasks.len();
+    let progress = Progress::start("converting", count, output.quiet || output.json);
+    let mut running = JoinSet::new();
+    for task in tasks {
+        let (office, options) = (Arc::clone(&office), options.clone());
+        // Documents wait for those before them, which may take as long as they may.
+        let timeout = Duration::from_secs(arguments.timeout) * u32::try_from(count).unwrap_or(1);
+        let stable = !arguments.volatile;
+        running.spawn(async move {
+            let start = Instant::now();
+            let done = convert(&office, &task, options, timeout, stable).await;
+            (task, done, start.elapsed())
+        });
+    }
+    let mut failed = 0;
+    let mut reports = Vec::new();
+    while let Some(joined) = running.join_next().await {
+        let (task, done, elapsed) = joined.map_err(|error| Failure::Internal(error.to_string()))?;
+        progress.advance();
+        failed += usize::from(done.is_err());
+        reports.push((task, done, elapsed));
+    }
+    drop(progress);
+    office.shutdown(Duration::ZERO).await;
+    tell(&reports, output);
+    Ok(ExitCode::from(u8::from(failed > 0)))
+}
+
+async fn convert(
+    office: &Office,
+    task: &Task,
+    options: Options,
+    timeout: Duration,
+    stable: bool,
+) -> Result<u64, String> {
+    let unreadable = |error| format!("cannot read `{}`: {error}", task.input.display());
+    let input = task.input.canonicalize().map_err(unreadable)?;
+    let mut job = Job::new(Source::Path(input), task.target);
+    job.options = options;
+    job.timeout = timeout;
+    job.stable = stable;
+    let document = office.convert(job).await.map_err(|error| chain(&error))?;
+    let size = document.size_bytes;
+    let unwritable = |error| format!("cannot write `{}`: {error}", task.output.display());
+    write(document, &task.output).map_err(unwritable)?;
+    Ok(size)
+}
+
+fn write(document: Document, path: &Path) -> std::io::Result<()> {
+    match document.body {
+        Body::Bytes(bytes) => std::fs::write(path, &bytes),
+        Body::File(mut from) => {
+            let mut to = std::fs::File::create(path)?;
+            std::io::copy(&mut from, &mut to).map(drop)
+        }
+    }
+}
+
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text.push_str(": ");
+        text.push_str(&cause.to_string());
+        source = cause.source();
+    }
+    text
+}
+
+fn tell(reports: &[(Task, Result<u64, String>, Duration)], output: OutputArguments) {
+    if output.json {
+        let all = reports.iter().map(|(task, done, elapsed)| {
+            serde_json::json!({
+                "input": task.input.display().to_string(),
+                "output": task.output.display().to_string(),
+                "sizeBytes": done.as_ref().ok(),
+                "error": done.as_ref().err(),
+                "durationMs": elapsed.as_secs_f64() * 1e3,
+            })
+        });
+        let all: Vec<serde_json::Value> = all.collect();
+        let ok = reports.iter().all(|(_, done, _)| done.is_ok());
+        print_line(&serde_json::json!({"ok": ok, "documents": all}).to_string());
+        return;
+    }
+    for (task, done, _) in reports {
+        match done {
+            Ok(size) if !output.quiet => {
+                say(format_args!("{}: {size} bytes", task.output.display()));
+            }
+            Ok(_) => {}
+            Err(error) => say(format_args!("error: {}: {error}", task.input.display())),
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! Whether LibreOffice is there, which, and whether it converts.
+
+use std::{
+    path::PathBuf,
+    time::{Duration, Instant},
+};
+
+use platen_engine::office::{
+    Config, Job, Office, Source, Target, detect_launcher, find_libreoffice,
+};
+
+use super::{Finding, finding};
+
+/// Converts a text, where LibreOffice is installed.
+pub(super) fn libreoffice_check() -> Finding {
+    let named = std::env::var_os("LIBREOFFICE_PATH").map(PathBuf::from);
+    let installation = match find_libreoffice(named.as_deref()) {
+        Ok(installation) => installation,
+        Err(error) => return finding("libreoffice", false, format!("{error} (Office to PDF)")),
+    };
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build();
+    let converted = runtime
+        .map_err(|error| error.to_string())
+        .and_then(|runtime| {
+            let converted = runtime.block_on(convert_text(named));
+            converted.map_err(|error| error.to_string())
+        });
+    let program = installation.program.display();
+    match converted {
+        Ok(detail) => finding("libreoffice", true, format!("{program}: {detail}")),
+        Err(error) => finding("libreoffice", false, format!("{program}: {error}")),
+    }
+}
+
+async fn convert_text(named: Option<PathBuf>) -> Result<String, Box<dyn std::error::Error>> {
+    let config = Config {
+        program: named,
+        slots: 1,
+        reserved: 0,
+        spares: 1,
+        ..Config::default()
+    };
+    let start = Instant::now();
+    let office = Office::new(config, detect_launcher().await, std::env::temp_dir())?;
+    let text = Source::Bytes("Hello".into());
+    let mut job = Job::new(text, Target::Pdf);
+    job.timeout = Duration::from_secs(60);
+    let first = office.convert(job.clone()).await.map(drop);
+    let cold = start.elapsed().as_secs_f64() * 1e3;
+    let start = Instant::now();
+    let second = office.convert(job).await.map(drop);
+    let warm = start.elapsed().as_secs_f64() * 1e3;
+    let status = office.status();
+    office.shutdown(Duration::ZERO).await;
+    first.and(second)?;
+    let version = status.version.unwrap_or_default();
+    let network = if status.network_is_cut {
+        "no network"
+    } else {
+        "network denied by its settings only"
+    };
+    Ok(format!(
+        "{version}, a text in {cold:.0} ms from the start and {warm:.0} ms warm, {network}"
+    ))
+}

@@ -1,0 +1,111 @@
+//! LibreOffice as the service uses it: started with the first document, or at once where the set-up says so. Without it
+//! everything else works.
+
+use std::{path::PathBuf, time::Duration};
+
+use hyper::StatusCode;
+use platen_engine::{
+    Fault,
+    office::{self, Config as OfficeConfig, Document, Job, Office, Status, detect_launcher},
+};
+use tokio::sync::OnceCell;
+
+use crate::{
+    config::Config,
+    problem::{Problem, chain},
+};
+
+/// LibreOffice, once it is wanted.
+pub(crate) struct LibreOffice {
+    cell: OnceCell<Office>,
+    config: OfficeConfig,
+    folder: PathBuf,
+}
+
+impl LibreOffice {
+    pub(crate) fn new(config: &Config) -> Self {
+        let slots = config.office_slots as usize;
+        let reserved = config.render_preview_reserved_slots as usize;
+        Self {
+            cell: OnceCell::new(),
+            folder: std::env::temp_dir(),
+            config: OfficeConfig {
+                program: config.libreoffice_path.clone(),
+                slots,
+                // Two slots or fewer serve both lanes: one kept free would halve what a batch gets.
+                reserved: reserved.min(slots.saturating_sub(2)),
+                max_queue: config.render_max_queue_depth as usize,
+                max_input_bytes: config.office_max_body_bytes,
+                ..OfficeConfig::default()
+            },
+        }
+    }
+
+    /// The pool, made now where there is none.
+    pub(crate) async fn office(&self) -> Result<&Office, Problem> {
+        self.cell
+            .get_or_try_init(|| async {
+                let launcher = detect_launcher().await;
+                Office::new(self.config.clone(), launcher, &self.folder)
+            })
+            .await
+            .map_err(|error| Problem::internal(format!("the temporary folder: {error}")))
+    }
+
+    /// Says so where LibreOffice is not installed, before a body is read.
+    pub(crate) fn check_installed(&self) -> Result<(), Problem> {
+        let found = office::find_libreoffice(self.config.program.as_deref());
+        found.map(drop).map_err(|error| {
+            let status = StatusCode::NOT_IMPLEMENTED;
+            Problem::new(status, "libreoffice-not-installed", error.to_string())
+        })
+    }
+
+    /// Converts a document.
+    pub(crate) async fn convert(&self, job: Job) -> Result<Document, Problem> {
+        let office = self.office().await?;
+        office.convert(job).await.map_err(|error| of_office(&error))
+    }
+
+    /// The pool at this moment, where there is one.
+    pub(crate) fn status(&self) -> Option<Status> {
+        self.cell.get().map(Office::status)
+    }
+
+    /// Ends LibreOffice: conversions get `drain` to end.
+    pub(crate) async fn shutdown(&self, drain: Duration) {
+        if let Some(office) = self.cell.get() {
+            office.shutdown(drain).await;
+        }
+    }
+}
+
+/// What a client is told when a document is not converted.
+pub(crate) fn of_office(error: &office::Error) -> Problem {
+    use office::Error;
+    let (text, code) = (error.to_string(), error.code());
+    match error {
+        Error::NotInstalled(_) => return Problem::new(StatusCode::NOT_IMPLEMENTED, code, text),
+        Error::QueueFull { retry_after } | Error::CannotStart { retry_after, .. } => {
+            let problem = Problem::new(StatusCode::SERVICE_UNAVAILABLE, code, text);
+            return Problem {
+                cause: Some(chain(error)),
+                ..problem.retry_after(retry_after.as_secs())
+            };
+        }
+        Error::BadOption { .. } => return Problem::bad_request(code, text),
+        Error::TooLarge { .. } => return Problem::new(StatusCode::PAYLOAD_TOO_LARGE, code, text),
+        _ => {}
+    }
+    match Fault::from(error.fault()) {
+        Fault::Caller => Problem::new(StatusCode::UNPROCESSABLE_ENTITY, code, text),
+        Fault::Limit if matches!(error, Error::Timeout { .. }) => {
+            Problem::new(StatusCode::GATEWAY_TIMEOUT, code, text)
+        }
+        Fault::Limit => Problem::new(StatusCode::UNPROCESSABLE_ENTITY, code, text),
+        Fault::Busy | Fault::Unavailable => {
+            Problem::new(StatusCode::SERVICE_UNAVAILABLE, code, text).retry_after(1)
+        }
+        Fault::Internal => Problem::internal(chain(error)),
+    }
+}

@@ -1,0 +1,86 @@
+//! What is said of the conversion of Office files: its parameters from the list of options, its answers from that of
+//! targets.
+
+use platen_engine::office::{OPTIONS, Shape, Target};
+use serde_json::{Map, Value as Json, json};
+
+/// Options that hold for every target, and the target itself.
+fn general() -> Vec<(&'static str, Json, &'static str)> {
+    let targets: Vec<&str> = Target::all().map(Target::extension).collect();
+    let lanes = json!({"type": "string", "enum": ["batch", "interactive"], "default": "batch"});
+    vec![
+        (
+            "to",
+            json!({"type": "string", "enum": targets, "default": "pdf"}),
+            "What the document becomes.",
+        ),
+        (
+            "filename",
+            json!({"type": "string"}),
+            "Its name, which tells plain texts apart and names the result.",
+        ),
+        ("lane", lanes, "The lane it waits in."),
+        (
+            "stable",
+            json!({"type": "boolean", "default": true}),
+            "The same bytes for the same PDF every time: dates and identifiers are fixed.",
+        ),
+    ]
+}
+
+fn all() -> Vec<(&'static str, Json, &'static str)> {
+    let options = OPTIONS
+        .iter()
+        .map(|spec| (spec.name, schema(spec.shape), spec.about));
+    general().into_iter().chain(options).collect()
+}
+
+fn schema(shape: Shape) -> Json {
+    match shape {
+        Shape::Flag => json!({"type": "boolean"}),
+        Shape::Number(least, most) => {
+            json!({"type": "integer", "minimum": least, "maximum": most})
+        }
+        Shape::Choice(choices) => {
+            let words: Vec<&str> = choices.iter().map(|(word, _)| *word).collect();
+            json!({"type": "string", "enum": words})
+        }
+        Shape::Pages | Shape::Text => json!({"type": "string"}),
+    }
+}
+
+pub(super) fn parameters() -> Vec<Json> {
+    let parameter = |(name, schema, about)| {
+        json!({
+            "in": "query", "name": name, "required": false,
+            "description": about, "schema": schema,
+        })
+    };
+    all().into_iter().map(parameter).collect()
+}
+
+pub(super) fn body() -> Json {
+    let binary = json!({"type": "string", "format": "binary"});
+    let mut properties = Map::new();
+    properties.insert("file".into(), binary.clone());
+    for (name, schema, _) in all() {
+        properties.insert(name.into(), schema);
+    }
+    let form = json!({"type": "object", "required": ["file"], "properties": properties});
+    json!({
+        "required": true,
+        "content": {
+            "application/octet-stream": {"schema": binary},
+            "multipart/form-data": {"schema": form},
+        },
+    })
+}
+
+pub(super) fn content() -> Json {
+    let binary = json!({"type": "string", "format": "binary"});
+    let media_type = |target: Target| target.media_type().split(';').next().unwrap_or_default();
+    let content: Map<String, Json> = Target::all()
+        .map(|target| (media_type(target).to_owned(), json!({"schema": binary})))
+        .collect();
+    Json::Object(content)
+}

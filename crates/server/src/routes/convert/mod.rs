@@ -1,0 +1,196 @@
+//! Office files to other formats: the document in the body or in a form, the options in the query or in the form.
+
+mod upload;
+
+use std::{
+    fmt::Write,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use axum::{
+    body::Body,
+    extract::{Query, State},
+    response::Response,
+};
+use hyper::{
+    HeaderMap,
+    header::{CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE},
+    header::{HeaderName, HeaderValue},
+};
+use platen_engine::office::{Document, Job, Lane, Options, Target, Times};
+use serde_json::Value as Json;
+
+use super::render::response::{POLICY, content_disposition};
+use crate::{app::App, body, middleware::Note, multipart, problem::Problem};
+use upload::{FileBody, Upload};
+
+/// What a request asks for beside the document.
+#[derive(Debug, Default)]
+struct Wishes {
+    target: Option<Target>,
+    options: Options,
+    name: Option<String>,
+    lane: Option<Lane>,
+    /// Whether times and identifiers stay in the result.
+    volatile: bool,
+}
+
+impl Wishes {
+    /// Takes a field of the query or of the form.
+    fn set(&mut self, name: &str, value: &str) -> Result<(), Problem> {
+        let invalid = |detail: String| Problem::bad_request("option-invalid", detail);
+        match name {
+            "to" => {
+                let target = Target::from_extension(value.trim_start_matches('.'));
+                let known: Vec<&str> = Target::all().map(Target::extension).collect();
+                let none = || invalid(format!("to: `{value}` is none of {}", known.join(", ")));
+                self.target = Some(target.ok_or_else(none)?);
+            }
+            "filename" => self.name = Some(value.to_owned()),
+            "lane" => {
+                self.lane = Some(match value {
+                    "interactive" => Lane::Interactive,
+                    "batch" => Lane::Batch,
+                    _ => return Err(invalid("lane: interactive or batch".to_owned())),
+                });
+            }
+            "stable" => self.volatile = matches!(value, "false" | "0"),
+            _ => self
+                .options
+                .set(name, value)
+                .map_err(|error| crate::libreoffice::of_office(&error))?,
+        }
+        Ok(())
+    }
+}
+
+/// Converts an Office file.
+pub(crate) async fn convert_document(
+    State(app): State<Arc<App>>,
+    Query(query): Query<Vec<(String, String)>>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    let begin = Instant::now();
+    app.libreoffice.check_installed()?;
+    let mut wishes = Wishes::default();
+    for (name, value) in &query {
+        wishes.set(name, value)?;
+    }
+    let (upload, _room) = match multipart::boundary(&headers) {
+        Some(boundary) => {
+            let (bytes, room) = body::read(&app, &headers, body).await?;
+            let fields = multipart::fields(&bytes, &boundary)?;
+            (of_form(fields, &mut wishes)?, Some(room))
+        }
+        None => (Upload::read(&app, &headers, body).await?, None),
+    };
+    let received = begin.elapsed();
+    let target = wishes.target.unwrap_or(Target::Pdf);
+    let mut job = Job::new(upload.source(), target);
+    job.name.clone_from(&wishes.name);
+    job.options = wishes.options;
+    job.lane = wishes.lane.unwrap_or(Lane::Batch);
+    job.stable = !wishes.volatile;
+    job.timeout = Duration::from_millis(app.config.office_timeout_ms);
+    let converted = app.libreoffice.convert(job).await;
+    let outcome = converted
+        .as_ref()
+        .map_or_else(|problem| problem.code, |_| "ok");
+    app.metrics.rendered(target.extension(), outcome);
+    let document = converted?;
+    drop(upload);
+    answer(document, wishes.name.as_deref(), received)
+}
+
+fn of_form(fields: Vec<multipart::Field>, wishes: &mut Wishes) -> Result<Upload, Problem> {
+    let mut file = None;
+    for field in fields {
+        if let Some(name) = field.file_name.clone() {
+            if file.is_some() {
+                let detail = "the form has more than one file; send a request for each";
+                return Err(Problem::bad_request("form-invalid", detail));
+            }
+            wishes.name.get_or_insert(name);
+            file = Some(Upload::Bytes(field.bytes));
+        } else {
+            wishes.set(&field.name, field.text()?)?;
+        }
+    }
+    file.ok_or_else(|| Problem::bad_request("form-invalid", "the form has no file"))
+}
+
+fn answer(document: Document, name: Option<&str>, received: Duration) -> Result<Response, Problem> {
+    let Document {
+        body,
+        size_bytes,
+        target,
+        times,
+        ..
+    } = document;
+    let name = with_extension(name, target);
+    let mut response = Response::new(FileBody::of(body)?);
+    let headers = response.headers_mut();
+    let text = |text: String| {
+        let value = HeaderValue::from_str(&text);
+        value.map_err(|_| Problem::internal("a header cannot be written"))
+    };
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(target.media_type()));
+    headers.insert(CONTENT_LENGTH, HeaderValue::from(size_bytes));
+    headers.insert(CONTENT_DISPOSITION, content_disposition(&name, None)?);
+    let elapsed = (received + times.total).as_secs_f64() * 1e3;
+    for (name, value) in [
+        ("x-render-duration-ms", format!("{elapsed:.3}")),
+        ("x-render-size-bytes", size_bytes.to_string()),
+        ("server-timing", server_timing(received, &times)),
+    ] {
+        headers.insert(HeaderName::from_static(name), text(value)?);
+    }
+    if matches!(target, Target::Html | Target::Svg) {
+        // A stranger's document must not act on this origin.
+        headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+    }
+    let note = vec![
+        ("format", Json::from(target.extension())),
+        ("sizeBytes", size_bytes.into()),
+    ];
+    response.extensions_mut().insert(Note(note));
+    Ok(response)
+}
+
+fn with_extension(name: Option<&str>, target: Target) -> String {
+    let plain = name.unwrap_or("document");
+    let plain = plain.rsplit(['/', '\\']).next().unwrap_or_default();
+    let stem = plain.rsplit_once('.').map_or(plain, |(stem, _)| stem);
+    let stem: String = stem
+        .chars()
+        .filter(|it| !it.is_control())
+        .take(200)
+        .collect();
+    let stem = stem.trim().trim_start_matches('.');
+    let stem = if stem.is_empty() { "document" } else { stem };
+    format!("{stem}.{}", target.extension())
+}
+
+fn server_timing(received: Duration, times: &Times) -> String {
+    let phases = times.phases;
+    let mut text = String::new();
+    for (name, duration) in [
+        ("receive", received),
+        ("detect", times.detect),
+        ("queue", times.wait),
+        ("put", phases.put),
+        ("load", phases.load),
+        ("store", phases.store),
+        ("get", phases.get),
+        ("close", phases.close),
+        ("finish", times.finish),
+    ] {
+        let comma = if text.is_empty() { "" } else { ", " };
+        let milliseconds = duration.as_secs_f64() * 1e3;
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{comma}{name};dur={milliseconds:.3}");
+    }
+    text
+}
