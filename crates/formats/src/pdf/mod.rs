@@ -45,6 +45,16 @@ pub enum Standard {
     PdfA3b,
 }
 
+impl Standard {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Pdf17 => "PDF 1.7",
+            Self::PdfA2b => "PDF/A-2b",
+            Self::PdfA3b => "PDF/A-3b",
+        }
+    }
+}
+
 /// A file inside the PDF.
 #[derive(Clone, Debug)]
 pub struct Attachment {
@@ -197,11 +207,7 @@ pub fn write(
     }
     if archival && !findings.all.is_empty() {
         return Err(Error::Standard {
-            standard: match options.standard {
-                Standard::Pdf17 => "PDF 1.7",
-                Standard::PdfA2b => "PDF/A-2b",
-                Standard::PdfA3b => "PDF/A-3b",
-            },
+            standard: options.standard.name(),
             reasons: reasons(findings.all),
         });
     }
