@@ -17,8 +17,9 @@ const CHAPTERS: usize = 20;
 const PARAGRAPHS: usize = 62;
 
 const WORDS: [&str; 24] = [
-    "the", "account", "of", "every", "quarter", "shows", "growth", "in", "orders", "while", "costs", "remain",
-    "steady", "and", "margins", "improve", "across", "all", "regions", "that", "were", "measured", "this", "year",
+    "the", "account", "of", "every", "quarter", "shows", "growth", "in", "orders", "while",
+    "costs", "remain", "steady", "and", "margins", "improve", "across", "all", "regions", "that",
+    "were", "measured", "this", "year",
 ];
 
 /// The same numbers every time (an LCG with the constants of Numerical Recipes).
@@ -34,9 +35,11 @@ impl Numbers {
 /// Writes the documents into a folder.
 pub fn write(folder: &Path) -> io::Result<()> {
     std::fs::create_dir_all(folder)?;
-    for (name, chapters, pictures) in
-        [("letter.docx", 0, 0), ("small.docx", CHAPTERS, 1), ("large.docx", CHAPTERS, 6)]
-    {
+    for (name, chapters, pictures) in [
+        ("letter.docx", 0, 0),
+        ("small.docx", CHAPTERS, 1),
+        ("large.docx", CHAPTERS, 6),
+    ] {
         let bytes = document(chapters, pictures)?;
         println!("{name}: {} bytes", bytes.len());
         std::fs::write(folder.join(name), bytes)?;
@@ -71,12 +74,16 @@ fn picture(number: usize) -> String {
 }
 
 fn table(numbers: &mut Numbers) -> String {
-    let mut text = String::from("<w:tbl><w:tblPr><w:tblW w:w=\"9000\" w:type=\"dxa\"/></w:tblPr><w:tblGrid/>");
+    let mut text =
+        String::from("<w:tbl><w:tblPr><w:tblW w:w=\"9000\" w:type=\"dxa\"/></w:tblPr><w:tblGrid/>");
     for _ in 0..12 {
         text.push_str("<w:tr>");
         for _ in 0..4 {
             let cell = paragraph(&(numbers.next() % 100_000).to_string(), "");
-            let _ = write!(text, "<w:tc><w:tcPr><w:tcW w:w=\"2250\" w:type=\"dxa\"/></w:tcPr>{cell}</w:tc>");
+            let _ = write!(
+                text,
+                "<w:tc><w:tcPr><w:tcW w:w=\"2250\" w:type=\"dxa\"/></w:tcPr>{cell}</w:tc>"
+            );
         }
         text.push_str("</w:tr>");
     }
@@ -139,18 +146,38 @@ fn document(chapters: usize, pictures: usize) -> io::Result<Vec<u8>> {
     add("[Content_Types].xml", types.as_bytes(), deflated)?;
     let office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
     let package = "http://schemas.openxmlformats.org/package/2006/relationships";
-    let relations = |inner: &str| format!(r#"<?xml version="1.0" encoding="UTF-8"?><Relationships xmlns="{package}">{inner}</Relationships>"#);
-    let root = relations(&format!(r#"<Relationship Id="r1" Type="{office}/officeDocument" Target="word/document.xml"/>"#));
+    let relations = |inner: &str| {
+        format!(
+            r#"<?xml version="1.0" encoding="UTF-8"?><Relationships xmlns="{package}">{inner}</Relationships>"#
+        )
+    };
+    let root = relations(&format!(
+        r#"<Relationship Id="r1" Type="{office}/officeDocument" Target="word/document.xml"/>"#
+    ));
     add("_rels/.rels", root.as_bytes(), deflated)?;
-    let mut inner = format!(r#"<Relationship Id="s1" Type="{office}/styles" Target="styles.xml"/>"#);
+    let mut inner =
+        format!(r#"<Relationship Id="s1" Type="{office}/styles" Target="styles.xml"/>"#);
     for number in 1..=chapters * pictures {
-        let _ = write!(inner, r#"<Relationship Id="p{number}" Type="{office}/image" Target="media/{number}.jpg"/>"#);
+        let _ = write!(
+            inner,
+            r#"<Relationship Id="p{number}" Type="{office}/image" Target="media/{number}.jpg"/>"#
+        );
         let seed = u32::try_from(number).unwrap_or(1);
-        add(&format!("word/media/{number}.jpg"), &jpeg(seed)?, CompressionMethod::Stored)?;
+        add(
+            &format!("word/media/{number}.jpg"),
+            &jpeg(seed)?,
+            CompressionMethod::Stored,
+        )?;
     }
-    add("word/_rels/document.xml.rels", relations(&inner).as_bytes(), deflated)?;
+    add(
+        "word/_rels/document.xml.rels",
+        relations(&inner).as_bytes(),
+        deflated,
+    )?;
     let word = "http://schemas.openxmlformats.org/wordprocessingml/2006/main";
-    let styles = format!(r#"<?xml version="1.0" encoding="UTF-8"?><w:styles xmlns:w="{word}"><w:docDefaults><w:rPrDefault><w:rPr><w:rFonts w:ascii="Liberation Serif" w:hAnsi="Liberation Serif"/><w:sz w:val="24"/></w:rPr></w:rPrDefault><w:pPrDefault><w:pPr><w:spacing w:after="160"/></w:pPr></w:pPrDefault></w:docDefaults><w:style w:type="paragraph" w:styleId="Heading1"><w:name w:val="heading 1"/><w:pPr><w:pageBreakBefore/><w:outlineLvl w:val="0"/></w:pPr><w:rPr><w:b/><w:sz w:val="36"/></w:rPr></w:style></w:styles>"#);
+    let styles = format!(
+        r#"<?xml version="1.0" encoding="UTF-8"?><w:styles xmlns:w="{word}"><w:docDefaults><w:rPrDefault><w:rPr><w:rFonts w:ascii="Liberation Serif" w:hAnsi="Liberation Serif"/><w:sz w:val="24"/></w:rPr></w:rPrDefault><w:pPrDefault><w:pPr><w:spacing w:after="160"/></w:pPr></w:pPrDefault></w:docDefaults><w:style w:type="paragraph" w:styleId="Heading1"><w:name w:val="heading 1"/><w:pPr><w:pageBreakBefore/><w:outlineLvl w:val="0"/></w:pPr><w:rPr><w:b/><w:sz w:val="36"/></w:rPr></w:style></w:styles>"#
+    );
     add("word/styles.xml", styles.as_bytes(), deflated)?;
     let document = format!(
         r#"<?xml version="1.0" encoding="UTF-8"?><w:document xmlns:w="{word}" xmlns:r="{office}" xmlns:wp="http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing" xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main" xmlns:pic="http://schemas.openxmlformats.org/drawingml/2006/picture"><w:body>{}<w:sectPr><w:pgSz w:w="11906" w:h="16838"/><w:pgMar w:top="1440" w:right="1440" w:bottom="1440" w:left="1440"/></w:sectPr></w:body></w:document>"#,

@@ -194,9 +194,10 @@ impl Engine {
             }
         }
         let mut rendered = Vec::with_capacity(formats.len());
-        for format in formats {
+        for (index, format) in formats.iter().enumerate() {
             let shared = clock.stages.clone();
-            let mut one = self.write(&document, pages.as_ref(), *format, options)?;
+            let last = index + 1 == formats.len();
+            let mut one = self.write(&document, pages.as_mut(), *format, last, options)?;
             clock.mark("write")?;
             one.stages = std::mem::replace(&mut clock.stages, shared);
             rendered.push(one);
@@ -210,8 +211,9 @@ impl Engine {
     fn write(
         &self,
         document: &Document,
-        pages: Option<&(Shaper, Layout)>,
+        pages: Option<&mut (Shaper, Layout)>,
         format: Format,
+        last: bool,
         options: &RenderOptions,
     ) -> Result<Rendered, Error> {
         let mut warnings = document.warnings.clone();
@@ -220,11 +222,17 @@ impl Engine {
             (Format::Pdf | Format::Png | Format::Svg, Some((shaper, layout))) => {
                 warnings.extend(layout.warnings.iter().cloned());
                 count = Some(layout.pages.len() as u32);
-                self.write_pages(document, shaper, layout, format, options, &mut warnings)?
+                if format == Format::Pdf {
+                    let (bytes, more) = write_pdf(document, shaper, layout, last, options)?;
+                    warnings.extend(more);
+                    bytes
+                } else {
+                    write_picture(document, shaper, layout, format, options)?
+                }
             }
-            (other, _) => {
-                let written =
-                    write_plain(document, pages.map(|(_, layout)| layout), other, options)?;
+            (other, pages) => {
+                let layout = pages.map(|(_, layout)| &*layout);
+                let written = write_plain(document, layout, other, options)?;
                 warnings.extend(written.warnings);
                 written.bytes
             }
@@ -236,40 +244,6 @@ impl Engine {
             warnings,
             stages: Vec::new(),
         })
-    }
-
-    fn write_pages(
-        &self,
-        document: &Document,
-        shaper: &Shaper,
-        layout: &Layout,
-        format: Format,
-        options: &RenderOptions,
-        warnings: &mut Vec<Diagnostic>,
-    ) -> Result<Vec<u8>, Error> {
-        if format == Format::Pdf {
-            let pdf_options = pdf::Options {
-                standard: options.standard,
-                tagged: !options.untagged,
-                attachments: options.attachments.clone(),
-            };
-            let (bytes, more) = pdf::write(document, layout, shaper, &pdf_options)?;
-            warnings.extend(more);
-            return Ok(bytes);
-        }
-        let page = options.page.unwrap_or(1);
-        let pages = layout.pages.len() as u32;
-        if page == 0 || page > pages {
-            return Err(Error::NoSuchPage { page, pages });
-        }
-        let index = (page - 1) as usize;
-        let picture = if format == Format::Png {
-            let resolution = options.dots_per_inch.unwrap_or(144.0);
-            picture::png::write(layout, shaper, index, resolution)
-        } else {
-            picture::svg::write(document, layout, shaper, index)
-        };
-        picture.ok_or(Error::PictureTooLarge)
     }
 
     fn take_shaper(&self) -> Shaper {
@@ -285,6 +259,46 @@ impl Engine {
             shapers.push(shaper);
         }
     }
+}
+
+/// Writes a PDF; where it is the `last` format, the pages are let go of on the way.
+fn write_pdf(
+    document: &Document,
+    shaper: &Shaper,
+    layout: &mut Layout,
+    last: bool,
+    options: &RenderOptions,
+) -> Result<(Vec<u8>, Vec<Diagnostic>), Error> {
+    let pdf_options = pdf::Options {
+        standard: options.standard,
+        tagged: !options.untagged,
+        attachments: options.attachments.clone(),
+    };
+    let given = last.then(|| std::mem::take(&mut layout.pages));
+    let pages = given.map_or(pdf::Pages::Kept(&layout.pages), pdf::Pages::Given);
+    Ok(pdf::write(document, layout, pages, shaper, &pdf_options)?)
+}
+
+fn write_picture(
+    document: &Document,
+    shaper: &Shaper,
+    layout: &Layout,
+    format: Format,
+    options: &RenderOptions,
+) -> Result<Vec<u8>, Error> {
+    let page = options.page.unwrap_or(1);
+    let pages = layout.pages.len() as u32;
+    if page == 0 || page > pages {
+        return Err(Error::NoSuchPage { page, pages });
+    }
+    let index = (page - 1) as usize;
+    let picture = if format == Format::Png {
+        let resolution = options.dots_per_inch.unwrap_or(144.0);
+        picture::png::write(layout, shaper, index, resolution)
+    } else {
+        picture::svg::write(document, layout, shaper, index)
+    };
+    picture.ok_or(Error::PictureTooLarge)
 }
 
 /// True for formats made of pages.

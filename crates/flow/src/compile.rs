@@ -256,6 +256,8 @@ fn input(action: &Action) -> Json {
             let mut members = serde_json::to_value(other).unwrap_or_default();
             if let Some(members) = members.as_object_mut() {
                 members.remove("type");
+                // A template has expressions of its own.
+                members.remove("definition");
             }
             members
         }

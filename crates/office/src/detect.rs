@@ -238,10 +238,9 @@ fn by_text(head: &[u8], extension: &str) -> Result<Detected, Error> {
     }
     let text = String::from_utf8_lossy(head).to_ascii_lowercase();
     let start = text.trim_start_matches('\u{feff}').trim_start();
-    if start.starts_with("<?xml") || start.starts_with("<office:document") {
-        if let Some(detected) = by_xml(start) {
-            return Ok(detected);
-        }
+    let is_xml = start.starts_with("<?xml") || start.starts_with("<office:document");
+    if let Some(detected) = is_xml.then(|| by_xml(start)).flatten() {
+        return Ok(detected);
     }
     if start.starts_with("<!doctype html") || start.starts_with("<html") {
         return Ok(of(Family::Web, "HTML"));

@@ -8,6 +8,7 @@ mod config;
 mod detect;
 mod error;
 mod format;
+mod job;
 mod links;
 mod office;
 mod ole;
@@ -26,7 +27,8 @@ pub use self::{
     detect::{Detected, detect},
     error::{Error, Fault},
     format::{Family, Target},
-    office::{Body, Document, Job, Office, Source, Status, Times},
+    job::{Body, Document, Job, Source, Times},
+    office::{Office, Status},
     options::{OPTIONS, Options, Shape, Spec},
     program::{INSTALL_HINT, Installation, find_libreoffice},
 };

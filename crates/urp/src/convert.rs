@@ -298,7 +298,7 @@ impl Client {
             },
             Err(Error::Exception(exception)) => Err(sink
                 .failure()
-                .unwrap_or_else(|| Error::NotStored(exception.message))),
+                .unwrap_or(Error::NotStored(exception.message))),
             Err(error) => Err(error),
         }
     }

@@ -258,18 +258,14 @@ impl Conductor<'_> {
     /// Waits for a step or a pause to end.
     fn wait(&mut self, ended: &mpsc::Receiver<Attempt>) -> Result<(), String> {
         let now_ms = now().as_millis() as u64;
-        let over = self
-            .waits
-            .iter()
-            .filter(|(_, until_ms)| **until_ms <= now_ms);
-        let over: Vec<String> = over.map(|(path, _)| path.clone()).collect();
-        for path in over {
+        let mut over = self.waits.iter();
+        let over = over.find(|(_, until_ms)| **until_ms <= now_ms);
+        if let Some(path) = over.map(|(path, _)| path.clone()) {
             self.waits.remove(&path);
-            self.note(Entry::Resumed {
+            return self.note(Entry::Resumed {
                 path,
                 payload: Json::Null,
-            })?;
-            return Ok(());
+            });
         }
         if self.open == 0 && self.waits.is_empty() {
             return Ok(());

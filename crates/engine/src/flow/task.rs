@@ -107,7 +107,9 @@ impl Doer<'_> {
             Action::Code {
                 source, language, ..
             } => self.code(step, source, *language, &input["input"]),
-            Action::Render { .. } => self.render(input).map(plain),
+            Action::Render { definition, .. } => self
+                .render(input, definition.as_ref().unwrap_or(&Json::Null))
+                .map(plain),
             Action::Store { operation, .. } => self.keep(*operation, input).map(plain),
             Action::Http(_) => self.request(input).map(plain),
             Action::Convert { .. } | Action::Merge { .. } => Err(fixed(
@@ -189,8 +191,8 @@ impl Doer<'_> {
         Ok(prepared)
     }
 
-    fn render(&self, input: &Json) -> Result<Json, StepError> {
-        let source = match (input["template"].as_str(), &input["definition"]) {
+    fn render(&self, input: &Json, definition: &Json) -> Result<Json, StepError> {
+        let source = match (input["template"].as_str(), definition) {
             (Some(key), _) => (self.services.templates)(key).ok_or_else(|| {
                 fixed("template-unknown", &format!("there is no template `{key}`"))
             })?,
@@ -314,7 +316,10 @@ impl Host for Doer<'_> {
                     "status": answer["status"], "headers": answer["headers"], "body": body,
                 }));
             }
-            "render" => return self.render(&call.body).map_err(said),
+            "render" => {
+                let definition = &call.body["definition"];
+                return self.render(&call.body, definition).map_err(said);
+            }
             "store.get" => StoreOperation::Get,
             "store.put" => StoreOperation::Put,
             "store.delete" => StoreOperation::Delete,

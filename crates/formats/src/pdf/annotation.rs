@@ -130,7 +130,7 @@ impl<'a> PageWriter<'a> {
     }
 
     fn rectangle(&self, out: &mut Vec<u8>, area: Area, page: usize) {
-        let height = self.layout.pages[page].height;
+        let height = self.heights[page];
         out.raw("/Rect[").length(area.x).raw(" ");
         out.length(height - area.y - area.height.max(0.1)).raw(" ");
         out.length(area.x + area.width.max(0.1)).raw(" ");

@@ -24,7 +24,7 @@ use platen_document::{
     Diagnostic,
     bound::{Direction, Document},
 };
-use platen_layout::{Layout, Shaper};
+use platen_layout::{Layout, Shaper, page::Page};
 
 use self::{
     file::File,
@@ -43,6 +43,16 @@ pub enum Standard {
     PdfA2b,
     /// PDF/A-3b, which allows attachments of any type.
     PdfA3b,
+}
+
+impl Standard {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Pdf17 => "PDF 1.7",
+            Self::PdfA2b => "PDF/A-2b",
+            Self::PdfA3b => "PDF/A-3b",
+        }
+    }
 }
 
 /// A file inside the PDF.
@@ -128,7 +138,27 @@ struct Findings {
     all: Vec<String>,
 }
 
-/// Writes `layout` of `document` as a PDF; the same input gives the same bytes.
+/// The pages of a layout: thousands of them weigh, so they may be let go of as they are written.
+#[derive(Debug)]
+pub enum Pages<'a> {
+    /// They are wanted afterwards.
+    Kept(&'a [Page]),
+    /// They are not.
+    Given(Vec<Page>),
+}
+
+impl std::ops::Deref for Pages<'_> {
+    type Target = [Page];
+
+    fn deref(&self) -> &[Page] {
+        match self {
+            Self::Kept(pages) => pages,
+            Self::Given(pages) => pages,
+        }
+    }
+}
+
+/// Writes `pages` of `layout` of `document` as a PDF; the same input gives the same bytes.
 /// Returns it with warnings.
 ///
 /// # Errors
@@ -138,6 +168,7 @@ struct Findings {
 pub fn write(
     document: &Document,
     layout: &Layout,
+    pages: Pages<'_>,
     shaper: &Shaper,
     options: &Options,
 ) -> Result<(Vec<u8>, Vec<Diagnostic>), Error> {
@@ -149,13 +180,22 @@ pub fn write(
             .push("it does not allow attachments of this kind".to_owned());
     }
     let mut file = File::new();
-    let places = PagePlaces::reserve(layout.pages.len(), &mut file);
+    let places = PagePlaces::reserve(pages.len(), &mut file);
     let mut structure = options
         .tagged
         .then(|| Structure::new(&layout.tags, &mut file));
-    let mut writer = PageWriter::new(document, layout, shaper, places, archival);
-    for index in 0..layout.pages.len() {
-        writer.write(&mut file, index, structure.as_mut())?;
+    let mut writer = PageWriter::new(document, layout, &pages, shaper, places, archival);
+    match pages {
+        Pages::Kept(pages) => {
+            for page in pages.iter().enumerate() {
+                writer.write(&mut file, page, structure.as_mut())?;
+            }
+        }
+        Pages::Given(pages) => {
+            for (index, page) in pages.into_iter().enumerate() {
+                writer.write(&mut file, (index, &page), structure.as_mut())?;
+            }
+        }
     }
     let structure =
         structure.map(|all| all.write(&mut file, &writer.places.pages, &mut findings.accessible));
@@ -167,11 +207,7 @@ pub fn write(
     }
     if archival && !findings.all.is_empty() {
         return Err(Error::Standard {
-            standard: match options.standard {
-                Standard::Pdf17 => "PDF 1.7",
-                Standard::PdfA2b => "PDF/A-2b",
-                Standard::PdfA3b => "PDF/A-3b",
-            },
+            standard: options.standard.name(),
             reasons: reasons(findings.all),
         });
     }

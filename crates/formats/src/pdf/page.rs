@@ -22,7 +22,10 @@ use super::{
 /// Writes pages.
 pub(super) struct PageWriter<'a> {
     pub document: &'a Document,
+    /// Everything but its pages, which come one by one.
     pub layout: &'a Layout,
+    /// Heights of all pages: links lead to pages that have not come yet.
+    pub heights: Vec<f32>,
     shaper: &'a Shaper,
     /// The pages, the nodes of their tree and the resources that all share.
     pub places: PagePlaces,
@@ -163,6 +166,7 @@ impl<'a> PageWriter<'a> {
     pub fn new(
         document: &'a Document,
         layout: &'a Layout,
+        pages: &[Page],
         shaper: &'a Shaper,
         places: PagePlaces,
         archival: bool,
@@ -170,6 +174,7 @@ impl<'a> PageWriter<'a> {
         Self {
             document,
             layout,
+            heights: pages.iter().map(|page| page.height).collect(),
             shaper,
             places,
             text: TextWriter::default(),
@@ -189,11 +194,9 @@ impl<'a> PageWriter<'a> {
     pub fn write(
         &mut self,
         file: &mut File,
-        index: usize,
+        (index, page): (usize, &Page),
         mut structure: Option<&mut Structure<'a>>,
     ) -> Result<(), Error> {
-        let layout = self.layout;
-        let page = &layout.pages[index];
         let mut out = std::mem::take(&mut self.content);
         out.clear();
         self.text.begin_page();
@@ -232,18 +235,17 @@ impl<'a> PageWriter<'a> {
         let content = file.reserve();
         file.stream(content, "", &out);
         self.content = out;
-        self.page_object(file, index, content, &annotations);
+        self.page_object(file, (index, page), content, &annotations);
         Ok(())
     }
 
     fn page_object(
         &self,
         file: &mut File,
-        index: usize,
+        (index, page): (usize, &Page),
         content: Reference,
         annotations: &[Reference],
     ) {
-        let page = &self.layout.pages[index];
         let places = &self.places;
         file.object(places.pages[index], |out| {
             out.raw("<</Type/Page/Parent ");
@@ -333,7 +335,7 @@ impl<'a> PageWriter<'a> {
 
     /// A place on a page, section 12.3.2.2.
     pub fn destination(&self, out: &mut Vec<u8>, page: u32, y: f32) {
-        let height = self.layout.pages[page as usize].height;
+        let height = self.heights[page as usize];
         out.push(b'[');
         out.reference(self.places.pages[page as usize]);
         out.raw("/XYZ 0 ").length(height - y).raw(" null]");

@@ -9,7 +9,7 @@ use std::{
 
 use clap::Args;
 use platen_engine::office::{
-    self, Body, Config, Document, Job, OPTIONS, Office, Options, Source, Target, detect_launcher,
+    Body, Config, Document, Job, OPTIONS, Office, Options, Source, Target, detect_launcher,
 };
 use tokio::{runtime::Runtime, task::JoinSet};
 
@@ -151,7 +151,7 @@ async fn convert_all(
     let office = Office::new(config, detect_launcher().await, std::env::temp_dir());
     let office = office.map_err(|error| Failure::Internal(error.to_string()))?;
     if let Err(error) = office.installation() {
-        return Err(Failure::caller(error.to_string(), office::INSTALL_HINT));
+        return Err(Failure::Caller(error.to_string(), None));
     }
     if let Some(folder) = &arguments.out_dir {
         let made = std::fs::create_dir_all(folder);

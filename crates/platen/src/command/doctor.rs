@@ -6,6 +6,7 @@ use std::{path::PathBuf, process::ExitCode, time::Instant};
 
 use clap::Args;
 use platen_engine::{Engine, Format, RenderOptions, browser};
+use platen_jail::{Jail, Level, Options};
 
 use super::FontArguments;
 use crate::report::{Failure, OutputArguments, print_line};
@@ -60,6 +61,7 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
         };
         findings.push(finding(format!("font {family}"), there, detail));
     }
+    findings.push(sandbox_check());
     findings.push(chromium_check());
     findings.push(libreoffice::libreoffice_check());
     for (program, purpose) in PROGRAMS {
@@ -135,6 +137,24 @@ fn data_dir_check(arguments: &Arguments) -> Finding {
             false,
             format!("{}: {error}", folder.display()),
         ),
+    }
+}
+
+/// Attempts every takeover in a cell of the sandbox for code.
+fn sandbox_check() -> Finding {
+    let name = "sandbox for code";
+    match Jail::start(Options::new(platen_script::KIND)) {
+        Ok(jail) => {
+            let detail = match jail.level() {
+                Level::Full => "full: namespaces, empty root, seccomp; all takeovers failed",
+                Level::NoNamespaces => {
+                    "no-namespaces: seccomp and limits; the host forbids user namespaces"
+                }
+                Level::ProcessOnly => "process-only: for code that you trust, and no other",
+            };
+            finding(name, jail.level() >= Level::NoNamespaces, detail)
+        }
+        Err(error) => finding(name, false, error.to_string()),
     }
 }
 

@@ -15,6 +15,8 @@ pub struct Soffice {
     child: Child,
     pub folder: tempfile::TempDir,
     pub pipe: PathBuf,
+    /// By which a second start with the same profile would find this one.
+    second_pipe: PathBuf,
 }
 
 const PROFILE: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
@@ -52,6 +54,11 @@ impl Soffice {
         let name = format!("platen-test-{}-{number}", std::process::id());
         let uid = std::os::unix::fs::MetadataExt::uid(&std::fs::metadata(&user).unwrap());
         let pipe = PathBuf::from(format!("/tmp/OSL_PIPE_{uid}_{name}"));
+        let url = format!("file://{}", folder.path().join("profile").display());
+        let units: Vec<u8> = url.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let hash = <md5::Md5 as md5::Digest>::digest(&units);
+        let digits: String = hash.iter().map(|byte| format!("{byte:x}")).collect();
+        let second_pipe = PathBuf::from(format!("/tmp/OSL_PIPE_{uid}_SingleOfficeIPC_{digits}"));
         let start = || {
             let profile = folder.path().join("profile");
             Command::new(program)
@@ -83,6 +90,7 @@ impl Soffice {
             child,
             folder,
             pipe,
+            second_pipe,
         }
     }
 
@@ -112,5 +120,6 @@ impl Drop for Soffice {
         let _ = Command::new("kill").args(["-9", "--", &target]).status();
         let _ = self.child.wait();
         let _ = std::fs::remove_file(&self.pipe);
+        let _ = std::fs::remove_file(&self.second_pipe);
     }
 }

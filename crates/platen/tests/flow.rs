@@ -1,0 +1,210 @@
+//! `platen flow` as a user runs it.
+
+use std::{
+    path::{Path, PathBuf},
+    process::{Command, Output},
+};
+
+use serde_json::{Value, json};
+
+fn repository() -> PathBuf {
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
+    manifest.ancestors().nth(2).expect("a root").to_owned()
+}
+
+fn platen(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_platen"))
+        .current_dir(repository())
+        .args(arguments)
+        .output()
+        .expect("platen runs")
+}
+
+fn report(output: &Output) -> Value {
+    let said = String::from_utf8_lossy(&output.stderr);
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("no JSON: {said}"))
+}
+
+fn written(flow: &Value) -> tempfile::NamedTempFile {
+    let file = tempfile::NamedTempFile::new().expect("a file");
+    std::fs::write(file.path(), flow.to_string()).expect("it can be written");
+    file
+}
+
+fn run(flow: &Value, more: &[&str]) -> (i32, Value) {
+    let file = written(flow);
+    let path = file.path().display().to_string();
+    let output = platen(&[&["flow", "run", &path, "--json"], more].concat());
+    (output.status.code().expect("a code"), report(&output))
+}
+
+fn flow(steps: Value) -> Value {
+    json!({"kind": "flow", "key": "test", "name": "Test", "trigger": {"type": "manual"}, "steps": steps})
+}
+
+#[test]
+fn the_examples_run() {
+    let output = platen(&["flow", "run", "examples/flows/sum.json", "--json"]);
+    let report = report(&output);
+    assert_eq!(report["answer"]["body"], json!({"result": 6}), "{report}");
+    let output = platen(&[
+        "flow",
+        "run",
+        "examples/flows/invoices.json",
+        "--json",
+        "--input",
+        "examples/flows/orders.json",
+        "--templates",
+        "examples",
+    ]);
+    let report = self::report(&output);
+    let answer = json!({"orders": 3, "size": "MANY", "invoices": 3});
+    assert_eq!(report["answer"]["body"], answer, "{report}");
+    let log: Vec<&Value> = report["steps"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .flat_map(|step| step["log"].as_array().into_iter().flatten())
+        .collect();
+    assert_eq!(log.len(), 3, "{report}");
+    for name in ["sum", "invoices"] {
+        let output = platen(&["flow", "validate", &format!("examples/flows/{name}.json")]);
+        assert!(output.status.success(), "{output:?}");
+    }
+}
+
+#[test]
+fn a_rendered_file_is_a_value() {
+    let definition =
+        json!({"key": "a", "name": "A", "body": [{"type": "text", "content": "{{ word }}"}]});
+    let (code, report) = run(
+        &flow(json!([
+            {"name": "doc", "type": "render", "definition": definition, "data": {"word": "hello"}, "format": "csv"},
+            {"name": "pdf", "type": "render", "definition": definition, "data": {"word": "hello"}, "format": "pdf"},
+        ])),
+        &[],
+    );
+    // A text is no table, so there is no CSV of it: the step says so.
+    assert_eq!(
+        (code, &report["error"]["path"]),
+        (1, &json!("doc")),
+        "{report}"
+    );
+    let (code, report) = run(
+        &flow(json!([
+            {"name": "pdf", "type": "render", "definition": definition, "data": {"word": "hello"}, "format": "pdf"},
+        ])),
+        &[],
+    );
+    assert_eq!(code, 0, "{report}");
+    let file = &report["output"]["$file"];
+    assert_eq!(file["mediaType"], json!("application/pdf"));
+    assert!(
+        file["base64"]
+            .as_str()
+            .is_some_and(|text| text.starts_with("JVBERi0"))
+    );
+}
+
+#[test]
+fn failures_name_the_step_and_the_line() {
+    let (code, report) = run(
+        &flow(json!([
+            {"name": "bad", "type": "code", "language": "ts", "source": "type A = number;\nexport default (input: A) => {\n  return (undefined as any).x;\n};", "retry": {"attempts": 2, "backoffMs": 1}},
+        ])),
+        &[],
+    );
+    assert_eq!(code, 1);
+    assert_eq!(report["error"]["error"]["code"], json!("code-thrown"));
+    let message = report["error"]["error"]["message"]
+        .as_str()
+        .expect("a message");
+    assert!(message.contains("bad.ts:3:"), "{message}");
+    assert_eq!(
+        report["steps"].as_array().map(Vec::len),
+        Some(2),
+        "it is tried twice"
+    );
+    let (_, report) = run(
+        &flow(json!([
+            {"name": "spin", "type": "code", "source": "export default () => { for (;;); }", "timeoutMs": 300},
+        ])),
+        &[],
+    );
+    // Whichever is used up first on a busy machine.
+    let code = report["error"]["error"]["code"]
+        .as_str()
+        .unwrap_or_default();
+    assert!(
+        ["code-cpu-time", "code-timeout"].contains(&code),
+        "{report}"
+    );
+}
+
+#[test]
+fn requests_reach_allowed_hosts_only() {
+    let step = json!([{"name": "get", "type": "http", "url": "http://127.0.0.1:9/"}]);
+    let (_, report) = run(&flow(step.clone()), &[]);
+    let message = report["error"]["error"]["message"].to_string();
+    assert!(message.contains("allow-list"), "{message}");
+    let (_, report) = run(&flow(step), &["--allow-host", "127.0.0.1:9"]);
+    assert_eq!(report["error"]["error"]["code"], json!("http"), "{report}");
+    let (_, report) = run(
+        &flow(json!([
+            {"name": "code", "type": "code", "source": "export default (i, ctx) => ctx.fetch('http://127.0.0.1:9/')"},
+        ])),
+        &[],
+    );
+    let message = report["error"]["error"]["message"].to_string();
+    assert!(message.contains("allow-list"), "{message}");
+}
+
+#[test]
+fn waits_and_stores_work_here() {
+    let (code, report) = run(
+        &flow(json!([
+            {"name": "put", "type": "store", "operation": "put", "key": "k", "value": {"n": 1}},
+            {"name": "nap", "type": "wait", "delayMs": 30},
+            {"name": "get", "type": "code", "source": "export default async (i, ctx) => { await ctx.store.put('l', 2); return [await ctx.store.get('k'), await ctx.store.get('l')] }"},
+        ])),
+        &[],
+    );
+    assert_eq!(
+        (code, &report["output"]),
+        (0, &json!([{"n": 1}, 2])),
+        "{report}"
+    );
+    let (_, report) = run(
+        &flow(json!([{"name": "call", "type": "wait", "callback": true}])),
+        &[],
+    );
+    assert_eq!(report["error"]["error"]["code"], json!("wait"), "{report}");
+}
+
+#[test]
+fn mistakes_are_told_without_running() {
+    let wrong = flow(json!([
+        {"name": "a b", "type": "wait"},
+        {"name": "code", "type": "code", "source": "export default () => {\n  const = 1;\n}"},
+    ]));
+    let file = written(&wrong);
+    let output = platen(&[
+        "flow",
+        "validate",
+        &file.path().display().to_string(),
+        "--json",
+    ]);
+    let report = report(&output);
+    assert_eq!(report["valid"], json!(false));
+    let codes: Vec<&str> = report["diagnostics"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|one| one["code"].as_str())
+        .collect();
+    for code in ["flow-step-name", "flow-wait", "code-syntax"] {
+        assert!(codes.contains(&code), "{code} is not among {codes:?}");
+    }
+    let schema = platen(&["flow", "schema"]);
+    assert!(String::from_utf8_lossy(&schema.stdout).contains("\"steps\""));
+}
