@@ -11,7 +11,7 @@ use crate::error::Error;
 /// Pixels of CSS in an inch.
 pub const CSS_PIXELS_PER_INCH: f64 = 96.0;
 /// The largest side of a sheet, as PDF readers have it. Inches.
-const MAX_SIDE_INCHES: f64 = 200.0;
+pub(crate) const MAX_SIDE_INCHES: f64 = 200.0;
 /// The most pixels of a picture.
 const MAX_PIXELS: f64 = 64e6;
 
@@ -148,6 +148,10 @@ pub struct PdfOptions {
     pub header_template: String,
     /// HTML below each page.
     pub footer_template: String,
+    /// Makes the sheet as high as the page, so that nothing breaks of itself; sizes of `@page` and
+    /// the height given do not count.
+    #[serde(skip)]
+    pub single_page: bool,
 }
 
 impl Default for PdfOptions {
@@ -168,6 +172,7 @@ impl Default for PdfOptions {
             outline: false,
             header_template: String::new(),
             footer_template: String::new(),
+            single_page: false,
         }
     }
 }

@@ -10,7 +10,10 @@ use serde_json::{Value, json};
 use super::{Page, Report};
 use crate::{
     error::Error,
-    options::{Job, Media, Output, PageOptions, PdfOptions, PictureOptions, Source, Wait},
+    options::{
+        CSS_PIXELS_PER_INCH, Job, MAX_SIDE_INCHES, Media, Output, PageOptions, PdfOptions,
+        PictureOptions, Source, Wait,
+    },
 };
 
 /// Bytes of the result that are read at once.
@@ -89,8 +92,9 @@ impl Page {
         let media = options
             .media
             .unwrap_or(if is_pdf { Media::Print } else { Media::Screen });
-        // Printing itself asks for the media of paper.
-        if is_pdf != (media == Media::Print) || !is_pdf {
+        // Printing itself asks for the media of paper, but not what is measured before.
+        let is_measured = matches!(output, Output::Pdf(options) if options.single_page);
+        if is_pdf != (media == Media::Print) || !is_pdf || is_measured {
             let name = if media == Media::Print {
                 "print"
             } else {
@@ -263,6 +267,9 @@ impl Page {
                 params[template] = "<span></span>".into();
             }
         }
+        if options.single_page {
+            self.fit_sheet(options, &mut params).await?;
+        }
         let printed: Result<Printed, Error> = self.call("Page.printToPDF", params).await;
         let printed = printed.map_err(|error| match error {
             Error::Refused { message, .. } if message.to_lowercase().contains("page range") => {
@@ -294,6 +301,44 @@ impl Page {
                 return Ok(());
             }
         }
+    }
+
+    /// Lays the page out as wide as it will be printed, and makes the sheet as high as that is.
+    ///
+    /// A size of `@page` would break the page whatever the sheet, so one of ours stands over it.
+    async fn fit_sheet(&self, options: &PdfOptions, params: &mut Value) -> Result<(), Error> {
+        self.evaluate(
+            "(() => { const sheet = new CSSStyleSheet(); \
+             sheet.replaceSync('@page { size: auto !important }'); \
+             document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet]; })()",
+        )
+        .await?;
+        let sheet_width = match options.landscape {
+            true => options.paper_height_inches,
+            false => options.paper_width_inches,
+        };
+        let margins = options.margin_left_inches + options.margin_right_inches;
+        let width = (sheet_width - margins) / options.scale * CSS_PIXELS_PER_INCH;
+        let device = json!({
+            "width": width.max(1.0).round(), "height": 1, "deviceScaleFactor": 1, "mobile": false,
+        });
+        let _: Value = self
+            .call("Emulation.setDeviceMetricsOverride", device)
+            .await?;
+        let metrics: Value = self.call("Page.getLayoutMetrics", json!({})).await?;
+        let height = metrics["cssContentSize"]["height"].as_f64().unwrap_or(0.0);
+        // Another pixel, since heights are rounded and a line too many would be another page.
+        let height = (height + 1.0) * options.scale / CSS_PIXELS_PER_INCH;
+        let height = height + options.margin_top_inches + options.margin_bottom_inches;
+        if height > MAX_SIDE_INCHES {
+            let text = format!("the page is {height:.0} inches long, more than {MAX_SIDE_INCHES}");
+            return Err(Error::bad_option("singlePage", text));
+        }
+        params["landscape"] = false.into();
+        params["preferCSSPageSize"] = false.into();
+        params["paperWidth"] = sheet_width.into();
+        params["paperHeight"] = height.into();
+        Ok(())
     }
 
     async fn picture<S: Sink>(

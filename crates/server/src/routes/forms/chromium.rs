@@ -29,8 +29,8 @@ use crate::{
 
 /// Fields that change the result and are not made here.
 #[rustfmt::skip]
-const UNSUPPORTED: [&str; 11] = [
-    "singlePage", "pdfa", "pdfua", "userPassword", "ownerPassword", "watermarkSource",
+const UNSUPPORTED: [&str; 10] = [
+    "pdfa", "pdfua", "userPassword", "ownerPassword", "watermarkSource",
     "stampSource", "rotateAngle", "downloadFrom", "emulatedMediaFeatures",
     "failOnResourceHttpStatusCodes",
 ];
@@ -279,6 +279,7 @@ fn pdf(form: &mut Form) -> Result<Made, Problem> {
         outline: values.truth("generateDocumentOutline", false)?,
         header_template,
         footer_template,
+        single_page: values.truth("singlePage", false)?,
     };
     Ok(Made {
         output: Output::Pdf(options),

@@ -271,6 +271,7 @@ fn pdf_options(
         outline: options.outline,
         header_template: header,
         footer_template: footer,
+        ..PdfOptions::default()
     })
 }
 

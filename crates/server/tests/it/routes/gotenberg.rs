@@ -253,6 +253,37 @@ fn markdown_stands_where_the_page_names_it() {
 }
 
 #[test]
+fn a_long_page_is_one_sheet_where_asked_for() {
+    if !has_chromium() {
+        return;
+    }
+    let app = TestApp::start();
+    let page = "<style>@page { size: A5 } div { height: 50px }</style><body>".to_owned()
+        + &"<div>line</div>".repeat(100);
+    let page: Field<'_> = ("files", "index.html", page.as_bytes());
+    for (landscape, scale) in [("false", "1"), ("true", "0.5"), ("false", "1.7")] {
+        let fields: [Field<'_>; 3] = [
+            page,
+            ("landscape", "", landscape.as_bytes()),
+            ("scale", "", scale.as_bytes()),
+        ];
+        let many = send(&app, "chromium/convert/html", &fields);
+        assert!(metadata(&app, &many.bytes)["PageCount"].as_u64() > Some(1));
+        let fields = [&fields[..], &[("singlePage", "", b"true")]].concat();
+        let one = send(&app, "chromium/convert/html", &fields);
+        assert_eq!(one.status, 200, "{}", String::from_utf8_lossy(&one.bytes));
+        assert_eq!(
+            metadata(&app, &one.bytes)["PageCount"],
+            1,
+            "{landscape} {scale}"
+        );
+    }
+    let endless: Field<'_> = ("files", "index.html", b"<div style='height: 99999px'>");
+    let fields = [endless, ("singlePage", "", b"true")];
+    send(&app, "chromium/convert/html", &fields).problem(400, "request-invalid");
+}
+
+#[test]
 fn health_and_version_are_as_clients_read_them() {
     let app = TestApp::start();
     let health = app.get("/health");
