@@ -10,9 +10,12 @@ use std::{
 
 use clap::{Args, Subcommand};
 use platen_document::Diagnostic;
-use platen_engine::flow::{
-    CompiledFlow, Finish, FlowRunner, Memory, NoJournal, Report, RunOptions, Services,
-    compile_flow, flow_schema, parse_flow,
+use platen_engine::{
+    Engine, FontSettings,
+    flow::{
+        CompiledFlow, Finish, FlowRunner, Memory, NoJournal, Report, RunOptions, Services,
+        compile_flow, flow_schema, parse_flow,
+    },
 };
 use platen_jail::{Jail, Level, Options};
 use platen_outbound::{Outbound, Settings};
@@ -91,7 +94,7 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
 }
 
 /// Reads and checks a flow, its code as well.
-fn load(path: &Path) -> Result<CompiledFlow, Vec<Diagnostic>> {
+pub fn load(path: &Path) -> Result<CompiledFlow, Vec<Diagnostic>> {
     let source = read(path).map_err(|_| {
         let message = format!("cannot read `{}`", path.display());
         vec![Diagnostic::error("file", "", message)]
@@ -170,7 +173,7 @@ fn validate(path: &Path, output: OutputArguments) -> Result<ExitCode, Failure> {
 fn run_flow(arguments: &RunArguments, output: OutputArguments) -> Result<ExitCode, Failure> {
     let flow = load(&arguments.flow).map_err(Failure::Mistakes)?;
     let trigger = arguments.input.as_deref().map(read_json).transpose()?;
-    let services = services(arguments)?;
+    let services = surroundings(arguments).services()?;
     let runner = FlowRunner::new(flow, services);
     let options = RunOptions {
         trigger: trigger.unwrap_or_default(),
@@ -213,37 +216,61 @@ fn run_flow(arguments: &RunArguments, output: OutputArguments) -> Result<ExitCod
     })
 }
 
-fn services(arguments: &RunArguments) -> Result<Services, Failure> {
-    let least = Level::parse(&arguments.sandbox).unwrap_or(Level::NoNamespaces);
-    let jail = Jail::start(Options {
-        least,
-        ..Options::new(KIND)
-    });
-    let scripts = match jail {
-        Ok(jail) => Some(Runner::new(Arc::new(jail))),
-        Err(error @ platen_jail::Error::Level { .. }) => {
-            let hint = "allow user namespaces, or lower --sandbox for code that you trust";
-            return Err(Failure::caller(error.to_string(), hint));
-        }
-        Err(error) => return Err(Failure::Internal(error.to_string())),
-    };
-    let folder = arguments.templates.clone();
-    Ok(Services {
-        engine: Arc::new(arguments.fonts.engine()),
-        scripts,
-        outbound: Outbound::new(&Settings {
+/// What a run on this machine may use.
+#[derive(Default)]
+pub struct Surroundings {
+    /// Sandbox level below which no code runs.
+    pub least: Option<Level>,
+    /// Folder of templates.
+    pub templates: Option<PathBuf>,
+    /// What steps may reach.
+    pub outbound: Settings,
+    /// `ctx.secrets`.
+    pub secrets: BTreeMap<String, String>,
+    /// Fonts of rendered documents.
+    pub fonts: FontSettings,
+}
+
+impl Surroundings {
+    /// Starts what steps need.
+    ///
+    /// # Errors
+    /// Where the host does not allow the sandbox that is demanded.
+    pub fn services(self) -> Result<Services, Failure> {
+        let jail = Jail::start(Options {
+            least: self.least.unwrap_or(Level::NoNamespaces),
+            ..Options::new(KIND)
+        });
+        let jail = jail.map_err(|error| match error {
+            platen_jail::Error::Level { .. } => {
+                let hint = "allow user namespaces, or lower --sandbox for code that you trust";
+                Failure::caller(error.to_string(), hint)
+            }
+            other => Failure::Internal(other.to_string()),
+        })?;
+        Ok(Services {
+            engine: Arc::new(Engine::new(&self.fonts)),
+            scripts: Some(Runner::new(Arc::new(jail))),
+            outbound: Outbound::new(&self.outbound),
+            store: Box::new(Memory::default()),
+            templates: Box::new(move |key| template(self.templates.as_deref()?, key)),
+            secrets: self.secrets,
+        })
+    }
+}
+
+fn surroundings(arguments: &RunArguments) -> Surroundings {
+    Surroundings {
+        least: Level::parse(&arguments.sandbox),
+        templates: arguments.templates.clone(),
+        outbound: Settings {
             allowed_hosts: arguments.hosts.clone(),
             allow_private_addresses: arguments.allow_private_addresses,
             ..Settings::default()
-        }),
-        store: Box::new(Memory::default()),
-        templates: Box::new(move |key| template(folder.as_deref()?, key)),
-        secrets: arguments
-            .secrets
-            .iter()
-            .cloned()
-            .collect::<BTreeMap<_, _>>(),
-    })
+        },
+        secrets: arguments.secrets.iter().cloned().collect(),
+        fonts: arguments.fonts.settings(),
+    }
 }
 
 fn template(folder: &Path, key: &str) -> Option<Vec<u8>> {

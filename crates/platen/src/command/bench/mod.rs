@@ -1,6 +1,7 @@
 //! `platen bench`: how fast this machine renders, in this process and over HTTP.
 
 mod client;
+mod flow;
 mod measure;
 
 use std::{path::PathBuf, process::ExitCode, sync::Arc};
@@ -36,6 +37,8 @@ pub struct Arguments {
 enum Pack {
     /// Render the documents of the benchmark pack.
     Render(RenderArguments),
+    /// Run a flow again and again, with a fresh sandbox for every code step.
+    Flow(flow::FlowArguments),
 }
 
 /// Arguments of `platen bench render`.
@@ -72,7 +75,28 @@ pub struct RenderArguments {
 
 /// Runs the command.
 pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, Failure> {
-    let Pack::Render(render) = &arguments.pack;
+    let cells = match &arguments.pack {
+        Pack::Render(render) => render_cells(render, output)?,
+        Pack::Flow(flow) => flow::run(flow)?,
+    };
+    if output.json {
+        let rows: Vec<Json> = cells.iter().map(Cell::to_json).collect();
+        print_line(&Json::from(rows).to_string());
+    } else {
+        print_line(measure::HEADER);
+        for cell in &cells {
+            print_line(&cell.to_row());
+        }
+    }
+    let failed = cells.iter().any(|cell| cell.failures > 0);
+    Ok(if failed {
+        ExitCode::from(2)
+    } else {
+        ExitCode::SUCCESS
+    })
+}
+
+fn render_cells(render: &RenderArguments, output: OutputArguments) -> Result<Vec<Cell>, Failure> {
     let known = |name: &String| CELLS.iter().any(|(cell, ..)| cell == name);
     if let Some(unknown) = render.cells.iter().find(|name| !known(name)) {
         let names: Vec<&str> = CELLS.iter().map(|(name, ..)| *name).collect();
@@ -97,21 +121,7 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
         };
         cells.push(Cell::new(name, samples));
     }
-    if output.json {
-        let rows: Vec<Json> = cells.iter().map(Cell::to_json).collect();
-        print_line(&Json::from(rows).to_string());
-    } else {
-        print_line(measure::HEADER);
-        for cell in &cells {
-            print_line(&cell.to_row());
-        }
-    }
-    let failed = cells.iter().any(|cell| cell.failures > 0);
-    Ok(if failed {
-        ExitCode::from(2)
-    } else {
-        ExitCode::SUCCESS
-    })
+    Ok(cells)
 }
 
 fn load(arguments: &RenderArguments, key: &str) -> Result<(Vec<u8>, Vec<u8>), Failure> {
