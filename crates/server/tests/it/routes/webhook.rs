@@ -16,11 +16,11 @@ use crate::app::{Answer, TestApp};
 type Got = (String, Vec<u8>);
 
 /// A receiver that answers with each status once, and then with 200.
-fn receiver(statuses: &[u16]) -> (u16, Receiver<Got>) {
+fn receiver(statuses: Vec<u16>) -> (u16, Receiver<Got>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     let (sender, receiver) = channel();
-    let mut statuses = statuses.to_vec().into_iter();
+    let mut statuses = statuses.into_iter();
     std::thread::spawn(move || {
         for stream in listener.incoming() {
             let Ok(mut stream) = stream else { return };
@@ -93,7 +93,7 @@ fn next(got: &Receiver<Got>) -> Got {
 
 #[test]
 fn results_and_errors_go_where_the_client_says() {
-    let (port, got) = receiver(&[503]);
+    let (port, got) = receiver(vec![503]);
     let app = app(port);
     let file = pdf(&app, "One");
     let more = [
@@ -132,7 +132,7 @@ fn results_and_errors_go_where_the_client_says() {
 
 #[test]
 fn only_allowed_hosts_are_told_and_only_so_many_wait() {
-    let (port, got) = receiver(&[500, 500, 500]);
+    let (port, got) = receiver(vec![500, 500, 500]);
     let mut app = app(port);
     let file = pdf(&app, "One");
     let denied = [("gotenberg-webhook-url", "http://127.0.0.2:1/")];
