@@ -28,6 +28,19 @@ async fn busy(bench: &Bench) {
     }
 }
 
+/// Waits until a process stands ready. One that was killed when its job was done already would be a
+/// second death of the next job.
+async fn rested(bench: &Bench) {
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    loop {
+        let pool = bench.office.status().pool;
+        if pool.idle > 0 && pool.starting == 0 {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_kill_at_any_instant_costs_one_retry() {
     let Some(bench) = bench(small()).await else {
@@ -40,6 +53,7 @@ async fn a_kill_at_any_instant_costs_one_retry() {
     let bench = Arc::new(bench);
     // From the load to the end of the store. A document of its own each time: one that kills twice is refused.
     for part in 0..8 {
+        rested(&bench).await;
         let work = {
             let (bench, document) = (Arc::clone(&bench), docx(1501 + part as usize));
             tokio::spawn(async move { bench.convert(document, Target::Pdf).await })
@@ -70,18 +84,17 @@ async fn an_input_that_kills_is_refused() {
     };
     busy(&bench).await;
     tokio::time::sleep(Duration::from_millis(50)).await;
+    let mut started = bench.office.status().pool.starts;
     signal(&bench.pids(), "-KILL");
-    // The second attempt runs once its process is there and nothing starts.
-    loop {
-        let pool = bench.office.status().pool;
-        if work.is_finished() || (pool.retries == 1 && pool.starting == 0) {
-            break;
-        }
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
+    // The second attempt runs once its process has started; one that still starts is not killed,
+    // since that would be another failure.
     while !work.is_finished() {
-        signal(&bench.pids(), "-KILL");
-        tokio::time::sleep(Duration::from_millis(20)).await;
+        let pool = bench.office.status().pool;
+        if pool.retries > 0 && pool.starting == 0 && pool.starts > started && pool.in_use > 0 {
+            started = pool.starts;
+            signal(&bench.pids(), "-KILL");
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
     }
     let error = work.await.unwrap().unwrap_err();
     assert!(matches!(error, Error::Crashed { deaths: 2 }), "{error:?}");
