@@ -15,6 +15,9 @@ use crate::Limits;
 /// Identity inside the namespace: nobody that the host knows.
 const INNER_IDENTITY: u32 = 65_534;
 
+/// A guess at the memory that the zygote has already, which counts against a cell's bound.
+const OWN_DATA_BYTES: u64 = 32 << 20;
+
 /// Enters namespaces of its own. The next fork is the first process of its pid namespace.
 ///
 /// # Errors
@@ -102,7 +105,7 @@ pub(crate) fn limit_cell(limits: &Limits) -> io::Result<()> {
         (Resource::Nofile, 8),
         (Resource::Memlock, 0),
         (Resource::Cpu, seconds),
-        (Resource::Data, limits.memory_bytes + own_data_bytes()),
+        (Resource::Data, limits.memory_bytes + OWN_DATA_BYTES),
         // Address space costs nothing by itself, but nobody needs this much.
         (
             Resource::As,
@@ -117,11 +120,6 @@ pub(crate) fn limit_cell(limits: &Limits) -> io::Result<()> {
         rustix::process::setrlimit(resource, limit)?;
     }
     Ok(())
-}
-
-/// A guess at the memory that the zygote has already, which counts against the cell's bound.
-fn own_data_bytes() -> u64 {
-    32 << 20
 }
 
 /// Starts the timer of processor time; behind it SIGPROF ends the process.

@@ -8,7 +8,7 @@ use rquickjs::{
     Promise, Runtime, Value, promise::PromiseState,
 };
 
-use crate::job::{Failure, Job};
+use crate::job::{Failure, FailureKind, Job};
 
 /// The kind of worker that runs code steps.
 pub const KIND: &str = "script";
@@ -71,20 +71,23 @@ impl Worker for ScriptWorker {
         };
         let message = match ended {
             Ok(output) => format!("{{\"t\":\"done\",\"output\":{output}}}"),
-            Err(failure) => {
-                let error = serde_json::to_string(&failure).unwrap_or_else(|_| "{}".to_owned());
-                format!("{{\"t\":\"fail\",\"error\":{error}}}")
-            }
+            Err(failure) => failed(&failure),
         };
-        // An owner that is gone wants no answer; one that is too long ends as such.
-        if channel.borrow_mut().send(message.as_bytes()).is_err() {
-            let _ = channel
-                .borrow_mut()
-                .send(b"{\"t\":\"fail\",\"error\":{\"name\":\"\",\"message\":\"output\",\"stack\":\"\",\"memory\":false,\"stuck\":false}}");
+        let mut channel = channel.borrow_mut();
+        if let Err(error) = channel.send(message.as_bytes())
+            && error.kind() == std::io::ErrorKind::InvalidInput
+        {
+            let _ = channel.send(failed(&Failure::of(FailureKind::Output)).as_bytes());
         }
+        drop(channel);
         // The engine is not taken apart: the process ends here.
         std::mem::forget(self.engine.take());
     }
+}
+
+fn failed(failure: &Failure) -> String {
+    let error = serde_json::to_string(failure).unwrap_or_else(|_| "{}".to_owned());
+    format!("{{\"t\":\"fail\",\"error\":{error}}}")
 }
 
 /// The output of the job as JSON.
@@ -130,10 +133,7 @@ fn execute<'js>(
         .catch(ctx)
         .map_err(failure)?;
     let Some(result) = promise.result::<Value>() else {
-        return Err(Failure {
-            stuck: true,
-            ..Failure::default()
-        });
+        return Err(Failure::of(FailureKind::Stuck));
     };
     let output = result.catch(ctx).map_err(failure)?;
     let json = ctx.json_stringify(output).catch(ctx).map_err(failure)?;
@@ -171,16 +171,19 @@ fn settle<'js>(
 }
 
 fn failure(error: CaughtError<'_>) -> Failure {
+    let kind = |out_of_memory: bool| match out_of_memory {
+        true => FailureKind::Memory,
+        false => FailureKind::Thrown,
+    };
     match error {
         CaughtError::Exception(exception) => {
             let message = exception.message().unwrap_or_default();
             let name: Option<String> = exception.as_object().get("name").ok();
             Failure {
-                memory: message == "out of memory",
+                kind: kind(message == "out of memory"),
                 name: name.unwrap_or_else(|| "Error".to_owned()),
                 stack: exception.stack().unwrap_or_default(),
                 message,
-                stuck: false,
             }
         }
         CaughtError::Value(value) => {
@@ -193,7 +196,7 @@ fn failure(error: CaughtError<'_>) -> Failure {
             let message = text.or_else(json);
             // Where memory has run out there is none for an exception either.
             Failure {
-                memory: value.is_null(),
+                kind: kind(value.is_null()),
                 name: "Thrown".to_owned(),
                 message: message.unwrap_or_else(|| "a value that has no text".to_owned()),
                 ..Failure::default()
@@ -202,7 +205,7 @@ fn failure(error: CaughtError<'_>) -> Failure {
         CaughtError::Error(error) => Failure {
             name: "Error".to_owned(),
             message: error.to_string(),
-            memory: matches!(error, rquickjs::Error::Allocation),
+            kind: kind(matches!(error, rquickjs::Error::Allocation)),
             ..Failure::default()
         },
     }

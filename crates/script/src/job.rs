@@ -44,14 +44,35 @@ pub(crate) enum FromCell {
     Fail { error: Failure },
 }
 
-/// An exception.
+/// Why there is no output.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum FailureKind {
+    /// The code threw.
+    #[default]
+    Thrown,
+    /// Memory ran out.
+    Memory,
+    /// Nothing is left that could settle the promise.
+    Stuck,
+    /// The output is longer than a message may be.
+    Output,
+}
+
+/// A failure, with the exception where there was one.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Failure {
+    pub kind: FailureKind,
     pub name: String,
     pub message: String,
     pub stack: String,
-    /// Memory ran out.
-    pub memory: bool,
-    /// Nothing is left that could settle the promise.
-    pub stuck: bool,
+}
+
+impl Failure {
+    pub fn of(kind: FailureKind) -> Self {
+        Self {
+            kind,
+            ..Self::default()
+        }
+    }
 }

@@ -14,7 +14,7 @@ use serde_json::{Value, json, value::RawValue};
 
 use crate::{
     Error, Location, Prepared, Thrown,
-    job::{Failure, FromCell, Job},
+    job::{Failure, FailureKind, FromCell, Job},
 };
 
 /// Calls of one script that are answered at the same time; more wait in the cell.
@@ -296,16 +296,15 @@ fn answer(id: u64, result: Result<Value, String>) -> Vec<u8> {
 }
 
 fn fail(failure: Failure, script: &Prepared, settings: &Settings) -> Stop {
-    if failure.memory {
-        return Stop::Error(Error::Memory {
-            limit_bytes: settings.limits.memory_bytes,
-        });
-    }
-    if failure.stuck {
-        return Stop::Error(Error::Stuck);
-    }
-    if failure.name.is_empty() && failure.message == "output" {
-        return Stop::Ending(Ending::Output);
+    match failure.kind {
+        FailureKind::Thrown => {}
+        FailureKind::Memory => {
+            return Stop::Error(Error::Memory {
+                limit_bytes: settings.limits.memory_bytes,
+            });
+        }
+        FailureKind::Stuck => return Stop::Error(Error::Stuck),
+        FailureKind::Output => return Stop::Ending(Ending::Output),
     }
     let stack = author_stack(&failure.stack, script);
     Stop::Error(Error::Thrown {

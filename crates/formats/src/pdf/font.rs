@@ -93,7 +93,6 @@ impl FontUse {
         }
     }
 
-    /// The advance that the layout reckons with may differ from the font's; this is the font's.
     fn font(&self) -> Option<FontRef<'_>> {
         self.data.font_ref()
     }

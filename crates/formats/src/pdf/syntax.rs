@@ -44,8 +44,6 @@ impl Syntax for Vec<u8> {
     fn number(&mut self, value: f32, decimals: u32) -> &mut Self {
         let scale = 10_u64.pow(decimals.min(5));
         let scaled = (f64::from(value) * scale as f64).round();
-        // Readers need not take more than 32,767 in old versions; nothing on a page is larger
-        // than this.
         let scaled = if scaled.is_finite() {
             scaled.clamp(-1e15, 1e15) as i64
         } else {
