@@ -11,10 +11,10 @@ use platen_flow::{
     model::{Action, CodeLanguage, Step, StoreOperation},
 };
 use platen_outbound::Outbound;
-use platen_script::{Call, Host, Language, LogLine, Prepared, Runner, ScriptLimits, Settings};
+use platen_script::{Call, Host, LogLine, Prepared, Runner, ScriptLimits, Settings};
 use serde_json::{Value as Json, json, value::RawValue};
 
-use super::{file, piece};
+use super::{file, load, piece};
 use crate::{Engine, Fault, Format, RenderOptions};
 
 /// The longest text of an answer that a step keeps.
@@ -171,10 +171,11 @@ impl Doer<'_> {
         if let Some(prepared) = known.get(name) {
             return Ok(Arc::clone(prepared));
         }
-        let (extension, language) = match language {
-            CodeLanguage::Js => ("js", Language::JavaScript),
-            CodeLanguage::Ts => ("ts", Language::TypeScript),
+        let extension = match language {
+            CodeLanguage::Js => "js",
+            CodeLanguage::Ts => "ts",
         };
+        let language = load::language(language);
         let prepared = platen_script::prepare(&format!("{name}.{extension}"), source, language)
             .map_err(|findings| {
                 let first = findings.first();

@@ -9,17 +9,16 @@ use std::{
 };
 
 use clap::{Args, Subcommand};
-use platen_document::Diagnostic;
 use platen_engine::{
     Engine, FontSettings,
     flow::{
         CompiledFlow, Finish, FlowRunner, Memory, NoJournal, Report, RunOptions, Services,
-        compile_flow, flow_schema, parse_flow,
+        flow_schema, load_flow,
     },
 };
 use platen_jail::{Jail, Level, Options};
 use platen_outbound::{Outbound, Settings};
-use platen_script::{KIND, Language, Runner};
+use platen_script::{KIND, Runner};
 use serde_json::{Value as Json, json};
 
 use super::{FontArguments, read, read_json};
@@ -93,69 +92,13 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
     }
 }
 
-/// Reads and checks a flow, its code as well.
-pub fn load(path: &Path) -> Result<CompiledFlow, Vec<Diagnostic>> {
-    let source = read(path).map_err(|_| {
-        let message = format!("cannot read `{}`", path.display());
-        vec![Diagnostic::error("file", "", message)]
-    })?;
-    let flow = parse_flow(&source)?;
-    let raw = serde_json::from_slice(&source).unwrap_or_default();
-    let mut found = Vec::new();
-    check_code(&raw, "", &mut found);
-    match compile_flow(flow) {
-        Ok(compiled) if found.is_empty() => Ok(compiled),
-        Ok(_) => Err(found),
-        Err(mut mistakes) => {
-            mistakes.append(&mut found);
-            Err(mistakes)
-        }
-    }
-}
-
-/// Finds mistakes in the code of all steps.
-fn check_code(value: &Json, path: &str, found: &mut Vec<Diagnostic>) {
-    if value["type"] == "code"
-        && let Some(source) = value["source"].as_str()
-    {
-        let language = match value["language"].as_str() {
-            Some("ts") => Language::TypeScript,
-            _ => Language::JavaScript,
-        };
-        for finding in platen_script::prepare("step", source, language)
-            .err()
-            .unwrap_or_default()
-        {
-            let message = format!(
-                "line {}, column {}: {}",
-                finding.line, finding.column, finding.message
-            );
-            found.push(Diagnostic::error(
-                "code-syntax",
-                format!("{path}/source"),
-                message,
-            ));
-        }
-    }
-    match value {
-        Json::Array(items) => {
-            for (index, item) in items.iter().enumerate() {
-                check_code(item, &format!("{path}/{index}"), found);
-            }
-        }
-        Json::Object(members) => {
-            for (name, member) in members {
-                if matches!(name.as_str(), "steps" | "branches" | "otherwise") {
-                    check_code(member, &format!("{path}/{name}"), found);
-                }
-            }
-        }
-        _ => {}
-    }
+/// Reads and checks a flow.
+pub fn load(path: &Path) -> Result<CompiledFlow, Failure> {
+    load_flow(&read(path)?).map_err(Failure::Mistakes)
 }
 
 fn validate(path: &Path, output: OutputArguments) -> Result<ExitCode, Failure> {
-    let found = load(path).err().unwrap_or_default();
+    let found = load_flow(&read(path)?).err().unwrap_or_default();
     if output.json {
         let report = json!({"valid": found.is_empty(), "diagnostics": found});
         print_line(&report.to_string());
@@ -171,7 +114,7 @@ fn validate(path: &Path, output: OutputArguments) -> Result<ExitCode, Failure> {
 }
 
 fn run_flow(arguments: &RunArguments, output: OutputArguments) -> Result<ExitCode, Failure> {
-    let flow = load(&arguments.flow).map_err(Failure::Mistakes)?;
+    let flow = load(&arguments.flow)?;
     let trigger = arguments.input.as_deref().map(read_json).transpose()?;
     let services = surroundings(arguments).services()?;
     let runner = FlowRunner::new(flow, services);

@@ -39,7 +39,7 @@ pub struct FlowArguments {
 
 /// Measures all cells.
 pub fn run(arguments: &FlowArguments) -> Result<Vec<Cell>, Failure> {
-    let flow = load(&arguments.flow).map_err(Failure::Mistakes)?;
+    let flow = load(&arguments.flow)?;
     let runner = FlowRunner::new(flow, Surroundings::default().services()?);
     let once = || {
         let report = runner.run(&RunOptions::default(), &mut NoJournal).ok()?;
