@@ -68,12 +68,18 @@ pub enum Stop {
 
 /// Where the journal of a run is kept.
 pub trait Journal {
-    /// Keeps a record. Where `durable` is true it does not return before the record and all that
-    /// came before it would survive the death of this machine.
+    /// Takes a record.
     ///
     /// # Errors
     /// Why the run stops here.
-    fn append(&mut self, record: Record, durable: bool) -> Result<(), Stop>;
+    fn append(&mut self, record: Record) -> Result<(), Stop>;
+
+    /// Hands on what was taken, because the next thing takes time. Where `durable` is true it does
+    /// not return before all of it would survive the death of this machine.
+    ///
+    /// # Errors
+    /// Why the run stops here.
+    fn flush(&mut self, durable: bool) -> Result<(), Stop>;
 
     /// Keeps the answer of a run that goes on after it, and gives it to who waits for it.
     ///
@@ -87,7 +93,11 @@ pub trait Journal {
 pub struct NoJournal;
 
 impl Journal for NoJournal {
-    fn append(&mut self, _: Record, _: bool) -> Result<(), Stop> {
+    fn append(&mut self, _: Record) -> Result<(), Stop> {
+        Ok(())
+    }
+
+    fn flush(&mut self, _: bool) -> Result<(), Stop> {
         Ok(())
     }
 

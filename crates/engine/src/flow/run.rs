@@ -198,9 +198,9 @@ impl Conductor<'_> {
                 }
             }
             if Instant::now() > doer.deadline {
-                self.note(Entry::TimedOut, false)?;
+                self.note(Entry::TimedOut)?;
             } else if self.options.cancel.is_cancelled() {
-                self.note(Entry::Cancelled, false)?;
+                self.note(Entry::Cancelled)?;
             } else if self.open > 0 || begun == 0 {
                 if let Some(wake_ms) = self.suspension(next.wake_ms) {
                     return Ok(Progress::Suspended(wake_ms));
@@ -210,9 +210,9 @@ impl Conductor<'_> {
         }
     }
 
-    fn note(&mut self, entry: Entry, durable: bool) -> Result<(), Stop> {
+    fn note(&mut self, entry: Entry) -> Result<(), Stop> {
         self.machine.apply(&entry);
-        self.journal.append(Record::now(entry), durable)
+        self.journal.append(Record::now(entry))
     }
 
     /// Begins what `command` asks for; a task is the caller's to do.
@@ -227,8 +227,11 @@ impl Conductor<'_> {
                     path: task.path.clone(),
                     attempt: task.attempt,
                 };
-                // What others see of a step must not be forgotten.
-                self.note(entry, kind(&step).has_effects())?;
+                self.note(entry)?;
+                if !kind(&step).is_instant() {
+                    // What others see of a step must not be forgotten.
+                    self.journal.flush(kind(&step).has_effects())?;
+                }
                 return Ok(Some((step, task)));
             }
             Command::Respond { path, answer } => {
@@ -237,7 +240,7 @@ impl Conductor<'_> {
                     self.unsaid = true;
                 }
                 let output = answer;
-                self.note(Entry::Succeeded { path, output }, false)?;
+                self.note(Entry::Succeeded { path, output })?;
             }
             Command::Wait {
                 path,
@@ -247,7 +250,7 @@ impl Conductor<'_> {
                 Ok(until_ms) => {
                     self.waits
                         .extend(until_ms.map(|until_ms| (path.clone(), until_ms)));
-                    self.note(Entry::Waiting { path, until_ms }, false)?;
+                    self.note(Entry::Waiting { path, until_ms })?;
                 }
                 Err(message) => {
                     let error = StepError {
@@ -256,7 +259,7 @@ impl Conductor<'_> {
                         retryable: false,
                     };
                     let at_ms = now().as_millis() as u64;
-                    self.note(Entry::Failed { path, error, at_ms }, false)?;
+                    self.note(Entry::Failed { path, error, at_ms })?;
                 }
             },
         }
@@ -284,8 +287,9 @@ impl Conductor<'_> {
         if let Some(path) = over.map(|(path, _)| path.clone()) {
             self.waits.remove(&path);
             let payload = Json::Null;
-            return self.note(Entry::Resumed { path, payload }, false);
+            return self.note(Entry::Resumed { path, payload });
         }
+        self.journal.flush(false)?;
         let nearest = self.waits.values().min().map_or(LOOK, |until_ms| {
             Duration::from_millis(until_ms - now_ms).min(LOOK)
         });
@@ -329,11 +333,14 @@ impl Conductor<'_> {
         };
         self.steps.push(report.clone());
         self.machine.apply(&entry);
-        let record = Record {
+        self.journal.append(Record {
             report: Some(report),
             ..Record::now(entry)
-        };
-        self.journal.append(record, durable)
+        })?;
+        match durable {
+            true => self.journal.flush(true),
+            false => Ok(()),
+        }
     }
 
     fn report(self, progress: Progress) -> Report {

@@ -92,11 +92,17 @@ pub struct Services {
 /// What is known of a kind of step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct StepKind {
+    instant: bool,
     brief: bool,
     effects: bool,
 }
 
 impl StepKind {
+    /// It takes microseconds.
+    pub fn is_instant(self) -> bool {
+        self.instant
+    }
+
     /// It takes less time than a thread does, or ends at once when its run is cancelled.
     pub fn is_brief(self) -> bool {
         self.brief
@@ -109,13 +115,18 @@ impl StepKind {
 }
 
 pub(super) fn kind(step: &Step) -> StepKind {
-    let brief = matches!(step.action, Action::Piece { .. } | Action::Code { .. });
+    let instant = matches!(step.action, Action::Piece { .. });
+    let brief = instant || matches!(step.action, Action::Code { .. });
     let effects = match &step.action {
         Action::Http(request) => request.method != "GET",
         Action::Store { operation, .. } => *operation != StoreOperation::Get,
         _ => false,
     };
-    StepKind { brief, effects }
+    StepKind {
+        instant,
+        brief,
+        effects,
+    }
 }
 
 /// What a step gave, and what else is known of it.
