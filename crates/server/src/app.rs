@@ -21,6 +21,7 @@ use crate::{
     log::Log,
     metrics::{Gauges, Metrics},
     rate_limit::RateLimit,
+    sandbox::Sandbox,
     templates::Library,
     webhook::Webhooks,
 };
@@ -32,6 +33,7 @@ pub(crate) struct App {
     pub(crate) library: Library,
     pub(crate) chromium: Chromium,
     pub(crate) libreoffice: LibreOffice,
+    pub(crate) sandbox: Arc<Sandbox>,
     pub(crate) webhooks: Webhooks,
     pub(crate) slots: Slots,
     pub(crate) bodies: Arc<Semaphore>,
@@ -65,6 +67,7 @@ impl App {
             library: Library::new(store, &config, Arc::clone(&metrics)),
             chromium: Chromium::new(&config),
             libreoffice: LibreOffice::new(&config),
+            sandbox: Arc::new(Sandbox::new(&config)),
             webhooks: Webhooks::new(&config),
             slots: Slots::new(&config, Arc::clone(&metrics)),
             bodies: crate::body::rooms(&config),

@@ -25,12 +25,13 @@ mod rate_limit;
 mod request_id;
 mod respond;
 mod routes;
+mod sandbox;
 mod server;
 mod stream;
 mod templates;
 mod webhook;
 
 pub use self::{
-    config::{Config, ConfigError, LogFormat, LogLevel, SETTINGS, Setting, Settings},
+    config::{Config, ConfigError, LogFormat, LogLevel, SETTINGS, SandboxLevel, Setting, Settings},
     server::{Error, Server, serve},
 };

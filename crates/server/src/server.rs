@@ -104,6 +104,10 @@ impl Server {
         ];
         app.log.event(LogLevel::Info, "listening", &fields);
         tokio::spawn(warm(Arc::clone(&app)));
+        {
+            let app = Arc::clone(&app);
+            tokio::task::spawn_blocking(move || app.sandbox.announce(&app.log));
+        }
         if app.config.chromium_warm {
             let app = Arc::clone(&app);
             // Whether it works is said by the first page that needs it.

@@ -13,7 +13,7 @@ use serde::Serialize;
 
 pub use self::{
     settings::{SETTINGS, Setting, Settings},
-    value::{LogFormat, LogLevel},
+    value::{LogFormat, LogLevel, SandboxLevel},
 };
 
 /// Why the service cannot be set up.
@@ -99,6 +99,8 @@ pub struct Config {
     pub system_fonts: bool,
     /// Folder of assets that templates name.
     pub assets_dir: Option<PathBuf>,
+    /// Sandbox level below which code is refused.
+    pub sandbox_level: SandboxLevel,
     /// LibreOffice's program; the first that is installed where absent.
     pub libreoffice_path: Option<PathBuf>,
     /// Starts LibreOffice with the service.
@@ -188,6 +190,7 @@ impl Config {
             fonts_dirs: settings.fonts_dirs.unwrap_or_default(),
             system_fonts: settings.system_fonts.unwrap_or(true),
             assets_dir: settings.assets_dir,
+            sandbox_level: settings.sandbox_level.unwrap_or_default(),
             libreoffice_path: settings.libreoffice_path,
             libreoffice_warm: settings.libreoffice_warm.unwrap_or(false),
             office_slots: settings.office_slots.unwrap_or(cores).max(1),

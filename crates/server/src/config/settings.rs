@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::{
     ConfigError,
-    value::{FromVariable, LogFormat, LogLevel},
+    value::{FromVariable, LogFormat, LogLevel, SandboxLevel},
 };
 
 /// Names of a setting.
@@ -86,6 +86,7 @@ settings! {
     fonts_dirs: Vec<PathBuf> = "PLATEN_FONTS_DIR", "Folders whose fonts win over the system's.";
     system_fonts: bool = "PLATEN_SYSTEM_FONTS", "Uses the system's fonts, too; true.";
     assets_dir: PathBuf = "PLATEN_ASSETS_DIR", "Folder of assets that templates name.";
+    sandbox_level: SandboxLevel = "SANDBOX_LEVEL", "Sandbox level below which code is refused: process-only, no-namespaces or full; no-namespaces.";
     libreoffice_path: PathBuf = "LIBREOFFICE_PATH", "LibreOffice's program; the first that is installed.";
     libreoffice_warm: bool = "LIBREOFFICE_WARM", "Starts LibreOffice with the service, not with the first document; false.";
     office_slots: u32 = "OFFICE_SLOTS", "Conversions at once, a LibreOffice each; cores.";
