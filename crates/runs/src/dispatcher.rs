@@ -460,6 +460,30 @@ impl Dispatcher {
         Ok(())
     }
 
+    /// Gives back the runs that this process has: another takes them up, and no death is counted.
+    pub async fn give_back(&self) {
+        let held: Vec<(String, u32, Holder)> = {
+            let held = self.held();
+            held.iter()
+                .map(|(id, (epoch, holder))| (id.clone(), *epoch, holder.clone()))
+                .collect()
+        };
+        for (id, epoch, holder) in held {
+            let Holder::Here(cancellation) = holder else {
+                continue;
+            };
+            let write = Write {
+                id,
+                epoch,
+                now_ms: now_ms(),
+                records: None,
+            };
+            // One that has just ended is not ours to give back.
+            let _ = self.store.release(write).await;
+            cancellation.cancel();
+        }
+    }
+
     /// Tells slots of runs that only the store knows of.
     pub(crate) async fn refill(&self, after: u64) -> Result<(), Error> {
         for run in self.store.queued(after, 4_096).await? {

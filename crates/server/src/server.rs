@@ -13,7 +13,7 @@ use tokio::{net::TcpListener, sync::watch};
 
 use crate::{
     app::App,
-    config::{Config, LogLevel},
+    config::{Config, ConfigError, LogLevel},
     connection,
     log::Log,
     problem::chain,
@@ -43,6 +43,9 @@ pub enum Error {
     /// Another service uses the data folder.
     #[error("the data folder `{0}` is in use by another service")]
     InUse(String),
+    /// A setting cannot be used.
+    #[error("a setting cannot be used")]
+    Config(#[source] ConfigError),
     /// A thread or a signal handler cannot be had.
     #[error("the system gives no thread or signal")]
     System(#[from] std::io::Error),
@@ -117,6 +120,10 @@ impl Server {
             let app = Arc::clone(&app);
             tokio::spawn(async move { app.libreoffice.office().await.map(drop) });
         }
+        tokio::spawn({
+            let app = Arc::clone(&app);
+            async move { app.flows.start(&app).await }
+        });
         let (stop, stopped) = watch::channel(());
         let router = routes::router(Arc::clone(&app));
         let connections = connection::accept(Arc::clone(&app), self.listener, router, stopped);
@@ -136,6 +143,7 @@ impl Server {
             "the time for finishing is over; the rest is dropped"
         };
         app.log.event(LogLevel::Info, message, &[]);
+        app.flows.stop(bound.saturating_sub(begin.elapsed())).await;
         if !app
             .webhooks
             .drain(bound.saturating_sub(begin.elapsed()))
@@ -167,7 +175,7 @@ fn open(config: Config, log: Log) -> Result<App, Error> {
         folders: config.fonts_dirs.clone(),
         system: config.system_fonts,
     });
-    Ok(App::new(config, engine, store.templates(), log, lock))
+    App::new(config, engine, &store, log, lock).map_err(Error::Config)
 }
 
 async fn warm(app: Arc<App>) {
