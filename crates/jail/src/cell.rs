@@ -3,7 +3,10 @@
 use std::{
     io::{self, Read, Write},
     os::{fd::OwnedFd, unix::net::UnixStream},
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -19,6 +22,9 @@ use crate::{
 /// How long the end of a killed cell is waited for.
 const REAP_TIMEOUT: Duration = Duration::from_secs(5);
 
+/// How often a wait for a message looks whether it is still wanted.
+const LOOK: Duration = Duration::from_millis(10);
+
 /// How a cell ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
@@ -28,6 +34,8 @@ pub enum Ending {
     CpuTime,
     /// The owner's deadline passed.
     Deadline,
+    /// Its owner wanted it no more.
+    Stopped,
     /// It sent more than it may.
     Output,
     /// It made a system call that cells may not make, and was killed for it.
@@ -50,6 +58,7 @@ impl Ending {
             Self::Finished => "it ended",
             Self::CpuTime => "it used up its processor time",
             Self::Deadline => "it did not end before its deadline",
+            Self::Stopped => "it was stopped",
             Self::Output => "it sent more than it may",
             Self::ForbiddenCall => "it was stopped at a forbidden system call",
             Self::Crashed(_) => "it crashed",
@@ -85,6 +94,8 @@ pub struct Cell {
     server: Arc<Server>,
     limits: Limits,
     received_bytes: u64,
+    /// Set from outside where the job is not wanted any more.
+    stop: Option<Arc<AtomicBool>>,
     /// Why it was killed by its owner.
     cause: Option<Ending>,
     ended: bool,
@@ -105,9 +116,15 @@ impl Cell {
             server,
             limits,
             received_bytes: 0,
+            stop: None,
             cause: None,
             ended: false,
         }
+    }
+
+    /// Kills the cell soon after `stop` is set to true, while a message is waited for.
+    pub fn stop_when(&mut self, stop: Arc<AtomicBool>) {
+        self.stop = Some(stop);
     }
 
     /// Gives the cell its job, with `limits` that are not wider than the zygote's.
@@ -184,9 +201,15 @@ impl Cell {
     fn read(&mut self, buffer: &mut [u8], deadline: Instant) -> Result<(), Ending> {
         let mut done = 0;
         while done < buffer.len() {
-            let Ok(left) = left(deadline) else {
+            let Ok(mut left) = left(deadline) else {
                 return Err(self.abandon(Ending::Deadline));
             };
+            if let Some(stop) = &self.stop {
+                if stop.load(Ordering::Relaxed) {
+                    return Err(self.abandon(Ending::Stopped));
+                }
+                left = left.min(LOOK);
+            }
             let mut stream = self.channel.stream();
             let read = stream
                 .set_read_timeout(Some(left))

@@ -16,6 +16,7 @@ mod error;
 mod filter;
 mod frame;
 mod jail;
+mod map;
 mod server;
 pub mod takeover;
 mod zygote;
@@ -25,6 +26,7 @@ pub use self::{
     error::Error,
     frame::Channel,
     jail::{Jail, Options, Snapshot},
+    map::map_file,
     zygote::{MARK, Worker, serve},
 };
 

@@ -72,6 +72,7 @@ pub fn serve(arguments: &[String], worker: &mut dyn Worker) -> i32 {
     };
     confine::reset_signals();
     worker.prepare();
+    let own_bytes = confine::own_data_bytes();
     let mut level = Level::NoNamespaces;
     if most == Level::Full {
         match confine::enter_namespaces() {
@@ -91,7 +92,7 @@ pub fn serve(arguments: &[String], worker: &mut dyn Worker) -> i32 {
             level = Level::NoNamespaces;
         }
     }
-    match run(worker, &limits, level, most) {
+    match run(worker, &limits, own_bytes, level, most) {
         Ok(()) => 0,
         Err(error) => {
             eprintln!("the sandbox server failed: {error}");
@@ -120,7 +121,13 @@ struct Fork {
     process: OwnedFd,
 }
 
-fn run(worker: &mut dyn Worker, limits: &Limits, level: Level, most: Level) -> io::Result<()> {
+fn run(
+    worker: &mut dyn Worker,
+    limits: &Limits,
+    own_bytes: u64,
+    level: Level,
+    most: Level,
+) -> io::Result<()> {
     confine::drop_privileges()?;
     let program = (most > Level::ProcessOnly).then(filter::compile).flatten();
     let level = if program.is_some() {
@@ -149,7 +156,7 @@ fn run(worker: &mut dyn Worker, limits: &Limits, level: Level, most: Level) -> i
             control::send(socket, Packet::NotForked(number, busy), &[])?;
             continue;
         }
-        match fork_cell(worker, limits, program.as_ref()) {
+        match fork_cell(worker, limits, own_bytes, program.as_ref()) {
             Ok((channel, process)) => {
                 let descriptors = [channel.as_fd(), process.as_fd()];
                 control::send(socket, Packet::Forked(number), &descriptors)?;
@@ -203,6 +210,7 @@ fn reap(process: &OwnedFd) -> u32 {
 fn fork_cell(
     worker: &mut dyn Worker,
     limits: &Limits,
+    own_bytes: u64,
     program: Option<&BpfProgram>,
 ) -> io::Result<(UnixStream, OwnedFd)> {
     let (owners, cells) = UnixStream::pair()?;
@@ -211,7 +219,7 @@ fn fork_cell(
         -1 => Err(io::Error::last_os_error()),
         0 => {
             drop(owners);
-            cell(worker, cells, limits, program)
+            cell(worker, cells, limits, own_bytes, program)
         }
         child => {
             let pid = Pid::from_raw(child).ok_or(io::ErrorKind::Other)?;
@@ -254,6 +262,7 @@ fn cell(
     worker: &mut dyn Worker,
     stream: UnixStream,
     limits: &Limits,
+    own_bytes: u64,
     program: Option<&BpfProgram>,
 ) -> ! {
     let quit = |code| -> ! {
@@ -270,7 +279,7 @@ fn cell(
     }
     confine::close_from(descriptor as u32 + 1);
     let _ = rustix::process::set_parent_process_death_signal(Some(Signal::KILL));
-    if confine::limit_cell(limits).is_err() {
+    if confine::limit_cell(limits, own_bytes).is_err() {
         quit(NOT_CONFINED);
     }
     confine::deny_files();
