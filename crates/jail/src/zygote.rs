@@ -8,17 +8,15 @@ use std::{
     },
 };
 
-use rustix::{
-    event::{PollFd, PollFlags, poll},
-    process::{Pid, PidfdFlags, Signal, WaitId, WaitIdOptions},
-};
-use seccompiler::BpfProgram;
-
 use crate::{
     Channel, Level, Limits, confine,
     control::{self, Packet},
-    filter,
+    filter::{self, Filter},
     takeover::Attempt,
+};
+use rustix::{
+    event::{PollFd, PollFlags, poll},
+    process::{Pid, PidfdFlags, Signal, WaitId, WaitIdOptions},
 };
 
 /// First argument of a process that is to be a zygote.
@@ -41,17 +39,25 @@ pub trait Worker {
 }
 
 /// The limits that a zygote is told, as arguments.
-pub(crate) fn arguments(limits: &Limits, level: Level) -> Vec<String> {
+pub(crate) fn arguments(limits: &Limits, level: Level, threads: bool) -> Vec<String> {
     vec![
         limits.cpu_ms.to_string(),
         limits.memory_bytes.to_string(),
         limits.message_bytes.to_string(),
         level.name().to_owned(),
+        threads.to_string(),
     ]
 }
 
-fn parse(arguments: &[String]) -> Option<(Limits, Level)> {
-    let [cpu, memory, message, level] = arguments else {
+/// What a zygote is told.
+struct Settings {
+    limits: Limits,
+    most: Level,
+    threads: bool,
+}
+
+fn parse(arguments: &[String]) -> Option<Settings> {
+    let [cpu, memory, message, level, threads] = arguments else {
         return None;
     };
     let limits = Limits {
@@ -60,13 +66,17 @@ fn parse(arguments: &[String]) -> Option<(Limits, Level)> {
         message_bytes: message.parse().ok()?,
         ..Limits::default()
     };
-    Some((limits, Level::parse(level)?))
+    Some(Settings {
+        limits,
+        most: Level::parse(level)?,
+        threads: threads.parse().ok()?,
+    })
 }
 
 /// Is the zygote until its owner is gone; returns the exit code. `arguments` are those after the
 /// kind of worker. Must be called while the process has one thread.
 pub fn serve(arguments: &[String], worker: &mut dyn Worker) -> i32 {
-    let Some((limits, most)) = parse(arguments) else {
+    let Some(settings) = parse(arguments) else {
         eprintln!("{MARK} is for the program's own use");
         return 2;
     };
@@ -74,7 +84,7 @@ pub fn serve(arguments: &[String], worker: &mut dyn Worker) -> i32 {
     worker.prepare();
     let own_bytes = confine::own_data_bytes();
     let mut level = Level::NoNamespaces;
-    if most == Level::Full {
+    if settings.most == Level::Full {
         match confine::enter_namespaces() {
             Ok(()) => level = Level::Full,
             Err(error) => eprintln!("no namespaces: {error}"),
@@ -92,7 +102,7 @@ pub fn serve(arguments: &[String], worker: &mut dyn Worker) -> i32 {
             level = Level::NoNamespaces;
         }
     }
-    match run(worker, &limits, own_bytes, level, most) {
+    match run(worker, &settings, own_bytes, level) {
         Ok(()) => 0,
         Err(error) => {
             eprintln!("the sandbox server failed: {error}");
@@ -123,13 +133,14 @@ struct Fork {
 
 fn run(
     worker: &mut dyn Worker,
-    limits: &Limits,
+    settings: &Settings,
     own_bytes: u64,
     level: Level,
-    most: Level,
 ) -> io::Result<()> {
     confine::drop_privileges()?;
-    let program = (most > Level::ProcessOnly).then(filter::compile).flatten();
+    let program = (settings.most > Level::ProcessOnly)
+        .then(|| filter::compile(settings.threads))
+        .flatten();
     let level = if program.is_some() {
         level
     } else {
@@ -156,7 +167,7 @@ fn run(
             control::send(socket, Packet::NotForked(number, busy), &[])?;
             continue;
         }
-        match fork_cell(worker, limits, own_bytes, program.as_ref()) {
+        match fork_cell(worker, &settings.limits, own_bytes, program.as_ref()) {
             Ok((channel, process)) => {
                 let descriptors = [channel.as_fd(), process.as_fd()];
                 control::send(socket, Packet::Forked(number), &descriptors)?;
@@ -211,7 +222,7 @@ fn fork_cell(
     worker: &mut dyn Worker,
     limits: &Limits,
     own_bytes: u64,
-    program: Option<&BpfProgram>,
+    program: Option<&Filter>,
 ) -> io::Result<(UnixStream, OwnedFd)> {
     let (owners, cells) = UnixStream::pair()?;
     // SAFETY: the process has one thread, so the child finds no lock held.
@@ -263,7 +274,7 @@ fn cell(
     stream: UnixStream,
     limits: &Limits,
     own_bytes: u64,
-    program: Option<&BpfProgram>,
+    program: Option<&Filter>,
 ) -> ! {
     let quit = |code| -> ! {
         // SAFETY: ends the process at once; there is nothing to be flushed or dropped.
@@ -295,7 +306,7 @@ fn cell(
         quit(NOT_CONFINED);
     }
     if let Some(program) = program
-        && seccompiler::apply_filter(program).is_err()
+        && program.apply().is_err()
     {
         quit(NOT_CONFINED);
     }

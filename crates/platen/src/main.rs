@@ -56,7 +56,10 @@ fn sandbox() -> Option<ExitCode> {
         platen_script::KIND => {
             platen_jail::serve(rest, &mut platen_script::ScriptWorker::default())
         }
-        _ => 2,
+        other => match platen_engine::RenderWorker::of_kind(other) {
+            Some(mut worker) => platen_jail::serve(rest, &mut worker),
+            None => 2,
+        },
     };
     Some(ExitCode::from(code as u8))
 }

@@ -15,7 +15,7 @@ use platen_script::{Call, Host, LogLine, Prepared, Runner, ScriptLimits, Setting
 use serde_json::{Value as Json, json, value::RawValue};
 
 use super::{file, load, piece};
-use crate::{Engine, Fault, Format, RenderOptions};
+use crate::{Engine, Fault, Format, RenderOptions, error::chain};
 
 /// The longest text of an answer that a step keeps.
 const MAX_VALUE_BYTES: usize = 10 << 20;
@@ -334,17 +334,6 @@ fn text_of(value: &Json) -> String {
     value
         .as_str()
         .map_or_else(|| value.to_string(), str::to_owned)
-}
-
-/// An error with what caused it.
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut said = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        said += &format!(": {cause}");
-        source = cause.source();
-    }
-    said
 }
 
 /// An error that another attempt would find again.
