@@ -21,6 +21,9 @@ pub struct Flow {
     pub trigger: Trigger,
     /// Steps in order.
     pub steps: Vec<Step>,
+    /// Names of secrets that its code may read as `ctx.secrets.NAME`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub secrets: Vec<String>,
     /// Runs of this flow at the same time; no bound of its own where absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub concurrency: Option<u32>,

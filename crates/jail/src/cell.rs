@@ -235,6 +235,15 @@ impl Cell {
         self.end()
     }
 
+    /// Something that kills the cell from another thread.
+    ///
+    /// # Errors
+    /// Where the process has no descriptor left.
+    pub fn killer(&self) -> io::Result<Killer> {
+        let process = self.process.try_clone()?;
+        Ok(Killer { process })
+    }
+
     /// Kills the cell.
     pub fn kill(&mut self) {
         if !self.ended {
@@ -259,6 +268,19 @@ impl Cell {
         let ending = self.cause.unwrap_or(found);
         self.cause = Some(ending);
         ending
+    }
+}
+
+/// Kills a cell.
+#[derive(Debug)]
+pub struct Killer {
+    process: OwnedFd,
+}
+
+impl Killer {
+    /// Kills it; nothing happens where it has ended.
+    pub fn kill(&self) {
+        let _ = rustix::process::pidfd_send_signal(&self.process, Signal::KILL);
     }
 }
 

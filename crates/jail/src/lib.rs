@@ -22,7 +22,7 @@ pub mod takeover;
 mod zygote;
 
 pub use self::{
-    cell::{Cell, Ending, Sender},
+    cell::{Cell, Ending, Killer, Sender},
     error::Error,
     frame::Channel,
     jail::{Jail, Options, Snapshot},

@@ -10,10 +10,11 @@ use std::{
 };
 
 use platen_jail::{Cell, Ending, Jail, Limits};
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json, value::RawValue};
 
 use crate::{
-    Error, Location, Prepared, Thrown,
+    Cancellation, Error, Location, Prepared, Thrown,
     job::{Failure, FailureKind, FromCell, Job},
 };
 
@@ -61,6 +62,8 @@ pub struct Settings {
     pub deterministic: Option<(u64, i64)>,
     /// Bounds.
     pub limits: ScriptLimits,
+    /// Kills the code from outside.
+    pub cancellation: Cancellation,
 }
 
 /// A call that code makes to its owner.
@@ -92,7 +95,7 @@ impl Host for NoHost {
 }
 
 /// A line of a run's log.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogLine {
     /// `debug`, `info`, `warn` or `error`.
     pub level: String,
@@ -176,7 +179,10 @@ impl Runner {
                 deadline,
                 &mut outcome.log,
             )
-            .map_err(|error| named(error, &settings.limits));
+            .map_err(|error| match named(error, &settings.limits) {
+                Error::Crashed { .. } if settings.cancellation.is_cancelled() => Error::Cancelled,
+                error => error,
+            });
         outcome.timings.run = ready.elapsed();
         outcome
     }
@@ -208,7 +214,9 @@ impl Runner {
                 _ => Stop::Ending(cell.end()),
             });
         }
-        let sender = cell.sender().map_err(|_| Stop::Ending(Ending::Lost))?;
+        let lost = |_| Stop::Ending(Ending::Lost);
+        let sender = cell.sender().map_err(lost)?;
+        let _watched = settings.cancellation.watch(cell.killer().map_err(lost)?);
         let open = AtomicUsize::new(0);
         std::thread::scope(|scope| {
             loop {

@@ -9,7 +9,7 @@ use std::{
 };
 
 use platen_engine::Engine;
-use platen_storage::TemplateStore;
+use platen_storage::DocumentStore;
 use tokio::sync::Semaphore;
 
 use crate::{
@@ -52,7 +52,7 @@ impl App {
     pub(crate) fn new(
         mut config: Config,
         engine: Engine,
-        store: Arc<dyn TemplateStore>,
+        store: Arc<dyn DocumentStore>,
         log: Log,
         lock: File,
     ) -> Self {

@@ -167,7 +167,7 @@ fn open(config: Config, log: Log) -> Result<App, Error> {
         folders: config.fonts_dirs.clone(),
         system: config.system_fonts,
     });
-    Ok(App::new(config, engine, Arc::new(store), log, lock))
+    Ok(App::new(config, engine, store.templates(), log, lock))
 }
 
 async fn warm(app: Arc<App>) {

@@ -10,7 +10,7 @@ pub(crate) mod diff;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::Ordering};
 
 use platen_engine::{Engine, Template};
-use platen_storage::{Error, NewVersion, StoredTemplate, TemplateStore, VersionInfo};
+use platen_storage::{DocumentStore, Error, NewVersion, StoredDocument, VersionInfo};
 use sha2::{Digest, Sha256};
 
 use self::cache::{Cache, Identity};
@@ -19,7 +19,7 @@ use crate::{config::Config, metrics::Metrics, problem::Problem};
 /// The templates.
 #[derive(Clone)]
 pub(crate) struct Library {
-    store: Arc<dyn TemplateStore>,
+    store: Arc<dyn DocumentStore>,
     cache: Arc<Mutex<Cache>>,
     metrics: Arc<Metrics>,
 }
@@ -42,7 +42,7 @@ enum State {
 
 impl Library {
     pub(crate) fn new(
-        store: Arc<dyn TemplateStore>,
+        store: Arc<dyn DocumentStore>,
         config: &Config,
         metrics: Arc<Metrics>,
     ) -> Self {
@@ -58,7 +58,7 @@ impl Library {
     }
 
     /// The store, to read from.
-    pub(crate) fn store(&self) -> &dyn TemplateStore {
+    pub(crate) fn store(&self) -> &dyn DocumentStore {
         &*self.store
     }
 
@@ -159,7 +159,7 @@ impl Library {
         &self,
         key: &str,
         version: Option<u32>,
-    ) -> Result<StoredTemplate, Error> {
+    ) -> Result<StoredDocument, Error> {
         self.store.get(key.to_owned(), version).await
     }
 
@@ -214,7 +214,7 @@ impl Library {
     async fn write<T, W>(
         &self,
         key: String,
-        work: impl FnOnce(Arc<dyn TemplateStore>) -> W + Send + 'static,
+        work: impl FnOnce(Arc<dyn DocumentStore>) -> W + Send + 'static,
     ) -> Result<T, Problem>
     where
         T: Send + 'static,

@@ -1,7 +1,7 @@
 //! `platen bench flow`: runs of a flow in this process, a fresh sandbox for every code step. Nothing
 //! is stored, so this is what runs cost without a service around them.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, sync::Arc};
 
 use clap::Args;
 use platen_engine::flow::{Finish, FlowRunner, NoJournal, RunOptions};
@@ -40,10 +40,13 @@ pub struct FlowArguments {
 /// Measures all cells.
 pub fn run(arguments: &FlowArguments) -> Result<Vec<Cell>, Failure> {
     let flow = load(&arguments.flow)?;
-    let runner = FlowRunner::new(flow, Surroundings::default().services()?);
+    let here = Surroundings::default();
+    let memory = here.memory();
+    let runner = FlowRunner::new(Arc::new(here.services()?));
     let once = || {
-        let report = runner.run(&RunOptions::default(), &mut NoJournal).ok()?;
-        let sound = matches!(report.finish, Finish::Succeeded(_));
+        let options = RunOptions::default();
+        let report = runner.run(&flow, &options, &memory, &mut NoJournal).ok()?;
+        let sound = matches!(report.progress.finish(), Some(Finish::Succeeded(_)));
         sound.then(|| Sample {
             size_bytes: report
                 .answer
