@@ -20,7 +20,7 @@ use platen_layout::{FaceInfo, FontLibrary, Layout, Shaper};
 use serde_json::Value as Json;
 
 use crate::{
-    Error, Format,
+    Error, Format, Isolation,
     fonts::{self, FontSettings},
     host::FolderHost,
 };
@@ -89,6 +89,7 @@ pub struct Engine {
     shapers: Mutex<Vec<Shaper>>,
     /// False where temporary files cannot be had.
     has_files: bool,
+    isolation: Option<Arc<Isolation>>,
 }
 
 impl Engine {
@@ -99,6 +100,7 @@ impl Engine {
             fonts: Arc::new(fonts::load(settings)),
             shapers: Mutex::default(),
             has_files: true,
+            isolation: None,
         }
     }
 
@@ -108,6 +110,41 @@ impl Engine {
             fonts: Arc::new(fonts::load_resident(settings)),
             shapers: Mutex::default(),
             has_files: false,
+            isolation: None,
+        }
+    }
+
+    /// The same engine, whose [`Engine::render_source`] renders in sandboxes.
+    #[must_use]
+    pub fn with_isolation(self, isolation: Isolation) -> Self {
+        Self {
+            isolation: Some(Arc::new(isolation)),
+            ..self
+        }
+    }
+
+    /// Sandboxes for renderings, where documents are to be made in some.
+    #[must_use]
+    pub fn isolation(&self) -> Option<&Isolation> {
+        self.isolation.as_deref()
+    }
+
+    /// Reads the template in `source` and renders `data`: in a sandbox where there are some.
+    ///
+    /// # Errors
+    /// As [`Engine::compile`] and [`Engine::render`].
+    pub fn render_source(
+        &self,
+        source: &[u8],
+        data: Json,
+        formats: &[Format],
+        options: &RenderOptions,
+    ) -> Result<Vec<Rendered>, Error> {
+        match &self.isolation {
+            Some(isolation) => {
+                isolation.render(source, data.to_string().as_bytes(), formats, options)
+            }
+            None => self.render_all(&self.compile(source)?, data, formats, options),
         }
     }
 

@@ -16,7 +16,7 @@ use crate::{
     Channel, Limits,
     server::{Server, lock},
     takeover::Attempt,
-    zygote::{NOT_CONFINED, Order},
+    zygote::{NO_MEMORY, NOT_CONFINED, Order},
 };
 
 /// How long the end of a killed cell is waited for.
@@ -34,6 +34,8 @@ pub enum Ending {
     CpuTime,
     /// The owner's deadline passed.
     Deadline,
+    /// It had no memory left.
+    Memory,
     /// Its owner wanted it no more.
     Stopped,
     /// It sent more than it may.
@@ -58,6 +60,7 @@ impl Ending {
             Self::Finished => "it ended",
             Self::CpuTime => "it used up its processor time",
             Self::Deadline => "it did not end before its deadline",
+            Self::Memory => "it had no memory left",
             Self::Stopped => "it was stopped",
             Self::Output => "it sent more than it may",
             Self::ForbiddenCall => "it was stopped at a forbidden system call",
@@ -70,10 +73,10 @@ impl Ending {
 
     fn of(how: u32) -> Self {
         if how < 256 {
-            return if how as i32 == NOT_CONFINED {
-                Self::NotConfined
-            } else {
-                Self::Finished
+            return match how as i32 {
+                NOT_CONFINED => Self::NotConfined,
+                NO_MEMORY => Self::Memory,
+                _ => Self::Finished,
             };
         }
         match (how - 256) as i32 {

@@ -17,6 +17,7 @@ mod filter;
 mod frame;
 mod jail;
 mod map;
+mod memory;
 mod server;
 pub mod takeover;
 mod zygote;
@@ -27,6 +28,7 @@ pub use self::{
     frame::Channel,
     jail::{Jail, Options, Snapshot},
     map::map_file,
+    memory::Allocator,
     zygote::{MARK, Worker, serve},
 };
 

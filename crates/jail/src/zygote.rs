@@ -12,6 +12,7 @@ use crate::{
     Channel, Level, Limits, confine,
     control::{self, Packet},
     filter::{self, Filter},
+    memory,
     takeover::Attempt,
 };
 use rustix::{
@@ -266,6 +267,9 @@ impl Order {
 /// Code of a cell that could not shut itself in.
 pub(crate) const NOT_CONFINED: i32 = 97;
 
+/// Code of a cell that had no memory left.
+pub(crate) const NO_MEMORY: i32 = 96;
+
 /// Code of a cell whose attempt at a takeover was let pass.
 pub(crate) const NOT_STOPPED: i32 = 98;
 
@@ -294,6 +298,7 @@ fn cell(
         quit(NOT_CONFINED);
     }
     confine::deny_files();
+    memory::end_without_memory();
     worker.warm();
     let mut channel = Channel::new(stream, limits.message_bytes).keep_open();
     let Ok(Some(order)) = channel.receive() else {

@@ -29,6 +29,10 @@ struct Arguments {
     output: report::OutputArguments,
 }
 
+/// So that a sandbox can say that its memory is used up.
+#[global_allocator]
+static ALLOCATOR: platen_jail::Allocator = platen_jail::Allocator;
+
 fn main() -> ExitCode {
     if let Some(code) = sandbox() {
         return code;

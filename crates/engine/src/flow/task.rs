@@ -245,13 +245,15 @@ impl Doer<'_> {
         };
         let engine = &self.services.engine;
         let rendered = engine
-            .compile(&source)
-            .and_then(|template| engine.render(&template, input["data"].clone(), format, &options))
+            .render_source(&source, input["data"].clone(), &[format], &options)
             .map_err(|error| StepError {
                 code: "render".to_owned(),
                 message: error.to_string(),
                 retryable: error.fault() == Fault::Internal,
             })?;
+        let rendered = rendered
+            .first()
+            .ok_or_else(|| fixed("bug", "no document was made"))?;
         let name = format!("document.{}", format.name());
         Ok(file::value(&name, format.media_type(), &rendered.bytes))
     }

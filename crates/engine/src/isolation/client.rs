@@ -18,9 +18,6 @@ use crate::{
     host::{FolderHost, MAX_ASSET_BYTES},
 };
 
-/// The signal that a process gets that has no memory left, or panics twice.
-const ABORTED: i32 = 6;
-
 /// How renderings are shut in.
 #[derive(Clone, Debug)]
 pub struct IsolationSettings {
@@ -171,7 +168,7 @@ impl Isolation {
             Ending::Output => IsolationError::Output {
                 limit_bytes: settings.output_bytes,
             },
-            Ending::Killed | Ending::Crashed(ABORTED) => IsolationError::Memory {
+            Ending::Memory | Ending::Killed => IsolationError::Memory {
                 limit_bytes: settings.memory_bytes,
             },
             other => IsolationError::Crashed(other),

@@ -117,7 +117,10 @@ enum PdfStandard {
 pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, Failure> {
     let formats = formats(arguments)?;
     let options = options(arguments)?;
-    let engine = arguments.fonts.engine();
+    let mut engine = arguments.fonts.engine();
+    if arguments.isolation == IsolationArgument::Jail {
+        engine = engine.with_isolation(isolation(&arguments.fonts)?);
+    }
     let source = read(&arguments.template)?;
     let page = render_html::compile(&arguments.template, &source)?;
     let data = read_json(&arguments.data)?;
@@ -130,14 +133,7 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
     distinct.dedup();
     let rendered = match page {
         Some(page) => render_html::render(&engine, &page, &data, &distinct, &options)?,
-        None if arguments.isolation == IsolationArgument::Jail => {
-            let isolation = isolation(&arguments.fonts)?;
-            isolation.render(&source, data.to_string().as_bytes(), &distinct, &options)?
-        }
-        None => {
-            let template = engine.compile(&source)?;
-            engine.render_all(&template, data, &distinct, &options)?
-        }
+        None => engine.render_source(&source, data, &distinct, &options)?,
     };
     for (path, format) in arguments.outputs.iter().zip(&formats) {
         if let Some(one) = rendered.iter().find(|one| one.format == *format) {
