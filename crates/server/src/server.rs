@@ -173,7 +173,7 @@ fn open(config: Config, log: Log) -> Result<App, Error> {
         log.event(
             LogLevel::Info,
             "documents are made in sandboxes",
-            &[("level", level.into())],
+            &[("sandbox", level.into())],
         );
         engine = engine.with_isolation(isolation);
     }
