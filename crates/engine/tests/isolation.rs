@@ -242,6 +242,19 @@ fn a_hostile_rendering_dies_alone() {
         late.err()
     );
     sound(&quick);
+    let hasty = isolation(IsolationSettings {
+        wall_ms: 100,
+        ..settings()
+    });
+    let late = render_long(&hasty, 200_000);
+    assert!(
+        matches!(
+            late,
+            Err(Error::Isolation(IsolationError::Deadline { limit_ms: 100 }))
+        ),
+        "{:?}",
+        late.err()
+    );
     let small = isolation(IsolationSettings {
         memory_bytes: 48 << 20,
         ..settings()
