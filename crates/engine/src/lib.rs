@@ -9,6 +9,7 @@ mod fonts;
 mod format;
 mod host;
 mod html;
+mod isolation;
 mod render;
 
 /// Chromium, as callers start and ask it.
@@ -31,5 +32,6 @@ pub use self::{
     fonts::{FontSettings, system_font_folders},
     format::Format,
     html::{Page, Template, key_of, media_type_of, page_warnings},
+    isolation::{Isolation, IsolationError, IsolationSettings, RenderWorker},
     render::{Engine, RenderOptions, Rendered, Stage},
 };

@@ -16,6 +16,8 @@ mod error;
 mod filter;
 mod frame;
 mod jail;
+mod map;
+mod memory;
 mod server;
 pub mod takeover;
 mod zygote;
@@ -25,6 +27,8 @@ pub use self::{
     error::Error,
     frame::Channel,
     jail::{Jail, Options, Snapshot},
+    map::map_file,
+    memory::Allocator,
     zygote::{MARK, Worker, serve},
 };
 

@@ -74,7 +74,11 @@ impl Server {
         let mut process = Command::new(program)
             .arg(MARK)
             .arg(&options.kind)
-            .args(zygote::arguments(&options.limits, options.most))
+            .args(zygote::arguments(
+                &options.limits,
+                options.most,
+                options.threads,
+            ))
             .env_clear()
             // Without it the C library would look for the time zone in a file.
             .env("TZ", "UTC0")

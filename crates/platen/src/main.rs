@@ -29,6 +29,10 @@ struct Arguments {
     output: report::OutputArguments,
 }
 
+/// So that a sandbox can say that its memory is used up.
+#[global_allocator]
+static ALLOCATOR: platen_jail::Allocator = platen_jail::Allocator;
+
 fn main() -> ExitCode {
     if let Some(code) = sandbox() {
         return code;
@@ -56,7 +60,10 @@ fn sandbox() -> Option<ExitCode> {
         platen_script::KIND => {
             platen_jail::serve(rest, &mut platen_script::ScriptWorker::default())
         }
-        _ => 2,
+        other => match platen_engine::RenderWorker::of_kind(other) {
+            Some(mut worker) => platen_jail::serve(rest, &mut worker),
+            None => 2,
+        },
     };
     Some(ExitCode::from(code as u8))
 }

@@ -369,6 +369,9 @@ fn named(stop: Stop, limits: &ScriptLimits) -> Error {
         Stop::Ending(Ending::CpuTime) => Error::CpuTime {
             limit_ms: limits.cpu_ms,
         },
+        Stop::Ending(Ending::Memory) => Error::Memory {
+            limit_bytes: limits.memory_bytes,
+        },
         Stop::Ending(Ending::Deadline) => Error::Deadline {
             limit_ms: limits.wall_ms,
         },

@@ -33,6 +33,9 @@ mod templates;
 mod webhook;
 
 pub use self::{
-    config::{Config, ConfigError, LogFormat, LogLevel, SETTINGS, SandboxLevel, Setting, Settings},
+    config::{
+        Config, ConfigError, LogFormat, LogLevel, RenderIsolation, SETTINGS, SandboxLevel, Setting,
+        Settings,
+    },
     server::{Error, Server, serve},
 };

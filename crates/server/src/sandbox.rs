@@ -107,7 +107,7 @@ impl Sandbox {
         match self.start() {
             Ok(jail) => {
                 let fields = [
-                    ("level", jail.level().name().into()),
+                    ("sandbox", jail.level().name().into()),
                     ("least", self.least.name().into()),
                 ];
                 if jail.level() < self.least {

@@ -6,14 +6,14 @@ use std::{
     time::{Duration, Instant},
 };
 
-use platen_engine::{Engine, FontSettings, Format, RenderOptions};
+use platen_engine::{Engine, Format, Isolation, RenderOptions};
 use platen_storage::SqliteStore;
 use serde_json::Value as Json;
 use tokio::{net::TcpListener, sync::watch};
 
 use crate::{
     app::App,
-    config::{Config, ConfigError, LogLevel},
+    config::{Config, ConfigError, LogLevel, RenderIsolation},
     connection,
     log::Log,
     problem::chain,
@@ -46,6 +46,9 @@ pub enum Error {
     /// A setting cannot be used.
     #[error("a setting cannot be used")]
     Config(#[source] ConfigError),
+    /// Documents are to be made in sandboxes, and there are none.
+    #[error("documents cannot be made in sandboxes, as RENDER_ISOLATION=jail says")]
+    Isolation(#[source] platen_engine::jail::Error),
     /// A thread or a signal handler cannot be had.
     #[error("the system gives no thread or signal")]
     System(#[from] std::io::Error),
@@ -171,24 +174,31 @@ fn open(config: Config, log: Log) -> Result<App, Error> {
         folder: folder.display().to_string(),
         source,
     })?;
-    let engine = Engine::new(&FontSettings {
-        folders: config.fonts_dirs.clone(),
-        system: config.system_fonts,
-    });
+    let mut engine = Engine::new(&config.fonts());
+    if config.render_isolation == RenderIsolation::Jail {
+        let isolation = Isolation::start(config.isolation()).map_err(Error::Isolation)?;
+        let level = isolation.level().name();
+        log.event(
+            LogLevel::Info,
+            "documents are made in sandboxes",
+            &[("sandbox", level.into())],
+        );
+        engine = engine.with_isolation(isolation);
+    }
     App::new(config, engine, &store, log, lock).map_err(Error::Config)
 }
 
 async fn warm(app: Arc<App>) {
     let shared = Arc::clone(&app);
     let rendered = tokio::task::spawn_blocking(move || {
-        let template = shared.engine.compile(WARM_TEMPLATE.as_bytes())?;
         let data = serde_json::json!({"name": "Platen"});
-        for format in [Format::Pdf, Format::Docx, Format::Xlsx] {
-            let options = RenderOptions::default();
-            shared
-                .engine
-                .render(&template, data.clone(), format, &options)?;
-        }
+        let formats = [Format::Pdf, Format::Docx, Format::Xlsx];
+        let options = RenderOptions::default();
+        let source = WARM_TEMPLATE.as_bytes();
+        let documents = shared
+            .engine
+            .render_source(source, data, &formats, &options)?;
+        drop(documents);
         Ok::<(), platen_engine::Error>(())
     })
     .await;

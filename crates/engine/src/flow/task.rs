@@ -15,7 +15,7 @@ use platen_script::{Call, Cancellation, Host, LogLine, Prepared, Runner, ScriptL
 use serde_json::{Value as Json, json, value::RawValue};
 
 use super::{file, piece};
-use crate::{Engine, Fault, Format, RenderOptions};
+use crate::{Engine, Fault, Format, RenderOptions, error::chain};
 
 /// The longest text of an answer that a step keeps.
 const MAX_VALUE_BYTES: usize = 10 << 20;
@@ -245,13 +245,15 @@ impl Doer<'_> {
         };
         let engine = &self.services.engine;
         let rendered = engine
-            .compile(&source)
-            .and_then(|template| engine.render(&template, input["data"].clone(), format, &options))
+            .render_source(&source, input["data"].clone(), &[format], &options)
             .map_err(|error| StepError {
                 code: "render".to_owned(),
                 message: error.to_string(),
                 retryable: error.fault() == Fault::Internal,
             })?;
+        let rendered = rendered
+            .first()
+            .ok_or_else(|| fixed("bug", "no document was made"))?;
         let name = format!("document.{}", format.name());
         Ok(file::value(&name, format.media_type(), &rendered.bytes))
     }
@@ -375,17 +377,6 @@ fn text_of(value: &Json) -> String {
     value
         .as_str()
         .map_or_else(|| value.to_string(), str::to_owned)
-}
-
-/// An error with what caused it.
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut said = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        said += &format!(": {cause}");
-        source = cause.source();
-    }
-    said
 }
 
 /// An error that another attempt would find again.

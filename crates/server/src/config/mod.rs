@@ -9,11 +9,12 @@ use std::{
     time::Duration,
 };
 
+use platen_engine::{FontSettings, IsolationSettings};
 use serde::Serialize;
 
 pub use self::{
     settings::{SETTINGS, Setting, Settings},
-    value::{LogFormat, LogLevel, SandboxLevel},
+    value::{LogFormat, LogLevel, RenderIsolation, SandboxLevel},
 };
 
 /// Why the service cannot be set up.
@@ -122,7 +123,15 @@ pub struct Config {
     pub system_fonts: bool,
     /// Folder of assets that templates name.
     pub assets_dir: Option<PathBuf>,
-    /// Sandbox level below which code is refused.
+    /// Where documents are made.
+    pub render_isolation: RenderIsolation,
+    /// Memory of one rendering in a sandbox.
+    pub render_memory_bytes: u64,
+    /// Processor time of one rendering in a sandbox.
+    pub render_cpu_ms: u32,
+    /// Largest document made in a sandbox.
+    pub render_max_output_bytes: u64,
+    /// Sandbox level below which code, and rendering in sandboxes, is refused.
     pub sandbox_level: SandboxLevel,
     /// LibreOffice's program; the first that is installed where absent.
     pub libreoffice_path: Option<PathBuf>,
@@ -224,6 +233,10 @@ impl Config {
             fonts_dirs: settings.fonts_dirs.unwrap_or_default(),
             system_fonts: settings.system_fonts.unwrap_or(true),
             assets_dir: settings.assets_dir,
+            render_isolation: settings.render_isolation.unwrap_or_default(),
+            render_memory_bytes: settings.render_memory_bytes.unwrap_or(1 << 30),
+            render_cpu_ms: settings.render_cpu_ms.unwrap_or(60_000),
+            render_max_output_bytes: settings.render_max_output_bytes.unwrap_or(512 << 20),
             sandbox_level: settings.sandbox_level.unwrap_or_default(),
             libreoffice_path: settings.libreoffice_path,
             libreoffice_warm: settings.libreoffice_warm.unwrap_or(false),
@@ -272,6 +285,7 @@ impl Config {
         let positive = [
             ("batch_concurrency", u64::from(self.batch_concurrency)),
             ("render_timeout_ms", self.render_timeout_ms),
+            ("render_cpu_ms", u64::from(self.render_cpu_ms)),
             ("header_timeout_ms", self.header_timeout_ms),
             ("body_timeout_ms", self.body_timeout_ms),
             ("webhook_timeout_ms", self.webhook_timeout_ms),
@@ -328,6 +342,29 @@ impl Config {
 
     pub(crate) fn render_timeout(&self) -> Duration {
         Duration::from_millis(self.render_timeout_ms)
+    }
+
+    /// How renderings are shut in, where they are.
+    pub(crate) fn isolation(&self) -> IsolationSettings {
+        IsolationSettings {
+            fonts: self.fonts(),
+            memory_bytes: self.render_memory_bytes,
+            cpu_ms: self.render_cpu_ms,
+            wall_ms: self.render_timeout_ms,
+            output_bytes: self.render_max_output_bytes,
+            // A body with its template, which may be stored, and room for what is around them.
+            input_bytes: u32::try_from(2 * self.max_body_bytes + (1 << 20)).unwrap_or(u32::MAX),
+            spares: self.max_concurrent_pages as usize,
+            least: self.sandbox_level.into(),
+            ..IsolationSettings::default()
+        }
+    }
+
+    pub(crate) fn fonts(&self) -> FontSettings {
+        FontSettings {
+            folders: self.fonts_dirs.clone(),
+            system: self.system_fonts,
+        }
     }
 
     pub(crate) fn database_folder(&self) -> &Path {

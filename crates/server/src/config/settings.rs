@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::{
     ConfigError,
-    value::{FromVariable, LogFormat, LogLevel, SandboxLevel},
+    value::{FromVariable, LogFormat, LogLevel, RenderIsolation, SandboxLevel},
 };
 
 /// Names of a setting.
@@ -97,7 +97,11 @@ settings! {
     fonts_dirs: Vec<PathBuf> = "PLATEN_FONTS_DIR", "Folders whose fonts win over the system's.";
     system_fonts: bool = "PLATEN_SYSTEM_FONTS", "Uses the system's fonts, too; true.";
     assets_dir: PathBuf = "PLATEN_ASSETS_DIR", "Folder of assets that templates name.";
-    sandbox_level: SandboxLevel = "SANDBOX_LEVEL", "Sandbox level below which code is refused: process-only, no-namespaces or full; no-namespaces.";
+    render_isolation: RenderIsolation = "RENDER_ISOLATION", "Where documents are made: inline, or jail for a sandbox each; inline.";
+    render_memory_bytes: u64 = "RENDER_MEMORY_BYTES", "Memory of one rendering in a sandbox; 1 GiB.";
+    render_cpu_ms: u32 = "RENDER_CPU_MS", "Processor time of one rendering in a sandbox; 60000.";
+    render_max_output_bytes: u64 = "RENDER_MAX_OUTPUT_BYTES", "Largest document made in a sandbox; 512 MiB.";
+    sandbox_level: SandboxLevel = "SANDBOX_LEVEL", "Sandbox level below which code, and rendering in sandboxes, is refused: process-only, no-namespaces or full; no-namespaces.";
     libreoffice_path: PathBuf = "LIBREOFFICE_PATH", "LibreOffice's program; the first that is installed.";
     libreoffice_warm: bool = "LIBREOFFICE_WARM", "Starts LibreOffice with the service, not with the first document; false.";
     office_slots: u32 = "OFFICE_SLOTS", "Conversions at once, a LibreOffice each; cores.";

@@ -31,6 +31,27 @@ pub enum LogLevel {
     Debug,
 }
 
+/// Where documents are made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RenderIsolation {
+    /// In the service.
+    #[default]
+    Inline,
+    /// Each in a sandbox of its own.
+    Jail,
+}
+
+impl FromVariable for RenderIsolation {
+    fn from_variable(text: &str) -> Result<Self, &'static str> {
+        match text.trim() {
+            "inline" => Ok(Self::Inline),
+            "jail" => Ok(Self::Jail),
+            _ => Err("inline or jail"),
+        }
+    }
+}
+
 /// How well code must be shut in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -24,7 +24,15 @@ pub(crate) struct Library {
     metrics: Arc<Metrics>,
 }
 
-/// A template that was found, compiled or not yet.
+/// A template that can be rendered.
+pub(crate) enum Loaded {
+    /// Compiled, to be rendered by this process.
+    Here(Template),
+    /// For a sandbox, which compiles it itself.
+    Source(Arc<[u8]>),
+}
+
+/// A template that was found, loaded or not yet.
 pub(crate) struct Found {
     /// Version, where it is stored.
     pub(crate) version: Option<u32>,
@@ -32,7 +40,7 @@ pub(crate) struct Found {
 }
 
 enum State {
-    Compiled(Arc<Template>),
+    Loaded(Arc<Loaded>),
     Source {
         identity: Identity,
         source: Arc<[u8]>,
@@ -84,7 +92,7 @@ impl Library {
                 self.metrics.cache_hits.fetch_add(1, Ordering::Relaxed);
                 return Ok(Found {
                     version: Some(version),
-                    state: State::Compiled(template),
+                    state: State::Loaded(template),
                 });
             }
             cache.writes()
@@ -97,7 +105,7 @@ impl Library {
             cache.keep_current(key, found, writes);
         }
         let state = match cache.compiled(&identity) {
-            Some(template) => State::Compiled(template),
+            Some(template) => State::Loaded(template),
             None => State::Source {
                 identity,
                 source: stored.source,
@@ -117,7 +125,7 @@ impl Library {
         let state = match cache.compiled(&identity) {
             Some(template) => {
                 self.metrics.cache_hits.fetch_add(1, Ordering::Relaxed);
-                State::Compiled(template)
+                State::Loaded(template)
             }
             None => State::Source {
                 identity,
@@ -131,22 +139,27 @@ impl Library {
         }
     }
 
-    /// `found` compiled. Takes milliseconds where it was not: not for an async task.
+    /// `found`, ready to be rendered: compiled, or as its source where a sandbox does that. Takes milliseconds where it was not: not for an async task.
     pub(crate) fn compile(
         &self,
         engine: &Engine,
         found: Found,
-    ) -> Result<Arc<Template>, platen_engine::Error> {
+    ) -> Result<Arc<Loaded>, platen_engine::Error> {
         match found.state {
-            State::Compiled(template) => Ok(template),
+            State::Loaded(template) => Ok(template),
             State::Source {
                 identity,
                 source,
                 writes,
             } => {
                 self.metrics.cache_misses.fetch_add(1, Ordering::Relaxed);
-                let template = Arc::new(engine.compile_any(&source)?);
                 let size = source.len() as u64;
+                let is_html = platen_document::html::is_html_template(&source);
+                let template = Arc::new(if engine.isolation().is_some() && !is_html {
+                    Loaded::Source(source)
+                } else {
+                    Loaded::Here(engine.compile_any(&source)?)
+                });
                 self.cache()
                     .keep_compiled(identity, Arc::clone(&template), size, writes);
                 Ok(template)
