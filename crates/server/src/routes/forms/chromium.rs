@@ -24,7 +24,7 @@ use crate::{
     app::App,
     middleware::Context,
     problem::Problem,
-    routes::render::{html::PrintedBody, response::file_headers},
+    routes::render::{printed::PrintedBody, response::file_headers},
 };
 
 /// Fields that change the result and are not made here.
@@ -172,7 +172,11 @@ async fn respond(
         ));
     }
     let name = file_name(context, headers, extension);
-    let body = Body::new(PrintedBody(printed));
+    let body = match extension {
+        "pdf" => PrintedBody::pdf(app, printed, Vec::new()),
+        _ => PrintedBody::plain(printed),
+    };
+    let body = Body::new(body);
     if extension == "pdf" && !after.is_nothing() {
         let whole = body.collect().await;
         let whole = whole.map_err(|error| Problem::internal(format!("a page: {error}")))?;

@@ -2,34 +2,32 @@
 
 use std::{
     collections::BTreeMap,
-    pin::Pin,
     sync::Arc,
-    task::{Context, Poll},
     time::{Duration, Instant},
 };
 
 use axum::{body::Body, extract::State, response::Response};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use bytes::Bytes;
-use http_body::{Body as HttpBody, Frame};
 use hyper::HeaderMap;
 use platen_document::{Length, template::PaperSize};
 use platen_engine::{
     Format,
-    browser::{File, Job, Lane, Output, PageOptions, PdfOptions, Printed, Source, Wait},
+    browser::{File, Job, Lane, Output, PageOptions, PdfOptions, Source, Wait},
     media_type_of, page_warnings,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{
+    printed::PrintedBody,
     request::Disposition,
     response::{stream_headers, with_extension},
 };
 use crate::{
     app::App,
     body, multipart,
-    problem::{Problem, chain},
+    problem::Problem,
 };
 
 /// A page to print. As a form, `html` and `css` may be fields or files (`index.html`), `header`
@@ -130,8 +128,8 @@ pub(crate) async fn create_html_render(
     app.metrics.rendered("pdf", outcome);
     let printed = printed?;
     let warnings = page_warnings(&printed.report);
-    let body = Body::new(PrintedBody(printed));
-    let mut response = Response::new(body);
+    let body = PrintedBody::pdf(&app, printed, Vec::new());
+    let mut response = Response::new(Body::new(body));
     stream_headers(
         &mut response,
         &name,
@@ -273,24 +271,4 @@ fn pdf_options(
         footer_template: footer,
         ..PdfOptions::default()
     })
-}
-
-/// A PDF on its way from Chromium to the client; when the client goes, the page does.
-pub(crate) struct PrintedBody(pub(crate) Printed);
-
-impl HttpBody for PrintedBody {
-    type Data = Bytes;
-    type Error = std::io::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
-        self.0.poll_next(context).map(|piece| {
-            piece.map(|piece| {
-                let piece = piece.map(Frame::data);
-                piece.map_err(|error| std::io::Error::other(chain(&error)))
-            })
-        })
-    }
 }
