@@ -8,6 +8,7 @@ mod config;
 mod detect;
 mod error;
 mod format;
+mod given;
 mod job;
 mod links;
 mod office;

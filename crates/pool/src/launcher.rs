@@ -20,6 +20,8 @@ pub trait Launcher: Send + Sync + std::fmt::Debug + 'static {
 pub struct Isolation {
     /// Children have no network, not even loopback.
     pub network: bool,
+    /// Children see no files but programs, libraries, fonts and their own folder.
+    pub files: bool,
 }
 
 /// Starts programs as they are.
@@ -66,7 +68,10 @@ impl Launcher for Unshare {
     }
 
     fn isolation(&self) -> Isolation {
-        Isolation { network: true }
+        Isolation {
+            network: true,
+            files: false,
+        }
     }
 }
 

@@ -26,6 +26,7 @@ mod request_id;
 mod respond;
 mod routes;
 mod server;
+mod spool;
 mod stream;
 mod templates;
 mod webhook;

@@ -73,6 +73,10 @@ pub struct Config {
     pub max_body_bytes: u64,
     /// Bytes of all bodies held at once; more get 503.
     pub max_inflight_body_bytes: u64,
+    /// Largest form with files. What is long of it is in temporary files.
+    pub form_max_body_bytes: u64,
+    /// Bytes of all uploads in temporary files at once; more get 503.
+    pub max_spool_bytes: u64,
     /// Largest head of a request.
     pub max_header_bytes: u64,
     /// Time to send the head of a request; a connection idle for longer is closed, too.
@@ -175,6 +179,8 @@ impl Config {
             render_timeout_ms: settings.render_timeout_ms.unwrap_or(65_000),
             max_body_bytes: settings.max_body_bytes.unwrap_or(32 << 20),
             max_inflight_body_bytes: settings.max_inflight_body_bytes.unwrap_or(512 << 20),
+            form_max_body_bytes: settings.form_max_body_bytes.unwrap_or(256 << 20),
+            max_spool_bytes: settings.max_spool_bytes.unwrap_or(4 << 30),
             max_header_bytes: settings.max_header_bytes.unwrap_or(64 << 10),
             header_timeout_ms: settings.header_timeout_ms.unwrap_or(30_000),
             body_timeout_ms: settings.body_timeout_ms.unwrap_or(60_000),

@@ -73,6 +73,8 @@ settings! {
     render_timeout_ms: u64 = "RENDER_TIMEOUT_MS", "Deadline of a rendering with its wait; 65000.";
     max_body_bytes: u64 = "MAX_BODY_BYTES", "Largest request body; 32 MiB.";
     max_inflight_body_bytes: u64 = "MAX_INFLIGHT_BODY_BYTES", "Bytes of all bodies held at once; 512 MiB.";
+    form_max_body_bytes: u64 = "FORM_MAX_BODY_BYTES", "Largest form with files; 256 MiB.";
+    max_spool_bytes: u64 = "MAX_SPOOL_BYTES", "Bytes of all uploads in temporary files at once; 4 GiB.";
     max_header_bytes: u64 = "MAX_HEADER_BYTES", "Largest head of a request; 64 KiB.";
     header_timeout_ms: u64 = "HEADER_TIMEOUT_MS", "Time for the head of a request, and of idle connections; 30000.";
     body_timeout_ms: u64 = "BODY_TIMEOUT_MS", "Time for the body of a request; 60000.";

@@ -8,27 +8,23 @@ use std::{
 
 use axum::{body::Body, extract::State, response::Response};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use bytes::Bytes;
 use hyper::HeaderMap;
 use platen_document::{Length, template::PaperSize};
 use platen_engine::{
     Format,
-    browser::{File, Job, Lane, Output, PageOptions, PdfOptions, Source, Wait},
+    browser::{Job, Lane, Output, PageOptions, PdfOptions, Source, Wait},
     media_type_of, page_warnings,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{
+    beside::{Beside, SpooledFile},
     printed::PrintedBody,
     request::Disposition,
     response::{stream_headers, with_extension},
 };
-use crate::{
-    app::App,
-    body, multipart,
-    problem::Problem,
-};
+use crate::{app::App, body, multipart, problem::Problem, spool::Content};
 
 /// A page to print. As a form, `html` and `css` may be fields or files (`index.html`), `header`
 /// and `footer` too, `options` is a field of JSON, and all other files stand beside the page.
@@ -107,20 +103,22 @@ pub(crate) async fn create_html_render(
     body: Body,
 ) -> Result<Response, Problem> {
     let start = Instant::now();
-    let (request, files) = match multipart::boundary(&headers) {
+    let (request, files, _room) = match multipart::boundary(&headers) {
         Some(boundary) => {
-            let (bytes, _room) = body::read(&app, &headers, body).await?;
-            of_form(multipart::fields(&bytes, &boundary)?)?
+            let (fields, room) = multipart::read(&app, &headers, body, &boundary).await?;
+            let (request, files) = of_form(fields).await?;
+            (request, files, room)
         }
         None => {
-            let (bytes, _room) = body::read_json(&app, &headers, body).await?;
-            of_json(body::parse_long(bytes).await?)?
+            let (bytes, room) = body::read_json(&app, &headers, body).await?;
+            let (request, files) = of_json(body::parse_long(bytes).await?)?;
+            (request, files, room)
         }
     };
     let name = request.options.filename.as_deref().unwrap_or("document");
     let name = with_extension(name, Format::Pdf);
     let disposition = request.options.disposition;
-    let job = job_of(request, files, app.config.render_timeout())?;
+    let job = job_of(request, files, app.config.render_timeout()).await?;
     let printed = app.chromium.print(job).await;
     let outcome = printed
         .as_ref()
@@ -140,7 +138,7 @@ pub(crate) async fn create_html_render(
     Ok(response)
 }
 
-type Files = BTreeMap<String, File>;
+type Files = BTreeMap<String, SpooledFile>;
 
 fn of_json(mut request: HtmlRequest) -> Result<(HtmlRequest, Files), Problem> {
     let mut files = Files::new();
@@ -151,35 +149,38 @@ fn of_json(mut request: HtmlRequest) -> Result<(HtmlRequest, Files), Problem> {
             Problem::bad_request("request-invalid", detail)
         })?;
         let media_type = media_type_of(&name).to_owned();
-        let bytes = Bytes::from(bytes);
-        files.insert(name, File { media_type, bytes });
+        let content = Content::Held(bytes.into());
+        let file = SpooledFile {
+            media_type,
+            content,
+        };
+        files.insert(name, file);
     }
     Ok((request, files))
 }
 
-fn of_form(fields: Vec<multipart::Field>) -> Result<(HtmlRequest, Files), Problem> {
+async fn of_form(fields: Vec<multipart::Field>) -> Result<(HtmlRequest, Files), Problem> {
     let mut request = HtmlRequest::default();
     let mut html = None;
     let mut files = Files::new();
     for field in fields {
         let file_name = field.file_name.as_deref().unwrap_or_default();
         match (field.name.as_str(), file_name) {
-            ("html", _) | (_, "index.html") => html = Some(field.text()?.to_owned()),
-            ("css", "") => request.css = Some(field.text()?.to_owned()),
-            ("header", _) | (_, "header.html") => request.header = Some(field.text()?.to_owned()),
-            ("footer", _) | (_, "footer.html") => request.footer = Some(field.text()?.to_owned()),
+            ("html", _) | (_, "index.html") => html = Some(field.text().await?),
+            ("css", "") => request.css = Some(field.text().await?),
+            ("header", _) | (_, "header.html") => request.header = Some(field.text().await?),
+            ("footer", _) | (_, "footer.html") => request.footer = Some(field.text().await?),
             ("options", _) => {
-                request.options = serde_json::from_slice(&field.bytes)
+                request.options = serde_json::from_str(&field.text().await?)
                     .map_err(|error| body::problem(&error, "`options`"))?;
             }
             (_, name) if !name.is_empty() => {
                 let known = field
                     .media_type
                     .filter(|kind| kind != "application/octet-stream");
-                let file = File {
+                let file = SpooledFile {
                     media_type: known.unwrap_or_else(|| media_type_of(name).to_owned()),
-                    // What is kept must not keep the whole form.
-                    bytes: Bytes::copy_from_slice(&field.bytes),
+                    content: field.content,
                 };
                 files.insert(name.to_owned(), file);
             }
@@ -197,7 +198,7 @@ fn of_form(fields: Vec<multipart::Field>) -> Result<(HtmlRequest, Files), Proble
     Ok((request, files))
 }
 
-fn job_of(request: HtmlRequest, files: Files, timeout: Duration) -> Result<Job, Problem> {
+async fn job_of(request: HtmlRequest, files: Files, timeout: Duration) -> Result<Job, Problem> {
     let options = request.options;
     let wait = wait_of(&options);
     let page = PageOptions {
@@ -213,12 +214,10 @@ fn job_of(request: HtmlRequest, files: Files, timeout: Duration) -> Result<Job, 
         request.header.unwrap_or_default(),
         request.footer.unwrap_or_default(),
     )?);
-    let key = platen_engine::key_of(&html, &files, &output);
+    let files = Arc::new(Beside(files));
+    let key = files.key(&html, &output).await?;
     Ok(Job {
-        source: Source::Document {
-            html,
-            files: Arc::new(files),
-        },
+        source: Source::Document { html, files },
         page,
         output,
         lane: Lane::Batch,

@@ -1,6 +1,7 @@
 //! Documents over HTTP.
 
 pub(crate) mod batch;
+pub(crate) mod beside;
 pub(crate) mod html;
 pub(crate) mod job;
 mod package;

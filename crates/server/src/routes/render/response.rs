@@ -5,9 +5,7 @@ use std::{fmt::Write, time::Duration};
 use axum::{body::Body, response::Response};
 use hyper::{
     StatusCode,
-    header::{
-        CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, HeaderName, HeaderValue, TRAILER,
-    },
+    header::{CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, HeaderName, HeaderValue, TRAILER},
 };
 use platen_engine::{Diagnostic, Format};
 use serde_json::Value as Json;
