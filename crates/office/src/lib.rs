@@ -20,7 +20,10 @@ mod soffice;
 mod stable;
 mod zip_directory;
 
-pub use platen_pool::{Isolation, Lane, Launcher, Plain, Snapshot, StartError, detect_launcher};
+pub use platen_pool::{
+    Chosen, Demand, Isolation, Lane, Launcher, NoWalls, Plain, Snapshot, StartError,
+    choose_launcher, detect_launcher,
+};
 pub use platen_urp::Phases;
 
 pub use self::{

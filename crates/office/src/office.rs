@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use platen_pool::{Attempt, JobError, Key, Launcher, Pool, Request, Snapshot};
+use platen_pool::{Attempt, Isolation, JobError, Key, Launcher, Pool, Request, Snapshot};
 use platen_urp::{Conversion, Input, Output, Phases, Property};
 use sha2::{Digest, Sha256};
 
@@ -30,8 +30,8 @@ pub struct Status {
     pub version: Option<String>,
     /// Numbers of the pool.
     pub pool: Snapshot,
-    /// Whether its processes have no network.
-    pub network_is_cut: bool,
+    /// What its processes cannot reach.
+    pub isolation: Isolation,
 }
 
 /// A converter of documents: a pool of LibreOffice processes.
@@ -104,7 +104,7 @@ impl Office {
         Status {
             version: self.pool.kind().version(),
             pool: self.pool.snapshot(),
-            network_is_cut: self.pool.isolation().network,
+            isolation: self.pool.isolation(),
         }
     }
 

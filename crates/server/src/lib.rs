@@ -32,6 +32,8 @@ mod templates;
 mod webhook;
 
 pub use self::{
-    config::{Config, ConfigError, LogFormat, LogLevel, SETTINGS, Setting, Settings},
+    config::{
+        ChildIsolation, Config, ConfigError, LogFormat, LogLevel, SETTINGS, Setting, Settings,
+    },
     server::{Error, Server, serve},
 };

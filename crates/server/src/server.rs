@@ -6,14 +6,17 @@ use std::{
     time::{Duration, Instant},
 };
 
-use platen_engine::{Engine, FontSettings, Format, RenderOptions};
+use platen_engine::{
+    Engine, FontSettings, Format, RenderOptions,
+    browser::{NoWalls, choose_launcher},
+};
 use platen_storage::SqliteStore;
 use serde_json::Value as Json;
 use tokio::{net::TcpListener, sync::watch};
 
 use crate::{
     app::App,
-    config::{Config, LogLevel},
+    config::{ChildIsolation, Config, LogLevel},
     connection,
     log::Log,
     problem::chain,
@@ -43,6 +46,9 @@ pub enum Error {
     /// Another service uses the data folder.
     #[error("the data folder `{0}` is in use by another service")]
     InUse(String),
+    /// `CHILD_ISOLATION` demands what this machine does not allow.
+    #[error("CHILD_ISOLATION is `required`")]
+    Isolation(#[from] NoWalls),
     /// A thread or a signal handler cannot be had.
     #[error("the system gives no thread or signal")]
     System(#[from] std::io::Error),
@@ -80,6 +86,7 @@ impl Server {
             let message = "no API key is set: everybody on this machine may do everything";
             app.log.event(LogLevel::Warn, message, &[]);
         }
+        isolate(&app).await?;
         Ok(Self {
             app: Arc::new(app),
             listener,
@@ -145,6 +152,24 @@ impl Server {
         let log = app.log.clone();
         let _ = tokio::task::spawn_blocking(move || log.flush()).await;
     }
+}
+
+/// Finds out how well LibreOffice and Chromium can be shut in, and says it.
+async fn isolate(app: &App) -> Result<(), Error> {
+    let demand = app.config.child_isolation;
+    let chosen = choose_launcher(demand.into()).await?;
+    let isolation = chosen.launcher.isolation();
+    let level = match (isolation.files, demand) {
+        (false, ChildIsolation::Auto) => LogLevel::Warn,
+        _ => LogLevel::Info,
+    };
+    let fields = [
+        ("level", Json::from(isolation.name())),
+        ("reason", chosen.reason.into()),
+    ];
+    let message = "isolation of LibreOffice and Chromium";
+    app.log.event(level, message, &fields);
+    Ok(())
 }
 
 fn open(config: Config, log: Log) -> Result<App, Error> {

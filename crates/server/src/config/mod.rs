@@ -13,7 +13,7 @@ use serde::Serialize;
 
 pub use self::{
     settings::{SETTINGS, Setting, Settings},
-    value::{LogFormat, LogLevel},
+    value::{ChildIsolation, LogFormat, LogLevel},
 };
 
 /// Why the service cannot be set up.
@@ -113,6 +113,8 @@ pub struct Config {
     pub office_timeout_ms: u64,
     /// Largest document to convert.
     pub office_max_body_bytes: u64,
+    /// How much LibreOffice and Chromium are shut in.
+    pub child_isolation: ChildIsolation,
     /// Chromium's program; the first that is installed where absent.
     pub chromium_path: Option<PathBuf>,
     /// Starts Chromium with the service.
@@ -199,6 +201,7 @@ impl Config {
             office_slots: settings.office_slots.unwrap_or(cores).max(1),
             office_timeout_ms: settings.office_timeout_ms.unwrap_or(120_000),
             office_max_body_bytes: settings.office_max_body_bytes.unwrap_or(256 << 20),
+            child_isolation: settings.child_isolation.unwrap_or_default(),
             chromium_path: settings.chromium_path,
             chromium_warm: settings.chromium_warm.unwrap_or(false),
             chromium_spare_pages: settings.chromium_spare_pages.unwrap_or(2),

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::{
     ConfigError,
-    value::{FromVariable, LogFormat, LogLevel},
+    value::{ChildIsolation, FromVariable, LogFormat, LogLevel},
 };
 
 /// Names of a setting.
@@ -93,6 +93,7 @@ settings! {
     office_slots: u32 = "OFFICE_SLOTS", "Conversions at once, a LibreOffice each; cores.";
     office_timeout_ms: u64 = "OFFICE_TIMEOUT_MS", "Deadline of a conversion with its wait; 120000.";
     office_max_body_bytes: u64 = "OFFICE_MAX_BODY_BYTES", "Largest document to convert; 256 MiB.";
+    child_isolation: ChildIsolation = "CHILD_ISOLATION", "auto, required or off: LibreOffice and Chromium behind walls; auto.";
     chromium_path: PathBuf = "CHROMIUM_PATH", "Chromium's program; the first that is installed.";
     chromium_warm: bool = "CHROMIUM_WARM", "Starts Chromium with the service, not with the first page of HTML; false.";
     chromium_spare_pages: u32 = "CHROMIUM_SPARE_PAGES", "Pages that Chromium has ready ahead of need; 2.";
