@@ -22,7 +22,7 @@ mod zip_directory;
 
 pub use platen_pool::{
     Chosen, Demand, Isolation, Lane, Launcher, NoWalls, Plain, Snapshot, StartError,
-    choose_launcher, detect_launcher,
+    announce_walls, choose_launcher, detect_launcher,
 };
 pub use platen_urp::Phases;
 
@@ -34,5 +34,6 @@ pub use self::{
     job::{Body, Document, Job, Source, Times},
     office::{Office, Status},
     options::{OPTIONS, Options, Shape, Spec},
+    profile::profile_settings,
     program::{INSTALL_HINT, Installation, find_libreoffice},
 };
