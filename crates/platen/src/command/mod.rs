@@ -7,6 +7,7 @@ mod demo;
 mod doctor;
 mod flow;
 mod fonts;
+mod isolation;
 mod merge;
 mod render;
 mod render_html;
