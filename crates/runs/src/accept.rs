@@ -4,6 +4,7 @@ use std::{sync::Arc, time::Instant};
 
 use platen_engine::flow::{Entry, Record};
 use platen_storage::runs::{Accepted, Lane, NewRun, Queued};
+use serde_json::Value as Json;
 use sha2::{Digest, Sha256};
 use tokio::sync::oneshot;
 
@@ -24,8 +25,8 @@ pub struct Request {
     pub lane: Lane,
     /// The payload of the trigger, JSON.
     pub trigger: Arc<[u8]>,
-    /// Key by which the same request is known again.
-    pub idempotency_key: Option<String>,
+    /// Key by which the same request is known again, and what makes it the same.
+    pub idempotency: Option<(String, Json)>,
     /// How long it may wait for a slot, in milliseconds.
     pub patience_ms: Option<u64>,
     /// When it came.
@@ -166,13 +167,10 @@ impl Dispatcher {
 
     fn row(&self, request: &Request, id: &str, token: &str, now_ms: u64) -> NewRun {
         let flow = &request.flow;
-        let hash = || {
-            let mut hash = Sha256::new();
-            hash.update(flow.hash.as_bytes());
-            hash.update(&request.trigger);
-            hash.finalize().to_vec()
-        };
-        let idempotency = request.idempotency_key.clone().map(|key| (key, hash()));
+        let idempotency = request.idempotency.as_ref().map(|(key, same)| {
+            let hash = Sha256::digest(same.to_string().as_bytes());
+            (key.clone(), hash.to_vec())
+        });
         NewRun {
             id: id.to_owned(),
             flow: flow.loaded.flow().key.clone(),

@@ -52,6 +52,22 @@ struct State {
     ready: HashMap<(String, u32), Arc<Catalogued>>,
 }
 
+impl State {
+    fn set_limit(&mut self, flow: &Catalogued) {
+        let flow = flow.loaded.flow();
+        match (flow.concurrency, self.limits.get_mut(&flow.key)) {
+            (Some(limit), Some(known)) => *known = limit.max(1),
+            (Some(limit), None) => {
+                self.limits.insert(flow.key.clone(), limit.max(1));
+            }
+            (None, Some(_)) => {
+                self.limits.remove(&flow.key);
+            }
+            (None, None) => {}
+        }
+    }
+}
+
 /// All flows.
 pub(crate) struct Catalogue {
     store: Arc<dyn DocumentStore>,
@@ -76,7 +92,6 @@ impl Catalogue {
             Some(version) => state.published.insert(flow.to_owned(), version),
             None => state.published.remove(flow),
         };
-        state.limits.remove(flow);
     }
 
     pub fn published(&self, flow: &str) -> Option<u32> {
@@ -111,8 +126,12 @@ impl Catalogue {
     /// A version of a flow.
     pub async fn get(&self, flow: &str, version: u32) -> Result<Arc<Catalogued>, Error> {
         let key = (flow.to_owned(), version);
-        if let Some(ready) = self.state().ready.get(&key) {
-            return Ok(Arc::clone(ready));
+        {
+            let mut state = self.state();
+            if let Some(ready) = state.ready.get(&key).cloned() {
+                state.set_limit(&ready);
+                return Ok(ready);
+            }
         }
         let stored = self.store.get(flow.to_owned(), Some(version)).await?;
         let read = tokio::task::spawn_blocking(move || Catalogued::read(stored.source, version));
@@ -122,10 +141,7 @@ impl Catalogue {
         if state.ready.len() >= MAX_READY {
             state.ready.clear();
         }
-        match flow.loaded.flow().concurrency {
-            Some(limit) => state.limits.insert(key.0.clone(), limit.max(1)),
-            None => state.limits.remove(&key.0),
-        };
+        state.set_limit(&flow);
         state.ready.insert(key, Arc::clone(&flow));
         Ok(flow)
     }

@@ -26,11 +26,7 @@ pub(crate) const MAX_KNOWN_FLOWS: usize = 200;
 
 /// From app to worker.
 #[derive(Debug, Serialize, Deserialize)]
-#[serde(
-    tag = "type",
-    rename_all = "camelCase",
-    rename_all_fields = "camelCase"
-)]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum ToWorker {
     /// The worker is taken.
     Welcome {
@@ -109,11 +105,7 @@ pub struct Assign {
 
 /// From worker to app.
 #[derive(Debug, Serialize, Deserialize)]
-#[serde(
-    tag = "type",
-    rename_all = "camelCase",
-    rename_all_fields = "camelCase"
-)]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum ToApp {
     /// A worker would like to have runs.
     Hello {
@@ -169,11 +161,7 @@ pub struct WriteFrame {
 
 /// What is changed.
 #[derive(Debug, Serialize, Deserialize)]
-#[serde(
-    tag = "type",
-    rename_all = "camelCase",
-    rename_all_fields = "camelCase"
-)]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Change {
     /// Nothing but the journal.
     Append,

@@ -82,7 +82,7 @@ async fn start(dispatcher: &Dispatcher, flow: &Arc<Catalogued>, trigger: &Json, 
         flow: Arc::clone(flow),
         lane: Lane::Async,
         trigger: Arc::from(trigger.to_string().into_bytes()),
-        idempotency_key: Some(key),
+        idempotency: Some((key, Json::Null)),
         patience_ms: None,
         arrived: Instant::now(),
     };

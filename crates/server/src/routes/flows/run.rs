@@ -71,7 +71,7 @@ pub(crate) async fn create_run(
         flow,
         lane: Lane::Async,
         trigger: Arc::from(trigger.to_string().into_bytes()),
-        idempotency_key: idempotency_key(&headers)?,
+        idempotency: idempotency_key(&headers)?.map(|key| (key, trigger)),
         patience_ms: None,
         arrived,
     };

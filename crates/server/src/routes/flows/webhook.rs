@@ -160,17 +160,18 @@ async fn accept(
             ..Problem::mistakes(mistakes)
         });
     }
-    let trigger = json!({
-        "body": content,
-        "headers": visible(headers),
-        "query": query.iter().cloned().map(|(name, value)| (name, value.into())).collect::<Map<_, _>>(),
-    });
+    let fields = query.iter().cloned();
+    let fields: Map<String, Json> = fields.map(|(name, value)| (name, value.into())).collect();
+    // Proxies and clients change headers between two tries.
+    let same = json!({"body": content, "query": fields});
+    let mut trigger = same.clone();
+    trigger["headers"] = Json::Object(visible(headers));
     let patience_ms = (lane == Lane::Sync).then_some(app.config.flow_timeout_ms);
     let request = Request {
         flow,
         lane,
         trigger: Arc::from(trigger.to_string().into_bytes()),
-        idempotency_key: idempotency_key(headers)?,
+        idempotency: idempotency_key(headers)?.map(|key| (key, same)),
         patience_ms,
         arrived,
     };
