@@ -24,4 +24,7 @@ if command -v chromium-headless-shell >/dev/null 2>&1 || command -v chromium >/d
     echo
     echo "## Beside headless Chromium, interleaved rounds, one at a time"
     python3 bench/chromium.py --platen "$platen" --rounds 5
+    echo
+    echo "## Pages of HTML by the pool of Chromium's pages"
+    "$platen" bench chromium -q
 fi

@@ -3,30 +3,13 @@
 #[allow(dead_code, reason = "each test uses what it needs")]
 mod process;
 
-use std::{fs::File, io::Write, path::Path};
-
-use process::{Service, has_libreoffice, is_missing, walk};
-use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
+use process::{Service, docx, has_libreoffice, is_missing, paragraphs};
+use zip::CompressionMethod;
 
 /// What a document has that nobody reads.
 const BALLAST_BYTES: usize = 200 << 20;
 /// What the service may hold more while it takes the document.
 const GROWTH_BYTES: u64 = 64 << 20;
-
-/// A document of Word with a part that nothing refers to.
-fn document(path: &Path) {
-    let mut writer = ZipWriter::new(File::create(path).unwrap());
-    let stored = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
-    let mut add = |name: &str, bytes: &[u8]| {
-        writer.start_file(name, stored).unwrap();
-        writer.write_all(bytes).unwrap();
-    };
-    add("[Content_Types].xml", br#"<?xml version="1.0" encoding="UTF-8"?><Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="bin" ContentType="application/octet-stream"/><Override PartName="/word/document.xml" ContentType="application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"/></Types>"#);
-    add("_rels/.rels", br#"<?xml version="1.0" encoding="UTF-8"?><Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="r1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" Target="word/document.xml"/></Relationships>"#);
-    add("word/document.xml", br#"<?xml version="1.0" encoding="UTF-8"?><w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body><w:p><w:r><w:t>Large</w:t></w:r></w:p></w:body></w:document>"#);
-    add("word/ballast.bin", &vec![7; BALLAST_BYTES]);
-    writer.finish().unwrap();
-}
 
 #[test]
 fn large_uploads_take_flat_memory_and_leave_nothing() {
@@ -39,7 +22,13 @@ fn large_uploads_take_flat_memory_and_leave_nothing() {
     service.wait_until("LibreOffice is warm", || !ready().is_empty());
     let folder = tempfile::tempdir().unwrap();
     let (small, large) = (folder.path().join("small"), folder.path().join("large"));
-    document(&large);
+    let ballast = vec![7; BALLAST_BYTES];
+    let document = docx(
+        &paragraphs(1, "Large"),
+        &[("word/ballast.bin", &ballast)],
+        CompressionMethod::Stored,
+    );
+    std::fs::write(&large, document).unwrap();
     std::fs::write(&small, "no document").unwrap();
     for path in ["/convert", "/forms/libreoffice/convert"] {
         // What the first request makes the service load is not the upload's.
@@ -55,9 +44,5 @@ fn large_uploads_take_flat_memory_and_leave_nothing() {
         service.send(path, &large, 100 << 20);
         service.wait_until("the broken upload is gone", || service.nameless() == 0);
     }
-    let jobs = walk(service.folder.path());
-    assert!(
-        jobs.iter().all(|name| !name.starts_with("job-")),
-        "{jobs:?}"
-    );
+    assert_eq!(service.job_files(), 0);
 }

@@ -4,6 +4,7 @@ use std::{
     io::Write as _,
     path::{Path, PathBuf},
     process::Stdio,
+    sync::atomic::{AtomicU16, Ordering},
     time::{Duration, Instant},
 };
 
@@ -264,9 +265,14 @@ impl Unoserver {
     }
 }
 
+/// Below those that the system gives to whoever asks for any, as unoserver takes some seconds to use it.
 fn free_port() -> Result<String, Failure> {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0")?;
-    Ok(listener.local_addr()?.port().to_string())
+    let is_free = |port: &u16| std::net::TcpListener::bind(("127.0.0.1", *port)).is_ok();
+    let first = 20_000 + u16::try_from(std::process::id() % 10_000)?;
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    let mut ports = (0..100).map(|_| first + NEXT.fetch_add(1, Ordering::Relaxed));
+    let port = ports.find(is_free).ok_or("no port is free")?;
+    Ok(port.to_string())
 }
 
 /// With the settings that the others have: indexes stay as they are.

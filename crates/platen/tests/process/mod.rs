@@ -125,16 +125,45 @@ impl Service {
         answer
     }
 
-    /// A document to PDF: the status.
+    /// A document to PDF: the status. `name` may have options behind it.
     pub fn convert(&self, name: &str, document: &[u8]) -> String {
+        status_of(&self.converted(name, document))
+    }
+
+    /// As [`Service::convert`]: all that comes back.
+    pub fn converted(&self, name: &str, document: &[u8]) -> Vec<u8> {
         let kind = "content-type: application/octet-stream\r\n";
-        let answer = self.post(&format!("/convert?filename={name}"), kind, document);
-        status_of(&answer)
+        self.post(&format!("/convert?filename={name}"), kind, document)
+    }
+
+    /// Processes that have ended and that it has not reaped.
+    pub fn zombies(&self) -> usize {
+        let parent = self.process.id().to_string();
+        let entries = std::fs::read_dir("/proc").unwrap().flatten();
+        let stats =
+            entries.filter_map(|entry| std::fs::read_to_string(entry.path().join("stat")).ok());
+        let is_ours = |stat: &String| {
+            let rest = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
+            let fields: Vec<&str> = rest.split_whitespace().collect();
+            fields.first() == Some(&"Z") && fields.get(1) == Some(&parent.as_str())
+        };
+        stats.filter(is_ours).count()
+    }
+
+    /// Files of jobs that are left.
+    pub fn job_files(&self) -> usize {
+        let names = walk(self.folder.path());
+        names.iter().filter(|name| name.starts_with("job-")).count()
     }
 
     /// A page to PDF: the status.
     pub fn print(&self, html: &str) -> String {
-        let body = serde_json::json!({ "html": html }).to_string();
+        self.print_with(html, serde_json::json!({}))
+    }
+
+    /// As [`Service::print`], with options.
+    pub fn print_with(&self, html: &str, options: serde_json::Value) -> String {
+        let body = serde_json::json!({ "html": html, "options": options }).to_string();
         let kind = "content-type: application/json\r\n";
         status_of(&self.post("/render/html-to-pdf", kind, body.as_bytes()))
     }
@@ -188,6 +217,31 @@ impl Service {
             .status();
         let _ = self.process.wait();
     }
+}
+
+/// A document of Word with this body, and parts besides.
+pub fn docx(body: &str, besides: &[(&str, &[u8])], method: zip::CompressionMethod) -> Vec<u8> {
+    let mut writer = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    let options = zip::write::SimpleFileOptions::default().compression_method(method);
+    let mut add = |name: &str, bytes: &[u8]| {
+        writer.start_file(name, options).unwrap();
+        writer.write_all(bytes).unwrap();
+    };
+    add("[Content_Types].xml", br#"<?xml version="1.0" encoding="UTF-8"?><Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="bin" ContentType="application/octet-stream"/><Override PartName="/word/document.xml" ContentType="application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"/></Types>"#);
+    add("_rels/.rels", br#"<?xml version="1.0" encoding="UTF-8"?><Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="r1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" Target="word/document.xml"/></Relationships>"#);
+    let document = format!(
+        r#"<?xml version="1.0" encoding="UTF-8"?><w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body>{body}</w:body></w:document>"#
+    );
+    add("word/document.xml", document.as_bytes());
+    for (name, bytes) in besides {
+        add(name, bytes);
+    }
+    writer.finish().unwrap().into_inner()
+}
+
+/// Paragraphs.
+pub fn paragraphs(count: usize, text: &str) -> String {
+    format!("<w:p><w:r><w:t>{text}</w:t></w:r></w:p>").repeat(count)
 }
 
 /// The status, and with a problem its code.

@@ -1,7 +1,7 @@
 //! Conversions with every kind of input and output.
 
 use bytes::Bytes;
-use platen_urp::{Conversion, Converted, Input, Output, Property, Transfer};
+use platen_urp::{Client, Conversion, Converted, Input, Options, Output, Property, Transfer};
 use tokio::io::AsyncReadExt;
 
 use crate::soffice::{Soffice, program};
@@ -45,6 +45,42 @@ fn import_of(flat: &str) -> &'static str {
 
 fn is_pdf(bytes: &[u8]) -> bool {
     bytes.starts_with(b"%PDF-") && bytes.ends_with(b"%%EOF\n") && bytes.len() > 3000
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_conversion_over_tcp() {
+    let Some(program) = program() else { return };
+    let soffice = Soffice::start(&program);
+    let address = format!("127.0.0.1:{}", soffice.port);
+    let mut connected = Client::connect_tcp(&address, Options::default()).await;
+    for _ in 0..600 {
+        if connected.is_ok() {
+            break;
+        }
+        // The pipe may be there a moment before the port.
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        connected = Client::connect_tcp(&address, Options::default()).await;
+    }
+    let client = connected.unwrap();
+    let docx = make(&client, FLAT, "MS Word 2007 XML").await;
+    for transfer in [Transfer::File, Transfer::Stream] {
+        let conversion = Conversion {
+            import_filter: Some("MS Word 2007 XML".to_owned()),
+            input: transfer,
+            output: transfer,
+            ..pdf()
+        };
+        let input = Input::Bytes(docx.clone());
+        let converted = client.convert(input, Output::Bytes, &conversion).await;
+        assert!(is_pdf(&converted.unwrap().bytes.unwrap()), "{transfer:?}");
+    }
+    assert!(
+        client
+            .version()
+            .await
+            .unwrap()
+            .starts_with(char::is_numeric)
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -15,6 +15,8 @@ pub struct Soffice {
     child: Child,
     pub folder: tempfile::TempDir,
     pub pipe: PathBuf,
+    /// The port on loopback that it accepts on, too.
+    pub port: u16,
     /// By which a second start with the same profile would find this one.
     second_pipe: PathBuf,
 }
@@ -59,6 +61,9 @@ impl Soffice {
         let hash = <md5::Md5 as md5::Digest>::digest(&units);
         let digits: String = hash.iter().map(|byte| format!("{byte:x}")).collect();
         let second_pipe = PathBuf::from(format!("/tmp/OSL_PIPE_{uid}_SingleOfficeIPC_{digits}"));
+        let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = free.local_addr().unwrap().port();
+        drop(free);
         let start = || {
             let profile = folder.path().join("profile");
             Command::new(program)
@@ -69,6 +74,7 @@ impl Soffice {
                     profile.display()
                 ))
                 .arg(format!("--accept=pipe,name={name};urp;"))
+                .arg(format!("--accept=socket,host=127.0.0.1,port={port};urp;"))
                 .env("TMPDIR", folder.path())
                 .process_group(0)
                 .stdout(Stdio::null())
@@ -90,6 +96,7 @@ impl Soffice {
             child,
             folder,
             pipe,
+            port,
             second_pipe,
         }
     }

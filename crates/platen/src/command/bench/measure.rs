@@ -160,7 +160,7 @@ impl Cell {
 }
 
 /// The value that `share` of the sorted values do not exceed; nearest rank.
-fn percentile(sorted: &[f64], share: f64) -> f64 {
+pub fn percentile(sorted: &[f64], share: f64) -> f64 {
     let rank = (share * sorted.len() as f64).ceil() as usize;
     sorted
         .get(rank.saturating_sub(1))

@@ -1,5 +1,6 @@
 //! `platen bench`: how fast this machine renders, in this process and over HTTP.
 
+mod chromium;
 mod client;
 mod flow;
 mod measure;
@@ -40,6 +41,8 @@ pub struct Arguments {
 enum Pack {
     /// Render the documents of the benchmark pack.
     Render(RenderArguments),
+    /// Print the pack's pages of HTML by Chromium.
+    Chromium(chromium::ChromiumArguments),
     /// Run a flow again and again, with a fresh sandbox for every code step.
     Flow(flow::FlowArguments),
 }
@@ -83,6 +86,7 @@ pub struct RenderArguments {
 pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, Failure> {
     let cells = match &arguments.pack {
         Pack::Render(render) => render_cells(render, output)?,
+        Pack::Chromium(chromium) => chromium::run(chromium, output)?,
         Pack::Flow(flow) => flow::run(flow)?,
     };
     if output.json {
