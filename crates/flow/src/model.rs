@@ -55,6 +55,9 @@ pub enum Kind {
 pub enum Trigger {
     /// A request to the flow's address: `trigger.body`, `trigger.headers`, `trigger.query`.
     Webhook {
+        /// Anybody who knows the address may start it; where false, the request needs an API key.
+        #[serde(default)]
+        open: bool,
         /// JSON Schema of the body.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         input_schema: Option<Json>,

@@ -9,13 +9,14 @@ use std::{
 };
 
 use platen_engine::Engine;
-use platen_storage::DocumentStore;
+use platen_storage::SqliteStore;
 use tokio::sync::Semaphore;
 
 use crate::{
     auth::Keys,
     chromium::Chromium,
-    config::Config,
+    config::{Config, ConfigError},
+    flows::Flows,
     lane::Slots,
     libreoffice::LibreOffice,
     log::Log,
@@ -29,8 +30,10 @@ use crate::{
 /// What all requests share.
 pub(crate) struct App {
     pub(crate) config: Config,
-    pub(crate) engine: Engine,
+    pub(crate) engine: Arc<Engine>,
     pub(crate) library: Library,
+    pub(crate) flow_library: Library,
+    pub(crate) flows: Flows,
     pub(crate) chromium: Chromium,
     pub(crate) libreoffice: LibreOffice,
     pub(crate) sandbox: Arc<Sandbox>,
@@ -52,19 +55,23 @@ impl App {
     pub(crate) fn new(
         mut config: Config,
         engine: Engine,
-        store: Arc<dyn DocumentStore>,
+        store: &SqliteStore,
         log: Log,
         lock: File,
-    ) -> Self {
+    ) -> Result<Self, ConfigError> {
         let metrics = Arc::new(Metrics::default());
         let keys = Keys::new(&config);
         // From here on only their hashes are in memory.
         config.api_key_admin.clear();
         config.api_key_render.clear();
         config.metrics_token = None;
-        Self {
-            engine,
-            library: Library::new(store, &config, Arc::clone(&metrics)),
+        config.worker_token = None;
+        let flows = Flows::new(store, &config)?;
+        Ok(Self {
+            engine: Arc::new(engine),
+            library: Library::new(store.templates(), &config, Arc::clone(&metrics)),
+            flow_library: Library::new(store.flows(), &config, Arc::clone(&metrics)),
+            flows,
             chromium: Chromium::new(&config),
             libreoffice: LibreOffice::new(&config),
             sandbox: Arc::new(Sandbox::new(&config)),
@@ -80,7 +87,7 @@ impl App {
             draining: AtomicBool::new(false),
             _lock: lock,
             config,
-        }
+        })
     }
 
     pub(crate) fn set_warm(&self) {

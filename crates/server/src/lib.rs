@@ -12,6 +12,7 @@ mod compression;
 mod config;
 mod connection;
 mod cors;
+mod flows;
 mod lane;
 mod libreoffice;
 mod log;

@@ -13,7 +13,7 @@ use tokio::{net::TcpListener, sync::watch};
 
 use crate::{
     app::App,
-    config::{Config, LogLevel, RenderIsolation},
+    config::{Config, ConfigError, LogLevel, RenderIsolation},
     connection,
     log::Log,
     problem::chain,
@@ -46,6 +46,9 @@ pub enum Error {
     /// Documents are to be made in sandboxes, and there are none.
     #[error("documents cannot be made in sandboxes, as RENDER_ISOLATION=jail says")]
     Isolation(#[source] platen_engine::jail::Error),
+    /// A setting cannot be used.
+    #[error("a setting cannot be used")]
+    Config(#[source] ConfigError),
     /// A thread or a signal handler cannot be had.
     #[error("the system gives no thread or signal")]
     System(#[from] std::io::Error),
@@ -120,6 +123,10 @@ impl Server {
             let app = Arc::clone(&app);
             tokio::spawn(async move { app.libreoffice.office().await.map(drop) });
         }
+        tokio::spawn({
+            let app = Arc::clone(&app);
+            async move { app.flows.start(&app).await }
+        });
         let (stop, stopped) = watch::channel(());
         let router = routes::router(Arc::clone(&app));
         let connections = connection::accept(Arc::clone(&app), self.listener, router, stopped);
@@ -139,6 +146,7 @@ impl Server {
             "the time for finishing is over; the rest is dropped"
         };
         app.log.event(LogLevel::Info, message, &[]);
+        app.flows.stop(bound.saturating_sub(begin.elapsed())).await;
         if !app
             .webhooks
             .drain(bound.saturating_sub(begin.elapsed()))
@@ -177,7 +185,7 @@ fn open(config: Config, log: Log) -> Result<App, Error> {
         );
         engine = engine.with_isolation(isolation);
     }
-    Ok(App::new(config, engine, store.templates(), log, lock))
+    App::new(config, engine, &store, log, lock).map_err(Error::Config)
 }
 
 async fn warm(app: Arc<App>) {

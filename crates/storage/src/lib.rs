@@ -9,6 +9,7 @@ pub mod records;
 pub use self::{
     error::Error,
     records::{
+        StoreFuture,
         documents::{
             DocumentPage, DocumentStore, DocumentSummary, NewVersion, StoredDocument, VersionInfo,
         },

@@ -2,13 +2,14 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use platen_document::Diagnostic;
+use platen_document::{Diagnostic, InputSchema};
 use platen_flow::{
     CompiledFlow, compile,
-    model::{Action, CodeLanguage, Flow, Step},
+    model::{Action, CodeLanguage, Flow, Step, Trigger},
     parse_flow,
 };
 use platen_script::{Language, Prepared, prepare};
+use serde_json::Value as Json;
 
 /// A flow that can run, with the code of its steps.
 #[derive(Debug)]
@@ -16,6 +17,8 @@ pub struct LoadedFlow {
     pub(super) compiled: Arc<CompiledFlow>,
     /// By the name of the step.
     pub(super) code: HashMap<String, Arc<Prepared>>,
+    /// Of what the trigger is given.
+    schema: Option<InputSchema>,
 }
 
 impl LoadedFlow {
@@ -23,6 +26,13 @@ impl LoadedFlow {
     #[must_use]
     pub fn flow(&self) -> &Flow {
         self.compiled.flow()
+    }
+
+    /// What is wrong with what the trigger is given.
+    #[must_use]
+    pub fn check(&self, input: &Json) -> Vec<Diagnostic> {
+        let schema = self.schema.as_ref();
+        schema.map_or_else(Vec::new, |schema| schema.check(input))
     }
 }
 
@@ -34,11 +44,33 @@ pub fn load_flow(source: &[u8]) -> Result<LoadedFlow, Vec<Diagnostic>> {
     let flow = parse_flow(source)?;
     let mut reader = CodeReader::default();
     reader.read(&flow.steps, "/steps");
-    let CodeReader { found, code } = reader;
+    let CodeReader { mut found, code } = reader;
+    let (Trigger::Webhook { input_schema, .. } | Trigger::Manual { input_schema }) = &flow.trigger
+    else {
+        return finish(flow, found, code, None);
+    };
+    let schema = input_schema.as_ref().map(InputSchema::new).transpose();
+    let schema = schema.unwrap_or_else(|mistake| {
+        found.push(Diagnostic {
+            path: format!("/trigger{}", mistake.path),
+            ..*mistake
+        });
+        None
+    });
+    finish(flow, found, code, schema)
+}
+
+fn finish(
+    flow: Flow,
+    found: Vec<Diagnostic>,
+    code: HashMap<String, Arc<Prepared>>,
+    schema: Option<InputSchema>,
+) -> Result<LoadedFlow, Vec<Diagnostic>> {
     match compile(flow) {
         Ok(compiled) if found.is_empty() => Ok(LoadedFlow {
             compiled: Arc::new(compiled),
             code,
+            schema,
         }),
         Ok(_) => Err(found),
         Err(mut mistakes) => {

@@ -26,6 +26,8 @@ pub struct RunOptions {
     pub trigger: Json,
     /// The run's number, in `run.id`.
     pub id: String,
+    /// Where a wait of the run can be ended from outside, `run.callback`.
+    pub callback: Option<String>,
     /// When the run began first, in seconds since 1970; now where absent.
     pub started_unix_seconds: Option<i64>,
     /// Cancels the run from outside.
@@ -61,7 +63,9 @@ impl FlowRunner {
         surroundings: &dyn Surroundings,
         journal: &mut dyn Journal,
     ) -> Result<Report, Stop> {
-        let run = json!({"id": options.id, "flow": flow.flow().key});
+        let run = json!({
+            "id": options.id, "flow": flow.flow().key, "callback": options.callback,
+        });
         let started = options
             .started_unix_seconds
             .unwrap_or_else(|| now().as_secs() as i64);

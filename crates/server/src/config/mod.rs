@@ -84,6 +84,29 @@ pub struct Config {
     pub max_connections: u32,
     /// Time that a shutdown waits for what was taken.
     pub shutdown_timeout_ms: u64,
+    /// Runs of flows at once in this process.
+    pub flow_slots: u32,
+    /// How long a request waits for the answer of a flow.
+    pub flow_timeout_ms: u64,
+    /// Runs that may wait while a request waits for them.
+    pub flow_sync_queue: u32,
+    /// Runs that may wait while nobody does.
+    pub flow_async_queue: u32,
+    /// A worker that is silent for so long loses its runs.
+    pub flow_lease_ms: u64,
+    /// Workers that may die of a run.
+    pub flow_max_deaths: u32,
+    /// How long runs that have ended are kept.
+    pub flow_retention_hours: u32,
+    /// Hosts that flows may reach.
+    pub flow_allowed_hosts: Vec<String>,
+    /// Those hosts may have private addresses, too.
+    pub flow_allow_private_addresses: bool,
+    /// TOML file of secrets.
+    pub flow_secrets_file: Option<PathBuf>,
+    /// Token that workers connect with.
+    #[serde(skip)]
+    pub worker_token: Option<String>,
     /// Origins that browsers may call from; `*` for all.
     pub cors_allowed_origins: Vec<String>,
     /// Compiled templates kept.
@@ -191,6 +214,17 @@ impl Config {
             body_timeout_ms: settings.body_timeout_ms.unwrap_or(60_000),
             max_connections: settings.max_connections.unwrap_or(2_048),
             shutdown_timeout_ms: settings.shutdown_timeout_ms.unwrap_or(30_000),
+            flow_slots: settings.flow_slots.unwrap_or(cores * 2),
+            flow_timeout_ms: settings.flow_timeout_ms.unwrap_or(30_000),
+            flow_sync_queue: settings.flow_sync_queue.unwrap_or(1_024),
+            flow_async_queue: settings.flow_async_queue.unwrap_or(100_000),
+            flow_lease_ms: settings.flow_lease_ms.unwrap_or(10_000),
+            flow_max_deaths: settings.flow_max_deaths.unwrap_or(2).max(1),
+            flow_retention_hours: settings.flow_retention_hours.unwrap_or(168),
+            flow_allowed_hosts: settings.flow_allowed_hosts.unwrap_or_default(),
+            flow_allow_private_addresses: settings.flow_allow_private_addresses.unwrap_or(false),
+            flow_secrets_file: settings.flow_secrets_file,
+            worker_token: settings.worker_token,
             cors_allowed_origins: settings.cors_allowed_origins.unwrap_or_default(),
             template_cache_max_items: settings.template_cache_max_items.unwrap_or(512),
             template_cache_max_bytes: settings.template_cache_max_bytes.unwrap_or(64 << 20),
@@ -255,6 +289,8 @@ impl Config {
             ("header_timeout_ms", self.header_timeout_ms),
             ("body_timeout_ms", self.body_timeout_ms),
             ("webhook_timeout_ms", self.webhook_timeout_ms),
+            ("flow_timeout_ms", self.flow_timeout_ms),
+            ("flow_lease_ms", self.flow_lease_ms),
             ("max_connections", u64::from(self.max_connections)),
             ("max_body_bytes", self.max_body_bytes),
         ];
@@ -297,6 +333,7 @@ impl Config {
             ("api_key_admin", self.api_key_admin.len()),
             ("api_key_render", self.api_key_render.len()),
             ("metrics_token", usize::from(self.metrics_token.is_some())),
+            ("worker_token", usize::from(self.worker_token.is_some())),
         ] {
             text.push_str(&format!("# {name}: {count} set, not shown\n"));
         }

@@ -118,6 +118,7 @@ pub(crate) async fn get_health_ready(State(app): State<Arc<App>>) -> Response {
     let checks = vec![
         check("engine", app.is_warm()),
         check("store", store),
+        check("flows", app.flows.is_started()),
         check("accepting", !app.is_draining()),
     ];
     let ready = checks.iter().all(|check| check.ok);

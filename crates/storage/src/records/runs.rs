@@ -79,6 +79,9 @@ pub trait RunStore: Send + Sync {
     /// [`crate::Error::NotFound`]; [`crate::Error::Ended`] where it is over.
     fn stop(&self, id: String, ending: Ending, now_ms: u64) -> StoreFuture<'_, RunState>;
 
+    /// Ends a run that is queued still; false where it is not.
+    fn expire(&self, id: String, ending: Ending, now_ms: u64) -> StoreFuture<'_, bool>;
+
     /// Adds `records` that came from outside, where `token` is the run's. The state after: a run that
     /// waited is queued.
     ///

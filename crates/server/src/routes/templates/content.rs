@@ -163,7 +163,7 @@ pub(crate) async fn get_template_schema(
 }
 
 /// The content of a version, or 304 where the client has it.
-pub(super) fn content(stored: StoredDocument, headers: &HeaderMap) -> Response {
+pub(in crate::routes) fn content(stored: StoredDocument, headers: &HeaderMap) -> Response {
     let info = stored.info;
     if is_known(headers, &info) {
         return not_modified(info.version);

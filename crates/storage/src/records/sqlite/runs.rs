@@ -21,7 +21,8 @@ pub(super) struct Runs {
     pub database: Arc<Database>,
 }
 
-const QUEUED: &str = "number, id, flow, lane, deadline_ms";
+/// A deadline matters only before a run has begun.
+const QUEUED: &str = "number, id, flow, lane, CASE WHEN started_ms IS NULL THEN deadline_ms END";
 const ALL: &str = "number, id, flow, lane, deadline_ms, version, definition, state, epoch, deaths, \
      worker, wake_ms, created_ms, started_ms, ended_ms, token, retry_of, trigger_payload, answer, ending";
 
@@ -377,6 +378,17 @@ impl RunStore for Runs {
             }
             end(transaction, run.number as i64, &ending, now_ms)?;
             Ok(run.state)
+        })
+    }
+
+    fn expire(&self, id: String, ending: Ending, now_ms: u64) -> StoreFuture<'_, bool> {
+        self.database.write(move |transaction| {
+            let run = find(transaction, &id)?;
+            if run.state != RunState::Queued {
+                return Ok(false);
+            }
+            end(transaction, run.number as i64, &ending, now_ms)?;
+            Ok(true)
         })
     }
 
