@@ -43,7 +43,10 @@ impl Chromium {
     ) -> Result<Arc<Self>, StartError> {
         let program = find_chromium(config.program.as_deref())?;
         let folder = spawner.folder()?;
-        let command = Command::new(program)
+        let installed = program.canonicalize().unwrap_or(program);
+        let command = Command::new(installed.clone())
+            .reads(installed.parent().unwrap_or(&installed))
+            .nests()
             .args(arguments(&folder.path().join("profile"), switches))
             .pipes(Pipes::ThreeAndFour)
             .limits(Limits::default());
@@ -198,7 +201,10 @@ pub struct Processes {
 pub(crate) struct Keeper {
     config: Config,
     current: tokio::sync::Mutex<Option<Arc<Chromium>>>,
+    is_root: bool,
     without_sandbox: AtomicBool,
+    /// Whether the last one that was started has its own sandbox.
+    sandboxed: AtomicBool,
     starts: AtomicU64,
     /// Why processes were replaced, in the order of [`PROCESS_REASONS`].
     replaced: [AtomicU64; PROCESS_REASONS.len()],
@@ -215,7 +221,9 @@ impl Keeper {
         Self {
             config,
             current: tokio::sync::Mutex::new(None),
-            without_sandbox: AtomicBool::new(is_root),
+            is_root,
+            without_sandbox: AtomicBool::new(false),
+            sandboxed: AtomicBool::new(!is_root),
             starts: AtomicU64::new(0),
             replaced: Default::default(),
             version: Mutex::new(None),
@@ -260,7 +268,8 @@ impl Keeper {
             };
             async move { Chromium::start(spawner, &self.config, &switches).await }
         };
-        let sandbox = !self.without_sandbox.load(Ordering::Relaxed);
+        let is_root = self.is_root && spawner.isolation().user().is_none();
+        let sandbox = !is_root && !self.without_sandbox.load(Ordering::Relaxed);
         let started = match start(sandbox).await {
             Err(StartError::Ended { stderr, .. }) if sandbox && stderr.contains("sandbox") => {
                 self.without_sandbox.store(true, Ordering::Relaxed);
@@ -269,6 +278,8 @@ impl Keeper {
             other => other,
         }?;
         self.starts.fetch_add(1, Ordering::Relaxed);
+        let sandboxed = sandbox && !self.without_sandbox.load(Ordering::Relaxed);
+        self.sandboxed.store(sandboxed, Ordering::Relaxed);
         let mut version = self.version.lock().unwrap_or_else(PoisonError::into_inner);
         *version = Some(started.version.clone());
         Ok(started)
@@ -307,8 +318,8 @@ impl Keeper {
         version.clone()
     }
 
-    /// Whether Chromium's own sandbox is used.
+    /// Whether Chromium's own sandbox is used, as far as it is known.
     pub(crate) fn sandbox(&self) -> bool {
-        !self.without_sandbox.load(Ordering::Relaxed)
+        self.sandboxed.load(Ordering::Relaxed)
     }
 }

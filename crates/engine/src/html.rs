@@ -181,7 +181,10 @@ impl Page {
             (file.name, File { media_type, bytes })
         });
         let own: BTreeMap<String, File> = own.collect();
-        let key = key_of(&document.html, &own, &output);
+        let named = own
+            .iter()
+            .map(|(name, file)| (name.as_str(), &file.bytes[..]));
+        let key = key_of(&document.html, named, &output);
         let host = FolderHost {
             folder: self.assets,
             now_unix_seconds: None,
@@ -209,7 +212,11 @@ fn pixels(inches: f64) -> u32 {
 
 /// What tells a page from others: a digest of its content, its files and what is made of it.
 #[must_use]
-pub fn key_of(html: &str, files: &BTreeMap<String, File>, output: &Output) -> Key {
+pub fn key_of<'a>(
+    html: &str,
+    files: impl IntoIterator<Item = (&'a str, &'a [u8])>,
+    output: &Output,
+) -> Key {
     let mut digest = Sha256::new();
     let mut add = |bytes: &[u8]| {
         digest.update((bytes.len() as u64).to_le_bytes());
@@ -218,7 +225,7 @@ pub fn key_of(html: &str, files: &BTreeMap<String, File>, output: &Output) -> Ke
     add(html.as_bytes());
     for (name, file) in files {
         add(name.as_bytes());
-        add(&file.bytes);
+        add(file);
     }
     add(format!("{output:?}").as_bytes());
     Key(digest.finalize().into())

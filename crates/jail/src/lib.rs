@@ -12,6 +12,7 @@ mod cell;
 mod cgroup;
 mod confine;
 mod control;
+pub mod enclosure;
 mod error;
 mod filter;
 mod frame;

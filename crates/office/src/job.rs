@@ -1,6 +1,6 @@
 //! A document to convert, and a converted one.
 
-use std::{fs::File, path::PathBuf, time::Duration};
+use std::{fs::File, path::PathBuf, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use platen_pool::Lane;
@@ -15,6 +15,8 @@ pub enum Source {
     Path(PathBuf),
     /// The document.
     Bytes(Bytes),
+    /// A file that need not have a name, and that nobody else reads meanwhile.
+    File(Arc<File>),
 }
 
 /// A document to convert.

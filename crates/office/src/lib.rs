@@ -8,6 +8,7 @@ mod config;
 mod detect;
 mod error;
 mod format;
+mod given;
 mod job;
 mod links;
 mod office;
@@ -19,7 +20,10 @@ mod soffice;
 mod stable;
 mod zip_directory;
 
-pub use platen_pool::{Isolation, Lane, Launcher, Plain, Snapshot, StartError, detect_launcher};
+pub use platen_pool::{
+    Chosen, Demand, Isolation, Lane, Launcher, NoWalls, Plain, Snapshot, StartError,
+    announce_walls, choose_launcher, detect_launcher,
+};
 pub use platen_urp::Phases;
 
 pub use self::{
@@ -30,5 +34,6 @@ pub use self::{
     job::{Body, Document, Job, Source, Times},
     office::{Office, Status},
     options::{OPTIONS, Options, Shape, Spec},
+    profile::profile_settings,
     program::{INSTALL_HINT, Installation, find_libreoffice},
 };

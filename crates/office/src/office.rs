@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use platen_pool::{Attempt, JobError, Key, Launcher, Pool, Request, Snapshot};
+use platen_pool::{Attempt, Isolation, JobError, Key, Launcher, Pool, Request, Snapshot};
 use platen_urp::{Conversion, Input, Output, Phases, Property};
 use sha2::{Digest, Sha256};
 
@@ -17,8 +17,8 @@ use crate::{
     detect::{Inspected, inspect},
     find_libreoffice,
     format::Target,
+    given::{self, Given},
     job::{Body, Document, Job, Source, Times},
-    links::Patch,
     soffice::{Soffice, Worker},
     stable,
 };
@@ -30,8 +30,8 @@ pub struct Status {
     pub version: Option<String>,
     /// Numbers of the pool.
     pub pool: Snapshot,
-    /// Whether its processes have no network.
-    pub network_is_cut: bool,
+    /// What its processes cannot reach.
+    pub isolation: Isolation,
 }
 
 /// A converter of documents: a pool of LibreOffice processes.
@@ -45,6 +45,9 @@ const MAX_STABLE_BYTES: u64 = 256 << 20;
 
 /// Results up to this are held in memory.
 const MAX_HELD_BYTES: u64 = 8 << 20;
+
+/// Larger documents are looked at off the threads of the runtime.
+const INLINE_BYTES: usize = 256 << 10;
 
 /// Left of the deadline for what comes after LibreOffice.
 const MARGIN: Duration = Duration::from_millis(100);
@@ -101,7 +104,7 @@ impl Office {
         Status {
             version: self.pool.kind().version(),
             pool: self.pool.snapshot(),
-            network_is_cut: self.pool.isolation().network,
+            isolation: self.pool.isolation(),
         }
     }
 
@@ -123,13 +126,13 @@ impl Office {
         let begin = Instant::now();
         self.installation()?;
         let (Inspected { detected, patch }, key) = match &job.source {
-            // A file may be slow; what is in memory is looked at in microseconds.
-            Source::Path(_) => {
+            Source::Bytes(bytes) if bytes.len() <= INLINE_BYTES => look(&job, &self.config)?,
+            // A file may be slow, and all of it is read.
+            _ => {
                 let (job, config) = (job.clone(), self.config.clone());
                 let looked = tokio::task::spawn_blocking(move || look(&job, &config)).await;
                 looked.map_err(|error| Error::Input(io::Error::other(error)))??
             }
-            Source::Bytes(_) => look(&job, &self.config)?,
         };
         let (filter, filter_options) = impossible(&detected, job.target)?;
         let mut times = Times {
@@ -156,7 +159,11 @@ impl Office {
             key: Some(key),
         };
         let limit = self.config.max_result_bytes;
-        let source = patched(&job.source, patch.as_ref()).await?;
+        let source = Given {
+            source: job.source.clone(),
+            patch: patch.map(Arc::new),
+            is_seen: !self.pool.isolation().files,
+        };
         let done = self.pool.run(request, |worker, attempt| {
             let (conversion, source) = (conversion.clone(), source.clone());
             let stem = job.name.as_deref().map(stem);
@@ -197,25 +204,23 @@ fn impossible(
     })
 }
 
-/// What the input is, and what tells it from others: its size, its first and its last bytes, the target, the options.
+/// What the input is, and what tells it from others: its content, the target, the options.
 fn look(job: &Job, config: &Config) -> Result<(Inspected, Key), Error> {
+    let name = job.name.as_deref();
     match &job.source {
         Source::Bytes(bytes) => {
             let size = bytes.len() as u64;
-            look_at(
-                &mut io::Cursor::new(bytes),
-                size,
-                job.name.as_deref(),
-                job,
-                config,
-            )
+            look_at(&mut io::Cursor::new(bytes), size, name, job, config)
+        }
+        Source::File(file) => {
+            let size = file.metadata().map_err(Error::Input)?.len();
+            look_at(&mut &**file, size, name, job, config)
         }
         Source::Path(path) => {
             let mut file = File::open(path).map_err(Error::Input)?;
             let size = file.metadata().map_err(Error::Input)?.len();
             let own = path.file_name().map(|it| it.to_string_lossy().into_owned());
-            let name = job.name.clone().or(own);
-            look_at(&mut file, size, name.as_deref(), job, config)
+            look_at(&mut file, size, name.or(own.as_deref()), job, config)
         }
     }
 }
@@ -227,35 +232,19 @@ fn look_at(
     job: &Job,
     config: &Config,
 ) -> Result<(Inspected, Key), Error> {
-    const PIECE: u64 = 64 * 1024;
     let inspected = inspect(file, size, name, config, job.options.repair)?;
     let mut hash = Sha256::new();
     hash.update(size.to_be_bytes());
     hash.update(format!("{:?} {:?}", job.target, job.options));
-    for at in [0, size.saturating_sub(PIECE)] {
-        let mut piece = Vec::new();
-        file.seek(io::SeekFrom::Start(at)).map_err(Error::Input)?;
-        let mut part = io::Read::take(&mut *file, PIECE);
-        let read = io::Read::read_to_end(&mut part, &mut piece);
-        read.map_err(Error::Input)?;
-        hash.update(&piece);
+    file.seek(io::SeekFrom::Start(0)).map_err(Error::Input)?;
+    let mut piece = vec![0; 64 << 10];
+    loop {
+        match file.read(&mut piece).map_err(Error::Input)? {
+            0 => break,
+            count => hash.update(&piece[..count]),
+        }
     }
     Ok((inspected, Key(hash.finalize().into())))
-}
-
-/// The source without its links; one that was patched is held in memory, as large as an input may be.
-async fn patched(source: &Source, patch: Option<&Patch>) -> Result<Source, Error> {
-    let Some(patch) = patch else {
-        return Ok(source.clone());
-    };
-    let keep = usize::try_from(patch.keep_bytes).unwrap_or(usize::MAX);
-    let mut bytes = match source {
-        Source::Bytes(bytes) => bytes.to_vec(),
-        Source::Path(path) => tokio::fs::read(path).await.map_err(Error::Input)?,
-    };
-    bytes.truncate(keep);
-    bytes.extend_from_slice(&patch.tail);
-    Ok(Source::Bytes(bytes.into()))
 }
 
 struct Done {
@@ -273,7 +262,7 @@ enum Failed {
 async fn run(
     worker: &mut Worker,
     attempt: Attempt,
-    source: Source,
+    given: Given,
     stem: Option<String>,
     mut conversion: Conversion,
     target: Target,
@@ -287,24 +276,8 @@ async fn run(
     let made = tokio::fs::create_dir(&folder).await;
     made.map_err(Failed::Output)?;
     let folder = RemoveOnDrop(folder);
-    // LibreOffice takes a document that has no place for one to be trusted, and loads what it links to.
-    let input = match source {
-        Source::Path(path) => match stem {
-            None => path,
-            Some(stem) => {
-                let named = folder.0.join(stem);
-                let linked = tokio::fs::symlink(&path, &named).await;
-                linked.map_err(Failed::Output)?;
-                named
-            }
-        },
-        Source::Bytes(bytes) => {
-            let path = folder.0.join(stem.as_deref().unwrap_or(NAMELESS));
-            let written = tokio::fs::write(&path, &bytes).await;
-            written.map_err(Failed::Output)?;
-            path
-        }
-    };
+    let input = given.place(&folder.0, stem.as_deref()).await;
+    let input = input.map_err(Failed::Output)?;
     let (input, output) = (Input::Path(input), Output::Path(result.clone()));
     let converted = worker.client.convert(input, output, &conversion).await;
     let taken = match converted {
@@ -330,16 +303,13 @@ impl Drop for RemoveOnDrop {
     }
 }
 
-/// Name of a document that has none.
-const NAMELESS: &str = "document";
-
 /// The name without its extension, which LibreOffice gives to the sheet of a CSV file; only what is harmless.
 fn stem(name: &str) -> String {
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
     let harmless = |it: &char| it.is_alphanumeric() || " -_".contains(*it);
     let stem: String = stem.chars().filter(harmless).take(60).collect();
     match stem.trim() {
-        "" => NAMELESS.to_owned(),
+        "" => given::NAMELESS.to_owned(),
         stem => stem.to_owned(),
     }
 }

@@ -123,8 +123,10 @@ pub(crate) struct Template {
     pub(crate) overlay: Option<PathBuf>,
 }
 
-/// Writes the settings of a profile.
-pub(crate) fn write_settings(profile: &Path, version: &str) -> io::Result<()> {
+/// The settings of a profile for a version of LibreOffice, with others besides (path, property,
+/// value), as `registrymodifications.xcu` has them.
+#[must_use]
+pub fn profile_settings(version: &str, besides: &[(&str, &str, &str)]) -> String {
     let mut text = String::from(concat!(
         r#"<?xml version="1.0" encoding="UTF-8"?>"#,
         r#"<oor:items xmlns:oor="http://openoffice.org/2001/registry" "#,
@@ -136,7 +138,7 @@ pub(crate) fn write_settings(profile: &Path, version: &str) -> io::Result<()> {
         "ooSetupLastVersion",
         version,
     );
-    for (path, name, value) in SETTINGS.iter().chain(std::iter::once(&last)) {
+    for (path, name, value) in SETTINGS.iter().chain([&last]).chain(besides) {
         // Writing to a string cannot fail.
         let _ = write!(
             text,
@@ -144,6 +146,12 @@ pub(crate) fn write_settings(profile: &Path, version: &str) -> io::Result<()> {
         );
     }
     text.push_str("</oor:items>");
+    text
+}
+
+/// Writes the settings of a profile.
+pub(crate) fn write_settings(profile: &Path, version: &str) -> io::Result<()> {
+    let text = profile_settings(version, &[]);
     fs::create_dir_all(profile.join("user"))?;
     fs::write(profile.join("user/registrymodifications.xcu"), text)
 }

@@ -41,9 +41,6 @@ pub(crate) struct Worker {
 /// How often a pipe that is not there yet is tried.
 const TRY_EVERY: Duration = Duration::from_millis(10);
 
-/// LibreOffice makes its pipes here, whatever the temporary folder is.
-const PIPE_FOLDER: &str = "/tmp";
-
 impl Soffice {
     pub(crate) fn new(config: Config) -> Self {
         Self {
@@ -90,7 +87,7 @@ async fn make_template(
     profile::write_settings(&made, &installation.version).map_err(failed)?;
     let overlay = profile::overlay(installation, &place.join("installation"));
     let overlay = overlay.map_err(failed)?;
-    let launch = Launch::new(&folder, made.clone(), overlay.as_deref());
+    let launch = Launch::new(spawner, &folder, made.clone(), overlay.as_deref());
     let process = spawner.spawn(launch.command(installation), folder)?;
     let handle = process.handle().clone();
     let ready = async {
@@ -119,12 +116,16 @@ struct Launch {
 }
 
 impl Launch {
-    fn new(folder: &Folder, profile: PathBuf, overlay: Option<&Path>) -> Self {
+    fn new(spawner: &Spawner, folder: &Folder, profile: PathBuf, overlay: Option<&Path>) -> Self {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let name = format!("platen-{}-{number}", std::process::id());
-        let user = std::fs::metadata(folder.path()).map_or(0, |data| data.uid());
-        let pipe = |name: &str| PathBuf::from(format!("{PIPE_FOLDER}/OSL_PIPE_{user}_{name}"));
+        let isolation = spawner.isolation();
+        let own = || std::fs::metadata(folder.path()).map_or(0, |data| data.uid());
+        let user = isolation.user().unwrap_or_else(own);
+        // LibreOffice makes its pipes there, whatever the temporary folder is.
+        let tmp = isolation.tmp(folder.path());
+        let pipe = |name: &str| tmp.join(format!("OSL_PIPE_{user}_{name}"));
         let own = pipe(&single_instance(&profile));
         let pipe = pipe(&name);
         Self {
@@ -147,9 +148,11 @@ impl Launch {
             .args(["--norestore", "--nofirststartwizard", "--nolockcheck"])
             .arg(format!("--accept=pipe,name={};urp;", self.name))
             .arg(url("UserInstallation", &self.profile))
-            .env("SAL_USE_VCLPLUGIN", "svp");
+            .env("SAL_USE_VCLPLUGIN", "svp")
+            .reads(installation.root())
+            .writes(&self.profile);
         match &self.overlay {
-            Some(overlay) => command.arg(url("BRAND_BASE_DIR", overlay)),
+            Some(overlay) => command.arg(url("BRAND_BASE_DIR", overlay)).reads(overlay),
             None => command,
         }
     }
@@ -209,7 +212,7 @@ impl Kind for Soffice {
         let folder = spawner.folder()?;
         let path = folder.path().to_owned();
         let profile = path.join("profile");
-        let launch = Launch::new(&folder, profile, template.overlay.as_deref());
+        let launch = Launch::new(spawner, &folder, profile, template.overlay.as_deref());
         let copied = profile::copy(&template.profile, &launch.profile);
         copied.map_err(|source| StartError::Folder {
             path: path.clone(),

@@ -5,7 +5,7 @@ mod command;
 mod progress;
 mod report;
 
-use std::process::ExitCode;
+use std::{ffi::OsString, process::ExitCode};
 
 use clap::Parser;
 
@@ -37,6 +37,7 @@ fn main() -> ExitCode {
     if let Some(code) = sandbox() {
         return code;
     }
+    platen_engine::browser::announce_walls();
     let arguments = Arguments::parse();
     let output = arguments.output;
     match arguments.command.run(output) {
@@ -45,23 +46,28 @@ fn main() -> ExitCode {
     }
 }
 
-/// Is the sandbox server, where this process was started as one: before anything makes a thread.
+/// Is the sandbox server, or puts an outside program behind walls, where this process was started as
+/// one of them: before anything makes a thread.
 fn sandbox() -> Option<ExitCode> {
-    let arguments: Vec<String> = std::env::args_os()
-        .map(|argument| argument.to_string_lossy().into_owned())
-        .collect();
+    let arguments: Vec<OsString> = std::env::args_os().collect();
     let [_, mark, kind, rest @ ..] = arguments.as_slice() else {
         return None;
     };
     if mark != platen_jail::MARK {
         return None;
     }
-    let code = match kind.as_str() {
+    let words = || -> Vec<String> {
+        let words = rest.iter().map(|text| text.to_string_lossy().into_owned());
+        words.collect()
+    };
+    let kind = kind.to_string_lossy();
+    let code = match &*kind {
+        platen_jail::enclosure::KIND => platen_jail::enclosure::serve(rest),
         platen_script::KIND => {
-            platen_jail::serve(rest, &mut platen_script::ScriptWorker::default())
+            platen_jail::serve(&words(), &mut platen_script::ScriptWorker::default())
         }
         other => match platen_engine::RenderWorker::of_kind(other) {
-            Some(mut worker) => platen_jail::serve(rest, &mut worker),
+            Some(mut worker) => platen_jail::serve(&words(), &mut worker),
             None => 2,
         },
     };

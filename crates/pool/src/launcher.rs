@@ -1,15 +1,25 @@
 //! How a program is started: as it is, or wrapped so that it sees less of the machine.
 
-use std::{ffi::OsString, process::Stdio, time::Duration};
+use std::{
+    ffi::OsString,
+    path::{Path, PathBuf},
+    process::Stdio,
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
 
-use tokio::process::Command as TokioCommand;
+use platen_jail::enclosure::{self, Finding};
+use tokio::{process::Command as TokioCommand, sync::OnceCell};
 
 use crate::process::Command;
 
 /// Wraps a command before it is started. A jail is one of these.
 pub trait Launcher: Send + Sync + std::fmt::Debug + 'static {
-    /// The command that starts `command` within the launcher's walls.
-    fn wrap(&self, command: Command) -> Command;
+    /// The command that starts `command` within the launcher's walls. `folder` is the child's own.
+    fn wrap(&self, command: Command, folder: &Path) -> Command;
 
     /// What the walls keep out.
     fn isolation(&self) -> Isolation;
@@ -20,6 +30,35 @@ pub trait Launcher: Send + Sync + std::fmt::Debug + 'static {
 pub struct Isolation {
     /// Children have no network, not even loopback.
     pub network: bool,
+    /// Children see no files but programs, libraries, fonts and their own folder.
+    pub files: bool,
+}
+
+impl Isolation {
+    /// The folder that is `/tmp` for a child whose own folder this is.
+    #[must_use]
+    pub fn tmp(&self, folder: &Path) -> PathBuf {
+        match self.files {
+            true => folder.join(enclosure::TMP),
+            false => "/tmp".into(),
+        }
+    }
+
+    /// The user that a child takes itself for, where that is another than this process has.
+    #[must_use]
+    pub fn user(&self) -> Option<u32> {
+        self.files.then_some(enclosure::USER)
+    }
+
+    /// A name for logs and metrics.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match (self.files, self.network) {
+            (true, _) => "full",
+            (false, true) => "network",
+            (false, false) => "none",
+        }
+    }
 }
 
 /// Starts programs as they are.
@@ -27,7 +66,7 @@ pub struct Isolation {
 pub struct Plain;
 
 impl Launcher for Plain {
-    fn wrap(&self, command: Command) -> Command {
+    fn wrap(&self, command: Command, _: &Path) -> Command {
         command
     }
 
@@ -61,19 +100,167 @@ impl Unshare {
 }
 
 impl Launcher for Unshare {
-    fn wrap(&self, command: Command) -> Command {
+    fn wrap(&self, command: Command, _: &Path) -> Command {
         command.behind(&self.program, Self::ARGUMENTS)
     }
 
     fn isolation(&self) -> Isolation {
-        Isolation { network: true }
+        Isolation {
+            network: true,
+            files: false,
+        }
     }
 }
 
-/// The best launcher that works on this machine.
-pub async fn detect_launcher() -> std::sync::Arc<dyn Launcher> {
+/// Starts programs behind walls of their own ([`enclosure`]).
+#[derive(Clone, Debug)]
+pub struct Enclosure {
+    program: PathBuf,
+}
+
+impl Enclosure {
+    /// The launcher, where an attempt shows that this machine allows it; why not, otherwise.
+    /// `program` calls [`enclosure::serve`] where its arguments ask for it.
+    ///
+    /// # Errors
+    /// What failed, or got through.
+    pub async fn detect(program: &Path) -> Result<Self, String> {
+        let path = program.to_owned();
+        let attempt = tokio::task::spawn_blocking(move || {
+            let (folder, within) = attempt_folder()?;
+            let secret = folder.join("secret");
+            let found = std::fs::write(&secret, "secret")
+                .and_then(|()| enclosure::attempt(&path, &within, &secret));
+            let _ = std::fs::remove_dir_all(&folder);
+            found
+        });
+        match attempt.await.map_err(std::io::Error::other).flatten() {
+            Ok(Finding::Held) => Ok(Self {
+                program: program.to_owned(),
+            }),
+            Ok(Finding::Failed(why)) => Err(why),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+}
+
+fn attempt_folder() -> std::io::Result<(PathBuf, PathBuf)> {
+    static NUMBER: AtomicU64 = AtomicU64::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let (pid, started) = (std::process::id(), crate::table::start_ticks());
+    let folder = std::env::temp_dir().join(format!("platen-attempt-{pid}-{started}-{number}"));
+    let within = folder.join("own");
+    std::fs::create_dir(&folder)?;
+    std::fs::create_dir(&within)?;
+    Ok((folder, within))
+}
+
+impl Launcher for Enclosure {
+    fn wrap(&self, command: Command, folder: &Path) -> Command {
+        let arguments = command.walls(folder).arguments();
+        command.behind(&self.program, arguments)
+    }
+
+    fn isolation(&self) -> Isolation {
+        Isolation {
+            network: true,
+            files: true,
+        }
+    }
+}
+
+/// How much children are to be shut in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Demand {
+    /// As well as the machine allows.
+    #[default]
+    Auto,
+    /// Behind walls, or not at all.
+    Required,
+    /// As any other program.
+    Off,
+}
+
+impl Demand {
+    /// By its name: `auto`, `required` or `off`.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        [
+            ("auto", Self::Auto),
+            ("required", Self::Required),
+            ("off", Self::Off),
+        ]
+        .into_iter()
+        .find_map(|(known, demand)| (known == name).then_some(demand))
+    }
+}
+
+/// A launcher, and why there is no better one.
+#[derive(Clone, Debug)]
+pub struct Chosen {
+    /// The launcher.
+    pub launcher: Arc<dyn Launcher>,
+    /// Why children are not behind walls, where they are not.
+    pub reason: Option<String>,
+}
+
+/// Walls are demanded, and this machine does not allow them.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("outside programs cannot be shut in on this machine: {reason}")]
+pub struct NoWalls {
+    /// What failed.
+    pub reason: String,
+}
+
+/// The program that makes walls, where this one has said that it does.
+static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+/// What the attempt found.
+static FOUND: OnceCell<Result<Enclosure, String>> = OnceCell::const_new();
+
+/// Says that this program calls [`enclosure::serve`] where its arguments ask for it.
+pub fn announce_walls() {
+    // Also where the file of this program has been replaced since.
+    let own = PathBuf::from(format!("/proc/{}/exe", std::process::id()));
+    let _ = PROGRAM.set(own);
+}
+
+/// The best launcher that is wanted and works on this machine, which is found out once.
+///
+/// # Errors
+/// Where walls are demanded, and there are none.
+pub async fn choose_launcher(demand: Demand) -> Result<Chosen, NoWalls> {
+    if demand == Demand::Off {
+        return Ok(Chosen {
+            launcher: Arc::new(Plain),
+            reason: Some("they are switched off".to_owned()),
+        });
+    }
+    let find = || async {
+        let none = || "this program makes no walls".to_owned();
+        Enclosure::detect(PROGRAM.get().ok_or_else(none)?).await
+    };
+    let reason = match FOUND.get_or_init(find).await {
+        Ok(enclosure) => {
+            return Ok(Chosen {
+                launcher: Arc::new(enclosure.clone()),
+                reason: None,
+            });
+        }
+        Err(reason) => reason.clone(),
+    };
+    if demand == Demand::Required {
+        return Err(NoWalls { reason });
+    }
+    Ok(Chosen {
+        launcher: detect_launcher().await,
+        reason: Some(reason),
+    })
+}
+
+/// The best launcher that needs no help of this program.
+pub async fn detect_launcher() -> Arc<dyn Launcher> {
     match Unshare::detect().await {
-        Some(launcher) => std::sync::Arc::new(launcher),
-        None => std::sync::Arc::new(Plain),
+        Some(launcher) => Arc::new(launcher),
+        None => Arc::new(Plain),
     }
 }

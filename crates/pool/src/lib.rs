@@ -73,7 +73,10 @@ pub use self::{
     error::{Error, JobError, StartError, Verdict},
     folder::Folder,
     kind::{Kind, Purpose, Spawner, Started, Unsound},
-    launcher::{Isolation, Launcher, Plain, Unshare, detect_launcher},
+    launcher::{
+        Chosen, Demand, Enclosure, Isolation, Launcher, NoWalls, Plain, Unshare, announce_walls,
+        choose_launcher, detect_launcher,
+    },
     metrics::{BOUNDS_SECONDS, HistogramSnapshot, Reason, Refusal, Snapshot},
     poison::Key,
     pool::{Attempt, JobFuture, Pool, Request},

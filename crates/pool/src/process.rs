@@ -4,11 +4,13 @@
 use std::{
     collections::VecDeque,
     ffi::{OsStr, OsString},
+    path::{Path, PathBuf},
     process::{ExitStatus, Stdio},
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
+use platen_jail::enclosure::Spec;
 use rustix::process::{Pid, Resource, Rlimit};
 use tokio::{
     io::AsyncReadExt,
@@ -73,6 +75,9 @@ pub struct Command {
     environment: Vec<(OsString, OsString)>,
     pipes: Pipes,
     limits: Limits,
+    reads: Vec<PathBuf>,
+    writes: Vec<PathBuf>,
+    nests: bool,
 }
 
 impl Command {
@@ -84,6 +89,9 @@ impl Command {
             environment: Vec::new(),
             pipes: Pipes::None,
             limits: Limits::default(),
+            reads: Vec::new(),
+            writes: Vec::new(),
+            nests: false,
         }
     }
 
@@ -120,6 +128,47 @@ impl Command {
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
+    }
+
+    /// With a file or folder that it reads beside those of the system, for launchers that hide all others.
+    #[must_use]
+    pub fn reads(mut self, path: impl Into<PathBuf>) -> Self {
+        self.reads.push(path.into());
+        self
+    }
+
+    /// With a folder that it writes to beside its own, for launchers that hide all others.
+    #[must_use]
+    pub fn writes(mut self, path: impl Into<PathBuf>) -> Self {
+        self.writes.push(path.into());
+        self
+    }
+
+    /// With namespaces of its own making, as browsers use them to shut in pages.
+    #[must_use]
+    pub fn nests(mut self) -> Self {
+        self.nests = true;
+        self
+    }
+
+    /// What it sees and may do in its folder, for a launcher that makes walls.
+    pub(crate) fn walls(&self, folder: &Path) -> Spec {
+        let named = ["FONTCONFIG_FILE", "FONTCONFIG_PATH"].into_iter();
+        let fonts = named.filter_map(std::env::var_os).map(PathBuf::from);
+        let reads = self.reads.iter().cloned().chain(fonts);
+        Spec {
+            folder: folder.to_owned(),
+            reads: reads.filter(|path| path.exists()).collect(),
+            writes: self
+                .writes
+                .iter()
+                .filter(|path| !path.starts_with(folder))
+                .cloned()
+                .collect(),
+            nests: self.nests,
+            open_files: self.limits.open_files,
+            file_size_bytes: self.limits.file_size_bytes,
+        }
     }
 
     /// The same command as arguments of another program.
@@ -189,7 +238,7 @@ impl Process {
     ) -> Result<Self, StartError> {
         let program = command.program.to_string_lossy().into_owned();
         let limits = command.limits;
-        let mut built = launcher.wrap(command).prepare(&folder);
+        let mut built = launcher.wrap(command, folder.path()).prepare(&folder);
         let failed = |source| StartError::Spawn {
             program: program.clone(),
             source,

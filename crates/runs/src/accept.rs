@@ -10,6 +10,7 @@ use tokio::sync::oneshot;
 use crate::{
     Answer, Dispatcher, Error,
     catalogue::Catalogued,
+    fault,
     hints::{Fresh, Hint},
     identity::{name, now_ms, token},
 };
@@ -96,7 +97,10 @@ impl Dispatcher {
         let new = self.row(&request, &id, &token, now_ms);
         let deadline_ms = new.deadline_ms;
         let waiting = (request.lane == Lane::Sync).then(|| self.feed.wait(&id));
-        match self.store.accept(new).await? {
+        fault::point("accepting");
+        let accepted = self.store.accept(new).await?;
+        fault::point("accepted");
+        match accepted {
             Accepted::Known { same: false, .. } => return Err(Error::Reused),
             Accepted::Known { id, .. } => {
                 let answer = match request.lane {
@@ -133,6 +137,7 @@ impl Dispatcher {
             queued,
             fresh: Some(fresh),
         });
+        fault::point("hinted");
         Ok(Receipt {
             id,
             known: false,

@@ -21,6 +21,7 @@ use crate::{
     Answer, Depth, Error, Settings,
     answer::{Times, stopped},
     catalogue::{Catalogue, Catalogued},
+    fault,
     feed::{Event, Feed},
     hints::{Fresh, Hint, Hints},
     identity::now_ms,
@@ -308,6 +309,7 @@ impl Dispatcher {
         };
         let mut claim = self.store.claim(queued.id.clone(), lease);
         self.hints.claimed(&queued.id);
+        fault::point("claimed");
         self.feed.tell(&queued.id, &Event::State(RunState::Running));
         if let Some(fresh) = fresh {
             if refused(&mut claim) {
@@ -434,11 +436,14 @@ impl Dispatcher {
     pub(crate) async fn finish(&self, write: Write, ending: Ending) -> Result<(), StoreError> {
         let told = write.records.clone();
         let id = write.id.clone();
+        fault::point("finishing");
         self.store.finish(write, ending.clone()).await?;
+        fault::point("finished");
         if let Some(records) = told {
             self.feed.tell(&id, &Event::Records(records));
         }
         self.publish_end(&id, &ending);
+        fault::point("answered");
         Ok(())
     }
 

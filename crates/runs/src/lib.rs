@@ -11,6 +11,7 @@ mod catalogue;
 mod dispatcher;
 pub mod embedded;
 mod error;
+pub mod fault;
 mod feed;
 mod hints;
 mod identity;

@@ -16,6 +16,7 @@ use crate::{
     Link,
     answer::{Times, bytes, ending},
     catalogue::Catalogued,
+    fault,
     identity::now_ms,
 };
 
@@ -49,6 +50,7 @@ pub(crate) fn work(
     runner: &FlowRunner,
     link: &dyn Link,
 ) -> Result<(), Stop> {
+    fault::point("working");
     let mut journal = Buffered {
         id: &assignment.id,
         epoch: assignment.epoch,
@@ -128,7 +130,9 @@ impl Journal for Buffered<'_> {
             return Ok(());
         }
         let write = self.write();
-        self.link.append(write, durable)
+        self.link.append(write, durable)?;
+        fault::point("journalled");
+        Ok(())
     }
 
     fn respond(&mut self, answer: &Json) -> Result<(), Stop> {

@@ -25,6 +25,7 @@ const MAX_FIRST_BYTES: u64 = 1 << 20;
 const SMALL_BYTES: u64 = 64 << 10;
 
 /// Room that a body takes in memory, given back when the request has ended.
+#[derive(Debug)]
 pub(crate) struct Room {
     _permit: Option<OwnedSemaphorePermit>,
 }
@@ -100,7 +101,7 @@ pub(crate) async fn read(
     Ok((bytes, room))
 }
 
-fn take_room(app: &App, size: u64) -> Result<Room, Problem> {
+pub(crate) fn take_room(app: &App, size: u64) -> Result<Room, Problem> {
     if size <= SMALL_BYTES {
         return Ok(Room { _permit: None });
     }

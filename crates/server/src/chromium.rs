@@ -5,7 +5,7 @@ use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use hyper::StatusCode;
 use platen_engine::browser::{
-    self, Browser, Config as BrowserConfig, Job, Printed, Status, detect_launcher,
+    self, Browser, Config as BrowserConfig, Demand, Job, NoWalls, Printed, Status, choose_launcher,
 };
 use tokio::sync::OnceCell;
 
@@ -16,6 +16,7 @@ pub(crate) struct Chromium {
     cell: OnceCell<Browser>,
     config: BrowserConfig,
     folder: PathBuf,
+    demand: Demand,
 }
 
 impl Chromium {
@@ -23,6 +24,7 @@ impl Chromium {
         Self {
             cell: OnceCell::new(),
             folder: std::env::temp_dir(),
+            demand: config.child_isolation.into(),
             config: BrowserConfig {
                 program: config.chromium_path.clone(),
                 slots: config.max_concurrent_pages as usize,
@@ -45,11 +47,13 @@ impl Chromium {
     pub(crate) async fn browser(&self) -> Result<&Browser, Problem> {
         self.cell
             .get_or_try_init(|| async {
-                let launcher = detect_launcher().await;
-                Browser::new(self.config.clone(), launcher, &self.folder)
+                let chosen = choose_launcher(self.demand).await;
+                let chosen =
+                    chosen.map_err(|error: NoWalls| Problem::internal(error.to_string()))?;
+                Browser::new(self.config.clone(), chosen.launcher, &self.folder)
+                    .map_err(|error| Problem::internal(format!("the temporary folder: {error}")))
             })
             .await
-            .map_err(|error| Problem::internal(format!("the temporary folder: {error}")))
     }
 
     /// Prints a page; the answer comes with its first bytes.

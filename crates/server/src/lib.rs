@@ -28,14 +28,15 @@ mod respond;
 mod routes;
 mod sandbox;
 mod server;
+mod spool;
 mod stream;
 mod templates;
 mod webhook;
 
 pub use self::{
     config::{
-        Config, ConfigError, LogFormat, LogLevel, RenderIsolation, SETTINGS, SandboxLevel, Setting,
-        Settings,
+        ChildIsolation, Config, ConfigError, LogFormat, LogLevel, RenderIsolation, SETTINGS,
+        SandboxLevel, Setting, Settings,
     },
     server::{Error, Server, serve},
 };

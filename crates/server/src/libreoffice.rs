@@ -6,7 +6,10 @@ use std::{path::PathBuf, time::Duration};
 use hyper::StatusCode;
 use platen_engine::{
     Fault,
-    office::{self, Config as OfficeConfig, Document, Job, Office, Status, detect_launcher},
+    office::{
+        self, Config as OfficeConfig, Demand, Document, Job, NoWalls, Office, Status,
+        choose_launcher,
+    },
 };
 use tokio::sync::OnceCell;
 
@@ -20,6 +23,7 @@ pub(crate) struct LibreOffice {
     cell: OnceCell<Office>,
     config: OfficeConfig,
     folder: PathBuf,
+    demand: Demand,
 }
 
 impl LibreOffice {
@@ -29,6 +33,7 @@ impl LibreOffice {
         Self {
             cell: OnceCell::new(),
             folder: std::env::temp_dir(),
+            demand: config.child_isolation.into(),
             config: OfficeConfig {
                 program: config.libreoffice_path.clone(),
                 slots,
@@ -45,11 +50,13 @@ impl LibreOffice {
     pub(crate) async fn office(&self) -> Result<&Office, Problem> {
         self.cell
             .get_or_try_init(|| async {
-                let launcher = detect_launcher().await;
-                Office::new(self.config.clone(), launcher, &self.folder)
+                let chosen = choose_launcher(self.demand).await;
+                let chosen =
+                    chosen.map_err(|error: NoWalls| Problem::internal(error.to_string()))?;
+                Office::new(self.config.clone(), chosen.launcher, &self.folder)
+                    .map_err(|error| Problem::internal(format!("the temporary folder: {error}")))
             })
             .await
-            .map_err(|error| Problem::internal(format!("the temporary folder: {error}")))
     }
 
     /// Says so where LibreOffice is not installed, before a body is read.

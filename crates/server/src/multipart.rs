@@ -1,15 +1,27 @@
-//! Forms with files, `multipart/form-data` (RFC 7578, RFC 2046 section 5.1), read from a whole body
-//! without copying it.
+//! Forms with files, `multipart/form-data` (RFC 7578, RFC 2046 section 5.1), read as they come.
 
-use bytes::Bytes;
+use std::sync::Arc;
+
+use axum::body::Body;
+use bytes::{Buf, BytesMut};
 use hyper::{HeaderMap, StatusCode, header::CONTENT_TYPE};
+use tokio::sync::Semaphore;
 
-use crate::problem::Problem;
+use crate::{
+    app::App,
+    body::Room,
+    problem::Problem,
+    spool::{self, Content, Sink},
+};
 
 /// Most fields of one form.
 const MAX_FIELDS: usize = 500;
 /// Longest head of a field. Bytes.
 const MAX_HEAD: usize = 8 << 10;
+/// What the fields of one form hold in memory together. Bytes.
+const HELD_BYTES: usize = 1 << 20;
+/// What names the largest form.
+const SETTING: &str = "FORM_MAX_BODY_BYTES";
 
 /// One field.
 #[derive(Clone, Debug)]
@@ -18,13 +30,14 @@ pub(crate) struct Field {
     /// The file's name, without folders above it.
     pub(crate) file_name: Option<String>,
     pub(crate) media_type: Option<String>,
-    pub(crate) bytes: Bytes,
+    pub(crate) content: Content,
 }
 
 impl Field {
     /// The content as text.
-    pub(crate) fn text(&self) -> Result<&str, Problem> {
-        std::str::from_utf8(&self.bytes).map_err(|_| {
+    pub(crate) async fn text(&self) -> Result<String, Problem> {
+        let bytes = self.content.clone().bytes().await?;
+        String::from_utf8(bytes.into()).map_err(|_| {
             let name: String = self.name.chars().take(80).collect();
             Problem::bad_request("form-invalid", format!("the field `{name}` is not UTF-8"))
         })
@@ -49,50 +62,185 @@ pub(crate) fn boundary(headers: &HeaderMap) -> Option<String> {
     is_sound.then(|| parameter.to_owned())
 }
 
-/// The fields of a form.
+/// The fields of a form, and the room that they take in memory.
 ///
 /// # Errors
-/// 400 where it is not as the standard says, 413 where it has too many fields.
-pub(crate) fn fields(body: &Bytes, boundary: &str) -> Result<Vec<Field>, Problem> {
-    let broken = |what: &str| Problem::bad_request("form-invalid", format!("the form {what}"));
-    let delimiter = format!("--{boundary}").into_bytes();
-    let mut at = find(body, &delimiter, 0).ok_or_else(|| broken("does not begin"))?;
-    let mut between = b"\r\n".to_vec();
-    between.extend_from_slice(&delimiter);
-    let mut fields = Vec::new();
-    loop {
-        let after = at + delimiter.len();
-        let rest = body.get(after..).unwrap_or_default();
-        if rest.starts_with(b"--") {
-            return Ok(fields);
+/// 400 where it is not as the standard says, 413 where it is too large, or has too many fields or too long
+/// texts; 408, 503.
+pub(crate) async fn read(
+    app: &App,
+    headers: &HeaderMap,
+    body: Body,
+    boundary: &str,
+) -> Result<(Vec<Field>, Room), Problem> {
+    let bounds = Bounds {
+        form_bytes: app.config.form_max_body_bytes,
+        text_bytes: app.config.max_body_bytes,
+        spool: Arc::clone(&app.spool),
+    };
+    spool::check_announced(headers, bounds.form_bytes, SETTING)?;
+    let room = crate::body::take_room(app, HELD_BYTES as u64)?;
+    let mut reader = Reader::new(bounds, body, boundary);
+    let fields = spool::timed(app, reader.fields()).await?;
+    Ok((fields, room))
+}
+
+fn broken(what: &str) -> Problem {
+    Problem::bad_request("form-invalid", format!("the form {what}"))
+}
+
+fn too_large(detail: String) -> Problem {
+    Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "form-too-large", detail)
+}
+
+struct Bounds {
+    form_bytes: u64,
+    /// Of all fields that are no files, together.
+    text_bytes: u64,
+    spool: Arc<Semaphore>,
+}
+
+struct Reader {
+    bounds: Bounds,
+    body: Body,
+    buffer: BytesMut,
+    received_bytes: u64,
+    held_bytes: usize,
+    delimiter: Vec<u8>,
+}
+
+impl Reader {
+    fn new(bounds: Bounds, body: Body, boundary: &str) -> Self {
+        Self {
+            bounds,
+            body,
+            // The first delimiter may have no line before it.
+            buffer: BytesMut::from(&b"\r\n"[..]),
+            received_bytes: 0,
+            held_bytes: 0,
+            delimiter: format!("\r\n--{boundary}").into_bytes(),
         }
-        let start = find(body, b"\r\n", after).ok_or_else(|| broken("breaks off"))? + 2;
-        let head_end = if body[start..].starts_with(b"\r\n") {
-            start
-        } else {
-            find(body, b"\r\n\r\n", start).ok_or_else(|| broken("breaks off"))? + 2
+    }
+
+    async fn fields(&mut self) -> Result<Vec<Field>, Problem> {
+        self.skip_to_delimiter().await?;
+        let mut fields: Vec<Field> = Vec::new();
+        let mut text_bytes = 0;
+        loop {
+            self.fill(2, "breaks off").await?;
+            if self.buffer.starts_with(b"--") {
+                // What follows means nothing, but is read, so that the connection can go on.
+                while self.more().await? {
+                    self.buffer.clear();
+                }
+                return Ok(fields);
+            }
+            let head = self.head().await?;
+            let mut field = field(&head).ok_or_else(|| broken("has a field without a name"))?;
+            let is_text = field.file_name.is_none();
+            let left = self.bounds.text_bytes - text_bytes;
+            field.content = self.content(is_text.then_some(left)).await?;
+            if is_text {
+                text_bytes += field.content.size_bytes();
+            }
+            fields.push(field);
+            if fields.len() > MAX_FIELDS {
+                return Err(too_large(format!(
+                    "the form has more than {MAX_FIELDS} fields"
+                )));
+            }
+        }
+    }
+
+    /// Reads on; false at the end.
+    async fn more(&mut self) -> Result<bool, Problem> {
+        let Some(piece) = spool::next(&mut self.body).await? else {
+            return Ok(false);
         };
-        if head_end - start > MAX_HEAD {
-            return Err(broken("has a field whose head is too long"));
+        self.received_bytes += piece.len() as u64;
+        if self.received_bytes > self.bounds.form_bytes {
+            return Err(spool::too_large(self.bounds.form_bytes, SETTING));
         }
-        let content = head_end + 2;
-        let end = find(body, &between, content).ok_or_else(|| broken("breaks off"))?;
-        let head = String::from_utf8_lossy(&body[start..head_end]);
-        let field = field(&head, body.slice(content..end));
-        fields.push(field.ok_or_else(|| broken("has a field without a name"))?);
-        if fields.len() > MAX_FIELDS {
-            let detail = format!("the form has more than {MAX_FIELDS} fields");
-            return Err(Problem::new(
-                StatusCode::PAYLOAD_TOO_LARGE,
-                "form-too-large",
-                detail,
-            ));
+        self.buffer.extend_from_slice(&piece);
+        Ok(true)
+    }
+
+    async fn fill(&mut self, bytes: usize, otherwise: &str) -> Result<(), Problem> {
+        while self.buffer.len() < bytes {
+            if !self.more().await? {
+                return Err(broken(otherwise));
+            }
         }
-        at = end + 2;
+        Ok(())
+    }
+
+    async fn skip_to_delimiter(&mut self) -> Result<(), Problem> {
+        loop {
+            if let Some(at) = find(&self.buffer, &self.delimiter, 0) {
+                self.buffer.advance(at + self.delimiter.len());
+                return Ok(());
+            }
+            let sure = self.buffer.len().saturating_sub(self.delimiter.len() - 1);
+            self.buffer.advance(sure);
+            if !self.more().await? {
+                return Err(broken("does not begin"));
+            }
+        }
+    }
+
+    /// The lines above a content, the delimiter's own rest left out.
+    async fn head(&mut self) -> Result<String, Problem> {
+        loop {
+            let start = find(&self.buffer, b"\r\n", 0);
+            // The line of the delimiter ends; a head without lines follows at once.
+            let end = start.and_then(|start| {
+                let rest = &self.buffer[start..];
+                find(rest, b"\r\n\r\n", 0).map(|end| (start, start + end))
+            });
+            if let Some((start, end)) = end {
+                let head = String::from_utf8_lossy(&self.buffer[start..end]).into_owned();
+                self.buffer.advance(end + 4);
+                return Ok(head);
+            }
+            if self.buffer.len() > MAX_HEAD {
+                return Err(broken("has a field whose head is too long"));
+            }
+            if !self.more().await? {
+                return Err(broken("breaks off"));
+            }
+        }
+    }
+
+    async fn content(&mut self, most_bytes: Option<u64>) -> Result<Content, Problem> {
+        let hold_bytes = HELD_BYTES.saturating_sub(self.held_bytes);
+        let mut sink = Sink::new(&self.bounds.spool, hold_bytes);
+        loop {
+            let end = find(&self.buffer, &self.delimiter, 0);
+            let sure = self.buffer.len().saturating_sub(self.delimiter.len() - 1);
+            let sure = end.unwrap_or(sure);
+            let piece = self.buffer.split_to(sure);
+            sink.put(&piece).await?;
+            if most_bytes.is_some_and(|most| sink.size_bytes() > most) {
+                return Err(too_large(
+                    "the form's texts are longer than MAX_BODY_BYTES".to_owned(),
+                ));
+            }
+            if end.is_some() {
+                self.buffer.advance(self.delimiter.len());
+                let content = sink.finish().await?;
+                if let Content::Held(bytes) = &content {
+                    self.held_bytes += bytes.len();
+                }
+                return Ok(content);
+            }
+            if !self.more().await? {
+                return Err(broken("breaks off"));
+            }
+        }
     }
 }
 
-fn field(head: &str, bytes: Bytes) -> Option<Field> {
+fn field(head: &str) -> Option<Field> {
     let mut name = None;
     let mut file_name = None;
     let mut media_type = None;
@@ -115,7 +263,7 @@ fn field(head: &str, bytes: Bytes) -> Option<Field> {
         name: name?,
         file_name: file_name.filter(|name| !name.is_empty()),
         media_type,
-        bytes,
+        content: Content::Held(bytes::Bytes::new()),
     })
 }
 
@@ -159,6 +307,7 @@ fn end_of_quoted(text: &str) -> Option<usize> {
     None
 }
 
+/// Both delimiters begin with a carriage return, which is rare.
 fn find(bytes: &[u8], wanted: &[u8], from: usize) -> Option<usize> {
     let first = *wanted.first()?;
     let mut at = from;
@@ -174,28 +323,90 @@ fn find(bytes: &[u8], wanted: &[u8], from: usize) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
+    use std::{
+        collections::VecDeque,
+        pin::Pin,
+        task::{Context, Poll},
+    };
+
+    use bytes::Bytes;
+    use http_body::Frame;
     use hyper::header::HeaderValue;
 
     use super::*;
 
-    #[test]
-    fn forms_are_read_as_clients_write_them() {
-        let body = Bytes::from_static(
-            b"preamble\r\n--x\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\none\r\n\
+    struct Pieces(VecDeque<Bytes>);
+
+    impl http_body::Body for Pieces {
+        type Data = Bytes;
+        type Error = std::io::Error;
+
+        fn poll_frame(
+            mut self: Pin<&mut Self>,
+            _: &mut Context<'_>,
+        ) -> Poll<Option<std::io::Result<Frame<Bytes>>>> {
+            Poll::Ready(self.0.pop_front().map(|piece| Ok(Frame::data(piece))))
+        }
+    }
+
+    /// Reads a form that comes in pieces of `size` bytes.
+    async fn read(body: &[u8], size: usize, boundary: &str) -> Result<Vec<Field>, Problem> {
+        let bounds = Bounds {
+            form_bytes: 8 << 20,
+            text_bytes: 1 << 20,
+            spool: Arc::new(Semaphore::new(3 << 10)),
+        };
+        let pieces = Pieces(body.chunks(size).map(Bytes::copy_from_slice).collect());
+        Reader::new(bounds, Body::new(pieces), boundary)
+            .fields()
+            .await
+    }
+
+    #[tokio::test]
+    async fn forms_are_read_as_clients_write_them() {
+        let body = b"preamble\r\n--x\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\none\r\n\
               --x\r\ncontent-disposition: form-data; filename=\"../d/i.html\"; name=files\r\n\
-              Content-Type: text/html\r\n\r\n<p>\r\n--y\r\n--x--\r\nepilogue",
-        );
-        let fields = fields(&body, "x").unwrap();
-        assert_eq!(fields.len(), 2);
-        assert_eq!(
-            (fields[0].name.as_str(), fields[0].text().unwrap()),
-            ("a", "one")
-        );
-        assert_eq!(fields[1].file_name.as_deref(), Some("i.html"));
-        assert_eq!(fields[1].media_type.as_deref(), Some("text/html"));
-        assert_eq!(&fields[1].bytes[..], b"<p>\r\n--y");
-        assert!(super::fields(&body, "z").is_err());
-        assert!(super::fields(&body.slice(..60), "x").is_err());
+              Content-Type: text/html\r\n\r\n<p>\r\n--y\r\n--x--\r\nepilogue";
+        for size in [1, 2, 3, 7, 1000] {
+            let fields = read(body, size, "x").await.unwrap();
+            assert_eq!(fields.len(), 2);
+            let text = fields[0].text().await.unwrap();
+            assert_eq!((fields[0].name.as_str(), text.as_str()), ("a", "one"));
+            assert_eq!(fields[1].file_name.as_deref(), Some("i.html"));
+            assert_eq!(fields[1].media_type.as_deref(), Some("text/html"));
+            assert_eq!(&fields[1].content.read().unwrap()[..], b"<p>\r\n--y");
+        }
+        assert!(read(body, 9, "z").await.is_err());
+        assert!(read(&body[..60], 9, "x").await.is_err());
+    }
+
+    #[tokio::test]
+    async fn large_files_go_to_the_disk_up_to_a_bound() {
+        let part = |size: usize, head: &str| {
+            let head = format!("--x\r\nContent-Disposition: form-data; name=a{head}\r\n\r\n");
+            [head.as_bytes(), &vec![b'\r'; size], b"\r\n"].concat()
+        };
+        let file = "; filename=f";
+        let form = [part(100, file), part(2 << 20, file), b"--x--".to_vec()].concat();
+        let fields = read(&form, 10_000, "x").await.unwrap();
+        assert!(matches!(fields[0].content, Content::Held(_)));
+        assert!(matches!(fields[1].content, Content::Spooled(_)));
+        assert_eq!(fields[1].content.read().unwrap().len(), 2 << 20);
+        // Many files that are small each are not held together.
+        let form = [part(200 << 10, file).repeat(8), b"--x--".to_vec()].concat();
+        let fields = read(&form, 10_000, "x").await.unwrap();
+        let held = fields.iter().map(|field| match &field.content {
+            Content::Held(bytes) => bytes.len(),
+            Content::Spooled(_) => 0,
+        });
+        assert!(held.sum::<usize>() <= HELD_BYTES);
+        let form = [part(4 << 20, file), b"--x--".to_vec()].concat();
+        assert_eq!(read(&form, 10_000, "x").await.unwrap_err().code, "no-room");
+        let form = [part(2 << 20, ""), b"--x--".to_vec()].concat();
+        let error = read(&form, 10_000, "x").await.unwrap_err();
+        assert_eq!(error.code, "form-too-large");
+        let form = [part(9 << 20, file), b"--x--".to_vec()].concat();
+        assert!(read(&form, 10_000, "x").await.is_err());
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use platen_engine::browser::{BOUNDS_SECONDS, HistogramSnapshot, Processes, Snapshot};
+use platen_engine::browser::{BOUNDS_SECONDS, HistogramSnapshot, Isolation, Processes, Snapshot};
 
 /// Adds a pool to the text; `name` is its label.
 pub(crate) fn write_pool(text: &mut String, name: &str, pool: &Snapshot) {
@@ -66,6 +66,19 @@ pub(crate) fn write_pool(text: &mut String, name: &str, pool: &Snapshot) {
         &label,
         &pool.start_time,
     );
+}
+
+/// Adds what the children of a pool cannot reach.
+pub(crate) fn write_isolation(text: &mut String, name: &str, isolation: Isolation) {
+    let about = "1 for the level that children are shut in at: full, network or none.";
+    head(text, "isolation", "gauge", about);
+    for level in ["full", "network", "none"] {
+        let value = u8::from(level == isolation.name());
+        let _ = writeln!(
+            text,
+            "platen_pool_isolation{{pool=\"{name}\",level=\"{level}\"}} {value}"
+        );
+    }
 }
 
 /// Adds the processes of Chromium, which its pages share.

@@ -6,14 +6,17 @@ use std::{
     time::{Duration, Instant},
 };
 
-use platen_engine::{Engine, Format, Isolation, RenderOptions};
+use platen_engine::{
+    Engine, Format, Isolation, RenderOptions,
+    browser::{NoWalls, choose_launcher},
+};
 use platen_storage::SqliteStore;
 use serde_json::Value as Json;
 use tokio::{net::TcpListener, sync::watch};
 
 use crate::{
     app::App,
-    config::{Config, ConfigError, LogLevel, RenderIsolation},
+    config::{ChildIsolation, Config, ConfigError, LogLevel, RenderIsolation},
     connection,
     log::Log,
     problem::chain,
@@ -43,12 +46,15 @@ pub enum Error {
     /// Another service uses the data folder.
     #[error("the data folder `{0}` is in use by another service")]
     InUse(String),
-    /// Documents are to be made in sandboxes, and there are none.
-    #[error("documents cannot be made in sandboxes, as RENDER_ISOLATION=jail says")]
-    Isolation(#[source] platen_engine::jail::Error),
     /// A setting cannot be used.
     #[error("a setting cannot be used")]
     Config(#[source] ConfigError),
+    /// Documents are to be made in sandboxes, and there are none.
+    #[error("documents cannot be made in sandboxes, as RENDER_ISOLATION=jail says")]
+    Isolation(#[source] platen_engine::jail::Error),
+    /// `CHILD_ISOLATION` demands what this machine does not allow.
+    #[error("CHILD_ISOLATION is `required`")]
+    Walls(#[from] NoWalls),
     /// A thread or a signal handler cannot be had.
     #[error("the system gives no thread or signal")]
     System(#[from] std::io::Error),
@@ -86,6 +92,7 @@ impl Server {
             let message = "no API key is set: everybody on this machine may do everything";
             app.log.event(LogLevel::Warn, message, &[]);
         }
+        isolate(&app).await?;
         Ok(Self {
             app: Arc::new(app),
             listener,
@@ -160,6 +167,24 @@ impl Server {
         let log = app.log.clone();
         let _ = tokio::task::spawn_blocking(move || log.flush()).await;
     }
+}
+
+/// Finds out how well LibreOffice and Chromium can be shut in, and says it.
+async fn isolate(app: &App) -> Result<(), Error> {
+    let demand = app.config.child_isolation;
+    let chosen = choose_launcher(demand.into()).await?;
+    let isolation = chosen.launcher.isolation();
+    let level = match (isolation.files, demand) {
+        (false, ChildIsolation::Auto) => LogLevel::Warn,
+        _ => LogLevel::Info,
+    };
+    let fields = [
+        ("level", Json::from(isolation.name())),
+        ("reason", chosen.reason.into()),
+    ];
+    let message = "isolation of LibreOffice and Chromium";
+    app.log.event(level, message, &fields);
+    Ok(())
 }
 
 fn open(config: Config, log: Log) -> Result<App, Error> {

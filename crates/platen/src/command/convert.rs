@@ -9,10 +9,11 @@ use std::{
 
 use clap::Args;
 use platen_engine::office::{
-    Body, Config, Document, Job, OPTIONS, Office, Options, Source, Target, detect_launcher,
+    Body, Config, Document, Job, OPTIONS, Office, Options, Source, Target,
 };
 use tokio::{runtime::Runtime, task::JoinSet};
 
+use super::isolation;
 use crate::{
     progress::Progress,
     report::{Failure, OutputArguments, print_line, say},
@@ -148,7 +149,9 @@ async fn convert_all(
         spares: 0,
         ..Config::default()
     };
-    let office = Office::new(config, detect_launcher().await, std::env::temp_dir());
+    let launcher = isolation::launcher().await;
+    let launcher = launcher.map_err(|error| Failure::Caller(error.to_string(), None))?;
+    let office = Office::new(config, launcher.launcher, std::env::temp_dir());
     let office = office.map_err(|error| Failure::Internal(error.to_string()))?;
     if let Err(error) = office.installation() {
         return Err(Failure::Caller(error.to_string(), None));

@@ -8,7 +8,7 @@ use clap::Args;
 use platen_engine::{Engine, Format, RenderOptions, browser};
 use platen_jail::{Jail, Level, Options};
 
-use super::FontArguments;
+use super::{FontArguments, isolation};
 use crate::report::{Failure, OutputArguments, print_line};
 
 /// Families that documents from elsewhere often name.
@@ -37,7 +37,7 @@ pub struct Arguments {
     fonts: FontArguments,
 }
 
-struct Finding {
+pub(super) struct Finding {
     name: String,
     good: bool,
     detail: String,
@@ -62,6 +62,7 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
         findings.push(finding(format!("font {family}"), there, detail));
     }
     findings.push(sandbox_check());
+    findings.push(isolation::isolation_check());
     findings.push(chromium_check());
     findings.push(libreoffice::libreoffice_check());
     for (program, purpose) in PROGRAMS {
@@ -92,7 +93,7 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
     })
 }
 
-fn finding(name: impl Into<String>, good: bool, detail: impl Into<String>) -> Finding {
+pub(super) fn finding(name: impl Into<String>, good: bool, detail: impl Into<String>) -> Finding {
     Finding {
         name: name.into(),
         good,
@@ -189,7 +190,7 @@ async fn print_page() -> Result<String, Box<dyn std::error::Error>> {
         spares: 1,
         ..browser::Config::default()
     };
-    let launcher = browser::detect_launcher().await;
+    let launcher = isolation::launcher().await?.launcher;
     let start = Instant::now();
     let browser = browser::Browser::new(config, launcher, std::env::temp_dir())?;
     let job = || browser::Job {

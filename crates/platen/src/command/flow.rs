@@ -24,6 +24,9 @@ use serde_json::{Value as Json, json};
 use super::{FontArguments, read, read_json};
 use crate::report::{Failure, OutputArguments, print_line, say};
 
+/// Sandbox levels, the weakest first.
+pub const LEVELS: [&str; 3] = ["process-only", "no-namespaces", "full"];
+
 /// Arguments of `platen flow`.
 #[derive(Debug, Args)]
 pub struct Arguments {
@@ -69,7 +72,7 @@ struct RunArguments {
     secrets: Vec<(String, String)>,
     /// Sandbox level below which no code runs.
     #[arg(long, value_name = "LEVEL", default_value = "no-namespaces", env = "PLATEN_SANDBOX",
-          value_parser = ["process-only", "no-namespaces", "full"])]
+          value_parser = LEVELS)]
     sandbox: String,
     #[command(flatten)]
     fonts: FontArguments,

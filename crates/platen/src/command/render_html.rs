@@ -5,10 +5,11 @@ use std::{path::Path, time::Duration};
 use platen_document::html::{HtmlKind, HtmlPage, HtmlTemplate, is_html_template};
 use platen_engine::{
     CompiledHtml, Engine, Error, Format, RenderOptions, Rendered,
-    browser::{Browser, Config, Lane, detect_launcher},
+    browser::{Browser, Config, Lane},
 };
 use serde_json::Value as Json;
 
+use super::isolation;
 use crate::report::Failure;
 
 /// How long a page may take.
@@ -140,7 +141,8 @@ async fn start() -> Result<Browser, Failure> {
         spares: 0,
         ..Config::default()
     };
-    let launcher = detect_launcher().await;
-    Browser::new(config, launcher, std::env::temp_dir())
+    let launcher = isolation::launcher().await;
+    let launcher = launcher.map_err(|error| Failure::Caller(error.to_string(), None))?;
+    Browser::new(config, launcher.launcher, std::env::temp_dir())
         .map_err(|error| Failure::file("use", "the temporary folder", &error))
 }

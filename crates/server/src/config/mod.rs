@@ -14,7 +14,7 @@ use serde::Serialize;
 
 pub use self::{
     settings::{SETTINGS, Setting, Settings},
-    value::{LogFormat, LogLevel, RenderIsolation, SandboxLevel},
+    value::{ChildIsolation, LogFormat, LogLevel, RenderIsolation, SandboxLevel},
 };
 
 /// Why the service cannot be set up.
@@ -74,6 +74,10 @@ pub struct Config {
     pub max_body_bytes: u64,
     /// Bytes of all bodies held at once; more get 503.
     pub max_inflight_body_bytes: u64,
+    /// Largest form with files. What is long of it is in temporary files.
+    pub form_max_body_bytes: u64,
+    /// Bytes of all uploads in temporary files at once; more get 503.
+    pub max_spool_bytes: u64,
     /// Largest head of a request.
     pub max_header_bytes: u64,
     /// Time to send the head of a request; a connection idle for longer is closed, too.
@@ -143,6 +147,8 @@ pub struct Config {
     pub office_timeout_ms: u64,
     /// Largest document to convert.
     pub office_max_body_bytes: u64,
+    /// How much LibreOffice and Chromium are shut in.
+    pub child_isolation: ChildIsolation,
     /// Chromium's program; the first that is installed where absent.
     pub chromium_path: Option<PathBuf>,
     /// Starts Chromium with the service.
@@ -209,6 +215,8 @@ impl Config {
             render_timeout_ms: settings.render_timeout_ms.unwrap_or(65_000),
             max_body_bytes: settings.max_body_bytes.unwrap_or(32 << 20),
             max_inflight_body_bytes: settings.max_inflight_body_bytes.unwrap_or(512 << 20),
+            form_max_body_bytes: settings.form_max_body_bytes.unwrap_or(256 << 20),
+            max_spool_bytes: settings.max_spool_bytes.unwrap_or(4 << 30),
             max_header_bytes: settings.max_header_bytes.unwrap_or(64 << 10),
             header_timeout_ms: settings.header_timeout_ms.unwrap_or(30_000),
             body_timeout_ms: settings.body_timeout_ms.unwrap_or(60_000),
@@ -243,6 +251,7 @@ impl Config {
             office_slots: settings.office_slots.unwrap_or(cores).max(1),
             office_timeout_ms: settings.office_timeout_ms.unwrap_or(120_000),
             office_max_body_bytes: settings.office_max_body_bytes.unwrap_or(256 << 20),
+            child_isolation: settings.child_isolation.unwrap_or_default(),
             chromium_path: settings.chromium_path,
             chromium_warm: settings.chromium_warm.unwrap_or(false),
             chromium_spare_pages: settings.chromium_spare_pages.unwrap_or(2),

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::{
     ConfigError,
-    value::{FromVariable, LogFormat, LogLevel, RenderIsolation, SandboxLevel},
+    value::{ChildIsolation, FromVariable, LogFormat, LogLevel, RenderIsolation, SandboxLevel},
 };
 
 /// Names of a setting.
@@ -73,6 +73,8 @@ settings! {
     render_timeout_ms: u64 = "RENDER_TIMEOUT_MS", "Deadline of a rendering with its wait; 65000.";
     max_body_bytes: u64 = "MAX_BODY_BYTES", "Largest request body; 32 MiB.";
     max_inflight_body_bytes: u64 = "MAX_INFLIGHT_BODY_BYTES", "Bytes of all bodies held at once; 512 MiB.";
+    form_max_body_bytes: u64 = "FORM_MAX_BODY_BYTES", "Largest form with files; 256 MiB.";
+    max_spool_bytes: u64 = "MAX_SPOOL_BYTES", "Bytes of all uploads in temporary files at once; 4 GiB.";
     max_header_bytes: u64 = "MAX_HEADER_BYTES", "Largest head of a request; 64 KiB.";
     header_timeout_ms: u64 = "HEADER_TIMEOUT_MS", "Time for the head of a request, and of idle connections; 30000.";
     body_timeout_ms: u64 = "BODY_TIMEOUT_MS", "Time for the body of a request; 60000.";
@@ -107,6 +109,7 @@ settings! {
     office_slots: u32 = "OFFICE_SLOTS", "Conversions at once, a LibreOffice each; cores.";
     office_timeout_ms: u64 = "OFFICE_TIMEOUT_MS", "Deadline of a conversion with its wait; 120000.";
     office_max_body_bytes: u64 = "OFFICE_MAX_BODY_BYTES", "Largest document to convert; 256 MiB.";
+    child_isolation: ChildIsolation = "CHILD_ISOLATION", "auto, required or off: LibreOffice and Chromium behind walls; auto.";
     chromium_path: PathBuf = "CHROMIUM_PATH", "Chromium's program; the first that is installed.";
     chromium_warm: bool = "CHROMIUM_WARM", "Starts Chromium with the service, not with the first page of HTML; false.";
     chromium_spare_pages: u32 = "CHROMIUM_SPARE_PAGES", "Pages that Chromium has ready ahead of need; 2.";

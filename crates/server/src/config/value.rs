@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use platen_engine::browser::Demand;
 use platen_engine::jail::Level;
 use serde::{Deserialize, Serialize};
 
@@ -75,6 +76,29 @@ impl From<SandboxLevel> for Level {
     }
 }
 
+/// How much LibreOffice and Chromium are shut in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ChildIsolation {
+    /// As well as the machine allows.
+    #[default]
+    Auto,
+    /// Behind walls, or the service does not start.
+    Required,
+    /// As any other program.
+    Off,
+}
+
+impl From<ChildIsolation> for Demand {
+    fn from(setting: ChildIsolation) -> Self {
+        match setting {
+            ChildIsolation::Auto => Self::Auto,
+            ChildIsolation::Required => Self::Required,
+            ChildIsolation::Off => Self::Off,
+        }
+    }
+}
+
 /// A value that a variable can hold.
 pub(crate) trait FromVariable: Sized {
     /// Reads it; the error says what is expected.
@@ -128,6 +152,17 @@ impl FromVariable for Vec<String> {
 impl FromVariable for Vec<PathBuf> {
     fn from_variable(text: &str) -> Result<Self, &'static str> {
         Ok(std::env::split_paths(text).collect())
+    }
+}
+
+impl FromVariable for ChildIsolation {
+    fn from_variable(text: &str) -> Result<Self, &'static str> {
+        match text.trim() {
+            "auto" => Ok(Self::Auto),
+            "required" => Ok(Self::Required),
+            "off" => Ok(Self::Off),
+            _ => Err("auto, required or off"),
+        }
     }
 }
 

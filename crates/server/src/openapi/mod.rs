@@ -13,7 +13,7 @@ use crate::{
 };
 
 const ABOUT: &str = "Templates and JSON become PDF, HTML, DOCX, PPTX, XLSX, CSV, PNG and SVG.\n\n\
-    Limits (variables of the service change them): request bodies 32 MiB (MAX_BODY_BYTES, 413) and 512 MiB at once (MAX_INFLIGHT_BODY_BYTES, 503), \
+    Limits (variables of the service change them): request bodies 32 MiB (MAX_BODY_BYTES, 413), forms with files 256 MiB (FORM_MAX_BODY_BYTES, 413) and 512 MiB at once (MAX_INFLIGHT_BODY_BYTES, 503), \
     heads 64 KiB and 100 lines (MAX_HEADER_BYTES, 431), templates 4 MiB, 120 levels and 20,000 nodes (422), \
     a head within 30 s and a body within 60 s (408), a rendering within 65 s with its wait \
     (RENDER_TIMEOUT_MS, 504), 256 waiting renderings (RENDER_MAX_QUEUE_DEPTH, 503), \

@@ -354,7 +354,10 @@ fn headers(route: &Route) -> Map<String, Json> {
                 "Time from the request being read to the document, in milliseconds.",
             ),
             ("X-Render-Size-Bytes", "Size of the document."),
-            ("X-Render-Pages", "Pages, for PDF, PNG and SVG."),
+            (
+                "X-Render-Pages",
+                "Pages, for PDF, PNG and SVG; a trailer where a PDF of HTML is streamed.",
+            ),
             (
                 "X-Render-Warnings",
                 "`count=…;codes=…` where the document is not as the template says.",

@@ -16,7 +16,7 @@ use serde::Serialize;
 use crate::{
     app::App,
     config::LogLevel,
-    pool_metrics::{write_pool, write_processes},
+    pool_metrics::{write_isolation, write_pool, write_processes},
     problem::chain,
     respond::{bytes_of, json, moment},
     sandbox::SandboxHealth,
@@ -141,9 +141,11 @@ pub(crate) async fn get_metrics(State(app): State<Arc<App>>) -> Response {
     if let Some(status) = app.chromium.status() {
         write_pool(&mut text, "chromium", &status.pages);
         write_processes(&mut text, &status.processes);
+        write_isolation(&mut text, "chromium", status.isolation);
     }
     if let Some(status) = app.libreoffice.status() {
         write_pool(&mut text, "libreoffice", &status.pool);
+        write_isolation(&mut text, "libreoffice", status.isolation);
     }
     let media_type = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
     uncached(([(CONTENT_TYPE, media_type)], text).into_response())

@@ -5,11 +5,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use platen_engine::office::{
-    Config, Job, Office, Source, Target, detect_launcher, find_libreoffice,
-};
+use platen_engine::office::{Config, Job, Office, Source, Target, find_libreoffice};
 
-use super::{Finding, finding};
+use super::{super::isolation, Finding, finding};
 
 /// Converts a text, where LibreOffice is installed.
 pub(super) fn libreoffice_check() -> Finding {
@@ -44,7 +42,8 @@ async fn convert_text(named: Option<PathBuf>) -> Result<String, Box<dyn std::err
         ..Config::default()
     };
     let start = Instant::now();
-    let office = Office::new(config, detect_launcher().await, std::env::temp_dir())?;
+    let launcher = isolation::launcher().await?.launcher;
+    let office = Office::new(config, launcher, std::env::temp_dir())?;
     let text = Source::Bytes("Hello".into());
     let mut job = Job::new(text, Target::Pdf);
     job.timeout = Duration::from_secs(60);
@@ -57,7 +56,7 @@ async fn convert_text(named: Option<PathBuf>) -> Result<String, Box<dyn std::err
     office.shutdown(Duration::ZERO).await;
     first.and(second)?;
     let version = status.version.unwrap_or_default();
-    let network = if status.network_is_cut {
+    let network = if status.isolation.network {
         "no network"
     } else {
         "network denied by its settings only"

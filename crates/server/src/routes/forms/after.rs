@@ -1,21 +1,25 @@
 //! What a form wants done with the PDF files, and the answer: one file, or several in a ZIP.
 
-use std::io::{Cursor, Write};
+use std::{fs::File, io::Write};
 
 use axum::response::Response;
 use bytes::Bytes;
-use hyper::{HeaderMap, StatusCode};
+use hyper::{
+    HeaderMap,
+    header::{CONTENT_LENGTH, HeaderValue},
+};
 use platen_engine::pdf::{self, Limits, Metadata, Split};
 use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
 
-use super::value::Values;
+use super::{form::FormRequest, value::Values};
 use crate::{
     app::App,
+    body::take_room,
     lane::Lane,
     middleware::Context,
     problem::{Problem, chain},
-    respond::bytes_of,
     routes::render::response::file_headers,
+    spool::{Content, full},
 };
 
 /// What is done with PDF files, in this order.
@@ -89,18 +93,26 @@ pub(super) fn of_pdf(error: &pdf::Error) -> Problem {
 /// Does what is wanted with files, on a slot for rendering.
 pub(super) async fn apply(
     app: &App,
-    files: Vec<(String, Bytes)>,
+    files: Vec<(String, Content)>,
     after: After,
-) -> Result<Vec<(String, Bytes)>, Problem> {
+) -> Result<Vec<(String, Content)>, Problem> {
     if after.is_nothing() {
         return Ok(files);
     }
+    // PDF files are worked on in memory, which has its own bound.
+    let size_bytes = files.iter().map(|(_, content)| content.size_bytes()).sum();
+    let _room = take_room(app, size_bytes)?;
     let work = move |_: &crate::lane::Ticket| {
-        work(files, &after).map_err(|(name, error)| {
+        let read = |(name, content): (String, Content)| Ok((name, content.read()?));
+        let files: std::io::Result<Vec<Named>> = files.into_iter().map(read).collect();
+        let files = files.map_err(|error| full(&error))?;
+        let made = work(files, &after).map_err(|(name, error)| {
             let mut problem = of_pdf(&error);
             problem.detail = format!("{name}: {}", problem.detail);
             problem
-        })
+        })?;
+        let held = |(name, bytes)| (name, Content::Held(bytes));
+        Ok(made.into_iter().map(held).collect())
     };
     app.slots.run(Lane::Batch, work).await
 }
@@ -149,16 +161,19 @@ pub(super) fn file_name(context: &Context, headers: &HeaderMap, extension: &str)
 }
 
 /// One file as it is, several in a ZIP.
-pub(super) fn answer(
+pub(super) async fn answer(
     context: &Context,
     headers: &HeaderMap,
-    mut files: Vec<(String, Bytes)>,
+    mut files: Vec<(String, Content)>,
 ) -> Result<Response, Problem> {
-    let (bytes, extension, media_type) = match files.len() {
+    let (content, extension, media_type) = match files.len() {
         1 => (files.remove(0).1, "pdf", "application/pdf"),
-        _ => (zip_of(&files)?, "zip", "application/zip"),
+        _ => (zip_of(files).await?, "zip", "application/zip"),
     };
-    let mut response = bytes_of(media_type, StatusCode::OK, bytes);
+    let size_bytes = content.size_bytes();
+    let mut response = Response::new(content.into_body()?);
+    let length = HeaderValue::from(size_bytes);
+    response.headers_mut().insert(CONTENT_LENGTH, length);
     file_headers(
         &mut response,
         &file_name(context, headers, extension),
@@ -167,15 +182,25 @@ pub(super) fn answer(
     Ok(response)
 }
 
-fn zip_of(files: &[(String, Bytes)]) -> Result<Bytes, Problem> {
-    let broken = |error: &dyn std::error::Error| Problem::internal(format!("a ZIP: {error}"));
-    let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
-    let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
-    for (name, bytes) in files {
-        let started = writer.start_file(name.as_str(), options);
-        started.map_err(|error| broken(&error))?;
-        writer.write_all(bytes).map_err(|error| broken(&error))?;
+impl FormRequest {
+    /// As [`answer`].
+    pub(super) async fn answer(&self, files: Vec<(String, Content)>) -> Result<Response, Problem> {
+        answer(&self.context, &self.headers, files).await
     }
-    let made = writer.finish().map_err(|error| broken(&error))?;
-    Ok(made.into_inner().into())
+}
+
+/// A ZIP, in a file without a name.
+async fn zip_of(files: Vec<(String, Content)>) -> Result<Content, Problem> {
+    let write = move || -> std::io::Result<File> {
+        let mut writer = ZipWriter::new(tempfile::tempfile()?);
+        let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
+        for (name, content) in files {
+            writer.start_file(name.as_str(), options)?;
+            writer.write_all(&content.read()?)?;
+        }
+        Ok(writer.finish()?)
+    };
+    let made = tokio::task::spawn_blocking(write).await;
+    let made = made.map_err(std::io::Error::other).flatten();
+    Content::of_file(made.map_err(|error| full(&error))?)
 }

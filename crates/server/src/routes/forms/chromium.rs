@@ -2,29 +2,32 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use axum::{body::Body, extract::State, response::Response};
+use axum::{body::Body, response::Response};
 use http_body_util::BodyExt;
-use hyper::{HeaderMap, StatusCode};
+use hyper::StatusCode;
 use platen_engine::{
     browser::{
-        Cookie, Files, Job, Lane, Media, Output, PageOptions, PdfOptions, PictureFormat,
+        Cookie, Job, Key, Lane, Media, Output, PageOptions, PdfOptions, PictureFormat,
         PictureOptions, Source, Wait,
     },
-    key_of,
+    key_of, media_type_of,
 };
 use serde::Deserialize;
 
 use super::{
     after::{After, answer, apply, file_name},
-    form::Form,
+    form::{Form, FormRequest, text},
     markdown,
     value::Values,
 };
 use crate::{
-    app::App,
-    middleware::Context,
     problem::Problem,
-    routes::render::{html::PrintedBody, response::file_headers},
+    routes::render::{
+        beside::{Beside, SpooledFile},
+        printed::PrintedBody,
+        response::file_headers,
+    },
+    spool::Content,
 };
 
 /// Fields that change the result and are not made here.
@@ -57,97 +60,61 @@ enum Origin {
 }
 
 /// `index.html` and its files as PDF.
-pub(crate) async fn convert_html(
-    State(app): State<Arc<App>>,
-    axum::Extension(context): axum::Extension<Context>,
-    headers: HeaderMap,
-    body: Body,
-) -> Result<Response, Problem> {
-    let form = Form::read(&app, &headers, body).await?;
-    respond(&app, &context, &headers, form, Origin::File, pdf).await
+pub(crate) async fn convert_html(request: FormRequest) -> Result<Response, Problem> {
+    respond(request, Origin::File, pdf).await
 }
 
 /// An address at an allowed host as PDF.
-pub(crate) async fn convert_url(
-    State(app): State<Arc<App>>,
-    axum::Extension(context): axum::Extension<Context>,
-    headers: HeaderMap,
-    body: Body,
-) -> Result<Response, Problem> {
-    let form = Form::read(&app, &headers, body).await?;
-    respond(&app, &context, &headers, form, Origin::Address, pdf).await
+pub(crate) async fn convert_url(request: FormRequest) -> Result<Response, Problem> {
+    respond(request, Origin::Address, pdf).await
 }
 
 /// `index.html` and its files as a picture.
-pub(crate) async fn screenshot_html(
-    State(app): State<Arc<App>>,
-    axum::Extension(context): axum::Extension<Context>,
-    headers: HeaderMap,
-    body: Body,
-) -> Result<Response, Problem> {
-    let form = Form::read(&app, &headers, body).await?;
-    respond(&app, &context, &headers, form, Origin::File, picture).await
+pub(crate) async fn screenshot_html(request: FormRequest) -> Result<Response, Problem> {
+    respond(request, Origin::File, picture).await
 }
 
 /// `index.html` with files of Markdown as PDF.
-pub(crate) async fn convert_markdown(
-    State(app): State<Arc<App>>,
-    axum::Extension(context): axum::Extension<Context>,
-    headers: HeaderMap,
-    body: Body,
-) -> Result<Response, Problem> {
-    let form = Form::read(&app, &headers, body).await?;
-    respond(&app, &context, &headers, form, Origin::Markdown, pdf).await
+pub(crate) async fn convert_markdown(request: FormRequest) -> Result<Response, Problem> {
+    respond(request, Origin::Markdown, pdf).await
 }
 
 /// `index.html` with files of Markdown as a picture.
-pub(crate) async fn screenshot_markdown(
-    State(app): State<Arc<App>>,
-    axum::Extension(context): axum::Extension<Context>,
-    headers: HeaderMap,
-    body: Body,
-) -> Result<Response, Problem> {
-    let form = Form::read(&app, &headers, body).await?;
-    respond(&app, &context, &headers, form, Origin::Markdown, picture).await
+pub(crate) async fn screenshot_markdown(request: FormRequest) -> Result<Response, Problem> {
+    respond(request, Origin::Markdown, picture).await
 }
 
 /// An address at an allowed host as a picture.
-pub(crate) async fn screenshot_url(
-    State(app): State<Arc<App>>,
-    axum::Extension(context): axum::Extension<Context>,
-    headers: HeaderMap,
-    body: Body,
-) -> Result<Response, Problem> {
-    let form = Form::read(&app, &headers, body).await?;
-    respond(&app, &context, &headers, form, Origin::Address, picture).await
+pub(crate) async fn screenshot_url(request: FormRequest) -> Result<Response, Problem> {
+    respond(request, Origin::Address, picture).await
 }
 
 async fn respond(
-    app: &App,
-    context: &Context,
-    headers: &HeaderMap,
-    mut form: Form,
+    request: FormRequest,
     from: Origin,
-    made: fn(&mut Form) -> Result<Made, Problem>,
+    made: fn(&mut Values, Edges) -> Result<Made, Problem>,
 ) -> Result<Response, Problem> {
+    let FormRequest {
+        app,
+        context,
+        headers,
+        mut form,
+    } = request;
     form.values.refuse(&UNSUPPORTED)?;
+    let edges = Edges::take(&mut form).await?;
     let Made {
         output,
         extension,
         media_type,
-    } = made(&mut form)?;
+    } = made(&mut form.values, edges)?;
     let page = page(&mut form.values)?;
     let after = After::of(&mut form.values)?;
     let fail_on_console = form.values.truth("failOnConsoleExceptions", false)?;
     let fail_on_resource = form.values.truth("failOnResourceLoadingFailed", false)?;
     let statuses: Vec<u16> = form.values.json("failOnHttpStatusCodes")?;
-    let source = source(&mut form, from)?;
-    let html = match &source {
-        Source::Document { html, .. } => html.clone(),
-        Source::Address(address) => address.clone(),
-    };
+    let (source, key) = source(&mut form, from, &output).await?;
     let job = Job {
-        key: Some(key_of(&html, &form.files, &output)),
+        key: Some(key),
         source,
         page: PageOptions {
             fail_on_exceptions: fail_on_console,
@@ -171,13 +138,18 @@ async fn respond(
             detail,
         ));
     }
-    let name = file_name(context, headers, extension);
-    let body = Body::new(PrintedBody(printed));
+    let name = file_name(&context, &headers, extension);
+    let body = match extension {
+        "pdf" => PrintedBody::pdf(&app, printed, Vec::new()),
+        _ => PrintedBody::plain(printed),
+    };
+    let body = Body::new(body);
     if extension == "pdf" && !after.is_nothing() {
         let whole = body.collect().await;
         let whole = whole.map_err(|error| Problem::internal(format!("a page: {error}")))?;
-        let files = apply(app, vec![(name, whole.to_bytes())], after).await?;
-        return answer(context, headers, files);
+        let files = vec![(name, Content::Held(whole.to_bytes()))];
+        let files = apply(&app, files, after).await?;
+        return answer(&context, &headers, files).await;
     }
     let mut response = Response::new(body);
     file_headers(&mut response, &name, media_type)?;
@@ -206,19 +178,39 @@ fn check_status(status: Option<u16>, failing: &[u16]) -> Result<(), Problem> {
     }
 }
 
-fn source(form: &mut Form, from: Origin) -> Result<Source, Problem> {
+async fn source(form: &mut Form, from: Origin, output: &Output) -> Result<(Source, Key), Problem> {
     if from == Origin::Address {
-        return Ok(Source::Address(form.values.needed("url")?));
+        let address = form.values.needed("url")?;
+        let key = key_of(&address, [], output);
+        return Ok((Source::Address(address), key));
     }
-    let html = form.take_text("index.html")?.ok_or_else(|| {
+    let html = form.take_text("index.html").await?.ok_or_else(|| {
         Problem::bad_request("form-invalid", "the form file `index.html` is needed")
     })?;
     let html = match from {
-        Origin::Markdown => markdown::fill(&html, &form.files)?,
+        Origin::Markdown => {
+            let mut texts = BTreeMap::new();
+            for name in markdown::names(&html) {
+                if let Some(content) = form.files.get(name) {
+                    texts.insert(name.to_owned(), text(name, content.clone()).await?);
+                }
+            }
+            markdown::fill(&html, &texts)?
+        }
         Origin::File | Origin::Address => html,
     };
-    let files: Arc<dyn Files> = Arc::new(form.files.clone());
-    Ok(Source::Document { html, files })
+    let files = std::mem::take(&mut form.files).into_iter();
+    let files = files.map(|(name, content)| {
+        let media_type = media_type_of(&name).to_owned();
+        let file = SpooledFile {
+            media_type,
+            content,
+        };
+        (name, file)
+    });
+    let files = Arc::new(Beside(files.collect()));
+    let key = files.key(&html, output).await?;
+    Ok((Source::Document { html, files }, key))
 }
 
 fn page(values: &mut Values) -> Result<PageOptions, Problem> {
@@ -259,10 +251,22 @@ fn page(values: &mut Values) -> Result<PageOptions, Problem> {
     })
 }
 
-fn pdf(form: &mut Form) -> Result<Made, Problem> {
-    let header_template = form.take_text("header.html")?.unwrap_or_default();
-    let footer_template = form.take_text("footer.html")?.unwrap_or_default();
-    let values = &mut form.values;
+/// What stands at the top and the bottom of every sheet.
+struct Edges {
+    header: String,
+    footer: String,
+}
+
+impl Edges {
+    async fn take(form: &mut Form) -> Result<Self, Problem> {
+        Ok(Self {
+            header: form.take_text("header.html").await?.unwrap_or_default(),
+            footer: form.take_text("footer.html").await?.unwrap_or_default(),
+        })
+    }
+}
+
+fn pdf(values: &mut Values, edges: Edges) -> Result<Made, Problem> {
     let options = PdfOptions {
         landscape: values.truth("landscape", false)?,
         print_background: values.truth("printBackground", false)?,
@@ -277,8 +281,8 @@ fn pdf(form: &mut Form) -> Result<Made, Problem> {
         prefer_css_page_size: values.truth("preferCssPageSize", false)?,
         tagged: values.truth("generateTaggedPdf", false)?,
         outline: values.truth("generateDocumentOutline", false)?,
-        header_template,
-        footer_template,
+        header_template: edges.header,
+        footer_template: edges.footer,
         single_page: values.truth("singlePage", false)?,
     };
     Ok(Made {
@@ -288,8 +292,7 @@ fn pdf(form: &mut Form) -> Result<Made, Problem> {
     })
 }
 
-fn picture(form: &mut Form) -> Result<Made, Problem> {
-    let values = &mut form.values;
+fn picture(values: &mut Values, _: Edges) -> Result<Made, Problem> {
     let (format, extension, media_type) = match values.text("format").as_deref() {
         None | Some("png") => (PictureFormat::Png, "png", "image/png"),
         Some("jpeg") => (PictureFormat::Jpeg, "jpeg", "image/jpeg"),

@@ -3,7 +3,6 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use axum::{
-    body::Body,
     extract::{Request, State},
     middleware::Next,
     response::{IntoResponse, Response},
@@ -16,7 +15,7 @@ use hyper::{
 };
 use serde_json::json;
 
-use crate::{app::App, body, middleware::Context, problem::Problem, webhook::Parcel};
+use crate::{app::App, middleware::Context, problem::Problem, spool, webhook::Parcel};
 
 /// Its name, as headers are written.
 const TRACE: HeaderName = HeaderName::from_static("gotenberg-trace");
@@ -147,11 +146,12 @@ async fn later(
         Problem::new(StatusCode::SERVICE_UNAVAILABLE, "queue-full", detail).retry_after(1)
     })?;
     let (parts, body) = request.into_parts();
-    let (bytes, body_room) = body::read(&app, &parts.headers, body).await?;
+    let limit = (app.config.form_max_body_bytes, "FORM_MAX_BODY_BYTES");
+    let taken = spool::read(&app, &parts.headers, body, limit).await?;
+    let body = taken.into_body()?;
     tokio::spawn(async move {
         let _room = room;
-        let request = Request::from_parts(parts, Body::from(bytes));
-        drop(body_room);
+        let request = Request::from_parts(parts, body);
         // A handler that panics takes only its own task down, and its client is told.
         let work = tokio::spawn(async move {
             let mut response = next.run(request).await;

@@ -1,68 +1,92 @@
 //! A form taken apart, and the order of its files.
 
-use std::{cmp::Ordering, collections::BTreeMap};
+use std::{cmp::Ordering, collections::BTreeMap, sync::Arc};
 
-use axum::body::Body;
-use bytes::Bytes;
+use axum::{
+    body::Body,
+    extract::{FromRequest, Request},
+};
 use hyper::{HeaderMap, StatusCode};
-use platen_engine::{browser::File, media_type_of};
 
 use super::value::Values;
-use crate::{app::App, body, multipart, problem::Problem};
+use crate::{
+    app::App, body::Room, middleware::Context, multipart, problem::Problem, spool::Content,
+};
 
 /// Fields of files that are not made part of a result.
 const UNSUPPORTED_FILES: [&str; 3] = ["embeds", "watermark", "stamp"];
 
 /// A form taken apart.
-#[derive(Default)]
-pub(super) struct Form {
+#[derive(Debug)]
+pub(crate) struct Form {
     pub(super) values: Values,
-    pub(super) files: BTreeMap<String, File>,
+    pub(super) files: BTreeMap<String, Content>,
+    _room: Room,
+}
+
+/// A request with a form, as all handlers of forms take it.
+pub(crate) struct FormRequest {
+    pub(super) app: Arc<App>,
+    pub(super) context: Context,
+    pub(super) headers: HeaderMap,
+    pub(super) form: Form,
+}
+
+impl FromRequest<Arc<App>> for FormRequest {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, app: &Arc<App>) -> Result<Self, Problem> {
+        let (mut parts, body) = request.into_parts();
+        let context = parts.extensions.remove::<Context>();
+        let context = context.ok_or_else(|| Problem::internal("a request without a context"))?;
+        let form = Form::read(app, &parts.headers, body).await?;
+        Ok(Self {
+            app: Arc::clone(app),
+            context,
+            headers: parts.headers,
+            form,
+        })
+    }
 }
 
 impl Form {
-    pub(super) async fn read(app: &App, headers: &HeaderMap, body: Body) -> Result<Self, Problem> {
+    async fn read(app: &App, headers: &HeaderMap, body: Body) -> Result<Self, Problem> {
         let boundary = multipart::boundary(headers).ok_or_else(|| {
             let status = StatusCode::UNSUPPORTED_MEDIA_TYPE;
             let detail = "send multipart/form-data";
             Problem::new(status, "media-type-not-supported", detail)
         })?;
-        let (bytes, _room) = body::read(app, headers, body).await?;
-        let mut form = Self::default();
-        for field in multipart::fields(&bytes, &boundary)? {
+        let (fields, room) = multipart::read(app, headers, body, &boundary).await?;
+        let mut form = Self {
+            values: Values::default(),
+            files: BTreeMap::new(),
+            _room: room,
+        };
+        for field in fields {
             let Some(name) = &field.file_name else {
-                form.values.add(&field)?;
+                form.values.add(&field.name, &field.text().await?);
                 continue;
             };
             if UNSUPPORTED_FILES.contains(&field.name.as_str()) {
                 let detail = format!("the form file `{}` is not supported", field.name);
                 return Err(Problem::bad_request("form-unsupported", detail));
             }
-            let file = File {
-                media_type: media_type_of(name).to_owned(),
-                bytes: Bytes::copy_from_slice(&field.bytes),
-            };
-            form.files.insert(name.clone(), file);
+            form.files.insert(name.clone(), field.content);
         }
         Ok(form)
     }
 
     /// A file as text.
-    pub(super) fn take_text(&mut self, name: &str) -> Result<Option<String>, Problem> {
-        let Some(file) = self.files.remove(name) else {
-            return Ok(None);
-        };
-        let text = String::from_utf8(file.bytes.to_vec()).map_err(|_| {
-            let detail = format!("the form file `{name}` is not UTF-8");
-            Problem::bad_request("form-invalid", detail)
-        })?;
-        Ok(Some(text))
+    pub(super) async fn take_text(&mut self, name: &str) -> Result<Option<String>, Problem> {
+        match self.files.remove(name) {
+            Some(content) => text(name, content).await.map(Some),
+            None => Ok(None),
+        }
     }
 
     /// All files by name, numbers in names by their value.
-    pub(super) fn take_files(&mut self) -> Result<Vec<(String, Bytes)>, Problem> {
-        let files = std::mem::take(&mut self.files).into_iter();
-        let mut files: Vec<_> = files.map(|(name, file)| (name, file.bytes)).collect();
+    pub(super) fn take_files(&mut self) -> Result<Vec<(String, Content)>, Problem> {
+        let mut files: Vec<_> = std::mem::take(&mut self.files).into_iter().collect();
         if files.is_empty() {
             let detail = "the form has no file";
             return Err(Problem::bad_request("form-invalid", detail));
@@ -70,6 +94,15 @@ impl Form {
         files.sort_by(|one, two| compare(&one.0, &two.0));
         Ok(files)
     }
+}
+
+/// The content of a file as text.
+pub(super) async fn text(name: &str, content: Content) -> Result<String, Problem> {
+    let bytes = content.bytes().await?;
+    String::from_utf8(bytes.into()).map_err(|_| {
+        let detail = format!("the form file `{name}` is not UTF-8");
+        Problem::bad_request("form-invalid", detail)
+    })
 }
 
 /// Alphanumeric order: `2.pdf` before `10.pdf` before `a.pdf`.

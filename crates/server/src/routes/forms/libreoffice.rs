@@ -1,18 +1,16 @@
 //! `/forms/libreoffice/convert`: Office files to PDF, by Gotenberg's fields.
 
-use std::{io::Read, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
-use axum::{body::Body, extract::State, response::Response};
-use bytes::Bytes;
-use hyper::HeaderMap;
-use platen_engine::office::{self, Job, Options, Source, Target};
+use axum::{extract::FromRequestParts, http::request::Parts, response::Response};
+use platen_engine::office::{self, Job, Options, Target};
 
 use super::{
-    after::{After, answer, apply},
-    form::Form,
+    after::{After, apply},
+    form::FormRequest,
     value::Values,
 };
-use crate::{app::App, libreoffice::of_office, middleware::Context, problem::Problem};
+use crate::{app::App, libreoffice::of_office, problem::Problem, spool::Content};
 
 /// Gotenberg's names of options, and ours.
 const OPTIONS: [(&str, &str); 18] = [
@@ -112,15 +110,23 @@ impl Wish {
     }
 }
 
+/// LibreOffice is there. Stands before the form, so that nothing is read where it is not.
+pub(crate) struct Installed;
+
+impl FromRequestParts<Arc<App>> for Installed {
+    type Rejection = Problem;
+
+    async fn from_request_parts(_: &mut Parts, app: &Arc<App>) -> Result<Self, Problem> {
+        app.libreoffice.check_installed().map(|()| Self)
+    }
+}
+
 /// Office files as PDF.
 pub(crate) async fn convert_office(
-    State(app): State<Arc<App>>,
-    axum::Extension(context): axum::Extension<Context>,
-    headers: HeaderMap,
-    body: Body,
+    _: Installed,
+    mut request: FormRequest,
 ) -> Result<Response, Problem> {
-    app.libreoffice.check_installed()?;
-    let mut form = Form::read(&app, &headers, body).await?;
+    let form = &mut request.form;
     let (wish, is_final) = Wish::of(&mut form.values)?;
     let after = After::of(&mut form.values)?;
     let files = form.take_files()?;
@@ -133,21 +139,21 @@ pub(crate) async fn convert_office(
             or given metadata afterwards";
         return Err(Problem::bad_request("form-unsupported", detail));
     }
-    let files = convert(&app, files, &wish).await?;
-    let files = apply(&app, files, after).await?;
-    answer(&context, &headers, files)
+    let files = convert(&request.app, files, &wish).await?;
+    let files = apply(&request.app, files, after).await?;
+    request.answer(files).await
 }
 
 /// Converts documents at the same time, as far as there are slots, and keeps their order.
 pub(super) async fn convert(
     app: &Arc<App>,
-    files: Vec<(String, Bytes)>,
+    files: Vec<(String, Content)>,
     wish: &Wish,
-) -> Result<Vec<(String, Bytes)>, Problem> {
+) -> Result<Vec<(String, Content)>, Problem> {
     // A form has a bounded number of fields, and the pool a bounded queue.
     let mut running = Vec::with_capacity(files.len());
-    for (name, bytes) in files {
-        let mut job = Job::new(Source::Bytes(bytes), Target::Pdf);
+    for (name, content) in files {
+        let mut job = Job::new(content.into_source(), Target::Pdf);
         job.name = Some(name.clone());
         job.options = wish.options.clone();
         job.timeout = Duration::from_millis(app.config.office_timeout_ms);
@@ -167,11 +173,7 @@ pub(super) async fn convert(
             problem.detail = format!("{name}: {}", problem.detail);
             problem
         })?;
-        let bytes = match document.body {
-            office::Body::Bytes(bytes) => bytes,
-            office::Body::File(file) => held(file).await?,
-        };
-        made.push((format!("{name}.pdf"), bytes));
+        made.push((format!("{name}.pdf"), Content::of_office(document.body)?));
     }
     Ok(made)
 }
@@ -183,15 +185,4 @@ impl<T> Drop for Task<T> {
     fn drop(&mut self) {
         self.0.abort();
     }
-}
-
-async fn held(mut file: std::fs::File) -> Result<Bytes, Problem> {
-    let read = move || {
-        let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes).map(|_| bytes)
-    };
-    let read = tokio::task::spawn_blocking(read).await;
-    let read = read.map_err(|error| Problem::internal(error.to_string()))?;
-    let bytes = read.map_err(|error| Problem::internal(format!("a result: {error}")))?;
-    Ok(bytes.into())
 }

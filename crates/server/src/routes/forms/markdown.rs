@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use hyper::StatusCode;
-use platen_engine::browser::File;
 use pulldown_cmark::{Options, Parser, html};
 
 use crate::problem::Problem;
@@ -19,7 +18,7 @@ fn invalid(detail: String) -> Problem {
 ///
 /// # Errors
 /// 400 where it names none, or one that is not there; 413 where it becomes too long.
-pub(super) fn fill(page: &str, files: &BTreeMap<String, File>) -> Result<String, Problem> {
+pub(super) fn fill(page: &str, files: &BTreeMap<String, String>) -> Result<String, Problem> {
     let mut made = String::with_capacity(page.len());
     let mut rest = page;
     let mut count = 0;
@@ -36,13 +35,11 @@ pub(super) fn fill(page: &str, files: &BTreeMap<String, File>) -> Result<String,
                 "`index.html` has `{{{{ {shown} }}}}`, which is not toHTML with a file"
             ))
         })?;
-        let file = files.get(name).ok_or_else(|| {
+        let text = files.get(name).ok_or_else(|| {
             invalid(format!(
                 "`index.html` names `{name}`, which is not in the form"
             ))
         })?;
-        let text = std::str::from_utf8(&file.bytes);
-        let text = text.map_err(|_| invalid(format!("the form file `{name}` is not UTF-8")))?;
         html::push_html(&mut made, Parser::new_ext(text, dialect()));
         if made.len() > MAX_BYTES {
             let detail = format!("the page becomes longer than {MAX_BYTES} bytes");
@@ -67,6 +64,14 @@ fn dialect() -> Options {
         | Options::ENABLE_FOOTNOTES
 }
 
+/// Files that the page may name.
+pub(super) fn names(page: &str) -> impl Iterator<Item = &str> {
+    page.split("{{").skip(1).filter_map(|rest| {
+        let expression = rest.split("}}").next()?;
+        named(expression.trim().trim_matches('-').trim())
+    })
+}
+
 /// The file of `toHTML "a.md"`.
 fn named(expression: &str) -> Option<&str> {
     let rest = expression.strip_prefix("toHTML")?.trim();
@@ -79,11 +84,8 @@ mod tests {
     use super::*;
 
     fn filled(page: &str) -> Result<String, Problem> {
-        let file = File {
-            media_type: "text/markdown".to_owned(),
-            bytes: "# A\n\n|x|y|\n|-|-|\n|1|~~2~~|\n".into(),
-        };
-        fill(page, &BTreeMap::from([("a.md".to_owned(), file)]))
+        let text = "# A\n\n|x|y|\n|-|-|\n|1|~~2~~|\n".to_owned();
+        fill(page, &BTreeMap::from([("a.md".to_owned(), text)]))
     }
 
     #[test]

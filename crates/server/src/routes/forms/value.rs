@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, str::FromStr, time::Duration};
 
 use serde::de::DeserializeOwned;
 
-use crate::{multipart::Field, problem::Problem};
+use crate::problem::Problem;
 
 /// The fields of a form that are no files, each taken once.
 #[derive(Debug, Default)]
@@ -16,12 +16,11 @@ fn invalid(name: &str, expected: &str) -> Problem {
 }
 
 impl Values {
-    pub(super) fn add(&mut self, field: &Field) -> Result<(), Problem> {
-        let text = field.text()?.trim().to_owned();
+    pub(super) fn add(&mut self, name: &str, text: &str) {
+        let text = text.trim();
         if !text.is_empty() {
-            self.0.insert(field.name.clone(), text);
+            self.0.insert(name.to_owned(), text.to_owned());
         }
-        Ok(())
     }
 
     pub(super) fn text(&mut self, name: &str) -> Option<String> {

@@ -2,35 +2,29 @@
 
 use std::{
     collections::BTreeMap,
-    pin::Pin,
     sync::Arc,
-    task::{Context, Poll},
     time::{Duration, Instant},
 };
 
 use axum::{body::Body, extract::State, response::Response};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use bytes::Bytes;
-use http_body::{Body as HttpBody, Frame};
 use hyper::HeaderMap;
 use platen_document::{Length, template::PaperSize};
 use platen_engine::{
     Format,
-    browser::{File, Job, Lane, Output, PageOptions, PdfOptions, Printed, Source, Wait},
+    browser::{Job, Lane, Output, PageOptions, PdfOptions, Source, Wait},
     media_type_of, page_warnings,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{
+    beside::{Beside, SpooledFile},
+    printed::PrintedBody,
     request::Disposition,
     response::{stream_headers, with_extension},
 };
-use crate::{
-    app::App,
-    body, multipart,
-    problem::{Problem, chain},
-};
+use crate::{app::App, body, multipart, problem::Problem, spool::Content};
 
 /// A page to print. As a form, `html` and `css` may be fields or files (`index.html`), `header`
 /// and `footer` too, `options` is a field of JSON, and all other files stand beside the page.
@@ -109,20 +103,22 @@ pub(crate) async fn create_html_render(
     body: Body,
 ) -> Result<Response, Problem> {
     let start = Instant::now();
-    let (request, files) = match multipart::boundary(&headers) {
+    let (request, files, _room) = match multipart::boundary(&headers) {
         Some(boundary) => {
-            let (bytes, _room) = body::read(&app, &headers, body).await?;
-            of_form(multipart::fields(&bytes, &boundary)?)?
+            let (fields, room) = multipart::read(&app, &headers, body, &boundary).await?;
+            let (request, files) = of_form(fields).await?;
+            (request, files, room)
         }
         None => {
-            let (bytes, _room) = body::read_json(&app, &headers, body).await?;
-            of_json(body::parse_long(bytes).await?)?
+            let (bytes, room) = body::read_json(&app, &headers, body).await?;
+            let (request, files) = of_json(body::parse_long(bytes).await?)?;
+            (request, files, room)
         }
     };
     let name = request.options.filename.as_deref().unwrap_or("document");
     let name = with_extension(name, Format::Pdf);
     let disposition = request.options.disposition;
-    let job = job_of(request, files, app.config.render_timeout())?;
+    let job = job_of(request, files, app.config.render_timeout()).await?;
     let printed = app.chromium.print(job).await;
     let outcome = printed
         .as_ref()
@@ -130,8 +126,8 @@ pub(crate) async fn create_html_render(
     app.metrics.rendered("pdf", outcome);
     let printed = printed?;
     let warnings = page_warnings(&printed.report);
-    let body = Body::new(PrintedBody(printed));
-    let mut response = Response::new(body);
+    let body = PrintedBody::pdf(&app, printed, Vec::new());
+    let mut response = Response::new(Body::new(body));
     stream_headers(
         &mut response,
         &name,
@@ -142,7 +138,7 @@ pub(crate) async fn create_html_render(
     Ok(response)
 }
 
-type Files = BTreeMap<String, File>;
+type Files = BTreeMap<String, SpooledFile>;
 
 fn of_json(mut request: HtmlRequest) -> Result<(HtmlRequest, Files), Problem> {
     let mut files = Files::new();
@@ -153,35 +149,38 @@ fn of_json(mut request: HtmlRequest) -> Result<(HtmlRequest, Files), Problem> {
             Problem::bad_request("request-invalid", detail)
         })?;
         let media_type = media_type_of(&name).to_owned();
-        let bytes = Bytes::from(bytes);
-        files.insert(name, File { media_type, bytes });
+        let content = Content::Held(bytes.into());
+        let file = SpooledFile {
+            media_type,
+            content,
+        };
+        files.insert(name, file);
     }
     Ok((request, files))
 }
 
-fn of_form(fields: Vec<multipart::Field>) -> Result<(HtmlRequest, Files), Problem> {
+async fn of_form(fields: Vec<multipart::Field>) -> Result<(HtmlRequest, Files), Problem> {
     let mut request = HtmlRequest::default();
     let mut html = None;
     let mut files = Files::new();
     for field in fields {
         let file_name = field.file_name.as_deref().unwrap_or_default();
         match (field.name.as_str(), file_name) {
-            ("html", _) | (_, "index.html") => html = Some(field.text()?.to_owned()),
-            ("css", "") => request.css = Some(field.text()?.to_owned()),
-            ("header", _) | (_, "header.html") => request.header = Some(field.text()?.to_owned()),
-            ("footer", _) | (_, "footer.html") => request.footer = Some(field.text()?.to_owned()),
+            ("html", _) | (_, "index.html") => html = Some(field.text().await?),
+            ("css", "") => request.css = Some(field.text().await?),
+            ("header", _) | (_, "header.html") => request.header = Some(field.text().await?),
+            ("footer", _) | (_, "footer.html") => request.footer = Some(field.text().await?),
             ("options", _) => {
-                request.options = serde_json::from_slice(&field.bytes)
+                request.options = serde_json::from_str(&field.text().await?)
                     .map_err(|error| body::problem(&error, "`options`"))?;
             }
             (_, name) if !name.is_empty() => {
                 let known = field
                     .media_type
                     .filter(|kind| kind != "application/octet-stream");
-                let file = File {
+                let file = SpooledFile {
                     media_type: known.unwrap_or_else(|| media_type_of(name).to_owned()),
-                    // What is kept must not keep the whole form.
-                    bytes: Bytes::copy_from_slice(&field.bytes),
+                    content: field.content,
                 };
                 files.insert(name.to_owned(), file);
             }
@@ -199,7 +198,7 @@ fn of_form(fields: Vec<multipart::Field>) -> Result<(HtmlRequest, Files), Proble
     Ok((request, files))
 }
 
-fn job_of(request: HtmlRequest, files: Files, timeout: Duration) -> Result<Job, Problem> {
+async fn job_of(request: HtmlRequest, files: Files, timeout: Duration) -> Result<Job, Problem> {
     let options = request.options;
     let wait = wait_of(&options);
     let page = PageOptions {
@@ -215,12 +214,10 @@ fn job_of(request: HtmlRequest, files: Files, timeout: Duration) -> Result<Job, 
         request.header.unwrap_or_default(),
         request.footer.unwrap_or_default(),
     )?);
-    let key = platen_engine::key_of(&html, &files, &output);
+    let files = Arc::new(Beside(files));
+    let key = files.key(&html, &output).await?;
     Ok(Job {
-        source: Source::Document {
-            html,
-            files: Arc::new(files),
-        },
+        source: Source::Document { html, files },
         page,
         output,
         lane: Lane::Batch,
@@ -273,24 +270,4 @@ fn pdf_options(
         footer_template: footer,
         ..PdfOptions::default()
     })
-}
-
-/// A PDF on its way from Chromium to the client; when the client goes, the page does.
-pub(crate) struct PrintedBody(pub(crate) Printed);
-
-impl HttpBody for PrintedBody {
-    type Data = Bytes;
-    type Error = std::io::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
-        self.0.poll_next(context).map(|piece| {
-            piece.map(|piece| {
-                let piece = piece.map(Frame::data);
-                piece.map_err(|error| std::io::Error::other(chain(&error)))
-            })
-        })
-    }
 }

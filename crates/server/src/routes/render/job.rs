@@ -5,7 +5,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use platen_engine::{Format, Page, RenderOptions, Rendered, Template, browser, page_warnings};
+use platen_engine::{
+    Format, Page, RenderOptions, Rendered, Template,
+    browser::{self, Printed},
+    page_warnings,
+};
 
 use super::{
     data_of,
@@ -41,30 +45,77 @@ pub(crate) struct Done {
     pub(crate) stages: Vec<(&'static str, Duration)>,
 }
 
+/// What came of it, where a PDF of Chromium need not be whole.
+pub(crate) enum Made {
+    Whole(Done),
+    /// All but the bytes, which are on their way.
+    Stream(Done, Printed),
+}
+
 /// Runs a job on a slot of `lane`.
 pub(crate) async fn run(app: &Arc<App>, lane: Lane, job: Job) -> Result<Done, Problem> {
-    let format = job.format.name();
-    let (start, load) = (Instant::now(), job.load);
+    let (format, load, start) = (job.format.name(), job.load, Instant::now());
+    let mut result = match work(app, lane, job, start).await {
+        Ok(Made::Whole(done)) => Ok(done),
+        Ok(Made::Stream(done, printed)) => whole(done, printed).await,
+        Err(problem) => Err(problem),
+    };
+    count(app, format, result.as_ref().err());
+    if let Ok(done) = &mut result {
+        finish(app, done, load + start.elapsed());
+    }
+    result
+}
+
+/// As [`run`]; a PDF of Chromium is given as it comes.
+pub(crate) async fn run_streamed(app: &Arc<App>, lane: Lane, job: Job) -> Result<Made, Problem> {
+    let (format, load, start) = (job.format, job.load, Instant::now());
+    let mut result = match work(app, lane, job, start).await {
+        Ok(Made::Stream(done, printed)) if format != Format::Pdf => {
+            whole(done, printed).await.map(Made::Whole)
+        }
+        other => other,
+    };
+    count(app, format.name(), result.as_ref().err());
+    match &mut result {
+        Ok(Made::Whole(done)) => finish(app, done, load + start.elapsed()),
+        Ok(Made::Stream(done, _)) => done.elapsed = load + start.elapsed(),
+        Err(_) => {}
+    }
+    result
+}
+
+fn count(app: &App, format: &'static str, problem: Option<&Problem>) {
+    let outcome = problem.map_or("ok", |problem| problem.code);
+    app.metrics.rendered(format, outcome);
+}
+
+fn finish(app: &App, done: &mut Done, elapsed: Duration) {
+    done.elapsed = elapsed;
+    let rendered = &done.rendered;
+    app.metrics
+        .produced(rendered.pages, rendered.bytes.len(), &done.stages);
+}
+
+async fn whole(mut done: Done, printed: Printed) -> Result<Done, Problem> {
+    let begin = Instant::now();
+    let bytes = printed.bytes().await;
+    done.rendered.bytes = bytes.map_err(crate::chromium::of_browser)?;
+    if let Some((_, print)) = done.stages.last_mut() {
+        *print += begin.elapsed();
+    }
+    Ok(done)
+}
+
+async fn work(app: &Arc<App>, lane: Lane, job: Job, start: Instant) -> Result<Made, Problem> {
     let shared = Arc::clone(app);
     let slot = app
         .slots
         .run(lane, move |ticket| render(&shared, job, ticket));
-    let mut result = match slot.await {
-        Ok(Step::Done(done)) => Ok(*done),
-        Ok(Step::Print(page, done)) => print(app, lane, *page, *done, start).await,
-        Err(problem) => Err(problem),
-    };
-    let outcome = result
-        .as_ref()
-        .map_or_else(|problem| problem.code, |_| "ok");
-    app.metrics.rendered(format, outcome);
-    if let Ok(done) = &mut result {
-        done.elapsed = load + start.elapsed();
-        let rendered = &done.rendered;
-        app.metrics
-            .produced(rendered.pages, rendered.bytes.len(), &done.stages);
+    match slot.await? {
+        Step::Done(done) => Ok(Made::Whole(*done)),
+        Step::Print(page, done) => print(app, lane, *page, *done, start).await,
     }
-    result
 }
 
 /// What came of the work on a slot.
@@ -166,10 +217,10 @@ async fn print(
     page: Page,
     mut done: Done,
     start: Instant,
-) -> Result<Done, Problem> {
+) -> Result<Made, Problem> {
     if page.format() == Format::Html {
         done.rendered.bytes = page.into_html().into_bytes();
-        return Ok(done);
+        return Ok(Made::Whole(done));
     }
     let lane = match lane {
         Lane::Batch => browser::Lane::Batch,
@@ -181,8 +232,6 @@ async fn print(
     done.rendered
         .warnings
         .extend(page_warnings(&printed.report));
-    let bytes = printed.bytes().await;
-    done.rendered.bytes = bytes.map_err(crate::chromium::of_browser)?;
     done.stages.push(("print", before.elapsed()));
-    Ok(done)
+    Ok(Made::Stream(done, printed))
 }

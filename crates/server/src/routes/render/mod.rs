@@ -1,9 +1,11 @@
 //! Documents over HTTP.
 
 pub(crate) mod batch;
+pub(crate) mod beside;
 pub(crate) mod html;
 pub(crate) mod job;
 mod package;
+pub(crate) mod printed;
 pub(crate) mod request;
 pub(crate) mod response;
 
@@ -21,7 +23,12 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value as Json;
 
-use self::{job::Job, request::RenderRequest, response::answer};
+use self::{
+    job::{Job, Made},
+    printed::PrintedBody,
+    request::RenderRequest,
+    response::answer,
+};
 use crate::{app::App, body, lane::Lane, problem::Problem, respond::json};
 
 /// What is known of a template and its data without rendering.
@@ -113,8 +120,14 @@ async fn respond(
     let filename = request.options.filename.clone();
     let disposition = request.options.disposition;
     let job = job_of(app, request, format).await?;
-    let done = job::run(app, Lane::Batch, job).await?;
-    answer(done, key.as_deref(), filename.as_deref(), disposition)
+    let (key, filename) = (key.as_deref(), filename.as_deref());
+    match job::run_streamed(app, Lane::Batch, job).await? {
+        Made::Whole(done) => answer(done, key, filename, disposition),
+        Made::Stream(done, printed) => {
+            let body = PrintedBody::pdf(app, printed, done.stages.clone());
+            response::stream_answer(done, body, key, filename, disposition)
+        }
+    }
 }
 
 /// The job that a request asks for.

@@ -2,15 +2,15 @@
 
 use std::{fmt::Write, time::Duration};
 
-use axum::response::Response;
+use axum::{body::Body, response::Response};
 use hyper::{
     StatusCode,
-    header::{CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, HeaderName, HeaderValue},
+    header::{CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, HeaderName, HeaderValue, TRAILER},
 };
 use platen_engine::{Diagnostic, Format};
 use serde_json::Value as Json;
 
-use super::{job::Done, request::Disposition};
+use super::{job::Done, printed::PrintedBody, request::Disposition};
 use crate::{
     middleware::Note, problem::Problem, respond::bytes_of, routes::templates::VERSION_HEADER,
 };
@@ -91,6 +91,35 @@ pub(crate) fn file_headers(
     Ok(())
 }
 
+/// A PDF that is sent as it is produced. Its pages and its size are known at its end only, and
+/// stand in trailers.
+pub(crate) fn stream_answer(
+    done: Done,
+    body: PrintedBody,
+    key: Option<&str>,
+    filename: Option<&str>,
+    disposition: Option<Disposition>,
+) -> Result<Response, Problem> {
+    let name = with_extension(filename.or(key).unwrap_or("document"), Format::Pdf);
+    let mut response = Response::new(Body::new(body));
+    let warnings = &done.rendered.warnings;
+    stream_headers(&mut response, &name, disposition, warnings, done.elapsed)?;
+    let mut note = vec![("format", Json::from("pdf")), ("template", key.into())];
+    let timing = HeaderValue::from_str(&server_timing(&done.stages));
+    let timing = timing.map_err(|_| Problem::internal("Server-Timing cannot be written"))?;
+    let headers = response.headers_mut();
+    headers.insert(HeaderName::from_static("server-timing"), timing);
+    if let Some(version) = done.version {
+        headers.insert(VERSION_HEADER, HeaderValue::from(version));
+        note.push(("version", version.into()));
+    }
+    if !warnings.is_empty() {
+        note.push(("warnings", warnings.len().into()));
+    }
+    response.extensions_mut().insert(Note(note));
+    Ok(response)
+}
+
 /// The headers of a PDF that is sent as it is produced.
 pub(crate) fn stream_headers(
     response: &mut Response,
@@ -103,6 +132,7 @@ pub(crate) fn stream_headers(
     let media_type = HeaderValue::from_static(Format::Pdf.media_type());
     headers.insert(hyper::header::CONTENT_TYPE, media_type);
     headers.insert(CONTENT_DISPOSITION, content_disposition(name, disposition)?);
+    headers.insert(TRAILER, HeaderValue::from_static(super::printed::TRAILERS));
     let elapsed = format!("{:.3}", elapsed.as_secs_f64() * 1e3);
     let mut values = vec![("x-render-duration-ms", elapsed)];
     if !warnings.is_empty() {

@@ -106,6 +106,10 @@ fn stored_templates_of_html_are_rendered_as_all_others() {
     assert!(pdf.bytes.starts_with(b"%PDF-"));
     assert_eq!(pdf.header("x-template-version"), "1");
     assert!(pdf.header("server-timing").contains("print;dur="));
+    assert!(
+        !pdf.headers.contains_key("content-length"),
+        "it is streamed"
+    );
     let html = app.post("/render/html", &request);
     let text = String::from_utf8(html.bytes.clone()).unwrap();
     assert!(
@@ -133,6 +137,50 @@ fn stored_templates_of_html_are_rendered_as_all_others() {
     app.post("/templates", &broken).problem(422, "mistakes");
     let checked = app.post("/render/validate", &json!({"definition": broken}));
     assert_eq!(checked.json()["valid"], false);
+}
+
+#[test]
+fn pages_and_size_of_a_streamed_pdf_stand_in_trailers() {
+    if !has_chromium() {
+        return;
+    }
+    let app = TestApp::start();
+    let mut template = letter();
+    template["html"] = json!("<p style='break-after: page'>one</p>".repeat(11));
+    let request = json!({"definition": template, "data": {"name": "A", "items": []}}).to_string();
+    let send = |path: &str, body: &str, te: &str| {
+        let length = body.len();
+        app.raw(
+            format!(
+                "POST {path} HTTP/1.1\r\nhost: localhost\r\n{te}connection: close\r\n\
+                 content-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}"
+            )
+            .as_bytes(),
+        )
+    };
+    let te = "te: trailers\r\n";
+    for (path, body) in [
+        ("/render", request.as_str()),
+        (
+            "/render/html-to-pdf",
+            &json!({"html": "<p style='break-after: page'>one</p>".repeat(11)}).to_string(),
+        ),
+    ] {
+        let answer = send(path, body, te);
+        assert!(
+            answer.contains("trailer: x-render-pages, x-render-size-bytes"),
+            "{path}"
+        );
+        let (_, trailers) = answer.rsplit_once("\r\n0\r\n").unwrap();
+        assert!(trailers.contains("x-render-pages: 11"), "{trailers}");
+        assert!(trailers.contains("x-render-size-bytes: "), "{trailers}");
+        let (_, end) = send(path, body, "")
+            .rsplit_once("%%EOF")
+            .map(|it| (it.0.len(), it.1.to_owned()))
+            .unwrap();
+        assert!(!end.contains("x-render-pages"), "{end}");
+    }
+    assert_eq!(app.metric("platen_render_pages_total"), 44.0);
 }
 
 #[test]

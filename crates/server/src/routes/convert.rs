@@ -1,7 +1,5 @@
 //! Office files to other formats: the document in the body or in a form, the options in the query or in the form.
 
-mod upload;
-
 use std::{
     fmt::Write,
     sync::Arc,
@@ -22,8 +20,13 @@ use platen_engine::office::{Document, Job, Lane, Options, Target, Times};
 use serde_json::Value as Json;
 
 use super::render::response::{POLICY, content_disposition};
-use crate::{app::App, body, middleware::Note, multipart, problem::Problem};
-use upload::{FileBody, Upload};
+use crate::{
+    app::App,
+    middleware::Note,
+    multipart,
+    problem::Problem,
+    spool::{self, Content},
+};
 
 /// What a request asks for beside the document.
 #[derive(Debug, Default)]
@@ -78,17 +81,19 @@ pub(crate) async fn convert_document(
     for (name, value) in &query {
         wishes.set(name, value)?;
     }
-    let (upload, _room) = match multipart::boundary(&headers) {
+    let (document, _room) = match multipart::boundary(&headers) {
         Some(boundary) => {
-            let (bytes, room) = body::read(&app, &headers, body).await?;
-            let fields = multipart::fields(&bytes, &boundary)?;
-            (of_form(fields, &mut wishes)?, Some(room))
+            let (fields, room) = multipart::read(&app, &headers, body, &boundary).await?;
+            (of_form(fields, &mut wishes).await?, Some(room))
         }
-        None => (Upload::read(&app, &headers, body).await?, None),
+        None => {
+            let limit = (app.config.office_max_body_bytes, "OFFICE_MAX_BODY_BYTES");
+            (spool::read(&app, &headers, body, limit).await?, None)
+        }
     };
     let received = begin.elapsed();
     let target = wishes.target.unwrap_or(Target::Pdf);
-    let mut job = Job::new(upload.source(), target);
+    let mut job = Job::new(document.clone().into_source(), target);
     job.name.clone_from(&wishes.name);
     job.options = wishes.options;
     job.lane = wishes.lane.unwrap_or(Lane::Batch);
@@ -99,12 +104,12 @@ pub(crate) async fn convert_document(
         .as_ref()
         .map_or_else(|problem| problem.code, |_| "ok");
     app.metrics.rendered(target.extension(), outcome);
-    let document = converted?;
-    drop(upload);
-    answer(document, wishes.name.as_deref(), received)
+    let converted = converted?;
+    drop(document);
+    answer(converted, wishes.name.as_deref(), received)
 }
 
-fn of_form(fields: Vec<multipart::Field>, wishes: &mut Wishes) -> Result<Upload, Problem> {
+async fn of_form(fields: Vec<multipart::Field>, wishes: &mut Wishes) -> Result<Content, Problem> {
     let mut file = None;
     for field in fields {
         if let Some(name) = field.file_name.clone() {
@@ -113,9 +118,9 @@ fn of_form(fields: Vec<multipart::Field>, wishes: &mut Wishes) -> Result<Upload,
                 return Err(Problem::bad_request("form-invalid", detail));
             }
             wishes.name.get_or_insert(name);
-            file = Some(Upload::Bytes(field.bytes));
+            file = Some(field.content);
         } else {
-            wishes.set(&field.name, field.text()?)?;
+            wishes.set(&field.name, &field.text().await?)?;
         }
     }
     file.ok_or_else(|| Problem::bad_request("form-invalid", "the form has no file"))
@@ -130,7 +135,7 @@ fn answer(document: Document, name: Option<&str>, received: Duration) -> Result<
         ..
     } = document;
     let name = with_extension(name, target);
-    let mut response = Response::new(FileBody::of(body)?);
+    let mut response = Response::new(Content::of_office(body)?.into_body()?);
     let headers = response.headers_mut();
     let text = |text: String| {
         let value = HeaderValue::from_str(&text);

@@ -1,0 +1,159 @@
+//! The processes around an enclosed program: the one that its owner started, which waits for the end
+//! of either side, and the first of the pid namespace, which reaps.
+
+use std::{
+    ffi::{CString, OsString},
+    io,
+    os::unix::ffi::OsStrExt,
+};
+
+use rustix::{
+    event::{PollFd, PollFlags, poll},
+    process::{Pid, PidfdFlags, Resource, Rlimit, Signal, WaitOptions, WaitStatus},
+};
+
+use super::{Spec, attempt, root};
+use crate::{MARK, confine};
+
+/// Code of a program that could not be put behind walls.
+const NOT_ENCLOSED: i32 = 96;
+/// Code of a program that could not be started.
+const NOT_FOUND: i32 = 127;
+
+/// Puts a program behind walls until it ends; returns its exit code. `arguments` are those after
+/// [`super::KIND`]. Must be called while the process has one thread.
+pub fn serve(arguments: &[OsString]) -> i32 {
+    let Some((owner, spec, program)) = Spec::parse(arguments) else {
+        eprintln!("{MARK} is for the program's own use");
+        return 2;
+    };
+    confine::reset_signals();
+    match enclose(owner, &spec, program) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("no walls: {error}");
+            NOT_ENCLOSED
+        }
+    }
+}
+
+fn enclose(owner: i32, spec: &Spec, program: &[OsString]) -> io::Result<i32> {
+    let owner = Pid::from_raw(owner).ok_or(io::ErrorKind::InvalidInput)?;
+    let watched = rustix::process::pidfd_open(owner, PidfdFlags::empty())?;
+    if rustix::process::getppid() != Some(owner) {
+        return Err(io::Error::other("the owner has ended"));
+    }
+    confine::enter_namespaces()?;
+    // SAFETY: the process has one thread.
+    match unsafe { libc::fork() } {
+        -1 => Err(io::Error::last_os_error()),
+        0 => {
+            drop(watched);
+            let code = first(spec, program).unwrap_or_else(|(place, error)| {
+                eprintln!("no walls: {place}: {error}");
+                NOT_ENCLOSED
+            });
+            quit(code)
+        }
+        child => {
+            confine::drop_privileges()?;
+            let child = Pid::from_raw(child).ok_or(io::ErrorKind::Other)?;
+            let ended = rustix::process::pidfd_open(child, PidfdFlags::empty())?;
+            let mut both = [
+                PollFd::new(&ended, PollFlags::IN),
+                PollFd::new(&watched, PollFlags::IN),
+            ];
+            while let Err(error) = poll(&mut both, None) {
+                if error != rustix::io::Errno::INTR {
+                    return Err(error.into());
+                }
+            }
+            // Where the owner has ended, all that the program started ends with the first process.
+            if both[0].revents().is_empty() {
+                let _ = rustix::process::kill_process(child, Signal::KILL);
+            }
+            Ok(wait_for(child).map_or(1, code))
+        }
+    }
+}
+
+/// Is the first process of the pid namespace.
+fn first(spec: &Spec, program: &[OsString]) -> Result<i32, root::Failure> {
+    let failed = |what: &str, error: io::Error| (what.to_owned(), error);
+    let _ = rustix::process::set_parent_process_death_signal(Some(Signal::KILL));
+    root::enter(spec)?;
+    let _ = rustix::system::sethostname(b"cell");
+    limit(spec).map_err(|error| failed("limits", error))?;
+    confine::drop_privileges().map_err(|error| failed("capabilities", error))?;
+    // SAFETY: the process has one thread.
+    match unsafe { libc::fork() } {
+        -1 => Err(failed("fork", io::Error::last_os_error())),
+        0 if program.is_empty() => quit(attempt::inside()),
+        0 => {
+            let error = run(program);
+            eprintln!("{}: {error}", program[0].to_string_lossy());
+            quit(NOT_FOUND)
+        }
+        child => {
+            let child = Pid::from_raw(child);
+            loop {
+                match rustix::process::wait(WaitOptions::empty()) {
+                    Ok(Some((pid, status))) if Some(pid) == child => return Ok(code(status)),
+                    Err(rustix::io::Errno::INTR) | Ok(_) => {}
+                    Err(error) => return Err(failed("wait", error.into())),
+                }
+            }
+        }
+    }
+}
+
+fn limit(spec: &Spec) -> io::Result<()> {
+    let bounds = [
+        (Resource::Core, 0),
+        (Resource::Nofile, spec.open_files),
+        (Resource::Fsize, spec.file_size_bytes),
+    ];
+    for (resource, most) in bounds {
+        let limit = Rlimit {
+            current: Some(most),
+            maximum: Some(most),
+        };
+        // A limit that is lower already may not be raised, and need not be.
+        let _ = rustix::process::setrlimit(resource, limit);
+    }
+    Ok(())
+}
+
+/// Becomes the program; returns only where that fails.
+fn run(program: &[OsString]) -> io::Error {
+    let texts = program.iter().map(|text| CString::new(text.as_bytes()));
+    let Ok(texts) = texts.collect::<Result<Vec<CString>, _>>() else {
+        return io::ErrorKind::InvalidInput.into();
+    };
+    let mut pointers: Vec<*const libc::c_char> = texts.iter().map(|text| text.as_ptr()).collect();
+    pointers.push(std::ptr::null());
+    // SAFETY: the array ends with null, and its texts live until the call returns, if it does.
+    unsafe { libc::execvp(pointers[0], pointers.as_ptr()) };
+    io::Error::last_os_error()
+}
+
+fn wait_for(child: Pid) -> Option<WaitStatus> {
+    loop {
+        match rustix::process::waitpid(Some(child), WaitOptions::empty()) {
+            Err(rustix::io::Errno::INTR) => {}
+            Ok(ended) => return ended.map(|(_, status)| status),
+            Err(_) => return None,
+        }
+    }
+}
+
+/// As shells say it: the code, or 128 and the signal.
+fn code(status: WaitStatus) -> i32 {
+    let signal = status.terminating_signal().map(|signal| 128 + signal);
+    status.exit_status().or(signal).unwrap_or(1)
+}
+
+fn quit(code: i32) -> ! {
+    // SAFETY: ends the process at once; there is nothing to be flushed or dropped.
+    unsafe { libc::_exit(code) }
+}

@@ -1,0 +1,71 @@
+//! A document on its way to LibreOffice: a file in the folder of its job, without its links.
+
+use std::{
+    fs::File,
+    io::{self, Read, Seek, Write},
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use crate::{job::Source, links::Patch};
+
+/// Name of a document that has none.
+pub(crate) const NAMELESS: &str = "document";
+
+/// A document, and what is done to it before.
+#[derive(Clone)]
+pub(crate) struct Given {
+    pub(crate) source: Source,
+    /// Takes its links out.
+    pub(crate) patch: Option<Arc<Patch>>,
+    /// Whether LibreOffice sees files outside its own folder.
+    pub(crate) is_seen: bool,
+}
+
+impl Given {
+    /// Puts the document where LibreOffice reads it, and says where that is. It always has a place: one without is
+    /// taken for trusted, and what it links to is loaded.
+    pub(crate) async fn place(self, folder: &Path, stem: Option<&str>) -> io::Result<PathBuf> {
+        let place = folder.join(stem.unwrap_or(NAMELESS));
+        match (&self.source, &self.patch) {
+            (Source::Path(path), None) if self.is_seen => match stem {
+                None => return Ok(path.clone()),
+                Some(_) => tokio::fs::symlink(path, &place).await?,
+            },
+            _ => {
+                let place = place.clone();
+                let written = tokio::task::spawn_blocking(move || self.write(&place)).await;
+                written.map_err(io::Error::other)??;
+            }
+        }
+        Ok(place)
+    }
+
+    fn write(&self, place: &Path) -> io::Result<()> {
+        let keep = self.patch.as_ref().map(|patch| patch.keep_bytes);
+        let mut to = File::create_new(place)?;
+        match &self.source {
+            Source::Bytes(bytes) => {
+                let keep = keep.and_then(|keep| usize::try_from(keep).ok());
+                let kept = keep.map_or(bytes.len(), |keep| keep.min(bytes.len()));
+                to.write_all(&bytes[..kept])?;
+            }
+            Source::Path(path) => copy(&mut &File::open(path)?, keep, &mut to)?,
+            Source::File(file) => copy(&mut &**file, keep, &mut to)?,
+        }
+        match &self.patch {
+            Some(patch) => to.write_all(&patch.tail),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Copies in the kernel, where it can.
+fn copy(from: &mut &File, keep: Option<u64>, to: &mut File) -> io::Result<()> {
+    from.seek(io::SeekFrom::Start(0))?;
+    match keep {
+        Some(keep) => io::copy(&mut from.take(keep), to)?,
+        None => io::copy(from, to)?,
+    };
+    Ok(())
+}
