@@ -60,6 +60,16 @@ impl Server {
             reason: reason.to_owned(),
             source: Some(source),
         };
+        // A program that was started as a zygote and goes on as itself would start others without end.
+        if std::env::args_os()
+            .nth(1)
+            .is_some_and(|first| first == MARK)
+        {
+            return Err(Error::Start {
+                reason: "this program was started as a sandbox server, and is none".to_owned(),
+                source: None,
+            });
+        }
         let (control, theirs) = socketpair(
             AddressFamily::UNIX,
             SocketType::SEQPACKET,

@@ -20,8 +20,9 @@ use rustix::{
     process::{Pid, PidfdFlags, Signal, WaitId, WaitIdOptions},
 };
 
-/// First argument of a process that is to be a zygote.
-pub const MARK: &str = "__jail";
+/// First argument of a process that is to be a zygote. A program that does not know it, such as the
+/// usual harness of tests, takes it for an unknown option and ends, instead of doing its own work.
+pub const MARK: &str = "--jail-zygote";
 
 /// The most cells at the same time.
 const MAX_CELLS: usize = 1024;

@@ -55,6 +55,8 @@ impl Default for ScriptLimits {
 pub struct Settings {
     /// `ctx.secrets`, by name.
     pub secrets: BTreeMap<String, String>,
+    /// The export that is called; `default` where absent.
+    pub entry: Option<String>,
     /// `ctx.run`: what the code may know of its run.
     pub run: Value,
     /// The same chance and a clock that stands still, for runs that must come out the same: seed
@@ -267,6 +269,7 @@ fn encode(script: &Prepared, input: &RawValue, settings: &Settings) -> Result<Ve
     let job = Job {
         name: &script.name,
         code: script.code.as_str().into(),
+        entry: settings.entry.as_deref().unwrap_or("default"),
         input,
         run: &run,
         secrets: &secrets,

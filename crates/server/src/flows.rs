@@ -8,7 +8,7 @@ use std::{
 };
 
 use platen_engine::{
-    flow::Services,
+    flow::{Services, Tools},
     outbound::{Outbound, Settings as OutboundSettings},
 };
 use platen_runs::{Dispatcher, Settings};
@@ -79,6 +79,7 @@ impl Flows {
                 engine: Arc::clone(&app.engine),
                 scripts: scripts.await.ok().flatten(),
                 outbound: Arc::clone(&self.outbound),
+                tools: Tools::default(),
             };
             platen_runs::embedded::start(&self.dispatcher, Arc::new(services), slots);
         }

@@ -1,11 +1,16 @@
 //! Runs flows: the state machine of `platen-flow` says what is next, this does it.
 
+mod action;
 mod file;
 mod journal;
 mod load;
+mod mail;
+mod paper;
 mod piece;
+mod pieces;
 mod run;
 mod task;
+mod tools;
 
 pub use platen_flow::{
     CompiledFlow, Entry, Finish, Machine, StepError, model, schema as flow_schema,
@@ -13,8 +18,15 @@ pub use platen_flow::{
 pub use platen_script::{Cancellation, LogLine};
 
 pub use self::{
+    file::File,
     journal::{Journal, NoJournal, Progress, Record, Report, StepReport, Stop},
     load::{LoadedFlow, load_flow},
+    mail::{Mail, Smtp},
+    pieces::{
+        FolderPieces, Link, LinkKey, LinkedPieces, MAX_ARCHIVE_BYTES, Manifest,
+        PIECE_ARCHIVES_PATH, Piece, PieceError, Pieces, pack,
+    },
     run::{FlowRunner, RunOptions},
     task::{Memory, Services, Surroundings, Templates},
+    tools::{Convert, OfficeConvert, Tools},
 };

@@ -14,7 +14,7 @@ use platen_outbound::Outbound;
 use platen_script::{Call, Cancellation, Host, LogLine, Prepared, Runner, ScriptLimits, Settings};
 use serde_json::{Value as Json, json, value::RawValue};
 
-use super::{file, piece};
+use super::{Tools, file, paper, piece};
 use crate::{Engine, Fault, Format, RenderOptions, error::chain};
 
 /// The longest text of an answer that a step keeps.
@@ -87,6 +87,8 @@ pub struct Services {
     pub scripts: Option<Runner>,
     /// Reaches other services.
     pub outbound: Arc<Outbound>,
+    /// What some steps need besides.
+    pub tools: Tools,
 }
 
 /// What is known of a kind of step.
@@ -115,11 +117,28 @@ impl StepKind {
 }
 
 pub(super) fn kind(step: &Step) -> StepKind {
-    let instant = matches!(step.action, Action::Piece { .. });
+    let piece = |names: &[&str]| match &step.action {
+        Action::Piece { piece, .. } => names.contains(&piece.as_str()),
+        _ => false,
+    };
+    let instant = piece(&piece::BUILT_IN);
     let brief = instant || matches!(step.action, Action::Code { .. });
     let effects = match &step.action {
         Action::Http(request) => request.method != "GET",
         Action::Store { operation, .. } => *operation != StoreOperation::Get,
+        Action::Piece {
+            piece,
+            action,
+            input,
+        } => match piece.as_str() {
+            "http" => input["method"]
+                .as_str()
+                .is_some_and(|method| method != "GET"),
+            "store" => action != "get",
+            "email" => true,
+            // What code asks of others is known by nobody beforehand.
+            name => name.contains('@'),
+        },
         _ => false,
     };
     StepKind {
@@ -161,7 +180,7 @@ impl Doer<'_> {
         };
         match &step.action {
             Action::Piece { piece, action, .. } => {
-                piece::call(piece, action, &input["input"]).map(plain)
+                self.piece(step, &task.path, (piece, action), &input["input"])
             }
             Action::Code { .. } => self.code(step, &input["input"]),
             Action::Render { definition, .. } => self
@@ -169,10 +188,8 @@ impl Doer<'_> {
                 .map(plain),
             Action::Store { operation, .. } => self.keep(*operation, input).map(plain),
             Action::Http(_) => self.request(input, Some(&task.path)).map(plain),
-            Action::Convert { .. } | Action::Merge { .. } => Err(fixed(
-                "step-unavailable",
-                "conversion and merging are not available to flows yet",
-            )),
+            Action::Convert { .. } => self.convert(step, input).map(plain),
+            Action::Merge { .. } => paper::merge(&input["files"]).map(plain),
             Action::Branch { .. }
             | Action::Loop { .. }
             | Action::Wait { .. }
@@ -181,14 +198,25 @@ impl Doer<'_> {
     }
 
     fn code(&self, step: &Step, input: &Json) -> Result<Done, StepError> {
+        let prepared = self.code.get(&step.name);
+        let prepared = prepared.ok_or_else(|| fixed("bug", "the code of the step is not there"))?;
+        self.script(step, prepared, None, input, self.secrets.clone())
+    }
+
+    pub(super) fn script(
+        &self,
+        step: &Step,
+        prepared: &Prepared,
+        entry: Option<String>,
+        input: &Json,
+        secrets: BTreeMap<String, String>,
+    ) -> Result<Done, StepError> {
         let Some(scripts) = &self.services.scripts else {
             return Err(fixed(
                 "code-unavailable",
                 "there is no sandbox for code here",
             ));
         };
-        let prepared = self.code.get(&step.name);
-        let prepared = prepared.ok_or_else(|| fixed("bug", "the code of the step is not there"))?;
         let input = RawValue::from_string(input.to_string())
             .map_err(|error| fixed("code-input", &error.to_string()))?;
         let mut limits = ScriptLimits::default();
@@ -201,7 +229,8 @@ impl Doer<'_> {
                 .min(u32::try_from(timeout_ms).unwrap_or(u32::MAX));
         }
         let settings = Settings {
-            secrets: self.secrets.clone(),
+            secrets,
+            entry,
             run: self.run.clone(),
             limits,
             cancellation: self.cancel.clone(),
@@ -216,7 +245,7 @@ impl Doer<'_> {
         })
     }
 
-    fn render(&self, input: &Json, definition: &Json) -> Result<Json, StepError> {
+    pub(super) fn render(&self, input: &Json, definition: &Json) -> Result<Json, StepError> {
         let source = match (input["template"].as_str(), definition) {
             (Some(key), _) => {
                 let found = self.surroundings.template(key);
@@ -258,7 +287,7 @@ impl Doer<'_> {
         Ok(file::value(&name, format.media_type(), &rendered.bytes))
     }
 
-    fn keep(&self, operation: StoreOperation, input: &Json) -> Result<Json, StepError> {
+    pub(super) fn keep(&self, operation: StoreOperation, input: &Json) -> Result<Json, StepError> {
         let key = input["key"].as_str().unwrap_or_default();
         let failed = |reason: String| StepError {
             code: "store".to_owned(),
@@ -279,7 +308,7 @@ impl Doer<'_> {
 
     /// A request; its output is `status`, `headers` and `body`.
     /// `path` is that of a step, whose attempts the other side can tell apart from new requests.
-    fn request(&self, input: &Json, path: Option<&str>) -> Result<Json, StepError> {
+    pub(super) fn request(&self, input: &Json, path: Option<&str>) -> Result<Json, StepError> {
         use platen_outbound::Error as Outside;
         let url = input["url"].as_str().unwrap_or_default();
         let method = input["method"].as_str().unwrap_or("GET");
@@ -380,7 +409,7 @@ fn text_of(value: &Json) -> String {
 }
 
 /// An error that another attempt would find again.
-fn fixed(code: &str, message: &str) -> StepError {
+pub(super) fn fixed(code: &str, message: &str) -> StepError {
     StepError {
         code: code.to_owned(),
         message: message.to_owned(),

@@ -12,7 +12,7 @@ use clap::{Args, Subcommand};
 use platen_engine::{
     Engine, FontSettings,
     flow::{
-        Finish, FlowRunner, LoadedFlow, Memory, NoJournal, Report, RunOptions, Services,
+        Finish, FlowRunner, LoadedFlow, Memory, NoJournal, Report, RunOptions, Services, Tools,
         flow_schema, load_flow,
     },
 };
@@ -199,6 +199,7 @@ impl Surroundings {
             engine: Arc::new(Engine::new(&self.fonts)),
             scripts: Some(Runner::new(Arc::new(jail))),
             outbound: Arc::new(Outbound::new(&self.outbound)),
+            tools: Tools::default(),
         })
     }
 
