@@ -206,7 +206,7 @@ fn over_http(
     let address = client::address(url)?;
     let (template, data) = load(arguments, key)?;
     let api_key = arguments.api_key.as_deref();
-    client::store_template(&address, api_key, key, &template)?;
+    client::store(&address, api_key, "/templates", &template)?;
     read_json(&arguments.examples.join(key).join("data.json"))?;
     let body: Arc<[u8]> = client::render_body(key, &data).into();
     let path = format!("/render/{format}");
