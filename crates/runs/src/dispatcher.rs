@@ -262,6 +262,19 @@ impl Dispatcher {
         }
     }
 
+    /// The source of a template, by its key or `KEY@VERSION`.
+    pub(crate) async fn template(&self, name: &str) -> Result<Option<Arc<[u8]>>, StoreError> {
+        let (key, version) = match name.split_once('@') {
+            Some((key, version)) => (key, version.parse().ok()),
+            None => (name, None),
+        };
+        match self.templates.get(key.to_owned(), version).await {
+            Ok(stored) => Ok(Some(stored.source)),
+            Err(StoreError::NotFound) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
     /// Tells slots of a run that the store has queued.
     pub(crate) fn hint(&self, queued: Queued) {
         self.hints.push(Hint {

@@ -68,6 +68,7 @@ impl App {
         config.metrics_token = None;
         config.worker_token = None;
         let flows = Flows::new(store, &config)?;
+        config.webhook_secret = None;
         Ok(Self {
             engine: Arc::new(engine),
             library: Library::new(store.templates(), &config, Arc::clone(&metrics)),

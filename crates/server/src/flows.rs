@@ -18,6 +18,7 @@ use crate::{
     app::App,
     config::{Config, ConfigError, LogLevel},
     problem::chain,
+    routes::render::later::SECRET,
 };
 
 /// Looks at runs that are to end before a shutdown.
@@ -28,6 +29,7 @@ pub(crate) struct Flows {
     pub(crate) dispatcher: Arc<Dispatcher>,
     outbound: Arc<Outbound>,
     started: OnceLock<()>,
+    has_webhook_secret: bool,
 }
 
 impl Flows {
@@ -39,6 +41,10 @@ impl Flows {
         }));
         let lease = Duration::from_millis(config.flow_lease_ms);
         let secrets = config.flow_secrets_file.as_deref().map(secrets);
+        let mut known = secrets.transpose()?.unwrap_or_default();
+        if let Some(secret) = &config.webhook_secret {
+            known.insert(SECRET.to_owned(), secret.clone());
+        }
         let settings = Settings {
             sync_queue: config.flow_sync_queue as usize,
             async_queue: config.flow_async_queue as usize,
@@ -47,7 +53,7 @@ impl Flows {
             max_deaths: config.flow_max_deaths,
             retention: Duration::from_secs(u64::from(config.flow_retention_hours) * 3600),
             outbound: Some(Arc::clone(&outbound)),
-            secrets: secrets.transpose()?.unwrap_or_default(),
+            secrets: known,
             ..Settings::default()
         };
         let dispatcher = Dispatcher::new(store.runs(), store.flows(), store.templates(), settings);
@@ -55,7 +61,18 @@ impl Flows {
             dispatcher,
             outbound,
             started: OnceLock::new(),
+            has_webhook_secret: config.webhook_secret.is_some(),
         })
+    }
+
+    /// Whether flows may reach an address.
+    pub(crate) fn allows(&self, url: &str) -> bool {
+        self.outbound.allows(url)
+    }
+
+    /// Whether results that are sent are signed.
+    pub(crate) fn has_webhook_secret(&self) -> bool {
+        self.has_webhook_secret
     }
 
     /// Whether runs are handed out.

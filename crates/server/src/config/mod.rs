@@ -108,6 +108,9 @@ pub struct Config {
     pub flow_allow_private_addresses: bool,
     /// TOML file of secrets.
     pub flow_secrets_file: Option<PathBuf>,
+    /// Key of the signature of results that are sent.
+    #[serde(skip)]
+    pub webhook_secret: Option<String>,
     /// Token that workers connect with.
     #[serde(skip)]
     pub worker_token: Option<String>,
@@ -232,6 +235,7 @@ impl Config {
             flow_allowed_hosts: settings.flow_allowed_hosts.unwrap_or_default(),
             flow_allow_private_addresses: settings.flow_allow_private_addresses.unwrap_or(false),
             flow_secrets_file: settings.flow_secrets_file,
+            webhook_secret: settings.webhook_secret,
             worker_token: settings.worker_token,
             cors_allowed_origins: settings.cors_allowed_origins.unwrap_or_default(),
             template_cache_max_items: settings.template_cache_max_items.unwrap_or(512),
@@ -342,6 +346,7 @@ impl Config {
             ("api_key_admin", self.api_key_admin.len()),
             ("api_key_render", self.api_key_render.len()),
             ("metrics_token", usize::from(self.metrics_token.is_some())),
+            ("webhook_secret", usize::from(self.webhook_secret.is_some())),
             ("worker_token", usize::from(self.worker_token.is_some())),
         ] {
             text.push_str(&format!("# {name}: {count} set, not shown\n"));

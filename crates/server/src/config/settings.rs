@@ -90,6 +90,7 @@ settings! {
     flow_allowed_hosts: Vec<String> = "FLOW_ALLOWED_HOSTS", "Hosts that flows may reach, such as `*.example.com`; none.";
     flow_allow_private_addresses: bool = "FLOW_ALLOW_PRIVATE_ADDRESSES", "Those hosts may have loopback and private addresses, too; false.";
     flow_secrets_file: PathBuf = "FLOW_SECRETS_FILE", "TOML file of secrets, NAME = \"value\"; flows name those that they use.";
+    webhook_secret: String = "WEBHOOK_SECRET", "Key of the HMAC-SHA256 signature of results that are sent; none where absent.";
     worker_token: String = "WORKER_TOKEN", "Token that workers connect with; none connect where absent.";
     cors_allowed_origins: Vec<String> = "CORS_ALLOWED_ORIGINS", "Origins that browsers may call from; `*` for all.";
     template_cache_max_items: u32 = "TEMPLATE_CACHE_MAX_ITEMS", "Compiled templates kept; 512.";
