@@ -91,9 +91,8 @@ impl PieceStore {
     }
 
     /// A link to the archive of a piece, for a worker.
-    pub(crate) fn link(&self, name: &str, version: &str) -> Result<Link, String> {
-        let digest = self.blobs.digest(&place(name, version));
-        let digest = digest.map_err(|error| missing(name, version, &error))?;
+    pub(crate) fn link(&self, name: &str, version: &str) -> Result<Link, Problem> {
+        let digest = self.blobs.digest(&place(name, version))?;
         Ok(self.key.link(&digest, now() + LINK_LIFE.as_secs()))
     }
 

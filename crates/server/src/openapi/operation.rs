@@ -75,6 +75,7 @@ fn text_of(operation: &str) -> Text {
         "put_piece" => text("Stores a piece: the body is a ZIP of `piece.json` and its bundle. A version never changes.", None, 201, Some("Piece")),
         "get_piece" => text("Reads the archive of a piece, with its digest as ETag.", None, 200, None),
         "delete_piece" => text("Takes a piece away.", None, 204, None),
+        "get_piece_link" => text("For workers: a link to an archive that holds for five minutes.", None, 200, None),
         "get_piece_archive" => text("For workers: an archive by a signed link that ends by itself.", None, 200, None),
         "list_runs" => text("Lists runs, newest first.", None, 200, Some("RunList")),
         "get_run" => text("Reads a run with its steps and where its time went.", None, 200, Some("Run")),

@@ -119,6 +119,7 @@ pub(crate) const ROUTES: &[Route] = &[
     route("PUT", "/pieces/{name}/{version}", "put_piece", Admin, Plain),
     route("GET", "/pieces/{name}/{version}", "get_piece", Reader, Plain),
     route("DELETE", "/pieces/{name}/{version}", "delete_piece", Admin, Plain),
+    route("GET", "/pieces/{name}/{version}/link", "get_piece_link", Open, Plain),
     route("GET", "/pieces/archives/{digest}", "get_piece_archive", Open, Plain),
     route("POST", "/convert", "convert_document", Reader, Render),
     route("POST", "/forms/chromium/convert/html", "convert_html", Reader, Render),
@@ -225,6 +226,7 @@ fn piece_routes() -> Router<Arc<App>> {
                 .put(pieces::put_piece)
                 .delete(pieces::delete_piece),
         )
+        .route("/pieces/{name}/{version}/link", get(pieces::get_piece_link))
         .route("/pieces/archives/{digest}", get(pieces::get_piece_archive))
 }
 

@@ -133,6 +133,17 @@ pub(crate) async fn delete_piece(
     Ok(StatusCode::NO_CONTENT)
 }
 
+/// Gives a worker a link to an archive.
+pub(crate) async fn get_piece_link(
+    State(app): State<Arc<App>>,
+    Path((name, version)): Path<(String, String)>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    app.keys.check_worker(&headers)?;
+    let link = with(&app, move |pieces| pieces.link(&name, &version)).await?;
+    Ok(respond::json(StatusCode::OK, &link))
+}
+
 /// Reads an archive by a signed link.
 pub(crate) async fn get_piece_archive(
     State(app): State<Arc<App>>,

@@ -158,7 +158,7 @@ impl FolderBlobs {
 fn check_name(name: &str) -> Result<(), BlobError> {
     let letter = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     let part = |part: &str| !part.is_empty() && !part.starts_with('.') && part.chars().all(letter);
-    if name.len() <= MAX_NAME_BYTES && name.split('/').all(part) {
+    if name.len() <= MAX_NAME_BYTES && name.split('/').all(part) && !name.ends_with(".new") {
         return Ok(());
     }
     Err(BlobError::BadName(name.escape_debug().to_string()))
