@@ -8,11 +8,12 @@ use std::{
 };
 
 use platen_engine::{
-    flow::{Services, Tools},
+    flow::{Mail, OfficeConvert, Pieces, Services, Smtp, Tools},
     outbound::{Outbound, Settings as OutboundSettings},
 };
 use platen_runs::{Dispatcher, Settings};
 use platen_storage::SqliteStore;
+use tokio::runtime::Handle;
 
 use crate::{
     app::App,
@@ -28,6 +29,7 @@ const LOOK: Duration = Duration::from_millis(20);
 pub(crate) struct Flows {
     pub(crate) dispatcher: Arc<Dispatcher>,
     outbound: Arc<Outbound>,
+    mail: Option<Arc<dyn Mail>>,
     started: OnceLock<()>,
     has_webhook_secret: bool,
 }
@@ -60,6 +62,7 @@ impl Flows {
         Ok(Self {
             dispatcher,
             outbound,
+            mail: mail(config)?,
             started: OnceLock::new(),
             has_webhook_secret: config.webhook_secret.is_some(),
         })
@@ -96,11 +99,25 @@ impl Flows {
                 engine: Arc::clone(&app.engine),
                 scripts: scripts.await.ok().flatten(),
                 outbound: Arc::clone(&self.outbound),
-                tools: Tools::default(),
+                tools: self.tools(app),
             };
             platen_runs::embedded::start(&self.dispatcher, Arc::new(services), slots);
         }
         let _ = self.started.set(());
+    }
+
+    /// What steps need besides, of this service.
+    fn tools(&self, app: &Arc<App>) -> Tools {
+        let shared = Arc::clone(app);
+        let convert = OfficeConvert::new(Handle::current(), move |job| {
+            let app = Arc::clone(&shared);
+            Box::pin(async move { app.libreoffice.convert_for_flow(job).await })
+        });
+        Tools {
+            convert: Some(Arc::new(convert)),
+            mail: self.mail.clone(),
+            pieces: Some(Arc::clone(&app.pieces) as Arc<dyn Pieces>),
+        }
     }
 
     /// Takes no more runs on, and waits for those under way; the rest is given back.
@@ -115,6 +132,17 @@ impl Flows {
             self.dispatcher.give_back().await;
         }
     }
+}
+
+/// The mail server, where one is set up.
+fn mail(config: &Config) -> Result<Option<Arc<dyn Mail>>, ConfigError> {
+    let Some(url) = &config.smtp_url else {
+        return Ok(None);
+    };
+    let hint = "set SMTP_URL to smtps://user:password@host, and SMTP_FROM to an address";
+    let from = config.smtp_from.as_deref().unwrap_or_default();
+    let smtp = Smtp::new(url, from).map_err(|reason| ConfigError::new(reason, hint))?;
+    Ok(Some(Arc::new(smtp)))
 }
 
 /// Secrets by name.

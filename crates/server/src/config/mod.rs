@@ -138,6 +138,13 @@ pub struct Config {
     pub render_cpu_ms: u32,
     /// Largest document made in a sandbox.
     pub render_max_output_bytes: u64,
+    /// Bytes of all archives of pieces.
+    pub blobs_max_bytes: u64,
+    /// Mail server of flows; its password makes it a secret.
+    #[serde(skip)]
+    pub smtp_url: Option<String>,
+    /// Sender of the mail of flows.
+    pub smtp_from: Option<String>,
     /// Sandbox level below which code, and rendering in sandboxes, is refused.
     pub sandbox_level: SandboxLevel,
     /// LibreOffice's program; the first that is installed where absent.
@@ -249,6 +256,9 @@ impl Config {
             render_memory_bytes: settings.render_memory_bytes.unwrap_or(1 << 30),
             render_cpu_ms: settings.render_cpu_ms.unwrap_or(60_000),
             render_max_output_bytes: settings.render_max_output_bytes.unwrap_or(512 << 20),
+            blobs_max_bytes: settings.blobs_max_bytes.unwrap_or(256 << 20),
+            smtp_url: settings.smtp_url,
+            smtp_from: settings.smtp_from,
             sandbox_level: settings.sandbox_level.unwrap_or_default(),
             libreoffice_path: settings.libreoffice_path,
             libreoffice_warm: settings.libreoffice_warm.unwrap_or(false),
@@ -347,6 +357,7 @@ impl Config {
             ("api_key_render", self.api_key_render.len()),
             ("metrics_token", usize::from(self.metrics_token.is_some())),
             ("webhook_secret", usize::from(self.webhook_secret.is_some())),
+            ("smtp_url", usize::from(self.smtp_url.is_some())),
             ("worker_token", usize::from(self.worker_token.is_some())),
         ] {
             text.push_str(&format!("# {name}: {count} set, not shown\n"));

@@ -71,6 +71,12 @@ fn text_of(operation: &str) -> Text {
         "create_run" => text("Starts a flow by hand; the body is its `trigger`.", None, 202, None),
         "start_flow" => text("Starts a flow; the run is durable once this is answered, and goes on.", None, 202, None),
         "call_flow" => text("Starts a flow and gives its answer, never an empty one. `Prefer: respond-async` gives 202 and the run's address where it is late.", None, 200, None),
+        "list_pieces" => text("Lists pieces that users stored.", None, 200, Some("PieceList")),
+        "put_piece" => text("Stores a piece: the body is a ZIP of `piece.json` and its bundle. A version never changes.", None, 201, Some("Piece")),
+        "get_piece" => text("Reads the archive of a piece, with its digest as ETag.", None, 200, None),
+        "delete_piece" => text("Takes a piece away.", None, 204, None),
+        "get_piece_link" => text("For workers: a link to an archive that holds for five minutes.", None, 200, None),
+        "get_piece_archive" => text("For workers: an archive by a signed link that ends by itself.", None, 200, None),
         "list_runs" => text("Lists runs, newest first.", None, 200, Some("RunList")),
         "get_run" => text("Reads a run with its steps and where its time went.", None, 200, Some("Run")),
         "get_run_output" => text("What a run answered, as its caller would have had it.", None, 200, None),
@@ -124,6 +130,14 @@ pub(super) fn of(route: &Route) -> Json {
                 json!({"required": true, "content": content}),
             );
         }
+        if route.operation == "put_piece" {
+            let archive = json!({"schema": {"type": "string", "format": "binary"}});
+            let content = json!({"application/zip": archive});
+            fields.insert(
+                "requestBody".into(),
+                json!({"required": true, "content": content}),
+            );
+        }
         if let Some(schema) = text.body {
             let mut content = json!({"application/json": {"schema": reference(schema)}});
             if route.operation == "create_html_render" {
@@ -145,7 +159,7 @@ fn tag(route: &Route) -> &'static str {
         "render"
     } else if route.path.starts_with("/forms") {
         "forms"
-    } else if ["/flows", "/webhooks", "/runs", "/workers"]
+    } else if ["/flows", "/webhooks", "/runs", "/workers", "/pieces"]
         .iter()
         .any(|prefix| route.path.starts_with(prefix))
     {
@@ -323,6 +337,7 @@ fn success(route: &Route, schema: Option<&str>) -> Json {
         ("screenshot_html" | "screenshot_url" | "screenshot_markdown", _) => json!({
             "image/png": {"schema": binary}, "image/jpeg": {"schema": binary}, "image/webp": {"schema": binary},
         }),
+        ("get_piece" | "get_piece_archive", _) => json!({"application/zip": {"schema": binary}}),
         ("create_html_render", _) => json!({"application/pdf": {"schema": binary}}),
         ("preview_template_png", _) => json!({"image/png": {"schema": binary}}),
         ("preview_template_svg", _) => json!({"image/svg+xml": {"schema": {"type": "string"}}}),
