@@ -10,7 +10,7 @@ const MAX_MISTAKES: usize = 100;
 
 /// A schema ready to check data.
 #[derive(Debug)]
-pub(crate) struct InputSchema(Validator);
+pub struct InputSchema(Validator);
 
 /// Refuses every reference that leads out of the schema.
 struct NoRetrieval;
@@ -29,7 +29,7 @@ impl InputSchema {
     ///
     /// # Errors
     /// What is wrong with it.
-    pub(crate) fn new(schema: &Json) -> Result<Self, Box<Diagnostic>> {
+    pub fn new(schema: &Json) -> Result<Self, Box<Diagnostic>> {
         jsonschema::draft202012::options()
             .with_retriever(NoRetrieval)
             .should_validate_formats(true)
@@ -43,7 +43,8 @@ impl InputSchema {
     }
 
     /// What `data` says against the schema; at most 100 mistakes.
-    pub(crate) fn check(&self, data: &Json) -> Vec<Diagnostic> {
+    #[must_use]
+    pub fn check(&self, data: &Json) -> Vec<Diagnostic> {
         self.0
             .iter_errors(data)
             .take(MAX_MISTAKES)

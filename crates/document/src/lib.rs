@@ -33,6 +33,7 @@ pub use compile::{CompiledTemplate, compile};
 pub use diagnostic::{Diagnostic, Severity};
 pub use host::Host;
 pub use html::{CompiledHtml, HtmlDocument, bind_html, compile_html, parse_html_template};
+pub use input::InputSchema;
 pub use length::Length;
 pub use locale::Locale;
 pub use parse::{MAX_TEMPLATE_BYTES, parse_template, template_from_json};

@@ -2,6 +2,8 @@
 
 use platen_document::Diagnostic;
 
+use crate::IsolationError;
+
 /// Why a job failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -31,6 +33,12 @@ pub enum Error {
     /// Chromium did not print the page.
     #[error(transparent)]
     Browser(#[from] platen_browser::Error),
+    /// The data is no JSON; only where it is parsed in a sandbox.
+    #[error("the data is not JSON: {0}")]
+    Data(String),
+    /// A sandbox gave no document.
+    #[error(transparent)]
+    Isolation(#[from] IsolationError),
     /// The job was stopped before it ended.
     #[error("the job was stopped: its deadline passed or its client went away")]
     Stopped,
@@ -71,7 +79,8 @@ impl Error {
         match self {
             Self::Mistakes(_) | Self::NoSuchPage { .. } | Self::PictureTooLarge => Fault::Caller,
             Self::Pdf(Pdf::Standard { .. } | Pdf::Image(_)) => Fault::Caller,
-            Self::NotFromHtml(_) => Fault::Caller,
+            Self::NotFromHtml(_) | Self::Data(_) => Fault::Caller,
+            Self::Isolation(error) => error.fault(),
             Self::Browser(error) => of_browser(error),
             Self::Stopped => Fault::Limit,
             Self::Pdf(_) | Self::Write(_) | Self::Bug(_) => Fault::Internal,
@@ -110,4 +119,15 @@ impl From<platen_office::Fault> for Fault {
             Office::Internal => Self::Internal,
         }
     }
+}
+
+/// An error with what caused it.
+pub(crate) fn chain(error: &dyn std::error::Error) -> String {
+    let mut said = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        said += &format!(": {cause}");
+        source = cause.source();
+    }
+    said
 }

@@ -73,6 +73,15 @@ pub fn system_font_folders() -> Vec<PathBuf> {
 /// Loads what `settings` names. Shipped fonts come first, so that a document looks the same
 /// whatever a system has installed.
 pub(crate) fn load(settings: &FontSettings) -> FontLibrary {
+    load_with(settings, add_file)
+}
+
+/// The same, with nothing left to be read later: for a process that is about to lose its files.
+pub(crate) fn load_resident(settings: &FontSettings) -> FontLibrary {
+    load_with(settings, add_mapped)
+}
+
+fn load_with(settings: &FontSettings, add: fn(&mut FontLibrary, PathBuf)) -> FontLibrary {
     let mut library = FontLibrary::default();
     for (name, bytes) in SHIPPED {
         library.add_static(bytes, &format!("shipped: {name}"));
@@ -87,7 +96,7 @@ pub(crate) fn load(settings: &FontSettings) -> FontLibrary {
         }
     }
     for path in files {
-        add_file(&mut library, path);
+        add(&mut library, path);
     }
     library
 }
@@ -132,6 +141,12 @@ fn add_file(library: &mut FontLibrary, path: PathBuf) {
             };
             Some(FontBytes::Shared(Arc::new(bytes)))
         });
+    }
+}
+
+fn add_mapped(library: &mut FontLibrary, path: PathBuf) {
+    if let Ok(bytes) = platen_jail::map_file(&path, MAX_FILE_BYTES) {
+        library.add_static(bytes, &path.display().to_string());
     }
 }
 

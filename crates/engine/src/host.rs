@@ -9,7 +9,7 @@ use std::{
 use platen_document::Host;
 
 /// The largest asset that is read, in bytes.
-const MAX_ASSET_BYTES: u64 = 32 << 20;
+pub(crate) const MAX_ASSET_BYTES: u64 = 32 << 20;
 
 /// Assets from a folder, and the system's clock unless an instant is given.
 #[derive(Clone, Debug, Default)]

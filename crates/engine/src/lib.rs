@@ -9,23 +9,29 @@ mod fonts;
 mod format;
 mod host;
 mod html;
+mod isolation;
 mod render;
 
 /// Chromium, as callers start and ask it.
 pub use platen_browser as browser;
 pub use platen_document::{CompiledHtml, CompiledTemplate, Diagnostic, Severity};
 pub use platen_formats::pdf::{Attachment, Relationship, Standard};
+/// Sandboxes, as callers start them.
+pub use platen_jail as jail;
 /// LibreOffice, as callers start and ask it.
 pub use platen_office as office;
 /// Requests that clients cause.
 pub use platen_outbound as outbound;
 /// PDF files that exist.
 pub use platen_pdf as pdf;
+/// Code steps.
+pub use platen_script as script;
 
 pub use self::{
     error::{Error, Fault},
     fonts::{FontSettings, system_font_folders},
     format::Format,
     html::{Page, Template, key_of, media_type_of, page_warnings},
+    isolation::{Isolation, IsolationError, IsolationSettings, RenderWorker},
     render::{Engine, RenderOptions, Rendered, Stage},
 };

@@ -11,7 +11,7 @@ use std::{
 };
 
 use platen_document::{
-    BindOptions, CompiledTemplate, Diagnostic,
+    BindOptions, CompiledTemplate, Diagnostic, Host,
     bound::{Block, BlockKind, Document},
     template::{Orientation, PaperSize},
 };
@@ -20,7 +20,7 @@ use platen_layout::{FaceInfo, FontLibrary, Layout, Shaper};
 use serde_json::Value as Json;
 
 use crate::{
-    Error, Format,
+    Error, Format, Isolation,
     fonts::{self, FontSettings},
     host::FolderHost,
 };
@@ -87,6 +87,9 @@ pub struct Rendered {
 pub struct Engine {
     fonts: Arc<FontLibrary>,
     shapers: Mutex<Vec<Shaper>>,
+    /// False where temporary files cannot be had.
+    has_files: bool,
+    isolation: Option<Arc<Isolation>>,
 }
 
 impl Engine {
@@ -96,6 +99,52 @@ impl Engine {
         Self {
             fonts: Arc::new(fonts::load(settings)),
             shapers: Mutex::default(),
+            has_files: true,
+            isolation: None,
+        }
+    }
+
+    /// An engine that reads and writes no files from here on.
+    pub(crate) fn resident(settings: &FontSettings) -> Self {
+        Self {
+            fonts: Arc::new(fonts::load_resident(settings)),
+            shapers: Mutex::default(),
+            has_files: false,
+            isolation: None,
+        }
+    }
+
+    /// The same engine, whose [`Engine::render_source`] renders in sandboxes.
+    #[must_use]
+    pub fn with_isolation(self, isolation: Isolation) -> Self {
+        Self {
+            isolation: Some(Arc::new(isolation)),
+            ..self
+        }
+    }
+
+    /// Sandboxes for renderings, where documents are to be made in some.
+    #[must_use]
+    pub fn isolation(&self) -> Option<&Isolation> {
+        self.isolation.as_deref()
+    }
+
+    /// Reads the template in `source` and renders `data`: in a sandbox where there are some.
+    ///
+    /// # Errors
+    /// As [`Engine::compile`] and [`Engine::render`].
+    pub fn render_source(
+        &self,
+        source: &[u8],
+        data: Json,
+        formats: &[Format],
+        options: &RenderOptions,
+    ) -> Result<Vec<Rendered>, Error> {
+        match &self.isolation {
+            Some(isolation) => {
+                isolation.render(source, data.to_string().as_bytes(), formats, options)
+            }
+            None => self.render_all(&self.compile(source)?, data, formats, options),
         }
     }
 
@@ -147,7 +196,23 @@ impl Engine {
         formats: &[Format],
         options: &RenderOptions,
     ) -> Result<Vec<Rendered>, Error> {
-        let job = || self.run(template, data, formats, options);
+        let host = FolderHost {
+            folder: options.assets.clone(),
+            now_unix_seconds: options.now_unix_seconds,
+        };
+        self.render_within(template, data, formats, options, &host)
+    }
+
+    /// As [`Engine::render_all`], in the world of `host`.
+    pub(crate) fn render_within(
+        &self,
+        template: &CompiledTemplate,
+        data: Json,
+        formats: &[Format],
+        options: &RenderOptions,
+        host: &dyn Host,
+    ) -> Result<Vec<Rendered>, Error> {
+        let job = || self.run(template, data, formats, options, host);
         catch_unwind(AssertUnwindSafe(job)).unwrap_or_else(|panic| {
             let message = panic
                 .downcast_ref::<&str>()
@@ -165,12 +230,9 @@ impl Engine {
         data: Json,
         formats: &[Format],
         options: &RenderOptions,
+        host: &dyn Host,
     ) -> Result<Vec<Rendered>, Error> {
         let mut clock = Clock::start(options.stop.clone());
-        let host = FolderHost {
-            folder: options.assets.clone(),
-            now_unix_seconds: options.now_unix_seconds,
-        };
         let bind_options = BindOptions {
             locale: options.locale.clone(),
             time_zone: options.time_zone.clone(),
@@ -178,8 +240,8 @@ impl Engine {
             orientation: options.orientation,
             ..BindOptions::default()
         };
-        let mut document = platen_document::bind(template, &data, &bind_options, &host)
-            .map_err(Error::Mistakes)?;
+        let mut document =
+            platen_document::bind(template, &data, &bind_options, host).map_err(Error::Mistakes)?;
         // Long tables weigh: each stage lets go of what the next does not need.
         drop(data);
         clock.mark("bind")?;
@@ -232,7 +294,7 @@ impl Engine {
             }
             (other, pages) => {
                 let layout = pages.map(|(_, layout)| &*layout);
-                let written = write_plain(document, layout, other, options)?;
+                let written = write_plain(document, layout, other, options, self.has_files)?;
                 warnings.extend(written.warnings);
                 written.bytes
             }
@@ -340,12 +402,14 @@ fn write_plain(
     layout: Option<&Layout>,
     format: Format,
     options: &RenderOptions,
+    has_files: bool,
 ) -> Result<platen_formats::Written, Error> {
     let written = match format {
         Format::Html => html::write(document),
         Format::Docx => write_docx(document, layout),
         Format::Pptx => pptx::write(document),
-        Format::Xlsx => xlsx::write(document),
+        Format::Xlsx if has_files => xlsx::write(document),
+        Format::Xlsx => xlsx::write_in_memory(document),
         Format::Csv => {
             let csv_options = csv::CsvOptions {
                 table: options.table.clone(),

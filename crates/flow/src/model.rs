@@ -21,6 +21,9 @@ pub struct Flow {
     pub trigger: Trigger,
     /// Steps in order.
     pub steps: Vec<Step>,
+    /// Names of secrets that its code may read as `ctx.secrets.NAME`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub secrets: Vec<String>,
     /// Runs of this flow at the same time; no bound of its own where absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub concurrency: Option<u32>,
@@ -52,6 +55,9 @@ pub enum Kind {
 pub enum Trigger {
     /// A request to the flow's address: `trigger.body`, `trigger.headers`, `trigger.query`.
     Webhook {
+        /// Anybody who knows the address may start it; where false, the request needs an API key.
+        #[serde(default)]
+        open: bool,
         /// JSON Schema of the body.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         input_schema: Option<Json>,

@@ -3,7 +3,10 @@
 use std::{
     io::{self, Read, Write},
     os::{fd::OwnedFd, unix::net::UnixStream},
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -13,11 +16,14 @@ use crate::{
     Channel, Limits,
     server::{Server, lock},
     takeover::Attempt,
-    zygote::{NOT_CONFINED, Order},
+    zygote::{NO_MEMORY, NOT_CONFINED, Order},
 };
 
 /// How long the end of a killed cell is waited for.
 const REAP_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// How often a wait for a message looks whether it is still wanted.
+const LOOK: Duration = Duration::from_millis(10);
 
 /// How a cell ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +34,10 @@ pub enum Ending {
     CpuTime,
     /// The owner's deadline passed.
     Deadline,
+    /// It had no memory left.
+    Memory,
+    /// Its owner wanted it no more.
+    Stopped,
     /// It sent more than it may.
     Output,
     /// It made a system call that cells may not make, and was killed for it.
@@ -50,6 +60,8 @@ impl Ending {
             Self::Finished => "it ended",
             Self::CpuTime => "it used up its processor time",
             Self::Deadline => "it did not end before its deadline",
+            Self::Memory => "it had no memory left",
+            Self::Stopped => "it was stopped",
             Self::Output => "it sent more than it may",
             Self::ForbiddenCall => "it was stopped at a forbidden system call",
             Self::Crashed(_) => "it crashed",
@@ -61,10 +73,10 @@ impl Ending {
 
     fn of(how: u32) -> Self {
         if how < 256 {
-            return if how as i32 == NOT_CONFINED {
-                Self::NotConfined
-            } else {
-                Self::Finished
+            return match how as i32 {
+                NOT_CONFINED => Self::NotConfined,
+                NO_MEMORY => Self::Memory,
+                _ => Self::Finished,
             };
         }
         match (how - 256) as i32 {
@@ -85,6 +97,8 @@ pub struct Cell {
     server: Arc<Server>,
     limits: Limits,
     received_bytes: u64,
+    /// Set from outside where the job is not wanted any more.
+    stop: Option<Arc<AtomicBool>>,
     /// Why it was killed by its owner.
     cause: Option<Ending>,
     ended: bool,
@@ -105,9 +119,15 @@ impl Cell {
             server,
             limits,
             received_bytes: 0,
+            stop: None,
             cause: None,
             ended: false,
         }
+    }
+
+    /// Kills the cell soon after `stop` is set to true, while a message is waited for.
+    pub fn stop_when(&mut self, stop: Arc<AtomicBool>) {
+        self.stop = Some(stop);
     }
 
     /// Gives the cell its job, with `limits` that are not wider than the zygote's.
@@ -184,9 +204,15 @@ impl Cell {
     fn read(&mut self, buffer: &mut [u8], deadline: Instant) -> Result<(), Ending> {
         let mut done = 0;
         while done < buffer.len() {
-            let Ok(left) = left(deadline) else {
+            let Ok(mut left) = left(deadline) else {
                 return Err(self.abandon(Ending::Deadline));
             };
+            if let Some(stop) = &self.stop {
+                if stop.load(Ordering::Relaxed) {
+                    return Err(self.abandon(Ending::Stopped));
+                }
+                left = left.min(LOOK);
+            }
             let mut stream = self.channel.stream();
             let read = stream
                 .set_read_timeout(Some(left))
@@ -210,6 +236,15 @@ impl Cell {
         self.cause = Some(cause);
         self.kill();
         self.end()
+    }
+
+    /// Something that kills the cell from another thread.
+    ///
+    /// # Errors
+    /// Where the process has no descriptor left.
+    pub fn killer(&self) -> io::Result<Killer> {
+        let process = self.process.try_clone()?;
+        Ok(Killer { process })
     }
 
     /// Kills the cell.
@@ -236,6 +271,19 @@ impl Cell {
         let ending = self.cause.unwrap_or(found);
         self.cause = Some(ending);
         ending
+    }
+}
+
+/// Kills a cell.
+#[derive(Debug)]
+pub struct Killer {
+    process: OwnedFd,
+}
+
+impl Killer {
+    /// Kills it; nothing happens where it has ended.
+    pub fn kill(&self) {
+        let _ = rustix::process::pidfd_send_signal(&self.process, Signal::KILL);
     }
 }
 

@@ -15,8 +15,8 @@ use crate::Limits;
 /// Identity inside the namespace: nobody that the host knows.
 const INNER_IDENTITY: u32 = 65_534;
 
-/// A guess at the memory that the zygote has already, which counts against a cell's bound.
-const OWN_DATA_BYTES: u64 = 32 << 20;
+/// Room for what a cell needs besides its job: its stack, and what is rounded up.
+const SLACK_BYTES: u64 = 32 << 20;
 
 /// Enters namespaces of its own. The next fork is the first process of its pid namespace.
 ///
@@ -96,8 +96,17 @@ pub(crate) fn deny_files() -> bool {
     restrict().is_ok_and(|status| status.ruleset != landlock::RulesetStatus::NotEnforced)
 }
 
-/// Limits that are the same for every job of the zygote.
-pub(crate) fn limit_cell(limits: &Limits) -> io::Result<()> {
+/// Memory that this process has already, which the kernel counts against the bound of its cells: the
+/// sixth number of `/proc/self/statm` (proc(5)). Asked before the root is empty.
+pub(crate) fn own_data_bytes() -> u64 {
+    let text = fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    let pages = text.split_whitespace().nth(5);
+    let pages: u64 = pages.and_then(|pages| pages.parse().ok()).unwrap_or(0);
+    pages * rustix::param::page_size() as u64
+}
+
+/// Limits that are the same for every job of the zygote, which has `own_bytes` itself.
+pub(crate) fn limit_cell(limits: &Limits, own_bytes: u64) -> io::Result<()> {
     let seconds = u64::from(limits.cpu_ms).div_ceil(1000) + 1;
     let bounds = [
         (Resource::Core, 0),
@@ -105,7 +114,10 @@ pub(crate) fn limit_cell(limits: &Limits) -> io::Result<()> {
         (Resource::Nofile, 8),
         (Resource::Memlock, 0),
         (Resource::Cpu, seconds),
-        (Resource::Data, limits.memory_bytes + OWN_DATA_BYTES),
+        (
+            Resource::Data,
+            limits.memory_bytes + own_bytes + SLACK_BYTES,
+        ),
         // Address space costs nothing by itself, but nobody needs this much.
         (
             Resource::As,

@@ -26,6 +26,8 @@ pub struct Options {
     pub program: Option<PathBuf>,
     /// Kind of worker, its second argument.
     pub kind: String,
+    /// Jobs may have threads of their own.
+    pub threads: bool,
     /// The widest limits of a job.
     pub limits: Limits,
     /// Cells that are forked ahead of need.
@@ -46,6 +48,7 @@ impl Options {
         Self {
             program: None,
             kind: kind.to_owned(),
+            threads: false,
             limits: Limits::default(),
             spares: processors * 2,
             recycle_after: 5_000,

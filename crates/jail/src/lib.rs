@@ -17,15 +17,19 @@ mod error;
 mod filter;
 mod frame;
 mod jail;
+mod map;
+mod memory;
 mod server;
 pub mod takeover;
 mod zygote;
 
 pub use self::{
-    cell::{Cell, Ending, Sender},
+    cell::{Cell, Ending, Killer, Sender},
     error::Error,
     frame::Channel,
     jail::{Jail, Options, Snapshot},
+    map::map_file,
+    memory::Allocator,
     zygote::{MARK, Worker, serve},
 };
 

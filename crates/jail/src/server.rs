@@ -60,6 +60,16 @@ impl Server {
             reason: reason.to_owned(),
             source: Some(source),
         };
+        // A program that was started as a zygote and goes on as itself would start others without end.
+        if std::env::args_os()
+            .nth(1)
+            .is_some_and(|first| first == MARK)
+        {
+            return Err(Error::Start {
+                reason: "this program was started as a sandbox server, and is none".to_owned(),
+                source: None,
+            });
+        }
         let (control, theirs) = socketpair(
             AddressFamily::UNIX,
             SocketType::SEQPACKET,
@@ -74,7 +84,11 @@ impl Server {
         let mut process = Command::new(program)
             .arg(MARK)
             .arg(&options.kind)
-            .args(zygote::arguments(&options.limits, options.most))
+            .args(zygote::arguments(
+                &options.limits,
+                options.most,
+                options.threads,
+            ))
             .env_clear()
             // Without it the C library would look for the time zone in a file.
             .env("TZ", "UTC0")

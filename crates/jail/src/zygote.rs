@@ -8,21 +8,21 @@ use std::{
     },
 };
 
+use crate::{
+    Channel, Level, Limits, confine,
+    control::{self, Packet},
+    filter::{self, Filter},
+    memory,
+    takeover::Attempt,
+};
 use rustix::{
     event::{PollFd, PollFlags, poll},
     process::{Pid, PidfdFlags, Signal, WaitId, WaitIdOptions},
 };
-use seccompiler::BpfProgram;
 
-use crate::{
-    Channel, Level, Limits, confine,
-    control::{self, Packet},
-    filter,
-    takeover::Attempt,
-};
-
-/// First argument of a process that is to be a zygote.
-pub const MARK: &str = "__jail";
+/// First argument of a process that is to be a zygote. A program that does not know it, such as the
+/// usual harness of tests, takes it for an unknown option and ends, instead of doing its own work.
+pub const MARK: &str = "--jail-zygote";
 
 /// The most cells at the same time.
 const MAX_CELLS: usize = 1024;
@@ -41,17 +41,25 @@ pub trait Worker {
 }
 
 /// The limits that a zygote is told, as arguments.
-pub(crate) fn arguments(limits: &Limits, level: Level) -> Vec<String> {
+pub(crate) fn arguments(limits: &Limits, level: Level, threads: bool) -> Vec<String> {
     vec![
         limits.cpu_ms.to_string(),
         limits.memory_bytes.to_string(),
         limits.message_bytes.to_string(),
         level.name().to_owned(),
+        threads.to_string(),
     ]
 }
 
-fn parse(arguments: &[String]) -> Option<(Limits, Level)> {
-    let [cpu, memory, message, level] = arguments else {
+/// What a zygote is told.
+struct Settings {
+    limits: Limits,
+    most: Level,
+    threads: bool,
+}
+
+fn parse(arguments: &[String]) -> Option<Settings> {
+    let [cpu, memory, message, level, threads] = arguments else {
         return None;
     };
     let limits = Limits {
@@ -60,20 +68,25 @@ fn parse(arguments: &[String]) -> Option<(Limits, Level)> {
         message_bytes: message.parse().ok()?,
         ..Limits::default()
     };
-    Some((limits, Level::parse(level)?))
+    Some(Settings {
+        limits,
+        most: Level::parse(level)?,
+        threads: threads.parse().ok()?,
+    })
 }
 
 /// Is the zygote until its owner is gone; returns the exit code. `arguments` are those after the
 /// kind of worker. Must be called while the process has one thread.
 pub fn serve(arguments: &[String], worker: &mut dyn Worker) -> i32 {
-    let Some((limits, most)) = parse(arguments) else {
+    let Some(settings) = parse(arguments) else {
         eprintln!("{MARK} is for the program's own use");
         return 2;
     };
     confine::reset_signals();
     worker.prepare();
+    let own_bytes = confine::own_data_bytes();
     let mut level = Level::NoNamespaces;
-    if most == Level::Full {
+    if settings.most == Level::Full {
         match confine::enter_namespaces() {
             Ok(()) => level = Level::Full,
             Err(error) => eprintln!("no namespaces: {error}"),
@@ -91,7 +104,7 @@ pub fn serve(arguments: &[String], worker: &mut dyn Worker) -> i32 {
             level = Level::NoNamespaces;
         }
     }
-    match run(worker, &limits, level, most) {
+    match run(worker, &settings, own_bytes, level) {
         Ok(()) => 0,
         Err(error) => {
             eprintln!("the sandbox server failed: {error}");
@@ -120,9 +133,16 @@ struct Fork {
     process: OwnedFd,
 }
 
-fn run(worker: &mut dyn Worker, limits: &Limits, level: Level, most: Level) -> io::Result<()> {
+fn run(
+    worker: &mut dyn Worker,
+    settings: &Settings,
+    own_bytes: u64,
+    level: Level,
+) -> io::Result<()> {
     confine::drop_privileges()?;
-    let program = (most > Level::ProcessOnly).then(filter::compile).flatten();
+    let program = (settings.most > Level::ProcessOnly)
+        .then(|| filter::compile(settings.threads))
+        .flatten();
     let level = if program.is_some() {
         level
     } else {
@@ -149,7 +169,7 @@ fn run(worker: &mut dyn Worker, limits: &Limits, level: Level, most: Level) -> i
             control::send(socket, Packet::NotForked(number, busy), &[])?;
             continue;
         }
-        match fork_cell(worker, limits, program.as_ref()) {
+        match fork_cell(worker, &settings.limits, own_bytes, program.as_ref()) {
             Ok((channel, process)) => {
                 let descriptors = [channel.as_fd(), process.as_fd()];
                 control::send(socket, Packet::Forked(number), &descriptors)?;
@@ -203,7 +223,8 @@ fn reap(process: &OwnedFd) -> u32 {
 fn fork_cell(
     worker: &mut dyn Worker,
     limits: &Limits,
-    program: Option<&BpfProgram>,
+    own_bytes: u64,
+    program: Option<&Filter>,
 ) -> io::Result<(UnixStream, OwnedFd)> {
     let (owners, cells) = UnixStream::pair()?;
     // SAFETY: the process has one thread, so the child finds no lock held.
@@ -211,7 +232,7 @@ fn fork_cell(
         -1 => Err(io::Error::last_os_error()),
         0 => {
             drop(owners);
-            cell(worker, cells, limits, program)
+            cell(worker, cells, limits, own_bytes, program)
         }
         child => {
             let pid = Pid::from_raw(child).ok_or(io::ErrorKind::Other)?;
@@ -247,6 +268,9 @@ impl Order {
 /// Code of a cell that could not shut itself in.
 pub(crate) const NOT_CONFINED: i32 = 97;
 
+/// Code of a cell that had no memory left.
+pub(crate) const NO_MEMORY: i32 = 96;
+
 /// Code of a cell whose attempt at a takeover was let pass.
 pub(crate) const NOT_STOPPED: i32 = 98;
 
@@ -254,7 +278,8 @@ fn cell(
     worker: &mut dyn Worker,
     stream: UnixStream,
     limits: &Limits,
-    program: Option<&BpfProgram>,
+    own_bytes: u64,
+    program: Option<&Filter>,
 ) -> ! {
     let quit = |code| -> ! {
         // SAFETY: ends the process at once; there is nothing to be flushed or dropped.
@@ -270,10 +295,11 @@ fn cell(
     }
     confine::close_from(descriptor as u32 + 1);
     let _ = rustix::process::set_parent_process_death_signal(Some(Signal::KILL));
-    if confine::limit_cell(limits).is_err() {
+    if confine::limit_cell(limits, own_bytes).is_err() {
         quit(NOT_CONFINED);
     }
     confine::deny_files();
+    memory::end_without_memory();
     worker.warm();
     let mut channel = Channel::new(stream, limits.message_bytes).keep_open();
     let Ok(Some(order)) = channel.receive() else {
@@ -286,7 +312,7 @@ fn cell(
         quit(NOT_CONFINED);
     }
     if let Some(program) = program
-        && seccompiler::apply_filter(program).is_err()
+        && program.apply().is_err()
     {
         quit(NOT_CONFINED);
     }

@@ -6,8 +6,11 @@ use std::{
 };
 
 use platen_jail::{
-    Cell, Channel, Ending, Error, Jail, Level, Limits, MARK, Options, Worker, takeover,
+    Allocator, Cell, Channel, Ending, Error, Jail, Level, Limits, MARK, Options, Worker, takeover,
 };
+
+#[global_allocator]
+static ALLOCATOR: Allocator = Allocator;
 
 /// Does what its job says.
 #[derive(Default)]
@@ -61,6 +64,13 @@ impl Worker for Tester {
                 unsafe {
                     std::ptr::null::<u8>().add(8).read_volatile();
                 }
+            }
+            b"thread" => {
+                let said = std::thread::scope(|scope| {
+                    let thread = scope.spawn(|| b"from a thread".to_vec());
+                    thread.join().expect("a thread")
+                });
+                let _ = channel.send(&said);
             }
             b"silent" => {}
             other => panic!("{}", String::from_utf8_lossy(other)),
@@ -138,16 +148,8 @@ fn endings_are_told_apart() {
     // The cell refuses to send it, and ends.
     let mut cell = start(&jail, "long");
     assert_eq!(cell.receive(soon()), Err(Ending::Finished));
-    // Rust aborts where memory runs out; the abort is a call that cells may not make.
     let mut cell = start(&jail, "memory");
-    let ending = cell.receive(soon()).expect_err("no message");
-    assert!(
-        matches!(
-            ending,
-            Ending::ForbiddenCall | Ending::Crashed(_) | Ending::Killed
-        ),
-        "{ending:?}"
-    );
+    assert_eq!(cell.receive(soon()), Err(Ending::Memory));
     let mut cell = start(&jail, "state");
     assert_eq!(
         cell.receive(soon()),
@@ -163,6 +165,35 @@ fn takeovers_fail() {
         assert_eq!(ending, Ending::ForbiddenCall, "{}", attempt.name());
     }
     assert!(jail.level() >= Level::NoNamespaces, "{:?}", jail.level());
+}
+
+fn threads_are_had_where_they_are_allowed() {
+    let with_threads = Options {
+        threads: true,
+        ..options()
+    };
+    let allowing = Jail::start(with_threads).expect("a jail");
+    assert!(allowing.level() >= Level::NoNamespaces);
+    let mut cell = start(&allowing, "thread");
+    assert_eq!(cell.receive(soon()), Ok(b"from a thread".to_vec()));
+    let mut cell = start(&jail(), "thread");
+    assert_eq!(cell.receive(soon()), Err(Ending::ForbiddenCall));
+    // A thread is all that may begin: no process, no other program.
+    for attempt in takeover::Attempt::ALL {
+        let ending = allowing.attempt(attempt).expect("a cell");
+        assert_eq!(ending, Ending::ForbiddenCall, "{}", attempt.name());
+    }
+}
+
+fn jobs_are_stopped_from_outside() {
+    let jail = jail();
+    let mut cell = start(&jail, "wait");
+    let stop = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+    cell.stop_when(std::sync::Arc::clone(&stop));
+    std::thread::scope(|scope| {
+        scope.spawn(|| stop.store(true, std::sync::atomic::Ordering::Relaxed));
+        assert_eq!(cell.receive(soon()), Err(Ending::Stopped));
+    });
 }
 
 fn a_level_that_is_not_reached_is_refused() {
@@ -246,7 +277,7 @@ fn children() -> Vec<String> {
     found
 }
 
-const TESTS: [(&str, fn()); 7] = [
+const TESTS: [(&str, fn()); 9] = [
     ("messages_go_both_ways", messages_go_both_ways),
     (
         "every_job_finds_the_state_of_the_zygote",
@@ -254,6 +285,14 @@ const TESTS: [(&str, fn()); 7] = [
     ),
     ("endings_are_told_apart", endings_are_told_apart),
     ("takeovers_fail", takeovers_fail),
+    (
+        "threads_are_had_where_they_are_allowed",
+        threads_are_had_where_they_are_allowed,
+    ),
+    (
+        "jobs_are_stopped_from_outside",
+        jobs_are_stopped_from_outside,
+    ),
     (
         "a_level_that_is_not_reached_is_refused",
         a_level_that_is_not_reached_is_refused,

@@ -29,6 +29,10 @@ struct Arguments {
     output: report::OutputArguments,
 }
 
+/// So that a sandbox can say that its memory is used up.
+#[global_allocator]
+static ALLOCATOR: platen_jail::Allocator = platen_jail::Allocator;
+
 fn main() -> ExitCode {
     if let Some(code) = sandbox() {
         return code;
@@ -52,14 +56,20 @@ fn sandbox() -> Option<ExitCode> {
     if mark != platen_jail::MARK {
         return None;
     }
-    let code = match kind.to_str() {
-        Some(platen_jail::enclosure::KIND) => platen_jail::enclosure::serve(rest),
-        Some(platen_script::KIND) => {
-            let rest = rest.iter().map(|text| text.to_string_lossy().into_owned());
-            let rest: Vec<String> = rest.collect();
-            platen_jail::serve(&rest, &mut platen_script::ScriptWorker::default())
+    let words = || -> Vec<String> {
+        let words = rest.iter().map(|text| text.to_string_lossy().into_owned());
+        words.collect()
+    };
+    let kind = kind.to_string_lossy();
+    let code = match &*kind {
+        platen_jail::enclosure::KIND => platen_jail::enclosure::serve(rest),
+        platen_script::KIND => {
+            platen_jail::serve(&words(), &mut platen_script::ScriptWorker::default())
         }
-        _ => 2,
+        other => match platen_engine::RenderWorker::of_kind(other) {
+            Some(mut worker) => platen_jail::serve(&words(), &mut worker),
+            None => 2,
+        },
     };
     Some(ExitCode::from(code as u8))
 }

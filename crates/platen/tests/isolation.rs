@@ -1,238 +1,169 @@
-//! The walls around the real LibreOffice and Chromium: what they see, and what is left when they die.
-
-#[allow(dead_code, reason = "each test uses what it needs")]
-mod process;
+//! `platen serve` whose documents are made in sandboxes.
 
 use std::{
-    net::TcpListener,
-    path::Path,
-    process::{Command, Output},
+    io::{BufRead, BufReader},
+    process::{Child, Command, Stdio},
 };
 
-use platen_engine::{browser::find_chromium, office::find_libreoffice};
-use platen_jail::enclosure::{self, Finding, Spec};
-use process::{Service, has_chromium, has_libreoffice, is_missing};
+use serde_json::{Value as Json, json};
 
-const PLATEN: &str = env!("CARGO_BIN_EXE_platen");
-const SECRET: &str = "nobody may know this";
-
-/// True, said aloud, where this machine allows no walls.
-fn are_walls_missing() -> bool {
-    let folder = tempfile::tempdir().unwrap();
-    let (own, secret) = (folder.path().join("own"), folder.path().join("secret"));
-    std::fs::create_dir(&own).unwrap();
-    std::fs::write(&secret, SECRET).unwrap();
-    let found = enclosure::attempt(Path::new(PLATEN), &own, &secret).unwrap();
-    is_missing("a machine that allows walls", found == Finding::Held)
+struct Service {
+    process: Child,
+    url: String,
+    agent: ureq::Agent,
+    /// What the log said until it listened.
+    log: Vec<Json>,
+    _folder: tempfile::TempDir,
 }
 
-/// Runs a program as it is, or behind walls, in a folder of its own.
-fn run(program: &Path, folder: &Path, arguments: &[&str], walls: bool) -> Output {
-    let mut command = Command::new(if walls { Path::new(PLATEN) } else { program });
-    if walls {
-        let spec = Spec {
-            folder: folder.to_owned(),
-            reads: vec![program.parent().unwrap().to_owned()],
-            open_files: 1024,
-            file_size_bytes: 1 << 30,
-            nests: true,
-            ..Spec::default()
-        };
-        command.args(spec.arguments()).arg(program);
-    }
-    command.args(arguments).current_dir(folder);
-    for name in ["HOME", "TMPDIR"] {
-        command.env(name, folder);
-    }
-    command.output().unwrap()
-}
-
-#[test]
-fn libreoffice_cannot_read_a_file_outside() {
-    if is_missing("LibreOffice", has_libreoffice()) || are_walls_missing() {
-        return;
-    }
-    let soffice = find_libreoffice(None).unwrap().program;
-    let outside = tempfile::tempdir().unwrap();
-    let secret = outside.path().join("secret.txt");
-    std::fs::write(&secret, SECRET).unwrap();
-    let secret = secret.to_str().unwrap();
-    // The first start of a profile only makes it, so a third would tell nothing else.
-    let read = |walls| {
+impl Service {
+    fn start(variables: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let profile = format!("-env:UserInstallation=file://{}/p", folder.path().display());
-        let made = folder.path().join("secret.html");
-        let to = ["--convert-to", "html", "--outdir"];
-        let out = folder.path().to_str().unwrap();
-        for _ in 0..2 {
-            let all = [&[&*profile, "--headless"], &to[..], &[out, secret]].concat();
-            run(&soffice, folder.path(), &all, walls);
-        }
-        std::fs::read_to_string(made).unwrap_or_default()
-    };
-    assert!(read(false).contains(SECRET), "it would, without walls");
-    assert!(!read(true).contains(SECRET));
-}
-
-#[test]
-fn chromium_cannot_read_a_file_outside_or_connect() {
-    if is_missing("Chromium", has_chromium()) || are_walls_missing() {
-        return;
-    }
-    let chromium = find_chromium(None).unwrap().canonicalize().unwrap();
-    let outside = tempfile::tempdir().unwrap();
-    let secret = outside.path().join("secret.txt");
-    std::fs::write(&secret, SECRET).unwrap();
-    let secret = format!("file://{}", secret.display());
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = format!("http://{}/", listener.local_addr().unwrap());
-    listener.set_nonblocking(true).unwrap();
-    let show = |url: &str, walls| {
-        let folder = tempfile::tempdir().unwrap();
-        let profile = format!("--user-data-dir={}/p", folder.path().display());
-        let switches = [
-            "--no-sandbox",
-            "--headless",
-            "--disable-gpu",
-            "--timeout=2000",
-        ];
-        let all = [&switches[..], &[&profile, "--dump-dom", url]].concat();
-        let output = run(&chromium, folder.path(), &all, walls);
-        String::from_utf8_lossy(&output.stdout).into_owned()
-    };
-    assert!(
-        show(&secret, false).contains(SECRET),
-        "it would, without walls"
-    );
-    let shown = show(&secret, true);
-    assert!(!shown.contains(SECRET), "{shown}");
-    show(&address, true);
-    assert!(listener.accept().is_err(), "nobody came");
-    show(&address, false);
-    assert!(listener.accept().is_ok(), "somebody would, without walls");
-}
-
-#[test]
-fn the_programs_of_a_service_see_nothing_and_may_do_nothing() {
-    let missing =
-        is_missing("LibreOffice", has_libreoffice()) || is_missing("Chromium", has_chromium());
-    if missing || are_walls_missing() {
-        return;
-    }
-    let service = Service::start(&[("CHILD_ISOLATION", "required")]);
-    assert_eq!(service.convert("a.txt", b"text"), "200");
-    assert_eq!(service.print("<p>text"), "200");
-    for pool in ["libreoffice", "chromium"] {
-        let line = format!("platen_pool_isolation{{pool=\"{pool}\",level=\"full\"}} 1");
-        assert_eq!(service.metrics(&line).len(), 1);
-    }
-    let own = std::fs::read_link("/proc/self/ns/net").unwrap();
-    let is_program = |line: &str| {
-        let program = line.split(' ').next().unwrap_or_default();
-        program.ends_with("soffice.bin") || program.contains("chrom")
-    };
-    let children = service.children();
-    let programs: Vec<_> = children
-        .iter()
-        .filter(|(_, line)| is_program(line))
-        .collect();
-    assert!(programs.len() >= 3, "{children:?}");
-    for (pid, line) in programs {
-        let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
-        for held in ["NoNewPrivs:\t1", "CapEff:\t0000000000000000"] {
-            // Chromium's own sandbox has a process that keeps what it needs in its own namespace.
-            assert!(
-                status.contains(held) || line.contains("zygote"),
-                "{line}: {status}"
-            );
-        }
-        let net = std::fs::read_link(format!("/proc/{pid}/ns/net")).unwrap();
-        assert_ne!(net, own, "{line}");
-        let root = format!("/proc/{pid}/root");
-        for path in ["/etc/shadow", "/etc/hostname", "/home", "/root", "/var/log"] {
-            assert!(
-                !Path::new(&format!("{root}{path}")).exists(),
-                "{line}: {path}"
-            );
-        }
-        let data = format!("{root}{}/data", service.folder.path().display());
-        assert!(!Path::new(&data).exists(), "{line}: the service's data");
-    }
-}
-
-#[test]
-fn killed_at_any_process_nothing_is_left() {
-    if is_missing("LibreOffice", has_libreoffice()) || are_walls_missing() {
-        return;
-    }
-    let service = Service::start(&[("OFFICE_SLOTS", "1")]);
-    let mounts = || std::fs::read_to_string("/proc/self/mounts").unwrap();
-    let before = mounts();
-    assert_eq!(service.convert("a.txt", b"text"), "200");
-    // The process that was started, the first of its namespace, and LibreOffice itself.
-    for member in 0..3 {
-        let mut children = service.children();
-        children.sort_unstable();
-        let first = children.first().map(|(pid, _)| group_of(*pid));
-        children.retain(|(pid, _)| Some(group_of(*pid)) == first);
-        let (pid, line) = children.get(member).expect("three processes").clone();
-        let killed = Command::new("kill").args(["-9", &pid.to_string()]).status();
-        assert!(killed.unwrap().success(), "{line}");
-        let gone = || {
-            !service
-                .children()
-                .iter()
-                .any(|(one, _)| children.iter().any(|(other, _)| one == other))
+        let mut process = Command::new(env!("CARGO_BIN_EXE_platen"))
+            .env_clear()
+            .args(["serve", "--bind", "127.0.0.1:0", "--log-format", "json"])
+            .arg("--data-dir")
+            .arg(folder.path())
+            .env("PLATEN_SYSTEM_FONTS", "false")
+            .envs(variables.iter().copied())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(process.stderr.take().unwrap()).lines();
+        let mut log: Vec<Json> = Vec::new();
+        let address = lines.find_map(|line| {
+            let line: Json = serde_json::from_str(&line.unwrap()).unwrap();
+            let address = line["address"].as_str().map(str::to_owned);
+            log.push(line);
+            address
+        });
+        std::thread::spawn(move || lines.for_each(drop));
+        let agent = ureq::Agent::config_builder()
+            .http_status_as_error(false)
+            .build()
+            .into();
+        let service = Self {
+            process,
+            url: format!("http://{}", address.unwrap()),
+            agent,
+            log,
+            _folder: folder,
         };
-        service.wait_until("the whole family is gone", gone);
-        assert_eq!(service.convert("a.txt", b"text"), "200");
+        let until = std::time::Instant::now() + std::time::Duration::from_secs(30);
+        loop {
+            let (status, health) = service.get("/health/ready");
+            let health: Json = serde_json::from_slice(&health).unwrap();
+            if status == 200 && health["sandbox"]["level"].is_string() {
+                return service;
+            }
+            assert!(std::time::Instant::now() < until, "{health}");
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
     }
-    assert_eq!(mounts(), before);
+
+    fn get(&self, path: &str) -> (u16, Vec<u8>) {
+        let mut answer = self
+            .agent
+            .get(format!("{}{path}", self.url))
+            .call()
+            .unwrap();
+        let bytes = answer.body_mut().read_to_vec().unwrap();
+        (answer.status().as_u16(), bytes)
+    }
+
+    /// Status, `Server-Timing` and body.
+    fn render(&self, request: &Json) -> (u16, String, Vec<u8>) {
+        let mut answer = self
+            .agent
+            .post(format!("{}/render", self.url))
+            .header("content-type", "application/json")
+            .send(&request.to_string())
+            .unwrap();
+        let timing = answer.headers().get("server-timing");
+        let timing = timing
+            .map_or("", |value| value.to_str().unwrap())
+            .to_owned();
+        let bytes = answer
+            .body_mut()
+            .with_config()
+            .limit(1 << 30)
+            .read_to_vec()
+            .unwrap();
+        (answer.status().as_u16(), timing, bytes)
+    }
+
+    #[track_caller]
+    fn problem(&self, request: &Json, status: u16, code: &str) -> Json {
+        let (found, _, bytes) = self.render(request);
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        assert_eq!(found, status, "{text}");
+        let problem: Json = serde_json::from_str(&text).unwrap();
+        assert_eq!(problem["code"], code, "{text}");
+        problem
+    }
 }
 
-/// The process group of a process.
-fn group_of(pid: u32) -> String {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    let rest = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
-    rest.split_whitespace()
-        .nth(2)
-        .unwrap_or_default()
-        .to_owned()
+impl Drop for Service {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+fn long(rows: usize) -> Json {
+    let rows: Vec<Json> = (0..rows).map(|number| json!({"a": number})).collect();
+    json!({
+        "definition": {"key": "long", "name": "Long", "body": [{"type": "table", "rows": "rows",
+            "columns": [{"key": "a", "header": "A", "value": "{{ item.a }}"}]}]},
+        "data": {"rows": rows},
+    })
 }
 
 #[test]
-fn with_the_service_all_of_it_goes() {
-    let missing =
-        is_missing("LibreOffice", has_libreoffice()) || is_missing("Chromium", has_chromium());
-    if missing || are_walls_missing() {
-        return;
+fn documents_are_the_same_from_sandboxes() {
+    let jailed = Service::start(&[("RENDER_ISOLATION", "jail")]);
+    let inline = Service::start(&[]);
+    let said = jailed.log.iter().any(|line| {
+        line["message"] == "documents are made in sandboxes" && line["sandbox"].is_string()
+    });
+    assert!(said, "{:?}", jailed.log);
+    let mut request = long(40);
+    request["options"] = json!({"locale": "de-DE"});
+    for format in ["html", "csv", "svg"] {
+        request["format"] = json!(format);
+        let (status, timing, inside) = jailed.render(&request);
+        assert_eq!(status, 200);
+        assert!(
+            timing.contains("sandbox") && timing.contains("bind"),
+            "{timing}"
+        );
+        let (status, timing, outside) = inline.render(&request);
+        assert_eq!(status, 200);
+        assert!(!timing.contains("sandbox"), "{timing}");
+        assert!(inside == outside, "{format}");
     }
-    let mut service = Service::start(&[]);
-    assert_eq!(service.convert("a.txt", b"text"), "200");
-    assert_eq!(service.print("<p>text"), "200");
-    assert!(service.children().len() >= 6);
-    service.process.kill().unwrap();
-    service.process.wait().unwrap();
-    service.wait_until("none is left", || service.children().is_empty());
+    let mistaken = json!({"definition": {"key": "a", "name": "A", "body": [
+        {"type": "text", "content": "{{ x | nope }}"}, {"type": "txt"}]}});
+    let inside = jailed.problem(&mistaken, 422, "mistakes");
+    let outside = inline.problem(&mistaken, 422, "mistakes");
+    assert_eq!(inside["diagnostics"], outside["diagnostics"]);
+    let (_, metrics) = jailed.get("/metrics");
+    let metrics = String::from_utf8(metrics).unwrap();
+    let stage = "platen_render_stage_duration_seconds_count{stage=\"sandbox\"}";
+    assert!(metrics.contains(stage), "{metrics}");
 }
 
 #[test]
-fn walls_can_be_demanded_and_switched_off() {
-    let refused = Command::new(PLATEN)
-        .args(["convert", "x.txt", "-o", "x.pdf"])
-        .env("CHILD_ISOLATION", "much")
-        .output()
-        .unwrap();
-    let text = String::from_utf8_lossy(&refused.stderr);
-    assert!(
-        !refused.status.success() && text.contains("auto, required or off"),
-        "{text}"
-    );
-    if is_missing("LibreOffice", has_libreoffice()) {
-        return;
-    }
-    let service = Service::start(&[("CHILD_ISOLATION", "off")]);
-    assert_eq!(service.convert("a.txt", b"text"), "200");
-    let line = "platen_pool_isolation{pool=\"libreoffice\",level=\"none\"} 1";
-    assert_eq!(service.metrics(line).len(), 1);
+fn what_reaches_a_bound_is_said_and_the_next_is_clean() {
+    let service = Service::start(&[
+        ("RENDER_ISOLATION", "jail"),
+        ("RENDER_MEMORY_BYTES", "40000000"),
+        ("RENDER_MAX_OUTPUT_BYTES", "150000"),
+    ]);
+    service.problem(&long(300_000), 422, "render-memory");
+    service.problem(&long(10_000), 422, "document-too-large");
+    assert_eq!(service.render(&long(3)).0, 200);
+    let slow = Service::start(&[("RENDER_ISOLATION", "jail"), ("RENDER_CPU_MS", "1000")]);
+    slow.problem(&long(300_000), 422, "render-cpu-time");
+    assert_eq!(slow.render(&long(3)).0, 200);
 }

@@ -115,10 +115,13 @@ fn execute<'js>(
         let (module, evaluated) = module.eval()?;
         settle(ctx, &host, &channel, &evaluated)?;
         evaluated.finish::<Value>()?;
-        let main: Value = module.get("default")?;
-        let Some(main) = main.into_function() else {
-            let message = "the code must `export default` a function";
-            return Err(Exception::throw_type(ctx, message));
+        let main: Option<Value> = module.get(job.entry).ok();
+        let Some(main) = main.and_then(Value::into_function) else {
+            let message = match job.entry {
+                "default" => "the code must `export default` a function".to_owned(),
+                entry => format!("the code must export a function `{entry}`"),
+            };
+            return Err(Exception::throw_type(ctx, &message));
         };
         let returned: Value = main.call((input, context))?;
         // What is no promise is its own result.

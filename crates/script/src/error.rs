@@ -44,6 +44,9 @@ pub enum Error {
     /// The promise that the code returned can never settle.
     #[error("the code awaits a promise that nothing can settle")]
     Stuck,
+    /// Its owner stopped it.
+    #[error("the code was stopped because its run was cancelled")]
+    Cancelled,
     /// More processor time than allowed.
     #[error("the code used more than {limit_ms} ms of processor time")]
     CpuTime {

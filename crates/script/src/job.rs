@@ -10,6 +10,8 @@ pub(crate) struct Job<'a> {
     pub name: &'a str,
     /// An ES module.
     pub code: std::borrow::Cow<'a, str>,
+    /// The export that is called.
+    pub entry: &'a str,
     #[serde(borrow)]
     pub input: &'a RawValue,
     /// `ctx.run`.

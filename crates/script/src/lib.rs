@@ -4,6 +4,7 @@
 //! [`prepare`] checks a source once, when it is saved, and takes the types out of TypeScript.
 //! [`Runner`] runs it; inside the cell, [`ScriptWorker`] does.
 
+mod cancellation;
 mod cell;
 mod error;
 mod job;
@@ -11,6 +12,7 @@ mod prepare;
 mod run;
 
 pub use self::{
+    cancellation::Cancellation,
     cell::{KIND, ScriptWorker},
     error::{Error, Location, Thrown},
     prepare::{Finding, Language, MAX_SOURCE_BYTES, Prepared, prepare},

@@ -10,10 +10,11 @@ use std::{
 };
 
 use platen_jail::{Cell, Ending, Jail, Limits};
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json, value::RawValue};
 
 use crate::{
-    Error, Location, Prepared, Thrown,
+    Cancellation, Error, Location, Prepared, Thrown,
     job::{Failure, FailureKind, FromCell, Job},
 };
 
@@ -54,6 +55,8 @@ impl Default for ScriptLimits {
 pub struct Settings {
     /// `ctx.secrets`, by name.
     pub secrets: BTreeMap<String, String>,
+    /// The export that is called; `default` where absent.
+    pub entry: Option<String>,
     /// `ctx.run`: what the code may know of its run.
     pub run: Value,
     /// The same chance and a clock that stands still, for runs that must come out the same: seed
@@ -61,6 +64,8 @@ pub struct Settings {
     pub deterministic: Option<(u64, i64)>,
     /// Bounds.
     pub limits: ScriptLimits,
+    /// Kills the code from outside.
+    pub cancellation: Cancellation,
 }
 
 /// A call that code makes to its owner.
@@ -92,7 +97,7 @@ impl Host for NoHost {
 }
 
 /// A line of a run's log.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogLine {
     /// `debug`, `info`, `warn` or `error`.
     pub level: String,
@@ -176,7 +181,10 @@ impl Runner {
                 deadline,
                 &mut outcome.log,
             )
-            .map_err(|error| named(error, &settings.limits));
+            .map_err(|error| match named(error, &settings.limits) {
+                Error::Crashed { .. } if settings.cancellation.is_cancelled() => Error::Cancelled,
+                error => error,
+            });
         outcome.timings.run = ready.elapsed();
         outcome
     }
@@ -208,7 +216,9 @@ impl Runner {
                 _ => Stop::Ending(cell.end()),
             });
         }
-        let sender = cell.sender().map_err(|_| Stop::Ending(Ending::Lost))?;
+        let lost = |_| Stop::Ending(Ending::Lost);
+        let sender = cell.sender().map_err(lost)?;
+        let _watched = settings.cancellation.watch(cell.killer().map_err(lost)?);
         let open = AtomicUsize::new(0);
         std::thread::scope(|scope| {
             loop {
@@ -259,6 +269,7 @@ fn encode(script: &Prepared, input: &RawValue, settings: &Settings) -> Result<Ve
     let job = Job {
         name: &script.name,
         code: script.code.as_str().into(),
+        entry: settings.entry.as_deref().unwrap_or("default"),
         input,
         run: &run,
         secrets: &secrets,
@@ -360,6 +371,9 @@ fn named(stop: Stop, limits: &ScriptLimits) -> Error {
         Stop::Error(error) => error,
         Stop::Ending(Ending::CpuTime) => Error::CpuTime {
             limit_ms: limits.cpu_ms,
+        },
+        Stop::Ending(Ending::Memory) => Error::Memory {
+            limit_bytes: limits.memory_bytes,
         },
         Stop::Ending(Ending::Deadline) => Error::Deadline {
             limit_ms: limits.wall_ms,

@@ -9,18 +9,20 @@ use std::{
 };
 
 use platen_engine::Engine;
-use platen_storage::TemplateStore;
+use platen_storage::SqliteStore;
 use tokio::sync::Semaphore;
 
 use crate::{
     auth::Keys,
     chromium::Chromium,
-    config::Config,
+    config::{Config, ConfigError},
+    flows::Flows,
     lane::Slots,
     libreoffice::LibreOffice,
     log::Log,
     metrics::{Gauges, Metrics},
     rate_limit::RateLimit,
+    sandbox::Sandbox,
     templates::Library,
     webhook::Webhooks,
 };
@@ -28,10 +30,13 @@ use crate::{
 /// What all requests share.
 pub(crate) struct App {
     pub(crate) config: Config,
-    pub(crate) engine: Engine,
+    pub(crate) engine: Arc<Engine>,
     pub(crate) library: Library,
+    pub(crate) flow_library: Library,
+    pub(crate) flows: Flows,
     pub(crate) chromium: Chromium,
     pub(crate) libreoffice: LibreOffice,
+    pub(crate) sandbox: Arc<Sandbox>,
     pub(crate) webhooks: Webhooks,
     pub(crate) slots: Slots,
     pub(crate) bodies: Arc<Semaphore>,
@@ -51,21 +56,26 @@ impl App {
     pub(crate) fn new(
         mut config: Config,
         engine: Engine,
-        store: Arc<dyn TemplateStore>,
+        store: &SqliteStore,
         log: Log,
         lock: File,
-    ) -> Self {
+    ) -> Result<Self, ConfigError> {
         let metrics = Arc::new(Metrics::default());
         let keys = Keys::new(&config);
         // From here on only their hashes are in memory.
         config.api_key_admin.clear();
         config.api_key_render.clear();
         config.metrics_token = None;
-        Self {
-            engine,
-            library: Library::new(store, &config, Arc::clone(&metrics)),
+        config.worker_token = None;
+        let flows = Flows::new(store, &config)?;
+        Ok(Self {
+            engine: Arc::new(engine),
+            library: Library::new(store.templates(), &config, Arc::clone(&metrics)),
+            flow_library: Library::new(store.flows(), &config, Arc::clone(&metrics)),
+            flows,
             chromium: Chromium::new(&config),
             libreoffice: LibreOffice::new(&config),
+            sandbox: Arc::new(Sandbox::new(&config)),
             webhooks: Webhooks::new(&config),
             slots: Slots::new(&config, Arc::clone(&metrics)),
             bodies: crate::body::rooms(&config),
@@ -79,7 +89,7 @@ impl App {
             draining: AtomicBool::new(false),
             _lock: lock,
             config,
-        }
+        })
     }
 
     pub(crate) fn set_warm(&self) {

@@ -37,6 +37,7 @@ type Hash = [u8; 32];
 pub(crate) struct Keys {
     keys: Vec<(Hash, bool)>,
     metrics: Option<Hash>,
+    worker: Option<Hash>,
 }
 
 fn hash(text: &[u8]) -> Hash {
@@ -56,6 +57,27 @@ impl Keys {
                 .metrics_token
                 .as_ref()
                 .map(|token| hash(token.as_bytes())),
+            worker: config
+                .worker_token
+                .as_ref()
+                .map(|token| hash(token.as_bytes())),
+        }
+    }
+
+    /// Whether a request comes from a worker.
+    ///
+    /// # Errors
+    /// 401 where it has not the token, 403 where there is none.
+    pub(crate) fn check_worker(&self, headers: &HeaderMap) -> Result<(), Problem> {
+        let Some(expected) = &self.worker else {
+            let detail = "no workers are taken here: set WORKER_TOKEN";
+            return Err(Problem::new(StatusCode::FORBIDDEN, "workers-off", detail));
+        };
+        let given = key_of(headers).map(hash).unwrap_or_default();
+        if given.ct_eq(expected).into() {
+            Ok(())
+        } else {
+            Err(unauthorized("workers need their token"))
         }
     }
 

@@ -100,7 +100,8 @@ async fn serve_connection(
         .serve_connection(
             TokioIo::new(TimedStream::new(stream, WRITE_TIMEOUT)),
             service,
-        );
+        )
+        .with_upgrades();
     let mut connection = std::pin::pin!(connection);
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,

@@ -12,6 +12,7 @@ mod compression;
 mod config;
 mod connection;
 mod cors;
+mod flows;
 mod lane;
 mod libreoffice;
 mod log;
@@ -25,6 +26,7 @@ mod rate_limit;
 mod request_id;
 mod respond;
 mod routes;
+mod sandbox;
 mod server;
 mod spool;
 mod stream;
@@ -33,7 +35,8 @@ mod webhook;
 
 pub use self::{
     config::{
-        ChildIsolation, Config, ConfigError, LogFormat, LogLevel, SETTINGS, Setting, Settings,
+        ChildIsolation, Config, ConfigError, LogFormat, LogLevel, RenderIsolation, SETTINGS,
+        SandboxLevel, Setting, Settings,
     },
     server::{Error, Server, serve},
 };

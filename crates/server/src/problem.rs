@@ -8,7 +8,7 @@ use hyper::{
     StatusCode,
     header::{CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER},
 };
-use platen_engine::{Diagnostic, Fault};
+use platen_engine::{Diagnostic, Fault, IsolationError};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -160,6 +160,8 @@ impl From<platen_engine::Error> for Problem {
             Error::Mistakes(diagnostics) => Self::mistakes(diagnostics),
             Error::NoSuchPage { .. } => Self::new(status, "no-such-page", error.to_string()),
             Error::Browser(error) => crate::chromium::of_browser(error),
+            Error::Data(_) => Self::bad_request("json-invalid", error.to_string()),
+            Error::Isolation(error) => of_isolation(status, &error),
             Error::NotFromHtml(_) => Self::new(status, "format-not-made", error.to_string()),
             Error::PictureTooLarge => Self::new(status, "picture-too-large", error.to_string()),
             other if status.is_server_error() && status != StatusCode::GATEWAY_TIMEOUT => Self {
@@ -169,6 +171,24 @@ impl From<platen_engine::Error> for Problem {
             other => Self::new(status, code, chain(&other)),
         }
     }
+}
+
+fn of_isolation(status: StatusCode, error: &IsolationError) -> Problem {
+    let code = match error {
+        IsolationError::CpuTime { .. } => "render-cpu-time",
+        IsolationError::Memory { .. } => "render-memory",
+        IsolationError::Output { .. } => "document-too-large",
+        IsolationError::Input { .. } => "render-input-too-large",
+        IsolationError::Deadline { .. } => "deadline-passed",
+        IsolationError::Crashed(_) => "render-crashed",
+        IsolationError::Unavailable(_) => "sandbox-unavailable",
+    };
+    let problem = Problem::new(status, code, error.to_string());
+    if status.is_server_error() && status != StatusCode::GATEWAY_TIMEOUT {
+        let cause = Some(chain(error));
+        return Problem { cause, ..problem };
+    }
+    problem
 }
 
 impl From<platen_storage::Error> for Problem {

@@ -7,7 +7,7 @@ use std::{
 };
 
 use platen_engine::{
-    Engine, FontSettings, Format, RenderOptions,
+    Engine, Format, Isolation, RenderOptions,
     browser::{NoWalls, choose_launcher},
 };
 use platen_storage::SqliteStore;
@@ -16,7 +16,7 @@ use tokio::{net::TcpListener, sync::watch};
 
 use crate::{
     app::App,
-    config::{ChildIsolation, Config, LogLevel},
+    config::{ChildIsolation, Config, ConfigError, LogLevel, RenderIsolation},
     connection,
     log::Log,
     problem::chain,
@@ -46,9 +46,15 @@ pub enum Error {
     /// Another service uses the data folder.
     #[error("the data folder `{0}` is in use by another service")]
     InUse(String),
+    /// A setting cannot be used.
+    #[error("a setting cannot be used")]
+    Config(#[source] ConfigError),
+    /// Documents are to be made in sandboxes, and there are none.
+    #[error("documents cannot be made in sandboxes, as RENDER_ISOLATION=jail says")]
+    Isolation(#[source] platen_engine::jail::Error),
     /// `CHILD_ISOLATION` demands what this machine does not allow.
     #[error("CHILD_ISOLATION is `required`")]
-    Isolation(#[from] NoWalls),
+    Walls(#[from] NoWalls),
     /// A thread or a signal handler cannot be had.
     #[error("the system gives no thread or signal")]
     System(#[from] std::io::Error),
@@ -111,6 +117,10 @@ impl Server {
         ];
         app.log.event(LogLevel::Info, "listening", &fields);
         tokio::spawn(warm(Arc::clone(&app)));
+        {
+            let app = Arc::clone(&app);
+            tokio::task::spawn_blocking(move || app.sandbox.announce(&app.log));
+        }
         if app.config.chromium_warm {
             let app = Arc::clone(&app);
             // Whether it works is said by the first page that needs it.
@@ -120,6 +130,10 @@ impl Server {
             let app = Arc::clone(&app);
             tokio::spawn(async move { app.libreoffice.office().await.map(drop) });
         }
+        tokio::spawn({
+            let app = Arc::clone(&app);
+            async move { app.flows.start(&app).await }
+        });
         let (stop, stopped) = watch::channel(());
         let router = routes::router(Arc::clone(&app));
         let connections = connection::accept(Arc::clone(&app), self.listener, router, stopped);
@@ -139,6 +153,7 @@ impl Server {
             "the time for finishing is over; the rest is dropped"
         };
         app.log.event(LogLevel::Info, message, &[]);
+        app.flows.stop(bound.saturating_sub(begin.elapsed())).await;
         if !app
             .webhooks
             .drain(bound.saturating_sub(begin.elapsed()))
@@ -184,24 +199,31 @@ fn open(config: Config, log: Log) -> Result<App, Error> {
         folder: folder.display().to_string(),
         source,
     })?;
-    let engine = Engine::new(&FontSettings {
-        folders: config.fonts_dirs.clone(),
-        system: config.system_fonts,
-    });
-    Ok(App::new(config, engine, Arc::new(store), log, lock))
+    let mut engine = Engine::new(&config.fonts());
+    if config.render_isolation == RenderIsolation::Jail {
+        let isolation = Isolation::start(config.isolation()).map_err(Error::Isolation)?;
+        let level = isolation.level().name();
+        log.event(
+            LogLevel::Info,
+            "documents are made in sandboxes",
+            &[("sandbox", level.into())],
+        );
+        engine = engine.with_isolation(isolation);
+    }
+    App::new(config, engine, &store, log, lock).map_err(Error::Config)
 }
 
 async fn warm(app: Arc<App>) {
     let shared = Arc::clone(&app);
     let rendered = tokio::task::spawn_blocking(move || {
-        let template = shared.engine.compile(WARM_TEMPLATE.as_bytes())?;
         let data = serde_json::json!({"name": "Platen"});
-        for format in [Format::Pdf, Format::Docx, Format::Xlsx] {
-            let options = RenderOptions::default();
-            shared
-                .engine
-                .render(&template, data.clone(), format, &options)?;
-        }
+        let formats = [Format::Pdf, Format::Docx, Format::Xlsx];
+        let options = RenderOptions::default();
+        let source = WARM_TEMPLATE.as_bytes();
+        let documents = shared
+            .engine
+            .render_source(source, data, &formats, &options)?;
+        drop(documents);
         Ok::<(), platen_engine::Error>(())
     })
     .await;

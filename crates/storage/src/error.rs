@@ -4,15 +4,21 @@
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// There is no template of that key, or no such version.
-    #[error("there is no such template or version")]
+    /// There is no document of that key, no such version, or no such run.
+    #[error("there is no such document, version or run")]
     NotFound,
-    /// A template of that key exists already; its version is given.
-    #[error("a template of that key exists already, at version {0}")]
+    /// A document of that key exists already; its version is given.
+    #[error("a document of that key exists already, at version {0}")]
     Exists(u32),
     /// The expected version is not the current one, which is given.
     #[error("the current version is {0}, not the expected one")]
     Stale(u32),
+    /// A run belongs to another worker now, or its lease has lapsed.
+    #[error("the run belongs to another worker, or its lease has lapsed")]
+    Fenced,
+    /// A run is over.
+    #[error("the run is over")]
+    Ended,
     /// Too many writes wait already: try again.
     #[error("too many writes wait; try again")]
     Busy,

@@ -1,7 +1,7 @@
 //! What Platen remembers, behind traits: one contract suite runs on every implementation.
 //!
-//! The only records so far are templates, in SQLite. A write is acknowledged once it would survive
-//! a loss of power; see [`SqliteStore`].
+//! Templates, flows and their runs, in SQLite. A write is acknowledged once it would survive a loss
+//! of power; see [`SqliteStore`].
 
 mod error;
 pub mod records;
@@ -9,7 +9,11 @@ pub mod records;
 pub use self::{
     error::Error,
     records::{
-        NewVersion, StoredTemplate, TemplatePage, TemplateStore, TemplateSummary, VersionInfo,
+        StoreFuture,
+        documents::{
+            DocumentPage, DocumentStore, DocumentSummary, NewVersion, StoredDocument, VersionInfo,
+        },
+        runs::{self, RunState, RunStore},
         sqlite::SqliteStore,
     },
 };

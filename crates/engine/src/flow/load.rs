@@ -1,72 +1,133 @@
 //! A flow from its source to what can run, the code of its steps checked too.
 
-use platen_document::Diagnostic;
+use std::{collections::HashMap, sync::Arc};
+
+use platen_document::{Diagnostic, InputSchema};
 use platen_flow::{
     CompiledFlow, compile,
-    model::{Action, CodeLanguage, Step},
+    model::{Action, CodeLanguage, Flow, Step, Trigger},
     parse_flow,
 };
-use platen_script::{Language, prepare};
+use platen_script::{Language, Prepared, prepare};
+use serde_json::Value as Json;
+
+/// A flow that can run, with the code of its steps.
+#[derive(Debug)]
+pub struct LoadedFlow {
+    pub(super) compiled: Arc<CompiledFlow>,
+    /// By the name of the step.
+    pub(super) code: HashMap<String, Arc<Prepared>>,
+    /// Of what the trigger is given.
+    schema: Option<InputSchema>,
+}
+
+impl LoadedFlow {
+    /// The flow as it was written.
+    #[must_use]
+    pub fn flow(&self) -> &Flow {
+        self.compiled.flow()
+    }
+
+    /// What is wrong with what the trigger is given.
+    #[must_use]
+    pub fn check(&self, input: &Json) -> Vec<Diagnostic> {
+        let schema = self.schema.as_ref();
+        schema.map_or_else(Vec::new, |schema| schema.check(input))
+    }
+}
 
 /// Reads and checks a flow.
 ///
 /// # Errors
 /// All its mistakes, those of its code as well.
-pub fn load_flow(source: &[u8]) -> Result<CompiledFlow, Vec<Diagnostic>> {
+pub fn load_flow(source: &[u8]) -> Result<LoadedFlow, Vec<Diagnostic>> {
     let flow = parse_flow(source)?;
-    let mut found = Vec::new();
-    check_code(&flow.steps, "/steps", &mut found);
+    let mut reader = CodeReader::default();
+    reader.read(&flow.steps, "/steps");
+    let CodeReader { mut found, code } = reader;
+    let (Trigger::Webhook { input_schema, .. } | Trigger::Manual { input_schema }) = &flow.trigger
+    else {
+        return finish(flow, found, code, None);
+    };
+    let schema = input_schema.as_ref().map(InputSchema::new).transpose();
+    let schema = schema.unwrap_or_else(|mistake| {
+        found.push(Diagnostic {
+            path: format!("/trigger{}", mistake.path),
+            ..*mistake
+        });
+        None
+    });
+    finish(flow, found, code, schema)
+}
+
+fn finish(
+    flow: Flow,
+    found: Vec<Diagnostic>,
+    code: HashMap<String, Arc<Prepared>>,
+    schema: Option<InputSchema>,
+) -> Result<LoadedFlow, Vec<Diagnostic>> {
     match compile(flow) {
-        Ok(compiled) if found.is_empty() => Ok(compiled),
+        Ok(compiled) if found.is_empty() => Ok(LoadedFlow {
+            compiled: Arc::new(compiled),
+            code,
+            schema,
+        }),
         Ok(_) => Err(found),
         Err(mut mistakes) => {
-            mistakes.append(&mut found);
+            mistakes.extend(found);
             Err(mistakes)
         }
     }
 }
 
-/// The language of a step's code.
-pub(super) fn language(language: CodeLanguage) -> Language {
-    match language {
-        CodeLanguage::Js => Language::JavaScript,
-        CodeLanguage::Ts => Language::TypeScript,
-    }
+/// Reads the code of all steps.
+#[derive(Default)]
+struct CodeReader {
+    found: Vec<Diagnostic>,
+    code: HashMap<String, Arc<Prepared>>,
 }
 
-/// Finds mistakes in the code of all steps. How deep steps nest is bounded by the reader of JSON.
-fn check_code(steps: &[Step], path: &str, found: &mut Vec<Diagnostic>) {
-    for (index, step) in steps.iter().enumerate() {
-        let path = format!("{path}/{index}");
-        match &step.action {
-            Action::Code {
-                source,
-                language: written,
-                ..
-            } => {
-                let findings = prepare(&step.name, source, language(*written)).err();
-                for finding in findings.unwrap_or_default() {
-                    let message = format!(
-                        "line {}, column {}: {}",
-                        finding.line, finding.column, finding.message
-                    );
-                    let path = format!("{path}/source");
-                    found.push(Diagnostic::error("code-syntax", path, message));
+impl CodeReader {
+    /// How deep steps nest is bounded by the reader of JSON.
+    fn read(&mut self, steps: &[Step], path: &str) {
+        for (index, step) in steps.iter().enumerate() {
+            let path = format!("{path}/{index}");
+            match &step.action {
+                Action::Code {
+                    source, language, ..
+                } => self.prepare(&step.name, source, *language, &path),
+                Action::Branch {
+                    branches,
+                    otherwise,
+                    ..
+                } => {
+                    for (index, branch) in branches.iter().enumerate() {
+                        self.read(&branch.steps, &format!("{path}/branches/{index}/steps"));
+                    }
+                    self.read(otherwise, &format!("{path}/otherwise"));
                 }
+                Action::Loop { steps, .. } => self.read(steps, &format!("{path}/steps")),
+                _ => {}
             }
-            Action::Branch {
-                branches,
-                otherwise,
-                ..
-            } => {
-                for (index, branch) in branches.iter().enumerate() {
-                    let path = format!("{path}/branches/{index}/steps");
-                    check_code(&branch.steps, &path, found);
-                }
-                check_code(otherwise, &format!("{path}/otherwise"), found);
+        }
+    }
+
+    fn prepare(&mut self, name: &str, source: &str, written: CodeLanguage, path: &str) {
+        let (extension, language) = match written {
+            CodeLanguage::Js => ("js", Language::JavaScript),
+            CodeLanguage::Ts => ("ts", Language::TypeScript),
+        };
+        match prepare(&format!("{name}.{extension}"), source, language) {
+            Ok(prepared) => {
+                self.code.insert(name.to_owned(), Arc::new(prepared));
             }
-            Action::Loop { steps, .. } => check_code(steps, &format!("{path}/steps"), found),
-            _ => {}
+            Err(findings) => self.found.extend(findings.into_iter().map(|finding| {
+                let message = format!(
+                    "line {}, column {}: {}",
+                    finding.line, finding.column, finding.message
+                );
+                Diagnostic::error("code-syntax", format!("{path}/source"), message)
+            })),
         }
     }
 }

@@ -1,15 +1,32 @@
 //! Runs flows: the state machine of `platen-flow` says what is next, this does it.
 
+mod action;
 mod file;
+mod journal;
 mod load;
+mod mail;
+mod paper;
 mod piece;
+mod pieces;
 mod run;
 mod task;
+mod tools;
 
-pub use platen_flow::{CompiledFlow, Entry, Finish, StepError, schema as flow_schema};
+pub use platen_flow::{
+    CompiledFlow, Entry, Finish, Machine, StepError, model, schema as flow_schema,
+};
+pub use platen_script::{Cancellation, LogLine};
 
 pub use self::{
-    load::load_flow,
-    run::{FlowRunner, Journal, NoJournal, Report, RunOptions, StepReport},
-    task::{Memory, Services, Store, Templates},
+    file::File,
+    journal::{Journal, NoJournal, Progress, Record, Report, StepReport, Stop},
+    load::{LoadedFlow, load_flow},
+    mail::{Mail, Smtp},
+    pieces::{
+        FolderPieces, Link, LinkKey, LinkedPieces, MAX_ARCHIVE_BYTES, Manifest,
+        PIECE_ARCHIVES_PATH, Piece, PieceError, Pieces, pack,
+    },
+    run::{FlowRunner, RunOptions},
+    task::{Memory, Services, Surroundings, Templates},
+    tools::{Convert, OfficeConvert, Tools},
 };

@@ -7,6 +7,9 @@ use serde_json::{Map, Value as Json};
 /// Rows and fields of a CSV text that is read.
 const MAX_CSV_FIELDS: usize = 5_000_000;
 
+/// Their names.
+pub(super) const BUILT_IN: [&str; 5] = ["math", "text", "date", "json", "csv"];
+
 type Outcome = Result<Json, StepError>;
 
 /// Does `action` of `piece`.
@@ -22,7 +25,8 @@ pub(super) fn call(piece: &str, action: &str, input: &Json) -> Outcome {
         "json" => values(action, input),
         "csv" => csv(action, input),
         _ => Err(wrong(format!(
-            "there is no piece `{piece}`; built in are math, text, date, json and csv"
+            "there is no piece `{piece}`; built in are math, text, date, json, csv, http, store, render, \
+             convert, pdf and email; those of users are written `name@version`"
         ))),
     }
 }

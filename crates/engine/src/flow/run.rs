@@ -1,42 +1,23 @@
 //! A whole run on this machine: steps that may go at the same time go on threads of their own.
 
 use std::{
-    collections::HashMap,
-    sync::{
-        Arc, Mutex,
-        atomic::{AtomicBool, Ordering},
-        mpsc,
-    },
-    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
+    collections::{BTreeMap, HashMap},
+    sync::{Arc, mpsc},
+    time::{Duration, Instant},
 };
 
-use platen_flow::{Command, CompiledFlow, Entry, Finish, Machine, StepError, Task};
-use platen_script::LogLine;
+use platen_flow::{Command, Entry, Finish, Machine, StepError, Task, model::Step};
+use platen_script::Cancellation;
 use serde_json::{Value as Json, json};
 
-use super::task::{Doer, Done, Services};
+use super::{
+    journal::{Journal, Progress, Record, Report, StepReport, Stop, now},
+    load::LoadedFlow,
+    task::{Doer, Done, Services, Surroundings, kind},
+};
 
 /// How often a run that only waits looks whether it was cancelled.
 const LOOK: Duration = Duration::from_millis(20);
-
-/// Where the entries of a run are kept.
-pub trait Journal {
-    /// Keeps an entry. What is kept before a step is known to have begun.
-    ///
-    /// # Errors
-    /// A sentence; the run stops there.
-    fn append(&mut self, entry: &Entry) -> Result<(), String>;
-}
-
-/// Keeps nothing.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct NoJournal;
-
-impl Journal for NoJournal {
-    fn append(&mut self, _: &Entry) -> Result<(), String> {
-        Ok(())
-    }
-}
 
 /// What a run is told.
 #[derive(Clone, Debug, Default)]
@@ -45,149 +26,130 @@ pub struct RunOptions {
     pub trigger: Json,
     /// The run's number, in `run.id`.
     pub id: String,
-    /// Set to true from outside to cancel the run.
-    pub cancel: Option<Arc<AtomicBool>>,
-}
-
-/// A step that was done.
-#[derive(Clone, Debug)]
-pub struct StepReport {
-    /// Its path.
-    pub path: String,
-    /// From 1.
-    pub attempt: u32,
-    /// From the start of the run.
-    pub started: Duration,
-    /// Until there was a sandbox, for code.
-    pub provision: Duration,
-    /// Altogether.
-    pub duration: Duration,
-    /// Why it failed.
-    pub error: Option<StepError>,
-    /// What code logged.
-    pub log: Vec<LogLine>,
-}
-
-/// A run that is over.
-#[derive(Clone, Debug)]
-pub struct Report {
-    /// How it ended.
-    pub finish: Finish,
-    /// The answer of its `respond` step: `status`, `headers` and `body`.
-    pub answer: Option<Json>,
-    /// Its steps in the order in which they ended.
-    pub steps: Vec<StepReport>,
-    /// Altogether.
-    pub duration: Duration,
+    /// Where a wait of the run can be ended from outside, `run.callback`.
+    pub callback: Option<String>,
+    /// When the run began first, in seconds since 1970; now where absent.
+    pub started_unix_seconds: Option<i64>,
+    /// Cancels the run from outside.
+    pub cancel: Cancellation,
+    /// `ctx.secrets` of code.
+    pub secrets: BTreeMap<String, String>,
+    /// What happened in this run already, on this machine or another.
+    pub journal: Vec<Entry>,
+    /// A run that only waits, and longer than this, is suspended; never where absent.
+    pub suspend_after: Option<Duration>,
 }
 
 /// Runs flows one after another or at the same time.
 pub struct FlowRunner {
-    services: Services,
-    prepared: Mutex<HashMap<String, Arc<platen_script::Prepared>>>,
-    flow: Arc<CompiledFlow>,
+    services: Arc<Services>,
 }
 
 impl FlowRunner {
-    /// A runner of `flow`.
+    /// A runner with `services`.
     #[must_use]
-    pub fn new(flow: CompiledFlow, services: Services) -> Self {
-        Self {
-            services,
-            prepared: Mutex::default(),
-            flow: Arc::new(flow),
-        }
+    pub fn new(services: Arc<Services>) -> Self {
+        Self { services }
     }
 
-    /// Runs the flow to its end. Blocks the thread that calls it.
+    /// Runs `flow` as far as it goes. Blocks the thread that calls it.
     ///
     /// # Errors
     /// What the journal said.
-    pub fn run(&self, options: &RunOptions, journal: &mut dyn Journal) -> Result<Report, String> {
-        let run = json!({"id": options.id, "flow": self.flow.flow().key});
-        let machine = Machine::new(
-            Arc::clone(&self.flow),
-            options.trigger.clone(),
-            run.clone(),
-            now().as_secs() as i64,
-        );
-        let (done, ended) = mpsc::channel();
+    pub fn run(
+        &self,
+        flow: &LoadedFlow,
+        options: &RunOptions,
+        surroundings: &dyn Surroundings,
+        journal: &mut dyn Journal,
+    ) -> Result<Report, Stop> {
+        let run = json!({
+            "id": options.id, "flow": flow.flow().key, "callback": options.callback,
+        });
+        let started = options
+            .started_unix_seconds
+            .unwrap_or_else(|| now().as_secs() as i64);
+        let trigger = options.trigger.clone();
+        let mut machine = Machine::new(Arc::clone(&flow.compiled), trigger, run.clone(), started);
+        for entry in &options.journal {
+            machine.apply(entry);
+        }
+        machine.recover();
+        let waits = machine.waits();
+        let waits = waits.filter_map(|(path, until_ms)| Some((path.to_owned(), until_ms?)));
+        let started = Instant::now();
+        let limit = Duration::from_millis(flow.flow().timeout_ms);
         let doer = Doer {
             services: &self.services,
-            prepared: &self.prepared,
+            surroundings,
+            code: &flow.code,
+            secrets: &options.secrets,
+            cancel: &options.cancel,
+            deadline: started + limit,
             run: &run,
         };
+        let mut conductor = Conductor {
+            waits: waits.collect(),
+            machine,
+            journal,
+            options,
+            started,
+            open: 0,
+            answer: None,
+            unsaid: false,
+            steps: Vec::new(),
+        };
+        let (done, ended) = mpsc::channel();
         std::thread::scope(|scope| {
-            let mut conductor = Conductor {
-                machine,
-                journal,
-                started: Instant::now(),
-                open: 0,
-                answer: None,
-                steps: Vec::new(),
-                waits: HashMap::new(),
-            };
-            let limit = Duration::from_millis(self.flow.flow().timeout_ms);
-            loop {
-                let next = conductor.machine.proceed();
-                if let Some(finish) = next.finish {
-                    // Steps that are still open end by themselves; the scope waits for them.
-                    return Ok(conductor.report(finish));
-                }
-                for command in next.commands {
-                    if let Some(task) = conductor.begin(command)? {
-                        let (done, doer) = (done.clone(), &doer);
-                        let step = self.step(&conductor.machine, &task)?;
-                        scope.spawn(move || {
-                            let outcome = attempt(doer, &step, &task);
-                            let _ = done.send(outcome);
-                        });
-                    }
-                }
-                if conductor.started.elapsed() > limit {
-                    conductor.note(Entry::TimedOut)?;
-                }
-                let cancel = options.cancel.as_ref();
-                if cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
-                    conductor.note(Entry::Cancelled)?;
-                }
-                conductor.wait(&ended)?;
+            let conducted = conductor.conduct(
+                &ended,
+                |step, task| {
+                    let (done, doer) = (done.clone(), &doer);
+                    scope.spawn(move || {
+                        let _ = done.send(doer.attempt(&step, task));
+                    });
+                },
+                &doer,
+            );
+            // What is still open counts no more; the scope waits for it.
+            if conducted.is_err() || conductor.open > 0 {
+                options.cancel.cancel();
             }
+            conducted
         })
-    }
-
-    fn step(&self, machine: &Machine, task: &Task) -> Result<platen_flow::model::Step, String> {
-        let step = machine.step(&task.step).cloned();
-        step.ok_or_else(|| format!("the flow has no step `{}`", task.step))
+        .map(|progress| conductor.report(progress))
     }
 }
 
 /// What an attempt came to.
-struct Attempt {
+pub(super) struct Attempt {
     task: Task,
     started: Instant,
     duration: Duration,
     result: Result<Done, StepError>,
 }
 
-fn attempt(doer: &Doer<'_>, step: &platen_flow::model::Step, task: &Task) -> Attempt {
-    if let Some(not_before_ms) = task.not_before_ms {
-        std::thread::sleep(Duration::from_millis(not_before_ms).saturating_sub(now()));
-    }
-    let started = Instant::now();
-    let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| doer.run(step, task)))
-        .unwrap_or_else(|_| {
+impl Doer<'_> {
+    fn attempt(&self, step: &Step, task: Task) -> Attempt {
+        if let Some(not_before_ms) = task.not_before_ms {
+            let pause = Duration::from_millis(not_before_ms).saturating_sub(now());
+            self.cancel.sleep(pause);
+        }
+        let started = Instant::now();
+        let act = std::panic::AssertUnwindSafe(|| self.run(step, &task));
+        let result = std::panic::catch_unwind(act).unwrap_or_else(|_| {
             Err(StepError {
                 code: "bug".to_owned(),
                 message: "the step panicked".to_owned(),
                 retryable: false,
             })
         });
-    Attempt {
-        task: task.clone(),
-        started,
-        duration: started.elapsed(),
-        result,
+        Attempt {
+            task,
+            started,
+            duration: started.elapsed(),
+            result,
+        }
     }
 }
 
@@ -195,155 +157,233 @@ fn attempt(doer: &Doer<'_>, step: &platen_flow::model::Step, task: &Task) -> Att
 struct Conductor<'j> {
     machine: Machine,
     journal: &'j mut dyn Journal,
+    options: &'j RunOptions,
     started: Instant,
-    /// Steps that are being done.
+    /// Steps that are being done on other threads.
     open: usize,
     answer: Option<Json>,
+    /// There is an answer that nobody was given yet.
+    unsaid: bool,
     steps: Vec<StepReport>,
     /// When waits end, by path.
     waits: HashMap<String, u64>,
 }
 
 impl Conductor<'_> {
-    fn note(&mut self, entry: Entry) -> Result<(), String> {
-        self.journal.append(&entry)?;
+    fn conduct(
+        &mut self,
+        ended: &mpsc::Receiver<Attempt>,
+        spawn: impl Fn(Step, Task),
+        doer: &Doer<'_>,
+    ) -> Result<Progress, Stop> {
+        loop {
+            let next = self.machine.proceed();
+            if let Some(finish) = next.finish {
+                return Ok(Progress::Ended(finish));
+            }
+            if self.unsaid {
+                self.unsaid = false;
+                let answer = self.answer.clone().unwrap_or_default();
+                self.journal.respond(&answer)?;
+            }
+            let alone = self.open == 0 && next.commands.len() == 1;
+            let begun = next.commands.len();
+            for command in next.commands {
+                let Some((step, task)) = self.begin(command)? else {
+                    continue;
+                };
+                // A thread costs more than most steps.
+                if alone && task.not_before_ms.is_none() && kind(&step).is_brief() {
+                    let attempt = doer.attempt(&step, task);
+                    self.end(attempt)?;
+                } else {
+                    self.open += 1;
+                    spawn(step, task);
+                }
+            }
+            if Instant::now() > doer.deadline {
+                self.note(Entry::TimedOut)?;
+            } else if self.options.cancel.is_cancelled() {
+                self.note(Entry::Cancelled)?;
+            } else if self.open > 0 || begun == 0 {
+                if let Some(wake_ms) = self.suspension(next.wake_ms) {
+                    return Ok(Progress::Suspended(wake_ms));
+                }
+                self.wait(ended)?;
+            }
+        }
+    }
+
+    fn note(&mut self, entry: Entry) -> Result<(), Stop> {
         self.machine.apply(&entry);
-        Ok(())
+        self.journal.append(Record::now(entry))
     }
 
     /// Begins what `command` asks for; a task is the caller's to do.
-    fn begin(&mut self, command: Command) -> Result<Option<Task>, String> {
+    fn begin(&mut self, command: Command) -> Result<Option<(Step, Task)>, Stop> {
         match command {
             Command::Do(task) => {
-                self.note(Entry::Started {
+                let step = self.machine.step(&task.step).cloned();
+                let step = step.ok_or_else(|| {
+                    Stop::Journal(format!("the flow has no step `{}`", task.step))
+                })?;
+                let entry = Entry::Started {
                     path: task.path.clone(),
                     attempt: task.attempt,
-                })?;
-                self.open += 1;
-                return Ok(Some(task));
+                };
+                self.note(entry)?;
+                if !kind(&step).is_instant() {
+                    // What others see of a step must not be forgotten.
+                    self.journal.flush(kind(&step).has_effects())?;
+                }
+                return Ok(Some((step, task)));
             }
             Command::Respond { path, answer } => {
-                self.answer.get_or_insert_with(|| answer.clone());
-                self.note(Entry::Succeeded {
-                    path,
-                    output: answer,
-                })?;
+                if self.answer.is_none() {
+                    self.answer = Some(answer.clone());
+                    self.unsaid = true;
+                }
+                let output = answer;
+                self.note(Entry::Succeeded { path, output })?;
             }
             Command::Wait {
                 path,
                 delay_ms,
                 until,
-            } => match wait_end(delay_ms, until.as_ref()) {
+            } => match self.wait_end(delay_ms, until.as_ref()) {
                 Ok(until_ms) => {
-                    self.waits.insert(path.clone(), until_ms);
-                    self.note(Entry::Waiting {
-                        path,
-                        until_ms: Some(until_ms),
-                    })?;
+                    self.waits
+                        .extend(until_ms.map(|until_ms| (path.clone(), until_ms)));
+                    self.note(Entry::Waiting { path, until_ms })?;
                 }
-                Err(message) => self.note(Entry::Failed {
-                    path,
-                    error: StepError {
+                Err(message) => {
+                    let error = StepError {
                         code: "wait".to_owned(),
                         message,
                         retryable: false,
-                    },
-                    at_ms: now().as_millis() as u64,
-                })?,
+                    };
+                    let at_ms = now().as_millis() as u64;
+                    self.note(Entry::Failed { path, error, at_ms })?;
+                }
             },
         }
         Ok(None)
     }
 
+    /// Whether the run is to be suspended, and until when.
+    #[allow(clippy::option_option)]
+    fn suspension(&self, wake_ms: Option<u64>) -> Option<Option<u64>> {
+        let after = self.options.suspend_after?;
+        if self.open > 0 || self.machine.waits().next().is_none() {
+            return None;
+        }
+        let far = (now() + after).as_millis() as u64;
+        wake_ms
+            .is_none_or(|wake_ms| wake_ms > far)
+            .then_some(wake_ms)
+    }
+
     /// Waits for a step or a pause to end.
-    fn wait(&mut self, ended: &mpsc::Receiver<Attempt>) -> Result<(), String> {
+    fn wait(&mut self, ended: &mpsc::Receiver<Attempt>) -> Result<(), Stop> {
         let now_ms = now().as_millis() as u64;
         let mut over = self.waits.iter();
         let over = over.find(|(_, until_ms)| **until_ms <= now_ms);
         if let Some(path) = over.map(|(path, _)| path.clone()) {
             self.waits.remove(&path);
-            return self.note(Entry::Resumed {
-                path,
-                payload: Json::Null,
-            });
+            let payload = Json::Null;
+            return self.note(Entry::Resumed { path, payload });
         }
-        if self.open == 0 && self.waits.is_empty() {
-            return Ok(());
-        }
+        self.journal.flush(false)?;
         let nearest = self.waits.values().min().map_or(LOOK, |until_ms| {
             Duration::from_millis(until_ms - now_ms).min(LOOK)
         });
         if let Ok(attempt) = ended.recv_timeout(nearest) {
+            self.open -= 1;
             self.end(attempt)?;
             while let Ok(attempt) = ended.try_recv() {
+                self.open -= 1;
                 self.end(attempt)?;
             }
         }
         Ok(())
     }
 
-    fn end(&mut self, attempt: Attempt) -> Result<(), String> {
-        self.open -= 1;
-        let path = attempt.task.path.clone();
+    fn end(&mut self, attempt: Attempt) -> Result<(), Stop> {
+        let path = attempt.task.path;
+        let micros = |duration: Duration| duration.as_micros() as u64;
         let mut report = StepReport {
             path: path.clone(),
             attempt: attempt.task.attempt,
-            started: attempt.started.duration_since(self.started),
-            provision: Duration::ZERO,
-            duration: attempt.duration,
+            started_us: micros(attempt.started.duration_since(self.started)),
+            sandbox_us: 0,
+            duration_us: micros(attempt.duration),
             error: None,
             log: Vec::new(),
         };
+        let step = self.machine.step(&attempt.task.step);
+        let durable = step.is_some_and(|step| kind(step).has_effects());
         let entry = match attempt.result {
             Ok(done) => {
-                report.provision = done.provision;
+                report.sandbox_us = micros(done.provision);
                 report.log = done.log;
-                Entry::Succeeded {
-                    path,
-                    output: done.output,
-                }
+                let output = done.output;
+                Entry::Succeeded { path, output }
             }
             Err(error) => {
                 report.error = Some(error.clone());
-                Entry::Failed {
-                    path,
-                    error,
-                    at_ms: now().as_millis() as u64,
-                }
+                let at_ms = now().as_millis() as u64;
+                Entry::Failed { path, error, at_ms }
             }
         };
-        self.steps.push(report);
-        self.note(entry)
+        self.steps.push(report.clone());
+        self.machine.apply(&entry);
+        self.journal.append(Record {
+            report: Some(report),
+            ..Record::now(entry)
+        })?;
+        match durable {
+            true => self.journal.flush(true),
+            false => Ok(()),
+        }
     }
 
-    fn report(self, finish: Finish) -> Report {
+    fn report(self, progress: Progress) -> Report {
         Report {
-            finish,
+            progress,
             answer: self.answer,
             steps: self.steps,
             duration: self.started.elapsed(),
         }
     }
+
+    /// When a wait ends, in milliseconds since 1970; `None` where only a callback ends it.
+    fn wait_end(&self, delay_ms: Option<u64>, until: Option<&Json>) -> Result<Option<u64>, String> {
+        if let Some(delay_ms) = delay_ms {
+            return Ok(Some((now().as_millis() as u64).saturating_add(delay_ms)));
+        }
+        match until {
+            Some(Json::Number(seconds)) => {
+                let seconds = seconds.as_f64().unwrap_or(0.0).max(0.0);
+                Ok(Some((seconds * 1e3) as u64))
+            }
+            Some(Json::String(text)) => text
+                .parse::<jiff::Timestamp>()
+                .map(|instant| Some(instant.as_millisecond().max(0) as u64))
+                .map_err(|_| format!("`{text}` is no instant: write `2026-11-21T14:30:00Z`")),
+            Some(_) => Err("the instant to wait for is neither a number nor a text".to_owned()),
+            None if self.options.suspend_after.is_some() => Ok(None),
+            None => Err("nobody can call back a run that has no service around it".to_owned()),
+        }
+    }
 }
 
-/// When a wait ends, in milliseconds since 1970.
-fn wait_end(delay_ms: Option<u64>, until: Option<&Json>) -> Result<u64, String> {
-    if let Some(delay_ms) = delay_ms {
-        return Ok(now().as_millis() as u64 + delay_ms);
+impl Progress {
+    /// How the run ended, if it did.
+    #[must_use]
+    pub fn finish(&self) -> Option<&Finish> {
+        match self {
+            Self::Ended(finish) => Some(finish),
+            Self::Suspended(_) => None,
+        }
     }
-    match until {
-        Some(Json::Number(seconds)) => Ok((seconds.as_f64().unwrap_or(0.0).max(0.0) * 1e3) as u64),
-        Some(Json::String(text)) => text
-            .parse::<jiff::Timestamp>()
-            .map(|instant| instant.as_millisecond().max(0) as u64)
-            .map_err(|_| format!("`{text}` is no instant: write `2026-11-21T14:30:00Z`")),
-        Some(_) => Err("the instant to wait for is neither a number nor a text".to_owned()),
-        None => Err("nobody can call back a run that has no service around it".to_owned()),
-    }
-}
-
-fn now() -> Duration {
-    SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or_default()
 }

@@ -8,21 +8,21 @@ use std::{
 
 use platen_flow::{
     StepError, Task,
-    model::{Action, CodeLanguage, Step, StoreOperation},
+    model::{Action, Step, StoreOperation},
 };
 use platen_outbound::Outbound;
-use platen_script::{Call, Host, LogLine, Prepared, Runner, ScriptLimits, Settings};
+use platen_script::{Call, Cancellation, Host, LogLine, Prepared, Runner, ScriptLimits, Settings};
 use serde_json::{Value as Json, json, value::RawValue};
 
-use super::{file, load, piece};
-use crate::{Engine, Fault, Format, RenderOptions};
+use super::{Tools, file, paper, piece};
+use crate::{Engine, Fault, Format, RenderOptions, error::chain};
 
 /// The longest text of an answer that a step keeps.
 const MAX_VALUE_BYTES: usize = 10 << 20;
 
-/// What flows keep from one run to the next.
-pub trait Store: Send + Sync {
-    /// The value of `key`.
+/// What belongs to the owner of a run. Called from the threads of its steps.
+pub trait Surroundings: Sync {
+    /// What flows keep from one run to the next.
     ///
     /// # Errors
     /// A sentence where it cannot be read.
@@ -32,45 +32,120 @@ pub trait Store: Send + Sync {
     /// # Errors
     /// A sentence where it cannot be kept.
     fn put(&self, key: &str, value: Option<Json>) -> Result<(), String>;
+    /// The source of a stored template.
+    ///
+    /// # Errors
+    /// A sentence where it cannot be read.
+    fn template(&self, key: &str) -> Result<Option<Arc<[u8]>>, String>;
 }
 
-/// Keeps values as long as the process lives.
-#[derive(Debug, Default)]
-pub struct Memory(Mutex<HashMap<String, Json>>);
+/// Finds the source of a template by its key.
+pub type Templates = dyn Fn(&str) -> Option<Vec<u8>> + Send + Sync;
 
-impl Store for Memory {
+/// Surroundings that live as long as the process.
+pub struct Memory {
+    values: Mutex<HashMap<String, Json>>,
+    templates: Box<Templates>,
+}
+
+impl Memory {
+    /// Nothing kept yet, and these templates.
+    #[must_use]
+    pub fn new(templates: Box<Templates>) -> Self {
+        Self {
+            values: Mutex::default(),
+            templates,
+        }
+    }
+}
+
+impl Surroundings for Memory {
     fn get(&self, key: &str) -> Result<Option<Json>, String> {
-        let values = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let values = self.values.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(values.get(key).cloned())
     }
 
     fn put(&self, key: &str, value: Option<Json>) -> Result<(), String> {
-        let mut values = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut values = self.values.lock().unwrap_or_else(PoisonError::into_inner);
         match value {
             Some(value) => values.insert(key.to_owned(), value),
             None => values.remove(key),
         };
         Ok(())
     }
+
+    fn template(&self, key: &str) -> Result<Option<Arc<[u8]>>, String> {
+        Ok((self.templates)(key).map(Arc::from))
+    }
 }
 
-/// Finds the source of a stored template by its key.
-pub type Templates = dyn Fn(&str) -> Option<Vec<u8>> + Send + Sync;
-
-/// What steps are done with.
+/// What steps are done with, the same for all runs.
 pub struct Services {
     /// Renders documents.
     pub engine: Arc<Engine>,
     /// Runs code; `None` where there is no sandbox.
     pub scripts: Option<Runner>,
     /// Reaches other services.
-    pub outbound: Outbound,
-    /// What is kept between runs.
-    pub store: Box<dyn Store>,
-    /// Stored templates.
-    pub templates: Box<Templates>,
-    /// `ctx.secrets` of code.
-    pub secrets: BTreeMap<String, String>,
+    pub outbound: Arc<Outbound>,
+    /// What some steps need besides.
+    pub tools: Tools,
+}
+
+/// What is known of a kind of step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct StepKind {
+    instant: bool,
+    brief: bool,
+    effects: bool,
+}
+
+impl StepKind {
+    /// It takes microseconds.
+    pub fn is_instant(self) -> bool {
+        self.instant
+    }
+
+    /// It takes less time than a thread does, or ends at once when its run is cancelled.
+    pub fn is_brief(self) -> bool {
+        self.brief
+    }
+
+    /// Others see what it did.
+    pub fn has_effects(self) -> bool {
+        self.effects
+    }
+}
+
+pub(super) fn kind(step: &Step) -> StepKind {
+    let piece = |names: &[&str]| match &step.action {
+        Action::Piece { piece, .. } => names.contains(&piece.as_str()),
+        _ => false,
+    };
+    let instant = piece(&piece::BUILT_IN);
+    let brief = instant || matches!(step.action, Action::Code { .. });
+    let effects = match &step.action {
+        Action::Http(request) => request.method != "GET",
+        Action::Store { operation, .. } => *operation != StoreOperation::Get,
+        Action::Piece {
+            piece,
+            action,
+            input,
+        } => match piece.as_str() {
+            "http" => input["method"]
+                .as_str()
+                .is_some_and(|method| method != "GET"),
+            "store" => action != "get",
+            "email" => true,
+            // What code asks of others is known by nobody beforehand.
+            name => name.contains('@'),
+        },
+        _ => false,
+    };
+    StepKind {
+        instant,
+        brief,
+        effects,
+    }
 }
 
 /// What a step gave, and what else is known of it.
@@ -82,12 +157,15 @@ pub(super) struct Done {
     pub provision: Duration,
 }
 
-pub(super) type Prepareds = Mutex<HashMap<String, Arc<Prepared>>>;
-
 pub(super) struct Doer<'a> {
     pub services: &'a Services,
-    /// Code of the flow's steps, checked once.
-    pub prepared: &'a Prepareds,
+    pub surroundings: &'a dyn Surroundings,
+    /// Code of the flow's steps, by name.
+    pub code: &'a HashMap<String, Arc<Prepared>>,
+    pub secrets: &'a BTreeMap<String, String>,
+    pub cancel: &'a Cancellation,
+    /// When the run has taken too long.
+    pub deadline: Instant,
     /// `ctx.run`.
     pub run: &'a Json,
 }
@@ -102,20 +180,16 @@ impl Doer<'_> {
         };
         match &step.action {
             Action::Piece { piece, action, .. } => {
-                piece::call(piece, action, &input["input"]).map(plain)
+                self.piece(step, &task.path, (piece, action), &input["input"])
             }
-            Action::Code {
-                source, language, ..
-            } => self.code(step, source, *language, &input["input"]),
+            Action::Code { .. } => self.code(step, &input["input"]),
             Action::Render { definition, .. } => self
                 .render(input, definition.as_ref().unwrap_or(&Json::Null))
                 .map(plain),
             Action::Store { operation, .. } => self.keep(*operation, input).map(plain),
-            Action::Http(_) => self.request(input).map(plain),
-            Action::Convert { .. } | Action::Merge { .. } => Err(fixed(
-                "step-unavailable",
-                "conversion and merging are not available to flows yet",
-            )),
+            Action::Http(_) => self.request(input, Some(&task.path)).map(plain),
+            Action::Convert { .. } => self.convert(step, input).map(plain),
+            Action::Merge { .. } => paper::merge(&input["files"]).map(plain),
             Action::Branch { .. }
             | Action::Loop { .. }
             | Action::Wait { .. }
@@ -123,12 +197,19 @@ impl Doer<'_> {
         }
     }
 
-    fn code(
+    fn code(&self, step: &Step, input: &Json) -> Result<Done, StepError> {
+        let prepared = self.code.get(&step.name);
+        let prepared = prepared.ok_or_else(|| fixed("bug", "the code of the step is not there"))?;
+        self.script(step, prepared, None, input, self.secrets.clone())
+    }
+
+    pub(super) fn script(
         &self,
         step: &Step,
-        source: &str,
-        language: CodeLanguage,
+        prepared: &Prepared,
+        entry: Option<String>,
         input: &Json,
+        secrets: BTreeMap<String, String>,
     ) -> Result<Done, StepError> {
         let Some(scripts) = &self.services.scripts else {
             return Err(fixed(
@@ -136,23 +217,26 @@ impl Doer<'_> {
                 "there is no sandbox for code here",
             ));
         };
-        let prepared = self.prepare(&step.name, source, language)?;
         let input = RawValue::from_string(input.to_string())
             .map_err(|error| fixed("code-input", &error.to_string()))?;
         let mut limits = ScriptLimits::default();
+        let left = self.deadline.saturating_duration_since(Instant::now());
+        limits.wall_ms = limits.wall_ms.min(left.as_millis() as u64);
         if let Some(timeout_ms) = step.timeout_ms {
-            limits.wall_ms = timeout_ms;
+            limits.wall_ms = timeout_ms.min(left.as_millis() as u64);
             limits.cpu_ms = limits
                 .cpu_ms
                 .min(u32::try_from(timeout_ms).unwrap_or(u32::MAX));
         }
         let settings = Settings {
-            secrets: self.services.secrets.clone(),
+            secrets,
+            entry,
             run: self.run.clone(),
             limits,
+            cancellation: self.cancel.clone(),
             ..Settings::default()
         };
-        let outcome = scripts.run(&prepared, &input, &settings, self);
+        let outcome = scripts.run(prepared, &input, &settings, self);
         let output = outcome.result.map_err(|error| script_error(&error))?;
         Ok(Done {
             output,
@@ -161,47 +245,23 @@ impl Doer<'_> {
         })
     }
 
-    fn prepare(
-        &self,
-        name: &str,
-        source: &str,
-        language: CodeLanguage,
-    ) -> Result<Arc<Prepared>, StepError> {
-        let mut known = self.prepared.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(prepared) = known.get(name) {
-            return Ok(Arc::clone(prepared));
-        }
-        let extension = match language {
-            CodeLanguage::Js => "js",
-            CodeLanguage::Ts => "ts",
-        };
-        let language = load::language(language);
-        let prepared = platen_script::prepare(&format!("{name}.{extension}"), source, language)
-            .map_err(|findings| {
-                let first = findings.first();
-                let said = first.map_or_else(String::new, |found| {
-                    format!(
-                        "{name}.{extension}:{}:{}: {}",
-                        found.line, found.column, found.message
-                    )
-                });
-                fixed("code-syntax", &said)
-            })?;
-        let prepared = Arc::new(prepared);
-        known.insert(name.to_owned(), Arc::clone(&prepared));
-        Ok(prepared)
-    }
-
-    fn render(&self, input: &Json, definition: &Json) -> Result<Json, StepError> {
+    pub(super) fn render(&self, input: &Json, definition: &Json) -> Result<Json, StepError> {
         let source = match (input["template"].as_str(), definition) {
-            (Some(key), _) => (self.services.templates)(key).ok_or_else(|| {
-                fixed("template-unknown", &format!("there is no template `{key}`"))
-            })?,
+            (Some(key), _) => {
+                let found = self.surroundings.template(key);
+                let found = found.map_err(|reason| StepError {
+                    retryable: true,
+                    ..fixed("template", &reason)
+                })?;
+                found.ok_or_else(|| {
+                    fixed("template-unknown", &format!("there is no template `{key}`"))
+                })?
+            }
             (None, Json::Null) => {
                 let message = "a render step has a `template` or a `definition`";
                 return Err(fixed("step-input", message));
             }
-            (None, definition) => definition.to_string().into_bytes(),
+            (None, definition) => Arc::from(definition.to_string().into_bytes()),
         };
         let wanted = input["format"].as_str().unwrap_or("pdf");
         let format = Format::ALL
@@ -214,25 +274,27 @@ impl Doer<'_> {
         };
         let engine = &self.services.engine;
         let rendered = engine
-            .compile(&source)
-            .and_then(|template| engine.render(&template, input["data"].clone(), format, &options))
+            .render_source(&source, input["data"].clone(), &[format], &options)
             .map_err(|error| StepError {
                 code: "render".to_owned(),
                 message: error.to_string(),
                 retryable: error.fault() == Fault::Internal,
             })?;
+        let rendered = rendered
+            .first()
+            .ok_or_else(|| fixed("bug", "no document was made"))?;
         let name = format!("document.{}", format.name());
         Ok(file::value(&name, format.media_type(), &rendered.bytes))
     }
 
-    fn keep(&self, operation: StoreOperation, input: &Json) -> Result<Json, StepError> {
+    pub(super) fn keep(&self, operation: StoreOperation, input: &Json) -> Result<Json, StepError> {
         let key = input["key"].as_str().unwrap_or_default();
         let failed = |reason: String| StepError {
             code: "store".to_owned(),
             message: reason,
             retryable: true,
         };
-        let store = &self.services.store;
+        let store = self.surroundings;
         match operation {
             StoreOperation::Get => Ok(store.get(key).map_err(failed)?.unwrap_or_default()),
             StoreOperation::Put => {
@@ -245,7 +307,8 @@ impl Doer<'_> {
     }
 
     /// A request; its output is `status`, `headers` and `body`.
-    fn request(&self, input: &Json) -> Result<Json, StepError> {
+    /// `path` is that of a step, whose attempts the other side can tell apart from new requests.
+    pub(super) fn request(&self, input: &Json, path: Option<&str>) -> Result<Json, StepError> {
         use platen_outbound::Error as Outside;
         let url = input["url"].as_str().unwrap_or_default();
         let method = input["method"].as_str().unwrap_or("GET");
@@ -255,13 +318,22 @@ impl Doer<'_> {
             .flatten()
             .map(|(name, value)| (name.clone(), text_of(value)))
             .collect();
+        let known = |headers: &[(String, String)], wanted: &str| {
+            headers
+                .iter()
+                .any(|(name, _)| name.eq_ignore_ascii_case(wanted))
+        };
+        if let Some(path) = path.filter(|_| method != "GET" && method != "HEAD")
+            && !known(&headers, "idempotency-key")
+        {
+            let run = self.run["id"].as_str().unwrap_or_default();
+            headers.push(("idempotency-key".to_owned(), format!("{run}:{path}")));
+        }
         let body = match &input["body"] {
             Json::Null => Vec::new(),
             Json::String(text) => text.clone().into_bytes(),
             value => {
-                let named =
-                    |(name, _): &(String, String)| name.eq_ignore_ascii_case("content-type");
-                if !headers.iter().any(named) {
+                if !known(&headers, "content-type") {
                     let media_type = "application/json".to_owned();
                     headers.push(("content-type".to_owned(), media_type));
                 }
@@ -311,7 +383,7 @@ impl Host for Doer<'_> {
         let said = |error: StepError| error.message;
         let operation = match call.kind.as_str() {
             "fetch" => {
-                let answer = self.request(&call.body).map_err(said)?;
+                let answer = self.request(&call.body, None).map_err(said)?;
                 let body = text_of(&answer["body"]);
                 return Ok(json!({
                     "status": answer["status"], "headers": answer["headers"], "body": body,
@@ -336,19 +408,8 @@ fn text_of(value: &Json) -> String {
         .map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// An error with what caused it.
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut said = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        said += &format!(": {cause}");
-        source = cause.source();
-    }
-    said
-}
-
 /// An error that another attempt would find again.
-fn fixed(code: &str, message: &str) -> StepError {
+pub(super) fn fixed(code: &str, message: &str) -> StepError {
     StepError {
         code: code.to_owned(),
         message: message.to_owned(),
@@ -368,6 +429,7 @@ fn script_error(error: &platen_script::Error) -> StepError {
         Script::Crashed { .. } => "code-crashed",
         Script::Input { .. } => "code-input",
         Script::Jail(_) => "code-unavailable",
+        Script::Cancelled => "code-cancelled",
     };
     // Code that asks another service may go better the next time.
     let retryable = matches!(

@@ -23,6 +23,19 @@ const CONSTANT_MEMORY_ROWS: usize = 20_000;
 /// # Errors
 /// Where the workbook cannot be made.
 pub fn write(document: &Document) -> Result<Written, Error> {
+    build(document, true)
+}
+
+/// The same without temporary files. Sheets of tables longer than 20,000 rows share their strings
+/// instead of holding them, and take more memory to make; everything else is the same.
+///
+/// # Errors
+/// As [`write`].
+pub fn write_in_memory(document: &Document) -> Result<Written, Error> {
+    build(document, false)
+}
+
+fn build(document: &Document, has_files: bool) -> Result<Written, Error> {
     let mut workbook = Workbook::new();
     workbook.set_properties(&properties(document)?);
     let mut report = Report::default();
@@ -31,7 +44,7 @@ pub fn write(document: &Document) -> Result<Written, Error> {
     let mut names = Vec::new();
     for section in &document.sections {
         let long = longest_table(section) > CONSTANT_MEMORY_ROWS;
-        let worksheet = if long {
+        let worksheet = if long && has_files {
             workbook.new_worksheet_with_constant_memory()?
         } else {
             Worksheet::new()

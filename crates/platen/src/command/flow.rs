@@ -12,7 +12,7 @@ use clap::{Args, Subcommand};
 use platen_engine::{
     Engine, FontSettings,
     flow::{
-        CompiledFlow, Finish, FlowRunner, Memory, NoJournal, Report, RunOptions, Services,
+        Finish, FlowRunner, LoadedFlow, Memory, NoJournal, Report, RunOptions, Services, Tools,
         flow_schema, load_flow,
     },
 };
@@ -23,6 +23,9 @@ use serde_json::{Value as Json, json};
 
 use super::{FontArguments, read, read_json};
 use crate::report::{Failure, OutputArguments, print_line, say};
+
+/// Sandbox levels, the weakest first.
+pub const LEVELS: [&str; 3] = ["process-only", "no-namespaces", "full"];
 
 /// Arguments of `platen flow`.
 #[derive(Debug, Args)]
@@ -69,7 +72,7 @@ struct RunArguments {
     secrets: Vec<(String, String)>,
     /// Sandbox level below which no code runs.
     #[arg(long, value_name = "LEVEL", default_value = "no-namespaces", env = "PLATEN_SANDBOX",
-          value_parser = ["process-only", "no-namespaces", "full"])]
+          value_parser = LEVELS)]
     sandbox: String,
     #[command(flatten)]
     fonts: FontArguments,
@@ -93,7 +96,7 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
 }
 
 /// Reads and checks a flow.
-pub fn load(path: &Path) -> Result<CompiledFlow, Failure> {
+pub fn load(path: &Path) -> Result<LoadedFlow, Failure> {
     load_flow(&read(path)?).map_err(Failure::Mistakes)
 }
 
@@ -116,34 +119,37 @@ fn validate(path: &Path, output: OutputArguments) -> Result<ExitCode, Failure> {
 fn run_flow(arguments: &RunArguments, output: OutputArguments) -> Result<ExitCode, Failure> {
     let flow = load(&arguments.flow)?;
     let trigger = arguments.input.as_deref().map(read_json).transpose()?;
-    let services = surroundings(arguments).services()?;
-    let runner = FlowRunner::new(flow, services);
+    let secrets = secrets(arguments, &flow)?;
+    let here = surroundings(arguments);
+    let memory = here.memory();
+    let runner = FlowRunner::new(Arc::new(here.services()?));
     let options = RunOptions {
         trigger: trigger.unwrap_or_default(),
         id: "local".to_owned(),
-        cancel: None,
+        secrets,
+        ..RunOptions::default()
     };
     let report = runner
-        .run(&options, &mut NoJournal)
-        .map_err(Failure::Internal)?;
+        .run(&flow, &options, &memory, &mut NoJournal)
+        .map_err(|stop| Failure::Internal(stop.to_string()))?;
     if output.json {
         print_line(&as_json(&report).to_string());
     } else {
         if !output.quiet {
             table(&report);
         }
-        let given = match (&report.answer, &report.finish) {
+        let given = match (&report.answer, report.progress.finish()) {
             (Some(answer), _) => answer["body"].clone(),
-            (None, Finish::Succeeded(last)) => last.clone(),
+            (None, Some(Finish::Succeeded(last))) => last.clone(),
             _ => Json::Null,
         };
         if !given.is_null() {
             print_line(&format!("{given:#}"));
         }
     }
-    Ok(match &report.finish {
-        Finish::Succeeded(_) => ExitCode::SUCCESS,
-        Finish::Failed { path, error } => {
+    Ok(match report.progress.finish() {
+        Some(Finish::Succeeded(_)) => ExitCode::SUCCESS,
+        Some(Finish::Failed { path, error }) => {
             if !output.json {
                 say(format_args!(
                     "error: step `{path}` failed: {}",
@@ -152,7 +158,7 @@ fn run_flow(arguments: &RunArguments, output: OutputArguments) -> Result<ExitCod
             }
             ExitCode::from(1)
         }
-        Finish::Cancelled | Finish::TimedOut => {
+        _ => {
             say(format_args!("error: the run took too long"));
             ExitCode::from(1)
         }
@@ -168,8 +174,6 @@ pub struct Surroundings {
     pub templates: Option<PathBuf>,
     /// What steps may reach.
     pub outbound: Settings,
-    /// `ctx.secrets`.
-    pub secrets: BTreeMap<String, String>,
     /// Fonts of rendered documents.
     pub fonts: FontSettings,
 }
@@ -194,11 +198,15 @@ impl Surroundings {
         Ok(Services {
             engine: Arc::new(Engine::new(&self.fonts)),
             scripts: Some(Runner::new(Arc::new(jail))),
-            outbound: Outbound::new(&self.outbound),
-            store: Box::new(Memory::default()),
-            templates: Box::new(move |key| template(self.templates.as_deref()?, key)),
-            secrets: self.secrets,
+            outbound: Arc::new(Outbound::new(&self.outbound)),
+            tools: Tools::default(),
         })
+    }
+
+    /// What runs keep between them, and their templates.
+    pub fn memory(&self) -> Memory {
+        let folder = self.templates.clone();
+        Memory::new(Box::new(move |key| template(folder.as_deref()?, key)))
     }
 }
 
@@ -211,9 +219,26 @@ fn surroundings(arguments: &RunArguments) -> Surroundings {
             allow_private_addresses: arguments.allow_private_addresses,
             ..Settings::default()
         },
-        secrets: arguments.secrets.iter().cloned().collect(),
         fonts: arguments.fonts.settings(),
     }
+}
+
+/// The secrets that the flow names.
+fn secrets(
+    arguments: &RunArguments,
+    flow: &LoadedFlow,
+) -> Result<BTreeMap<String, String>, Failure> {
+    let given: BTreeMap<String, String> = arguments.secrets.iter().cloned().collect();
+    let wanted = flow.flow().secrets.iter();
+    wanted
+        .map(|name| match given.get(name) {
+            Some(value) => Ok((name.clone(), value.clone())),
+            None => Err(Failure::caller(
+                format!("the flow wants the secret `{name}`"),
+                "give it with --secret NAME=VALUE",
+            )),
+        })
+        .collect()
 }
 
 fn template(folder: &Path, key: &str) -> Option<Vec<u8>> {
@@ -246,9 +271,9 @@ fn table(report: &Report) {
             "{:width$}  {:7}  {:>8}  {:>10}  {:>8}  {outcome}",
             step.path,
             step.attempt,
-            milliseconds(step.started),
-            milliseconds(step.provision),
-            milliseconds(step.duration),
+            milliseconds(Duration::from_micros(step.started_us)),
+            milliseconds(Duration::from_micros(step.sandbox_us)),
+            milliseconds(Duration::from_micros(step.duration_us)),
         ));
         for line in &step.log {
             say(format_args!("{:width$}  {}: {}", "", line.level, line.text));
@@ -262,28 +287,13 @@ fn table(report: &Report) {
 }
 
 fn as_json(report: &Report) -> Json {
-    let steps: Vec<Json> = report
-        .steps
-        .iter()
-        .map(|step| {
-            json!({
-                "path": step.path,
-                "attempt": step.attempt,
-                "startedUs": step.started.as_micros() as u64,
-                "sandboxUs": step.provision.as_micros() as u64,
-                "durationUs": step.duration.as_micros() as u64,
-                "error": step.error,
-                "log": step.log.iter().map(|line| json!({"level": line.level, "text": line.text})).collect::<Vec<_>>(),
-            })
-        })
-        .collect();
-    let (status, output, error) = match &report.finish {
-        Finish::Succeeded(output) => ("succeeded", output.clone(), Json::Null),
-        Finish::Failed { path, error } => {
+    let (status, output, error) = match report.progress.finish() {
+        Some(Finish::Succeeded(output)) => ("succeeded", output.clone(), Json::Null),
+        Some(Finish::Failed { path, error }) => {
             ("failed", Json::Null, json!({"path": path, "error": error}))
         }
-        Finish::Cancelled => ("cancelled", Json::Null, Json::Null),
-        Finish::TimedOut => ("timed-out", Json::Null, Json::Null),
+        Some(Finish::Cancelled) => ("cancelled", Json::Null, Json::Null),
+        Some(Finish::TimedOut) | None => ("timed-out", Json::Null, Json::Null),
     };
     json!({
         "status": status,
@@ -291,6 +301,6 @@ fn as_json(report: &Report) -> Json {
         "error": error,
         "answer": report.answer,
         "durationUs": report.duration.as_micros() as u64,
-        "steps": steps,
+        "steps": report.steps,
     })
 }

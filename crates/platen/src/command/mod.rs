@@ -15,6 +15,7 @@ mod schema;
 mod serve;
 mod templates;
 mod validate;
+mod worker;
 
 use std::{
     io::Read,
@@ -42,6 +43,8 @@ pub enum Command {
     Flow(flow::Arguments),
     /// Serve templates and documents over HTTP.
     Serve(Box<serve::Arguments>),
+    /// Do runs of flows for a service on this or another machine.
+    Worker(Box<worker::Arguments>),
     /// Store, fetch and list templates of a running service.
     Templates(templates::Arguments),
     /// Print the JSON Schema of the template format.
@@ -68,6 +71,7 @@ impl Command {
             Self::Validate(arguments) => validate::run(&arguments, output),
             Self::Flow(arguments) => flow::run(&arguments, output),
             Self::Serve(arguments) => serve::run(&arguments),
+            Self::Worker(arguments) => worker::run(&arguments, output),
             Self::Templates(arguments) => templates::run(&arguments, output),
             Self::Schema(arguments) => schema::run(&arguments),
             Self::Fonts(arguments) => fonts::run(&arguments, output),

@@ -10,7 +10,10 @@ use std::{
 
 use clap::{Args, ValueEnum};
 use platen_document::template::{Orientation, PaperSize};
-use platen_engine::{Attachment, Format, Relationship, RenderOptions, Rendered, Standard};
+use platen_engine::{
+    Attachment, Format, Isolation, IsolationSettings, Relationship, RenderOptions, Rendered,
+    Standard,
+};
 
 use super::{FontArguments, read, read_json, render_html};
 use crate::{
@@ -74,6 +77,9 @@ pub struct Arguments {
     /// Folder of the assets that the template names; the template's own where absent.
     #[arg(long, value_name = "DIR")]
     assets: Option<PathBuf>,
+    /// Where the document is made: in this process, or in a sandbox of its own.
+    #[arg(long, value_enum, default_value_t)]
+    isolation: IsolationArgument,
     #[command(flatten)]
     fonts: FontArguments,
 }
@@ -82,6 +88,16 @@ pub struct Arguments {
 enum Turn {
     Portrait,
     Landscape,
+}
+
+/// Where documents are made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum IsolationArgument {
+    /// In this process.
+    #[default]
+    Inline,
+    /// In a fresh sandbox for each.
+    Jail,
 }
 
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
@@ -101,7 +117,10 @@ enum PdfStandard {
 pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, Failure> {
     let formats = formats(arguments)?;
     let options = options(arguments)?;
-    let engine = arguments.fonts.engine();
+    let mut engine = arguments.fonts.engine();
+    if arguments.isolation == IsolationArgument::Jail {
+        engine = engine.with_isolation(isolation(&arguments.fonts)?);
+    }
     let source = read(&arguments.template)?;
     let page = render_html::compile(&arguments.template, &source)?;
     let data = read_json(&arguments.data)?;
@@ -114,10 +133,7 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
     distinct.dedup();
     let rendered = match page {
         Some(page) => render_html::render(&engine, &page, &data, &distinct, &options)?,
-        None => {
-            let template = engine.compile(&source)?;
-            engine.render_all(&template, data, &distinct, &options)?
-        }
+        None => engine.render_source(&source, data, &distinct, &options)?,
     };
     for (path, format) in arguments.outputs.iter().zip(&formats) {
         if let Some(one) = rendered.iter().find(|one| one.format == *format) {
@@ -129,6 +145,16 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
     drop(progress);
     tell(arguments, &all, start, output);
     Ok(ExitCode::SUCCESS)
+}
+
+/// A sandbox for renderings.
+pub fn isolation(fonts: &FontArguments) -> Result<Isolation, Failure> {
+    let settings = IsolationSettings {
+        fonts: fonts.settings(),
+        spares: 1,
+        ..IsolationSettings::default()
+    };
+    Isolation::start(settings).map_err(|error| Failure::Internal(error.to_string()))
 }
 
 fn formats(arguments: &Arguments) -> Result<Vec<Format>, Failure> {

@@ -19,6 +19,8 @@ const DEFAULT_FILE: &str = "platen.toml";
 #[command(after_help = "Examples:\n  \
     platen serve                                     this machine only, without keys\n  \
     API_KEY_ADMIN=$(openssl rand -hex 24) platen serve --bind 0.0.0.0:3000\n  \
+    WORKER_TOKEN=… platen serve --role app           runs of flows are done by `platen worker`
+  \
     platen serve --config platen.toml --log-format json\n  \
     platen serve --print-config                      every setting with its value\n\n\
     Flags win over variables, variables over the configuration file.")]
@@ -26,6 +28,9 @@ pub struct Arguments {
     /// Address and port to listen on; 127.0.0.1:3000 where nothing says otherwise.
     #[arg(long, value_name = "ADDRESS:PORT")]
     bind: Option<String>,
+    /// What this process does: everything, or the app without doing runs itself.
+    #[arg(long, value_enum, env = "PLATEN_ROLE", default_value = "all")]
+    role: Role,
     /// Folder of the database.
     #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
@@ -46,6 +51,14 @@ pub struct Arguments {
     assets: Option<PathBuf>,
     #[command(flatten)]
     fonts: FontArguments,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Role {
+    /// Serves, and does runs of flows.
+    All,
+    /// Serves; `platen worker` does the runs.
+    App,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -73,7 +86,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     }
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
-        .max_blocking_threads(config.max_concurrent_pages as usize + 32)
+        .max_blocking_threads((config.max_concurrent_pages + config.flow_slots) as usize + 32)
         .build()
         .map_err(|error| Failure::Internal(error.to_string()))?;
     let result = runtime.block_on(platen_server::serve(config));
@@ -104,6 +117,7 @@ fn flags(arguments: &Arguments) -> Settings {
             Level::Debug => LogLevel::Debug,
         }),
         assets_dir: arguments.assets.clone(),
+        flow_slots: (arguments.role == Role::App).then_some(0),
         fonts_dirs: Some(fonts.folders).filter(|folders| !folders.is_empty()),
         system_fonts: (!fonts.system).then_some(false),
         ..Settings::default()

@@ -9,11 +9,12 @@ use std::{
     time::Duration,
 };
 
+use platen_engine::{FontSettings, IsolationSettings};
 use serde::Serialize;
 
 pub use self::{
     settings::{SETTINGS, Setting, Settings},
-    value::{ChildIsolation, LogFormat, LogLevel},
+    value::{ChildIsolation, LogFormat, LogLevel, RenderIsolation, SandboxLevel},
 };
 
 /// Why the service cannot be set up.
@@ -87,6 +88,29 @@ pub struct Config {
     pub max_connections: u32,
     /// Time that a shutdown waits for what was taken.
     pub shutdown_timeout_ms: u64,
+    /// Runs of flows at once in this process.
+    pub flow_slots: u32,
+    /// How long a request waits for the answer of a flow.
+    pub flow_timeout_ms: u64,
+    /// Runs that may wait while a request waits for them.
+    pub flow_sync_queue: u32,
+    /// Runs that may wait while nobody does.
+    pub flow_async_queue: u32,
+    /// A worker that is silent for so long loses its runs.
+    pub flow_lease_ms: u64,
+    /// Workers that may die of a run.
+    pub flow_max_deaths: u32,
+    /// How long runs that have ended are kept.
+    pub flow_retention_hours: u32,
+    /// Hosts that flows may reach.
+    pub flow_allowed_hosts: Vec<String>,
+    /// Those hosts may have private addresses, too.
+    pub flow_allow_private_addresses: bool,
+    /// TOML file of secrets.
+    pub flow_secrets_file: Option<PathBuf>,
+    /// Token that workers connect with.
+    #[serde(skip)]
+    pub worker_token: Option<String>,
     /// Origins that browsers may call from; `*` for all.
     pub cors_allowed_origins: Vec<String>,
     /// Compiled templates kept.
@@ -103,6 +127,16 @@ pub struct Config {
     pub system_fonts: bool,
     /// Folder of assets that templates name.
     pub assets_dir: Option<PathBuf>,
+    /// Where documents are made.
+    pub render_isolation: RenderIsolation,
+    /// Memory of one rendering in a sandbox.
+    pub render_memory_bytes: u64,
+    /// Processor time of one rendering in a sandbox.
+    pub render_cpu_ms: u32,
+    /// Largest document made in a sandbox.
+    pub render_max_output_bytes: u64,
+    /// Sandbox level below which code, and rendering in sandboxes, is refused.
+    pub sandbox_level: SandboxLevel,
     /// LibreOffice's program; the first that is installed where absent.
     pub libreoffice_path: Option<PathBuf>,
     /// Starts LibreOffice with the service.
@@ -188,6 +222,17 @@ impl Config {
             body_timeout_ms: settings.body_timeout_ms.unwrap_or(60_000),
             max_connections: settings.max_connections.unwrap_or(2_048),
             shutdown_timeout_ms: settings.shutdown_timeout_ms.unwrap_or(30_000),
+            flow_slots: settings.flow_slots.unwrap_or(cores * 2),
+            flow_timeout_ms: settings.flow_timeout_ms.unwrap_or(30_000),
+            flow_sync_queue: settings.flow_sync_queue.unwrap_or(1_024),
+            flow_async_queue: settings.flow_async_queue.unwrap_or(100_000),
+            flow_lease_ms: settings.flow_lease_ms.unwrap_or(10_000),
+            flow_max_deaths: settings.flow_max_deaths.unwrap_or(2).max(1),
+            flow_retention_hours: settings.flow_retention_hours.unwrap_or(168),
+            flow_allowed_hosts: settings.flow_allowed_hosts.unwrap_or_default(),
+            flow_allow_private_addresses: settings.flow_allow_private_addresses.unwrap_or(false),
+            flow_secrets_file: settings.flow_secrets_file,
+            worker_token: settings.worker_token,
             cors_allowed_origins: settings.cors_allowed_origins.unwrap_or_default(),
             template_cache_max_items: settings.template_cache_max_items.unwrap_or(512),
             template_cache_max_bytes: settings.template_cache_max_bytes.unwrap_or(64 << 20),
@@ -196,6 +241,11 @@ impl Config {
             fonts_dirs: settings.fonts_dirs.unwrap_or_default(),
             system_fonts: settings.system_fonts.unwrap_or(true),
             assets_dir: settings.assets_dir,
+            render_isolation: settings.render_isolation.unwrap_or_default(),
+            render_memory_bytes: settings.render_memory_bytes.unwrap_or(1 << 30),
+            render_cpu_ms: settings.render_cpu_ms.unwrap_or(60_000),
+            render_max_output_bytes: settings.render_max_output_bytes.unwrap_or(512 << 20),
+            sandbox_level: settings.sandbox_level.unwrap_or_default(),
             libreoffice_path: settings.libreoffice_path,
             libreoffice_warm: settings.libreoffice_warm.unwrap_or(false),
             office_slots: settings.office_slots.unwrap_or(cores).max(1),
@@ -244,9 +294,12 @@ impl Config {
         let positive = [
             ("batch_concurrency", u64::from(self.batch_concurrency)),
             ("render_timeout_ms", self.render_timeout_ms),
+            ("render_cpu_ms", u64::from(self.render_cpu_ms)),
             ("header_timeout_ms", self.header_timeout_ms),
             ("body_timeout_ms", self.body_timeout_ms),
             ("webhook_timeout_ms", self.webhook_timeout_ms),
+            ("flow_timeout_ms", self.flow_timeout_ms),
+            ("flow_lease_ms", self.flow_lease_ms),
             ("max_connections", u64::from(self.max_connections)),
             ("max_body_bytes", self.max_body_bytes),
         ];
@@ -289,6 +342,7 @@ impl Config {
             ("api_key_admin", self.api_key_admin.len()),
             ("api_key_render", self.api_key_render.len()),
             ("metrics_token", usize::from(self.metrics_token.is_some())),
+            ("worker_token", usize::from(self.worker_token.is_some())),
         ] {
             text.push_str(&format!("# {name}: {count} set, not shown\n"));
         }
@@ -297,6 +351,29 @@ impl Config {
 
     pub(crate) fn render_timeout(&self) -> Duration {
         Duration::from_millis(self.render_timeout_ms)
+    }
+
+    /// How renderings are shut in, where they are.
+    pub(crate) fn isolation(&self) -> IsolationSettings {
+        IsolationSettings {
+            fonts: self.fonts(),
+            memory_bytes: self.render_memory_bytes,
+            cpu_ms: self.render_cpu_ms,
+            wall_ms: self.render_timeout_ms,
+            output_bytes: self.render_max_output_bytes,
+            // A body with its template, which may be stored, and room for what is around them.
+            input_bytes: u32::try_from(2 * self.max_body_bytes + (1 << 20)).unwrap_or(u32::MAX),
+            spares: self.max_concurrent_pages as usize,
+            least: self.sandbox_level.into(),
+            ..IsolationSettings::default()
+        }
+    }
+
+    pub(crate) fn fonts(&self) -> FontSettings {
+        FontSettings {
+            folders: self.fonts_dirs.clone(),
+            system: self.system_fonts,
+        }
     }
 
     pub(crate) fn database_folder(&self) -> &Path {

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::{
     ConfigError,
-    value::{ChildIsolation, FromVariable, LogFormat, LogLevel},
+    value::{ChildIsolation, FromVariable, LogFormat, LogLevel, RenderIsolation, SandboxLevel},
 };
 
 /// Names of a setting.
@@ -80,6 +80,17 @@ settings! {
     body_timeout_ms: u64 = "BODY_TIMEOUT_MS", "Time for the body of a request; 60000.";
     max_connections: u32 = "MAX_CONNECTIONS", "Connections at once; 2048.";
     shutdown_timeout_ms: u64 = "SHUTDOWN_TIMEOUT_MS", "Time that a shutdown waits for what was taken; 30000.";
+    flow_slots: u32 = "FLOW_SLOTS", "Runs of flows at once in this process, 0 where workers do them all; twice the cores.";
+    flow_timeout_ms: u64 = "FLOW_TIMEOUT_MS", "How long a request waits for the answer of a flow; 30000.";
+    flow_sync_queue: u32 = "FLOW_SYNC_QUEUE", "Runs that may wait for a slot while a request waits for them; 1024.";
+    flow_async_queue: u32 = "FLOW_ASYNC_QUEUE", "Runs that may wait for a slot while nobody does; 100000.";
+    flow_lease_ms: u64 = "FLOW_LEASE_MS", "A worker that is silent for so long loses its runs; 10000.";
+    flow_max_deaths: u32 = "FLOW_MAX_DEATHS", "Workers that may die of a run before it is not tried again; 2.";
+    flow_retention_hours: u32 = "FLOW_RETENTION_HOURS", "How long runs that have ended are kept; 168.";
+    flow_allowed_hosts: Vec<String> = "FLOW_ALLOWED_HOSTS", "Hosts that flows may reach, such as `*.example.com`; none.";
+    flow_allow_private_addresses: bool = "FLOW_ALLOW_PRIVATE_ADDRESSES", "Those hosts may have loopback and private addresses, too; false.";
+    flow_secrets_file: PathBuf = "FLOW_SECRETS_FILE", "TOML file of secrets, NAME = \"value\"; flows name those that they use.";
+    worker_token: String = "WORKER_TOKEN", "Token that workers connect with; none connect where absent.";
     cors_allowed_origins: Vec<String> = "CORS_ALLOWED_ORIGINS", "Origins that browsers may call from; `*` for all.";
     template_cache_max_items: u32 = "TEMPLATE_CACHE_MAX_ITEMS", "Compiled templates kept; 512.";
     template_cache_max_bytes: u64 = "TEMPLATE_CACHE_MAX_BYTES", "Bytes of the sources of compiled templates kept; 64 MiB.";
@@ -88,6 +99,11 @@ settings! {
     fonts_dirs: Vec<PathBuf> = "PLATEN_FONTS_DIR", "Folders whose fonts win over the system's.";
     system_fonts: bool = "PLATEN_SYSTEM_FONTS", "Uses the system's fonts, too; true.";
     assets_dir: PathBuf = "PLATEN_ASSETS_DIR", "Folder of assets that templates name.";
+    render_isolation: RenderIsolation = "RENDER_ISOLATION", "Where documents are made: inline, or jail for a sandbox each; inline.";
+    render_memory_bytes: u64 = "RENDER_MEMORY_BYTES", "Memory of one rendering in a sandbox; 1 GiB.";
+    render_cpu_ms: u32 = "RENDER_CPU_MS", "Processor time of one rendering in a sandbox; 60000.";
+    render_max_output_bytes: u64 = "RENDER_MAX_OUTPUT_BYTES", "Largest document made in a sandbox; 512 MiB.";
+    sandbox_level: SandboxLevel = "SANDBOX_LEVEL", "Sandbox level below which code, and rendering in sandboxes, is refused: process-only, no-namespaces or full; no-namespaces.";
     libreoffice_path: PathBuf = "LIBREOFFICE_PATH", "LibreOffice's program; the first that is installed.";
     libreoffice_warm: bool = "LIBREOFFICE_WARM", "Starts LibreOffice with the service, not with the first document; false.";
     office_slots: u32 = "OFFICE_SLOTS", "Conversions at once, a LibreOffice each; cores.";

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use platen_engine::browser::Demand;
+use platen_engine::jail::Level;
 use serde::{Deserialize, Serialize};
 
 /// Form of the log.
@@ -29,6 +30,50 @@ pub enum LogLevel {
     Info,
     /// Health checks and metrics, too.
     Debug,
+}
+
+/// Where documents are made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RenderIsolation {
+    /// In the service.
+    #[default]
+    Inline,
+    /// Each in a sandbox of its own.
+    Jail,
+}
+
+impl FromVariable for RenderIsolation {
+    fn from_variable(text: &str) -> Result<Self, &'static str> {
+        match text.trim() {
+            "inline" => Ok(Self::Inline),
+            "jail" => Ok(Self::Jail),
+            _ => Err("inline or jail"),
+        }
+    }
+}
+
+/// How well code must be shut in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SandboxLevel {
+    /// A process with limits: for code that is trusted.
+    ProcessOnly,
+    /// Seccomp besides.
+    #[default]
+    NoNamespaces,
+    /// Namespaces and an empty root besides.
+    Full,
+}
+
+impl From<SandboxLevel> for Level {
+    fn from(level: SandboxLevel) -> Self {
+        match level {
+            SandboxLevel::ProcessOnly => Self::ProcessOnly,
+            SandboxLevel::NoNamespaces => Self::NoNamespaces,
+            SandboxLevel::Full => Self::Full,
+        }
+    }
 }
 
 /// How much LibreOffice and Chromium are shut in.
@@ -139,6 +184,17 @@ impl FromVariable for LogLevel {
             "info" => Ok(Self::Info),
             "debug" => Ok(Self::Debug),
             _ => Err("error, warn, info or debug"),
+        }
+    }
+}
+
+impl FromVariable for SandboxLevel {
+    fn from_variable(text: &str) -> Result<Self, &'static str> {
+        match text.trim() {
+            "process-only" => Ok(Self::ProcessOnly),
+            "no-namespaces" => Ok(Self::NoNamespaces),
+            "full" => Ok(Self::Full),
+            _ => Err("process-only, no-namespaces or full"),
         }
     }
 }

@@ -46,6 +46,7 @@ pub fn document() -> Json {
         "tags": [
             {"name": "render", "description": "Documents from templates and data."},
             {"name": "templates", "description": "Templates and their versions, which never change."},
+            {"name": "flows", "description": "Flows, what starts them, and their runs."},
             {"name": "forms", "description": "The same forms as Gotenberg's, for its clients."},
             {"name": "service", "description": "Health, metrics and descriptions."},
         ],

@@ -58,6 +58,27 @@ fn text_of(operation: &str) -> Text {
         "create_render_in_format" => text("Makes a document of a format.", Some("RenderRequest"), 200, None),
         "create_html_render" => text("Prints a page of HTML by Chromium and sends the PDF as it is produced.", Some("HtmlRequest"), 200, None),
         "convert_document" => text("Converts an Office file by LibreOffice: the file as the body, or as the only file of a form.", None, 200, None),
+        "get_flow_format" => text("Reads the JSON Schema of flows.", None, 200, None),
+        "list_flows" => text("Lists flows.", None, 200, Some("FlowList")),
+        "create_flow" => text("Stores a new flow, as a draft.", Some("Flow"), 201, Some("TemplateVersion")),
+        "get_flow" => text("Reads a flow, as it was stored.", None, 200, Some("Flow")),
+        "update_flow" => text("Stores a new version of a flow, as a draft.", Some("Flow"), 200, Some("TemplateVersion")),
+        "delete_flow" => text("Deletes a flow; its runs stay.", None, 204, None),
+        "list_flow_versions" => text("Lists versions of a flow.", None, 200, Some("FlowVersionList")),
+        "get_flow_version" => text("Reads a version of a flow.", None, 200, Some("Flow")),
+        "publish_flow" => text("Makes a version the one that the flow's triggers start.", Some("Publication"), 200, Some("Publication")),
+        "unpublish_flow" => text("Turns the flow's triggers off.", None, 204, None),
+        "create_run" => text("Starts a flow by hand; the body is its `trigger`.", None, 202, None),
+        "start_flow" => text("Starts a flow; the run is durable once this is answered, and goes on.", None, 202, None),
+        "call_flow" => text("Starts a flow and gives its answer, never an empty one. `Prefer: respond-async` gives 202 and the run's address where it is late.", None, 200, None),
+        "list_runs" => text("Lists runs, newest first.", None, 200, Some("RunList")),
+        "get_run" => text("Reads a run with its steps and where its time went.", None, 200, Some("Run")),
+        "get_run_output" => text("What a run answered, as its caller would have had it.", None, 200, None),
+        "get_run_events" => text("What happens in a run, as server-sent events.", None, 200, None),
+        "cancel_run" => text("Ends a run that is not over.", None, 200, Some("Run")),
+        "retry_run" => text("Repeats a run that is over, from a step on.", Some("RetryRequest"), 202, None),
+        "call_run_back" => text("Ends a wait of a run from outside.", None, 202, None),
+        "connect_worker" => text("For `platen worker`: an upgrade to its own frames.", None, 101, None),
         "convert_html" => text("Gotenberg's form: `index.html` and its files to PDF.", None, 200, None),
         "convert_url" => text("Gotenberg's form: an address at an allowed host to PDF.", None, 200, None),
         "screenshot_html" => text("Gotenberg's form: `index.html` and its files to a picture.", None, 200, None),
@@ -124,6 +145,11 @@ fn tag(route: &Route) -> &'static str {
         "render"
     } else if route.path.starts_with("/forms") {
         "forms"
+    } else if ["/flows", "/webhooks", "/runs", "/workers"]
+        .iter()
+        .any(|prefix| route.path.starts_with(prefix))
+    {
+        "flows"
     } else if route.path.starts_with("/templates") {
         "templates"
     } else {
@@ -148,7 +174,12 @@ fn parameters(route: &Route) -> Vec<Json> {
     let number = || json!({"type": "integer", "minimum": 1});
     if route.path.contains("{key}") {
         let pattern = json!({"type": "string", "pattern": "^[a-z0-9][a-z0-9._-]{0,127}$"});
-        list.push(parameter("path", "key", pattern, "Key of a template."));
+        list.push(parameter(
+            "path",
+            "key",
+            pattern,
+            "Key of a template or a flow.",
+        ));
     }
     if route.path.contains("{version}") {
         list.push(parameter(
@@ -167,6 +198,11 @@ fn parameters(route: &Route) -> Vec<Json> {
             schema,
             "Format of the document.",
         ));
+    }
+    for (name, about) in [("id", "Name of a run."), ("token", "Token of the run.")] {
+        if route.path.contains(&format!("{{{name}}}")) {
+            list.push(parameter("path", name, string(), about));
+        }
     }
     if route.operation.starts_with("list_") {
         let limit = json!({"type": "integer", "minimum": 1, "maximum": 500, "default": 50});
@@ -215,6 +251,8 @@ fn header_parameters(route: &Route) -> Vec<Json> {
         "update_template",
         "delete_template",
         "restore_template_version",
+        "update_flow",
+        "delete_flow",
     ];
     if expects.contains(&route.operation) {
         let about = "ETag of the version that the change starts from, or `*`. Without it 428, with a stale one 412.";
@@ -255,7 +293,8 @@ fn answers(route: &Route, text: &Text) -> Json {
 fn success(route: &Route, schema: Option<&str>) -> Json {
     let binary = json!({"type": "string", "format": "binary"});
     let content = match (route.operation, schema) {
-        ("delete_template", _) => json!({}),
+        ("delete_template" | "delete_flow" | "unpublish_flow" | "connect_worker", _) => json!({}),
+        ("get_run_events", _) => json!({"text/event-stream": {"schema": {"type": "string"}}}),
         ("create_render" | "create_render_in_format", _) => {
             let mut content: Map<String, Json> = Format::ALL
                 .iter()
@@ -289,7 +328,7 @@ fn success(route: &Route, schema: Option<&str>) -> Json {
         ("preview_template_svg", _) => json!({"image/svg+xml": {"schema": {"type": "string"}}}),
         ("get_metrics", _) => json!({"text/plain": {"schema": {"type": "string"}}}),
         ("get_docs", _) => json!({"text/html": {"schema": {"type": "string"}}}),
-        ("get_template_schema" | "get_template_format", _) => {
+        ("get_template_schema" | "get_template_format" | "get_flow_format", _) => {
             json!({"application/schema+json": {"schema": {}}})
         }
         (_, Some(schema)) => json!({"application/json": {"schema": reference(schema)}}),
@@ -378,6 +417,8 @@ fn problem_codes(route: &Route, text: &Text) -> Vec<u16> {
         "update_template",
         "delete_template",
         "restore_template_version",
+        "update_flow",
+        "delete_flow",
     ];
     if expects.contains(&route.operation) {
         codes.extend([412, 428]);

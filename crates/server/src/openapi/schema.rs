@@ -6,6 +6,11 @@ use serde_json::{Map, Value as Json};
 use crate::{
     problem::ProblemDocument,
     routes::{
+        flows::{
+            content::{FlowList, FlowVersionList, Publication},
+            run::RetryRequest,
+            view::{RunDocument, RunList},
+        },
         health::{Health, Overview},
         render::{
             Validation,
@@ -43,6 +48,13 @@ pub(super) fn components() -> Map<String, Json> {
     add::<TemplateList>(&mut generator);
     add::<DiffRequest>(&mut generator);
     add::<Difference>(&mut generator);
+    add::<platen_engine::flow::model::Flow>(&mut generator);
+    add::<FlowList>(&mut generator);
+    add::<FlowVersionList>(&mut generator);
+    add::<Publication>(&mut generator);
+    add::<RunDocument>(&mut generator);
+    add::<RunList>(&mut generator);
+    add::<RetryRequest>(&mut generator);
     add::<Health>(&mut generator);
     add::<Overview>(&mut generator);
     add::<ProblemDocument>(&mut generator);

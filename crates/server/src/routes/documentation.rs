@@ -53,6 +53,12 @@ pub(crate) async fn get_template_format() -> Response {
     ))
 }
 
+/// The JSON Schema of flows.
+pub(crate) async fn get_flow_format() -> Response {
+    let schema = platen_engine::flow::flow_schema().to_string();
+    cached(bytes_of("application/schema+json", StatusCode::OK, schema))
+}
+
 fn cached(mut response: Response) -> Response {
     response.headers_mut().insert(
         CACHE_CONTROL,

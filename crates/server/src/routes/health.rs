@@ -19,6 +19,7 @@ use crate::{
     pool_metrics::{write_isolation, write_pool, write_processes},
     problem::chain,
     respond::{bytes_of, json, moment},
+    sandbox::SandboxHealth,
 };
 
 /// Whether the service can work.
@@ -30,6 +31,9 @@ pub(crate) struct Health {
     /// What was checked.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) checks: Vec<Check>,
+    /// How well code is shut in. The service is ready without it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) sandbox: Option<SandboxHealth>,
 }
 
 /// One check.
@@ -47,6 +51,7 @@ pub(crate) async fn get_health_live() -> Response {
     let health = Health {
         status: "ok",
         checks: Vec::new(),
+        sandbox: None,
     };
     uncached(json(StatusCode::OK, &health))
 }
@@ -113,6 +118,7 @@ pub(crate) async fn get_health_ready(State(app): State<Arc<App>>) -> Response {
     let checks = vec![
         check("engine", app.is_warm()),
         check("store", store),
+        check("flows", app.flows.is_started()),
         check("accepting", !app.is_draining()),
     ];
     let ready = checks.iter().all(|check| check.ok);
@@ -124,6 +130,7 @@ pub(crate) async fn get_health_ready(State(app): State<Arc<App>>) -> Response {
     let health = Health {
         status: word,
         checks,
+        sandbox: Some(app.sandbox.health()),
     };
     uncached(json(status, &health))
 }

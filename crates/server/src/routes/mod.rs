@@ -2,6 +2,7 @@
 
 mod convert;
 mod documentation;
+pub(crate) mod flows;
 mod forms;
 pub(crate) mod health;
 pub(crate) mod render;
@@ -92,6 +93,27 @@ pub(crate) const ROUTES: &[Route] = &[
     route("POST", "/render/validate", "validate_render", Reader, Render),
     route("POST", "/render/batch", "create_render_batch", Reader, Batch),
     route("POST", "/render/batch/{format}", "create_render_batch_in_format", Reader, Batch),
+    route("GET", "/schema/flow.json", "get_flow_format", Open, Plain),
+    route("GET", "/flows", "list_flows", Reader, Plain),
+    route("POST", "/flows", "create_flow", Admin, Plain),
+    route("GET", "/flows/{key}", "get_flow", Reader, Plain),
+    route("PUT", "/flows/{key}", "update_flow", Admin, Plain),
+    route("DELETE", "/flows/{key}", "delete_flow", Admin, Plain),
+    route("GET", "/flows/{key}/versions", "list_flow_versions", Reader, Plain),
+    route("GET", "/flows/{key}/versions/{version}", "get_flow_version", Reader, Plain),
+    route("POST", "/flows/{key}/publication", "publish_flow", Admin, Plain),
+    route("DELETE", "/flows/{key}/publication", "unpublish_flow", Admin, Plain),
+    route("POST", "/flows/{key}/runs", "create_run", Reader, Plain),
+    route("POST", "/webhooks/{key}", "start_flow", Open, Plain),
+    route("POST", "/webhooks/{key}/sync", "call_flow", Open, Plain),
+    route("GET", "/runs", "list_runs", Reader, Plain),
+    route("GET", "/runs/{id}", "get_run", Reader, Plain),
+    route("GET", "/runs/{id}/output", "get_run_output", Reader, Plain),
+    route("GET", "/runs/{id}/events", "get_run_events", Reader, Plain),
+    route("POST", "/runs/{id}/cancel", "cancel_run", Reader, Plain),
+    route("POST", "/runs/{id}/retry", "retry_run", Reader, Plain),
+    route("POST", "/runs/{id}/callback/{token}", "call_run_back", Open, Plain),
+    route("GET", "/workers/connection", "connect_worker", Open, Plain),
     route("POST", "/convert", "convert_document", Reader, Render),
     route("POST", "/forms/chromium/convert/html", "convert_html", Reader, Render),
     route("POST", "/forms/chromium/convert/markdown", "convert_markdown", Reader, Render),
@@ -136,6 +158,8 @@ pub(crate) fn router(app: Arc<App>) -> Router {
             get(documentation::get_template_format),
         )
         .route("/convert", post(convert::convert_document))
+        .route("/schema/flow.json", get(documentation::get_flow_format))
+        .merge(flows::router())
         .merge(template_routes())
         .merge(render_routes())
         .merge(form_routes(&app))

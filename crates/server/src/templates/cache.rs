@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use platen_engine::Template;
 use rustc_hash::FxHashMap;
+
+use super::Loaded;
 
 /// Keys whose current version is kept.
 const MAX_CURRENT: usize = 20_000;
@@ -18,7 +19,7 @@ pub(super) enum Identity {
 }
 
 struct Entry {
-    template: Arc<Template>,
+    template: Arc<Loaded>,
     size_bytes: u64,
     used: u64,
 }
@@ -59,7 +60,7 @@ impl Cache {
         self.current.get(key).copied()
     }
 
-    pub(super) fn compiled(&mut self, identity: &Identity) -> Option<Arc<Template>> {
+    pub(super) fn compiled(&mut self, identity: &Identity) -> Option<Arc<Loaded>> {
         self.clock += 1;
         let entry = self.compiled.get_mut(identity)?;
         entry.used = self.clock;
@@ -81,7 +82,7 @@ impl Cache {
     pub(super) fn keep_compiled(
         &mut self,
         identity: Identity,
-        template: Arc<Template>,
+        template: Arc<Loaded>,
         size_bytes: u64,
         writes: u64,
     ) {
@@ -136,9 +137,10 @@ mod tests {
 
     use super::*;
 
-    fn template() -> Arc<Template> {
+    fn template() -> Arc<Loaded> {
         let engine = Engine::new(&FontSettings::default());
-        Arc::new(engine.compile_any(br#"{"key":"a","name":"A"}"#).unwrap())
+        let template = engine.compile_any(br#"{"key":"a","name":"A"}"#);
+        Arc::new(Loaded::Here(template.unwrap()))
     }
 
     #[test]

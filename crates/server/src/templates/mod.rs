@@ -10,7 +10,7 @@ pub(crate) mod diff;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::Ordering};
 
 use platen_engine::{Engine, Template};
-use platen_storage::{Error, NewVersion, StoredTemplate, TemplateStore, VersionInfo};
+use platen_storage::{DocumentStore, Error, NewVersion, StoredDocument, VersionInfo};
 use sha2::{Digest, Sha256};
 
 use self::cache::{Cache, Identity};
@@ -19,12 +19,20 @@ use crate::{config::Config, metrics::Metrics, problem::Problem};
 /// The templates.
 #[derive(Clone)]
 pub(crate) struct Library {
-    store: Arc<dyn TemplateStore>,
+    store: Arc<dyn DocumentStore>,
     cache: Arc<Mutex<Cache>>,
     metrics: Arc<Metrics>,
 }
 
-/// A template that was found, compiled or not yet.
+/// A template that can be rendered.
+pub(crate) enum Loaded {
+    /// Compiled, to be rendered by this process.
+    Here(Template),
+    /// For a sandbox, which compiles it itself.
+    Source(Arc<[u8]>),
+}
+
+/// A template that was found, loaded or not yet.
 pub(crate) struct Found {
     /// Version, where it is stored.
     pub(crate) version: Option<u32>,
@@ -32,7 +40,7 @@ pub(crate) struct Found {
 }
 
 enum State {
-    Compiled(Arc<Template>),
+    Loaded(Arc<Loaded>),
     Source {
         identity: Identity,
         source: Arc<[u8]>,
@@ -42,7 +50,7 @@ enum State {
 
 impl Library {
     pub(crate) fn new(
-        store: Arc<dyn TemplateStore>,
+        store: Arc<dyn DocumentStore>,
         config: &Config,
         metrics: Arc<Metrics>,
     ) -> Self {
@@ -58,7 +66,7 @@ impl Library {
     }
 
     /// The store, to read from.
-    pub(crate) fn store(&self) -> &dyn TemplateStore {
+    pub(crate) fn store(&self) -> &dyn DocumentStore {
         &*self.store
     }
 
@@ -84,7 +92,7 @@ impl Library {
                 self.metrics.cache_hits.fetch_add(1, Ordering::Relaxed);
                 return Ok(Found {
                     version: Some(version),
-                    state: State::Compiled(template),
+                    state: State::Loaded(template),
                 });
             }
             cache.writes()
@@ -97,7 +105,7 @@ impl Library {
             cache.keep_current(key, found, writes);
         }
         let state = match cache.compiled(&identity) {
-            Some(template) => State::Compiled(template),
+            Some(template) => State::Loaded(template),
             None => State::Source {
                 identity,
                 source: stored.source,
@@ -117,7 +125,7 @@ impl Library {
         let state = match cache.compiled(&identity) {
             Some(template) => {
                 self.metrics.cache_hits.fetch_add(1, Ordering::Relaxed);
-                State::Compiled(template)
+                State::Loaded(template)
             }
             None => State::Source {
                 identity,
@@ -131,22 +139,27 @@ impl Library {
         }
     }
 
-    /// `found` compiled. Takes milliseconds where it was not: not for an async task.
+    /// `found`, ready to be rendered: compiled, or as its source where a sandbox does that. Takes milliseconds where it was not: not for an async task.
     pub(crate) fn compile(
         &self,
         engine: &Engine,
         found: Found,
-    ) -> Result<Arc<Template>, platen_engine::Error> {
+    ) -> Result<Arc<Loaded>, platen_engine::Error> {
         match found.state {
-            State::Compiled(template) => Ok(template),
+            State::Loaded(template) => Ok(template),
             State::Source {
                 identity,
                 source,
                 writes,
             } => {
                 self.metrics.cache_misses.fetch_add(1, Ordering::Relaxed);
-                let template = Arc::new(engine.compile_any(&source)?);
                 let size = source.len() as u64;
+                let is_html = platen_document::html::is_html_template(&source);
+                let template = Arc::new(if engine.isolation().is_some() && !is_html {
+                    Loaded::Source(source)
+                } else {
+                    Loaded::Here(engine.compile_any(&source)?)
+                });
                 self.cache()
                     .keep_compiled(identity, Arc::clone(&template), size, writes);
                 Ok(template)
@@ -159,7 +172,7 @@ impl Library {
         &self,
         key: &str,
         version: Option<u32>,
-    ) -> Result<StoredTemplate, Error> {
+    ) -> Result<StoredDocument, Error> {
         self.store.get(key.to_owned(), version).await
     }
 
@@ -214,7 +227,7 @@ impl Library {
     async fn write<T, W>(
         &self,
         key: String,
-        work: impl FnOnce(Arc<dyn TemplateStore>) -> W + Send + 'static,
+        work: impl FnOnce(Arc<dyn DocumentStore>) -> W + Send + 'static,
     ) -> Result<T, Problem>
     where
         T: Send + 'static,

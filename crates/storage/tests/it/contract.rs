@@ -1,8 +1,8 @@
-//! What every [`TemplateStore`] must do.
+//! What every [`DocumentStore`] must do.
 
 use std::sync::Arc;
 
-use platen_storage::{Error, NewVersion, SqliteStore, TemplateStore};
+use platen_storage::{DocumentStore, Error, NewVersion, SqliteStore};
 
 fn version(key: &str, source: &str) -> NewVersion {
     NewVersion {
@@ -13,7 +13,7 @@ fn version(key: &str, source: &str) -> NewVersion {
     }
 }
 
-async fn versions_are_immutable(store: &dyn TemplateStore) {
+async fn versions_are_immutable(store: &dyn DocumentStore) {
     let first = store.create(version("a", "one")).await.unwrap();
     assert_eq!((first.version, first.size_bytes), (1, 3));
     assert!(matches!(
@@ -57,7 +57,7 @@ async fn versions_are_immutable(store: &dyn TemplateStore) {
     );
 }
 
-async fn numbers_survive_deletion(store: &dyn TemplateStore) {
+async fn numbers_survive_deletion(store: &dyn DocumentStore) {
     store.create(version("gone", "secret")).await.unwrap();
     assert!(matches!(
         store.delete("gone".into(), 7).await,
@@ -88,19 +88,19 @@ async fn numbers_survive_deletion(store: &dyn TemplateStore) {
     );
 }
 
-async fn lists_are_paged(store: &dyn TemplateStore) {
+async fn lists_are_paged(store: &dyn DocumentStore) {
     for key in ["p1", "p2", "p3"] {
         store.create(version(key, "x")).await.unwrap();
     }
     let page = store.list(Some("p".into()), 2).await.unwrap();
-    let keys: Vec<&str> = page.templates.iter().map(|one| one.key.as_str()).collect();
+    let keys: Vec<&str> = page.documents.iter().map(|one| one.key.as_str()).collect();
     assert_eq!((keys, page.more), (vec!["p1", "p2"], true));
     let page = store.list(Some("p2".into()), 2).await.unwrap();
-    assert_eq!((page.templates.len(), page.more), (1, false));
+    assert_eq!((page.documents.len(), page.more), (1, false));
 }
 
 /// Of many writers that expect the same version, one wins.
-async fn one_of_many_writers_wins(store: Arc<dyn TemplateStore>) {
+async fn one_of_many_writers_wins(store: Arc<dyn DocumentStore>) {
     store.create(version("race", "0")).await.unwrap();
     let tasks: Vec<_> = (0..32)
         .map(|index| {
@@ -121,7 +121,7 @@ async fn one_of_many_writers_wins(store: Arc<dyn TemplateStore>) {
     assert_eq!(won, 1);
 }
 
-async fn contract(store: Arc<dyn TemplateStore>) {
+async fn contract(store: Arc<dyn DocumentStore>) {
     store.check().await.unwrap();
     versions_are_immutable(&*store).await;
     numbers_survive_deletion(&*store).await;
@@ -132,17 +132,17 @@ async fn contract(store: Arc<dyn TemplateStore>) {
 #[tokio::test(flavor = "multi_thread")]
 async fn sqlite() {
     let folder = tempfile::tempdir().unwrap();
-    let store = SqliteStore::open(folder.path()).unwrap();
-    contract(Arc::new(store)).await;
+    let store = SqliteStore::open(folder.path()).unwrap().templates();
+    contract(store).await;
     // What was written is there after opening again.
-    let store = SqliteStore::open(folder.path()).unwrap();
+    let store = SqliteStore::open(folder.path()).unwrap().templates();
     assert_eq!(store.current_version("a".into()).await.unwrap(), 3);
 }
 
 #[tokio::test]
 async fn a_newer_database_is_refused() {
     let folder = tempfile::tempdir().unwrap();
-    drop(SqliteStore::open(folder.path()).unwrap());
+    drop(SqliteStore::open(folder.path()).unwrap().templates());
     let connection = rusqlite::Connection::open(folder.path().join("platen.db")).unwrap();
     connection.pragma_update(None, "user_version", 99).unwrap();
     drop(connection);

@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use platen_storage::{NewVersion, SqliteStore, TemplateStore};
+use platen_storage::{NewVersion, SqliteStore};
 
 const CHILD: &str = "PLATEN_STORAGE_KILL_TEST";
 
@@ -21,7 +21,7 @@ async fn child() {
     let Some(folder) = std::env::var_os(CHILD) else {
         return;
     };
-    let store = SqliteStore::open(folder.as_ref()).unwrap();
+    let store = SqliteStore::open(folder.as_ref()).unwrap().templates();
     let mut version = store.current_version("t".into()).await.unwrap_or(0);
     loop {
         let new = NewVersion {
@@ -64,7 +64,7 @@ async fn acknowledged_versions_survive() {
         std::thread::sleep(Duration::from_millis(3));
         child.kill().unwrap();
         child.wait().unwrap();
-        let store = SqliteStore::open(folder.path()).unwrap();
+        let store = SqliteStore::open(folder.path()).unwrap().templates();
         let current = store.current_version("t".into()).await.unwrap();
         assert!(current >= acknowledged, "{current} < {acknowledged}");
         for version in 1..=current {

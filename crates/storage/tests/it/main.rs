@@ -1,4 +1,5 @@
-//! The contract of template stores, on every implementation, and kills of the process that writes.
+//! The contracts of the stores, on every implementation, and kills of the process that writes.
 
 mod contract;
 mod kill;
+mod runs;

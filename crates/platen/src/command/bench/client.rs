@@ -36,21 +36,21 @@ pub fn render_body(key: &str, data: &[u8]) -> Vec<u8> {
     body
 }
 
-/// Stores a template, or leaves it where one of its key is stored.
-pub fn store_template(
+/// Stores something, or leaves it where it is stored.
+pub fn store(
     address: &str,
     api_key: Option<&str>,
-    key: &str,
-    template: &[u8],
+    path: &str,
+    content: &[u8],
 ) -> Result<(), Failure> {
     let mut connection = Connection::open(address, api_key)?;
     let answer = connection
-        .request("POST", "/templates", template)
+        .request("POST", path, content)
         .ok_or_else(|| Failure::Internal(format!("no answer from {address}")))?;
     match answer.status {
         200..=299 | 409 => Ok(()),
         status => Err(Failure::Internal(format!(
-            "storing `{key}` was answered with {status}"
+            "POST {path} was answered with {status}"
         ))),
     }
 }
@@ -66,6 +66,8 @@ struct Answer {
     server_ms: Option<f64>,
     pages: Option<u32>,
     size_bytes: usize,
+    /// Phases of `Server-Timing` with their milliseconds.
+    phases: Vec<(String, f64)>,
 }
 
 impl Connection {
@@ -100,6 +102,18 @@ impl Connection {
         })
     }
 
+    /// Calls a flow: its phases as the service tells them; `None` where that failed.
+    pub fn call(&mut self, path: &str, body: &[u8]) -> Option<(Sample, Vec<(String, f64)>)> {
+        let answer = self.request("POST", path, body)?;
+        let total = answer.phases.iter().find(|(name, _)| name == "total");
+        let sample = Sample {
+            size_bytes: answer.size_bytes,
+            pages: None,
+            server_ms: total.map(|(_, milliseconds)| *milliseconds),
+        };
+        (answer.status == 200).then_some((sample, answer.phases))
+    }
+
     fn request(&mut self, method: &str, path: &str, body: &[u8]) -> Option<Answer> {
         let head = format!(
             "{method} {path} HTTP/1.1\r\n{}Content-Length: {}\r\n\r\n",
@@ -121,6 +135,7 @@ impl Connection {
             server_ms: None,
             pages: None,
             size_bytes: 0,
+            phases: Vec::new(),
         };
         loop {
             line.clear();
@@ -132,6 +147,7 @@ impl Connection {
             match name.to_ascii_lowercase().as_str() {
                 "content-length" => answer.size_bytes = value.parse().ok()?,
                 "x-render-duration-ms" => answer.server_ms = value.parse().ok(),
+                "server-timing" => answer.phases = phases(value),
                 "x-render-pages" => answer.pages = value.parse().ok(),
                 _ => {}
             }
@@ -143,4 +159,13 @@ impl Connection {
         let read = std::io::copy(&mut (&mut self.stream).take(size), &mut std::io::sink()).ok()?;
         (read == size).then_some(answer)
     }
+}
+
+/// `a;dur=1.5, b;dur=2`: names and milliseconds.
+fn phases(value: &str) -> Vec<(String, f64)> {
+    let phase = |text: &str| {
+        let (name, duration) = text.trim().split_once(";dur=")?;
+        Some((name.to_owned(), duration.parse().ok()?))
+    };
+    value.split(',').filter_map(phase).collect()
 }

@@ -12,7 +12,10 @@ use platen_engine::{CompiledTemplate, Engine, Format, RenderOptions};
 use serde_json::Value as Json;
 
 use self::measure::{Cell, Sample, closed_loop};
-use super::{FontArguments, read, read_json};
+use super::{
+    FontArguments, read, read_json,
+    render::{IsolationArgument, isolation},
+};
 use crate::report::{Failure, OutputArguments, print_line, say};
 
 /// Name, template, format and how many samples of a cell stand for one of the others.
@@ -69,6 +72,9 @@ pub struct RenderArguments {
     /// API key with the admin scope, for the service: the templates are stored first.
     #[arg(long, env = "PLATEN_API_KEY", hide_env_values = true)]
     api_key: Option<String>,
+    /// Where documents are made, without `--url`: in this process, or in a fresh sandbox for each.
+    #[arg(long, value_enum, default_value_t)]
+    isolation: IsolationArgument,
     /// Folder of the examples.
     #[arg(long, default_value = "examples")]
     examples: PathBuf,
@@ -121,6 +127,9 @@ fn render_cells(render: &RenderArguments, output: OutputArguments) -> Result<Vec
         let counts = (render.warmup / share, (render.samples / share).max(5));
         let samples = match &render.url {
             Some(url) => over_http(render, url, key, format, counts)?,
+            None if render.isolation == IsolationArgument::Jail => {
+                in_jail(render, key, format, counts)?
+            }
             None => in_process(render, &engine, key, format, counts)?,
         };
         cells.push(Cell::new(name, samples));
@@ -161,6 +170,31 @@ fn in_process(
     Ok(closed_loop(1, warmup, samples, || Ok(|| render().ok())).unwrap_or_default())
 }
 
+/// The same, each in a sandbox of its own, which is sent the template and the data.
+fn in_jail(
+    arguments: &RenderArguments,
+    key: &str,
+    format: Format,
+    (warmup, samples): (usize, usize),
+) -> Result<measure::Run, Failure> {
+    let (template, data) = load(arguments, key)?;
+    let isolation = isolation(&arguments.fonts)?;
+    let options = RenderOptions::default();
+    let render = || -> Result<Sample, Failure> {
+        let rendered = isolation.render(&template, &data, &[format], &options)?;
+        let rendered = rendered
+            .first()
+            .ok_or_else(|| Failure::Internal("no document was made".to_owned()))?;
+        Ok(Sample {
+            size_bytes: rendered.bytes.len(),
+            pages: rendered.pages,
+            server_ms: None,
+        })
+    };
+    render()?;
+    Ok(closed_loop(1, warmup, samples, || Ok(|| render().ok())).unwrap_or_default())
+}
+
 /// `concurrency` connections, each with one request at a time.
 fn over_http(
     arguments: &RenderArguments,
@@ -172,7 +206,7 @@ fn over_http(
     let address = client::address(url)?;
     let (template, data) = load(arguments, key)?;
     let api_key = arguments.api_key.as_deref();
-    client::store_template(&address, api_key, key, &template)?;
+    client::store(&address, api_key, "/templates", &template)?;
     read_json(&arguments.examples.join(key).join("data.json"))?;
     let body: Arc<[u8]> = client::render_body(key, &data).into();
     let path = format!("/render/{format}");

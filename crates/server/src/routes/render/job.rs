@@ -19,7 +19,7 @@ use crate::{
     app::App,
     lane::{Lane, Ticket},
     problem::Problem,
-    templates::Found,
+    templates::{Found, Loaded},
 };
 
 /// What a slot needs to render.
@@ -129,6 +129,29 @@ fn render(app: &App, job: Job, ticket: &Ticket) -> Result<Step, Problem> {
     let start = Instant::now();
     let version = job.found.version;
     let template = app.library.compile(&app.engine, job.found)?;
+    let template = match (&*template, app.engine.isolation()) {
+        (Loaded::Here(template), _) => template,
+        (Loaded::Source(source), Some(isolation)) => {
+            let options = RenderOptions {
+                attachments: attachments(job.attachments)?,
+                stop: Some(Arc::clone(&ticket.stop)),
+                ..job.options
+            };
+            let stages = vec![
+                ("queue", ticket.queued),
+                ("load", job.load + start.elapsed()),
+            ];
+            let data = job.data.as_deref().unwrap_or("{}");
+            let mut rendered = isolation
+                .render(source, data.as_bytes(), &[job.format], &options)
+                .map_err(|error| data_problem(&error, data).unwrap_or_else(|| error.into()))?;
+            let Some(rendered) = rendered.pop() else {
+                return Err(Problem::internal("no document was made"));
+            };
+            return Ok(done(rendered, version, stages, job.load + start.elapsed()));
+        }
+        (Loaded::Source(_), None) => return Err(Problem::internal("there is no sandbox")),
+    };
     let data = data_of(job.data.as_deref().unwrap_or("{}"))?;
     // The text of large data is not needed beside its value.
     drop(job.data);
@@ -139,7 +162,7 @@ fn render(app: &App, job: Job, ticket: &Ticket) -> Result<Step, Problem> {
     };
     let load = job.load + start.elapsed();
     let mut stages = vec![("queue", ticket.queued), ("load", load)];
-    let template = match &*template {
+    let template = match template {
         Template::Document(template) => template,
         Template::Html(template) => {
             let bind = Instant::now();
@@ -163,18 +186,28 @@ fn render(app: &App, job: Job, ticket: &Ticket) -> Result<Step, Problem> {
         }
     };
     let rendered = app.engine.render(template, data, job.format, &options)?;
-    stages.extend(
-        rendered
-            .stages
-            .iter()
-            .map(|stage| (stage.name, stage.duration)),
-    );
-    Ok(Step::Done(Box::new(Done {
+    Ok(done(rendered, version, stages, load + start.elapsed()))
+}
+
+fn done(
+    rendered: Rendered,
+    version: Option<u32>,
+    mut stages: Vec<(&'static str, Duration)>,
+    elapsed: Duration,
+) -> Step {
+    let inside = rendered.stages.iter();
+    stages.extend(inside.map(|stage| (stage.name, stage.duration)));
+    Step::Done(Box::new(Done {
         rendered,
         version,
-        elapsed: load + start.elapsed(),
+        elapsed,
         stages,
-    })))
+    }))
+}
+
+/// What is said of data that a sandbox could not read: the same as without one.
+fn data_problem(error: &platen_engine::Error, data: &str) -> Option<Problem> {
+    matches!(error, platen_engine::Error::Data(_)).then(|| data_of(data).err())?
 }
 
 /// Prints a page by Chromium, which has slots of its own, within what is left of the deadline.

@@ -8,7 +8,7 @@ use hyper::{
     header::{ETAG, HeaderValue, LOCATION},
 };
 use platen_engine::Diagnostic;
-use platen_storage::{NewVersion, StoredTemplate, TemplateSummary};
+use platen_storage::{DocumentSummary, NewVersion, StoredDocument};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value as Json;
@@ -51,8 +51,8 @@ pub(crate) struct TemplateEntry {
     updated_at: String,
 }
 
-impl From<TemplateSummary> for TemplateEntry {
-    fn from(summary: TemplateSummary) -> Self {
+impl From<DocumentSummary> for TemplateEntry {
+    fn from(summary: DocumentSummary) -> Self {
         Self {
             updated_at: moment(summary.updated_unix_ms),
             key: summary.key,
@@ -70,12 +70,12 @@ pub(crate) async fn list_templates(
     let limit = query.limit()?;
     let page = app.library.store().list(query.after, limit).await?;
     let next = page
-        .templates
+        .documents
         .last()
         .filter(|_| page.more)
         .map(|last| last.key.clone());
     let templates = page
-        .templates
+        .documents
         .into_iter()
         .map(TemplateEntry::from)
         .collect();
@@ -163,7 +163,7 @@ pub(crate) async fn get_template_schema(
 }
 
 /// The content of a version, or 304 where the client has it.
-pub(super) fn content(stored: StoredTemplate, headers: &HeaderMap) -> Response {
+pub(in crate::routes) fn content(stored: StoredDocument, headers: &HeaderMap) -> Response {
     let info = stored.info;
     if is_known(headers, &info) {
         return not_modified(info.version);

@@ -69,11 +69,11 @@ impl From<VersionInfo> for VersionDocument {
 #[serde(deny_unknown_fields)]
 pub(crate) struct PageQuery {
     limit: Option<u32>,
-    after: Option<String>,
+    pub(in crate::routes) after: Option<String>,
 }
 
 impl PageQuery {
-    fn limit(&self) -> Result<u32, Problem> {
+    pub(in crate::routes) fn limit(&self) -> Result<u32, Problem> {
         match self.limit {
             Some(limit) if !(1..=MAX_PAGE).contains(&limit) => Err(Problem::bad_request(
                 "query-invalid",
@@ -177,7 +177,7 @@ fn percent_decoded(bytes: &[u8]) -> Vec<u8> {
 }
 
 /// A written version.
-fn written(status: StatusCode, info: VersionInfo) -> Response {
+pub(in crate::routes) fn written(status: StatusCode, info: VersionInfo) -> Response {
     let version = info.version;
     let response = json(status, &VersionDocument::from(info));
     with_version(response, version)

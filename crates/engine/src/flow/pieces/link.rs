@@ -1,0 +1,108 @@
+//! Links to archives that end by themselves: HMAC-SHA256 (RFC 2104) over the digest and the end.
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::manifest::hex;
+
+/// Where archives are, on the app.
+pub const PATH: &str = "/pieces/archives/";
+
+/// Bytes of a block of SHA-256.
+const BLOCK_BYTES: usize = 64;
+
+/// A link to the archive of a piece.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Link {
+    /// Address of the archive on the app, from its first `/`.
+    pub path: String,
+    /// SHA-256 of the archive, in hexadecimal.
+    pub digest: String,
+}
+
+/// The key that links are signed with.
+pub struct LinkKey([u8; 32]);
+
+impl LinkKey {
+    /// A key.
+    #[must_use]
+    pub fn new(key: [u8; 32]) -> Self {
+        Self(key)
+    }
+
+    /// A link to the archive of `digest` until `expires`, in seconds since 1970.
+    #[must_use]
+    pub fn link(&self, digest: &str, expires: u64) -> Link {
+        let signature = self.sign(digest, expires);
+        Link {
+            path: format!("{PATH}{digest}?expires={expires}&signature={signature}"),
+            digest: digest.to_owned(),
+        }
+    }
+
+    /// Whether a link was signed with this key and has not ended at `now`.
+    #[must_use]
+    pub fn allows(&self, digest: &str, expires: u64, signature: &str, now: u64) -> bool {
+        let expected = self.sign(digest, expires);
+        // In constant time: what is compared is public except for where it differs.
+        let differs = expected.len() != signature.len()
+            || expected
+                .bytes()
+                .zip(signature.bytes())
+                .fold(0, |seen, (one, other)| seen | (one ^ other))
+                != 0;
+        !differs && now < expires
+    }
+
+    fn sign(&self, digest: &str, expires: u64) -> String {
+        hex(&hmac(&self.0, format!("{digest}\n{expires}").as_bytes()))
+    }
+}
+
+/// HMAC-SHA256; the key is no longer than a block.
+fn hmac(key: &[u8; 32], message: &[u8]) -> [u8; 32] {
+    let mut block = [0_u8; BLOCK_BYTES];
+    block[..key.len()].copy_from_slice(key);
+    let inner = Sha256::new()
+        .chain_update(block.map(|byte| byte ^ 0x36))
+        .chain_update(message)
+        .finalize();
+    Sha256::new()
+        .chain_update(block.map(|byte| byte ^ 0x5c))
+        .chain_update(inner)
+        .finalize()
+        .into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_end_and_cannot_be_made_up() {
+        let key = LinkKey::new([7; 32]);
+        let link = key.link("ab", 100);
+        let signature = link.path.rsplit_once('=').unwrap().1.to_owned();
+        assert!(link.path.starts_with("/pieces/archives/ab?expires=100&"));
+        assert!(key.allows("ab", 100, &signature, 99));
+        assert!(!key.allows("ab", 100, &signature, 100), "it has ended");
+        assert!(!key.allows("ab", 101, &signature, 99));
+        assert!(!key.allows("ac", 100, &signature, 99));
+        assert!(!key.allows("ab", 100, "", 99));
+        assert!(!LinkKey::new([8; 32]).allows("ab", 100, &signature, 99));
+    }
+
+    #[test]
+    fn codes_are_those_of_the_standard() {
+        // Python: hmac.new(bytes([11]) * 20 + bytes(12), b"Hi There", "sha256"), the first case of
+        // RFC 4231 with its key filled up by zeros, which changes nothing.
+        let mut key = [0; 32];
+        key[..20].fill(11);
+        let code = hex(&hmac(&key, b"Hi There"));
+        assert_eq!(
+            code,
+            "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7"
+        );
+    }
+}

@@ -1,0 +1,211 @@
+//! Pieces of an app that is somewhere else: archives by signed links, kept on disk by their content.
+
+use std::{
+    collections::HashMap,
+    io::{Read, Write},
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use sha2::{Digest, Sha256};
+
+use super::{
+    Link, Piece, Pieces,
+    folder::MAX_READY,
+    manifest::{MAX_ARCHIVE_BYTES, hex},
+};
+
+/// Bound of one transfer.
+const TIMEOUT: Duration = Duration::from_secs(30);
+/// Archives kept on disk.
+const MAX_KEPT: usize = 1_000;
+
+type Links = dyn Fn(&str, &str) -> Result<Link, String> + Send + Sync;
+
+/// Pieces that an app gives links to.
+pub struct LinkedPieces {
+    app: String,
+    links: Box<Links>,
+    folder: PathBuf,
+    agent: ureq::Agent,
+    ready: Mutex<HashMap<String, Arc<Piece>>>,
+}
+
+impl LinkedPieces {
+    /// Pieces of the app at `app`, such as `http://app:3000`, which `links` asks for links; archives are
+    /// kept in `folder`.
+    ///
+    /// # Errors
+    /// Where the folder cannot be made.
+    pub fn new(
+        app: &str,
+        folder: PathBuf,
+        links: impl Fn(&str, &str) -> Result<Link, String> + Send + Sync + 'static,
+    ) -> std::io::Result<Self> {
+        std::fs::create_dir_all(&folder)?;
+        let agent = ureq::Agent::config_builder()
+            .timeout_global(Some(TIMEOUT))
+            .max_redirects(0)
+            .build();
+        Ok(Self {
+            app: app.trim_end_matches('/').to_owned(),
+            links: Box::new(links),
+            folder,
+            agent: agent.into(),
+            ready: Mutex::default(),
+        })
+    }
+
+    fn fetch(&self, link: &Link) -> Result<Vec<u8>, String> {
+        let mut answer = self
+            .agent
+            .get(format!("{}{}", self.app, link.path))
+            .call()
+            .map_err(|error| format!("the archive is not given: {error}"))?;
+        let mut bytes = Vec::new();
+        let limit = MAX_ARCHIVE_BYTES as u64 + 1;
+        let body = answer.body_mut().as_reader();
+        body.take(limit)
+            .read_to_end(&mut bytes)
+            .map_err(|error| format!("the archive does not arrive: {error}"))?;
+        Ok(bytes)
+    }
+
+    fn archive(&self, link: &Link) -> Result<Vec<u8>, String> {
+        let is_digest =
+            link.digest.len() == 64 && link.digest.bytes().all(|byte| byte.is_ascii_hexdigit());
+        if !is_digest {
+            return Err("the app gave no digest of the archive".to_owned());
+        }
+        let place = self.folder.join(&link.digest);
+        // What is on disk may have been changed by others.
+        if let Ok(bytes) = std::fs::read(&place)
+            && digest(&bytes) == link.digest
+        {
+            return Ok(bytes);
+        }
+        let bytes = self.fetch(link)?;
+        if digest(&bytes) != link.digest {
+            return Err("the archive is not the one that was announced".to_owned());
+        }
+        // Without a copy the next run fetches it again.
+        let _ = keep(&self.folder, &place, &bytes);
+        Ok(bytes)
+    }
+}
+
+impl Pieces for LinkedPieces {
+    fn load(&self, name: &str, version: &str) -> Result<Arc<Piece>, String> {
+        let link = (self.links)(name, version)?;
+        let ready = || self.ready.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(piece) = ready().get(&link.digest) {
+            return Ok(Arc::clone(piece));
+        }
+        let piece = Piece::read(&self.archive(&link)?)
+            .map_err(|error| format!("`{name}@{version}`: {error}"))?;
+        let piece = Arc::new(piece);
+        let mut ready = ready();
+        if ready.len() >= MAX_READY {
+            ready.clear();
+        }
+        ready.insert(link.digest, Arc::clone(&piece));
+        Ok(piece)
+    }
+}
+
+fn digest(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes))
+}
+
+/// Whole or not at all: others read the same folder.
+fn keep(folder: &Path, place: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    if std::fs::read_dir(folder)?.count() >= MAX_KEPT {
+        for entry in std::fs::read_dir(folder)?.filter_map(Result::ok) {
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    file.write_all(bytes)?;
+    file.persist(place).map_err(|error| error.error)?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use super::*;
+    use crate::flow::pieces::manifest::tests::greeter;
+
+    /// An app that gives `archive` so many times.
+    fn app(archive: Vec<u8>, times: usize) -> String {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        std::thread::spawn(move || {
+            for stream in listener.incoming().take(times) {
+                let mut stream = stream.unwrap();
+                let mut request = [0; 2048];
+                let _ = stream.read(&mut request);
+                let head = format!(
+                    "HTTP/1.1 200 OK\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
+                    archive.len()
+                );
+                let _ = stream.write_all(head.as_bytes());
+                let _ = stream.write_all(&archive);
+            }
+        });
+        format!("http://{address}")
+    }
+
+    fn link(archive: &[u8]) -> Link {
+        Link {
+            path: "/pieces/archives/x".to_owned(),
+            digest: digest(archive),
+        }
+    }
+
+    #[test]
+    fn archives_are_fetched_once_and_looked_at_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let archive = greeter();
+        let address = app(archive.clone(), 2);
+        let known = link(&archive);
+        let pieces = || {
+            let known = known.clone();
+            let links = move |_: &str, _: &str| Ok(known.clone());
+            LinkedPieces::new(&address, folder.path().to_owned(), links).unwrap()
+        };
+        let first = pieces();
+        assert_eq!(
+            first.load("greeter", "1.0.0").unwrap().digest(),
+            known.digest
+        );
+        first.load("greeter", "1.0.0").unwrap();
+        // Another process finds the file; the app would give one more archive only.
+        pieces().load("greeter", "1.0.0").unwrap();
+        std::fs::write(folder.path().join(&known.digest), b"changed").unwrap();
+        pieces().load("greeter", "1.0.0").unwrap();
+        assert!(pieces().load("greeter", "1.0.0").is_ok(), "mended");
+    }
+
+    #[test]
+    fn another_archive_than_announced_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let address = app(b"something else".to_vec(), 1);
+        let known = link(&greeter());
+        let links = move |_: &str, _: &str| Ok(known.clone());
+        let pieces = LinkedPieces::new(&address, folder.path().to_owned(), links).unwrap();
+        let refused = pieces.load("greeter", "1.0.0").unwrap_err();
+        assert!(refused.contains("announced"), "{refused}");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+        let bad = |_: &str, _: &str| {
+            Ok(Link {
+                path: "/x".to_owned(),
+                digest: "../../etc/passwd".to_owned(),
+            })
+        };
+        let pieces = LinkedPieces::new(&address, folder.path().to_owned(), bad).unwrap();
+        assert!(pieces.load("greeter", "1.0.0").is_err());
+    }
+}

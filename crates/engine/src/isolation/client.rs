@@ -1,0 +1,242 @@
+//! The owner's side: a jail whose cells render.
+
+use std::{
+    path::PathBuf,
+    time::{Duration, Instant},
+};
+
+use platen_document::Host;
+use platen_jail::{Cell, Ending, Jail, Level, Limits, Options};
+
+use super::{
+    IsolationError,
+    wire::{self, Failure, Head, encode_job},
+    worker::kind,
+};
+use crate::{
+    Error, FontSettings, Format, RenderOptions, Rendered, Stage,
+    host::{FolderHost, MAX_ASSET_BYTES},
+};
+
+/// How renderings are shut in.
+#[derive(Clone, Debug)]
+pub struct IsolationSettings {
+    /// Fonts of the zygote, the same as the engine's.
+    pub fonts: FontSettings,
+    /// Memory of one rendering.
+    pub memory_bytes: u64,
+    /// Processor time of one rendering.
+    pub cpu_ms: u32,
+    /// Time of one rendering.
+    pub wall_ms: u64,
+    /// Documents of one rendering.
+    pub output_bytes: u64,
+    /// Template, data and attachments of one rendering.
+    pub input_bytes: u32,
+    /// Sandboxes forked ahead of need.
+    pub spares: usize,
+    /// The sandbox level below which nothing is rendered.
+    pub least: Level,
+    /// The best level that is attempted.
+    pub most: Level,
+    /// The program that is started again as a zygote; this one where absent.
+    pub program: Option<PathBuf>,
+}
+
+impl Default for IsolationSettings {
+    fn default() -> Self {
+        Self {
+            fonts: FontSettings::default(),
+            memory_bytes: 1 << 30,
+            cpu_ms: 60_000,
+            wall_ms: 65_000,
+            output_bytes: 512 << 20,
+            input_bytes: 64 << 20,
+            spares: 3,
+            least: Level::NoNamespaces,
+            most: Level::Full,
+            program: None,
+        }
+    }
+}
+
+/// Renders in sandboxes, many at once.
+#[derive(Debug)]
+pub struct Isolation {
+    jail: Jail,
+    settings: IsolationSettings,
+}
+
+impl Isolation {
+    /// Starts the zygote with its fonts.
+    ///
+    /// # Errors
+    /// Where it does not start, or the host does not allow the level that is demanded.
+    pub fn start(settings: IsolationSettings) -> Result<Self, platen_jail::Error> {
+        let jail = Jail::start(Options {
+            program: settings.program.clone(),
+            limits: Limits {
+                cpu_ms: settings.cpu_ms,
+                memory_bytes: settings.memory_bytes,
+                // The bound is on the job, and an asset must fit, too.
+                message_bytes: settings.input_bytes.max(MAX_ASSET_BYTES as u32 + 1),
+                output_bytes: settings.output_bytes,
+            },
+            // The writer of workbooks has one for every sheet.
+            threads: true,
+            spares: settings.spares,
+            least: settings.least,
+            most: settings.most,
+            ..Options::new(&kind(&settings.fonts))
+        })?;
+        Ok(Self { jail, settings })
+    }
+
+    /// How well renderings are shut in.
+    #[must_use]
+    pub fn level(&self) -> Level {
+        self.jail.level()
+    }
+
+    /// The jail.
+    #[must_use]
+    pub fn jail(&self) -> &Jail {
+        &self.jail
+    }
+
+    /// Renders the template in `source` with the JSON in `data`, in the order of `formats`. Blocks the
+    /// thread that calls it.
+    ///
+    /// # Errors
+    /// As without a sandbox; [`Error::Data`] where `data` is no JSON, and [`Error::Isolation`] where a
+    /// bound is reached or the sandbox fails.
+    pub fn render(
+        &self,
+        source: &[u8],
+        data: &[u8],
+        formats: &[Format],
+        options: &RenderOptions,
+    ) -> Result<Vec<Rendered>, Error> {
+        let start = Instant::now();
+        let wall = Duration::from_millis(self.settings.wall_ms);
+        let deadline = start + wall;
+        let host = FolderHost {
+            folder: options.assets.clone(),
+            now_unix_seconds: options.now_unix_seconds,
+        };
+        let job = encode_job(source, data, formats, options, host.now_unix_seconds());
+        if job.len() as u64 > u64::from(self.settings.input_bytes) {
+            return Err(IsolationError::Input {
+                limit_bytes: u64::from(self.settings.input_bytes),
+            }
+            .into());
+        }
+        let mut cell = self.jail.cell(wall).map_err(IsolationError::from)?;
+        if let Some(stop) = &options.stop {
+            cell.stop_when(std::sync::Arc::clone(stop));
+        }
+        if cell.start(&job, &self.jail.limits(), deadline).is_err() {
+            let ending = cell.end();
+            return Err(self.named(ending));
+        }
+        drop(job);
+        let mut documents = receive(&mut cell, &host, deadline, |ending| self.named(ending))?;
+        for document in &mut documents {
+            let inside: Duration = document.stages.iter().map(|stage| stage.duration).sum();
+            // Waiting for the sandbox, the template, and both ways.
+            document.stages.insert(
+                0,
+                Stage {
+                    name: "sandbox",
+                    duration: start.elapsed().saturating_sub(inside),
+                },
+            );
+        }
+        Ok(documents)
+    }
+
+    fn named(&self, ending: Ending) -> Error {
+        let settings = &self.settings;
+        let error = match ending {
+            Ending::Stopped => return Error::Stopped,
+            Ending::CpuTime => IsolationError::CpuTime {
+                limit_ms: settings.cpu_ms,
+            },
+            Ending::Deadline => IsolationError::Deadline {
+                limit_ms: settings.wall_ms,
+            },
+            Ending::Output => IsolationError::Output {
+                limit_bytes: settings.output_bytes,
+            },
+            Ending::Memory | Ending::Killed => IsolationError::Memory {
+                limit_bytes: settings.memory_bytes,
+            },
+            other => IsolationError::Crashed(other),
+        };
+        error.into()
+    }
+}
+
+/// The documents that `cell` sends; its questions are answered on the way.
+fn receive(
+    cell: &mut Cell,
+    host: &FolderHost,
+    deadline: Instant,
+    named: impl Fn(Ending) -> Error,
+) -> Result<Vec<Rendered>, Error> {
+    let mut documents: Vec<Rendered> = Vec::new();
+    let mut expected = 0;
+    loop {
+        let message = cell.receive(deadline).map_err(&named)?;
+        let Some((letter, content)) = message.split_first() else {
+            return Err(odd(cell));
+        };
+        match *letter {
+            wire::ASSET => {
+                let asset = std::str::from_utf8(content)
+                    .ok()
+                    .and_then(|name| host.asset(name));
+                let mut answer = Vec::with_capacity(1 + asset.as_ref().map_or(0, |it| it.len()));
+                answer.push(if asset.is_some() { wire::FOUND } else { 0 });
+                answer.extend_from_slice(asset.as_deref().unwrap_or_default());
+                if cell.send(&answer, deadline).is_err() {
+                    let ending = cell.end();
+                    return Err(named(ending));
+                }
+            }
+            wire::HEAD => {
+                let head: Option<Head> = serde_json::from_slice(content).ok();
+                let Some((size_bytes, document)) =
+                    head.and_then(|head| Some((head.size_bytes, head.into_rendered()?)))
+                else {
+                    return Err(odd(cell));
+                };
+                expected = size_bytes;
+                documents.push(document);
+            }
+            wire::PIECE => match documents.last_mut() {
+                Some(document) if document.bytes.len() + content.len() <= expected => {
+                    if document.bytes.is_empty() {
+                        document.bytes.reserve_exact(expected);
+                    }
+                    document.bytes.extend_from_slice(content);
+                }
+                _ => return Err(odd(cell)),
+            },
+            wire::END => return Ok(documents),
+            wire::FAILURE => {
+                return Err(match serde_json::from_slice::<Failure>(content) {
+                    Ok(failure) => failure.into(),
+                    Err(_) => odd(cell),
+                });
+            }
+            _ => return Err(odd(cell)),
+        }
+    }
+}
+
+/// A cell that says what no cell of ours says is not trusted any further.
+fn odd(cell: &mut Cell) -> Error {
+    cell.kill();
+    Error::Bug("a sandbox of a rendering sent what makes no sense".to_owned())
+}

@@ -1,0 +1,338 @@
+//! What goes over the channel of a rendering. A job is the length of its head in four bytes,
+//! little-endian, the head as JSON, then source, data and attachments. A message of the cell is a
+//! letter and its content.
+
+use std::{sync::Arc, time::Duration};
+
+use platen_document::{
+    Diagnostic,
+    template::{Orientation, PaperSize},
+};
+use platen_formats::pdf::{Attachment, Error as PdfError, Relationship, Standard};
+use serde::{Deserialize, Serialize};
+
+use crate::{Error, Format, RenderOptions, Rendered, Stage};
+
+/// The cell wants an asset: its name follows.
+pub(super) const ASSET: u8 = b'a';
+/// A document begins: its [`Head`] follows.
+pub(super) const HEAD: u8 = b'd';
+/// A piece of the document.
+pub(super) const PIECE: u8 = b'p';
+/// All documents were sent.
+pub(super) const END: u8 = b'z';
+/// There is no document: a [`Failure`] follows.
+pub(super) const FAILURE: u8 = b'f';
+
+/// Before the bytes of an asset that there is.
+pub(super) const FOUND: u8 = 1;
+
+/// Bytes of a document sent at a time.
+pub(super) const PIECE_BYTES: usize = 256 << 10;
+
+/// Names of stages, which are constants on both sides.
+const STAGES: [&str; 3] = ["bind", "layout", "write"];
+
+const RELATIONSHIPS: [Relationship; 5] = [
+    Relationship::Data,
+    Relationship::Source,
+    Relationship::Alternative,
+    Relationship::Supplement,
+    Relationship::Unspecified,
+];
+
+const STANDARDS: [(Standard, &str); 3] = [
+    (Standard::Pdf17, "PDF 1.7"),
+    (Standard::PdfA2b, "PDF/A-2b"),
+    (Standard::PdfA3b, "PDF/A-3b"),
+];
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct JobHead {
+    source_bytes: usize,
+    data_bytes: usize,
+    formats: Vec<String>,
+    locale: Option<String>,
+    time_zone: Option<String>,
+    paper_size: Option<PaperSize>,
+    orientation: Option<Orientation>,
+    standard: u8,
+    untagged: bool,
+    page: Option<u32>,
+    dots_per_inch: Option<f32>,
+    table: Option<String>,
+    now_unix_seconds: Option<i64>,
+    attachments: Vec<AttachmentHead>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct AttachmentHead {
+    name: String,
+    media_type: String,
+    description: Option<String>,
+    relationship: u8,
+    size_bytes: usize,
+}
+
+/// A job as the cell reads it.
+pub(super) struct Job<'a> {
+    pub source: &'a [u8],
+    pub data: &'a [u8],
+    pub formats: Vec<Format>,
+    pub options: RenderOptions,
+}
+
+/// A job as bytes.
+pub(super) fn encode_job(
+    source: &[u8],
+    data: &[u8],
+    formats: &[Format],
+    options: &RenderOptions,
+    now_unix_seconds: i64,
+) -> Vec<u8> {
+    let attachments = &options.attachments;
+    let standard = STANDARDS
+        .iter()
+        .position(|(one, _)| *one == options.standard);
+    let head = JobHead {
+        source_bytes: source.len(),
+        data_bytes: data.len(),
+        formats: formats
+            .iter()
+            .map(|format| format.name().to_owned())
+            .collect(),
+        locale: options.locale.clone(),
+        time_zone: options.time_zone.clone(),
+        paper_size: options.paper_size.clone(),
+        orientation: options.orientation,
+        standard: standard.unwrap_or_default() as u8,
+        untagged: options.untagged,
+        page: options.page,
+        dots_per_inch: options.dots_per_inch,
+        table: options.table.clone(),
+        now_unix_seconds: Some(now_unix_seconds),
+        attachments: attachments.iter().map(attachment_head).collect(),
+    };
+    let head = serde_json::to_vec(&head).unwrap_or_default();
+    let attached: usize = attachments.iter().map(|one| one.bytes.len()).sum();
+    let mut job = Vec::with_capacity(4 + head.len() + source.len() + data.len() + attached);
+    job.extend_from_slice(&(head.len() as u32).to_le_bytes());
+    job.extend_from_slice(&head);
+    job.extend_from_slice(source);
+    job.extend_from_slice(data);
+    for attachment in attachments {
+        job.extend_from_slice(&attachment.bytes);
+    }
+    job
+}
+
+fn attachment_head(attachment: &Attachment) -> AttachmentHead {
+    let place = RELATIONSHIPS
+        .iter()
+        .position(|one| *one == attachment.relationship);
+    AttachmentHead {
+        name: attachment.name.clone(),
+        media_type: attachment.media_type.clone(),
+        description: attachment.description.clone(),
+        relationship: place.unwrap_or(RELATIONSHIPS.len() - 1) as u8,
+        size_bytes: attachment.bytes.len(),
+    }
+}
+
+/// The job in `message`; `None` where it is none.
+pub(super) fn decode_job(message: &[u8]) -> Option<Job<'_>> {
+    let (length, rest) = message.split_first_chunk::<4>()?;
+    let (head, mut rest) = rest.split_at_checked(u32::from_le_bytes(*length) as usize)?;
+    let head: JobHead = serde_json::from_slice(head).ok()?;
+    let mut take = |size: usize| -> Option<&[u8]> {
+        let (taken, left) = rest.split_at_checked(size)?;
+        rest = left;
+        Some(taken)
+    };
+    let source = take(head.source_bytes)?;
+    let data = take(head.data_bytes)?;
+    let mut attachments = Vec::with_capacity(head.attachments.len());
+    for attachment in head.attachments {
+        attachments.push(Attachment {
+            name: attachment.name,
+            media_type: attachment.media_type,
+            description: attachment.description,
+            relationship: *RELATIONSHIPS.get(usize::from(attachment.relationship))?,
+            bytes: Arc::new(take(attachment.size_bytes)?.to_vec()),
+        });
+    }
+    let formats = head.formats.iter().map(|name| name.parse().ok());
+    Some(Job {
+        source,
+        data,
+        formats: formats.collect::<Option<_>>()?,
+        options: RenderOptions {
+            locale: head.locale,
+            time_zone: head.time_zone,
+            paper_size: head.paper_size,
+            orientation: head.orientation,
+            standard: STANDARDS.get(usize::from(head.standard))?.0,
+            untagged: head.untagged,
+            attachments,
+            page: head.page,
+            dots_per_inch: head.dots_per_inch,
+            table: head.table,
+            now_unix_seconds: head.now_unix_seconds,
+            assets: None,
+            stop: None,
+        },
+    })
+}
+
+/// What is known of a document before its bytes.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Head {
+    format: String,
+    pages: Option<u32>,
+    warnings: Vec<Diagnostic>,
+    /// Place in [`STAGES`] and nanoseconds.
+    stages: Vec<(usize, u64)>,
+    pub size_bytes: usize,
+}
+
+impl Head {
+    pub fn of(rendered: &Rendered) -> Self {
+        let stage = |stage: &Stage| {
+            let place = STAGES.iter().position(|name| *name == stage.name)?;
+            Some((place, stage.duration.as_nanos() as u64))
+        };
+        Self {
+            format: rendered.format.name().to_owned(),
+            pages: rendered.pages,
+            warnings: rendered.warnings.clone(),
+            stages: rendered.stages.iter().filter_map(stage).collect(),
+            size_bytes: rendered.bytes.len(),
+        }
+    }
+
+    /// The document without its bytes.
+    pub fn into_rendered(self) -> Option<Rendered> {
+        let stage = |(place, nanoseconds): (usize, u64)| {
+            Some(Stage {
+                name: STAGES.get(place)?,
+                duration: Duration::from_nanos(nanoseconds),
+            })
+        };
+        Some(Rendered {
+            bytes: Vec::new(),
+            format: self.format.parse().ok()?,
+            pages: self.pages,
+            warnings: self.warnings,
+            stages: self.stages.into_iter().filter_map(stage).collect(),
+        })
+    }
+}
+
+/// Why there is no document.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) enum Failure {
+    Mistakes(Vec<Diagnostic>),
+    Data(String),
+    NoSuchPage { page: u32, pages: u32 },
+    PictureTooLarge,
+    Standard { name: String, reasons: String },
+    Image(String),
+    Bug(String),
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Mistakes(mistakes) => Self::Mistakes(mistakes),
+            Error::Data(reason) => Self::Data(reason),
+            Error::NoSuchPage { page, pages } => Self::NoSuchPage { page, pages },
+            Error::PictureTooLarge => Self::PictureTooLarge,
+            Error::Pdf(PdfError::Standard { standard, reasons }) => Self::Standard {
+                name: standard.to_owned(),
+                reasons,
+            },
+            Error::Pdf(PdfError::Image(reason)) => Self::Image(reason),
+            Error::Bug(reason) => Self::Bug(reason),
+            other => Self::Bug(crate::error::chain(&other)),
+        }
+    }
+}
+
+impl From<Failure> for Error {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::Mistakes(mistakes) => Self::Mistakes(mistakes),
+            Failure::Data(reason) => Self::Data(reason),
+            Failure::NoSuchPage { page, pages } => Self::NoSuchPage { page, pages },
+            Failure::PictureTooLarge => Self::PictureTooLarge,
+            Failure::Standard { name, reasons } => {
+                let known = STANDARDS.iter().find(|(_, known)| *known == name);
+                let standard = known.map_or("the standard", |(_, known)| known);
+                Self::Pdf(PdfError::Standard { standard, reasons })
+            }
+            Failure::Image(reason) => Self::Pdf(PdfError::Image(reason)),
+            Failure::Bug(reason) => Self::Bug(reason),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn jobs_come_back() {
+        let options = RenderOptions {
+            locale: Some("de-DE".to_owned()),
+            standard: Standard::PdfA3b,
+            attachments: vec![Attachment {
+                name: "a.xml".to_owned(),
+                media_type: "application/xml".to_owned(),
+                description: None,
+                relationship: Relationship::Source,
+                bytes: Arc::new(b"<a/>".to_vec()),
+            }],
+            page: Some(2),
+            dots_per_inch: Some(72.0),
+            ..RenderOptions::default()
+        };
+        let formats = [Format::Pdf, Format::Csv];
+        let bytes = encode_job(b"{\"a\":1}", b"[]", &formats, &options, 7);
+        let job = decode_job(&bytes).unwrap();
+        assert_eq!((job.source, job.data), (&b"{\"a\":1}"[..], &b"[]"[..]));
+        assert_eq!(job.formats, formats);
+        assert_eq!(job.options.locale.as_deref(), Some("de-DE"));
+        assert_eq!(job.options.standard, Standard::PdfA3b);
+        assert_eq!(job.options.now_unix_seconds, Some(7));
+        let attachment = &job.options.attachments[0];
+        assert_eq!(attachment.relationship, Relationship::Source);
+        assert_eq!(**attachment.bytes, *b"<a/>");
+        assert!(decode_job(&bytes[..bytes.len() - 1]).is_none());
+        assert!(decode_job(b"\xff\xff\xff\xff").is_none());
+    }
+
+    #[test]
+    fn failures_keep_their_kind() {
+        let back = |error: Error| Error::from(Failure::from(error));
+        let standard = PdfError::Standard {
+            standard: "PDF/A-2b",
+            reasons: "no title".to_owned(),
+        };
+        let text = "the document cannot be written as PDF/A-2b: no title";
+        assert_eq!(back(Error::Pdf(standard)).to_string(), text);
+        let mistakes = vec![Diagnostic::error("a", "/b", "c")];
+        match back(Error::Mistakes(mistakes.clone())) {
+            Error::Mistakes(same) => assert_eq!(same, mistakes),
+            other => panic!("{other:?}"),
+        }
+        let page = Error::NoSuchPage { page: 3, pages: 1 };
+        assert!(matches!(
+            back(page),
+            Error::NoSuchPage { page: 3, pages: 1 }
+        ));
+        assert!(matches!(
+            back(Error::PictureTooLarge),
+            Error::PictureTooLarge
+        ));
+    }
+}

@@ -1,0 +1,156 @@
+//! Inside the zygote and its cells.
+
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    path::PathBuf,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use platen_document::Host;
+use platen_jail::{Channel, Worker};
+use serde::{Deserialize, Serialize};
+
+use super::wire::{self, Failure, Head, decode_job};
+use crate::{Engine, Error, FontSettings, Format, RenderOptions, Rendered};
+
+/// What the kind of worker begins with; the fonts follow as JSON.
+const KIND: &str = "render:";
+
+/// Touches what most renderings touch, so that cells find it done: faces, plans of shaping, words of
+/// numbers, data of locales.
+const WARM_TEMPLATE: &str = include_str!("warm.json");
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Fonts {
+    folders: Vec<PathBuf>,
+    system: bool,
+}
+
+/// The kind of worker that has the fonts of `settings`.
+pub(super) fn kind(settings: &FontSettings) -> String {
+    let fonts = Fonts {
+        folders: settings.folders.clone(),
+        system: settings.system,
+    };
+    format!(
+        "{KIND}{}",
+        serde_json::to_string(&fonts).unwrap_or_default()
+    )
+}
+
+/// Renders one document in a cell.
+pub struct RenderWorker {
+    fonts: FontSettings,
+    engine: Option<Engine>,
+}
+
+impl RenderWorker {
+    /// The worker of a kind that [`super::Isolation`] asked for; `None` for other kinds.
+    #[must_use]
+    pub fn of_kind(kind: &str) -> Option<Self> {
+        let fonts: Fonts = serde_json::from_str(kind.strip_prefix(KIND)?).ok()?;
+        Some(Self {
+            fonts: FontSettings {
+                folders: fonts.folders,
+                system: fonts.system,
+            },
+            engine: None,
+        })
+    }
+}
+
+impl Worker for RenderWorker {
+    fn prepare(&mut self) {
+        let engine = Engine::resident(&self.fonts);
+        warm(&engine);
+        self.engine = Some(engine);
+    }
+
+    fn run(&mut self, job: Vec<u8>, channel: Channel) {
+        // What a bug says about itself goes to the owner, not to a stream that leads nowhere.
+        std::panic::set_hook(Box::new(|_| {}));
+        let channel = Mutex::new(channel);
+        let work = || match (&self.engine, decode_job(&job)) {
+            (Some(engine), Some(job)) => render(engine, &job, &channel),
+            _ => Err(Error::Bug("the sandbox could not read its job".to_owned())),
+        };
+        let result = catch_unwind(AssertUnwindSafe(work))
+            .unwrap_or_else(|_| Err(Error::Bug("the rendering panicked".to_owned())));
+        let mut channel = channel.into_inner().unwrap_or_else(PoisonError::into_inner);
+        // Where the owner is gone, there is nobody to tell.
+        let _ = match result {
+            Ok(documents) => send(&mut channel, &documents),
+            Err(error) => {
+                let failure = serde_json::to_vec(&Failure::from(error)).unwrap_or_default();
+                message(&mut channel, wire::FAILURE, &failure)
+            }
+        };
+        // Nothing is taken apart: the process ends here.
+        std::mem::forget(self.engine.take());
+    }
+}
+
+fn warm(engine: &Engine) {
+    let Ok(template) = engine.compile(WARM_TEMPLATE.as_bytes()) else {
+        return;
+    };
+    let options = RenderOptions {
+        now_unix_seconds: Some(0),
+        ..RenderOptions::default()
+    };
+    let host = Assets(None, 0);
+    let row = serde_json::json!({"date": "2026-01-31", "quantity": 2, "amount": 1234.5});
+    let data = serde_json::json!({"amount": 1, "rows": [row]});
+    // The writer of workbooks makes threads, and whoever closes itself in must have one.
+    let formats = Format::ALL.into_iter();
+    let formats: Vec<Format> = formats.filter(|format| *format != Format::Xlsx).collect();
+    // Where that fails, cells are slower, and say what is wrong themselves.
+    let _ = engine.render_within(&template, data, &formats, &options, &host);
+}
+
+fn render(
+    engine: &Engine,
+    job: &wire::Job<'_>,
+    channel: &Mutex<Channel>,
+) -> Result<Vec<Rendered>, Error> {
+    let template = engine.compile(job.source)?;
+    let data = serde_json::from_slice(job.data).map_err(|error| Error::Data(error.to_string()))?;
+    let now = job.options.now_unix_seconds.unwrap_or_default();
+    let host = Assets(Some(channel), now);
+    engine.render_within(&template, data, &job.formats, &job.options, &host)
+}
+
+fn send(channel: &mut Channel, documents: &[Rendered]) -> std::io::Result<()> {
+    for document in documents {
+        let head = serde_json::to_vec(&Head::of(document)).unwrap_or_default();
+        message(channel, wire::HEAD, &head)?;
+        for piece in document.bytes.chunks(wire::PIECE_BYTES) {
+            message(channel, wire::PIECE, piece)?;
+        }
+    }
+    message(channel, wire::END, &[])
+}
+
+fn message(channel: &mut Channel, letter: u8, content: &[u8]) -> std::io::Result<()> {
+    let mut bytes = Vec::with_capacity(1 + content.len());
+    bytes.push(letter);
+    bytes.extend_from_slice(content);
+    channel.send(&bytes)
+}
+
+/// The owner's assets, asked for over the channel, and the owner's clock.
+struct Assets<'a>(Option<&'a Mutex<Channel>>, i64);
+
+impl Host for Assets<'_> {
+    fn asset(&self, name: &str) -> Option<Arc<[u8]>> {
+        let mut channel = self.0?.lock().unwrap_or_else(PoisonError::into_inner);
+        message(&mut channel, wire::ASSET, name.as_bytes()).ok()?;
+        let answer = channel.receive().ok()??;
+        let (found, bytes) = answer.split_first()?;
+        (*found == wire::FOUND).then(|| Arc::from(bytes))
+    }
+
+    fn now_unix_seconds(&self) -> i64 {
+        self.1
+    }
+}

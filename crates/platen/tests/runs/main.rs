@@ -1,0 +1,8 @@
+//! Flows behind `platen serve` and `platen worker`, as real processes: what was accepted ends once,
+//! whoever is killed.
+
+mod kills;
+mod ledger;
+mod process;
+mod service;
+mod workers;

@@ -1,0 +1,226 @@
+//! The service and its workers as processes.
+
+use std::{
+    io::{BufRead, BufReader},
+    path::Path,
+    process::{Child, Command, Stdio},
+    time::{Duration, Instant},
+};
+
+use serde_json::{Value as Json, json};
+
+pub const TOKEN: &str = "worker-token-of-tests";
+/// Nothing here takes so long on any machine.
+pub const LONG: Duration = Duration::from_secs(60);
+
+/// A process that is killed at the end of its test.
+pub struct Process(pub Child);
+
+impl Process {
+    pub fn signal(&self, name: &str) {
+        let status = Command::new("kill")
+            .args([format!("-{name}"), self.0.id().to_string()])
+            .status();
+        assert!(status.unwrap().success());
+    }
+
+    pub fn wait(&mut self) -> std::process::ExitStatus {
+        let until = Instant::now() + LONG;
+        loop {
+            if let Some(status) = self.0.try_wait().unwrap() {
+                return status;
+            }
+            assert!(Instant::now() < until, "the process does not end");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn platen() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_platen"));
+    command
+        .env_clear()
+        .env("PLATEN_SYSTEM_FONTS", "false")
+        .env("FLOW_ALLOWED_HOSTS", crate::ledger::host())
+        .env("FLOW_ALLOW_PRIVATE_ADDRESSES", "true");
+    command
+}
+
+/// A service that listens.
+pub struct Service {
+    pub process: Process,
+    pub url: String,
+    agent: ureq::Agent,
+}
+
+/// An answer.
+#[derive(Debug)]
+pub struct Answer {
+    pub status: u16,
+    pub headers: ureq::http::HeaderMap,
+    pub text: String,
+}
+
+impl Answer {
+    #[track_caller]
+    pub fn json(&self) -> Json {
+        serde_json::from_str(&self.text).unwrap_or_else(|_| panic!("no JSON: {self:?}"))
+    }
+}
+
+impl Service {
+    pub fn start(folder: &Path, variables: &[(&str, &str)]) -> Self {
+        let mut child = platen()
+            .args(["serve", "--bind", "127.0.0.1:0", "--log-format", "json"])
+            .arg("--data-dir")
+            .arg(folder)
+            .env("WORKER_TOKEN", TOKEN)
+            .envs(variables.iter().copied())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        let address = lines.find_map(|line| {
+            let line: Json = serde_json::from_str(&line.ok()?).ok()?;
+            line["address"].as_str().map(str::to_owned)
+        });
+        std::thread::spawn(move || {
+            for line in lines.map_while(Result::ok) {
+                if std::env::var_os("SHOW_LOG").is_some() {
+                    eprintln!("{line}");
+                }
+            }
+        });
+        let agent = ureq::Agent::config_builder()
+            .http_status_as_error(false)
+            .timeout_global(Some(LONG))
+            .build()
+            .into();
+        let service = Self {
+            process: Process(child),
+            url: format!("http://{}", address.expect("the service listens")),
+            agent,
+        };
+        let until = Instant::now() + LONG;
+        while service
+            .try_get("/health/ready")
+            .is_none_or(|answer| answer.status != 200)
+        {
+            assert!(Instant::now() < until, "the service is not ready");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        service
+    }
+
+    /// A worker of this service.
+    pub fn worker(&self, slots: u32, variables: &[(&str, &str)]) -> Process {
+        let mut child = platen()
+            .args(["worker", "--app", &self.url, "--slots", &slots.to_string()])
+            .env("WORKER_TOKEN", TOKEN)
+            .envs(variables.iter().copied())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        let connected = lines.find_map(|line| line.ok().filter(|line| line.contains("connected")));
+        assert!(connected.is_some(), "the worker connects");
+        std::thread::spawn(move || lines.for_each(drop));
+        Process(child)
+    }
+
+    fn try_get(&self, path: &str) -> Option<Answer> {
+        let answer = self.agent.get(format!("{}{path}", self.url)).call();
+        answer.ok().and_then(read)
+    }
+
+    #[track_caller]
+    pub fn get(&self, path: &str) -> Answer {
+        self.try_get(path).expect("the service answers")
+    }
+
+    /// `None` where the service ends before it answers.
+    pub fn try_post(&self, path: &str, headers: &[(&str, &str)], body: &Json) -> Option<Answer> {
+        let mut request = self
+            .agent
+            .post(format!("{}{path}", self.url))
+            .header("content-type", "application/json");
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        request.send(&body.to_string()).ok().and_then(read)
+    }
+
+    #[track_caller]
+    pub fn post(&self, path: &str, body: &Json) -> Answer {
+        self.try_post(path, &[], body).expect("the service answers")
+    }
+
+    /// Stores and publishes a flow of these steps.
+    #[track_caller]
+    pub fn publish(&self, key: &str, steps: &Json) {
+        self.publish_whole(&json!({
+            "kind": "flow", "key": key, "name": key, "trigger": {"type": "webhook"}, "steps": steps,
+        }));
+    }
+
+    #[track_caller]
+    pub fn publish_whole(&self, flow: &Json) {
+        let created = self.post("/flows", flow);
+        assert_eq!(created.status, 201, "{created:?}");
+        let key = flow["key"].as_str().unwrap();
+        let published = self.post(&format!("/flows/{key}/publication"), &json!({}));
+        assert_eq!(published.status, 200, "{published:?}");
+    }
+
+    #[track_caller]
+    pub fn run(&self, id: &str) -> Json {
+        let answer = self.get(&format!("/runs/{id}"));
+        assert_eq!(answer.status, 200, "{id}: {answer:?}");
+        answer.json()
+    }
+
+    /// The run once it is in one of `states`.
+    #[track_caller]
+    pub fn until(&self, id: &str, states: &[&str]) -> Json {
+        let until = Instant::now() + LONG;
+        loop {
+            let run = self.run(id);
+            if states.contains(&run["state"].as_str().unwrap()) {
+                return run;
+            }
+            assert!(Instant::now() < until, "{run:#}");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+}
+
+/// What a run can end as.
+pub const ENDS: [&str; 5] = ["succeeded", "failed", "cancelled", "timed-out", "dead"];
+
+fn read(mut answer: ureq::http::Response<ureq::Body>) -> Option<Answer> {
+    Some(Answer {
+        status: answer.status().as_u16(),
+        headers: answer.headers().clone(),
+        text: answer.body_mut().read_to_string().ok()?,
+    })
+}
+
+/// Steps that add, tell the ledger, run code and answer.
+pub fn steps(ledger: &str) -> Json {
+    json!([
+        {"name": "sum", "type": "piece", "piece": "math", "action": "add",
+            "input": {"a": "{{ trigger.body.a }}", "b": 3}},
+        {"name": "tell", "type": "http", "method": "POST", "url": ledger,
+            "body": {"sum": "{{ steps.sum.output }}"}, "retry": {"attempts": 3, "backoffMs": 50}},
+        {"name": "next", "type": "code", "input": {"sum": "{{ steps.sum.output }}"},
+            "source": "export default async ({ sum }) => Number(sum) + 1;"},
+        {"name": "reply", "type": "respond", "body": {"result": "{{ steps.next.output }}"}},
+    ])
+}

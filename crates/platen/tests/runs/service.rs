@@ -1,0 +1,321 @@
+//! What flows can do behind the service, and what their callers are told.
+
+use std::{
+    io::{BufRead, BufReader, Write},
+    net::TcpStream,
+    time::Duration,
+};
+
+use serde_json::json;
+
+use crate::{
+    ledger::Ledger,
+    process::{ENDS, Service, steps},
+};
+
+#[test]
+fn drafts_are_tried_and_versions_published() {
+    let folder = tempfile::tempdir().unwrap();
+    let service = Service::start(folder.path(), &[]);
+    let flow = |text: &str| {
+        json!({"kind": "flow", "key": "f", "name": "F", "trigger": {"type": "webhook"},
+            "steps": [{"name": "reply", "type": "respond", "body": text}]})
+    };
+    assert_eq!(service.post("/flows", &flow("one")).status, 201);
+    let unpublished = service.post("/webhooks/f/sync", &json!({}));
+    assert_eq!(
+        (unpublished.status, &unpublished.json()["code"]),
+        (404, &json!("flow-not-published"))
+    );
+    let draft = service.post("/flows/f/runs?version=1", &json!({}));
+    let draft = draft.json()["run"].as_str().unwrap().to_owned();
+    assert_eq!(service.until(&draft, &ENDS)["answer"]["body"], "one");
+    assert_eq!(service.post("/flows/f/publication", &json!({})).status, 200);
+    assert_eq!(service.post("/webhooks/f/sync", &json!({})).text, "one");
+    let list = service.get("/flows").json();
+    assert_eq!(
+        (&list["flows"][0]["version"], &list["flows"][0]["published"]),
+        (&json!(1), &json!(1))
+    );
+    assert_eq!(service.post("/flows", &flow("two")).status, 409);
+    let mistaken = json!({"kind": "flow", "key": "g", "name": "G", "trigger": {"type": "webhook"},
+        "steps": [{"name": "a", "type": "code", "source": "export default ("},
+            {"name": "a", "type": "respond"}]});
+    let refused = service.post("/flows", &mistaken);
+    assert_eq!(refused.status, 422);
+    assert_eq!(
+        refused.json()["diagnostics"].as_array().unwrap().len(),
+        2,
+        "{refused:?}"
+    );
+}
+
+#[test]
+fn callers_are_always_told_something() {
+    let folder = tempfile::tempdir().unwrap();
+    let service = Service::start(folder.path(), &[("FLOW_TIMEOUT_MS", "700")]);
+    let code = |source: &str| json!([{"name": "work", "type": "code", "source": source}]);
+    service.publish("silent", &code("export default () => undefined;"));
+    service.publish(
+        "broken",
+        &code("export default () => { throw new TypeError('no'); };"),
+    );
+    service.publish("slow", &code("export default () => { const end = Date.now() + 2000; while (Date.now() < end) {} return 5; };"));
+    let silent = service.post("/webhooks/silent/sync", &json!({}));
+    assert_eq!((silent.status, &*silent.text), (200, "null"));
+    let broken = service.post("/webhooks/broken/sync", &json!({}));
+    assert_eq!(
+        (broken.status, &broken.json()["code"]),
+        (500, &json!("run-failed"))
+    );
+    let detail = broken.json()["detail"].as_str().unwrap().to_owned();
+    assert!(
+        detail.contains("work") && detail.contains("TypeError: no"),
+        "{detail}"
+    );
+    let late = service.post("/webhooks/slow/sync", &json!({}));
+    assert_eq!(
+        (late.status, &late.json()["code"]),
+        (504, &json!("flow-timeout"))
+    );
+    let address = late.headers["location"].to_str().unwrap();
+    assert_eq!(service.get(address).json()["flow"], "slow");
+    let prefer = [("prefer", "respond-async")];
+    let later = service
+        .try_post("/webhooks/slow/sync", &prefer, &json!({}))
+        .unwrap();
+    assert_eq!(later.status, 202);
+    let id = later.json()["run"].as_str().unwrap().to_owned();
+    let early = service.get(&format!("/runs/{id}/output"));
+    assert_eq!(
+        (early.status, &early.json()["code"]),
+        (409, &json!("run-not-ended"))
+    );
+    service.until(&id, &ENDS);
+    assert_eq!(service.get(&format!("/runs/{id}/output")).text, "5");
+    assert_eq!(service.get("/runs/none").status, 404);
+    let unknown = service.post("/webhooks/none/sync", &json!({}));
+    assert_eq!(unknown.status, 404);
+}
+
+#[test]
+fn the_way_of_a_run_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let ledger = Ledger::start();
+    let service = Service::start(folder.path(), &[]);
+    service.publish("f", &steps(&ledger.url));
+    let answer = service.post("/webhooks/f/sync", &json!({"a": 2}));
+    let timing = answer.headers["server-timing"].to_str().unwrap();
+    for phase in ["ingress", "queue", "provision", "run", "total"] {
+        assert!(timing.contains(phase), "{timing}");
+    }
+    let id = answer.headers["x-run-id"].to_str().unwrap();
+    let run = service.run(id);
+    let next = &run["steps"][2];
+    assert_eq!(next["path"], "next");
+    assert!(next["durationUs"].as_u64().unwrap() >= next["sandboxUs"].as_u64().unwrap());
+    assert!(run["times"]["ingressUs"].as_u64().unwrap() > 0, "{run:#}");
+    let events = service.get(&format!("/runs/{id}/events"));
+    assert_eq!(events.headers["content-type"], "text/event-stream");
+    assert!(
+        events.text.contains("event: step")
+            && events
+                .text
+                .ends_with("event: state\ndata: {\"state\":\"succeeded\"}\n\n"),
+        "{}",
+        events.text
+    );
+}
+
+#[test]
+fn events_come_while_a_run_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let service = Service::start(folder.path(), &[]);
+    service.publish("f", &json!([
+        {"name": "hold", "type": "wait", "callback": true},
+        {"name": "reply", "type": "respond", "body": {"said": "{{ steps.hold.output.word }}", "at": "{{ run.callback }}"}},
+    ]));
+    let id = service.post("/webhooks/f", &json!({})).json()["run"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    service.until(&id, &["waiting"]);
+    let mut stream = TcpStream::connect(service.url.strip_prefix("http://").unwrap()).unwrap();
+    write!(
+        stream,
+        "GET /runs/{id}/events HTTP/1.1\r\nhost: localhost\r\n\r\n"
+    )
+    .unwrap();
+    stream
+        .set_read_timeout(Some(Duration::from_secs(30)))
+        .unwrap();
+    let mut lines = BufReader::new(stream).lines().map(Result::unwrap);
+    assert!(lines.any(|line| line.contains("\"state\":\"waiting\"")));
+    let wrong = service.post(&format!("/runs/{id}/callback/wrong"), &json!({}));
+    assert_eq!(wrong.status, 404);
+    let token = token_of(folder.path(), &id);
+    let called = service.post(
+        &format!("/runs/{id}/callback/{token}"),
+        &json!({"word": "yes"}),
+    );
+    assert_eq!(called.status, 202, "{called:?}");
+    assert!(lines.any(|line| line.contains("\"state\":\"succeeded\"")));
+    let run = service.run(&id);
+    assert_eq!(run["answer"]["body"]["said"], "yes", "{run:#}");
+    assert_eq!(
+        run["answer"]["body"]["at"],
+        format!("/runs/{id}/callback/{token}")
+    );
+    let late = service.post(
+        &format!("/runs/{id}/callback/{token}?step=hold"),
+        &json!({}),
+    );
+    assert_eq!(
+        (late.status, &late.json()["code"]),
+        (409, &json!("run-ended"))
+    );
+}
+
+/// Only the flow itself knows its token; the test reads the database.
+fn token_of(folder: &std::path::Path, id: &str) -> String {
+    let output = std::process::Command::new("python3")
+        .args(["-c", "import sqlite3,sys\nprint(sqlite3.connect(sys.argv[1]).execute('select token from runs where id=?',(sys.argv[2],)).fetchone()[0])"])
+        .arg(folder.join("platen.db"))
+        .arg(id)
+        .output()
+        .unwrap();
+    String::from_utf8(output.stdout).unwrap().trim().to_owned()
+}
+
+#[test]
+fn long_waits_hold_no_slot_and_outlive_the_service() {
+    let folder = tempfile::tempdir().unwrap();
+    let service = Service::start(folder.path(), &[("FLOW_SLOTS", "1")]);
+    service.publish("f", &json!([
+        {"name": "early", "type": "piece", "piece": "math", "action": "add", "input": {"a": 1, "b": 1}},
+        {"name": "pause", "type": "wait", "delayMs": 3000},
+        {"name": "reply", "type": "respond", "body": "{{ steps.early.output }}"},
+    ]));
+    service.publish(
+        "g",
+        &json!([{"name": "reply", "type": "respond", "body": "here"}]),
+    );
+    let id = service.post("/webhooks/f", &json!({})).json()["run"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    service.until(&id, &["waiting"]);
+    assert_eq!(service.post("/webhooks/g/sync", &json!({})).text, "here");
+    drop(service);
+    let service = Service::start(folder.path(), &[]);
+    let run = service.until(&id, &ENDS);
+    assert_eq!(
+        (&run["state"], &run["answer"]["body"]),
+        (&json!("succeeded"), &json!(2)),
+        "{run:#}"
+    );
+    assert_eq!(run["deaths"], 0);
+}
+
+#[test]
+fn bounds_of_queues_and_flows_hold() {
+    let folder = tempfile::tempdir().unwrap();
+    let service = Service::start(
+        folder.path(),
+        &[("FLOW_SLOTS", "3"), ("FLOW_ASYNC_QUEUE", "2")],
+    );
+    let busy = json!([{"name": "work", "type": "code",
+        "source": "export default () => { const end = Date.now() + 600; while (Date.now() < end) {} return Date.now(); };"}]);
+    service.publish_whole(
+        &json!({"kind": "flow", "key": "one", "name": "One", "concurrency": 1,
+        "trigger": {"type": "webhook"}, "steps": busy}),
+    );
+    let ids: Vec<String> = (0..3)
+        .map(|_| {
+            service.post("/webhooks/one", &json!({})).json()["run"]
+                .as_str()
+                .unwrap()
+                .to_owned()
+        })
+        .collect();
+    let mut ends: Vec<u64> = ids
+        .iter()
+        .map(|id| service.until(id, &ENDS)["output"].as_u64().unwrap())
+        .collect();
+    ends.sort_unstable();
+    assert!(
+        ends.windows(2).all(|pair| pair[1] - pair[0] >= 550),
+        "one at a time: {ends:?}"
+    );
+    service.publish("many", &busy);
+    let answers: Vec<u16> = (0..12)
+        .map(|_| service.post("/webhooks/many", &json!({})).status)
+        .collect();
+    assert!(
+        answers.contains(&202) && answers.contains(&429),
+        "{answers:?}"
+    );
+    let full = service.post("/webhooks/many", &json!({}));
+    if full.status == 429 {
+        assert_eq!(full.json()["code"], "runs-full");
+        assert!(full.headers.contains_key("retry-after"));
+    }
+}
+
+#[test]
+fn retry_goes_on_from_a_step() {
+    let folder = tempfile::tempdir().unwrap();
+    let ledger = Ledger::start();
+    let service = Service::start(folder.path(), &[]);
+    service.publish("f", &json!([
+        {"name": "tell", "type": "http", "method": "POST", "url": ledger.url, "body": {}},
+        {"name": "fail", "type": "code", "input": "{{ trigger.body }}",
+            "source": "export default async (input, ctx) => { const seen = await ctx.store.get('seen'); await ctx.store.put('seen', true); if (!seen) throw new Error('first'); return 'second'; };"},
+        {"name": "reply", "type": "respond", "body": "{{ steps.fail.output }}"},
+    ]));
+    let id = service.post("/webhooks/f", &json!({})).json()["run"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    assert_eq!(service.until(&id, &ENDS)["state"], "failed");
+    let unknown = service.post(&format!("/runs/{id}/retry"), &json!({"from": "none"}));
+    assert_eq!(
+        (unknown.status, &unknown.json()["code"]),
+        (400, &json!("run-step"))
+    );
+    let again = service.post(&format!("/runs/{id}/retry"), &json!({}));
+    let again = again.json()["run"].as_str().unwrap().to_owned();
+    let run = service.until(&again, &ENDS);
+    assert_eq!(
+        (&run["state"], &run["answer"]["body"]),
+        (&json!("succeeded"), &json!("second")),
+        "{run:#}"
+    );
+    assert_eq!(
+        ledger.counts().len(),
+        1,
+        "what came before is not done again"
+    );
+    let whole = service.post(&format!("/runs/{id}/retry"), &json!({"from": "tell"}));
+    service.until(whole.json()["run"].as_str().unwrap(), &ENDS);
+    assert_eq!(ledger.counts().len(), 2);
+}
+
+#[test]
+fn secrets_and_inputs_are_what_the_flow_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("secrets.toml");
+    std::fs::write(&file, "shown = \"a\"\nhidden = \"b\"\n").unwrap();
+    let file = file.to_str().unwrap();
+    let service = Service::start(folder.path(), &[("FLOW_SECRETS_FILE", file)]);
+    service.publish_whole(&json!({"kind": "flow", "key": "f", "name": "F", "secrets": ["shown"],
+        "trigger": {"type": "webhook", "inputSchema": {"type": "object", "required": ["a"]}},
+        "steps": [
+            {"name": "look", "type": "code", "source": "export default (input, ctx) => Object.keys(ctx.secrets).join();"},
+            {"name": "reply", "type": "respond", "status": 201, "headers": {"x-made": "yes"}, "body": "{{ steps.look.output }}"}]}));
+    let answer = service.post("/webhooks/f/sync", &json!({"a": 1}));
+    assert_eq!((answer.status, &*answer.text), (201, "shown"));
+    assert_eq!(answer.headers["x-made"], "yes");
+    let refused = service.post("/webhooks/f/sync", &json!({}));
+    assert_eq!(refused.status, 422, "{refused:?}");
+}

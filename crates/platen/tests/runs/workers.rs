@@ -1,0 +1,239 @@
+//! Workers that are killed, stopped, poisoned, drained and cancelled.
+
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use crate::{
+    ledger::Ledger,
+    process::{ENDS, Service, steps},
+};
+
+const SHORT_LEASE: [(&str, &str); 2] = [("PLATEN_ROLE", "app"), ("FLOW_LEASE_MS", "1500")];
+
+/// Code that takes this long, then tells the ledger.
+fn slow(milliseconds: u32, ledger: &str) -> serde_json::Value {
+    json!([
+        {"name": "work", "type": "code", "source": format!(
+            "export default async () => {{ const end = Date.now() + {milliseconds}; \
+             while (Date.now() < end) {{}} return 1; }}")},
+        {"name": "tell", "type": "http", "method": "POST", "url": ledger, "body": {}},
+        {"name": "reply", "type": "respond", "body": "done"},
+    ])
+}
+
+fn start(service: &Service) -> String {
+    let answer = service.post("/webhooks/f", &json!({"a": 1}));
+    assert_eq!(answer.status, 202, "{answer:?}");
+    answer.json()["run"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_worker_does_runs_and_holds_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let ledger = Ledger::start();
+    let service = Service::start(folder.path(), &SHORT_LEASE);
+    service.publish("f", &steps(&ledger.url));
+    let mut worker = service.worker(2, &[]);
+    let answer = service.post("/webhooks/f/sync", &json!({"a": 1}));
+    assert_eq!((answer.status, &*answer.text), (200, r#"{"result":5}"#));
+    let run = service.run(answer.headers["x-run-id"].to_str().unwrap());
+    assert_ne!(run["worker"], "embedded");
+    let steps: Vec<&str> = run["steps"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|step| step["path"].as_str().unwrap())
+        .collect();
+    assert_eq!(steps, ["sum", "tell", "next"]);
+    // What it was told to end, it ends; then it goes.
+    let id = start(&service);
+    worker.signal("TERM");
+    assert!(worker.wait().success());
+    let waits = service.run(&id);
+    assert!(["succeeded", "queued"].contains(&waits["state"].as_str().unwrap()));
+    assert_eq!(waits["deaths"], 0);
+    let _other = service.worker(1, &[]);
+    assert_eq!(service.until(&id, &ENDS)["state"], "succeeded");
+}
+
+#[test]
+fn a_worker_without_the_token_or_of_another_protocol_gets_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let service = Service::start(folder.path(), &SHORT_LEASE);
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_platen"))
+        .env_clear()
+        .args(["worker", "--app", &service.url, "--token", "wrong"])
+        .output()
+        .unwrap();
+    assert!(!output.status.success());
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(text.contains("401") && text.contains("hint: "), "{text}");
+    assert_eq!(service.get("/workers/connection").status, 401);
+}
+
+#[test]
+fn runs_survive_the_kill_of_their_worker() {
+    let folder = tempfile::tempdir().unwrap();
+    let ledger = Ledger::start();
+    let service = Service::start(folder.path(), &SHORT_LEASE);
+    service.publish("f", &slow(700, &ledger.url));
+    let mut first = service.worker(1, &[]);
+    let id = start(&service);
+    service.until(&id, &["running"]);
+    std::thread::sleep(Duration::from_millis(200));
+    first.0.kill().unwrap();
+    first.wait();
+    let _second = service.worker(1, &[]);
+    let run = service.until(&id, &ENDS);
+    assert_eq!(
+        (&run["state"], &run["deaths"]),
+        (&json!("succeeded"), &json!(1)),
+        "{run:#}"
+    );
+    assert_eq!(ledger.counts().len(), 1);
+}
+
+#[test]
+fn a_worker_that_wakes_up_late_writes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let ledger = Ledger::start();
+    let service = Service::start(folder.path(), &SHORT_LEASE);
+    service.publish("f", &slow(600, &ledger.url));
+    let first = service.worker(1, &[]);
+    let id = start(&service);
+    service.until(&id, &["running"]);
+    std::thread::sleep(Duration::from_millis(100));
+    first.signal("STOP");
+    let _second = service.worker(1, &[]);
+    let run = service.until(&id, &ENDS);
+    assert_eq!(run["state"], "succeeded", "{run:#}");
+    first.signal("CONT");
+    // It may find out only when it writes; either way nothing changes any more.
+    std::thread::sleep(Duration::from_millis(1_500));
+    assert_eq!(service.run(&id), run);
+    let told = ledger.counts();
+    assert_eq!(told.keys().collect::<Vec<_>>(), [&format!("{id}:tell")]);
+}
+
+#[test]
+fn a_poisonous_run_is_laid_aside_and_the_next_is_done() {
+    let folder = tempfile::tempdir().unwrap();
+    let ledger = Ledger::start();
+    let service = Service::start(folder.path(), &SHORT_LEASE);
+    service.publish("f", &steps(&ledger.url));
+    let mut first = service.worker(1, &[("PLATEN_FAULT", "working")]);
+    let id = start(&service);
+    first.wait();
+    let mut second = service.worker(1, &[("PLATEN_FAULT", "working")]);
+    second.wait();
+    let run = service.until(&id, &ENDS);
+    assert_eq!(
+        (&run["state"], &run["deaths"]),
+        (&json!("dead"), &json!(2)),
+        "{run:#}"
+    );
+    assert_eq!(run["error"]["code"], "dead-letter");
+    let said = run["error"]["message"].as_str().unwrap();
+    assert!(said.contains("2 workers"), "{said}");
+    let _third = service.worker(1, &[]);
+    assert_eq!(service.until(&start(&service), &ENDS)["state"], "succeeded");
+    // Somebody who has looked at it may try it again.
+    let again = service.post(&format!("/runs/{id}/retry"), &json!({}));
+    assert_eq!(again.status, 202, "{again:?}");
+    let again = again.json()["run"].as_str().unwrap().to_owned();
+    let again = service.until(&again, &ENDS);
+    assert_eq!(
+        (&again["state"], &again["retryOf"]),
+        (&json!("succeeded"), &json!(id))
+    );
+}
+
+#[test]
+fn runs_survive_kills_of_a_worker_at_every_point() {
+    for point in ["working", "journalled"] {
+        let folder = tempfile::tempdir().unwrap();
+        let ledger = Ledger::start();
+        let service = Service::start(folder.path(), &SHORT_LEASE);
+        service.publish("f", &steps(&ledger.url));
+        let fault = format!("{point}:2");
+        let mut first = service.worker(1, &[("PLATEN_FAULT", &fault)]);
+        let ids: Vec<String> = (0..4).map(|_| start(&service)).collect();
+        assert!(!first.wait().success(), "{fault} was never reached");
+        let _second = service.worker(2, &[]);
+        for id in ids {
+            assert_eq!(service.until(&id, &ENDS)["state"], "succeeded");
+        }
+    }
+}
+
+#[test]
+fn runs_survive_the_kill_of_the_app() {
+    let folder = tempfile::tempdir().unwrap();
+    let ledger = Ledger::start();
+    let mut app = Service::start(folder.path(), &SHORT_LEASE);
+    app.publish("f", &slow(700, &ledger.url));
+    let _worker = app.worker(1, &[]);
+    let id = start(&app);
+    app.until(&id, &["running"]);
+    app.process.0.kill().unwrap();
+    app.process.wait();
+    // Its worker stops what it did; the app that comes back does it itself.
+    let app = Service::start(folder.path(), &[]);
+    let run = app.until(&id, &ENDS);
+    assert_eq!(
+        (&run["state"], &run["deaths"]),
+        (&json!("succeeded"), &json!(0)),
+        "{run:#}"
+    );
+}
+
+#[test]
+fn a_cancelled_run_does_not_go_on() {
+    for role in ["all", "app"] {
+        let folder = tempfile::tempdir().unwrap();
+        let ledger = Ledger::start();
+        let service = Service::start(folder.path(), &[("PLATEN_ROLE", role)]);
+        service.publish("f", &slow(1_500, &ledger.url));
+        let _worker = (role == "app").then(|| service.worker(1, &[]));
+        let id = start(&service);
+        service.until(&id, &["running"]);
+        std::thread::sleep(Duration::from_millis(100));
+        let cancelled = service.post(&format!("/runs/{id}/cancel"), &json!({}));
+        assert_eq!(cancelled.status, 200, "{cancelled:?}");
+        assert_eq!(service.run(&id)["state"], "cancelled");
+        let again = service.post(&format!("/runs/{id}/cancel"), &json!({}));
+        assert_eq!(
+            (again.status, &again.json()["code"]),
+            (409, &json!("run-ended"))
+        );
+        // Its slot is free before its code would have ended.
+        let begun = Instant::now();
+        let next = start(&service);
+        service.until(&next, &["running"]);
+        std::thread::sleep(Duration::from_millis(1_700).saturating_sub(begun.elapsed()));
+        assert!(!ledger.counts().contains_key(&format!("{id}:tell")));
+        assert_eq!(service.run(&id)["state"], "cancelled");
+        assert_eq!(service.until(&next, &ENDS)["state"], "succeeded");
+    }
+}
+
+#[test]
+fn a_clean_end_of_the_service_counts_no_death() {
+    let folder = tempfile::tempdir().unwrap();
+    let ledger = Ledger::start();
+    let variables = [("SHUTDOWN_TIMEOUT_MS", "300")];
+    let mut service = Service::start(folder.path(), &variables);
+    service.publish("f", &slow(3_000, &ledger.url));
+    let id = start(&service);
+    service.until(&id, &["running"]);
+    service.process.signal("TERM");
+    service.process.wait();
+    let service = Service::start(folder.path(), &[]);
+    let run = service.until(&id, &ENDS);
+    assert_eq!(
+        (&run["state"], &run["deaths"]),
+        (&json!("succeeded"), &json!(0)),
+        "{run:#}"
+    );
+}

@@ -1,0 +1,254 @@
+//! Requests become runs: durable first, hinted after.
+
+use std::{sync::Arc, time::Instant};
+
+use platen_engine::flow::{Entry, Record};
+use platen_storage::runs::{Accepted, Lane, NewRun, Queued};
+use serde_json::Value as Json;
+use sha2::{Digest, Sha256};
+use tokio::sync::oneshot;
+
+use crate::{
+    Answer, Dispatcher, Error,
+    catalogue::Catalogued,
+    fault,
+    hints::{Fresh, Hint},
+    identity::{name, now_ms, token},
+};
+
+/// A request for a run.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// The flow.
+    pub flow: Arc<Catalogued>,
+    /// Who waits.
+    pub lane: Lane,
+    /// The payload of the trigger, JSON.
+    pub trigger: Arc<[u8]>,
+    /// Key by which the same request is known again, and what makes it the same.
+    pub idempotency: Option<(String, Json)>,
+    /// How long it may wait for a slot, in milliseconds.
+    pub patience_ms: Option<u64>,
+    /// When it came.
+    pub arrived: Instant,
+}
+
+/// A run that was accepted: it will end, and its answer will be stored.
+#[derive(Debug)]
+pub struct Receipt {
+    /// Name of the run.
+    pub id: String,
+    /// The same request had been accepted before.
+    pub known: bool,
+    /// Is told the answer, in the lane where somebody waits.
+    pub answer: Option<oneshot::Receiver<Answer>>,
+    /// From the request's arrival until the row was durable, in microseconds.
+    pub ingress_us: u64,
+}
+
+impl Dispatcher {
+    /// The published version of a flow.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`], [`Error::NotPublished`], [`Error::Flow`].
+    pub async fn flow(&self, key: &str) -> Result<Arc<Catalogued>, Error> {
+        self.catalogue.current(key).await
+    }
+
+    /// A version of a flow.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`], [`Error::Flow`].
+    pub async fn version(&self, key: &str, version: u32) -> Result<Arc<Catalogued>, Error> {
+        self.catalogue.get(key, version).await
+    }
+
+    /// The version of a flow that its triggers start.
+    pub fn published(&self, key: &str) -> Option<u32> {
+        self.catalogue.published(key)
+    }
+
+    /// Makes a version of a flow the one that its triggers start, or none.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`], [`Error::Flow`].
+    pub async fn publish(&self, key: &str, version: Option<u32>) -> Result<(), Error> {
+        if let Some(version) = version {
+            self.catalogue.get(key, version).await?;
+        }
+        self.store.publish(key.to_owned(), version).await?;
+        self.catalogue.set_published(key, version);
+        if version.is_some() {
+            // So that its limit is known before its first run.
+            self.catalogue.current(key).await?;
+        }
+        Ok(())
+    }
+
+    /// Accepts a run: once this returns, it survives.
+    ///
+    /// # Errors
+    /// [`Error::Full`], [`Error::Reused`], [`Error::Draining`], failures of the store; then there is
+    /// no run.
+    pub async fn accept(&self, request: Request) -> Result<Receipt, Error> {
+        self.admit(request.lane).await?;
+        let now_ms = now_ms();
+        let id = name(now_ms);
+        let token = token();
+        let new = self.row(&request, &id, &token, now_ms);
+        let deadline_ms = new.deadline_ms;
+        let waiting = (request.lane == Lane::Sync).then(|| self.feed.wait(&id));
+        fault::point("accepting");
+        let accepted = self.store.accept(new).await?;
+        fault::point("accepted");
+        match accepted {
+            Accepted::Known { same: false, .. } => return Err(Error::Reused),
+            Accepted::Known { id, .. } => {
+                let answer = match request.lane {
+                    Lane::Sync => Some(self.wait(&id).await?),
+                    Lane::Async => None,
+                };
+                return Ok(Receipt {
+                    id,
+                    known: true,
+                    answer,
+                    ingress_us: 0,
+                });
+            }
+            Accepted::New => {}
+        }
+        let ingress_us = request.arrived.elapsed().as_micros() as u64;
+        let queued = Queued {
+            // Only the store knows its number, and only it wants it.
+            number: 0,
+            id: id.clone(),
+            flow: request.flow.loaded.flow().key.clone(),
+            lane: request.lane,
+            deadline_ms,
+        };
+        let fresh = Fresh {
+            flow: request.flow,
+            trigger: request.trigger,
+            created_ms: now_ms,
+            token,
+            ingress_us,
+            accepted: Instant::now(),
+        };
+        self.hints.push(Hint {
+            queued,
+            fresh: Some(fresh),
+        });
+        fault::point("hinted");
+        Ok(Receipt {
+            id,
+            known: false,
+            answer: waiting,
+            ingress_us,
+        })
+    }
+
+    async fn admit(&self, lane: Lane) -> Result<(), Error> {
+        if self.is_draining() {
+            return Err(Error::Draining);
+        }
+        let depth = self.hints.depth();
+        // Only a long queue is worth asking the store for its true length.
+        let queued = match lane {
+            Lane::Async if depth.asynchronous >= self.settings.async_queue.min(4_096) => {
+                self.store.counts().await?[0] as usize
+            }
+            _ => depth.asynchronous,
+        };
+        match self.is_full(lane, queued) {
+            Some(waiting) => Err(Error::Full { waiting }),
+            None => Ok(()),
+        }
+    }
+
+    fn row(&self, request: &Request, id: &str, token: &str, now_ms: u64) -> NewRun {
+        let flow = &request.flow;
+        let idempotency = request.idempotency.as_ref().map(|(key, same)| {
+            let hash = Sha256::digest(same.to_string().as_bytes());
+            (key.clone(), hash.to_vec())
+        });
+        NewRun {
+            id: id.to_owned(),
+            flow: flow.loaded.flow().key.clone(),
+            version: flow.version,
+            definition: (flow.version == 0).then(|| Arc::clone(&flow.source)),
+            lane: request.lane,
+            trigger: Arc::clone(&request.trigger),
+            idempotency,
+            deadline_ms: request.patience_ms.map(|patience| now_ms + patience),
+            created_ms: now_ms,
+            token: token.to_owned(),
+            retry_of: None,
+            journal: None,
+        }
+    }
+
+    /// Repeats a run that is over as a new one, from `step` on; from the step that failed where it
+    /// is `None`. What came before is not done again.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`], [`Error::NotEnded`], [`Error::Retry`].
+    pub async fn retry(&self, id: &str, step: Option<&str>) -> Result<String, Error> {
+        let run = self.get(id).await?;
+        if !run.state.is_end() {
+            return Err(Error::NotEnded);
+        }
+        self.admit(Lane::Async).await?;
+        let flow = match &run.definition {
+            Some(source) => Arc::new(Catalogued::read(Arc::clone(source), 0)?),
+            None => self.catalogue.get(&run.flow, run.version).await?,
+        };
+        let mut records = self.journal(id).await?;
+        let steps = &flow.loaded.flow().steps;
+        let kept = match step {
+            None => steps.len(),
+            Some(step) => {
+                let position = steps.iter().position(|known| known.name == step);
+                position.ok_or_else(|| {
+                    Error::Retry(format!("the flow has no step `{step}` at its top level"))
+                })?
+            }
+        };
+        let before = |path: &str| {
+            let top = path.split(['.', '[']).next().unwrap_or_default();
+            steps[..kept].iter().any(|step| step.name == top)
+        };
+        records.retain(|record| keeps(record, &before));
+        let now_ms = now_ms();
+        let new = NewRun {
+            id: name(now_ms),
+            flow: run.flow,
+            version: run.version,
+            definition: run.definition,
+            lane: Lane::Async,
+            trigger: run.trigger,
+            idempotency: None,
+            deadline_ms: None,
+            created_ms: now_ms,
+            token: token(),
+            retry_of: Some(run.id),
+            journal: serde_json::to_vec(&records).ok().map(Arc::from),
+        };
+        let id = new.id.clone();
+        self.store.accept(new).await?;
+        let run = self.get(&id).await?;
+        self.hint(crate::dispatcher::queued(&run));
+        Ok(id)
+    }
+}
+
+/// Only what ended well before the step is known to the new run.
+fn keeps(record: &Record, before: &impl Fn(&str) -> bool) -> bool {
+    match &record.entry {
+        Entry::Succeeded { path, .. } | Entry::Resumed { path, .. } => before(path),
+        Entry::Waiting { .. }
+        | Entry::Started { .. }
+        | Entry::Failed { .. }
+        | Entry::Cancelled
+        | Entry::TimedOut => false,
+    }
+}

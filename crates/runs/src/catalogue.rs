@@ -1,0 +1,148 @@
+//! Flows that are ready to run: read and checked once, known by key and version.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use platen_engine::flow::{LoadedFlow, load_flow};
+use platen_storage::{DocumentStore, Error as StoreError};
+use sha2::{Digest, Sha256};
+
+use crate::Error;
+
+/// Flows that are kept ready.
+const MAX_READY: usize = 256;
+
+/// A flow that is ready to run.
+#[derive(Debug)]
+pub struct Catalogued {
+    /// The flow.
+    pub loaded: LoadedFlow,
+    /// As its author wrote it.
+    pub source: Arc<[u8]>,
+    /// Of the source, hexadecimal.
+    pub hash: String,
+    /// Its version; 0 where it is not stored.
+    pub version: u32,
+}
+
+impl Catalogued {
+    /// Reads a flow.
+    ///
+    /// # Errors
+    /// [`Error::Flow`].
+    pub fn read(source: Arc<[u8]>, version: u32) -> Result<Self, Error> {
+        let loaded = load_flow(&source).map_err(Error::Flow)?;
+        let hash = Sha256::digest(&source);
+        Ok(Self {
+            loaded,
+            hash: hash.iter().map(|byte| format!("{byte:02x}")).collect(),
+            source,
+            version,
+        })
+    }
+}
+
+#[derive(Default)]
+struct State {
+    published: HashMap<String, u32>,
+    /// How many runs of a flow may run, where there is a limit.
+    limits: HashMap<String, u32>,
+    ready: HashMap<(String, u32), Arc<Catalogued>>,
+}
+
+impl State {
+    fn set_limit(&mut self, flow: &Catalogued) {
+        let flow = flow.loaded.flow();
+        match (flow.concurrency, self.limits.get_mut(&flow.key)) {
+            (Some(limit), Some(known)) => *known = limit.max(1),
+            (Some(limit), None) => {
+                self.limits.insert(flow.key.clone(), limit.max(1));
+            }
+            (None, Some(_)) => {
+                self.limits.remove(&flow.key);
+            }
+            (None, None) => {}
+        }
+    }
+}
+
+/// All flows.
+pub(crate) struct Catalogue {
+    store: Arc<dyn DocumentStore>,
+    state: Mutex<State>,
+}
+
+impl Catalogue {
+    pub fn new(store: Arc<dyn DocumentStore>) -> Self {
+        Self {
+            store,
+            state: Mutex::default(),
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn set_published(&self, flow: &str, version: Option<u32>) {
+        let mut state = self.state();
+        match version {
+            Some(version) => state.published.insert(flow.to_owned(), version),
+            None => state.published.remove(flow),
+        };
+    }
+
+    pub fn published(&self, flow: &str) -> Option<u32> {
+        self.state().published.get(flow).copied()
+    }
+
+    /// All published flows.
+    pub fn all_published(&self) -> Vec<(String, u32)> {
+        let state = self.state();
+        let all = state.published.iter();
+        all.map(|(flow, version)| (flow.clone(), *version))
+            .collect()
+    }
+
+    /// How many runs of a flow may run at the same time, as its version that was used last says.
+    pub fn limit(&self, flow: &str) -> Option<u32> {
+        self.state().limits.get(flow).copied()
+    }
+
+    /// The published version of a flow.
+    pub async fn current(&self, flow: &str) -> Result<Arc<Catalogued>, Error> {
+        if let Some(version) = self.published(flow) {
+            return self.get(flow, version).await;
+        }
+        match self.store.current_version(flow.to_owned()).await {
+            Ok(_) => Err(Error::NotPublished),
+            Err(StoreError::NotFound) => Err(Error::NotFound),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// A version of a flow.
+    pub async fn get(&self, flow: &str, version: u32) -> Result<Arc<Catalogued>, Error> {
+        let key = (flow.to_owned(), version);
+        {
+            let mut state = self.state();
+            if let Some(ready) = state.ready.get(&key).cloned() {
+                state.set_limit(&ready);
+                return Ok(ready);
+            }
+        }
+        let stored = self.store.get(flow.to_owned(), Some(version)).await?;
+        let read = tokio::task::spawn_blocking(move || Catalogued::read(stored.source, version));
+        let read = read.await.map_err(|_| Error::NotFound)??;
+        let flow = Arc::new(read);
+        let mut state = self.state();
+        if state.ready.len() >= MAX_READY {
+            state.ready.clear();
+        }
+        state.set_limit(&flow);
+        state.ready.insert(key, Arc::clone(&flow));
+        Ok(flow)
+    }
+}

@@ -1,0 +1,140 @@
+//! Slots in this process.
+
+use std::sync::{Arc, atomic::Ordering};
+
+use platen_engine::flow::{FlowRunner, Services, Stop};
+use platen_storage::{
+    Error as StoreError,
+    runs::{Ending, Write},
+};
+use serde_json::Value as Json;
+use tokio::runtime::Handle;
+
+use crate::{
+    Dispatcher, Link,
+    answer::bytes,
+    dispatcher::{EMBEDDED, Holder, refused},
+    work::work,
+};
+
+/// Starts `count` slots; one of several is only for runs that somebody waits for.
+pub fn start(dispatcher: &Arc<Dispatcher>, services: Arc<Services>, count: usize) {
+    let runner = Arc::new(FlowRunner::new(services));
+    dispatcher.slots.fetch_add(count, Ordering::Relaxed);
+    for index in 0..count {
+        let sync_only = index == 0 && count > 1;
+        let slot = slot(Arc::clone(dispatcher), Arc::clone(&runner), sync_only);
+        tokio::spawn(slot);
+    }
+}
+
+async fn slot(dispatcher: Arc<Dispatcher>, runner: Arc<FlowRunner>, sync_only: bool) {
+    let link = Arc::new(Direct {
+        dispatcher: Arc::clone(&dispatcher),
+        runtime: Handle::current(),
+    });
+    while !dispatcher.is_draining() {
+        let next = dispatcher.next(EMBEDDED, sync_only, std::future::pending());
+        let Some(assignment) = next.await else { break };
+        let id = assignment.id.clone();
+        let epoch = assignment.epoch;
+        let flow = assignment.flow.loaded.flow().key.clone();
+        let holder = Holder::Here(assignment.cancel.clone());
+        dispatcher.held().insert(id.clone(), (epoch, holder));
+        let (runner, link) = (Arc::clone(&runner), Arc::clone(&link));
+        let worked = tokio::task::spawn_blocking(move || work(assignment, &runner, &*link)).await;
+        release_held(&dispatcher, &id, epoch);
+        dispatcher.hints.done(&flow);
+        // Whatever it was, the row is the truth: its lease lapses, and the run is taken up again.
+        drop(worked);
+    }
+}
+
+/// The run has left its slot; another may have it already.
+pub(crate) fn release_held(dispatcher: &Dispatcher, id: &str, epoch: u32) {
+    let mut held = dispatcher.held();
+    if held.get(id).is_some_and(|(known, _)| *known == epoch) {
+        held.remove(id);
+    }
+}
+
+/// Asks the dispatcher of this process.
+struct Direct {
+    dispatcher: Arc<Dispatcher>,
+    runtime: Handle,
+}
+
+fn stop(error: StoreError) -> Stop {
+    match error {
+        StoreError::Fenced => Stop::Fenced,
+        other => Stop::Journal(other.to_string()),
+    }
+}
+
+impl Link for Direct {
+    fn append(&self, write: Write, wait: bool) -> Result<(), Stop> {
+        if wait {
+            return self
+                .runtime
+                .block_on(self.dispatcher.append(write))
+                .map_err(stop);
+        }
+        // It is under way, before all that this run will write later.
+        let told = write.records.clone();
+        let id = write.id.clone();
+        let mut append = self.dispatcher.store.append(write.clone());
+        if refused(&mut append) {
+            return self.append(write, true);
+        }
+        if let Some(records) = told {
+            self.dispatcher
+                .feed
+                .tell(&id, &crate::feed::Event::Records(records));
+        }
+        Ok(())
+    }
+
+    fn respond(&self, write: Write, answer: Arc<[u8]>) -> Result<(), Stop> {
+        let respond = self.dispatcher.respond(write, answer);
+        self.runtime.block_on(respond).map_err(stop)
+    }
+
+    fn suspend(&self, write: Write, wake_ms: Option<u64>) -> Result<(), Stop> {
+        let suspend = self.dispatcher.suspend(write, wake_ms);
+        self.runtime.block_on(suspend).map_err(stop)
+    }
+
+    fn finish(&self, write: Write, ending: Ending) -> Result<(), Stop> {
+        let finish = self.dispatcher.finish(write, ending);
+        self.runtime.block_on(finish).map_err(stop)
+    }
+
+    fn release(&self, write: Write) -> Result<(), Stop> {
+        let release = self.dispatcher.release(write);
+        self.runtime.block_on(release).map_err(stop)
+    }
+
+    fn keep(&self, write: Write, key: &str, value: Option<Json>) -> Result<(), String> {
+        let value = value.as_ref().map(bytes);
+        let keep = self.dispatcher.store.keep(write, key.to_owned(), value);
+        self.runtime
+            .block_on(keep)
+            .map_err(|error| error.to_string())
+    }
+
+    fn kept(&self, key: &str) -> Result<Option<Json>, String> {
+        let kept = self.dispatcher.store.kept(key.to_owned());
+        let kept = self.runtime.block_on(kept);
+        let kept = kept.map_err(|error| error.to_string())?;
+        Ok(kept.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
+    }
+
+    fn template(&self, key: &str) -> Result<Option<Arc<[u8]>>, String> {
+        let found = self.dispatcher.templates.get(key.to_owned(), None);
+        match self.runtime.block_on(found) {
+            Ok(stored) => Ok(Some(stored.source)),
+            Err(StoreError::NotFound) => Ok(None),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! Names and tokens of runs, and the time.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Digits and letters without those that look alike. Source: <https://www.crockford.com/base32.html>.
+const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+
+/// A name that sorts by time: 48 bits of milliseconds, 80 of chance.
+/// Source: <https://github.com/ulid/spec>.
+pub(crate) fn name(now_ms: u64) -> String {
+    let mut chance = [0; 10];
+    fill(&mut chance);
+    let low = chance
+        .iter()
+        .fold(0_u128, |value, byte| value << 8 | u128::from(*byte));
+    let value = u128::from(now_ms & 0xffff_ffff_ffff) << 80 | low;
+    encode(value, 26)
+}
+
+/// 125 bits of chance.
+pub(crate) fn token() -> String {
+    let mut chance = [0; 16];
+    fill(&mut chance);
+    encode(u128::from_le_bytes(chance), 25)
+}
+
+fn encode(value: u128, letters: u32) -> String {
+    let letter = |place: u32| ALPHABET[(value >> (5 * place) & 31) as usize];
+    (0..letters)
+        .rev()
+        .map(|place| char::from(letter(place)))
+        .collect()
+}
+
+fn fill(bytes: &mut [u8]) {
+    // Without chance names would meet and tokens could be guessed.
+    getrandom::fill(bytes).expect("the system gives random bytes");
+}
+
+/// Milliseconds since 1970.
+pub(crate) fn now_ms() -> u64 {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |elapsed| elapsed.as_millis() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_sort_by_time_and_differ() {
+        let (early, late) = (name(1_700_000_000_000), name(1_700_000_000_001));
+        assert!(early < late && early.len() == 26, "{early} {late}");
+        assert_ne!(name(5), name(5));
+        assert_ne!(token(), token());
+    }
+}

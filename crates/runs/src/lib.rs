@@ -1,0 +1,40 @@
+//! The life of a run: accepted into a durable row, hinted to a slot, held under a lease, journalled,
+//! ended once and answered once.
+//!
+//! The [`Dispatcher`] is the side of the app: it alone speaks to the stores. Slots that do the work
+//! are in this process ([`embedded`]) or in workers that are connected ([`session`], [`worker`]);
+//! both do it through [`Link`], and what they write carries the epoch of their lease.
+
+mod accept;
+mod answer;
+mod catalogue;
+mod dispatcher;
+pub mod embedded;
+mod error;
+pub mod fault;
+mod feed;
+mod hints;
+mod identity;
+mod link;
+pub mod protocol;
+pub mod session;
+mod settings;
+mod triggers;
+mod upkeep;
+mod work;
+pub mod worker;
+
+pub use platen_engine::flow::{Record, StepReport};
+pub use platen_storage::runs::{Lane, Run, RunFilter, RunState};
+
+pub use self::{
+    accept::{Receipt, Request},
+    answer::Answer,
+    catalogue::Catalogued,
+    dispatcher::Dispatcher,
+    error::Error,
+    feed::Event,
+    hints::Depth,
+    link::Link,
+    settings::Settings,
+};

@@ -1,0 +1,354 @@
+//! The app's side of a connection with a worker.
+
+use std::{
+    collections::{HashMap, HashSet},
+    io,
+    sync::{Arc, Mutex, PoisonError, atomic::Ordering},
+    time::Duration,
+};
+
+use platen_storage::{
+    Error as StoreError,
+    runs::{Ending, RunState},
+};
+use serde_json::value::RawValue;
+use tokio::{
+    io::{AsyncRead, AsyncWrite, AsyncWriteExt},
+    sync::{mpsc, oneshot, watch},
+};
+
+use crate::{
+    Dispatcher,
+    answer::bytes as json_bytes,
+    dispatcher::Holder,
+    embedded::release_held,
+    identity::{name, now_ms},
+    protocol::{
+        self, Assign, Change, MAX_KNOWN_FLOWS, PROTOCOL, Question, Refusal, ToApp, ToWorker,
+    },
+    work::Assignment,
+};
+
+/// Runs that one worker may have at the same time.
+const MAX_SLOTS: u32 = 256;
+/// How long a worker may take to say who it is.
+const HELLO_TIMEOUT: Duration = Duration::from_secs(10);
+/// Frames that wait to be written.
+const MAX_UNWRITTEN: usize = 1_024;
+
+/// Serves a worker until its connection ends.
+///
+/// # Errors
+/// How the connection failed.
+pub async fn serve(
+    dispatcher: Arc<Dispatcher>,
+    connection: impl AsyncRead + AsyncWrite + Send + 'static,
+) -> io::Result<()> {
+    let (mut reader, mut writer) = tokio::io::split(connection);
+    let hello = tokio::time::timeout(HELLO_TIMEOUT, protocol::read(&mut reader)).await;
+    let Ok(Ok(Some(ToApp::Hello {
+        version,
+        protocol: spoken,
+        name: called,
+        slots,
+    }))) = hello
+    else {
+        return Ok(());
+    };
+    let ours = env!("CARGO_PKG_VERSION");
+    if version != ours || spoken != PROTOCOL {
+        let reason = format!(
+            "the worker is Platen {version}, protocol {spoken}, but the app is {ours}, protocol {PROTOCOL}"
+        );
+        return protocol::write(&mut writer, &ToWorker::Refused { reason }).await;
+    }
+    let worker = format!("{called}:{}", &name(now_ms())[..16]);
+    let welcome = ToWorker::Welcome {
+        worker: worker.clone(),
+        beat_ms: dispatcher.settings.beat.as_millis() as u64,
+        suspend_after_ms: dispatcher.settings.suspend_after.as_millis() as u64,
+    };
+    protocol::write(&mut writer, &welcome).await?;
+    let (frames, unwritten) = mpsc::channel(MAX_UNWRITTEN);
+    let writing = tokio::spawn(write_frames(writer, unwritten));
+    let (phase, phases) = watch::channel(Phase::Open);
+    let session = Arc::new(Session {
+        dispatcher: Arc::clone(&dispatcher),
+        worker: worker.clone(),
+        frames,
+        open: Mutex::default(),
+        known: Mutex::default(),
+    });
+    let slots = slots.clamp(1, MAX_SLOTS);
+    dispatcher
+        .slots
+        .fetch_add(slots as usize, Ordering::Relaxed);
+    for index in 0..slots {
+        let sync_only = index == 0 && slots > 1;
+        tokio::spawn(slot(Arc::clone(&session), sync_only, phases.clone()));
+    }
+    let ended = session.listen(&mut reader, &phase).await;
+    let _ = phase.send(Phase::Closed);
+    dispatcher
+        .slots
+        .fetch_sub(slots as usize, Ordering::Relaxed);
+    session.abandon().await;
+    writing.abort();
+    ended
+}
+
+async fn write_frames(
+    mut writer: impl AsyncWrite + Unpin,
+    mut frames: mpsc::Receiver<ToWorker>,
+) -> io::Result<()> {
+    while let Some(message) = frames.recv().await {
+        writer.write_all(&protocol::frame(&message)?).await?;
+        writer.flush().await?;
+    }
+    Ok(())
+}
+
+/// How long a worker stays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// It takes runs.
+    Open,
+    /// It ends those that it has.
+    Leaving,
+    /// It is gone.
+    Closed,
+}
+
+struct Session {
+    dispatcher: Arc<Dispatcher>,
+    worker: String,
+    frames: mpsc::Sender<ToWorker>,
+    /// Runs that the worker has, and who waits for them to leave.
+    open: Mutex<HashMap<(String, u32), oneshot::Sender<()>>>,
+    /// Hashes of flows that the worker has.
+    known: Mutex<HashSet<String>>,
+}
+
+/// Gives the worker one run at a time.
+async fn slot(session: Arc<Session>, sync_only: bool, mut phases: watch::Receiver<Phase>) {
+    let dispatcher = Arc::clone(&session.dispatcher);
+    let (stop, mut stops) = mpsc::unbounded_channel::<String>();
+    let frames = session.frames.clone();
+    let cancelling = tokio::spawn(async move {
+        while let Some(run) = stops.recv().await {
+            let _ = frames.send(ToWorker::Cancel { run }).await;
+        }
+    });
+    loop {
+        let leaving = async { drop(phases.wait_for(|phase| *phase != Phase::Open).await) };
+        let next = dispatcher.next(&session.worker, sync_only, leaving).await;
+        let Some(assignment) = next else { break };
+        let id = assignment.id.clone();
+        let epoch = assignment.epoch;
+        let flow = assignment.flow.loaded.flow().key.clone();
+        let (left, leaving) = oneshot::channel();
+        session.open().insert((id.clone(), epoch), left);
+        let holder = Holder::There(stop.clone());
+        dispatcher.held().insert(id.clone(), (epoch, holder));
+        if session.assign(assignment).await.is_ok() {
+            tokio::select! {
+                _ = leaving => {}
+                _ = phases.wait_for(|phase| *phase == Phase::Closed) => {}
+            }
+        }
+        session.open().remove(&(id.clone(), epoch));
+        release_held(&dispatcher, &id, epoch);
+        dispatcher.hints.done(&flow);
+    }
+    cancelling.abort();
+}
+
+impl Session {
+    fn open(&self) -> std::sync::MutexGuard<'_, HashMap<(String, u32), oneshot::Sender<()>>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn assign(&self, assignment: Assignment) -> Result<(), ()> {
+        let flow = &assignment.flow;
+        let source = {
+            let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+            if known.contains(&flow.hash) {
+                None
+            } else {
+                if known.len() >= MAX_KNOWN_FLOWS {
+                    known.clear();
+                }
+                known.insert(flow.hash.clone());
+                protocol::raw(&flow.source)
+            }
+        };
+        let assign = Assign {
+            run: assignment.id,
+            epoch: assignment.epoch,
+            hash: flow.hash.clone(),
+            source,
+            version: flow.version,
+            trigger: assignment.trigger,
+            journal: assignment.journal,
+            created_ms: assignment.created_ms,
+            token: assignment.token,
+            secrets: assignment.secrets,
+            times: assignment.times,
+        };
+        let frame = ToWorker::Assign(Box::new(assign));
+        self.frames.send(frame).await.map_err(drop)
+    }
+
+    /// Hears the worker until its connection ends, or it has been silent for the length of a lease.
+    async fn listen(
+        self: &Arc<Self>,
+        reader: &mut (impl AsyncRead + Unpin),
+        phase: &watch::Sender<Phase>,
+    ) -> io::Result<()> {
+        let lease = self.dispatcher.settings.lease;
+        loop {
+            let message = match tokio::time::timeout(lease, protocol::read(reader)).await {
+                Ok(Ok(Some(message))) => message,
+                Ok(Ok(None)) => return Ok(()),
+                Ok(Err(error)) => return Err(error),
+                Err(_) => return Err(io::ErrorKind::TimedOut.into()),
+            };
+            match message {
+                ToApp::Hello { .. } => return Err(io::ErrorKind::InvalidData.into()),
+                ToApp::Beat => self.beat().await,
+                // What it has it may still end.
+                ToApp::Leaving => drop(phase.send(Phase::Leaving)),
+                ToApp::Done { run, epoch } => {
+                    if let Some(left) = self.open().remove(&(run, epoch)) {
+                        let _ = left.send(());
+                    }
+                }
+                ToApp::Change {
+                    number,
+                    write,
+                    change,
+                } => {
+                    // The store takes writes in the order of calls, which is that of the frames.
+                    let write = write.into_write(now_ms());
+                    let changing = self.change(write, change);
+                    self.answer(number, changing);
+                }
+                ToApp::Ask { number, question } => {
+                    let asking = self.ask(question);
+                    self.answer(Some(number), asking);
+                }
+            }
+        }
+    }
+
+    fn answer(
+        self: &Arc<Self>,
+        number: Option<u64>,
+        result: impl Future<Output = Result<Option<Box<RawValue>>, StoreError>> + Send + 'static,
+    ) {
+        let mut result = Box::pin(result);
+        // The first poll puts a write into the queue of the store.
+        let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+        let first = result.as_mut().poll(&mut context);
+        let frames = self.frames.clone();
+        tokio::spawn(async move {
+            let result = match first {
+                std::task::Poll::Ready(result) => result,
+                std::task::Poll::Pending => result.await,
+            };
+            let Some(number) = number else { return };
+            let (value, refusal) = match result {
+                Ok(value) => (value, None),
+                Err(StoreError::Fenced) => (None, Some(Refusal::Fenced)),
+                Err(error) => {
+                    let reason = error.to_string();
+                    (None, Some(Refusal::Failed { reason }))
+                }
+            };
+            let answer = ToWorker::Answer {
+                number,
+                value,
+                refusal,
+            };
+            let _ = frames.send(answer).await;
+        });
+    }
+
+    fn change(
+        &self,
+        write: platen_storage::runs::Write,
+        change: Change,
+    ) -> impl Future<Output = Result<Option<Box<RawValue>>, StoreError>> + Send + 'static {
+        let dispatcher = Arc::clone(&self.dispatcher);
+        async move {
+            match change {
+                Change::Append => dispatcher.append(write).await?,
+                Change::Respond { answer } => {
+                    let answer = protocol::bytes(&answer);
+                    dispatcher.respond(write, answer).await?;
+                }
+                Change::Suspend { wake_ms } => dispatcher.suspend(write, wake_ms).await?,
+                Change::Finish {
+                    state,
+                    answer,
+                    details,
+                } => {
+                    let state = RunState::ALL.get(state).copied();
+                    let ending = Ending {
+                        state: state
+                            .filter(|state| state.is_end())
+                            .unwrap_or(RunState::Failed),
+                        answer: answer.as_deref().map(protocol::bytes),
+                        details: protocol::bytes(&details),
+                    };
+                    dispatcher.finish(write, ending).await?;
+                }
+                Change::Release => dispatcher.release(write).await?,
+                Change::Keep { key, value } => {
+                    let value = value.as_ref().map(json_bytes);
+                    dispatcher.store.keep(write, key, value).await?;
+                }
+            }
+            Ok(None)
+        }
+    }
+
+    fn ask(
+        &self,
+        question: Question,
+    ) -> impl Future<Output = Result<Option<Box<RawValue>>, StoreError>> + Send + 'static {
+        let dispatcher = Arc::clone(&self.dispatcher);
+        async move {
+            let found = match question {
+                Question::Kept { key } => dispatcher.store.kept(key).await?,
+                Question::Template { key } => match dispatcher.templates.get(key, None).await {
+                    Ok(stored) => Some(stored.source),
+                    Err(StoreError::NotFound) => None,
+                    Err(error) => return Err(error),
+                },
+            };
+            Ok(found.as_deref().and_then(protocol::raw))
+        }
+    }
+
+    async fn beat(&self) {
+        let leases: Vec<(String, u32)> = self.open().keys().cloned().collect();
+        let now_ms = now_ms();
+        let until_ms = now_ms + self.dispatcher.settings.lease.as_millis() as u64;
+        if let Ok(lost) = self.dispatcher.store.beat(leases, now_ms, until_ms).await {
+            for (run, _) in lost {
+                let _ = self.frames.send(ToWorker::Cancel { run }).await;
+            }
+        }
+    }
+
+    /// The connection is gone: what the worker had is a death, unless it ended in order.
+    async fn abandon(&self) {
+        let orphan = self
+            .dispatcher
+            .store
+            .orphan(Some(self.worker.clone()), self.worker.clone());
+        let _ = orphan.await;
+        let _ = self.dispatcher.look_after().await;
+    }
+}

@@ -1,0 +1,410 @@
+//! The worker's side: connects to the app, does what it is given, and holds no credentials but its
+//! token.
+
+use std::{
+    collections::HashMap,
+    io,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use platen_engine::flow::{Cancellation, FlowRunner, Services, Stop};
+use platen_storage::runs::{Ending, Write};
+use serde_json::{Value as Json, value::RawValue};
+use tokio::{
+    io::{AsyncRead, AsyncWrite, AsyncWriteExt},
+    sync::{Notify, mpsc, oneshot},
+};
+
+use crate::{
+    Link,
+    catalogue::Catalogued,
+    protocol::{
+        self, Assign, Change, MAX_KNOWN_FLOWS, PROTOCOL, Question, Refusal, ToApp, ToWorker,
+        WriteFrame,
+    },
+    work::{Assignment, work},
+};
+
+/// Frames that wait to be written.
+const MAX_UNWRITTEN: usize = 1_024;
+/// How long the app may take to answer a request.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// What a worker is.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Name for people.
+    pub name: String,
+    /// Runs at the same time.
+    pub slots: u32,
+    /// How long runs may go on after the worker was told to end.
+    pub drain: Duration,
+}
+
+/// How a connection with the app ended.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The app does not take this worker.
+    #[error("the app does not take this worker: {0}")]
+    Refused(String),
+    /// The connection failed.
+    #[error("the connection with the app failed")]
+    Connection(#[from] io::Error),
+    /// The app closed the connection.
+    #[error("the app closed the connection")]
+    Closed,
+}
+
+/// Does what the app gives, until `stop` is notified and the runs are over.
+///
+/// # Errors
+/// How the connection ended; what was under way is stopped then, and the app gives it to another.
+pub async fn serve(
+    connection: impl AsyncRead + AsyncWrite + Send + 'static,
+    services: Arc<Services>,
+    options: &Options,
+    stop: Arc<Notify>,
+) -> Result<(), Error> {
+    let (mut reader, mut writer) = tokio::io::split(connection);
+    let hello = ToApp::Hello {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        protocol: PROTOCOL,
+        name: options.name.clone(),
+        slots: options.slots,
+    };
+    protocol::write(&mut writer, &hello).await?;
+    let (beat, suspend_after) = match protocol::read(&mut reader).await? {
+        Some(ToWorker::Welcome {
+            beat_ms,
+            suspend_after_ms,
+            ..
+        }) => (
+            Duration::from_millis(beat_ms.max(10)),
+            Duration::from_millis(suspend_after_ms),
+        ),
+        Some(ToWorker::Refused { reason }) => return Err(Error::Refused(reason)),
+        _ => return Err(Error::Closed),
+    };
+    let (frames, unwritten) = mpsc::channel(MAX_UNWRITTEN);
+    let writing = tokio::spawn(write_frames(writer, unwritten));
+    let client = Arc::new(Client {
+        frames,
+        answers: Mutex::default(),
+        runs: Mutex::default(),
+        numbers: AtomicU64::new(0),
+        gone: AtomicBool::new(false),
+        left: Notify::new(),
+        leaving: AtomicBool::new(false),
+    });
+    let beating = tokio::spawn(give_signs_of_life(Arc::clone(&client), beat));
+    let runner = Arc::new(FlowRunner::new(services));
+    let ended = tokio::select! {
+        ended = client.listen(&mut reader, &runner, suspend_after) => ended,
+        () = client.leave(&stop, options.drain) => Ok(()),
+    };
+    client.abandon();
+    beating.abort();
+    if ended.is_ok() {
+        // What was said last is to arrive.
+        drop(client);
+        let _ = tokio::time::timeout(Duration::from_secs(2), writing).await;
+    } else {
+        writing.abort();
+    }
+    ended
+}
+
+async fn write_frames(
+    mut writer: impl AsyncWrite + Unpin,
+    mut frames: mpsc::Receiver<Vec<u8>>,
+) -> io::Result<()> {
+    while let Some(frame) = frames.recv().await {
+        writer.write_all(&frame).await?;
+        writer.flush().await?;
+    }
+    writer.shutdown().await
+}
+
+async fn give_signs_of_life(client: Arc<Client>, every: Duration) {
+    while client.send(&ToApp::Beat).await.is_ok() {
+        tokio::time::sleep(every).await;
+    }
+}
+
+type Answered = Result<Option<Box<RawValue>>, Refusal>;
+
+struct Client {
+    frames: mpsc::Sender<Vec<u8>>,
+    /// Requests that are not answered yet.
+    answers: Mutex<HashMap<u64, oneshot::Sender<Answered>>>,
+    /// Runs under way, by name.
+    runs: Mutex<HashMap<String, (u32, Cancellation)>>,
+    numbers: AtomicU64,
+    gone: AtomicBool,
+    leaving: AtomicBool,
+    /// A run has left.
+    left: Notify,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Client {
+    async fn send(&self, message: &ToApp) -> Result<(), Error> {
+        let frame = protocol::frame(message)?;
+        self.frames.send(frame).await.map_err(|_| Error::Closed)
+    }
+
+    async fn listen(
+        self: &Arc<Self>,
+        reader: &mut (impl AsyncRead + Unpin),
+        runner: &Arc<FlowRunner>,
+        suspend_after: Duration,
+    ) -> Result<(), Error> {
+        let mut flows: HashMap<String, Arc<Catalogued>> = HashMap::new();
+        while let Some(message) = protocol::read(reader).await? {
+            match message {
+                ToWorker::Welcome { .. } | ToWorker::Refused { .. } => return Err(Error::Closed),
+                ToWorker::Answer {
+                    number,
+                    value,
+                    refusal,
+                } => {
+                    if let Some(waiting) = lock(&self.answers).remove(&number) {
+                        let _ = waiting.send(refusal.map_or(Ok(value), Err));
+                    }
+                }
+                ToWorker::Cancel { run } => {
+                    if let Some((_, cancel)) = lock(&self.runs).get(&run) {
+                        cancel.cancel();
+                    }
+                }
+                ToWorker::Assign(assign) => {
+                    let taken = Instant::now();
+                    let flow = known(&mut flows, &assign);
+                    self.begin(*assign, flow, runner, suspend_after, taken);
+                }
+            }
+        }
+        Err(Error::Closed)
+    }
+
+    fn begin(
+        self: &Arc<Self>,
+        assign: Assign,
+        flow: Option<Arc<Catalogued>>,
+        runner: &Arc<FlowRunner>,
+        suspend_after: Duration,
+        taken: Instant,
+    ) {
+        let (run, epoch) = (assign.run.clone(), assign.epoch);
+        let cancel = Cancellation::default();
+        lock(&self.runs).insert(run.clone(), (epoch, cancel.clone()));
+        let (client, runner) = (Arc::clone(self), Arc::clone(runner));
+        tokio::task::spawn_blocking(move || {
+            let link = Remote {
+                client: Arc::clone(&client),
+            };
+            match flow {
+                Some(flow) if !client.leaving.load(Ordering::Acquire) => {
+                    let assignment = Assignment {
+                        id: assign.run,
+                        epoch,
+                        flow,
+                        trigger: assign.trigger,
+                        journal: assign.journal,
+                        created_ms: assign.created_ms,
+                        token: assign.token,
+                        secrets: assign.secrets,
+                        times: assign.times,
+                        suspend_after,
+                        cancel,
+                        taken,
+                    };
+                    // Where it is stopped, somebody else has the run or will have it.
+                    let _ = work(assignment, &runner, &link);
+                }
+                _ => drop(link.release(of_run(&run, epoch))),
+            }
+            lock(&client.runs).remove(&run);
+            client.left.notify_one();
+            let done = protocol::frame(&ToApp::Done { run, epoch });
+            if let Ok(done) = done {
+                let _ = client.frames.blocking_send(done);
+            }
+        });
+    }
+
+    /// Ends once `stop` is notified and all runs have left, or been given back.
+    async fn leave(self: &Arc<Self>, stop: &Notify, drain: Duration) {
+        stop.notified().await;
+        self.leaving.store(true, Ordering::Release);
+        let _ = self.send(&ToApp::Leaving).await;
+        let all_left = async {
+            while !lock(&self.runs).is_empty() {
+                self.left.notified().await;
+            }
+        };
+        if tokio::time::timeout(drain, all_left).await.is_ok() {
+            return;
+        }
+        let open: Vec<(String, u32, Cancellation)> = lock(&self.runs)
+            .iter()
+            .map(|(run, (epoch, cancel))| (run.clone(), *epoch, cancel.clone()))
+            .collect();
+        for (run, epoch, cancel) in open {
+            let release = ToApp::Change {
+                number: None,
+                write: WriteFrame::of(&of_run(&run, epoch)),
+                change: Change::Release,
+            };
+            let _ = self.send(&release).await;
+            cancel.cancel();
+        }
+    }
+
+    /// Stops everything: its results would not arrive.
+    fn abandon(&self) {
+        self.gone.store(true, Ordering::Release);
+        for (_, cancel) in lock(&self.runs).values() {
+            cancel.cancel();
+        }
+        lock(&self.answers).clear();
+    }
+
+    /// Asks the app, and waits.
+    fn ask(&self, message: impl FnOnce(u64) -> ToApp) -> Answered {
+        let failed = |reason: &str| Refusal::Failed {
+            reason: reason.to_owned(),
+        };
+        let number = self.numbers.fetch_add(1, Ordering::Relaxed);
+        let (sender, receiver) = oneshot::channel();
+        lock(&self.answers).insert(number, sender);
+        if self.gone.load(Ordering::Acquire) {
+            lock(&self.answers).remove(&number);
+            return Err(failed("the connection with the app is gone"));
+        }
+        let frame =
+            protocol::frame(&message(number)).map_err(|error| failed(&error.to_string()))?;
+        if self.frames.blocking_send(frame).is_err() {
+            return Err(failed("the connection with the app is gone"));
+        }
+        let runtime = tokio::runtime::Handle::current();
+        let answer =
+            runtime.block_on(async { tokio::time::timeout(ANSWER_TIMEOUT, receiver).await });
+        match answer {
+            Ok(Ok(answer)) => answer,
+            Ok(Err(_)) => Err(failed("the connection with the app is gone")),
+            Err(_) => Err(failed("the app does not answer")),
+        }
+    }
+}
+
+/// The flow of `assign`, which the connection knows from now on.
+fn known(flows: &mut HashMap<String, Arc<Catalogued>>, assign: &Assign) -> Option<Arc<Catalogued>> {
+    let Some(source) = &assign.source else {
+        return flows.get(&assign.hash).cloned();
+    };
+    // The app forgets at the same length.
+    if flows.len() >= MAX_KNOWN_FLOWS {
+        flows.clear();
+    }
+    let flow = Catalogued::read(protocol::bytes(source), assign.version).ok()?;
+    let flow = Arc::new(flow);
+    flows.insert(assign.hash.clone(), Arc::clone(&flow));
+    Some(flow)
+}
+
+fn of_run(run: &str, epoch: u32) -> Write {
+    Write {
+        id: run.to_owned(),
+        epoch,
+        now_ms: 0,
+        records: None,
+    }
+}
+
+struct Remote {
+    client: Arc<Client>,
+}
+
+impl Remote {
+    fn change(&self, write: &Write, change: Change) -> Result<(), Stop> {
+        let write = WriteFrame::of(write);
+        let answer = self.client.ask(|number| ToApp::Change {
+            number: Some(number),
+            write,
+            change,
+        });
+        match answer {
+            Ok(_) => Ok(()),
+            Err(Refusal::Fenced) => Err(Stop::Fenced),
+            Err(Refusal::Failed { reason }) => Err(Stop::Journal(reason)),
+        }
+    }
+
+    fn question(&self, question: Question) -> Result<Option<Box<RawValue>>, String> {
+        let answer = self.client.ask(|number| ToApp::Ask { number, question });
+        answer.map_err(|refusal| match refusal {
+            Refusal::Fenced => Stop::Fenced.to_string(),
+            Refusal::Failed { reason } => reason,
+        })
+    }
+}
+
+impl Link for Remote {
+    fn append(&self, write: Write, wait: bool) -> Result<(), Stop> {
+        if wait {
+            return self.change(&write, Change::Append);
+        }
+        let message = ToApp::Change {
+            number: None,
+            write: WriteFrame::of(&write),
+            change: Change::Append,
+        };
+        let frame = protocol::frame(&message).map_err(|error| Stop::Journal(error.to_string()))?;
+        let sent = self.client.frames.blocking_send(frame);
+        sent.map_err(|_| Stop::Journal("the connection with the app is gone".to_owned()))
+    }
+
+    fn respond(&self, write: Write, answer: Arc<[u8]>) -> Result<(), Stop> {
+        let answer = protocol::raw(&answer).unwrap_or_else(|| RawValue::NULL.to_owned());
+        self.change(&write, Change::Respond { answer })
+    }
+
+    fn suspend(&self, write: Write, wake_ms: Option<u64>) -> Result<(), Stop> {
+        self.change(&write, Change::Suspend { wake_ms })
+    }
+
+    fn finish(&self, write: Write, ending: Ending) -> Result<(), Stop> {
+        self.change(&write, Change::finish(&ending))
+    }
+
+    fn release(&self, write: Write) -> Result<(), Stop> {
+        self.change(&write, Change::Release)
+    }
+
+    fn keep(&self, write: Write, key: &str, value: Option<Json>) -> Result<(), String> {
+        let key = key.to_owned();
+        let kept = self.change(&write, Change::Keep { key, value });
+        kept.map_err(|stop| stop.to_string())
+    }
+
+    fn kept(&self, key: &str) -> Result<Option<Json>, String> {
+        let key = key.to_owned();
+        let found = self.question(Question::Kept { key })?;
+        Ok(found.and_then(|raw| serde_json::from_str(raw.get()).ok()))
+    }
+
+    fn template(&self, key: &str) -> Result<Option<Arc<[u8]>>, String> {
+        let key = key.to_owned();
+        let found = self.question(Question::Template { key })?;
+        Ok(found.as_deref().map(protocol::bytes))
+    }
+}

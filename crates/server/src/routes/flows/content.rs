@@ -1,0 +1,267 @@
+//! Flows: list, create, read, change, delete, publish.
+
+use std::sync::Arc;
+
+use axum::{body::Body, extract::State, response::Response};
+use hyper::{
+    HeaderMap, StatusCode,
+    header::{HeaderValue, LOCATION},
+};
+use platen_engine::{Diagnostic, flow::load_flow};
+use platen_storage::NewVersion;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::super::templates::{
+    PageQuery, Place, Query, VersionDocument, change_note, content::content,
+    precondition::Expected, written,
+};
+use crate::{
+    app::App,
+    body,
+    lane::Lane,
+    problem::Problem,
+    respond::{json, moment},
+};
+
+/// A page of the list of flows.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct FlowList {
+    /// Flows in order of their keys.
+    flows: Vec<FlowEntry>,
+    /// `after` of the next page; absent on the last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<String>,
+}
+
+/// A flow in a list.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct FlowEntry {
+    /// Key.
+    key: String,
+    /// Name for people.
+    name: String,
+    /// Current version: the draft, unless it is the published one.
+    version: u32,
+    /// The version that its triggers start.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    published: Option<u32>,
+    /// When the current version was written, RFC 3339.
+    updated_at: String,
+}
+
+/// A page of the versions of a flow.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct FlowVersionList {
+    /// Versions, newest first.
+    versions: Vec<VersionDocument>,
+    /// The version that its triggers start.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    published: Option<u32>,
+}
+
+/// Which version is published.
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Publication {
+    /// The version; the current one where absent.
+    version: Option<u32>,
+}
+
+/// Says `flow` where a store of documents says `template`.
+fn of_flow(problem: impl Into<Problem>) -> Problem {
+    let mut problem = problem.into();
+    problem.code = match problem.code {
+        "template-not-found" => "flow-not-found",
+        "template-exists" => "flow-exists",
+        other => other,
+    };
+    problem
+}
+
+/// Lists flows.
+pub(crate) async fn list_flows(
+    State(app): State<Arc<App>>,
+    Query(query): Query<PageQuery>,
+) -> Result<Response, Problem> {
+    let limit = query.limit()?;
+    let page = app.flow_library.store().list(query.after, limit).await?;
+    let next = page.documents.last().filter(|_| page.more);
+    let next = next.map(|last| last.key.clone());
+    let flows = page
+        .documents
+        .into_iter()
+        .map(|summary| FlowEntry {
+            published: app.flows.dispatcher.published(&summary.key),
+            updated_at: moment(summary.updated_unix_ms),
+            key: summary.key,
+            name: summary.name,
+            version: summary.version,
+        })
+        .collect();
+    Ok(json(StatusCode::OK, &FlowList { flows, next }))
+}
+
+/// Stores a new flow, as a draft.
+pub(crate) async fn create_flow(
+    State(app): State<Arc<App>>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    let new = checked(&app, &headers, body, None).await?;
+    let info = app.flow_library.create(new).await.map_err(of_flow)?;
+    let location = HeaderValue::from_str(&format!("/flows/{}", info.key));
+    let mut response = written(StatusCode::CREATED, info);
+    if let Ok(location) = location {
+        response.headers_mut().insert(LOCATION, location);
+    }
+    Ok(response)
+}
+
+/// Reads the current version of a flow, as it was stored.
+pub(crate) async fn get_flow(
+    State(app): State<Arc<App>>,
+    place: Place,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let stored = app.flow_library.source(&place.key, None).await;
+    Ok(content(stored.map_err(of_flow)?, &headers))
+}
+
+/// Reads a version of a flow.
+pub(crate) async fn get_flow_version(
+    State(app): State<Arc<App>>,
+    place: Place,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let stored = app.flow_library.source(&place.key, place.version).await;
+    Ok(content(stored.map_err(of_flow)?, &headers))
+}
+
+/// Lists versions of a flow.
+pub(crate) async fn list_flow_versions(
+    State(app): State<Arc<App>>,
+    place: Place,
+    Query(query): Query<PageQuery>,
+) -> Result<Response, Problem> {
+    let limit = query.limit()?;
+    let before = query.after.as_deref().map(str::parse::<u32>).transpose();
+    let before = before.map_err(|_| {
+        Problem::bad_request("query-invalid", "`after` is the number of a version here")
+    })?;
+    let store = app.flow_library.store();
+    let versions = store.versions(place.key.clone(), before, limit).await;
+    let versions = versions.map_err(of_flow)?;
+    let list = FlowVersionList {
+        versions: versions.into_iter().map(VersionDocument::from).collect(),
+        published: app.flows.dispatcher.published(&place.key),
+    };
+    Ok(json(StatusCode::OK, &list))
+}
+
+/// Stores a new version of a flow, as a draft.
+pub(crate) async fn update_flow(
+    State(app): State<Arc<App>>,
+    place: Place,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    let expected = Expected::of(&headers)?;
+    let new = checked(&app, &headers, body, Some(&place.key)).await?;
+    let info = expected
+        .write(&app.flow_library, &place.key, |version| {
+            app.flow_library.update(new.clone(), version)
+        })
+        .await
+        .map_err(of_flow)?;
+    Ok(written(StatusCode::OK, info))
+}
+
+/// Deletes a flow; its triggers start nothing any more, its runs stay.
+pub(crate) async fn delete_flow(
+    State(app): State<Arc<App>>,
+    place: Place,
+    headers: HeaderMap,
+) -> Result<StatusCode, Problem> {
+    let key = place.key;
+    Expected::of(&headers)?
+        .write(&app.flow_library, &key, |version| {
+            app.flow_library.delete(key.clone(), version)
+        })
+        .await
+        .map_err(of_flow)?;
+    app.flows.dispatcher.publish(&key, None).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Makes a version the one that the flow's triggers start.
+pub(crate) async fn publish_flow(
+    State(app): State<Arc<App>>,
+    place: Place,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    let (bytes, _room) = body::read(&app, &headers, body).await?;
+    let wanted: Publication = match bytes.is_empty() {
+        true => Publication::default(),
+        false => body::parse(&bytes)?,
+    };
+    let version = match wanted.version {
+        Some(version) => version,
+        None => {
+            let current = app.flow_library.current_version(&place.key).await;
+            current.map_err(of_flow)?
+        }
+    };
+    app.flows
+        .dispatcher
+        .publish(&place.key, Some(version))
+        .await?;
+    let version = Some(version);
+    Ok(json(StatusCode::OK, &Publication { version }))
+}
+
+/// Turns the flow's triggers off.
+pub(crate) async fn unpublish_flow(
+    State(app): State<Arc<App>>,
+    place: Place,
+) -> Result<StatusCode, Problem> {
+    let current = app.flow_library.current_version(&place.key).await;
+    current.map_err(of_flow)?;
+    app.flows.dispatcher.publish(&place.key, None).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// The flow of a request, read and checked: what has mistakes is not stored.
+async fn checked(
+    app: &Arc<App>,
+    headers: &HeaderMap,
+    body: Body,
+    key: Option<&str>,
+) -> Result<NewVersion, Problem> {
+    let note = change_note(headers)?;
+    let (bytes, _room) = body::read_json(app, headers, body).await?;
+    let key = key.map(str::to_owned);
+    app.slots
+        .run(Lane::Preview, move |_| {
+            // Truncated JSON is a bad request; only what is JSON can have an author's mistakes.
+            body::parse::<serde::de::IgnoredAny>(&bytes)?;
+            let loaded = load_flow(&bytes).map_err(platen_runs::Error::Flow)?;
+            let flow = loaded.flow();
+            if let Some(key) = key.filter(|key| *key != flow.key) {
+                let message = format!("the key is `{}`, but the address names `{key}`", flow.key);
+                let mistake = Diagnostic::error("key-mismatch", "/key", message);
+                return Err(Problem::mistakes(vec![mistake]));
+            }
+            Ok(NewVersion {
+                key: flow.key.clone(),
+                name: flow.name.clone(),
+                source: Arc::from(&bytes[..]),
+                note,
+            })
+        })
+        .await
+}

@@ -1,0 +1,299 @@
+//! Runs: list, look at, watch, cancel, repeat, call back.
+
+use std::{
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll},
+    time::{Duration, Instant},
+};
+
+use axum::{
+    body::Body,
+    extract::{Path, State},
+    response::Response,
+};
+use bytes::Bytes;
+use http_body::Frame;
+use hyper::{
+    HeaderMap, StatusCode,
+    header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue},
+};
+use platen_runs::{Answer, Event, Lane, Record, Request, RunFilter};
+use serde::Deserialize;
+use serde_json::{Value as Json, json};
+use tokio::sync::mpsc;
+
+use super::{
+    super::templates::{MAX_PAGE, Place, Query},
+    view::{RunDocument, RunList, state, word},
+    webhook::{accepted, answer_of, idempotency_key},
+};
+use crate::{app::App, auth::Access, body, problem::Problem, respond::json};
+
+/// A watcher hears something at least so often, so that proxies keep the connection.
+const HEARTBEAT: Duration = Duration::from_secs(15);
+
+/// Which version is run.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct VersionQuery {
+    version: Option<u32>,
+}
+
+/// Starts a flow by hand, also a version that is not published; the body is its `trigger`.
+pub(crate) async fn create_run(
+    State(app): State<Arc<App>>,
+    place: Place,
+    Query(query): Query<VersionQuery>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    let arrived = Instant::now();
+    let dispatcher = &app.flows.dispatcher;
+    let flow = match query.version {
+        Some(version) => {
+            // A draft is its author's to try.
+            app.keys.check(&headers, Access::Admin)?;
+            dispatcher.version(&place.key, version).await?
+        }
+        None => dispatcher.flow(&place.key).await?,
+    };
+    let (bytes, _room) = body::read(&app, &headers, body).await?;
+    let trigger: Json = match bytes.is_empty() {
+        true => Json::Null,
+        false => body::parse(&bytes)?,
+    };
+    let mistakes = flow.loaded.check(&trigger);
+    if !mistakes.is_empty() {
+        return Err(Problem::mistakes(mistakes));
+    }
+    let request = Request {
+        flow,
+        lane: Lane::Async,
+        trigger: Arc::from(trigger.to_string().into_bytes()),
+        idempotency: idempotency_key(&headers)?.map(|key| (key, trigger)),
+        patience_ms: None,
+        arrived,
+    };
+    let receipt = dispatcher.accept(request).await?;
+    Ok(accepted(&receipt.id, receipt.known))
+}
+
+/// Which runs are listed.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RunQuery {
+    limit: Option<u32>,
+    after: Option<String>,
+    flow: Option<String>,
+    state: Option<String>,
+}
+
+/// Lists runs, newest first.
+pub(crate) async fn list_runs(
+    State(app): State<Arc<App>>,
+    Query(query): Query<RunQuery>,
+) -> Result<Response, Problem> {
+    let invalid = |detail: String| Problem::bad_request("query-invalid", detail);
+    let limit = query.limit.unwrap_or(50);
+    if !(1..=MAX_PAGE).contains(&limit) {
+        return Err(invalid(format!("`limit` is from 1 to {MAX_PAGE}")));
+    }
+    let wanted = query
+        .state
+        .as_deref()
+        .map(|of| state(of).ok_or_else(|| invalid(format!("there is no state `{of}`"))));
+    let before = query.after.as_deref().map(str::parse).transpose();
+    let before = before.map_err(|_| invalid("`after` is `next` of the page before".to_owned()))?;
+    let filter = RunFilter {
+        flow: query.flow,
+        state: wanted.transpose()?,
+        before,
+        limit,
+    };
+    let runs = app.flows.dispatcher.list(filter).await?;
+    let next = runs.last().filter(|_| runs.len() == limit as usize);
+    let list = RunList {
+        next: next.map(|last| last.number.to_string()),
+        runs: runs.iter().map(|run| RunDocument::new(run, None)).collect(),
+    };
+    Ok(json(StatusCode::OK, &list))
+}
+
+/// A run with its steps.
+pub(crate) async fn get_run(
+    State(app): State<Arc<App>>,
+    Path(id): Path<String>,
+) -> Result<Response, Problem> {
+    let run = app.flows.dispatcher.get(&id).await?;
+    let records = app.flows.dispatcher.journal(&id).await?;
+    Ok(json(
+        StatusCode::OK,
+        &RunDocument::new(&run, Some(&records)),
+    ))
+}
+
+/// What a run answered, as the one who called it would have had it.
+pub(crate) async fn get_run_output(
+    State(app): State<Arc<App>>,
+    Path(id): Path<String>,
+) -> Result<Response, Problem> {
+    let run = app.flows.dispatcher.get(&id).await?;
+    let Some(answer) = Answer::of(&run) else {
+        let detail = format!("the run is {}; try again later", word(run.state));
+        return Err(Problem::new(StatusCode::CONFLICT, "run-not-ended", detail).retry_after(1));
+    };
+    answer_of(&answer, 0, Instant::now())
+}
+
+/// Ends a run that is not over.
+pub(crate) async fn cancel_run(
+    State(app): State<Arc<App>>,
+    Path(id): Path<String>,
+) -> Result<Response, Problem> {
+    app.flows.dispatcher.cancel(&id).await?;
+    let run = app.flows.dispatcher.get(&id).await?;
+    Ok(json(StatusCode::OK, &RunDocument::new(&run, None)))
+}
+
+/// From where a run is repeated.
+#[derive(Debug, Default, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct RetryRequest {
+    /// A step at the flow's top level; that which failed where absent.
+    from: Option<String>,
+}
+
+/// Repeats a run that is over as a new one; what came before the step is not done again.
+pub(crate) async fn retry_run(
+    State(app): State<Arc<App>>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    let (bytes, _room) = body::read(&app, &headers, body).await?;
+    let wanted: RetryRequest = match bytes.is_empty() {
+        true => RetryRequest::default(),
+        false => body::parse(&bytes)?,
+    };
+    let retry = app.flows.dispatcher.retry(&id, wanted.from.as_deref());
+    Ok(accepted(&retry.await?, false))
+}
+
+/// The wait that is ended.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CallbackQuery {
+    step: Option<String>,
+}
+
+/// Ends a wait of a run from outside; the body is the output of the step.
+pub(crate) async fn call_run_back(
+    State(app): State<Arc<App>>,
+    Path((id, token)): Path<(String, String)>,
+    Query(query): Query<CallbackQuery>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    let (bytes, _room) = body::read(&app, &headers, body).await?;
+    let payload: Json = match bytes.is_empty() {
+        true => Json::Null,
+        false => body::parse(&bytes)?,
+    };
+    app.flows
+        .dispatcher
+        .call_back(&id, &token, query.step, payload)
+        .await?;
+    Ok(accepted(&id, true))
+}
+
+/// What happens in a run, as server-sent events.
+/// Source: <https://html.spec.whatwg.org/multipage/server-sent-events.html>.
+pub(crate) async fn get_run_events(
+    State(app): State<Arc<App>>,
+    Path(id): Path<String>,
+) -> Result<Response, Problem> {
+    // What happens from here on is heard; what happened before is read.
+    let events = app.flows.dispatcher.watch(&id);
+    let run = app.flows.dispatcher.get(&id).await?;
+    let records = app.flows.dispatcher.journal(&id).await?;
+    let (sender, receiver) = mpsc::channel(16);
+    tokio::spawn(tell(
+        sender,
+        events,
+        records,
+        word(run.state),
+        run.state.is_end(),
+    ));
+    let mut response = Response::new(Body::new(Events(receiver)));
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    Ok(response)
+}
+
+fn event(kind: &str, data: &Json) -> Bytes {
+    Bytes::from(format!("event: {kind}\ndata: {data}\n\n"))
+}
+
+/// Sends what is known, then what happens, until the run is over or nobody listens.
+async fn tell(
+    sender: mpsc::Sender<Bytes>,
+    mut events: mpsc::Receiver<Event>,
+    records: Vec<Record>,
+    state: String,
+    over: bool,
+) {
+    for record in &records {
+        if sender.send(event("step", &json!(record))).await.is_err() {
+            return;
+        }
+    }
+    if sender
+        .send(event("state", &json!({"state": state})))
+        .await
+        .is_err()
+        || over
+    {
+        return;
+    }
+    loop {
+        let next = tokio::time::timeout(HEARTBEAT, events.recv()).await;
+        let (message, over) = match next {
+            Err(_) => (Bytes::from_static(b": still here\n\n"), false),
+            Ok(None) => return,
+            Ok(Some(Event::State(state))) => {
+                let data = json!({"state": word(state)});
+                (event("state", &data), state.is_end())
+            }
+            Ok(Some(Event::Records(list))) => {
+                let list: Vec<Record> = serde_json::from_slice(&list).unwrap_or_default();
+                // What was read between watching and reading is heard, too.
+                let fresh = list.iter().filter(|record| !records.contains(record));
+                let text: Vec<u8> = fresh
+                    .flat_map(|record| event("step", &json!(record)).to_vec())
+                    .collect();
+                (Bytes::from(text), false)
+            }
+        };
+        if sender.send(message).await.is_err() || over {
+            return;
+        }
+    }
+}
+
+/// A body of events.
+struct Events(mpsc::Receiver<Bytes>);
+
+impl http_body::Body for Events {
+    type Data = Bytes;
+    type Error = std::convert::Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
+        let next = self.0.poll_recv(context);
+        next.map(|bytes| bytes.map(|bytes| Ok(Frame::data(bytes))))
+    }
+}

@@ -1,0 +1,142 @@
+//! How runs are shown.
+
+use platen_runs::{Record, Run, RunState, StepReport};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value as Json;
+
+use crate::respond::moment;
+
+/// A run.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "Run")]
+pub(crate) struct RunDocument {
+    /// Its name.
+    pub(crate) id: String,
+    /// Key of its flow.
+    pub(crate) flow: String,
+    /// Version of its flow; 0 for one that is not stored.
+    pub(crate) version: u32,
+    /// `queued`, `running`, `waiting`, `succeeded`, `failed`, `cancelled`, `timed-out` or `dead`.
+    pub(crate) state: String,
+    /// `sync` where somebody waits for its answer, else `async`.
+    pub(crate) lane: &'static str,
+    /// When it was accepted, RFC 3339.
+    pub(crate) created_at: String,
+    /// When a worker had it first, RFC 3339.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) started_at: Option<String>,
+    /// When it ended, RFC 3339.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) ended_at: Option<String>,
+    /// When it wakes, RFC 3339.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) wakes_at: Option<String>,
+    /// Who has it, or had it last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) worker: Option<String>,
+    /// How many workers died while they had it.
+    pub(crate) deaths: u32,
+    /// The run that it repeats.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) retry_of: Option<String>,
+    /// Where the milliseconds before and around its steps went, in microseconds.
+    #[serde(skip_serializing_if = "Json::is_null")]
+    pub(crate) times: Json,
+    /// Why it failed: `code`, `message` and `step`.
+    #[serde(skip_serializing_if = "Json::is_null")]
+    pub(crate) error: Json,
+    /// Output of its last step, where it has not answered.
+    #[serde(skip_serializing_if = "Json::is_null")]
+    pub(crate) output: Json,
+    /// Its answer: `status`, `headers` and `body`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) answer: Option<Json>,
+    /// Its steps with their times, in the order in which they ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Vec<Json>>")]
+    pub(crate) steps: Option<Vec<StepReport>>,
+}
+
+/// A page of the list of runs.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct RunList {
+    /// Runs, newest first, without their steps.
+    pub(crate) runs: Vec<RunDocument>,
+    /// `after` of the next page; absent on the last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) next: Option<String>,
+}
+
+/// The word for a state.
+pub(crate) fn word(state: RunState) -> String {
+    let word = serde_json::to_value(state).unwrap_or_default();
+    word.as_str().unwrap_or_default().to_owned()
+}
+
+/// The state of a word.
+pub(crate) fn state(of: &str) -> Option<RunState> {
+    RunState::ALL.into_iter().find(|state| word(*state) == of)
+}
+
+fn at(instant_ms: u64) -> String {
+    moment(i64::try_from(instant_ms).unwrap_or(i64::MAX))
+}
+
+impl RunDocument {
+    /// `run` with what it gave, and with its steps where `records` are given.
+    pub(crate) fn new(run: &Run, records: Option<&[Record]>) -> Self {
+        let read = |bytes: &Option<std::sync::Arc<[u8]>>| -> Json {
+            let read = bytes.as_deref().map(serde_json::from_slice);
+            read.and_then(Result::ok).unwrap_or_default()
+        };
+        let mut details = read(&run.details);
+        let mut take = |name: &str| details[name].take();
+        let steps = records.map(|records| {
+            let reports = records.iter().filter_map(|record| record.report.clone());
+            reports.collect()
+        });
+        Self {
+            times: take("times"),
+            error: take("error"),
+            output: match records {
+                Some(_) => take("output"),
+                None => Json::Null,
+            },
+            answer: run
+                .answer
+                .as_ref()
+                .filter(|_| records.is_some())
+                .map(|_| read(&run.answer)),
+            steps,
+            ..Self::summary(run)
+        }
+    }
+
+    fn summary(run: &Run) -> Self {
+        Self {
+            id: run.id.clone(),
+            flow: run.flow.clone(),
+            version: run.version,
+            state: word(run.state),
+            lane: match run.lane {
+                platen_runs::Lane::Sync => "sync",
+                platen_runs::Lane::Async => "async",
+            },
+            created_at: at(run.created_ms),
+            started_at: run.started_ms.map(at),
+            ended_at: run.ended_ms.map(at),
+            wakes_at: run.wake_ms.map(at),
+            worker: run.worker.clone(),
+            deaths: run.deaths,
+            retry_of: run.retry_of.clone(),
+            times: Json::Null,
+            error: Json::Null,
+            output: Json::Null,
+            answer: None,
+            steps: None,
+        }
+    }
+}

@@ -1,0 +1,415 @@
+//! Requests that start flows, and the answers that flows give.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use axum::{
+    body::Body,
+    extract::{Query, State},
+    response::Response,
+};
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use hyper::{
+    HeaderMap, StatusCode,
+    header::{CONTENT_TYPE, HeaderName, HeaderValue, LOCATION},
+};
+use platen_engine::flow::model::Trigger;
+use platen_runs::{Answer, Lane, Receipt, Request, RunState};
+use serde_json::{Map, Value as Json, json};
+
+use super::super::{render::response::content_disposition, templates::Place};
+use crate::{app::App, auth::Access, body, problem::Problem, respond};
+
+/// Header with the name of a run.
+pub(crate) const RUN_ID: HeaderName = HeaderName::from_static("x-run-id");
+/// Longest `Idempotency-Key` in bytes.
+const MAX_KEY_BYTES: usize = 200;
+/// Headers that flows do not see.
+const HIDDEN: [&str; 4] = [
+    "authorization",
+    "x-api-key",
+    "cookie",
+    "proxy-authorization",
+];
+
+/// Starts a flow; the run goes on after the answer.
+pub(crate) async fn start_flow(
+    State(app): State<Arc<App>>,
+    place: Place,
+    query: Query<Vec<(String, String)>>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    let receipt = accept(&app, &place.key, Lane::Async, &query, &headers, body).await?;
+    Ok(accepted(&receipt.id, receipt.known))
+}
+
+/// Starts a flow and gives its answer.
+pub(crate) async fn call_flow(
+    State(app): State<Arc<App>>,
+    place: Place,
+    query: Query<Vec<(String, String)>>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    let arrived = Instant::now();
+    let prefer = Prefer::of(&headers);
+    let receipt = accept(&app, &place.key, Lane::Sync, &query, &headers, body).await?;
+    let limit = Duration::from_millis(app.config.flow_timeout_ms);
+    let limit = prefer.wait.map_or(limit, |wait| wait.min(limit));
+    let Some(waiting) = receipt.answer else {
+        return Err(Problem::internal("nobody waits for the answer of the run"));
+    };
+    let left = limit.saturating_sub(arrived.elapsed());
+    let mut response = match tokio::time::timeout(left, waiting).await {
+        Ok(Ok(answer)) => answer_of(&answer, receipt.ingress_us, arrived)?,
+        _ if prefer.respond_async => return Ok(accepted(&receipt.id, receipt.known)),
+        _ => {
+            let id = &receipt.id;
+            let detail = format!(
+                "not answered within {} ms; see /runs/{id}",
+                limit.as_millis()
+            );
+            Problem::new(StatusCode::GATEWAY_TIMEOUT, "flow-timeout", detail).into_response_of(id)
+        }
+    };
+    add_run(response.headers_mut(), &receipt.id);
+    Ok(response)
+}
+
+impl Problem {
+    /// With the address of the run that it is about.
+    fn into_response_of(self, id: &str) -> Response {
+        let location = HeaderValue::from_str(&format!("/runs/{id}"));
+        let mut problem = self;
+        if let (Ok(location), Ok(name)) = (location, HeaderValue::from_str(id)) {
+            problem = problem.with_header(LOCATION, location);
+            problem = problem.with_header(RUN_ID, name);
+        }
+        axum::response::IntoResponse::into_response(problem)
+    }
+}
+
+/// What `Prefer` says, RFC 7240.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Prefer {
+    /// The run's address instead of a failure, where the answer is late.
+    respond_async: bool,
+    /// How long to wait.
+    wait: Option<Duration>,
+}
+
+impl Prefer {
+    fn of(headers: &HeaderMap) -> Self {
+        let mut prefer = Self::default();
+        let values = headers.get_all("prefer").iter();
+        let texts = values.filter_map(|value| value.to_str().ok());
+        for part in texts.flat_map(|text| text.split([',', ';'])).map(str::trim) {
+            if part.eq_ignore_ascii_case("respond-async") {
+                prefer.respond_async = true;
+            } else if let Some(seconds) = part.strip_prefix("wait=") {
+                prefer.wait = seconds
+                    .trim_matches('"')
+                    .parse()
+                    .ok()
+                    .map(Duration::from_secs);
+            }
+        }
+        prefer
+    }
+}
+
+/// Accepts a run of the flow that an address names.
+async fn accept(
+    app: &App,
+    key: &str,
+    lane: Lane,
+    query: &[(String, String)],
+    headers: &HeaderMap,
+    body: Body,
+) -> Result<Receipt, Problem> {
+    let arrived = Instant::now();
+    let flow = app.flows.dispatcher.flow(key).await;
+    let open = flow.as_ref().is_ok_and(|flow| {
+        matches!(
+            flow.loaded.flow().trigger,
+            Trigger::Webhook { open: true, .. }
+        )
+    });
+    // Who has no key does not learn which flows there are.
+    if !open {
+        app.keys.check(headers, Access::Render)?;
+    }
+    let flow = flow?;
+    if !matches!(flow.loaded.flow().trigger, Trigger::Webhook { .. }) {
+        let detail = "the trigger of this flow is no webhook: POST /flows/{key}/runs starts it";
+        return Err(Problem::new(
+            StatusCode::CONFLICT,
+            "flow-no-webhook",
+            detail,
+        ));
+    }
+    let (bytes, _room) = body::read(app, headers, body).await?;
+    let content = content(headers, &bytes)?;
+    let mistakes = flow.loaded.check(&content);
+    if !mistakes.is_empty() {
+        return Err(Problem {
+            detail: "the body is not what the flow expects".to_owned(),
+            ..Problem::mistakes(mistakes)
+        });
+    }
+    let fields = query.iter().cloned();
+    let fields: Map<String, Json> = fields.map(|(name, value)| (name, value.into())).collect();
+    // Proxies and clients change headers between two tries.
+    let same = json!({"body": content, "query": fields});
+    let mut trigger = same.clone();
+    trigger["headers"] = Json::Object(visible(headers));
+    let patience_ms = (lane == Lane::Sync).then_some(app.config.flow_timeout_ms);
+    let request = Request {
+        flow,
+        lane,
+        trigger: Arc::from(trigger.to_string().into_bytes()),
+        idempotency: idempotency_key(headers)?.map(|key| (key, same)),
+        patience_ms,
+        arrived,
+    };
+    let accept = app.flows.dispatcher.accept(request).await;
+    accept.map_err(|error| {
+        let problem = Problem::from(error);
+        app.metrics.rejected(problem.code);
+        problem
+    })
+}
+
+pub(super) fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
+    let Some(key) = headers.get("idempotency-key") else {
+        return Ok(None);
+    };
+    let key = key.to_str().unwrap_or_default().trim();
+    if key.is_empty() || key.len() > MAX_KEY_BYTES {
+        let detail = format!("Idempotency-Key has 1 to {MAX_KEY_BYTES} printable ASCII characters");
+        return Err(Problem::bad_request("idempotency-key-invalid", detail));
+    }
+    Ok(Some(key.to_owned()))
+}
+
+/// The body of a request as a value: JSON, a form, text, or a file.
+fn content(headers: &HeaderMap, bytes: &[u8]) -> Result<Json, Problem> {
+    let media_type = headers
+        .get(CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok());
+    let plain = media_type.unwrap_or_default().split(';').next();
+    let plain = plain.unwrap_or_default().trim().to_ascii_lowercase();
+    if bytes.is_empty() {
+        return Ok(Json::Null);
+    }
+    if plain == "application/json" || plain.ends_with("+json") {
+        return body::parse(bytes);
+    }
+    if plain == "application/x-www-form-urlencoded" {
+        let uri = format!("/?{}", String::from_utf8_lossy(bytes));
+        let fields = uri
+            .parse()
+            .ok()
+            .and_then(|uri| Query::<Vec<(String, String)>>::try_from_uri(&uri).ok());
+        let fields = fields.ok_or_else(|| {
+            Problem::bad_request("form-invalid", "the form is not URL-encoded text")
+        })?;
+        let fields = fields.0.into_iter();
+        return Ok(Json::Object(
+            fields.map(|(name, value)| (name, value.into())).collect(),
+        ));
+    }
+    match std::str::from_utf8(bytes) {
+        Ok(text) if plain.is_empty() || plain.starts_with("text/") || plain.contains("xml") => {
+            // Many senders of JSON do not say that it is JSON.
+            let json = plain.is_empty().then(|| serde_json::from_str(text).ok());
+            Ok(json.flatten().unwrap_or_else(|| Json::from(text)))
+        }
+        _ => Ok(json!({"$file": {
+            "name": "body",
+            "mediaType": media_type.unwrap_or("application/octet-stream"),
+            "sizeBytes": bytes.len(),
+            "base64": STANDARD.encode(bytes),
+        }})),
+    }
+}
+
+/// Headers that a flow may see.
+fn visible(headers: &HeaderMap) -> Map<String, Json> {
+    let shown = headers
+        .iter()
+        .filter(|(name, _)| !HIDDEN.contains(&name.as_str()));
+    shown
+        .filter_map(|(name, value)| Some((name.to_string(), value.to_str().ok()?.into())))
+        .collect()
+}
+
+/// 202: the run is durable, and this is where it is.
+pub(super) fn accepted(id: &str, known: bool) -> Response {
+    let body = json!({"run": id, "address": format!("/runs/{id}"), "known": known});
+    let mut response = respond::json(StatusCode::ACCEPTED, &body);
+    add_run(response.headers_mut(), id);
+    if let Ok(location) = HeaderValue::from_str(&format!("/runs/{id}")) {
+        response.headers_mut().insert(LOCATION, location);
+    }
+    response
+}
+
+fn add_run(headers: &mut HeaderMap, id: &str) {
+    if let Ok(value) = HeaderValue::from_str(id) {
+        headers.insert(RUN_ID, value);
+    }
+}
+
+/// What a run answered, or how it ended without an answer.
+pub(super) fn answer_of(
+    answer: &Answer,
+    ingress_us: u64,
+    arrived: Instant,
+) -> Result<Response, Problem> {
+    let details: Json = serde_json::from_slice(&answer.details).unwrap_or_default();
+    let given = answer.answer.as_deref().map(serde_json::from_slice::<Json>);
+    let mut response = match (given, answer.state) {
+        (Some(Ok(given)), _) => given_answer(&given)?,
+        (_, RunState::Succeeded) => value_response(StatusCode::OK, &details["output"])?,
+        (_, state) => return Err(failure(state, &details)),
+    };
+    let times = &details["times"];
+    let milliseconds = |value: u64| value as f64 / 1e3;
+    let of = |name: &str| milliseconds(times[name].as_u64().unwrap_or_default());
+    let timing = format!(
+        "ingress;dur={:.3}, queue;dur={:.3}, provision;dur={:.3}, run;dur={:.3}, total;dur={:.3}",
+        milliseconds(ingress_us),
+        of("queueUs"),
+        of("provisionUs"),
+        of("runUs"),
+        milliseconds(arrived.elapsed().as_micros() as u64),
+    );
+    if let Ok(timing) = HeaderValue::from_str(&timing) {
+        response.headers_mut().insert("server-timing", timing);
+    }
+    Ok(response)
+}
+
+fn failure(state: RunState, details: &Json) -> Problem {
+    let error = &details["error"];
+    let message = error["message"]
+        .as_str()
+        .unwrap_or("the run gave no answer");
+    let detail = match error["step"].as_str() {
+        Some(step) => format!("step `{step}`: {message}"),
+        None => message.to_owned(),
+    };
+    let (status, code) = match state {
+        RunState::Cancelled => (StatusCode::CONFLICT, "run-cancelled"),
+        RunState::TimedOut => (StatusCode::GATEWAY_TIMEOUT, "run-timeout"),
+        RunState::Dead => (StatusCode::INTERNAL_SERVER_ERROR, "run-dead"),
+        _ => (StatusCode::INTERNAL_SERVER_ERROR, "run-failed"),
+    };
+    Problem::new(status, code, detail)
+}
+
+/// The answer of a `respond` step.
+fn given_answer(given: &Json) -> Result<Response, Problem> {
+    let status = given["status"]
+        .as_u64()
+        .and_then(|status| u16::try_from(status).ok());
+    let status = status.and_then(|status| StatusCode::from_u16(status).ok());
+    let mut response = value_response(status.unwrap_or(StatusCode::OK), &given["body"])?;
+    let fields = given["headers"].as_object().into_iter().flatten();
+    for (name, value) in fields {
+        let text = value
+            .as_str()
+            .map_or_else(|| value.to_string(), str::to_owned);
+        let name = HeaderName::try_from(name.as_str());
+        // What frames the message is ours to say.
+        if let (Ok(name), Ok(value)) = (name, HeaderValue::try_from(text))
+            && !["content-length", "transfer-encoding", "connection"].contains(&name.as_str())
+        {
+            response.headers_mut().insert(name, value);
+        }
+    }
+    Ok(response)
+}
+
+/// A value as a body: a file as its bytes, text as it is, anything else as JSON.
+pub(super) fn value_response(status: StatusCode, value: &Json) -> Result<Response, Problem> {
+    if let Some(file) = value.get("$file") {
+        let bytes = STANDARD.decode(file["base64"].as_str().unwrap_or_default());
+        let bytes = bytes.map_err(|_| Problem::internal("a file of the flow is no base64"))?;
+        let mut response = Response::new(Body::from(bytes));
+        *response.status_mut() = status;
+        let media_type = file["mediaType"].as_str().unwrap_or_default();
+        let media_type = HeaderValue::from_str(media_type);
+        response.headers_mut().insert(
+            CONTENT_TYPE,
+            media_type.unwrap_or_else(|_| HeaderValue::from_static("application/octet-stream")),
+        );
+        let name = file["name"].as_str().unwrap_or("document");
+        response.headers_mut().insert(
+            hyper::header::CONTENT_DISPOSITION,
+            content_disposition(name, None)?,
+        );
+        return Ok(response);
+    }
+    if [StatusCode::NO_CONTENT, StatusCode::NOT_MODIFIED].contains(&status) {
+        let mut response = Response::new(Body::empty());
+        *response.status_mut() = status;
+        return Ok(response);
+    }
+    Ok(match value {
+        Json::String(text) => respond::bytes_of("text/plain; charset=utf-8", status, text.clone()),
+        other => respond::json(status, other),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bodies_become_values() {
+        let of = |media_type: &'static str, bytes: &[u8]| {
+            let mut headers = HeaderMap::new();
+            if !media_type.is_empty() {
+                headers.insert(CONTENT_TYPE, HeaderValue::from_static(media_type));
+            }
+            content(&headers, bytes)
+        };
+        assert_eq!(
+            of("application/json", b"{\"a\":1}").unwrap(),
+            json!({"a": 1})
+        );
+        assert!(of("application/json", b"{\"a\":").is_err());
+        assert_eq!(of("", b"{\"a\":1}").unwrap(), json!({"a": 1}));
+        assert_eq!(of("", b"hello").unwrap(), json!("hello"));
+        let form = of("application/x-www-form-urlencoded", b"a=1&b=x+y");
+        assert_eq!(form.unwrap(), json!({"a": "1", "b": "x y"}));
+        let file = of("application/pdf", b"%PDF-1.7\xff").unwrap();
+        assert_eq!(file["$file"]["mediaType"], "application/pdf");
+        assert_eq!(of("text/plain", b"").unwrap(), Json::Null);
+    }
+
+    #[test]
+    fn preferences_are_read() {
+        let of = |value: &'static str| {
+            let mut headers = HeaderMap::new();
+            headers.insert("prefer", HeaderValue::from_static(value));
+            Prefer::of(&headers)
+        };
+        let both = of("respond-async, wait=10");
+        assert!(both.respond_async && both.wait == Some(Duration::from_secs(10)));
+        assert_eq!(of("handling=strict"), Prefer::default());
+    }
+
+    #[test]
+    fn answers_are_never_empty_by_accident() {
+        let response = value_response(StatusCode::OK, &Json::Null).unwrap();
+        assert_eq!(response.headers()[CONTENT_TYPE], "application/json");
+        let asked = given_answer(&json!({"status": 204, "body": null})).unwrap();
+        assert_eq!(asked.status(), StatusCode::NO_CONTENT);
+    }
+}

@@ -1,0 +1,57 @@
+//! Workers connect here: an HTTP/1.1 upgrade, then the frames of `platen_runs::protocol`.
+
+use std::sync::Arc;
+
+use axum::{
+    body::Body,
+    extract::{Request, State},
+    response::Response,
+};
+use hyper::{
+    StatusCode,
+    header::{CONNECTION, HeaderValue, UPGRADE},
+};
+use hyper_util::rt::TokioIo;
+use platen_runs::{protocol, session};
+
+use crate::{app::App, config::LogLevel, problem::Problem};
+
+/// Takes a worker.
+pub(crate) async fn connect_worker(
+    State(app): State<Arc<App>>,
+    mut request: Request,
+) -> Result<Response, Problem> {
+    app.keys.check_worker(request.headers())?;
+    let wanted = request
+        .headers()
+        .get(UPGRADE)
+        .and_then(|value| value.to_str().ok());
+    if !wanted.is_some_and(|wanted| wanted.eq_ignore_ascii_case(protocol::UPGRADE)) {
+        let detail = "this address is for `platen worker`: it wants `Upgrade: platen-worker`";
+        return Err(Problem::new(
+            StatusCode::UPGRADE_REQUIRED,
+            "upgrade-required",
+            detail,
+        ));
+    }
+    let upgrade = hyper::upgrade::on(&mut request);
+    tokio::spawn(async move {
+        let Ok(connection) = upgrade.await else {
+            return;
+        };
+        app.log.event(LogLevel::Info, "a worker has connected", &[]);
+        let dispatcher = Arc::clone(&app.flows.dispatcher);
+        let ended = session::serve(dispatcher, TokioIo::new(connection)).await;
+        let cause = ended
+            .err()
+            .map_or_else(|| "it left".to_owned(), |error| error.to_string());
+        let fields = [("cause", cause.into())];
+        app.log.event(LogLevel::Info, "a worker has gone", &fields);
+    });
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
+    let headers = response.headers_mut();
+    headers.insert(CONNECTION, HeaderValue::from_static("upgrade"));
+    headers.insert(UPGRADE, HeaderValue::from_static(protocol::UPGRADE));
+    Ok(response)
+}

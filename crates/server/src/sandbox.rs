@@ -1,0 +1,152 @@
+//! The sandbox of code: started with the service, or with the first code that needs it, and again
+//! where it failed. Code is refused below the level that the configuration demands; everything
+//! else works.
+
+use std::{
+    sync::{Arc, Mutex, OnceLock, PoisonError},
+    time::{Duration, Instant},
+};
+
+use hyper::StatusCode;
+use platen_engine::{
+    jail::{Jail, Level, Options},
+    script::{KIND, Runner},
+};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::{
+    config::{Config, LogLevel},
+    log::Log,
+    problem::{Problem, chain},
+};
+
+/// How long a failed start is remembered: each one takes tens of milliseconds.
+const RETRY: Duration = Duration::from_secs(5);
+
+/// The sandbox of code, once it is wanted.
+pub(crate) struct Sandbox {
+    least: Level,
+    /// Known as soon as there is a sandbox; read without waiting for a start.
+    level: OnceLock<Level>,
+    state: Mutex<State>,
+}
+
+enum State {
+    Untried,
+    Ready(Arc<Jail>),
+    Failed { at: Instant, reason: String },
+}
+
+/// The sandbox, as readiness shows it.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct SandboxHealth {
+    /// `full`, `no-namespaces` or `process-only`; absent until the attempts are over, and where the
+    /// sandbox does not start.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) level: Option<&'static str>,
+    /// The level below which no code runs.
+    pub(crate) least_level: &'static str,
+    /// True where code runs here.
+    pub(crate) runs_code: bool,
+}
+
+impl Sandbox {
+    pub(crate) fn new(config: &Config) -> Self {
+        Self {
+            least: config.sandbox_level.into(),
+            level: OnceLock::new(),
+            state: Mutex::new(State::Untried),
+        }
+    }
+
+    /// How well code is shut in, as the takeover attempts found it; `None` until they were made, and
+    /// where the sandbox does not start.
+    pub(crate) fn level(&self) -> Option<Level> {
+        self.level.get().copied()
+    }
+
+    /// Runs code. Blocks for the start where nobody has waited for it before.
+    ///
+    /// # Errors
+    /// 503 where there is no sandbox, or where it is below the level that is demanded.
+    pub(crate) fn runner(&self) -> Result<Runner, Problem> {
+        let status = StatusCode::SERVICE_UNAVAILABLE;
+        let jail = self.start().map_err(|reason| Problem {
+            cause: Some(reason),
+            ..Problem::new(
+                status,
+                "sandbox-unavailable",
+                "there is no sandbox for code",
+            )
+        })?;
+        if jail.level() < self.least {
+            let detail = format!(
+                "code does not run here: the host allows the sandbox level `{}`, but `{}` is demanded",
+                jail.level().name(),
+                self.least.name()
+            );
+            return Err(Problem::new(status, "sandbox-level", detail));
+        }
+        Ok(Runner::new(jail))
+    }
+
+    /// What readiness shows.
+    pub(crate) fn health(&self) -> SandboxHealth {
+        let level = self.level();
+        SandboxHealth {
+            level: level.map(Level::name),
+            least_level: self.least.name(),
+            runs_code: level.is_some_and(|level| level >= self.least),
+        }
+    }
+
+    /// Starts the sandbox, and says in the log how well it shuts in.
+    pub(crate) fn announce(&self, log: &Log) {
+        match self.start() {
+            Ok(jail) => {
+                let fields = [
+                    ("sandbox", jail.level().name().into()),
+                    ("least", self.least.name().into()),
+                ];
+                if jail.level() < self.least {
+                    let message = "code steps are refused: the sandbox is below the level demanded";
+                    log.event(LogLevel::Warn, message, &fields);
+                } else {
+                    log.event(LogLevel::Info, "the sandbox of code is ready", &fields);
+                }
+            }
+            Err(reason) => {
+                let fields = [("cause", reason.into())];
+                log.event(LogLevel::Warn, "there is no sandbox for code", &fields);
+            }
+        }
+    }
+
+    fn start(&self) -> Result<Arc<Jail>, String> {
+        // Whoever comes meanwhile wants the same and waits for it.
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*state {
+            State::Ready(jail) => return Ok(Arc::clone(jail)),
+            State::Failed { at, reason } if at.elapsed() < RETRY => return Err(reason.clone()),
+            _ => {}
+        }
+        match Jail::start(Options::new(KIND)) {
+            Ok(jail) => {
+                let jail = Arc::new(jail);
+                let _ = self.level.set(jail.level());
+                *state = State::Ready(Arc::clone(&jail));
+                Ok(jail)
+            }
+            Err(error) => {
+                let reason = chain(&error);
+                *state = State::Failed {
+                    at: Instant::now(),
+                    reason: reason.clone(),
+                };
+                Err(reason)
+            }
+        }
+    }
+}

@@ -1,0 +1,305 @@
+//! The database: write-ahead log, `synchronous = FULL`, group commit.
+//!
+//! One thread writes: what waits is written in one transaction and acknowledged after its commit,
+//! so that many writers share one flush. Readers have connections of their own.
+//! Source: <https://sqlite.org/wal.html>, <https://sqlite.org/pragma.html#pragma_synchronous>.
+
+use std::{
+    path::Path,
+    sync::{Arc, Mutex, PoisonError, mpsc},
+    thread::JoinHandle,
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+
+use rusqlite::{Connection, OpenFlags, Transaction};
+use tokio::sync::oneshot;
+
+use crate::{Error, records::StoreFuture};
+
+/// Writes that may wait; more are refused.
+const MAX_WAITING: usize = 4096;
+/// Writes that share one transaction.
+const MAX_BATCH: usize = 256;
+/// Idle connections kept for readers.
+const MAX_READERS: usize = 16;
+/// Statements that a connection keeps ready.
+const MAX_STATEMENTS: usize = 64;
+/// How long a connection waits for a lock of another process.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Schemas in order; the database's `user_version` counts those applied.
+const MIGRATIONS: [&str; 2] = [
+    "
+    CREATE TABLE templates (
+        key TEXT PRIMARY KEY,
+        -- NULL where the template is deleted; its numbers are not given again.
+        current INTEGER,
+        last INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE versions (
+        key TEXT NOT NULL REFERENCES templates (key),
+        version INTEGER NOT NULL,
+        generation INTEGER NOT NULL,
+        name TEXT NOT NULL,
+        note TEXT,
+        restored_from INTEGER,
+        created_unix_ms INTEGER NOT NULL,
+        source BLOB NOT NULL,
+        PRIMARY KEY (key, version)
+    ) STRICT;
+    ALTER TABLE templates ADD COLUMN generation INTEGER NOT NULL DEFAULT 1;
+    ",
+    "
+    ALTER TABLE versions RENAME TO template_versions;
+    CREATE TABLE flows (
+        key TEXT PRIMARY KEY,
+        current INTEGER,
+        last INTEGER NOT NULL,
+        generation INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE flow_versions (
+        key TEXT NOT NULL REFERENCES flows (key),
+        version INTEGER NOT NULL,
+        generation INTEGER NOT NULL,
+        name TEXT NOT NULL,
+        note TEXT,
+        restored_from INTEGER,
+        created_unix_ms INTEGER NOT NULL,
+        source BLOB NOT NULL,
+        PRIMARY KEY (key, version)
+    ) STRICT;
+    -- The version of a flow that its triggers start.
+    CREATE TABLE published (
+        flow TEXT PRIMARY KEY,
+        version INTEGER NOT NULL,
+        -- What a poll or a schedule remembers, JSON.
+        memory BLOB
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE runs (
+        number INTEGER PRIMARY KEY,
+        id TEXT NOT NULL UNIQUE,
+        flow TEXT NOT NULL,
+        version INTEGER NOT NULL,
+        definition BLOB,
+        lane INTEGER NOT NULL,
+        state INTEGER NOT NULL,
+        epoch INTEGER NOT NULL DEFAULT 0,
+        deaths INTEGER NOT NULL DEFAULT 0,
+        worker TEXT,
+        lease_until_ms INTEGER NOT NULL DEFAULT 0,
+        wake_ms INTEGER,
+        deadline_ms INTEGER,
+        created_ms INTEGER NOT NULL,
+        started_ms INTEGER,
+        ended_ms INTEGER,
+        token TEXT NOT NULL,
+        retry_of TEXT,
+        idempotency_key TEXT,
+        request_hash BLOB,
+        trigger_payload BLOB NOT NULL,
+        answer BLOB,
+        ending BLOB
+    ) STRICT;
+    CREATE INDEX runs_open ON runs (state, number) WHERE state < 3;
+    CREATE INDEX runs_of_flow ON runs (flow, number);
+    CREATE INDEX runs_ended ON runs (ended_ms) WHERE ended_ms IS NOT NULL;
+    CREATE UNIQUE INDEX runs_idempotency ON runs (flow, idempotency_key)
+        WHERE idempotency_key IS NOT NULL;
+    CREATE TABLE journal (
+        run INTEGER NOT NULL REFERENCES runs (number) ON DELETE CASCADE,
+        position INTEGER NOT NULL,
+        -- 0 where it came from outside, by a callback.
+        epoch INTEGER NOT NULL,
+        records BLOB NOT NULL,
+        PRIMARY KEY (run, position)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE kept (
+        key TEXT PRIMARY KEY,
+        value BLOB NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    ",
+];
+
+type Work = Box<dyn FnOnce(&Transaction<'_>) -> Acknowledge + Send>;
+type Acknowledge = Box<dyn FnOnce(Option<&rusqlite::Error>) + Send>;
+
+/// A database and the thread that writes it.
+pub(super) struct Database {
+    readers: Readers,
+    writer: Mutex<Option<mpsc::SyncSender<Work>>>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+struct Readers {
+    path: std::path::PathBuf,
+    idle: Mutex<Vec<Connection>>,
+}
+
+impl Database {
+    /// Opens the database `platen.db` in `folder`, making both where they are missing.
+    ///
+    /// # Errors
+    /// Where the folder cannot be made, or the database is damaged or too new.
+    pub(super) fn open(folder: &Path) -> Result<Self, Error> {
+        std::fs::create_dir_all(folder)?;
+        let path = folder.join("platen.db");
+        let mut connection = Connection::open(&path)?;
+        connection.busy_timeout(BUSY_TIMEOUT)?;
+        connection.pragma_update(None, "journal_mode", "WAL")?;
+        connection.pragma_update(None, "synchronous", "FULL")?;
+        connection.pragma_update(None, "foreign_keys", "ON")?;
+        connection.set_prepared_statement_cache_capacity(MAX_STATEMENTS);
+        migrate(&mut connection)?;
+        let (sender, receiver) = mpsc::sync_channel(MAX_WAITING);
+        let thread = std::thread::Builder::new()
+            .name("platen-writer".to_owned())
+            .spawn(move || write_batches(&mut connection, &receiver))?;
+        Ok(Self {
+            readers: Readers {
+                path,
+                idle: Mutex::default(),
+            },
+            writer: Mutex::new(Some(sender)),
+            thread: Mutex::new(Some(thread)),
+        })
+    }
+
+    pub(super) fn read<T: Send + 'static>(
+        self: &Arc<Self>,
+        work: impl FnOnce(&Connection) -> Result<T, Error> + Send + 'static,
+    ) -> StoreFuture<'static, T> {
+        let database = Arc::clone(self);
+        Box::pin(async move {
+            tokio::task::spawn_blocking(move || database.readers.with(work))
+                .await
+                .map_err(|_| Error::Closed)?
+        })
+    }
+
+    pub(super) fn write<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Transaction<'_>) -> Result<T, Error> + Send + 'static,
+    ) -> StoreFuture<'static, T> {
+        let (answer, wait) = oneshot::channel();
+        let job: Work = Box::new(move |transaction| {
+            let result = work(transaction);
+            Box::new(move |failure| {
+                let result = match failure {
+                    None => result,
+                    Some(error) => Err(commit_error(error)),
+                };
+                // The caller may have gone away; its write stands all the same.
+                let _ = answer.send(result);
+            })
+        });
+        let sent = match &*self.writer.lock().unwrap_or_else(PoisonError::into_inner) {
+            None => Err(Error::Closed),
+            Some(writer) => writer.try_send(job).map_err(|error| match error {
+                mpsc::TrySendError::Full(_) => Error::Busy,
+                mpsc::TrySendError::Disconnected(_) => Error::Closed,
+            }),
+        };
+        Box::pin(async move {
+            sent?;
+            wait.await.map_err(|_| Error::Closed)?
+        })
+    }
+}
+
+impl Drop for Database {
+    fn drop(&mut self) {
+        let poisoned = PoisonError::into_inner;
+        drop(self.writer.lock().unwrap_or_else(poisoned).take());
+        if let Some(thread) = self
+            .thread
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take()
+        {
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Readers {
+    fn with<T>(&self, work: impl FnOnce(&Connection) -> Result<T, Error>) -> Result<T, Error> {
+        let idle = self
+            .idle
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .pop();
+        let connection = match idle {
+            Some(connection) => connection,
+            None => {
+                let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+                let connection = Connection::open_with_flags(&self.path, flags)?;
+                connection.busy_timeout(BUSY_TIMEOUT)?;
+                connection.set_prepared_statement_cache_capacity(MAX_STATEMENTS);
+                connection
+            }
+        };
+        let result = work(&connection);
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        if idle.len() < MAX_READERS {
+            idle.push(connection);
+        }
+        result
+    }
+}
+
+fn commit_error(error: &rusqlite::Error) -> Error {
+    match error.sqlite_error_code() {
+        Some(rusqlite::ErrorCode::DiskFull) => Error::DiskFull,
+        code => {
+            let reason = code.map_or_else(|| error.to_string(), |code| format!("{code:?}"));
+            Error::Database(rusqlite::Error::ToSqlConversionFailure(reason.into()))
+        }
+    }
+}
+
+fn migrate(connection: &mut Connection) -> Result<(), Error> {
+    let known = MIGRATIONS.len() as u32;
+    let transaction =
+        connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+    let found: u32 = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    if found > known {
+        return Err(Error::TooNew { found, known });
+    }
+    for migration in &MIGRATIONS[found as usize..] {
+        transaction.execute_batch(migration)?;
+    }
+    transaction.pragma_update(None, "user_version", known)?;
+    transaction.commit()?;
+    Ok(())
+}
+
+/// Writes what waits, a transaction at a time, until the store is dropped.
+fn write_batches(connection: &mut Connection, receiver: &mpsc::Receiver<Work>) {
+    while let Ok(first) = receiver.recv() {
+        let mut batch = vec![first];
+        while batch.len() < MAX_BATCH {
+            match receiver.try_recv() {
+                Ok(work) => batch.push(work),
+                Err(_) => break,
+            }
+        }
+        let behavior = rusqlite::TransactionBehavior::Immediate;
+        let mut acknowledgements = Vec::with_capacity(batch.len());
+        let committed = connection
+            .transaction_with_behavior(behavior)
+            .and_then(|transaction| {
+                acknowledgements.extend(batch.drain(..).map(|work| work(&transaction)));
+                transaction.commit()
+            });
+        for acknowledge in acknowledgements {
+            acknowledge(committed.as_ref().err());
+        }
+        // Where no transaction could begin, dropping the rest of the batch answers `Closed`.
+    }
+}
+
+pub(super) fn now_unix_ms() -> i64 {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |elapsed| elapsed.as_millis() as i64)
+}

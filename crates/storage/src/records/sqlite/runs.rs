@@ -1,0 +1,603 @@
+//! Runs in SQLite.
+
+use std::sync::Arc;
+
+use rusqlite::{Connection, OptionalExtension, Row, params, types::Type};
+
+use super::database::Database;
+use crate::{
+    Error,
+    records::{
+        StoreFuture,
+        runs::{
+            Accepted, Claimed, Ending, Lane, Lapsed, Lease, NewRun, Published, Queued, Run,
+            RunFilter, RunState, RunStore, Write,
+        },
+    },
+};
+
+/// Runs of flows.
+pub(super) struct Runs {
+    pub database: Arc<Database>,
+}
+
+/// A deadline matters only before a run has begun.
+const QUEUED: &str = "number, id, flow, lane, CASE WHEN started_ms IS NULL THEN deadline_ms END";
+const ALL: &str = "number, id, flow, lane, deadline_ms, version, definition, state, epoch, deaths, \
+     worker, wake_ms, created_ms, started_ms, ended_ms, token, retry_of, trigger_payload, answer, ending";
+
+fn state_number(state: RunState) -> i64 {
+    let position = RunState::ALL.iter().position(|known| *known == state);
+    position.unwrap_or_default() as i64
+}
+
+fn state(row: &Row<'_>, column: usize) -> rusqlite::Result<RunState> {
+    let number: i64 = row.get(column)?;
+    let known = usize::try_from(number).ok();
+    known
+        .and_then(|index| RunState::ALL.get(index).copied())
+        .ok_or(rusqlite::Error::IntegralValueOutOfRange(column, number))
+}
+
+fn lane_number(lane: Lane) -> i64 {
+    match lane {
+        Lane::Sync => 0,
+        Lane::Async => 1,
+    }
+}
+
+fn queued(row: &Row<'_>) -> rusqlite::Result<Queued> {
+    Ok(Queued {
+        number: instant(row, 0)?,
+        id: row.get(1)?,
+        flow: row.get(2)?,
+        lane: match row.get(3)? {
+            0 => Lane::Sync,
+            1 => Lane::Async,
+            other => return Err(rusqlite::Error::IntegralValueOutOfRange(3, other)),
+        },
+        deadline_ms: maybe_instant(row, 4)?,
+    })
+}
+
+fn instant(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
+    let value: i64 = row.get(column)?;
+    u64::try_from(value).map_err(|error| {
+        rusqlite::Error::FromSqlConversionFailure(column, Type::Integer, Box::new(error))
+    })
+}
+
+fn maybe_instant(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<u64>> {
+    let value: Option<i64> = row.get(column)?;
+    value.map(|_| instant(row, column)).transpose()
+}
+
+fn bytes(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Arc<[u8]>>> {
+    Ok(row.get::<_, Option<Vec<u8>>>(column)?.map(Arc::from))
+}
+
+fn run(row: &Row<'_>) -> rusqlite::Result<Run> {
+    let Queued {
+        number,
+        id,
+        flow,
+        lane,
+        deadline_ms,
+    } = queued(row)?;
+    Ok(Run {
+        number,
+        id,
+        flow,
+        lane,
+        deadline_ms,
+        version: row.get(5)?,
+        definition: bytes(row, 6)?,
+        state: state(row, 7)?,
+        epoch: row.get(8)?,
+        deaths: row.get(9)?,
+        worker: row.get(10)?,
+        wake_ms: maybe_instant(row, 11)?,
+        created_ms: instant(row, 12)?,
+        started_ms: maybe_instant(row, 13)?,
+        ended_ms: maybe_instant(row, 14)?,
+        token: row.get(15)?,
+        retry_of: row.get(16)?,
+        trigger: bytes(row, 17)?.unwrap_or_default(),
+        answer: bytes(row, 18)?,
+        details: bytes(row, 19)?,
+    })
+}
+
+fn find(connection: &Connection, id: &str) -> Result<Run, Error> {
+    connection
+        .prepare_cached(&format!("SELECT {ALL} FROM runs WHERE id = ?1"))?
+        .query_row([id], run)
+        .optional()?
+        .ok_or(Error::NotFound)
+}
+
+fn journal(connection: &Connection, number: u64) -> Result<Vec<Arc<[u8]>>, Error> {
+    let mut statement = connection
+        .prepare_cached("SELECT records FROM journal WHERE run = ?1 ORDER BY position")?;
+    let rows = statement.query_map(
+        [number as i64],
+        |row| Ok(bytes(row, 0)?.unwrap_or_default()),
+    )?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+fn add(connection: &Connection, number: i64, epoch: u32, records: &[u8]) -> Result<(), Error> {
+    connection
+        .prepare_cached(
+            "INSERT INTO journal (run, position, epoch, records) VALUES
+             (?1, 1 + ifnull((SELECT max(position) FROM journal WHERE run = ?1), 0), ?2, ?3)",
+        )?
+        .execute(params![number, epoch, records])?;
+    Ok(())
+}
+
+/// Does what `write` says as long as its lease lasts; the run's number.
+fn fenced(connection: &Connection, write: &Write) -> Result<i64, Error> {
+    let number: i64 = connection
+        .prepare_cached(
+            "SELECT number FROM runs
+             WHERE id = ?1 AND epoch = ?2 AND state = 1 AND lease_until_ms >= ?3",
+        )?
+        .query_row(params![write.id, write.epoch, write.now_ms as i64], |row| {
+            row.get(0)
+        })
+        .optional()?
+        .ok_or(Error::Fenced)?;
+    if let Some(records) = &write.records {
+        add(connection, number, write.epoch, records)?;
+    }
+    Ok(number)
+}
+
+fn end(connection: &Connection, number: i64, ending: &Ending, now_ms: u64) -> Result<(), Error> {
+    connection
+        .prepare_cached(
+            "UPDATE runs SET state = ?2, answer = ifnull(answer, ?3), ending = ?4, ended_ms = ?5,
+             wake_ms = NULL WHERE number = ?1",
+        )?
+        .execute(params![
+            number,
+            state_number(ending.state),
+            ending.answer.as_deref(),
+            &*ending.details,
+            now_ms as i64
+        ])?;
+    Ok(())
+}
+
+fn insert(connection: &Connection, new: &NewRun) -> Result<Accepted, Error> {
+    if let Some((key, hash)) = &new.idempotency {
+        let known: Option<(String, Vec<u8>)> = connection
+            .prepare_cached(
+                "SELECT id, request_hash FROM runs WHERE flow = ?1 AND idempotency_key = ?2",
+            )?
+            .query_row(params![new.flow, key], |row| Ok((row.get(0)?, row.get(1)?)))
+            .optional()?;
+        if let Some((id, found)) = known {
+            let same = found == *hash;
+            return Ok(Accepted::Known { id, same });
+        }
+    }
+    connection
+        .prepare_cached(
+            "INSERT INTO runs (id, flow, version, definition, lane, state, deadline_ms, created_ms,
+             token, retry_of, idempotency_key, request_hash, trigger_payload)
+             VALUES (?1, ?2, ?3, ?4, ?5, 0, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+        )?
+        .execute(params![
+            new.id,
+            new.flow,
+            new.version,
+            new.definition.as_deref(),
+            lane_number(new.lane),
+            new.deadline_ms.map(|instant| instant as i64),
+            new.created_ms as i64,
+            new.token,
+            new.retry_of,
+            new.idempotency.as_ref().map(|(key, _)| key),
+            new.idempotency.as_ref().map(|(_, hash)| hash),
+            &*new.trigger,
+        ])?;
+    if let Some(records) = &new.journal {
+        add(connection, connection.last_insert_rowid(), 0, records)?;
+    }
+    Ok(Accepted::New)
+}
+
+fn claim(connection: &Connection, id: &str, lease: &Lease) -> Result<Claimed, Error> {
+    let changed = connection
+        .prepare_cached(
+            "UPDATE runs SET state = 1, epoch = epoch + 1, worker = ?2, lease_until_ms = ?3,
+             started_ms = ifnull(started_ms, ?4), wake_ms = NULL WHERE id = ?1 AND state = 0",
+        )?
+        .execute(params![
+            id,
+            lease.worker,
+            lease.until_ms as i64,
+            lease.now_ms as i64
+        ])?;
+    if changed == 0 {
+        return Err(Error::Fenced);
+    }
+    let run = find(connection, id)?;
+    let journal = journal(connection, run.number)?;
+    Ok(Claimed { run, journal })
+}
+
+fn list_queued(
+    connection: &Connection,
+    statement: &str,
+    parameters: impl rusqlite::Params,
+) -> Result<Vec<Queued>, Error> {
+    let mut statement = connection.prepare_cached(statement)?;
+    let rows = statement.query_map(parameters, queued)?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Why a run of too many deaths is dead, for whoever looks at it.
+fn evidence(run: &Run, deaths: u32) -> Ending {
+    let worker = run.worker.as_deref().unwrap_or("unknown");
+    let message = format!(
+        "{deaths} workers died or fell silent while they had this run, the last one was {worker}; \
+         it is not tried again by itself"
+    );
+    let details = serde_json::json!({"error": {"code": "dead-letter", "message": message}});
+    Ending {
+        state: RunState::Dead,
+        answer: None,
+        details: Arc::from(details.to_string().into_bytes()),
+    }
+}
+
+impl RunStore for Runs {
+    fn accept(&self, new: NewRun) -> StoreFuture<'_, Accepted> {
+        self.database
+            .write(move |transaction| insert(transaction, &new))
+    }
+
+    fn claim(&self, id: String, lease: Lease) -> StoreFuture<'_, Claimed> {
+        self.database
+            .write(move |transaction| claim(transaction, &id, &lease))
+    }
+
+    fn beat(
+        &self,
+        leases: Vec<(String, u32)>,
+        now_ms: u64,
+        until_ms: u64,
+    ) -> StoreFuture<'_, Vec<(String, u32)>> {
+        self.database.write(move |transaction| {
+            let mut statement = transaction.prepare_cached(
+                "UPDATE runs SET lease_until_ms = ?3
+                 WHERE id = ?1 AND epoch = ?2 AND state = 1 AND lease_until_ms >= ?4",
+            )?;
+            let mut lost = Vec::new();
+            for (id, epoch) in leases {
+                let parameters = params![id, epoch, until_ms as i64, now_ms as i64];
+                if statement.execute(parameters)? == 0 {
+                    lost.push((id, epoch));
+                }
+            }
+            Ok(lost)
+        })
+    }
+
+    fn append(&self, write: Write) -> StoreFuture<'_, ()> {
+        self.database
+            .write(move |transaction| fenced(transaction, &write).map(drop))
+    }
+
+    fn respond(&self, write: Write, answer: Arc<[u8]>) -> StoreFuture<'_, ()> {
+        self.database.write(move |transaction| {
+            let number = fenced(transaction, &write)?;
+            transaction
+                .prepare_cached("UPDATE runs SET answer = ifnull(answer, ?2) WHERE number = ?1")?
+                .execute(params![number, &*answer])?;
+            Ok(())
+        })
+    }
+
+    fn suspend(&self, write: Write, wake_ms: Option<u64>) -> StoreFuture<'_, bool> {
+        self.database.write(move |transaction| {
+            let number = fenced(transaction, &write)?;
+            // A callback after the claim, which the worker cannot know of.
+            let called: bool = transaction
+                .prepare_cached(
+                    "SELECT EXISTS (SELECT 1 FROM journal WHERE run = ?1 AND epoch = -1)",
+                )?
+                .query_row([number], |row| row.get(0))?;
+            let (state, wake_ms) = match called {
+                true => (RunState::Queued, None),
+                false => (RunState::Waiting, wake_ms.map(|instant| instant as i64)),
+            };
+            transaction
+                .prepare_cached("UPDATE journal SET epoch = 0 WHERE run = ?1 AND epoch = -1")?
+                .execute([number])?;
+            transaction
+                .prepare_cached("UPDATE runs SET state = ?2, wake_ms = ?3 WHERE number = ?1")?
+                .execute(params![number, state_number(state), wake_ms])?;
+            Ok(called)
+        })
+    }
+
+    fn finish(&self, write: Write, ending: Ending) -> StoreFuture<'_, ()> {
+        self.database.write(move |transaction| {
+            let number = fenced(transaction, &write)?;
+            end(transaction, number, &ending, write.now_ms)
+        })
+    }
+
+    fn release(&self, write: Write) -> StoreFuture<'_, ()> {
+        self.database.write(move |transaction| {
+            let number = fenced(transaction, &write)?;
+            transaction
+                .prepare_cached("UPDATE runs SET state = 0 WHERE number = ?1")?
+                .execute([number])?;
+            Ok(())
+        })
+    }
+
+    fn keep(&self, write: Write, key: String, value: Option<Arc<[u8]>>) -> StoreFuture<'_, ()> {
+        self.database.write(move |transaction| {
+            fenced(transaction, &write)?;
+            match value {
+                Some(value) => transaction
+                    .prepare_cached(
+                        "INSERT INTO kept (key, value) VALUES (?1, ?2)
+                         ON CONFLICT (key) DO UPDATE SET value = ?2",
+                    )?
+                    .execute(params![key, &*value])?,
+                None => transaction
+                    .prepare_cached("DELETE FROM kept WHERE key = ?1")?
+                    .execute([key])?,
+            };
+            Ok(())
+        })
+    }
+
+    fn kept(&self, key: String) -> StoreFuture<'_, Option<Arc<[u8]>>> {
+        self.database.read(move |connection| {
+            let value = connection
+                .prepare_cached("SELECT value FROM kept WHERE key = ?1")?
+                .query_row([key], |row| bytes(row, 0))
+                .optional()?;
+            Ok(value.flatten())
+        })
+    }
+
+    fn stop(&self, id: String, ending: Ending, now_ms: u64) -> StoreFuture<'_, RunState> {
+        self.database.write(move |transaction| {
+            let run = find(transaction, &id)?;
+            if run.state.is_end() {
+                return Err(Error::Ended);
+            }
+            end(transaction, run.number as i64, &ending, now_ms)?;
+            Ok(run.state)
+        })
+    }
+
+    fn expire(&self, id: String, ending: Ending, now_ms: u64) -> StoreFuture<'_, bool> {
+        self.database.write(move |transaction| {
+            let run = find(transaction, &id)?;
+            if run.state != RunState::Queued {
+                return Ok(false);
+            }
+            end(transaction, run.number as i64, &ending, now_ms)?;
+            Ok(true)
+        })
+    }
+
+    fn call_back(
+        &self,
+        id: String,
+        token: String,
+        records: Arc<[u8]>,
+    ) -> StoreFuture<'_, RunState> {
+        self.database.write(move |transaction| {
+            let run = find(transaction, &id)?;
+            if run.token != token {
+                return Err(Error::NotFound);
+            }
+            if run.state.is_end() {
+                return Err(Error::Ended);
+            }
+            // The worker of a running run does not know of it: see `suspend`.
+            let mark = if run.state == RunState::Running { -1 } else { 0 };
+            transaction
+                .prepare_cached(
+                    "INSERT INTO journal (run, position, epoch, records) VALUES
+                     (?1, 1 + ifnull((SELECT max(position) FROM journal WHERE run = ?1), 0), ?2, ?3)",
+                )?
+                .execute(params![run.number as i64, mark, &*records])?;
+            if run.state == RunState::Waiting {
+                transaction
+                    .prepare_cached("UPDATE runs SET state = 0, wake_ms = NULL WHERE number = ?1")?
+                    .execute([run.number as i64])?;
+                return Ok(RunState::Queued);
+            }
+            Ok(run.state)
+        })
+    }
+
+    fn wake(&self, now_ms: u64, limit: u32) -> StoreFuture<'_, Vec<Queued>> {
+        self.database.write(move |transaction| {
+            let due = list_queued(
+                transaction,
+                &format!(
+                    "SELECT {QUEUED} FROM runs WHERE state = 2 AND wake_ms <= ?1
+                     ORDER BY number LIMIT ?2"
+                ),
+                params![now_ms as i64, limit],
+            )?;
+            let mut statement = transaction
+                .prepare_cached("UPDATE runs SET state = 0, wake_ms = NULL WHERE number = ?1")?;
+            for run in &due {
+                statement.execute([run.number as i64])?;
+            }
+            Ok(due)
+        })
+    }
+
+    fn lapse(&self, now_ms: u64, max_deaths: u32, limit: u32) -> StoreFuture<'_, Vec<Lapsed>> {
+        self.database.write(move |transaction| {
+            let found: Vec<Run> = {
+                let mut statement = transaction.prepare_cached(&format!(
+                    "SELECT {ALL} FROM runs WHERE state = 1 AND lease_until_ms < ?1
+                     ORDER BY number LIMIT ?2"
+                ))?;
+                let rows = statement.query_map(params![now_ms as i64, limit], run)?;
+                rows.collect::<rusqlite::Result<_>>()?
+            };
+            let mut lapsed = Vec::with_capacity(found.len());
+            for run in found {
+                let deaths = run.deaths + 1;
+                let dead = deaths >= max_deaths;
+                transaction
+                    .prepare_cached("UPDATE runs SET state = 0, deaths = ?2 WHERE number = ?1")?
+                    .execute(params![run.number as i64, deaths])?;
+                if dead {
+                    let ending = evidence(&run, deaths);
+                    end(transaction, run.number as i64, &ending, now_ms)?;
+                }
+                lapsed.push(Lapsed {
+                    queued: Queued {
+                        number: run.number,
+                        id: run.id,
+                        flow: run.flow,
+                        lane: run.lane,
+                        deadline_ms: run.deadline_ms,
+                    },
+                    dead,
+                });
+            }
+            Ok(lapsed)
+        })
+    }
+
+    fn orphan(&self, worker: Option<String>, culprit: String) -> StoreFuture<'_, ()> {
+        self.database.write(move |transaction| {
+            transaction.execute(
+                "UPDATE runs SET lease_until_ms = 0
+                 WHERE state = 1 AND (?1 IS NULL OR worker = ?1) AND worker = ?2",
+                params![worker, culprit],
+            )?;
+            transaction.execute(
+                "UPDATE runs SET state = 0
+                 WHERE state = 1 AND (?1 IS NULL OR worker = ?1) AND worker <> ?2",
+                params![worker, culprit],
+            )?;
+            Ok(())
+        })
+    }
+
+    fn queued(&self, after: u64, limit: u32) -> StoreFuture<'_, Vec<Queued>> {
+        self.database.read(move |connection| {
+            list_queued(
+                connection,
+                &format!(
+                    "SELECT {QUEUED} FROM runs WHERE state = 0 AND number > ?1
+                     ORDER BY number LIMIT ?2"
+                ),
+                params![after as i64, limit],
+            )
+        })
+    }
+
+    fn get(&self, id: String) -> StoreFuture<'_, Run> {
+        self.database.read(move |connection| find(connection, &id))
+    }
+
+    fn journal(&self, id: String) -> StoreFuture<'_, Vec<Arc<[u8]>>> {
+        self.database.read(move |connection| {
+            let run = find(connection, &id)?;
+            journal(connection, run.number)
+        })
+    }
+
+    fn list(&self, filter: RunFilter) -> StoreFuture<'_, Vec<Run>> {
+        self.database.read(move |connection| {
+            let mut statement = connection.prepare_cached(&format!(
+                "SELECT {ALL} FROM runs WHERE number < ?1 AND (?2 IS NULL OR flow = ?2)
+                 AND (?3 IS NULL OR state = ?3) ORDER BY number DESC LIMIT ?4"
+            ))?;
+            let before = filter
+                .before
+                .map_or(i64::MAX, |before| i64::try_from(before).unwrap_or(i64::MAX));
+            let state = filter.state.map(state_number);
+            let rows =
+                statement.query_map(params![before, filter.flow, state, filter.limit], run)?;
+            Ok(rows.collect::<rusqlite::Result<_>>()?)
+        })
+    }
+
+    fn counts(&self) -> StoreFuture<'_, [u64; 3]> {
+        self.database.read(|connection| {
+            let mut statement = connection.prepare_cached(
+                "SELECT state, count(*) FROM runs WHERE state < 3 GROUP BY state",
+            )?;
+            let mut rows = statement.query([])?;
+            let mut counts = [0; 3];
+            while let Some(row) = rows.next()? {
+                let state = instant(row, 0)? as usize;
+                counts[state] = instant(row, 1)?;
+            }
+            Ok(counts)
+        })
+    }
+
+    fn prune(&self, before_ms: u64, limit: u32) -> StoreFuture<'_, u64> {
+        self.database.write(move |transaction| {
+            let count = transaction
+                .prepare_cached(
+                    "DELETE FROM runs WHERE number IN
+                     (SELECT number FROM runs WHERE ended_ms < ?1 ORDER BY ended_ms LIMIT ?2)",
+                )?
+                .execute(params![before_ms as i64, limit])?;
+            Ok(count as u64)
+        })
+    }
+
+    fn publish(&self, flow: String, version: Option<u32>) -> StoreFuture<'_, ()> {
+        self.database.write(move |transaction| {
+            match version {
+                Some(version) => transaction.execute(
+                    "INSERT INTO published (flow, version) VALUES (?1, ?2)
+                     ON CONFLICT (flow) DO UPDATE SET version = ?2",
+                    params![flow, version],
+                )?,
+                None => transaction.execute("DELETE FROM published WHERE flow = ?1", [flow])?,
+            };
+            Ok(())
+        })
+    }
+
+    fn published(&self) -> StoreFuture<'_, Vec<Published>> {
+        self.database.read(|connection| {
+            let mut statement = connection
+                .prepare_cached("SELECT flow, version, memory FROM published ORDER BY flow")?;
+            let rows = statement.query_map([], |row| {
+                Ok(Published {
+                    flow: row.get(0)?,
+                    version: row.get(1)?,
+                    memory: bytes(row, 2)?,
+                })
+            })?;
+            Ok(rows.collect::<rusqlite::Result<_>>()?)
+        })
+    }
+
+    fn remember(&self, flow: String, memory: Arc<[u8]>) -> StoreFuture<'_, ()> {
+        self.database.write(move |transaction| {
+            transaction.execute(
+                "UPDATE published SET memory = ?2 WHERE flow = ?1",
+                params![flow, &*memory],
+            )?;
+            Ok(())
+        })
+    }
+}

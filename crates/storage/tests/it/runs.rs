@@ -1,0 +1,318 @@
+//! What every [`RunStore`] must do.
+
+use std::sync::Arc;
+
+use platen_storage::{
+    Error, RunState, RunStore, SqliteStore,
+    runs::{Accepted, Ending, Lane, Lease, NewRun, RunFilter, Write},
+};
+
+fn bytes(text: &str) -> Arc<[u8]> {
+    Arc::from(text.as_bytes())
+}
+
+fn new(id: &str) -> NewRun {
+    NewRun {
+        id: id.to_owned(),
+        flow: "f".to_owned(),
+        version: 1,
+        definition: None,
+        lane: Lane::Async,
+        trigger: bytes("{}"),
+        idempotency: None,
+        deadline_ms: None,
+        created_ms: 1_000,
+        token: format!("token-{id}"),
+        retry_of: None,
+        journal: None,
+    }
+}
+
+fn lease(worker: &str, now_ms: u64) -> Lease {
+    Lease {
+        worker: worker.to_owned(),
+        now_ms,
+        until_ms: now_ms + 10_000,
+    }
+}
+
+fn write(id: &str, epoch: u32, now_ms: u64, records: &str) -> Write {
+    Write {
+        id: id.to_owned(),
+        epoch,
+        now_ms,
+        records: (!records.is_empty()).then(|| bytes(records)),
+    }
+}
+
+fn ending(state: RunState, answer: &str) -> Ending {
+    Ending {
+        state,
+        answer: Some(bytes(answer)),
+        details: bytes("{}"),
+    }
+}
+
+async fn lives(store: &dyn RunStore) {
+    assert_eq!(store.accept(new("a")).await.unwrap(), Accepted::New);
+    let queued = store.queued(0, 10).await.unwrap();
+    assert_eq!(queued.len(), 1);
+    assert_eq!(store.counts().await.unwrap(), [1, 0, 0]);
+    let claimed = store.claim("a".into(), lease("w", 2_000)).await.unwrap();
+    assert_eq!(
+        (claimed.run.epoch, claimed.run.state),
+        (1, RunState::Running)
+    );
+    assert!(claimed.journal.is_empty());
+    assert!(matches!(
+        store.claim("a".into(), lease("v", 2_000)).await,
+        Err(Error::Fenced)
+    ));
+    store.append(write("a", 1, 2_001, "[1]")).await.unwrap();
+    store
+        .respond(write("a", 1, 2_002, "[2]"), bytes("first"))
+        .await
+        .unwrap();
+    let end = ending(RunState::Succeeded, "second");
+    store
+        .finish(write("a", 1, 2_003, "[3]"), end.clone())
+        .await
+        .unwrap();
+    // There is one answer and one end.
+    assert!(matches!(
+        store.finish(write("a", 1, 2_004, ""), end.clone()).await,
+        Err(Error::Fenced)
+    ));
+    assert!(matches!(
+        store.stop("a".into(), end, 2_005).await,
+        Err(Error::Ended)
+    ));
+    let run = store.get("a".into()).await.unwrap();
+    assert_eq!(run.state, RunState::Succeeded);
+    assert_eq!(run.answer.as_deref(), Some(&b"first"[..]));
+    assert_eq!((run.started_ms, run.ended_ms), (Some(2_000), Some(2_003)));
+    let journal = store.journal("a".into()).await.unwrap();
+    assert_eq!(journal, [bytes("[1]"), bytes("[2]"), bytes("[3]")]);
+    assert_eq!(store.counts().await.unwrap(), [0, 0, 0]);
+    assert_eq!(store.prune(2_003, 10).await.unwrap(), 0);
+    assert_eq!(store.prune(2_004, 10).await.unwrap(), 1);
+    assert!(matches!(store.get("a".into()).await, Err(Error::NotFound)));
+}
+
+async fn the_same_request_is_one_run(store: &dyn RunStore) {
+    let with = |id: &str, key: &str, hash: u8| NewRun {
+        idempotency: Some((key.to_owned(), vec![hash])),
+        ..new(id)
+    };
+    store.accept(with("a", "k", 1)).await.unwrap();
+    let known = |same| Accepted::Known {
+        id: "a".to_owned(),
+        same,
+    };
+    assert_eq!(store.accept(with("b", "k", 1)).await.unwrap(), known(true));
+    assert_eq!(store.accept(with("c", "k", 2)).await.unwrap(), known(false));
+    let elsewhere = NewRun {
+        flow: "g".to_owned(),
+        ..with("d", "k", 1)
+    };
+    assert_eq!(store.accept(elsewhere).await.unwrap(), Accepted::New);
+}
+
+async fn a_lapsed_lease_writes_nothing(store: &dyn RunStore) {
+    store.accept(new("a")).await.unwrap();
+    store.claim("a".into(), lease("w", 1_000)).await.unwrap();
+    let lost = store
+        .beat(vec![("a".into(), 1)], 5_000, 15_000)
+        .await
+        .unwrap();
+    assert!(lost.is_empty());
+    assert!(store.lapse(15_000, 2, 10).await.unwrap().is_empty());
+    // Late, though nobody else has the run yet.
+    for result in [
+        store.append(write("a", 1, 15_001, "[1]")).await,
+        store
+            .finish(
+                write("a", 1, 15_001, "[1]"),
+                ending(RunState::Succeeded, "x"),
+            )
+            .await,
+        store
+            .respond(write("a", 1, 15_001, "[1]"), bytes("x"))
+            .await,
+        store
+            .suspend(write("a", 1, 15_001, "[1]"), None)
+            .await
+            .map(drop),
+        store
+            .keep(write("a", 1, 15_001, ""), "k".into(), Some(bytes("1")))
+            .await,
+        store.release(write("a", 1, 15_001, "")).await,
+    ] {
+        assert!(matches!(result, Err(Error::Fenced)), "{result:?}");
+    }
+    let lost = store
+        .beat(vec![("a".into(), 1)], 15_001, 30_000)
+        .await
+        .unwrap();
+    assert_eq!(lost, [("a".to_owned(), 1)]);
+    let lapsed = store.lapse(15_001, 2, 10).await.unwrap();
+    assert!(!lapsed[0].dead);
+    let claimed = store.claim("a".into(), lease("v", 16_000)).await.unwrap();
+    assert_eq!((claimed.run.epoch, claimed.run.deaths), (2, 1));
+    // The first worker wakes up while the second has the run.
+    assert!(matches!(
+        store.append(write("a", 1, 16_001, "[1]")).await,
+        Err(Error::Fenced)
+    ));
+    assert!(store.journal("a".into()).await.unwrap().is_empty());
+    assert!(store.kept("k".into()).await.unwrap().is_none());
+    let lapsed = store.lapse(40_000, 2, 10).await.unwrap();
+    assert!(lapsed[0].dead);
+    let run = store.get("a".into()).await.unwrap();
+    assert_eq!((run.state, run.deaths), (RunState::Dead, 2));
+    let details = String::from_utf8(run.details.unwrap().to_vec()).unwrap();
+    assert!(
+        details.contains("dead-letter") && details.contains('v'),
+        "{details}"
+    );
+    assert!(store.queued(0, 10).await.unwrap().is_empty());
+}
+
+async fn sleeps_and_callbacks(store: &dyn RunStore) {
+    store.accept(new("a")).await.unwrap();
+    store.claim("a".into(), lease("w", 1_000)).await.unwrap();
+    let asleep = store
+        .suspend(write("a", 1, 1_001, "[1]"), Some(9_000))
+        .await;
+    assert!(!asleep.unwrap());
+    assert!(store.wake(8_999, 10).await.unwrap().is_empty());
+    // A run that sleeps has no lease to lose.
+    assert!(store.lapse(90_000, 2, 10).await.unwrap().is_empty());
+    assert_eq!(store.wake(9_000, 10).await.unwrap().len(), 1);
+    store.claim("a".into(), lease("w", 9_001)).await.unwrap();
+    // The callback comes before the wait is written down.
+    let call = |token: &str| store.call_back("a".into(), token.into(), bytes("[\"call\"]"));
+    assert!(matches!(call("wrong").await, Err(Error::NotFound)));
+    assert_eq!(call("token-a").await.unwrap(), RunState::Running);
+    assert!(
+        store
+            .suspend(write("a", 2, 9_002, "[2]"), None)
+            .await
+            .unwrap()
+    );
+    let claimed = store.claim("a".into(), lease("w", 9_003)).await.unwrap();
+    assert_eq!(
+        claimed.journal,
+        [bytes("[1]"), bytes("[\"call\"]"), bytes("[2]")]
+    );
+    assert!(!store.suspend(write("a", 3, 9_004, ""), None).await.unwrap());
+    assert_eq!(call("token-a").await.unwrap(), RunState::Queued);
+    store
+        .stop("a".into(), ending(RunState::Cancelled, "x"), 9_005)
+        .await
+        .unwrap();
+    assert!(matches!(call("token-a").await, Err(Error::Ended)));
+}
+
+async fn a_cancelled_run_is_out_of_hands(store: &dyn RunStore) {
+    store.accept(new("a")).await.unwrap();
+    store.claim("a".into(), lease("w", 1_000)).await.unwrap();
+    let before = store
+        .stop("a".into(), ending(RunState::Cancelled, "x"), 1_001)
+        .await;
+    assert_eq!(before.unwrap(), RunState::Running);
+    assert!(matches!(
+        store.append(write("a", 1, 1_002, "[1]")).await,
+        Err(Error::Fenced)
+    ));
+    assert!(matches!(
+        store
+            .keep(write("a", 1, 1_002, ""), "k".into(), Some(bytes("1")))
+            .await,
+        Err(Error::Fenced)
+    ));
+}
+
+async fn given_back_and_orphaned(store: &dyn RunStore) {
+    for id in ["a", "b", "c"] {
+        store.accept(new(id)).await.unwrap();
+    }
+    store.claim("a".into(), lease("here", 1_000)).await.unwrap();
+    store
+        .claim("b".into(), lease("there", 1_000))
+        .await
+        .unwrap();
+    store.claim("c".into(), lease("here", 1_000)).await.unwrap();
+    store.release(write("c", 1, 1_001, "[1]")).await.unwrap();
+    // The process that held `a` died, and lost sight of the worker that holds `b`.
+    store.orphan(None, "here".into()).await.unwrap();
+    let lapsed = store.lapse(1_002, 2, 10).await.unwrap();
+    assert_eq!(lapsed.len(), 1);
+    let mut deaths = Vec::new();
+    for id in ["a", "b", "c"] {
+        let run = store.get(id.into()).await.unwrap();
+        deaths.push((run.state, run.deaths));
+    }
+    let queued = RunState::Queued;
+    assert_eq!(deaths, [(queued, 1), (queued, 0), (queued, 0)]);
+    let all = store
+        .list(RunFilter {
+            limit: 2,
+            ..RunFilter::default()
+        })
+        .await
+        .unwrap();
+    assert_eq!(
+        all.iter().map(|run| &*run.id).collect::<Vec<_>>(),
+        ["c", "b"]
+    );
+    let older = RunFilter {
+        before: Some(all[1].number),
+        limit: 5,
+        ..RunFilter::default()
+    };
+    assert_eq!(store.list(older).await.unwrap().len(), 1);
+}
+
+async fn what_is_kept_and_published(store: &dyn RunStore) {
+    store.accept(new("a")).await.unwrap();
+    store.claim("a".into(), lease("w", 1_000)).await.unwrap();
+    let keep =
+        |value: Option<&str>| store.keep(write("a", 1, 1_001, ""), "k".into(), value.map(bytes));
+    keep(Some("1")).await.unwrap();
+    keep(Some("2")).await.unwrap();
+    assert_eq!(store.kept("k".into()).await.unwrap(), Some(bytes("2")));
+    keep(None).await.unwrap();
+    assert_eq!(store.kept("k".into()).await.unwrap(), None);
+    store.publish("f".into(), Some(3)).await.unwrap();
+    store.remember("f".into(), bytes("seen")).await.unwrap();
+    store.publish("f".into(), Some(4)).await.unwrap();
+    let published = store.published().await.unwrap();
+    assert_eq!((published.len(), published[0].version), (1, 4));
+    assert_eq!(published[0].memory, Some(bytes("seen")));
+    store.publish("f".into(), None).await.unwrap();
+    assert!(store.published().await.unwrap().is_empty());
+}
+
+/// Runs the whole suite, a store of its own for each part.
+async fn contract(mut fresh: impl FnMut() -> Arc<dyn RunStore>) {
+    lives(&*fresh()).await;
+    the_same_request_is_one_run(&*fresh()).await;
+    a_lapsed_lease_writes_nothing(&*fresh()).await;
+    sleeps_and_callbacks(&*fresh()).await;
+    a_cancelled_run_is_out_of_hands(&*fresh()).await;
+    given_back_and_orphaned(&*fresh()).await;
+    what_is_kept_and_published(&*fresh()).await;
+}
+
+#[tokio::test]
+async fn sqlite() {
+    let folders = std::cell::RefCell::new(Vec::new());
+    contract(|| {
+        let folder = tempfile::tempdir().unwrap();
+        let store = SqliteStore::open(folder.path()).unwrap().runs();
+        folders.borrow_mut().push(folder);
+        store
+    })
+    .await;
+}
