@@ -200,7 +200,11 @@ fn implied(name: &str) -> Option<Vec<Property>> {
     Some(match name {
         "quality" => vec![Property::new("UseLosslessCompression", false)],
         "image_resolution" => vec![Property::new("ReduceImageResolution", true)],
-        "pdf_ua" => vec![Property::new("UseTaggedPDF", true)],
+        // ISO 14289-1, 7.1: viewers show the title.
+        "pdf_ua" => vec![
+            Property::new("UseTaggedPDF", true),
+            Property::new("DisplayPDFDocumentTitle", true),
+        ],
         "open_password" => vec![Property::new("EncryptFile", true)],
         "permission_password" => vec![Property::new("RestrictPermissions", true)],
         _ => return None,

@@ -155,9 +155,10 @@ fn pages_that_harm() {
             "504 deadline-passed",
         ),
         (
-            "<script>const all = []; for (;;) all.push({a: [all.length]})</script>".to_owned(),
+            "<script>const all = []; for (;;) all.push(new Uint8Array(5e7).fill(1))</script>"
+                .to_owned(),
             scripts.clone(),
-            "422 page-crashed",
+            "422 page-memory",
         ),
         (
             "<p>text<script>alert(1); confirm(2); prompt(3)</script>".to_owned(),

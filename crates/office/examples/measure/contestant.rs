@@ -204,7 +204,7 @@ impl Unoserver {
             command.env("PYTHONPATH", modules).kill_on_drop(true);
             command
         };
-        let server = python()
+        let mut server = python()
             .args([
                 "-m",
                 "unoserver.server",
@@ -215,20 +215,21 @@ impl Unoserver {
             ])
             .arg("--executable")
             .arg(installation.program.with_file_name("soffice"))
-            .args([
-                "--user-installation",
-                &format!("file://{}/p", folder.display()),
-            ])
+            .arg("--user-installation")
+            .arg(folder.join("p"))
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()?;
         // Its own waits: 5 s and 2 s, and a profile that is made.
-        for _ in 0..120 {
+        for _ in 0..600 {
             if tokio::net::TcpStream::connect(format!("127.0.0.1:{port}"))
                 .await
                 .is_ok()
             {
                 break;
+            }
+            if let Some(status) = server.try_wait()? {
+                return Err(format!("unoserver ended: {status}").into());
             }
             tokio::time::sleep(Duration::from_millis(500)).await;
         }

@@ -1,0 +1,89 @@
+//! PDF/A and PDF/UA of Gotenberg's forms by veraPDF, which `.ci/packages.sh` fetches.
+
+#[allow(dead_code, reason = "each test uses what it needs")]
+mod process;
+
+use std::{path::Path, process::Command};
+
+use process::{Service, docx, has_libreoffice, is_missing, paragraphs};
+use zip::CompressionMethod::Deflated;
+
+/// A form with a file and fields: all that comes back.
+fn form(service: &Service, path: &str, file: (&str, &[u8]), fields: &[(&str, &str)]) -> Vec<u8> {
+    let mut body = Vec::new();
+    for (name, value) in fields {
+        let part =
+            format!("--b\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n");
+        body.extend_from_slice(part.as_bytes());
+    }
+    let head = format!(
+        "--b\r\nContent-Disposition: form-data; name=\"files\"; filename=\"{}\"\r\n\r\n",
+        file.0
+    );
+    body.extend_from_slice(head.as_bytes());
+    body.extend_from_slice(file.1);
+    body.extend_from_slice(b"\r\n--b--\r\n");
+    let answer = service.post(
+        path,
+        "content-type: multipart/form-data; boundary=b\r\n",
+        &body,
+    );
+    let end = answer.windows(4).position(|it| it == b"\r\n\r\n");
+    let content = answer[end.unwrap() + 4..].to_vec();
+    let text = String::from_utf8_lossy(&answer[..answer.len().min(1000)]).into_owned();
+    assert!(content.starts_with(b"%PDF-"), "{path} {fields:?}: {text}");
+    content
+}
+
+#[test]
+fn results_are_what_they_say() {
+    let cache = std::env::var("XDG_CACHE_HOME").map_or_else(
+        |_| format!("{}/.cache", std::env::var("HOME").unwrap_or_default()),
+        |folder| folder,
+    );
+    let jars = format!("{cache}/platen/verapdf");
+    let java = Command::new("java").arg("--version").output().is_ok();
+    let missing = is_missing("LibreOffice", has_libreoffice())
+        || is_missing("veraPDF", java && Path::new(&jars).is_dir());
+    if missing {
+        return;
+    }
+    let service = Service::start(&[]);
+    let document = docx(&paragraphs(30, "Some words, some more."), &[], Deflated);
+    let office = "/forms/libreoffice/convert";
+    let engines = "/forms/pdfengines/convert";
+    let plain = form(&service, office, ("a.docx", &document), &[]);
+    let word = ("a.docx", &document[..]);
+    let pdf = ("a.pdf", &plain[..]);
+    let folder = tempfile::tempdir().unwrap();
+    let mut pairs = Vec::new();
+    for (number, (path, file, field, value, flavour)) in [
+        (office, word, "pdfa", "PDF/A-1b", "1b"),
+        (office, word, "pdfa", "PDF/A-2b", "2b"),
+        (office, word, "pdfa", "PDF/A-3b", "3b"),
+        (office, word, "pdfua", "true", "ua1"),
+        (engines, pdf, "pdfa", "PDF/A-1b", "1b"),
+        (engines, pdf, "pdfa", "PDF/A-2b", "2b"),
+        (engines, pdf, "pdfa", "PDF/A-3b", "3b"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let made = form(&service, path, file, &[(field, value)]);
+        let place = folder.path().join(format!("{number}.pdf"));
+        std::fs::write(&place, made).unwrap();
+        pairs.extend([flavour.to_owned(), place.display().to_string()]);
+    }
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let output = Command::new("java")
+        .args(["-cp", &format!("{jars}/*")])
+        .arg(manifest.join("../../tests/conformance/Validate.java"))
+        .args(&pairs)
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}{complaint}");
+    let sound = said.lines().filter(|line| line.ends_with(" ok")).count();
+    assert_eq!(sound, pairs.len() / 2, "{said}");
+}
