@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeMap,
+    fmt::Write,
     path::Path,
     sync::{Arc, OnceLock},
     time::Duration,
@@ -11,7 +12,7 @@ use platen_engine::{
     flow::{Mail, OfficeConvert, Pieces, Services, Smtp, Tools},
     outbound::{Outbound, Settings as OutboundSettings},
 };
-use platen_runs::{Dispatcher, Settings};
+use platen_runs::{Dispatcher, RunState, Settings};
 use platen_storage::SqliteStore;
 use tokio::runtime::Handle;
 
@@ -19,7 +20,7 @@ use crate::{
     app::App,
     config::{Config, ConfigError, LogLevel},
     problem::chain,
-    routes::render::later::SECRET,
+    routes::{flows::view::word, render::later::SECRET},
 };
 
 /// Looks at runs that are to end before a shutdown.
@@ -117,6 +118,51 @@ impl Flows {
             convert: Some(Arc::new(convert)),
             mail: self.mail.clone(),
             pieces: Some(Arc::clone(&app.pieces) as Arc<dyn Pieces>),
+        }
+    }
+
+    /// Runs for Prometheus.
+    pub(crate) fn write_metrics(&self, text: &mut String) {
+        let dispatcher = &self.dispatcher;
+        let depth = dispatcher.depth();
+        let mut gauge = |name: &str, help: &str, values: &[(&str, usize)]| {
+            let _ = writeln!(
+                text,
+                "# HELP platen_{name} {help}\n# TYPE platen_{name} gauge"
+            );
+            for (labels, value) in values {
+                let _ = writeln!(text, "platen_{name}{labels} {value}");
+            }
+        };
+        let waiting = [
+            ("{lane=\"sync\"}", depth.sync),
+            ("{lane=\"async\"}", depth.asynchronous),
+            ("{lane=\"parked\"}", depth.parked),
+        ];
+        gauge(
+            "runs_waiting",
+            "Runs that slots know of and have not taken.",
+            &waiting,
+        );
+        gauge(
+            "runs_held",
+            "Runs that slots have.",
+            &[("", dispatcher.running())],
+        );
+        gauge(
+            "run_slots",
+            "Slots here and in workers.",
+            &[("", dispatcher.slots())],
+        );
+        let _ = writeln!(
+            text,
+            "# HELP platen_runs_ended_total Runs that ended, by state.\n\
+             # TYPE platen_runs_ended_total counter"
+        );
+        for state in RunState::ALL.into_iter().filter(|state| state.is_end()) {
+            let count = dispatcher.ended(state);
+            let state = word(state);
+            let _ = writeln!(text, "platen_runs_ended_total{{state=\"{state}\"}} {count}");
         }
     }
 
