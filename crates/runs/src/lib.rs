@@ -8,6 +8,7 @@
 mod accept;
 mod answer;
 mod catalogue;
+mod claim;
 mod dispatcher;
 pub mod embedded;
 mod error;

@@ -3,6 +3,7 @@
 
 mod convert;
 mod operation;
+mod parameter;
 mod schema;
 
 use serde_json::{Map, Value as Json, json};

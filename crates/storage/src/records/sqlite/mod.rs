@@ -2,6 +2,8 @@
 
 mod database;
 mod documents;
+mod run_accept;
+mod run_row;
 mod runs;
 
 use std::{path::Path, sync::Arc};

@@ -2,16 +2,20 @@
 
 use std::sync::Arc;
 
-use rusqlite::{Connection, OptionalExtension, Row, params, types::Type};
+use rusqlite::{Connection, OptionalExtension, params};
 
-use super::database::Database;
+use super::{
+    database::Database,
+    run_accept::{add, insert},
+    run_row::{ALL, QUEUED, bytes, instant, queued, run, state_number},
+};
 use crate::{
     Error,
     records::{
         StoreFuture,
         runs::{
-            Accepted, Claimed, Ending, Lane, Lapsed, Lease, NewRun, Published, Queued, Run,
-            RunFilter, RunState, RunStore, Write,
+            Accepted, Claimed, Ending, Lapsed, Lease, NewRun, Published, Queued, Run, RunFilter,
+            RunState, RunStore, Write,
         },
     },
 };
@@ -19,93 +23,6 @@ use crate::{
 /// Runs of flows.
 pub(super) struct Runs {
     pub database: Arc<Database>,
-}
-
-/// A deadline matters only before a run has begun.
-const QUEUED: &str = "number, id, flow, lane, CASE WHEN started_ms IS NULL THEN deadline_ms END";
-const ALL: &str = "number, id, flow, lane, deadline_ms, version, definition, state, epoch, deaths, \
-     worker, wake_ms, created_ms, started_ms, ended_ms, token, retry_of, trigger_payload, answer, ending";
-
-fn state_number(state: RunState) -> i64 {
-    let position = RunState::ALL.iter().position(|known| *known == state);
-    position.unwrap_or_default() as i64
-}
-
-fn state(row: &Row<'_>, column: usize) -> rusqlite::Result<RunState> {
-    let number: i64 = row.get(column)?;
-    let known = usize::try_from(number).ok();
-    known
-        .and_then(|index| RunState::ALL.get(index).copied())
-        .ok_or(rusqlite::Error::IntegralValueOutOfRange(column, number))
-}
-
-fn lane_number(lane: Lane) -> i64 {
-    match lane {
-        Lane::Sync => 0,
-        Lane::Async => 1,
-    }
-}
-
-fn queued(row: &Row<'_>) -> rusqlite::Result<Queued> {
-    Ok(Queued {
-        number: instant(row, 0)?,
-        id: row.get(1)?,
-        flow: row.get(2)?,
-        lane: match row.get(3)? {
-            0 => Lane::Sync,
-            1 => Lane::Async,
-            other => return Err(rusqlite::Error::IntegralValueOutOfRange(3, other)),
-        },
-        deadline_ms: maybe_instant(row, 4)?,
-    })
-}
-
-fn instant(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
-    let value: i64 = row.get(column)?;
-    u64::try_from(value).map_err(|error| {
-        rusqlite::Error::FromSqlConversionFailure(column, Type::Integer, Box::new(error))
-    })
-}
-
-fn maybe_instant(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<u64>> {
-    let value: Option<i64> = row.get(column)?;
-    value.map(|_| instant(row, column)).transpose()
-}
-
-fn bytes(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Arc<[u8]>>> {
-    Ok(row.get::<_, Option<Vec<u8>>>(column)?.map(Arc::from))
-}
-
-fn run(row: &Row<'_>) -> rusqlite::Result<Run> {
-    let Queued {
-        number,
-        id,
-        flow,
-        lane,
-        deadline_ms,
-    } = queued(row)?;
-    Ok(Run {
-        number,
-        id,
-        flow,
-        lane,
-        deadline_ms,
-        version: row.get(5)?,
-        definition: bytes(row, 6)?,
-        state: state(row, 7)?,
-        epoch: row.get(8)?,
-        deaths: row.get(9)?,
-        worker: row.get(10)?,
-        wake_ms: maybe_instant(row, 11)?,
-        created_ms: instant(row, 12)?,
-        started_ms: maybe_instant(row, 13)?,
-        ended_ms: maybe_instant(row, 14)?,
-        token: row.get(15)?,
-        retry_of: row.get(16)?,
-        trigger: bytes(row, 17)?.unwrap_or_default(),
-        answer: bytes(row, 18)?,
-        details: bytes(row, 19)?,
-    })
 }
 
 fn find(connection: &Connection, id: &str) -> Result<Run, Error> {
@@ -124,16 +41,6 @@ fn journal(connection: &Connection, number: u64) -> Result<Vec<Arc<[u8]>>, Error
         |row| Ok(bytes(row, 0)?.unwrap_or_default()),
     )?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
-}
-
-fn add(connection: &Connection, number: i64, epoch: u32, records: &[u8]) -> Result<(), Error> {
-    connection
-        .prepare_cached(
-            "INSERT INTO journal (run, position, epoch, records) VALUES
-             (?1, 1 + ifnull((SELECT max(position) FROM journal WHERE run = ?1), 0), ?2, ?3)",
-        )?
-        .execute(params![number, epoch, records])?;
-    Ok(())
 }
 
 /// Does what `write` says as long as its lease lasts; the run's number.
@@ -168,45 +75,6 @@ fn end(connection: &Connection, number: i64, ending: &Ending, now_ms: u64) -> Re
             now_ms as i64
         ])?;
     Ok(())
-}
-
-fn insert(connection: &Connection, new: &NewRun) -> Result<Accepted, Error> {
-    if let Some((key, hash)) = &new.idempotency {
-        let known: Option<(String, Vec<u8>)> = connection
-            .prepare_cached(
-                "SELECT id, request_hash FROM runs WHERE flow = ?1 AND idempotency_key = ?2",
-            )?
-            .query_row(params![new.flow, key], |row| Ok((row.get(0)?, row.get(1)?)))
-            .optional()?;
-        if let Some((id, found)) = known {
-            let same = found == *hash;
-            return Ok(Accepted::Known { id, same });
-        }
-    }
-    connection
-        .prepare_cached(
-            "INSERT INTO runs (id, flow, version, definition, lane, state, deadline_ms, created_ms,
-             token, retry_of, idempotency_key, request_hash, trigger_payload)
-             VALUES (?1, ?2, ?3, ?4, ?5, 0, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
-        )?
-        .execute(params![
-            new.id,
-            new.flow,
-            new.version,
-            new.definition.as_deref(),
-            lane_number(new.lane),
-            new.deadline_ms.map(|instant| instant as i64),
-            new.created_ms as i64,
-            new.token,
-            new.retry_of,
-            new.idempotency.as_ref().map(|(key, _)| key),
-            new.idempotency.as_ref().map(|(_, hash)| hash),
-            &*new.trigger,
-        ])?;
-    if let Some(records) = &new.journal {
-        add(connection, connection.last_insert_rowid(), 0, records)?;
-    }
-    Ok(Accepted::New)
 }
 
 fn claim(connection: &Connection, id: &str, lease: &Lease) -> Result<Claimed, Error> {

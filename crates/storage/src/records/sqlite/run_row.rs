@@ -1,0 +1,95 @@
+//! Rows of runs as values.
+
+use std::sync::Arc;
+
+use rusqlite::{Row, types::Type};
+
+use crate::records::runs::{Lane, Queued, Run, RunState};
+
+/// A deadline matters only before a run has begun.
+pub(super) const QUEUED: &str =
+    "number, id, flow, lane, CASE WHEN started_ms IS NULL THEN deadline_ms END";
+pub(super) const ALL: &str = "number, id, flow, lane, deadline_ms, version, definition, state, epoch, deaths, \
+     worker, wake_ms, created_ms, started_ms, ended_ms, token, retry_of, trigger_payload, answer, ending";
+
+pub(super) fn state_number(state: RunState) -> i64 {
+    let position = RunState::ALL.iter().position(|known| *known == state);
+    position.unwrap_or_default() as i64
+}
+
+pub(super) fn state(row: &Row<'_>, column: usize) -> rusqlite::Result<RunState> {
+    let number: i64 = row.get(column)?;
+    let known = usize::try_from(number).ok();
+    known
+        .and_then(|index| RunState::ALL.get(index).copied())
+        .ok_or(rusqlite::Error::IntegralValueOutOfRange(column, number))
+}
+
+pub(super) fn lane_number(lane: Lane) -> i64 {
+    match lane {
+        Lane::Sync => 0,
+        Lane::Async => 1,
+    }
+}
+
+pub(super) fn queued(row: &Row<'_>) -> rusqlite::Result<Queued> {
+    Ok(Queued {
+        number: instant(row, 0)?,
+        id: row.get(1)?,
+        flow: row.get(2)?,
+        lane: match row.get(3)? {
+            0 => Lane::Sync,
+            1 => Lane::Async,
+            other => return Err(rusqlite::Error::IntegralValueOutOfRange(3, other)),
+        },
+        deadline_ms: maybe_instant(row, 4)?,
+    })
+}
+
+pub(super) fn instant(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
+    let value: i64 = row.get(column)?;
+    u64::try_from(value).map_err(|error| {
+        rusqlite::Error::FromSqlConversionFailure(column, Type::Integer, Box::new(error))
+    })
+}
+
+pub(super) fn maybe_instant(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<u64>> {
+    let value: Option<i64> = row.get(column)?;
+    value.map(|_| instant(row, column)).transpose()
+}
+
+pub(super) fn bytes(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Arc<[u8]>>> {
+    Ok(row.get::<_, Option<Vec<u8>>>(column)?.map(Arc::from))
+}
+
+pub(super) fn run(row: &Row<'_>) -> rusqlite::Result<Run> {
+    let Queued {
+        number,
+        id,
+        flow,
+        lane,
+        deadline_ms,
+    } = queued(row)?;
+    Ok(Run {
+        number,
+        id,
+        flow,
+        lane,
+        deadline_ms,
+        version: row.get(5)?,
+        definition: bytes(row, 6)?,
+        state: state(row, 7)?,
+        epoch: row.get(8)?,
+        deaths: row.get(9)?,
+        worker: row.get(10)?,
+        wake_ms: maybe_instant(row, 11)?,
+        created_ms: instant(row, 12)?,
+        started_ms: maybe_instant(row, 13)?,
+        ended_ms: maybe_instant(row, 14)?,
+        token: row.get(15)?,
+        retry_of: row.get(16)?,
+        trigger: bytes(row, 17)?.unwrap_or_default(),
+        answer: bytes(row, 18)?,
+        details: bytes(row, 19)?,
+    })
+}
