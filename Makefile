@@ -1,6 +1,6 @@
 # Platen: two commands set everything up, `make demo` and `make test`.
 .DEFAULT_GOAL := help
-.PHONY: help demo run test check bench bench-render bench-office fmt docs data fuzz packages
+.PHONY: help demo run test check bench bench-render bench-flow bench-office fmt docs data fuzz packages
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -26,6 +26,10 @@ bench: bench-render
 bench-render: ## speed of rendering on this machine, beside Chromium where it is installed
 	cargo build --release --quiet --bin platen
 	sh bench/render.sh
+
+bench-flow: ## speed of flows, embedded and through workers, beside Node where it is there
+	cargo build --release --quiet --bin platen
+	sh bench/flow.sh
 
 bench-office: ## speed of conversions by LibreOffice, beside unoserver, Gotenberg, soffice --convert-to
 	sh bench/office.sh

@@ -10,6 +10,7 @@ mod format;
 mod host;
 mod html;
 mod isolation;
+mod options;
 mod render;
 
 /// Chromium, as callers start and ask it.
@@ -33,5 +34,6 @@ pub use self::{
     format::Format,
     html::{Page, Template, key_of, media_type_of, page_warnings},
     isolation::{Isolation, IsolationError, IsolationSettings, RenderWorker},
+    options::{AttachmentRequest, Disposition, DocumentOptions, OptionsError, attachments},
     render::{Engine, RenderOptions, Rendered, Stage},
 };

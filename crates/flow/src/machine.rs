@@ -242,6 +242,12 @@ impl Machine {
         }
     }
 
+    /// The output of the step at `path`, once it has one.
+    #[must_use]
+    pub fn output(&self, path: &str) -> Option<&Json> {
+        self.records.get(path)?.output.as_ref()
+    }
+
     /// Waits that are not over: their paths and when they end by themselves.
     pub fn waits(&self) -> impl Iterator<Item = (&str, Option<u64>)> {
         self.records.iter().filter_map(|(path, record)| {

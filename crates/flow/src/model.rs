@@ -329,9 +329,13 @@ pub struct HttpRequest {
     /// Headers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub headers: Option<Json>,
-    /// Body: text as it is, anything else as JSON.
+    /// Body: text and files as they are, anything else as JSON.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub body: Option<Json>,
+    /// Name of a secret of the flow: `Platen-Signature` is `t=SECONDS,v1=HEX`, HMAC-SHA256 of
+    /// `SECONDS.BODY`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sign_with: Option<String>,
 }
 
 fn default_method() -> String {

@@ -4,7 +4,7 @@ use std::{
     collections::HashMap,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
     },
     time::Instant,
 };
@@ -53,6 +53,8 @@ pub struct Dispatcher {
     pub(crate) draining: AtomicBool,
     /// Slots that could take runs, here and in workers.
     pub(crate) slots: AtomicUsize,
+    /// Runs that ended since the process began, by state in the order of [`RunState::ALL`].
+    ended: [AtomicU64; RunState::ALL.len()],
 }
 
 impl Dispatcher {
@@ -74,6 +76,7 @@ impl Dispatcher {
             held: Mutex::default(),
             draining: AtomicBool::new(false),
             slots: AtomicUsize::new(0),
+            ended: Default::default(),
         })
     }
 
@@ -125,6 +128,19 @@ impl Dispatcher {
     #[must_use]
     pub fn slots(&self) -> usize {
         self.slots.load(Ordering::Relaxed)
+    }
+
+    /// How many runs have ended in `state` since the process began.
+    #[must_use]
+    pub fn ended(&self, state: RunState) -> u64 {
+        let position = RunState::ALL.iter().position(|known| *known == state);
+        position.map_or(0, |index| self.ended[index].load(Ordering::Relaxed))
+    }
+
+    pub(crate) fn count_end(&self, state: RunState) {
+        if let Some(index) = RunState::ALL.iter().position(|known| *known == state) {
+            self.ended[index].fetch_add(1, Ordering::Relaxed);
+        }
     }
 
     /// A run.
@@ -259,6 +275,19 @@ impl Dispatcher {
                 "{} waits are open; name one with `?step=`",
                 open.len()
             ))),
+        }
+    }
+
+    /// The source of a template, by its key or `KEY@VERSION`.
+    pub(crate) async fn template(&self, name: &str) -> Result<Option<Arc<[u8]>>, StoreError> {
+        let (key, version) = match name.split_once('@') {
+            Some((key, version)) => (key, version.parse().ok()),
+            None => (name, None),
+        };
+        match self.templates.get(key.to_owned(), version).await {
+            Ok(stored) => Ok(Some(stored.source)),
+            Err(StoreError::NotFound) => Ok(None),
+            Err(error) => Err(error),
         }
     }
 
@@ -449,6 +478,7 @@ impl Dispatcher {
 
     /// What a run answered while it went on stands in its row; who waited then has it already.
     pub(crate) fn publish_end(&self, id: &str, ending: &Ending) {
+        self.count_end(ending.state);
         let answer = Answer {
             state: ending.state,
             answer: ending.answer.clone(),
@@ -508,6 +538,7 @@ impl Dispatcher {
                 self.hint(lapsed.queued);
                 continue;
             }
+            self.count_end(RunState::Dead);
             let run = self.get(&id).await?;
             if let Some(answer) = Answer::of(&run) {
                 self.feed.answer(&id, &answer);

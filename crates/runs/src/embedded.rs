@@ -130,11 +130,7 @@ impl Link for Direct {
     }
 
     fn template(&self, key: &str) -> Result<Option<Arc<[u8]>>, String> {
-        let found = self.dispatcher.templates.get(key.to_owned(), None);
-        match self.runtime.block_on(found) {
-            Ok(stored) => Ok(Some(stored.source)),
-            Err(StoreError::NotFound) => Ok(None),
-            Err(error) => Err(error.to_string()),
-        }
+        let found = self.runtime.block_on(self.dispatcher.template(key));
+        found.map_err(|error| error.to_string())
     }
 }

@@ -321,11 +321,7 @@ impl Session {
         async move {
             let found = match question {
                 Question::Kept { key } => dispatcher.store.kept(key).await?,
-                Question::Template { key } => match dispatcher.templates.get(key, None).await {
-                    Ok(stored) => Some(stored.source),
-                    Err(StoreError::NotFound) => None,
-                    Err(error) => return Err(error),
-                },
+                Question::Template { key } => dispatcher.template(&key).await?,
             };
             Ok(found.as_deref().and_then(protocol::raw))
         }

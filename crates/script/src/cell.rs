@@ -55,33 +55,46 @@ impl Worker for ScriptWorker {
 
     fn run(&mut self, job: Vec<u8>, channel: Channel) {
         let channel = Rc::new(RefCell::new(channel));
-        let ended = match (serde_json::from_slice::<Job>(&job), self.engine.as_ref()) {
-            (Ok(job), Some(engine)) => {
-                engine.runtime.set_memory_limit(job.memory_bytes as usize);
-                let bootstrap = engine.bootstrap.clone();
-                let channel = Rc::clone(&channel);
-                engine
-                    .context
-                    .with(|ctx| execute(&ctx, &job, bootstrap, channel))
+        let mut next = Some(job);
+        while let Some(job) = next.take() {
+            let job = serde_json::from_slice::<Job>(&job).ok();
+            let message = match self.execute(job.as_ref(), &channel) {
+                Ok(output) => format!("{{\"t\":\"done\",\"output\":{output}}}"),
+                Err(failure) => failed(&failure),
+            };
+            let mut channel = channel.borrow_mut();
+            if let Err(error) = channel.send(message.as_bytes())
+                && error.kind() == std::io::ErrorKind::InvalidInput
+            {
+                let _ = channel.send(failed(&Failure::of(FailureKind::Output)).as_bytes());
             }
-            _ => Err(Failure {
-                message: "the sandbox could not start the code".to_owned(),
-                ..Failure::default()
-            }),
-        };
-        let message = match ended {
-            Ok(output) => format!("{{\"t\":\"done\",\"output\":{output}}}"),
-            Err(failure) => failed(&failure),
-        };
-        let mut channel = channel.borrow_mut();
-        if let Err(error) = channel.send(message.as_bytes())
-            && error.kind() == std::io::ErrorKind::InvalidInput
-        {
-            let _ = channel.send(failed(&Failure::of(FailureKind::Output)).as_bytes());
+            if job.is_some_and(|job| job.again) {
+                next = channel.receive().ok().flatten();
+            }
         }
-        drop(channel);
         // The engine is not taken apart: the process ends here.
         std::mem::forget(self.engine.take());
+    }
+}
+
+impl ScriptWorker {
+    fn execute(
+        &self,
+        job: Option<&Job<'_>>,
+        channel: &Rc<RefCell<Channel>>,
+    ) -> Result<String, Failure> {
+        let (Some(job), Some(engine)) = (job, self.engine.as_ref()) else {
+            return Err(Failure {
+                message: "the sandbox could not start the code".to_owned(),
+                ..Failure::default()
+            });
+        };
+        engine.runtime.set_memory_limit(job.memory_bytes as usize);
+        let bootstrap = engine.bootstrap.clone();
+        let channel = Rc::clone(channel);
+        engine
+            .context
+            .with(|ctx| execute(&ctx, job, bootstrap, channel))
     }
 }
 

@@ -25,6 +25,9 @@ pub(crate) struct Job<'a> {
     /// Stands the clock still at this instant, in milliseconds since 1970.
     pub fixed_now_ms: Option<i64>,
     pub memory_bytes: u64,
+    /// Another job follows in the same cell: see [`crate::Runner::reusing`].
+    #[serde(default)]
+    pub again: bool,
 }
 
 /// From the cell.

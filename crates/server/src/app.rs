@@ -21,6 +21,7 @@ use crate::{
     libreoffice::LibreOffice,
     log::Log,
     metrics::{Gauges, Metrics},
+    pieces::PieceStore,
     rate_limit::RateLimit,
     sandbox::Sandbox,
     templates::Library,
@@ -37,6 +38,7 @@ pub(crate) struct App {
     pub(crate) chromium: Chromium,
     pub(crate) libreoffice: LibreOffice,
     pub(crate) sandbox: Arc<Sandbox>,
+    pub(crate) pieces: Arc<PieceStore>,
     pub(crate) webhooks: Webhooks,
     pub(crate) slots: Slots,
     pub(crate) bodies: Arc<Semaphore>,
@@ -57,6 +59,7 @@ impl App {
         mut config: Config,
         engine: Engine,
         store: &SqliteStore,
+        pieces: PieceStore,
         log: Log,
         lock: File,
     ) -> Result<Self, ConfigError> {
@@ -68,6 +71,7 @@ impl App {
         config.metrics_token = None;
         config.worker_token = None;
         let flows = Flows::new(store, &config)?;
+        config.webhook_secret = None;
         Ok(Self {
             engine: Arc::new(engine),
             library: Library::new(store.templates(), &config, Arc::clone(&metrics)),
@@ -76,6 +80,7 @@ impl App {
             chromium: Chromium::new(&config),
             libreoffice: LibreOffice::new(&config),
             sandbox: Arc::new(Sandbox::new(&config)),
+            pieces: Arc::new(pieces),
             webhooks: Webhooks::new(&config),
             slots: Slots::new(&config, Arc::clone(&metrics)),
             bodies: crate::body::rooms(&config),

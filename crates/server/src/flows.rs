@@ -2,22 +2,25 @@
 
 use std::{
     collections::BTreeMap,
+    fmt::Write,
     path::Path,
     sync::{Arc, OnceLock},
     time::Duration,
 };
 
 use platen_engine::{
-    flow::{Services, Tools},
+    flow::{Mail, OfficeConvert, Pieces, Services, Smtp, Tools},
     outbound::{Outbound, Settings as OutboundSettings},
 };
-use platen_runs::{Dispatcher, Settings};
+use platen_runs::{Dispatcher, RunState, Settings};
 use platen_storage::SqliteStore;
+use tokio::runtime::Handle;
 
 use crate::{
     app::App,
     config::{Config, ConfigError, LogLevel},
     problem::chain,
+    routes::{flows::view::word, render::later::SECRET},
 };
 
 /// Looks at runs that are to end before a shutdown.
@@ -27,7 +30,9 @@ const LOOK: Duration = Duration::from_millis(20);
 pub(crate) struct Flows {
     pub(crate) dispatcher: Arc<Dispatcher>,
     outbound: Arc<Outbound>,
+    mail: Option<Arc<dyn Mail>>,
     started: OnceLock<()>,
+    has_webhook_secret: bool,
 }
 
 impl Flows {
@@ -39,6 +44,10 @@ impl Flows {
         }));
         let lease = Duration::from_millis(config.flow_lease_ms);
         let secrets = config.flow_secrets_file.as_deref().map(secrets);
+        let mut known = secrets.transpose()?.unwrap_or_default();
+        if let Some(secret) = &config.webhook_secret {
+            known.insert(SECRET.to_owned(), secret.clone());
+        }
         let settings = Settings {
             sync_queue: config.flow_sync_queue as usize,
             async_queue: config.flow_async_queue as usize,
@@ -47,15 +56,27 @@ impl Flows {
             max_deaths: config.flow_max_deaths,
             retention: Duration::from_secs(u64::from(config.flow_retention_hours) * 3600),
             outbound: Some(Arc::clone(&outbound)),
-            secrets: secrets.transpose()?.unwrap_or_default(),
+            secrets: known,
             ..Settings::default()
         };
         let dispatcher = Dispatcher::new(store.runs(), store.flows(), store.templates(), settings);
         Ok(Self {
             dispatcher,
             outbound,
+            mail: mail(config)?,
             started: OnceLock::new(),
+            has_webhook_secret: config.webhook_secret.is_some(),
         })
+    }
+
+    /// Whether flows may reach an address.
+    pub(crate) fn allows(&self, url: &str) -> bool {
+        self.outbound.allows(url)
+    }
+
+    /// Whether results that are sent are signed.
+    pub(crate) fn has_webhook_secret(&self) -> bool {
+        self.has_webhook_secret
     }
 
     /// Whether runs are handed out.
@@ -79,11 +100,70 @@ impl Flows {
                 engine: Arc::clone(&app.engine),
                 scripts: scripts.await.ok().flatten(),
                 outbound: Arc::clone(&self.outbound),
-                tools: Tools::default(),
+                tools: self.tools(app),
             };
             platen_runs::embedded::start(&self.dispatcher, Arc::new(services), slots);
         }
         let _ = self.started.set(());
+    }
+
+    /// What steps need besides, of this service.
+    fn tools(&self, app: &Arc<App>) -> Tools {
+        let shared = Arc::clone(app);
+        let convert = OfficeConvert::new(Handle::current(), move |job| {
+            let app = Arc::clone(&shared);
+            Box::pin(async move { app.libreoffice.convert_for_flow(job).await })
+        });
+        Tools {
+            convert: Some(Arc::new(convert)),
+            mail: self.mail.clone(),
+            pieces: Some(Arc::clone(&app.pieces) as Arc<dyn Pieces>),
+        }
+    }
+
+    /// Runs for Prometheus.
+    pub(crate) fn write_metrics(&self, text: &mut String) {
+        let dispatcher = &self.dispatcher;
+        let depth = dispatcher.depth();
+        let mut gauge = |name: &str, help: &str, values: &[(&str, usize)]| {
+            let _ = writeln!(
+                text,
+                "# HELP platen_{name} {help}\n# TYPE platen_{name} gauge"
+            );
+            for (labels, value) in values {
+                let _ = writeln!(text, "platen_{name}{labels} {value}");
+            }
+        };
+        let waiting = [
+            ("{lane=\"sync\"}", depth.sync),
+            ("{lane=\"async\"}", depth.asynchronous),
+            ("{lane=\"parked\"}", depth.parked),
+        ];
+        gauge(
+            "runs_waiting",
+            "Runs that slots know of and have not taken.",
+            &waiting,
+        );
+        gauge(
+            "runs_held",
+            "Runs that slots have.",
+            &[("", dispatcher.running())],
+        );
+        gauge(
+            "run_slots",
+            "Slots here and in workers.",
+            &[("", dispatcher.slots())],
+        );
+        let _ = writeln!(
+            text,
+            "# HELP platen_runs_ended_total Runs that ended, by state.\n\
+             # TYPE platen_runs_ended_total counter"
+        );
+        for state in RunState::ALL.into_iter().filter(|state| state.is_end()) {
+            let count = dispatcher.ended(state);
+            let state = word(state);
+            let _ = writeln!(text, "platen_runs_ended_total{{state=\"{state}\"}} {count}");
+        }
     }
 
     /// Takes no more runs on, and waits for those under way; the rest is given back.
@@ -98,6 +178,17 @@ impl Flows {
             self.dispatcher.give_back().await;
         }
     }
+}
+
+/// The mail server, where one is set up.
+fn mail(config: &Config) -> Result<Option<Arc<dyn Mail>>, ConfigError> {
+    let Some(url) = &config.smtp_url else {
+        return Ok(None);
+    };
+    let hint = "set SMTP_URL to smtps://user:password@host, and SMTP_FROM to an address";
+    let from = config.smtp_from.as_deref().unwrap_or_default();
+    let smtp = Smtp::new(url, from).map_err(|reason| ConfigError::new(reason, hint))?;
+    Ok(Some(Arc::new(smtp)))
 }
 
 /// Secrets by name.

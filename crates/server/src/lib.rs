@@ -20,6 +20,7 @@ mod metrics;
 mod middleware;
 mod multipart;
 pub mod openapi;
+mod pieces;
 mod pool_metrics;
 mod problem;
 mod rate_limit;

@@ -6,6 +6,7 @@ use std::{path::PathBuf, time::Duration};
 use hyper::StatusCode;
 use platen_engine::{
     Fault,
+    flow::{OfficeConvert, StepError},
     office::{
         self, Config as OfficeConfig, Demand, Document, Job, NoWalls, Office, Status,
         choose_launcher,
@@ -72,6 +73,17 @@ impl LibreOffice {
     pub(crate) async fn convert(&self, job: Job) -> Result<Document, Problem> {
         let office = self.office().await?;
         office.convert(job).await.map_err(|error| of_office(&error))
+    }
+
+    /// Converts a document for a step of a flow.
+    pub(crate) async fn convert_for_flow(&self, job: Job) -> Result<Document, StepError> {
+        let office = self.office().await.map_err(|problem| StepError {
+            code: "libreoffice-not-started".to_owned(),
+            message: problem.cause.unwrap_or(problem.detail),
+            retryable: true,
+        })?;
+        let converted = office.convert(job).await;
+        converted.map_err(|error| OfficeConvert::failure(&error))
     }
 
     /// The pool at this moment, where there is one.

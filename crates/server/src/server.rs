@@ -19,6 +19,7 @@ use crate::{
     config::{ChildIsolation, Config, ConfigError, LogLevel, RenderIsolation},
     connection,
     log::Log,
+    pieces::PieceStore,
     problem::chain,
     routes,
 };
@@ -46,6 +47,9 @@ pub enum Error {
     /// Another service uses the data folder.
     #[error("the data folder `{0}` is in use by another service")]
     InUse(String),
+    /// The store of blobs cannot be opened.
+    #[error("the blobs in the data folder cannot be opened")]
+    Blobs(#[source] platen_storage::blobs::BlobError),
     /// A setting cannot be used.
     #[error("a setting cannot be used")]
     Config(#[source] ConfigError),
@@ -199,6 +203,7 @@ fn open(config: Config, log: Log) -> Result<App, Error> {
         folder: folder.display().to_string(),
         source,
     })?;
+    let pieces = PieceStore::open(&config).map_err(Error::Blobs)?;
     let mut engine = Engine::new(&config.fonts());
     if config.render_isolation == RenderIsolation::Jail {
         let isolation = Isolation::start(config.isolation()).map_err(Error::Isolation)?;
@@ -210,7 +215,7 @@ fn open(config: Config, log: Log) -> Result<App, Error> {
         );
         engine = engine.with_isolation(isolation);
     }
-    App::new(config, engine, &store, log, lock).map_err(Error::Config)
+    App::new(config, engine, &store, pieces, log, lock).map_err(Error::Config)
 }
 
 async fn warm(app: Arc<App>) {

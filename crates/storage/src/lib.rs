@@ -1,8 +1,9 @@
 //! What Platen remembers, behind traits: one contract suite runs on every implementation.
 //!
-//! Templates, flows and their runs, in SQLite. A write is acknowledged once it would survive a loss
+//! Files are in [`blobs`]. Templates, flows and their runs, in SQLite. A write is acknowledged once it would survive a loss
 //! of power; see [`SqliteStore`].
 
+pub mod blobs;
 mod error;
 pub mod records;
 

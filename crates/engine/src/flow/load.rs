@@ -28,6 +28,12 @@ impl LoadedFlow {
         self.compiled.flow()
     }
 
+    /// What runs of it are machines of.
+    #[must_use]
+    pub fn compiled(&self) -> Arc<CompiledFlow> {
+        Arc::clone(&self.compiled)
+    }
+
     /// What is wrong with what the trigger is given.
     #[must_use]
     pub fn check(&self, input: &Json) -> Vec<Diagnostic> {

@@ -1,6 +1,7 @@
 //! Runs flows: the state machine of `platen-flow` says what is next, this does it.
 
 mod action;
+mod document;
 mod file;
 mod journal;
 mod load;
@@ -8,12 +9,14 @@ mod mail;
 mod paper;
 mod piece;
 mod pieces;
+mod request;
 mod run;
 mod task;
 mod tools;
 
 pub use platen_flow::{
-    CompiledFlow, Entry, Finish, Machine, StepError, model, schema as flow_schema,
+    Command as StepCommand, CompiledFlow, Entry, Finish, Machine, StepError, model,
+    schema as flow_schema,
 };
 pub use platen_script::{Cancellation, LogLine};
 

@@ -14,11 +14,11 @@ use platen_outbound::Outbound;
 use platen_script::{Call, Cancellation, Host, LogLine, Prepared, Runner, ScriptLimits, Settings};
 use serde_json::{Value as Json, json, value::RawValue};
 
-use super::{Tools, file, paper, piece};
-use crate::{Engine, Fault, Format, RenderOptions, error::chain};
+use super::{Tools, paper, piece};
+use crate::Engine;
 
 /// The longest text of an answer that a step keeps.
-const MAX_VALUE_BYTES: usize = 10 << 20;
+pub(super) const MAX_VALUE_BYTES: usize = 10 << 20;
 
 /// What belongs to the owner of a run. Called from the threads of its steps.
 pub trait Surroundings: Sync {
@@ -245,48 +245,6 @@ impl Doer<'_> {
         })
     }
 
-    pub(super) fn render(&self, input: &Json, definition: &Json) -> Result<Json, StepError> {
-        let source = match (input["template"].as_str(), definition) {
-            (Some(key), _) => {
-                let found = self.surroundings.template(key);
-                let found = found.map_err(|reason| StepError {
-                    retryable: true,
-                    ..fixed("template", &reason)
-                })?;
-                found.ok_or_else(|| {
-                    fixed("template-unknown", &format!("there is no template `{key}`"))
-                })?
-            }
-            (None, Json::Null) => {
-                let message = "a render step has a `template` or a `definition`";
-                return Err(fixed("step-input", message));
-            }
-            (None, definition) => Arc::from(definition.to_string().into_bytes()),
-        };
-        let wanted = input["format"].as_str().unwrap_or("pdf");
-        let format = Format::ALL
-            .into_iter()
-            .find(|format| format.name() == wanted)
-            .ok_or_else(|| fixed("step-input", &format!("there is no format `{wanted}`")))?;
-        let options = RenderOptions {
-            locale: input["options"]["locale"].as_str().map(str::to_owned),
-            ..RenderOptions::default()
-        };
-        let engine = &self.services.engine;
-        let rendered = engine
-            .render_source(&source, input["data"].clone(), &[format], &options)
-            .map_err(|error| StepError {
-                code: "render".to_owned(),
-                message: error.to_string(),
-                retryable: error.fault() == Fault::Internal,
-            })?;
-        let rendered = rendered
-            .first()
-            .ok_or_else(|| fixed("bug", "no document was made"))?;
-        let name = format!("document.{}", format.name());
-        Ok(file::value(&name, format.media_type(), &rendered.bytes))
-    }
-
     pub(super) fn keep(&self, operation: StoreOperation, input: &Json) -> Result<Json, StepError> {
         let key = input["key"].as_str().unwrap_or_default();
         let failed = |reason: String| StepError {
@@ -304,77 +262,6 @@ impl Doer<'_> {
             }
             StoreOperation::Delete => store.put(key, None).map_err(failed).map(|()| Json::Null),
         }
-    }
-
-    /// A request; its output is `status`, `headers` and `body`.
-    /// `path` is that of a step, whose attempts the other side can tell apart from new requests.
-    pub(super) fn request(&self, input: &Json, path: Option<&str>) -> Result<Json, StepError> {
-        use platen_outbound::Error as Outside;
-        let url = input["url"].as_str().unwrap_or_default();
-        let method = input["method"].as_str().unwrap_or("GET");
-        let mut headers: Vec<(String, String)> = input["headers"]
-            .as_object()
-            .into_iter()
-            .flatten()
-            .map(|(name, value)| (name.clone(), text_of(value)))
-            .collect();
-        let known = |headers: &[(String, String)], wanted: &str| {
-            headers
-                .iter()
-                .any(|(name, _)| name.eq_ignore_ascii_case(wanted))
-        };
-        if let Some(path) = path.filter(|_| method != "GET" && method != "HEAD")
-            && !known(&headers, "idempotency-key")
-        {
-            let run = self.run["id"].as_str().unwrap_or_default();
-            headers.push(("idempotency-key".to_owned(), format!("{run}:{path}")));
-        }
-        let body = match &input["body"] {
-            Json::Null => Vec::new(),
-            Json::String(text) => text.clone().into_bytes(),
-            value => {
-                if !known(&headers, "content-type") {
-                    let media_type = "application/json".to_owned();
-                    headers.push(("content-type".to_owned(), media_type));
-                }
-                value.to_string().into_bytes()
-            }
-        };
-        let answer = self
-            .services
-            .outbound
-            .send(method, url, &headers, &body)
-            .map_err(|error| StepError {
-                code: "http".to_owned(),
-                message: chain(&error),
-                retryable: matches!(error, Outside::Failed(_)),
-            })?;
-        let headers: BTreeMap<String, String> = answer.headers.into_iter().collect();
-        let is_json = headers
-            .get("content-type")
-            .is_some_and(|kind| kind.contains("json"));
-        let body = match is_json.then(|| serde_json::from_slice(&answer.body)) {
-            Some(Ok(value)) => value,
-            _ if answer.body.len() > MAX_VALUE_BYTES => {
-                let message = format!("the answer is longer than {MAX_VALUE_BYTES} bytes");
-                return Err(fixed("http", &message));
-            }
-            _ => match String::from_utf8(answer.body) {
-                Ok(text) => Json::String(text),
-                Err(error) => {
-                    let kind = headers.get("content-type").map_or("", String::as_str);
-                    file::value("answer", kind, error.as_bytes())
-                }
-            },
-        };
-        if answer.status >= 500 {
-            return Err(StepError {
-                code: "http-status".to_owned(),
-                message: format!("{url} answered {}", answer.status),
-                retryable: true,
-            });
-        }
-        Ok(json!({"status": answer.status, "headers": headers, "body": body}))
     }
 }
 
@@ -402,7 +289,7 @@ impl Host for Doer<'_> {
     }
 }
 
-fn text_of(value: &Json) -> String {
+pub(super) fn text_of(value: &Json) -> String {
     value
         .as_str()
         .map_or_else(|| value.to_string(), str::to_owned)

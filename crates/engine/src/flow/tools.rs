@@ -36,7 +36,7 @@ pub trait Convert: Send + Sync {
     ) -> Result<File, StepError>;
 }
 
-type Converting = Pin<Box<dyn Future<Output = Result<Document, OfficeError>> + Send>>;
+type Converting = Pin<Box<dyn Future<Output = Result<Document, StepError>> + Send>>;
 
 /// Converts by LibreOffice, on a runtime that is somewhere else.
 pub struct OfficeConvert {
@@ -50,6 +50,17 @@ impl OfficeConvert {
     pub fn new(runtime: Handle, work: impl Fn(Job) -> Converting + Send + Sync + 'static) -> Self {
         let work = Box::new(work);
         Self { runtime, work }
+    }
+
+    /// What a step says of an error of LibreOffice.
+    #[must_use]
+    pub fn failure(error: &OfficeError) -> StepError {
+        let fault = Fault::from(error.fault());
+        StepError {
+            code: error.code().to_owned(),
+            message: chain(error),
+            retryable: matches!(fault, Fault::Busy | Fault::Unavailable | Fault::Internal),
+        }
     }
 }
 
@@ -75,7 +86,7 @@ impl Convert for OfficeConvert {
         job.name = Some(file.name).filter(|name| !name.is_empty());
         job.timeout = timeout;
         let document = self.runtime.block_on((self.work)(job));
-        let document = document.map_err(|error| office_error(&error))?;
+        let document = document?;
         Ok(File {
             name,
             media_type: target.media_type().to_owned(),
@@ -108,15 +119,6 @@ fn options_of(given: &Json) -> Result<Options, StepError> {
         set.map_err(|error| wrong(error.to_string()))?;
     }
     Ok(options)
-}
-
-fn office_error(error: &OfficeError) -> StepError {
-    let fault = Fault::from(error.fault());
-    StepError {
-        code: error.code().to_owned(),
-        message: chain(error),
-        retryable: matches!(fault, Fault::Busy | Fault::Unavailable | Fault::Internal),
-    }
 }
 
 fn wrong(message: String) -> StepError {

@@ -12,8 +12,8 @@ use clap::{Args, Subcommand};
 use platen_engine::{
     Engine, FontSettings,
     flow::{
-        Finish, FlowRunner, LoadedFlow, Memory, NoJournal, Report, RunOptions, Services, Tools,
-        flow_schema, load_flow,
+        Finish, FlowRunner, LoadedFlow, Memory, NoJournal, Pieces, Report, RunOptions, Services,
+        Tools, flow_schema, load_flow,
     },
 };
 use platen_jail::{Jail, Level, Options};
@@ -21,7 +21,7 @@ use platen_outbound::{Outbound, Settings};
 use platen_script::{KIND, Runner};
 use serde_json::{Value as Json, json};
 
-use super::{FontArguments, read, read_json};
+use super::{FontArguments, read, read_json, tools};
 use crate::report::{Failure, OutputArguments, print_line, say};
 
 /// Sandbox levels, the weakest first.
@@ -61,6 +61,9 @@ struct RunArguments {
     /// Folder of templates, `KEY.json` or `KEY/template.json`.
     #[arg(long, value_name = "DIR")]
     templates: Option<PathBuf>,
+    /// Folder of pieces, `NAME/piece.json` or `NAME/VERSION/piece.json` with a bundle beside it.
+    #[arg(long, value_name = "DIR")]
+    pieces: Option<PathBuf>,
     /// Host that steps may reach, `example.com` or `*.example.com`; may be given several times.
     #[arg(long = "allow-host", value_name = "HOST")]
     hosts: Vec<String>,
@@ -172,6 +175,8 @@ pub struct Surroundings {
     pub least: Option<Level>,
     /// Folder of templates.
     pub templates: Option<PathBuf>,
+    /// Where pieces of users come from.
+    pub pieces: Option<Arc<dyn Pieces>>,
     /// What steps may reach.
     pub outbound: Settings,
     /// Fonts of rendered documents.
@@ -199,7 +204,11 @@ impl Surroundings {
             engine: Arc::new(Engine::new(&self.fonts)),
             scripts: Some(Runner::new(Arc::new(jail))),
             outbound: Arc::new(Outbound::new(&self.outbound)),
-            tools: Tools::default(),
+            tools: Tools {
+                convert: tools::convert(),
+                mail: tools::mail()?,
+                pieces: self.pieces,
+            },
         })
     }
 
@@ -212,6 +221,7 @@ impl Surroundings {
 
 fn surroundings(arguments: &RunArguments) -> Surroundings {
     Surroundings {
+        pieces: arguments.pieces.as_deref().map(tools::folder_pieces),
         least: Level::parse(&arguments.sandbox),
         templates: arguments.templates.clone(),
         outbound: Settings {

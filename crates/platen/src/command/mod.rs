@@ -14,6 +14,7 @@ mod render_html;
 mod schema;
 mod serve;
 mod templates;
+mod tools;
 mod validate;
 mod worker;
 

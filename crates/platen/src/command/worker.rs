@@ -19,6 +19,7 @@ use tokio::{
 use super::{
     FontArguments,
     flow::{LEVELS, Surroundings},
+    tools,
 };
 use crate::report::{Failure, OutputArguments, say};
 
@@ -71,6 +72,9 @@ pub struct Arguments {
     #[arg(long, value_name = "LEVEL", default_value = "no-namespaces", env = "SANDBOX_LEVEL",
           value_parser = LEVELS)]
     sandbox: String,
+    /// Folder that archives of pieces are kept in; one among the temporary files where absent.
+    #[arg(long, value_name = "DIR", env = "WORKER_CACHE_DIR")]
+    cache_dir: Option<PathBuf>,
     #[command(flatten)]
     fonts: FontArguments,
 }
@@ -79,9 +83,13 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, Failure> {
     let address = address(&arguments.app)?;
     let token = token(arguments)?;
+    let cache = arguments.cache_dir.clone();
+    let cache = cache.unwrap_or_else(|| std::env::temp_dir().join("platen-pieces"));
+    let pieces = tools::linked_pieces(&format!("http://{address}"), &token, cache)?;
     let services = Surroundings {
         least: platen_jail::Level::parse(&arguments.sandbox),
         templates: None,
+        pieces: Some(pieces),
         outbound: Settings {
             allowed_hosts: arguments.hosts.clone(),
             allow_private_addresses: arguments.allow_private_addresses,

@@ -2,6 +2,7 @@
 //! whoever is killed.
 
 mod kills;
+mod later;
 mod ledger;
 mod process;
 mod service;

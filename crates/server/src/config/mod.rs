@@ -108,6 +108,9 @@ pub struct Config {
     pub flow_allow_private_addresses: bool,
     /// TOML file of secrets.
     pub flow_secrets_file: Option<PathBuf>,
+    /// Key of the signature of results that are sent.
+    #[serde(skip)]
+    pub webhook_secret: Option<String>,
     /// Token that workers connect with.
     #[serde(skip)]
     pub worker_token: Option<String>,
@@ -135,6 +138,13 @@ pub struct Config {
     pub render_cpu_ms: u32,
     /// Largest document made in a sandbox.
     pub render_max_output_bytes: u64,
+    /// Bytes of all archives of pieces.
+    pub blobs_max_bytes: u64,
+    /// Mail server of flows; its password makes it a secret.
+    #[serde(skip)]
+    pub smtp_url: Option<String>,
+    /// Sender of the mail of flows.
+    pub smtp_from: Option<String>,
     /// Sandbox level below which code, and rendering in sandboxes, is refused.
     pub sandbox_level: SandboxLevel,
     /// LibreOffice's program; the first that is installed where absent.
@@ -232,6 +242,7 @@ impl Config {
             flow_allowed_hosts: settings.flow_allowed_hosts.unwrap_or_default(),
             flow_allow_private_addresses: settings.flow_allow_private_addresses.unwrap_or(false),
             flow_secrets_file: settings.flow_secrets_file,
+            webhook_secret: settings.webhook_secret,
             worker_token: settings.worker_token,
             cors_allowed_origins: settings.cors_allowed_origins.unwrap_or_default(),
             template_cache_max_items: settings.template_cache_max_items.unwrap_or(512),
@@ -245,6 +256,9 @@ impl Config {
             render_memory_bytes: settings.render_memory_bytes.unwrap_or(1 << 30),
             render_cpu_ms: settings.render_cpu_ms.unwrap_or(60_000),
             render_max_output_bytes: settings.render_max_output_bytes.unwrap_or(512 << 20),
+            blobs_max_bytes: settings.blobs_max_bytes.unwrap_or(256 << 20),
+            smtp_url: settings.smtp_url,
+            smtp_from: settings.smtp_from,
             sandbox_level: settings.sandbox_level.unwrap_or_default(),
             libreoffice_path: settings.libreoffice_path,
             libreoffice_warm: settings.libreoffice_warm.unwrap_or(false),
@@ -342,6 +356,8 @@ impl Config {
             ("api_key_admin", self.api_key_admin.len()),
             ("api_key_render", self.api_key_render.len()),
             ("metrics_token", usize::from(self.metrics_token.is_some())),
+            ("webhook_secret", usize::from(self.webhook_secret.is_some())),
+            ("smtp_url", usize::from(self.smtp_url.is_some())),
             ("worker_token", usize::from(self.worker_token.is_some())),
         ] {
             text.push_str(&format!("# {name}: {count} set, not shown\n"));

@@ -89,7 +89,11 @@ settings! {
     flow_retention_hours: u32 = "FLOW_RETENTION_HOURS", "How long runs that have ended are kept; 168.";
     flow_allowed_hosts: Vec<String> = "FLOW_ALLOWED_HOSTS", "Hosts that flows may reach, such as `*.example.com`; none.";
     flow_allow_private_addresses: bool = "FLOW_ALLOW_PRIVATE_ADDRESSES", "Those hosts may have loopback and private addresses, too; false.";
+    blobs_max_bytes: u64 = "BLOBS_MAX_BYTES", "Bytes of all archives of pieces; 256 MiB.";
+    smtp_url: String = "SMTP_URL", "Mail server of flows, such as smtps://user:password@mail.example.com; none.";
+    smtp_from: String = "SMTP_FROM", "Sender of the mail of flows, such as Platen <platen@example.com>.";
     flow_secrets_file: PathBuf = "FLOW_SECRETS_FILE", "TOML file of secrets, NAME = \"value\"; flows name those that they use.";
+    webhook_secret: String = "WEBHOOK_SECRET", "Key of the HMAC-SHA256 signature of results that are sent; none where absent.";
     worker_token: String = "WORKER_TOKEN", "Token that workers connect with; none connect where absent.";
     cors_allowed_origins: Vec<String> = "CORS_ALLOWED_ORIGINS", "Origins that browsers may call from; `*` for all.";
     template_cache_max_items: u32 = "TEMPLATE_CACHE_MAX_ITEMS", "Compiled templates kept; 512.";

@@ -21,6 +21,16 @@ fn general() -> Vec<(&'static str, Json, &'static str)> {
         ),
         ("lane", lanes, "The lane it waits in."),
         (
+            "async",
+            json!({"type": "boolean", "default": false}),
+            "Made later, for files up to 16 MiB: 202 with the address of a run, whose output is the document.",
+        ),
+        (
+            "webhookUrl",
+            json!({"type": "string", "format": "uri"}),
+            "With `async`: where the document is sent, at a host of FLOW_ALLOWED_HOSTS.",
+        ),
+        (
             "stable",
             json!({"type": "boolean", "default": true}),
             "The same bytes for the same PDF every time: dates and identifiers are fixed.",

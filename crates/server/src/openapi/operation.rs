@@ -71,6 +71,12 @@ fn text_of(operation: &str) -> Text {
         "create_run" => text("Starts a flow by hand; the body is its `trigger`.", None, 202, None),
         "start_flow" => text("Starts a flow; the run is durable once this is answered, and goes on.", None, 202, None),
         "call_flow" => text("Starts a flow and gives its answer, never an empty one. `Prefer: respond-async` gives 202 and the run's address where it is late.", None, 200, None),
+        "list_pieces" => text("Lists pieces that users stored.", None, 200, Some("PieceList")),
+        "put_piece" => text("Stores a piece: the body is a ZIP of `piece.json` and its bundle. A version never changes.", None, 201, Some("Piece")),
+        "get_piece" => text("Reads the archive of a piece, with its digest as ETag.", None, 200, None),
+        "delete_piece" => text("Takes a piece away.", None, 204, None),
+        "get_piece_link" => text("For workers: a link to an archive that holds for five minutes.", None, 200, None),
+        "get_piece_archive" => text("For workers: an archive by a signed link that ends by itself.", None, 200, None),
         "list_runs" => text("Lists runs, newest first.", None, 200, Some("RunList")),
         "get_run" => text("Reads a run with its steps and where its time went.", None, 200, Some("Run")),
         "get_run_output" => text("What a run answered, as its caller would have had it.", None, 200, None),
@@ -124,6 +130,14 @@ pub(super) fn of(route: &Route) -> Json {
                 json!({"required": true, "content": content}),
             );
         }
+        if route.operation == "put_piece" {
+            let archive = json!({"schema": {"type": "string", "format": "binary"}});
+            let content = json!({"application/zip": archive});
+            fields.insert(
+                "requestBody".into(),
+                json!({"required": true, "content": content}),
+            );
+        }
         if let Some(schema) = text.body {
             let mut content = json!({"application/json": {"schema": reference(schema)}});
             if route.operation == "create_html_render" {
@@ -145,7 +159,7 @@ fn tag(route: &Route) -> &'static str {
         "render"
     } else if route.path.starts_with("/forms") {
         "forms"
-    } else if ["/flows", "/webhooks", "/runs", "/workers"]
+    } else if ["/flows", "/webhooks", "/runs", "/workers", "/pieces"]
         .iter()
         .any(|prefix| route.path.starts_with(prefix))
     {
@@ -240,6 +254,23 @@ fn parameters(route: &Route) -> Vec<Json> {
     if route.operation == "convert_document" {
         list.extend(convert::parameters());
     }
+    if matches!(route.operation, "create_render" | "create_render_in_format") {
+        let about = "Made later: 202 with the address of a run, whose output is the document.";
+        let later = json!({"type": "boolean", "default": false});
+        list.push(parameter("query", "async", later, about));
+    }
+    if route.operation == "list_runs" {
+        list.push(parameter("query", "flow", string(), "Key of a flow."));
+        list.push(parameter("query", "state", string(), "State of the runs."));
+    }
+    if route.operation == "create_run" {
+        let about = "Version to run, published or not, with an admin key.";
+        list.push(parameter("query", "version", number(), about));
+    }
+    if route.operation == "call_run_back" {
+        let about = "The wait that is ended, where several are open.";
+        list.push(parameter("query", "step", string(), about));
+    }
     list.extend(header_parameters(route));
     list
 }
@@ -260,10 +291,20 @@ fn header_parameters(route: &Route) -> Vec<Json> {
         one["required"] = json!(true);
         list.push(one);
     }
+    if matches!(route.operation, "start_flow" | "call_flow" | "create_run") {
+        let about = "The same key with the same body is the same run.";
+        list.push(parameter("header", "Idempotency-Key", string(), about));
+    }
+    if route.operation == "call_flow" {
+        let about = "`wait=SECONDS`, and `respond-async` for 202 instead of 504. RFC 7240.";
+        list.push(parameter("header", "Prefer", string(), about));
+    }
     let noted = [
         "create_template",
         "update_template",
         "restore_template_version",
+        "create_flow",
+        "update_flow",
     ];
     if noted.contains(&route.operation) {
         let about = "What changed: percent-encoded UTF-8, at most 2000 bytes. X-PulpEngine-Change-Note is the same.";
@@ -323,6 +364,7 @@ fn success(route: &Route, schema: Option<&str>) -> Json {
         ("screenshot_html" | "screenshot_url" | "screenshot_markdown", _) => json!({
             "image/png": {"schema": binary}, "image/jpeg": {"schema": binary}, "image/webp": {"schema": binary},
         }),
+        ("get_piece" | "get_piece_archive", _) => json!({"application/zip": {"schema": binary}}),
         ("create_html_render", _) => json!({"application/pdf": {"schema": binary}}),
         ("preview_template_png", _) => json!({"image/png": {"schema": binary}}),
         ("preview_template_svg", _) => json!({"image/svg+xml": {"schema": {"type": "string"}}}),
@@ -407,8 +449,24 @@ fn problem_codes(route: &Route, text: &Text) -> Vec<u16> {
     if text.body.is_some() {
         codes.extend([400, 408, 413, 415, 422]);
     }
-    if route.operation == "create_template" {
+    let conflicts = [
+        "create_template",
+        "create_flow",
+        "get_run_output",
+        "cancel_run",
+        "retry_run",
+        "call_run_back",
+        "call_flow",
+        "start_flow",
+    ];
+    if conflicts.contains(&route.operation) {
         codes.push(409);
+    }
+    if matches!(route.operation, "call_flow" | "start_flow" | "create_run") {
+        codes.extend([401, 422, 503]);
+    }
+    if route.operation == "call_flow" {
+        codes.push(504);
     }
     if route.operation == "create_render" {
         codes.push(406);
@@ -450,13 +508,13 @@ const PROBLEMS: [(u16, &str, &str); 17] = [
     (404, "NotFound", "No such template, version or format."),
     (406, "NotAcceptable", "Nothing in Accept is made here."),
     (408, "RequestTimeout", "The body came too slowly."),
-    (409, "Conflict", "A template of that key exists; ETag has its version."),
+    (409, "Conflict", "A template or flow of that key exists, ETag has its version; or the run is in another state."),
     (412, "PreconditionFailed", "Another version is current; ETag has it."),
     (413, "ContentTooLarge", "The body is too large."),
     (415, "UnsupportedMediaType", "The body is not JSON."),
     (422, "UnprocessableContent", "Mistakes in the template or the data, all in `diagnostics`."),
     (428, "PreconditionRequired", "If-Match is missing."),
-    (429, "TooManyRequests", "Too many requests a minute; Retry-After says when to come back."),
+    (429, "TooManyRequests", "Too many requests a minute, or runs that wait; Retry-After says when to come back."),
     (500, "InternalServerError", "A failure of the service; the log has the cause under the request id."),
     (501, "NotImplemented", "Chromium, which prints HTML, or LibreOffice, which converts Office files, is not installed; `detail` says how to install it."),
     (503, "ServiceUnavailable", "Too much waits already; Retry-After says when to come back."),

@@ -12,6 +12,7 @@ use crate::{
             view::{RunDocument, RunList},
         },
         health::{Health, Overview},
+        pieces::{PieceDocument, PieceList},
         render::{
             Validation,
             batch::{BatchRequest, BatchResult, ItemResult},
@@ -55,6 +56,8 @@ pub(super) fn components() -> Map<String, Json> {
     add::<RunDocument>(&mut generator);
     add::<RunList>(&mut generator);
     add::<RetryRequest>(&mut generator);
+    add::<PieceDocument>(&mut generator);
+    add::<PieceList>(&mut generator);
     add::<Health>(&mut generator);
     add::<Overview>(&mut generator);
     add::<ProblemDocument>(&mut generator);

@@ -17,9 +17,12 @@ use hyper::{
     header::{HeaderName, HeaderValue},
 };
 use platen_engine::office::{Document, Job, Lane, Options, Target, Times};
-use serde_json::Value as Json;
+use serde_json::{Map, Value as Json};
 
-use super::render::response::{POLICY, content_disposition};
+use super::render::{
+    later::{self, WebhookRequest},
+    response::{POLICY, content_disposition},
+};
 use crate::{
     app::App,
     middleware::Note,
@@ -37,6 +40,11 @@ struct Wishes {
     lane: Option<Lane>,
     /// Whether times and identifiers stay in the result.
     volatile: bool,
+    /// Whether it is made later, and where the result is sent then.
+    later: bool,
+    webhook: Option<String>,
+    /// The options as they were given.
+    given: Map<String, Json>,
 }
 
 impl Wishes {
@@ -58,11 +66,14 @@ impl Wishes {
                     _ => return Err(invalid("lane: interactive or batch".to_owned())),
                 });
             }
+            "async" => self.later = matches!(value, "true" | "1"),
+            "webhookUrl" => self.webhook = Some(value.to_owned()),
             "stable" => self.volatile = matches!(value, "false" | "0"),
-            _ => self
-                .options
-                .set(name, value)
-                .map_err(|error| crate::libreoffice::of_office(&error))?,
+            _ => {
+                let set = self.options.set(name, value);
+                set.map_err(|error| crate::libreoffice::of_office(&error))?;
+                self.given.insert(name.to_owned(), value.into());
+            }
         }
         Ok(())
     }
@@ -93,6 +104,9 @@ pub(crate) async fn convert_document(
     };
     let received = begin.elapsed();
     let target = wishes.target.unwrap_or(Target::Pdf);
+    if wishes.later {
+        return convert_later(&app, &headers, document, target, wishes).await;
+    }
     let mut job = Job::new(document.clone().into_source(), target);
     job.name.clone_from(&wishes.name);
     job.options = wishes.options;
@@ -107,6 +121,26 @@ pub(crate) async fn convert_document(
     let converted = converted?;
     drop(document);
     answer(converted, wishes.name.as_deref(), received)
+}
+
+async fn convert_later(
+    app: &App,
+    headers: &HeaderMap,
+    document: Content,
+    target: Target,
+    wishes: Wishes,
+) -> Result<Response, Problem> {
+    let webhook = wishes.webhook.map(|url| WebhookRequest {
+        url,
+        headers: Map::new(),
+    });
+    if document.size_bytes() > later::MAX_FILE_BYTES {
+        return Err(later::too_large());
+    }
+    let bytes = document.bytes().await?;
+    let name = wishes.name.unwrap_or_default();
+    let to = target.extension();
+    later::convert(app, headers, (&name, &bytes), to, wishes.given, webhook).await
 }
 
 async fn of_form(fields: Vec<multipart::Field>, wishes: &mut Wishes) -> Result<Content, Problem> {

@@ -5,6 +5,7 @@ mod documentation;
 pub(crate) mod flows;
 mod forms;
 pub(crate) mod health;
+pub(crate) mod pieces;
 pub(crate) mod render;
 pub(crate) mod templates;
 
@@ -114,6 +115,12 @@ pub(crate) const ROUTES: &[Route] = &[
     route("POST", "/runs/{id}/retry", "retry_run", Reader, Plain),
     route("POST", "/runs/{id}/callback/{token}", "call_run_back", Open, Plain),
     route("GET", "/workers/connection", "connect_worker", Open, Plain),
+    route("GET", "/pieces", "list_pieces", Reader, Plain),
+    route("PUT", "/pieces/{name}/{version}", "put_piece", Admin, Plain),
+    route("GET", "/pieces/{name}/{version}", "get_piece", Reader, Plain),
+    route("DELETE", "/pieces/{name}/{version}", "delete_piece", Admin, Plain),
+    route("GET", "/pieces/{name}/{version}/link", "get_piece_link", Open, Plain),
+    route("GET", "/pieces/archives/{digest}", "get_piece_archive", Open, Plain),
     route("POST", "/convert", "convert_document", Reader, Render),
     route("POST", "/forms/chromium/convert/html", "convert_html", Reader, Render),
     route("POST", "/forms/chromium/convert/markdown", "convert_markdown", Reader, Render),
@@ -161,6 +168,7 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .route("/schema/flow.json", get(documentation::get_flow_format))
         .merge(flows::router())
         .merge(template_routes())
+        .merge(piece_routes())
         .merge(render_routes())
         .merge(form_routes(&app))
         .fallback(not_found)
@@ -207,6 +215,19 @@ fn template_routes() -> Router<Arc<App>> {
             "/templates/{key}/versions/{version}/restore",
             post(version::restore_template_version),
         )
+}
+
+fn piece_routes() -> Router<Arc<App>> {
+    Router::new()
+        .route("/pieces", get(pieces::list_pieces))
+        .route(
+            "/pieces/{name}/{version}",
+            get(pieces::get_piece)
+                .put(pieces::put_piece)
+                .delete(pieces::delete_piece),
+        )
+        .route("/pieces/{name}/{version}/link", get(pieces::get_piece_link))
+        .route("/pieces/archives/{digest}", get(pieces::get_piece_archive))
 }
 
 fn render_routes() -> Router<Arc<App>> {

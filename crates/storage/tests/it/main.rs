@@ -1,5 +1,6 @@
 //! The contracts of the stores, on every implementation, and kills of the process that writes.
 
+mod blobs;
 mod contract;
 mod kill;
 mod runs;

@@ -1,15 +1,13 @@
 //! Links to archives that end by themselves: HMAC-SHA256 (RFC 2104) over the digest and the end.
 
+use hmac::{Hmac, KeyInit, Mac};
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
+use sha2::Sha256;
 
 use super::manifest::hex;
 
 /// Where archives are, on the app.
 pub const PATH: &str = "/pieces/archives/";
-
-/// Bytes of a block of SHA-256.
-const BLOCK_BYTES: usize = 64;
 
 /// A link to the archive of a piece.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,23 +54,19 @@ impl LinkKey {
     }
 
     fn sign(&self, digest: &str, expires: u64) -> String {
-        hex(&hmac(&self.0, format!("{digest}\n{expires}").as_bytes()))
+        hex(&authenticate(
+            &self.0,
+            format!("{digest}\n{expires}").as_bytes(),
+        ))
     }
 }
 
-/// HMAC-SHA256; the key is no longer than a block.
-fn hmac(key: &[u8; 32], message: &[u8]) -> [u8; 32] {
-    let mut block = [0_u8; BLOCK_BYTES];
-    block[..key.len()].copy_from_slice(key);
-    let inner = Sha256::new()
-        .chain_update(block.map(|byte| byte ^ 0x36))
-        .chain_update(message)
-        .finalize();
-    Sha256::new()
-        .chain_update(block.map(|byte| byte ^ 0x5c))
-        .chain_update(inner)
-        .finalize()
-        .into()
+/// HMAC-SHA256, RFC 2104.
+pub(in crate::flow) fn authenticate(key: &[u8], message: &[u8]) -> [u8; 32] {
+    // Keys of any length are taken.
+    let mut mac = Hmac::<Sha256>::new_from_slice(key).expect("every key has a length");
+    mac.update(message);
+    mac.finalize().into_bytes().into()
 }
 
 #[cfg(test)]
@@ -99,7 +93,7 @@ mod tests {
         // RFC 4231 with its key filled up by zeros, which changes nothing.
         let mut key = [0; 32];
         key[..20].fill(11);
-        let code = hex(&hmac(&key, b"Hi There"));
+        let code = hex(&authenticate(&key, b"Hi There"));
         assert_eq!(
             code,
             "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7"

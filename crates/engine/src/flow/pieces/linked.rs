@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 use super::{
     Link, Piece, Pieces,
     folder::MAX_READY,
-    manifest::{MAX_ARCHIVE_BYTES, hex},
+    manifest::{MAX_ARCHIVE_BYTES, hex, is_name, is_version},
 };
 
 /// Bound of one transfer.
@@ -54,6 +54,45 @@ impl LinkedPieces {
             folder,
             agent: agent.into(),
             ready: Mutex::default(),
+        })
+    }
+
+    /// Pieces of the app at `app`, which gives links to whoever has the token of its workers.
+    ///
+    /// # Errors
+    /// As [`LinkedPieces::new`].
+    pub fn of_app(app: &str, token: &str, folder: PathBuf) -> std::io::Result<Self> {
+        let agent: ureq::Agent = ureq::Agent::config_builder()
+            .timeout_global(Some(TIMEOUT))
+            .max_redirects(0)
+            .http_status_as_error(false)
+            .build()
+            .into();
+        let (base, authorization) = (
+            app.trim_end_matches('/').to_owned(),
+            format!("Bearer {token}"),
+        );
+        Self::new(app, folder, move |name, version| {
+            if !is_name(name) || !is_version(version) {
+                return Err(format!("`{name}@{version}` is no name of a piece"));
+            }
+            let answer = agent
+                .get(format!("{base}/pieces/{name}/{version}/link"))
+                .header("authorization", &authorization)
+                .call();
+            let mut answer = answer.map_err(|error| format!("the app gives no link: {error}"))?;
+            if answer.status() == 404 {
+                return Err(format!("there is no piece `{name}@{version}`"));
+            }
+            let limited = answer
+                .body_mut()
+                .with_config()
+                .limit(64 << 10)
+                .read_to_vec();
+            let link = limited
+                .ok()
+                .and_then(|body| serde_json::from_slice(&body).ok());
+            link.ok_or_else(|| format!("the app gives no link: it answered {}", answer.status()))
         })
     }
 

@@ -5,6 +5,7 @@ mod link;
 mod linked;
 mod manifest;
 
+pub(super) use self::link::authenticate;
 pub use self::{
     folder::FolderPieces,
     link::{Link, LinkKey, PATH as PIECE_ARCHIVES_PATH},

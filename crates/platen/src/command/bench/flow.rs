@@ -10,6 +10,8 @@ use std::{
 
 use clap::Args;
 use platen_engine::flow::{Finish, FlowRunner, NoJournal, RunOptions};
+use platen_jail::{Jail, Options};
+use platen_script::{KIND, Runner};
 
 use super::{
     super::{
@@ -54,6 +56,9 @@ pub struct FlowArguments {
     /// API key with the admin scope, for the service: the flow is stored and published first.
     #[arg(long, env = "PLATEN_API_KEY", hide_env_values = true)]
     api_key: Option<String>,
+    /// Give one sandbox run after run, to see what a fresh one costs beside it; without `--url`.
+    #[arg(long, conflicts_with = "url")]
+    reuse: bool,
     /// Show where the milliseconds of the runs went, medians of what the service says.
     #[arg(long, requires = "url")]
     phases: bool,
@@ -77,7 +82,13 @@ fn in_process(arguments: &FlowArguments) -> Result<Vec<Cell>, Failure> {
     let flow = load(&arguments.flow)?;
     let here = Surroundings::default();
     let memory = here.memory();
-    let runner = FlowRunner::new(Arc::new(here.services()?));
+    let mut services = here.services()?;
+    if arguments.reuse {
+        let jail = Options::new(KIND);
+        let jail = Jail::start(jail).map_err(|error| Failure::Internal(error.to_string()))?;
+        services.scripts = Some(Runner::reusing(Arc::new(jail)));
+    }
+    let runner = FlowRunner::new(Arc::new(services));
     let once = || {
         let options = RunOptions::default();
         let report = runner.run(&flow, &options, &memory, &mut NoJournal).ok()?;

@@ -183,7 +183,7 @@ async fn accept(
     })
 }
 
-pub(super) fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
+pub(crate) fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
     let Some(key) = headers.get("idempotency-key") else {
         return Ok(None);
     };
@@ -248,7 +248,7 @@ fn visible(headers: &HeaderMap) -> Map<String, Json> {
 }
 
 /// 202: the run is durable, and this is where it is.
-pub(super) fn accepted(id: &str, known: bool) -> Response {
+pub(crate) fn accepted(id: &str, known: bool) -> Response {
     let body = json!({"run": id, "address": format!("/runs/{id}"), "known": known});
     let mut response = respond::json(StatusCode::ACCEPTED, &body);
     add_run(response.headers_mut(), id);

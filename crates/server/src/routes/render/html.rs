@@ -11,7 +11,7 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use hyper::HeaderMap;
 use platen_document::{Length, template::PaperSize};
 use platen_engine::{
-    Format,
+    Disposition, Format,
     browser::{Job, Lane, Output, PageOptions, PdfOptions, Source, Wait},
     media_type_of, page_warnings,
 };
@@ -21,7 +21,6 @@ use serde::Deserialize;
 use super::{
     beside::{Beside, SpooledFile},
     printed::PrintedBody,
-    request::Disposition,
     response::{stream_headers, with_extension},
 };
 use crate::{app::App, body, multipart, problem::Problem, spool::Content};

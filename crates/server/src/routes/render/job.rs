@@ -6,15 +6,12 @@ use std::{
 };
 
 use platen_engine::{
-    Format, Page, RenderOptions, Rendered, Template,
+    AttachmentRequest, Format, Page, RenderOptions, Rendered, Template, attachments,
     browser::{self, Printed},
     page_warnings,
 };
 
-use super::{
-    data_of,
-    request::{AttachmentRequest, attachments},
-};
+use super::data_of;
 use crate::{
     app::App,
     lane::{Lane, Ticket},

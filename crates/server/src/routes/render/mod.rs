@@ -4,6 +4,7 @@ pub(crate) mod batch;
 pub(crate) mod beside;
 pub(crate) mod html;
 pub(crate) mod job;
+pub(crate) mod later;
 mod package;
 pub(crate) mod printed;
 pub(crate) mod request;
@@ -25,10 +26,12 @@ use serde_json::Value as Json;
 
 use self::{
     job::{Job, Made},
+    later::When,
     printed::PrintedBody,
     request::RenderRequest,
     response::answer,
 };
+use super::templates::Query;
 use crate::{app::App, body, lane::Lane, problem::Problem, respond::json};
 
 /// What is known of a template and its data without rendering.
@@ -62,15 +65,19 @@ impl<S: Sync + Send> FromRequestParts<S> for PathFormat {
 /// Makes a document.
 pub(crate) async fn create_render(
     State(app): State<Arc<App>>,
+    Query(when): Query<When>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
     let (bytes, _room) = body::read_json(&app, &headers, body).await?;
-    let request: RenderRequest = body::parse_long(bytes).await?;
+    let request: RenderRequest = body::parse_long(bytes.clone()).await?;
     let format = match request.format {
         Some(format) => format.into(),
         None => accepted(&headers)?,
     };
+    if when.later {
+        return accept(&app, &headers, &bytes, request, format).await;
+    }
     respond(&app, request, format).await
 }
 
@@ -78,13 +85,35 @@ pub(crate) async fn create_render(
 pub(crate) async fn create_render_in_format(
     State(app): State<Arc<App>>,
     PathFormat(format): PathFormat,
+    Query(when): Query<When>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
     let (bytes, _room) = body::read_json(&app, &headers, body).await?;
-    let request: RenderRequest = body::parse_long(bytes).await?;
+    let request: RenderRequest = body::parse_long(bytes.clone()).await?;
     check_format(&request, format)?;
+    if when.later {
+        return accept(&app, &headers, &bytes, request, format).await;
+    }
     respond(&app, request, format).await
+}
+
+/// Accepts a render that is made later: what can be known to be wrong is told now.
+async fn accept(
+    app: &App,
+    headers: &HeaderMap,
+    bytes: &[u8],
+    request: RenderRequest,
+    format: Format,
+) -> Result<Response, Problem> {
+    match (&request.template, &request.definition) {
+        (Some(key), None) => drop(app.library.find(key, request.version).await?),
+        (None, Some(_)) => {}
+        _ => return Err(no_template()),
+    }
+    request.options.into_engine()?;
+    let whole = body::parse(bytes)?;
+    later::render(app, headers, whole, format.name(), request.webhook).await
 }
 
 /// Says what is wrong with template and data, without rendering.
@@ -113,6 +142,10 @@ async fn respond(
     request: RenderRequest,
     format: Format,
 ) -> Result<Response, Problem> {
+    if request.webhook.is_some() {
+        let detail = "`webhook` goes with `?async=true`";
+        return Err(Problem::bad_request("request-invalid", detail));
+    }
     if request.dry_run {
         return validate(app, request).await;
     }
@@ -173,7 +206,7 @@ async fn validate(app: &Arc<App>, request: RenderRequest) -> Result<Response, Pr
     let validation = app
         .slots
         .run(Lane::Batch, move |_| {
-            request::attachments(attached)?;
+            platen_engine::attachments(attached)?;
             let data = data_of(data.as_ref().map_or("{}", |data| data.get()))?;
             Ok(report(&source, Some(&data)))
         })

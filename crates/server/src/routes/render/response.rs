@@ -7,10 +7,10 @@ use hyper::{
     StatusCode,
     header::{CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, HeaderName, HeaderValue, TRAILER},
 };
-use platen_engine::{Diagnostic, Format};
+use platen_engine::{Diagnostic, Disposition, Format};
 use serde_json::Value as Json;
 
-use super::{job::Done, printed::PrintedBody, request::Disposition};
+use super::{job::Done, printed::PrintedBody};
 use crate::{
     middleware::Note, problem::Problem, respond::bytes_of, routes::templates::VERSION_HEADER,
 };

@@ -1,0 +1,221 @@
+//! What a request for a document asks for beside its template and data, the same over HTTP and in
+//! flows.
+
+use std::sync::Arc;
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use jiff::Timestamp;
+use platen_document::template::{Orientation, PaperSize};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::{Attachment, Relationship, RenderOptions, Standard};
+
+/// Most attachments of one PDF.
+const MAX_ATTACHMENTS: usize = 50;
+
+/// What is wrong with options.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct OptionsError {
+    /// A stable name in kebab-case.
+    pub code: &'static str,
+    /// A sentence.
+    pub message: String,
+}
+
+fn invalid(message: impl Into<String>) -> OptionsError {
+    OptionsError {
+        code: "request-invalid",
+        message: message.into(),
+    }
+}
+
+/// What is made differently than the template says.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(rename = "Options")]
+pub struct DocumentOptions {
+    /// BCP 47 locale, such as `de-DE`.
+    locale: Option<String>,
+    /// IANA time zone, such as `Europe/Berlin`.
+    time_zone: Option<String>,
+    /// Paper.
+    paper_size: Option<PaperSize>,
+    /// Orientation of the paper.
+    orientation: Option<Orientation>,
+    /// Page of a PNG or SVG, from 1.
+    page: Option<u32>,
+    /// Resolution of a PNG, dots per inch; 144 where absent.
+    dpi: Option<f32>,
+    /// Name of the table of a CSV; the first where absent.
+    table: Option<String>,
+    /// File name; the template's key with the format's extension where absent.
+    pub filename: Option<String>,
+    /// Whether a browser shows or saves the file.
+    pub disposition: Option<Disposition>,
+    /// Instant of `now()` and of the file's dates; the clock where absent.
+    now: Option<Moment>,
+    /// What a PDF must be.
+    #[serde(default)]
+    pdf: PdfOptions,
+}
+
+/// Whether a browser shows or saves a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Disposition {
+    /// Shows it.
+    Inline,
+    /// Saves it.
+    Attachment,
+}
+
+/// An instant: RFC 3339, or seconds since 1970.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(untagged)]
+enum Moment {
+    /// Seconds since 1970-01-01T00:00:00Z.
+    Seconds(i64),
+    /// RFC 3339.
+    Text(String),
+}
+
+/// What a PDF must be.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct PdfOptions {
+    /// Standard; PDF/UA-1 where absent.
+    standard: Option<StandardName>,
+    /// Writes the logical structure; true where absent.
+    tagged: Option<bool>,
+    /// Files inside, at most 50.
+    #[serde(default)]
+    attachments: Vec<AttachmentRequest>,
+}
+
+/// A standard for PDF files.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+enum StandardName {
+    /// PDF/UA-1 on PDF 1.7.
+    #[serde(rename = "ua-1", alias = "pdfua-1", alias = "pdf-ua-1")]
+    Ua1,
+    /// PDF/A-2b.
+    #[serde(rename = "pdfa-2b", alias = "a-2b", alias = "pdf-a-2b")]
+    A2b,
+    /// PDF/A-3b.
+    #[serde(rename = "pdfa-3b", alias = "a-3b", alias = "pdf-a-3b")]
+    A3b,
+}
+
+/// A file inside a PDF.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct AttachmentRequest {
+    /// File name.
+    name: String,
+    /// Media type; `application/octet-stream` where absent.
+    media_type: Option<String>,
+    /// What it is.
+    description: Option<String>,
+    /// How it relates to the document.
+    relationship: Option<RelationshipName>,
+    /// Content in base64.
+    content_base64: String,
+}
+
+/// How an attachment relates to the document, ISO 32000-2 section 7.11.3.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum RelationshipName {
+    /// Data that the document shows.
+    Data,
+    /// What the document was made from.
+    Source,
+    /// The same in another form.
+    Alternative,
+    /// Something more.
+    Supplement,
+    /// Not said.
+    Unspecified,
+}
+
+impl DocumentOptions {
+    /// As the engine wants them; attachments are decoded by [`attachments`], which takes its time.
+    ///
+    /// # Errors
+    /// For values out of their bounds.
+    pub fn into_engine(self) -> Result<(RenderOptions, Vec<AttachmentRequest>), OptionsError> {
+        if self.pdf.attachments.len() > MAX_ATTACHMENTS {
+            return Err(OptionsError {
+                code: "too-many-attachments",
+                message: format!("at most {MAX_ATTACHMENTS} attachments"),
+            });
+        }
+        if self.dpi.is_some_and(|dpi| !(10.0..=1_200.0).contains(&dpi)) {
+            return Err(invalid("`dpi` is from 10 to 1200"));
+        }
+        let options = RenderOptions {
+            locale: self.locale,
+            time_zone: self.time_zone,
+            paper_size: self.paper_size,
+            orientation: self.orientation,
+            standard: match self.pdf.standard {
+                None | Some(StandardName::Ua1) => Standard::Pdf17,
+                Some(StandardName::A2b) => Standard::PdfA2b,
+                Some(StandardName::A3b) => Standard::PdfA3b,
+            },
+            untagged: self.pdf.tagged == Some(false),
+            page: self.page,
+            dots_per_inch: self.dpi,
+            table: self.table,
+            now_unix_seconds: self.now.map(|now| seconds(&now)).transpose()?,
+            ..RenderOptions::default()
+        };
+        Ok((options, self.pdf.attachments))
+    }
+}
+
+fn seconds(moment: &Moment) -> Result<i64, OptionsError> {
+    match moment {
+        Moment::Seconds(seconds) => Ok(*seconds),
+        Moment::Text(text) => text
+            .parse::<Timestamp>()
+            .map(Timestamp::as_second)
+            .map_err(|_| {
+                let detail =
+                    "`now` is RFC 3339, such as 2026-11-21T15:00:00Z, or seconds since 1970";
+                invalid(detail)
+            }),
+    }
+}
+
+/// Attachments with their content decoded.
+///
+/// # Errors
+/// Where one is no base64.
+pub fn attachments(requests: Vec<AttachmentRequest>) -> Result<Vec<Attachment>, OptionsError> {
+    requests.into_iter().map(attachment).collect()
+}
+
+fn attachment(request: AttachmentRequest) -> Result<Attachment, OptionsError> {
+    let bytes = STANDARD.decode(&request.content_base64).map_err(|error| {
+        let name: String = request.name.chars().take(80).collect();
+        let detail = format!("the content of the attachment `{name}` is not base64: {error}");
+        invalid(detail)
+    })?;
+    let media_type = request.media_type;
+    Ok(Attachment {
+        name: request.name,
+        media_type: media_type.unwrap_or_else(|| "application/octet-stream".to_owned()),
+        description: request.description,
+        relationship: match request.relationship {
+            Some(RelationshipName::Data) => Relationship::Data,
+            Some(RelationshipName::Source) => Relationship::Source,
+            Some(RelationshipName::Alternative) => Relationship::Alternative,
+            Some(RelationshipName::Supplement) => Relationship::Supplement,
+            Some(RelationshipName::Unspecified) | None => Relationship::Unspecified,
+        },
+        bytes: Arc::new(bytes),
+    })
+}

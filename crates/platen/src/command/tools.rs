@@ -1,0 +1,119 @@
+//! What steps of flows need beyond the engine, on this machine: LibreOffice where it is installed, a
+//! mail server where one is set up, pieces of a folder or of a service.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+
+use platen_engine::{
+    flow::{
+        Convert, File, FolderPieces, LinkedPieces, Mail, OfficeConvert, Pieces, Smtp, StepError,
+    },
+    office::{Config, Office, find_libreoffice},
+};
+use serde_json::Value as Json;
+use tokio::{runtime::Runtime, sync::OnceCell};
+
+use super::isolation;
+use crate::report::Failure;
+
+/// LibreOffice, started with the first document.
+struct LocalOffice {
+    runtime: Option<Runtime>,
+    office: Arc<OnceCell<Office>>,
+    convert: OfficeConvert,
+}
+
+impl Convert for LocalOffice {
+    fn convert(
+        &self,
+        file: File,
+        to: &str,
+        options: &Json,
+        timeout: Duration,
+    ) -> Result<File, StepError> {
+        self.convert.convert(file, to, options, timeout)
+    }
+}
+
+impl Drop for LocalOffice {
+    fn drop(&mut self) {
+        let Some(runtime) = self.runtime.take() else {
+            return;
+        };
+        if let Some(office) = self.office.get() {
+            runtime.block_on(office.shutdown(Duration::ZERO));
+        }
+        runtime.shutdown_background();
+    }
+}
+
+/// Conversions, where LibreOffice is installed.
+pub fn convert() -> Option<Arc<dyn Convert>> {
+    let program = std::env::var_os("LIBREOFFICE_PATH").map(PathBuf::from);
+    find_libreoffice(program.as_deref()).ok()?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()
+        .ok()?;
+    let office: Arc<OnceCell<Office>> = Arc::default();
+    let shared = Arc::clone(&office);
+    let convert = OfficeConvert::new(runtime.handle().clone(), move |job| {
+        let (office, program) = (Arc::clone(&shared), program.clone());
+        Box::pin(async move {
+            let started = office.get_or_try_init(|| start(program)).await?;
+            let converted = started.convert(job).await;
+            converted.map_err(|error| OfficeConvert::failure(&error))
+        })
+    });
+    Some(Arc::new(LocalOffice {
+        runtime: Some(runtime),
+        office,
+        convert,
+    }))
+}
+
+async fn start(program: Option<PathBuf>) -> Result<Office, StepError> {
+    let failed = |message: String| StepError {
+        code: "libreoffice-not-started".to_owned(),
+        message,
+        retryable: true,
+    };
+    let config = Config {
+        program,
+        spares: 0,
+        ..Config::default()
+    };
+    let launcher = isolation::launcher().await;
+    let launcher = launcher.map_err(|error| failed(error.to_string()))?;
+    let office = Office::new(config, launcher.launcher, std::env::temp_dir());
+    office.map_err(|error| failed(error.to_string()))
+}
+
+/// The mail server that the environment names.
+pub fn mail() -> Result<Option<Arc<dyn Mail>>, Failure> {
+    let variable = |name: &str| std::env::var(name).ok().filter(|text| !text.is_empty());
+    let Some(url) = variable("SMTP_URL") else {
+        return Ok(None);
+    };
+    let from = variable("SMTP_FROM").unwrap_or_default();
+    let hint = "set SMTP_URL to smtps://user:password@host, and SMTP_FROM to an address";
+    let smtp = Smtp::new(&url, &from).map_err(|reason| Failure::caller(reason, hint))?;
+    Ok(Some(Arc::new(smtp)))
+}
+
+/// The pieces in a folder.
+pub fn folder_pieces(folder: &Path) -> Arc<dyn Pieces> {
+    Arc::new(FolderPieces::new(folder.to_owned()))
+}
+
+/// The pieces of a service, kept in `folder`.
+pub fn linked_pieces(app: &str, token: &str, folder: PathBuf) -> Result<Arc<dyn Pieces>, Failure> {
+    let place = folder.display().to_string();
+    let pieces = LinkedPieces::of_app(app, token, folder);
+    let pieces = pieces.map_err(|error| Failure::file("make", &place, &error))?;
+    Ok(Arc::new(pieces))
+}

@@ -1,0 +1,190 @@
+//! Pieces that users stored: archives in the store of blobs, ready for runs of this process, and by
+//! signed links for workers elsewhere.
+
+use std::{
+    collections::HashMap,
+    io::Read,
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+
+use hyper::StatusCode;
+use platen_engine::flow::{Link, LinkKey, Piece, PieceError, Pieces};
+use platen_storage::blobs::{BlobError, BlobStore, FolderBlobs};
+
+use crate::{
+    config::Config,
+    problem::{Problem, chain},
+};
+
+/// Names of pieces in the store of blobs begin so.
+const PREFIX: &str = "pieces/";
+/// A path of its own in the address.
+const RESERVED: &str = "archives";
+/// Pieces kept ready.
+const MAX_READY: usize = 200;
+/// How long a link holds.
+const LINK_LIFE: Duration = Duration::from_secs(300);
+
+/// The pieces.
+pub(crate) struct PieceStore {
+    blobs: FolderBlobs,
+    key: LinkKey,
+    /// By digest.
+    ready: Mutex<HashMap<String, Arc<Piece>>>,
+}
+
+impl PieceStore {
+    pub(crate) fn open(config: &Config) -> Result<Self, BlobError> {
+        let folder = config.database_folder().join("blobs");
+        let mut key = [0; 32];
+        std::fs::File::open("/dev/urandom")
+            .and_then(|mut file| file.read_exact(&mut key))
+            .map_err(BlobError::Failed)?;
+        Ok(Self {
+            blobs: FolderBlobs::open(&folder, config.blobs_max_bytes)?,
+            key: LinkKey::new(key),
+            ready: Mutex::default(),
+        })
+    }
+
+    /// Stores an archive whose manifest says `name` and `version`; true where it is new. Blocks.
+    pub(crate) fn put(
+        &self,
+        name: &str,
+        version: &str,
+        archive: &[u8],
+    ) -> Result<(Piece, bool), Problem> {
+        let piece = Piece::read(archive).map_err(refused)?;
+        let said = piece.manifest();
+        if said.name != name || said.version != version || name == RESERVED {
+            let detail = format!(
+                "the archive holds `{}@{}`, which cannot be stored as `{name}@{version}`",
+                said.name, said.version
+            );
+            let status = StatusCode::UNPROCESSABLE_ENTITY;
+            return Err(Problem::new(status, "piece-invalid", detail));
+        }
+        let (_, is_new) = self.blobs.put(&place(name, version), archive)?;
+        Ok((piece, is_new))
+    }
+
+    /// The archive of a piece and its digest. Blocks.
+    pub(crate) fn get(&self, name: &str, version: &str) -> Result<(Vec<u8>, String), Problem> {
+        let digest = self.blobs.digest(&place(name, version))?;
+        Ok((self.blobs.get(&digest)?, digest))
+    }
+
+    /// Takes a piece away; runs that have it go on. Blocks.
+    pub(crate) fn delete(&self, name: &str, version: &str) -> Result<(), Problem> {
+        Ok(self.blobs.delete(&place(name, version))?)
+    }
+
+    /// Names, versions and digests. Blocks.
+    pub(crate) fn list(&self) -> Result<Vec<(String, String, String)>, Problem> {
+        let names = self.blobs.names(PREFIX)?;
+        let split = |(name, digest): (String, String)| {
+            let (name, version) = name.strip_prefix(PREFIX)?.split_once('/')?;
+            Some((name.to_owned(), version.to_owned(), digest))
+        };
+        Ok(names.into_iter().filter_map(split).collect())
+    }
+
+    /// A link to the archive of a piece, for a worker.
+    pub(crate) fn link(&self, name: &str, version: &str) -> Result<Link, Problem> {
+        let digest = self.blobs.digest(&place(name, version))?;
+        Ok(self.key.link(&digest, now() + LINK_LIFE.as_secs()))
+    }
+
+    /// What a signed link leads to. Blocks.
+    pub(crate) fn follow(
+        &self,
+        digest: &str,
+        expires: u64,
+        signature: &str,
+    ) -> Result<Vec<u8>, Problem> {
+        if !self.key.allows(digest, expires, signature, now()) {
+            let detail = "the link is not signed by this service, or has ended";
+            return Err(Problem::new(StatusCode::FORBIDDEN, "link-invalid", detail));
+        }
+        Ok(self.blobs.get(digest)?)
+    }
+}
+
+impl Pieces for PieceStore {
+    fn load(&self, name: &str, version: &str) -> Result<Arc<Piece>, String> {
+        let said = |error: BlobError| missing(name, version, &error);
+        let digest = self.blobs.digest(&place(name, version)).map_err(said)?;
+        let ready = || self.ready.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(piece) = ready().get(&digest) {
+            return Ok(Arc::clone(piece));
+        }
+        let archive = self.blobs.get(&digest).map_err(said)?;
+        let piece = Piece::read(&archive).map_err(|error| error.to_string())?;
+        let piece = Arc::new(piece);
+        let mut ready = ready();
+        if ready.len() >= MAX_READY {
+            ready.clear();
+        }
+        ready.insert(digest, Arc::clone(&piece));
+        Ok(piece)
+    }
+}
+
+fn place(name: &str, version: &str) -> String {
+    format!("{PREFIX}{name}/{version}")
+}
+
+fn missing(name: &str, version: &str, error: &BlobError) -> String {
+    match error {
+        BlobError::NotFound | BlobError::BadName(_) => {
+            format!("there is no piece `{name}@{version}`")
+        }
+        other => chain(other),
+    }
+}
+
+fn now() -> u64 {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |since| since.as_secs())
+}
+
+fn refused(error: PieceError) -> Problem {
+    let status = StatusCode::UNPROCESSABLE_ENTITY;
+    let problem = |status, text: String| Problem::new(status, "piece-invalid", text);
+    match error {
+        PieceError::TooLarge { .. } => problem(StatusCode::PAYLOAD_TOO_LARGE, error.to_string()),
+        PieceError::Mistakes(diagnostics) => Problem {
+            diagnostics,
+            ..problem(status, "the piece has mistakes".to_owned())
+        },
+        other => problem(status, other.to_string()),
+    }
+}
+
+impl From<BlobError> for Problem {
+    fn from(error: BlobError) -> Self {
+        let text = error.to_string();
+        match error {
+            BlobError::NotFound | BlobError::BadName(_) => Self::new(
+                StatusCode::NOT_FOUND,
+                "piece-not-found",
+                "there is no such piece",
+            ),
+            BlobError::Taken(_) => Self::new(
+                StatusCode::CONFLICT,
+                "piece-exists",
+                "this version has another content already; give the new one another version",
+            ),
+            BlobError::Full { .. } => {
+                Self::new(StatusCode::INSUFFICIENT_STORAGE, "blobs-full", text)
+            }
+            BlobError::DiskFull => Self {
+                cause: Some(text),
+                ..Self::new(StatusCode::INSUFFICIENT_STORAGE, "disk-full", "")
+            },
+            other => Self::internal(chain(&other)),
+        }
+    }
+}

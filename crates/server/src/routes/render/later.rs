@@ -1,0 +1,145 @@
+//! Documents that are made later: a run of a flow of one step, with the address of its result, and a
+//! webhook where one is wanted.
+
+use std::{sync::Arc, time::Instant};
+
+use axum::response::Response;
+use hyper::{HeaderMap, StatusCode};
+use platen_runs::{Catalogued, Lane, Request};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value as Json, json};
+
+use crate::{
+    app::App,
+    problem::Problem,
+    routes::flows::webhook::{accepted, idempotency_key},
+};
+
+/// Name of the secret that webhooks are signed with.
+pub(crate) const SECRET: &str = "WEBHOOK_SECRET";
+/// The largest file that waits in a run.
+pub(crate) const MAX_FILE_BYTES: u64 = 16 << 20;
+/// Tries of a webhook.
+const ATTEMPTS: u32 = 6;
+
+/// Whether a document is made now or later.
+#[derive(Clone, Debug, Default, Deserialize)]
+pub(crate) struct When {
+    #[serde(default, rename = "async")]
+    pub(crate) later: bool,
+}
+
+/// Where a result is sent.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct WebhookRequest {
+    /// Address at a host of FLOW_ALLOWED_HOSTS. It gets the document, or `{"error": …}`.
+    pub(crate) url: String,
+    /// Headers beside ours.
+    #[serde(default)]
+    pub(crate) headers: Map<String, Json>,
+}
+
+/// Accepts a render whose request was read and found sound.
+pub(crate) async fn render(
+    app: &App,
+    headers: &HeaderMap,
+    mut request: Json,
+    format: &str,
+    webhook: Option<WebhookRequest>,
+) -> Result<Response, Problem> {
+    let data = request["data"].take();
+    let mut step = json!({
+        "name": "document", "type": "render", "format": format, "data": "{{ trigger.data }}",
+    });
+    if !request["options"].is_null() {
+        step["options"] = json!("{{ trigger.options }}");
+    }
+    let options = request["options"].take();
+    match (request["template"].as_str(), request["version"].as_u64()) {
+        (Some(key), Some(version)) => step["template"] = json!(format!("{key}@{version}")),
+        (Some(key), None) => step["template"] = json!(key),
+        (None, _) => step["definition"] = request["definition"].take(),
+    }
+    let trigger = json!({"data": data, "options": options});
+    accept(app, headers, "async-render", step, trigger, webhook).await
+}
+
+/// A file that does not wait in a run.
+pub(crate) fn too_large() -> Problem {
+    let detail = format!(
+        "files of more than {MAX_FILE_BYTES} bytes are not converted later: leave `async` out"
+    );
+    Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "file-too-large", detail)
+}
+
+/// Accepts a conversion of a file.
+pub(crate) async fn convert(
+    app: &App,
+    headers: &HeaderMap,
+    (name, bytes): (&str, &[u8]),
+    to: &str,
+    options: Map<String, Json>,
+    webhook: Option<WebhookRequest>,
+) -> Result<Response, Problem> {
+    let file = platen_engine::flow::File {
+        name: name.to_owned(),
+        media_type: "application/octet-stream".to_owned(),
+        bytes: bytes.to_vec(),
+    };
+    let step = json!({
+        "name": "document", "type": "convert", "file": "{{ trigger.file }}", "to": to,
+        "options": options,
+    });
+    let trigger = json!({"file": file.to_value()});
+    accept(app, headers, "async-convert", step, trigger, webhook).await
+}
+
+async fn accept(
+    app: &App,
+    headers: &HeaderMap,
+    key: &str,
+    mut step: Json,
+    trigger: Json,
+    webhook: Option<WebhookRequest>,
+) -> Result<Response, Problem> {
+    let arrived = Instant::now();
+    let reply = json!({"name": "reply", "type": "respond", "body": "{{ steps.document.output }}"});
+    let mut steps = vec![reply];
+    let mut secrets = Vec::new();
+    if let Some(webhook) = webhook {
+        if !app.flows.allows(&webhook.url) {
+            let detail = "the host of the webhook is not in FLOW_ALLOWED_HOSTS";
+            return Err(Problem::bad_request("webhook-not-allowed", detail));
+        }
+        // Who waits for the webhook is told of a failure, too.
+        step["continueOnFailure"] = json!(true);
+        let mut deliver = json!({
+            "name": "deliver", "type": "http", "method": "POST", "url": webhook.url,
+            "headers": webhook.headers, "body": "{{ steps.document.output }}",
+            "retry": {"attempts": ATTEMPTS, "backoffMs": 1000},
+        });
+        if app.flows.has_webhook_secret() {
+            secrets.push(SECRET);
+            deliver["signWith"] = json!(SECRET);
+        }
+        steps.push(deliver);
+    }
+    steps.insert(0, step);
+    let flow = json!({
+        "kind": "flow", "key": key, "name": key, "trigger": {"type": "manual"},
+        "secrets": secrets, "steps": steps,
+    });
+    let flow = Catalogued::read(Arc::from(flow.to_string().into_bytes()), 0)?;
+    let request = Request {
+        flow: Arc::new(flow),
+        lane: Lane::Async,
+        idempotency: idempotency_key(headers)?.map(|key| (key, trigger.clone())),
+        trigger: Arc::from(trigger.to_string().into_bytes()),
+        patience_ms: None,
+        arrived,
+    };
+    let receipt = app.flows.dispatcher.accept(request).await?;
+    Ok(accepted(&receipt.id, receipt.known))
+}
