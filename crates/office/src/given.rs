@@ -12,6 +12,9 @@ use crate::{job::Source, links::Patch};
 /// Name of a document that has none.
 pub(crate) const NAMELESS: &str = "document";
 
+/// Larger documents are written off the threads of the runtime.
+const INLINE_BYTES: u64 = 256 << 10;
+
 /// A document, and what is done to it before.
 #[derive(Clone)]
 pub(crate) struct Given {
@@ -32,6 +35,8 @@ impl Given {
                 None => return Ok(path.clone()),
                 Some(_) => tokio::fs::symlink(path, &place).await?,
             },
+            // A small one is written sooner than a thread is found for it.
+            _ if self.size_bytes() <= INLINE_BYTES => self.write(&place)?,
             _ => {
                 let place = place.clone();
                 let written = tokio::task::spawn_blocking(move || self.write(&place)).await;
@@ -39,6 +44,14 @@ impl Given {
             }
         }
         Ok(place)
+    }
+
+    fn size_bytes(&self) -> u64 {
+        match &self.source {
+            Source::Bytes(bytes) => bytes.len() as u64,
+            Source::Path(path) => path.metadata().map_or(u64::MAX, |it| it.len()),
+            Source::File(file) => file.metadata().map_or(u64::MAX, |it| it.len()),
+        }
     }
 
     fn write(&self, place: &Path) -> io::Result<()> {

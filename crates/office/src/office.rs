@@ -273,8 +273,7 @@ async fn run(
     worker.jobs += 1;
     let folder = worker.folder.join(format!("job-{}", worker.jobs));
     let result = folder.join(format!("result.{}", target.extension()));
-    let made = tokio::fs::create_dir(&folder).await;
-    made.map_err(Failed::Output)?;
+    std::fs::create_dir(&folder).map_err(Failed::Output)?;
     let folder = RemoveOnDrop(folder);
     let input = given.place(&folder.0, stem.as_deref()).await;
     let input = input.map_err(Failed::Output)?;

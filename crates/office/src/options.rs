@@ -70,6 +70,7 @@ use Shape::{Choice, Flag, Number, Pages, Text};
 
 const PDF_A: Shape = Choice(&[("1b", 1), ("2b", 2), ("3b", 3)]);
 const RESOLUTIONS: Shape = Choice(&[
+    ("keep", 0),
     ("75", 75),
     ("150", 150),
     ("300", 300),
@@ -100,7 +101,7 @@ pub const OPTIONS: &[Spec] = &[
     spec("tagged", Flag, "UseTaggedPDF", "tagged PDF"),
     spec("quality", Number(1, 100), "Quality", "quality of JPEG pictures, 1 to 100"),
     spec("lossless", Flag, "UseLosslessCompression", "pictures without loss"),
-    spec("image_resolution", RESOLUTIONS, "MaxImageResolution", "dots per inch that pictures are reduced to"),
+    spec("image_resolution", RESOLUTIONS, "MaxImageResolution", "dots per inch that pictures are reduced to, or keep; 300"),
     spec("bookmarks", Flag, "ExportBookmarks", "an outline of the headings"),
     spec("notes", Flag, "ExportNotes", "comments as PDF notes"),
     spec("notes_pages", Flag, "ExportNotesPages", "the notes pages of a presentation after its slides"),
@@ -140,6 +141,10 @@ impl Options {
             ("repair", Value::Boolean(flag)) => self.repair = *flag,
             ("update_indexes", Value::Boolean(flag)) => self.update_indexes = *flag,
             ("landscape", Value::Boolean(flag)) => self.landscape = *flag,
+            ("image_resolution", Value::Long(0)) => {
+                let keep = Property::new("ReduceImageResolution", false);
+                self.put(std::iter::once(keep));
+            }
             _ => {
                 self.put(implied(spec.name).into_iter().flatten());
                 let property = Property::new(spec.property, value);

@@ -77,6 +77,20 @@ fn in_path() -> impl Iterator<Item = PathBuf> {
         .flat_map(move |folder| names.clone().map(|name| folder.join(name)))
 }
 
+/// Where distributions put jemalloc, in the order of preference; beside the loader's own folders.
+const ALLOCATORS: [&str; 5] = [
+    "/usr/lib/x86_64-linux-gnu/libjemalloc.so.2",
+    "/usr/lib/aarch64-linux-gnu/libjemalloc.so.2",
+    "/usr/lib64/libjemalloc.so.2",
+    "/usr/lib/libjemalloc.so.2",
+    "/usr/local/lib/libjemalloc.so.2",
+];
+
+/// jemalloc, where it is installed: LibreOffice takes less time and memory with it.
+pub(crate) fn find_allocator() -> Option<&'static Path> {
+    ALLOCATORS.iter().map(Path::new).find(|path| path.is_file())
+}
+
 /// `ProductKey=LibreOffice 7.4` of the file that starts LibreOffice itself.
 fn version(folder: &Path) -> String {
     let text = std::fs::read_to_string(folder.join("bootstraprc")).unwrap_or_default();

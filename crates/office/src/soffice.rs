@@ -19,7 +19,7 @@ use platen_urp::{Client, Conversion, Input, Options, Output};
 use crate::{
     config::Config,
     profile::{self, Template},
-    program::{Installation, find_libreoffice},
+    program::{Installation, find_allocator, find_libreoffice},
 };
 
 /// How LibreOffice processes are started and seen after.
@@ -151,6 +151,10 @@ impl Launch {
             .env("SAL_USE_VCLPLUGIN", "svp")
             .reads(installation.root())
             .writes(&self.profile);
+        let command = match find_allocator() {
+            Some(allocator) => command.env("LD_PRELOAD", allocator),
+            None => command,
+        };
         match &self.overlay {
             Some(overlay) => command.arg(url("BRAND_BASE_DIR", overlay)).reads(overlay),
             None => command,

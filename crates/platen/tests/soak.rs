@@ -70,7 +70,11 @@ fn kill(service: &Service, turn: usize) -> bool {
         "--type=renderer",
         "__jail",
     ];
-    let wanted = kinds[turn % kinds.len()];
+    // Where there is none of a kind at the moment, the next one will do.
+    (0..kinds.len()).any(|step| kill_one(service, kinds[(turn + step) % kinds.len()], turn))
+}
+
+fn kill_one(service: &Service, wanted: &str, turn: usize) -> bool {
     let children = service.children();
     let is_wanted = |line: &str| match wanted {
         "headless" => line.contains("chrom") && !line.contains("--type="),

@@ -93,10 +93,12 @@ impl Wish {
             wish.set("quality", "quality", &quality)?;
         }
         let resolution = values.text("maxImageResolution");
-        if values.truth("reduceImageResolution", false)? {
-            let resolution = resolution.as_deref().unwrap_or(RESOLUTION);
-            wish.set("maxImageResolution", "image_resolution", resolution)?;
-        }
+        // Gotenberg leaves pictures as they are where LibreOffice reduces them to 300 dots per inch.
+        let resolution = match values.truth("reduceImageResolution", false)? {
+            true => resolution.as_deref().unwrap_or(RESOLUTION),
+            false => "keep",
+        };
+        wish.set("maxImageResolution", "image_resolution", resolution)?;
         match values.text("initialView").as_deref() {
             None | Some("0") => {}
             Some("1") => wish.set("initialView", "initial_view", "outline")?,
