@@ -24,7 +24,7 @@ fn platen() -> Command {
 }
 
 fn flow(steps: Json) -> Json {
-    json!({"kind": "flow", "key": "test", "name": "Test", "trigger": {"type": "webhook", "sync": true}, "steps": steps})
+    json!({"kind": "flow", "key": "test", "name": "Test", "trigger": {"type": "webhook"}, "steps": steps})
 }
 
 /// Runs a flow here: what it reports.
