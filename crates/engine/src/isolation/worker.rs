@@ -69,14 +69,6 @@ impl Worker for RenderWorker {
         self.engine = Some(engine);
     }
 
-    /// Pages of memory that cells share with the zygote are copied where they are written to: most of
-    /// that is done before there is a job to wait for it.
-    fn warm(&mut self) {
-        if let Some(engine) = &self.engine {
-            warm(engine, &[Format::Pdf]);
-        }
-    }
-
     fn run(&mut self, job: Vec<u8>, channel: Channel) {
         // What a bug says about itself goes to the owner, not to a stream that leads nowhere.
         std::panic::set_hook(Box::new(|_| {}));
