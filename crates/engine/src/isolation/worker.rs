@@ -62,7 +62,10 @@ impl RenderWorker {
 impl Worker for RenderWorker {
     fn prepare(&mut self) {
         let engine = Engine::resident(&self.fonts);
-        warm(&engine);
+        // The writer of workbooks makes threads, and whoever closes itself in must have one.
+        let formats = Format::ALL.into_iter();
+        let formats: Vec<Format> = formats.filter(|format| *format != Format::Xlsx).collect();
+        warm(&engine, &formats);
         self.engine = Some(engine);
     }
 
@@ -90,7 +93,7 @@ impl Worker for RenderWorker {
     }
 }
 
-fn warm(engine: &Engine) {
+fn warm(engine: &Engine, formats: &[Format]) {
     let Ok(template) = engine.compile(WARM_TEMPLATE.as_bytes()) else {
         return;
     };
@@ -101,11 +104,8 @@ fn warm(engine: &Engine) {
     let host = Assets(None, 0);
     let row = serde_json::json!({"date": "2026-01-31", "quantity": 2, "amount": 1234.5});
     let data = serde_json::json!({"amount": 1, "rows": [row]});
-    // The writer of workbooks makes threads, and whoever closes itself in must have one.
-    let formats = Format::ALL.into_iter();
-    let formats: Vec<Format> = formats.filter(|format| *format != Format::Xlsx).collect();
     // Where that fails, cells are slower, and say what is wrong themselves.
-    let _ = engine.render_within(&template, data, &formats, &options, &host);
+    let _ = engine.render_within(&template, data, formats, &options, &host);
 }
 
 fn render(
