@@ -13,6 +13,8 @@ use oxc::{
     transformer::{TransformOptions, Transformer},
 };
 
+use crate::bytecode::Bytecode;
+
 /// The longest source: room for a bundle of npm packages.
 pub const MAX_SOURCE_BYTES: usize = 1 << 20;
 
@@ -58,6 +60,8 @@ pub struct Prepared {
     pub code: String,
     /// The author's line of each line of `code`, from 1; empty where they are the same.
     pub lines: Vec<u32>,
+    /// What a long `code` is compiled to when it runs first.
+    pub(crate) bytecode: Bytecode,
 }
 
 impl Prepared {
@@ -104,6 +108,7 @@ pub fn prepare(name: &str, source: &str, language: Language) -> Result<Prepared,
             name: name.to_owned(),
             code: source.to_owned(),
             lines: Vec::new(),
+            bytecode: Bytecode::default(),
         });
     }
     let path = Path::new(name);
@@ -141,6 +146,7 @@ pub fn prepare(name: &str, source: &str, language: Language) -> Result<Prepared,
         name: name.to_owned(),
         code: written.code,
         lines,
+        bytecode: Bytecode::default(),
     })
 }
 

@@ -15,7 +15,8 @@ use serde_json::{Value, json, value::RawValue};
 
 use crate::{
     Cancellation, Error, Location, Prepared, Thrown,
-    job::{Failure, FailureKind, FromCell, Job},
+    bytecode::MIN_SOURCE_BYTES,
+    job::{BYTECODE, Failure, FailureKind, FromCell, Job, Work},
 };
 
 /// Calls of one script that are answered at the same time; more wait in the cell.
@@ -189,6 +190,35 @@ impl Runner {
         outcome
     }
 
+    /// What a long script was compiled to, now where it runs first.
+    fn bytecode(&self, script: &Prepared, deadline: Instant) -> Option<Arc<[u8]>> {
+        if script.code.len() < MIN_SOURCE_BYTES {
+            return None;
+        }
+        let compile = || {
+            let job = Job {
+                name: &script.name,
+                code: script.code.as_str().into(),
+                entry: "",
+                input: RawValue::NULL,
+                run: RawValue::NULL,
+                secrets: RawValue::NULL,
+                seed: [0; 4],
+                fixed_now_ms: None,
+                memory_bytes: self.jail.limits().memory_bytes,
+                work: Work::Compile,
+            };
+            let job = serde_json::to_vec(&job).ok()?;
+            let left = deadline.saturating_duration_since(Instant::now());
+            let mut cell = self.jail.cell(left).ok()?;
+            cell.start(&job, &self.jail.limits(), deadline).ok()?;
+            let mut answer = cell.receive(deadline).ok()?;
+            let is_bytecode = answer.first() == Some(&BYTECODE);
+            is_bytecode.then(|| answer.split_off(1))
+        };
+        script.bytecode.get_or_compile(compile)
+    }
+
     #[allow(clippy::too_many_arguments)]
     fn drive(
         &self,
@@ -200,7 +230,8 @@ impl Runner {
         deadline: Instant,
         log: &mut Vec<LogLine>,
     ) -> Result<Value, Stop> {
-        let job = encode(script, input, settings)?;
+        let bytecode = self.bytecode(script, deadline);
+        let job = encode(script, input, settings, bytecode.is_some())?;
         let most = self.jail.limits();
         let limits = Limits {
             cpu_ms: settings.limits.cpu_ms,
@@ -215,6 +246,11 @@ impl Runner {
                 }),
                 _ => Stop::Ending(cell.end()),
             });
+        }
+        if let Some(bytecode) = &bytecode
+            && cell.send(bytecode, deadline).is_err()
+        {
+            return Err(Stop::Ending(cell.end()));
         }
         let lost = |_| Stop::Ending(Ending::Lost);
         let sender = cell.sender().map_err(lost)?;
@@ -257,7 +293,12 @@ enum Stop {
     Error(Error),
 }
 
-fn encode(script: &Prepared, input: &RawValue, settings: &Settings) -> Result<Vec<u8>, Stop> {
+fn encode(
+    script: &Prepared,
+    input: &RawValue,
+    settings: &Settings,
+    is_compiled: bool,
+) -> Result<Vec<u8>, Stop> {
     let raw =
         |value: String| RawValue::from_string(value).unwrap_or_else(|_| RawValue::NULL.to_owned());
     let run = raw(settings.run.to_string());
@@ -268,7 +309,8 @@ fn encode(script: &Prepared, input: &RawValue, settings: &Settings) -> Result<Ve
     };
     let job = Job {
         name: &script.name,
-        code: script.code.as_str().into(),
+        code: if is_compiled { "" } else { &script.code }.into(),
+        work: if is_compiled { Work::Load } else { Work::Run },
         entry: settings.entry.as_deref().unwrap_or("default"),
         input,
         run: &run,
