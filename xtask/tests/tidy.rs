@@ -215,6 +215,8 @@ fn long_functions(file: &str, text: &str) -> Vec<String> {
                 }
                 open = None;
             }
+            // A declaration without a body.
+            Some((_, depth, _)) if indent == depth && trimmed.ends_with(';') => open = None,
             Some(_) => {}
             None if starts_function(trimmed)
                 && !trimmed.ends_with(';')

@@ -54,22 +54,24 @@ struct State {
     forgotten: HashSet<u64>,
 }
 
+/// A program that was started as a zygote and goes on as itself would start others without end.
+fn refuse_to_nest() -> Result<(), Error> {
+    match std::env::args_os().nth(1) {
+        Some(first) if first == MARK => Err(Error::Start {
+            reason: "this program was started as a sandbox server, and is none".to_owned(),
+            source: None,
+        }),
+        _ => Ok(()),
+    }
+}
+
 impl Server {
     pub fn start(options: &Options, numbers: &Arc<AtomicU64>) -> Result<Arc<Self>, Error> {
         let failed = |reason: &str, source: io::Error| Error::Start {
             reason: reason.to_owned(),
             source: Some(source),
         };
-        // A program that was started as a zygote and goes on as itself would start others without end.
-        if std::env::args_os()
-            .nth(1)
-            .is_some_and(|first| first == MARK)
-        {
-            return Err(Error::Start {
-                reason: "this program was started as a sandbox server, and is none".to_owned(),
-                source: None,
-            });
-        }
+        refuse_to_nest()?;
         let (control, theirs) = socketpair(
             AddressFamily::UNIX,
             SocketType::SEQPACKET,

@@ -1,6 +1,6 @@
 //! From a hint to a run that a slot has.
 
-use std::{collections::BTreeMap, sync::Arc, time::Instant};
+use std::{sync::Arc, time::Instant};
 
 use platen_engine::flow::Cancellation;
 use platen_storage::{

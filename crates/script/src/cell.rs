@@ -5,10 +5,15 @@ use std::{cell::RefCell, rc::Rc};
 use platen_jail::{Channel, Worker};
 use rquickjs::{
     CatchResultExt, CaughtError, Context, Ctx, Exception, Function, Module, Object, Persistent,
-    Promise, Runtime, Value, promise::PromiseState,
+    Promise, Runtime, Value, WriteOptions,
+    loader::{
+        Loader,
+        bundle::{Bundle, ScaBundleData},
+    },
+    promise::PromiseState,
 };
 
-use crate::job::{Failure, FailureKind, Job};
+use crate::job::{BYTECODE, Failure, FailureKind, Job, Work};
 
 /// The kind of worker that runs code steps.
 pub const KIND: &str = "script";
@@ -58,6 +63,14 @@ impl Worker for ScriptWorker {
         let mut next = Some(job);
         while let Some(job) = next.take() {
             let job = serde_json::from_slice::<Job>(&job).ok();
+            if let (Some(job), Some(engine)) = (&job, self.engine.as_ref())
+                && job.work == Work::Compile
+            {
+                let compiled = engine.context.with(|ctx| compile(&ctx, job));
+                // Whoever asked does without it where that failed.
+                let _ = channel.borrow_mut().send(&compiled.unwrap_or_default());
+                break;
+            }
             let message = match self.execute(job.as_ref(), &channel) {
                 Ok(output) => format!("{{\"t\":\"done\",\"output\":{output}}}"),
                 Err(failure) => failed(&failure),
@@ -98,6 +111,36 @@ impl ScriptWorker {
     }
 }
 
+/// The bytecode of a job's code, with its mark.
+fn compile(ctx: &Ctx<'_>, job: &Job<'_>) -> rquickjs::Result<Vec<u8>> {
+    let module = Module::declare(ctx.clone(), job.name, job.code.as_bytes())?;
+    let options = WriteOptions {
+        strip_source: true,
+        ..WriteOptions::default()
+    };
+    let mut bytes = module.write(options)?;
+    bytes.insert(0, BYTECODE);
+    Ok(bytes)
+}
+
+/// The code of a job as a module, from its bytecode where the owner has it.
+fn module<'js>(
+    ctx: &Ctx<'js>,
+    job: &Job<'_>,
+    channel: &Rc<RefCell<Channel>>,
+) -> rquickjs::Result<Module<'js>> {
+    if job.work != Work::Load {
+        return Module::declare(ctx.clone(), job.name, job.code.as_bytes());
+    }
+    let received = channel.borrow_mut().receive();
+    let bytes = received.ok().flatten().unwrap_or_default();
+    // For as long as the process lives, which is this job.
+    let name: &'static str = Box::leak(job.name.to_owned().into_boxed_str());
+    let bytes: &'static [u8] = Box::leak(bytes.into_boxed_slice());
+    let table: ScaBundleData<&'static [u8]> = Box::leak(Box::new([(name, bytes)]));
+    Bundle(table).load(ctx, name, None)
+}
+
 fn failed(failure: &Failure) -> String {
     let error = serde_json::to_string(failure).unwrap_or_else(|_| "{}".to_owned());
     format!("{{\"t\":\"fail\",\"error\":{error}}}")
@@ -124,7 +167,7 @@ fn execute<'js>(
         let fixed = job.fixed_now_ms.map(|now| now as f64);
         let context: Object = start.call((seed, fixed, job.run.get(), job.secrets.get()))?;
         let input = ctx.json_parse(job.input.get())?;
-        let module = Module::declare(ctx.clone(), job.name, job.code.as_bytes())?;
+        let module = module(ctx, job, &channel)?;
         let (module, evaluated) = module.eval()?;
         settle(ctx, &host, &channel, &evaluated)?;
         evaluated.finish::<Value>()?;

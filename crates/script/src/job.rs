@@ -28,7 +28,25 @@ pub(crate) struct Job<'a> {
     /// Another job follows in the same cell: see [`crate::Runner::reusing`].
     #[serde(default)]
     pub again: bool,
+    /// What is done with the code.
+    pub work: Work,
 }
+
+/// What is done with the code of a job.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Work {
+    /// It runs.
+    #[default]
+    Run,
+    /// The next message is its bytecode, which runs.
+    Load,
+    /// It is compiled: the answer is [`BYTECODE`] and the bytecode.
+    Compile,
+}
+
+/// Before bytecode; other messages are JSON.
+pub(crate) const BYTECODE: u8 = b'B';
 
 /// From the cell.
 #[derive(Debug, Deserialize)]

@@ -4,6 +4,7 @@
 //! [`prepare`] checks a source once, when it is saved, and takes the types out of TypeScript.
 //! [`Runner`] runs it; inside the cell, [`ScriptWorker`] does.
 
+mod bytecode;
 mod cancellation;
 mod cell;
 mod error;

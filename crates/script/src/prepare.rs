@@ -5,13 +5,15 @@ use std::path::Path;
 
 use oxc::{
     allocator::Allocator,
-    codegen::{Codegen, CodegenOptions},
+    codegen::{Codegen, CodegenOptions, CodegenReturn},
     diagnostics::OxcDiagnostic,
     parser::Parser,
     semantic::SemanticBuilder,
     span::SourceType,
     transformer::{TransformOptions, Transformer},
 };
+
+use crate::bytecode::Bytecode;
 
 /// The longest source: room for a bundle of npm packages.
 pub const MAX_SOURCE_BYTES: usize = 1 << 20;
@@ -58,6 +60,8 @@ pub struct Prepared {
     pub code: String,
     /// The author's line of each line of `code`, from 1; empty where they are the same.
     pub lines: Vec<u32>,
+    /// What a long `code` is compiled to when it runs first.
+    pub(crate) bytecode: Bytecode,
 }
 
 impl Prepared {
@@ -104,6 +108,7 @@ pub fn prepare(name: &str, source: &str, language: Language) -> Result<Prepared,
             name: name.to_owned(),
             code: source.to_owned(),
             lines: Vec::new(),
+            bytecode: Bytecode::default(),
         });
     }
     let path = Path::new(name);
@@ -119,6 +124,17 @@ pub fn prepare(name: &str, source: &str, language: Language) -> Result<Prepared,
         ..CodegenOptions::default()
     };
     let written = Codegen::new().with_options(options).build(&parsed.program);
+    let lines = author_lines(&written);
+    Ok(Prepared {
+        name: name.to_owned(),
+        code: written.code,
+        lines,
+        bytecode: Bytecode::default(),
+    })
+}
+
+/// The author's line of each line that was written.
+fn author_lines(written: &CodegenReturn) -> Vec<u32> {
     let mut lines = vec![0; written.code.lines().count()];
     if let Some(map) = &written.map {
         for token in map.get_tokens() {
@@ -137,11 +153,7 @@ pub fn prepare(name: &str, source: &str, language: Language) -> Result<Prepared,
         }
         last = *line;
     }
-    Ok(Prepared {
-        name: name.to_owned(),
-        code: written.code,
-        lines,
-    })
+    lines
 }
 
 fn finding(error: &OxcDiagnostic, source: &str) -> Finding {

@@ -15,7 +15,8 @@ use serde_json::{Value, json, value::RawValue};
 
 use crate::{
     Cancellation, Error, Location, Prepared, Thrown,
-    job::{Failure, FailureKind, FromCell, Job},
+    bytecode::MIN_SOURCE_BYTES,
+    job::{BYTECODE, Failure, FailureKind, FromCell, Job, Work},
 };
 
 /// Calls of one script that are answered at the same time; more wait in the cell.
@@ -204,18 +205,48 @@ impl Runner {
         outcome
     }
 
-    #[allow(clippy::too_many_arguments)]
-    fn drive(
+    /// What a long script was compiled to, now where it runs first.
+    fn bytecode(&self, script: &Prepared, deadline: Instant) -> Option<Arc<[u8]>> {
+        if script.code.len() < MIN_SOURCE_BYTES {
+            return None;
+        }
+        let compile = || {
+            let job = Job {
+                name: &script.name,
+                code: script.code.as_str().into(),
+                entry: "",
+                input: RawValue::NULL,
+                run: RawValue::NULL,
+                secrets: RawValue::NULL,
+                seed: [0; 4],
+                fixed_now_ms: None,
+                memory_bytes: self.jail.limits().memory_bytes,
+                work: Work::Compile,
+                again: false,
+            };
+            let job = serde_json::to_vec(&job).ok()?;
+            let left = deadline.saturating_duration_since(Instant::now());
+            let mut cell = self.jail.cell(left).ok()?;
+            cell.start(&job, &self.jail.limits(), deadline).ok()?;
+            let mut answer = cell.receive(deadline).ok()?;
+            let is_bytecode = answer.first() == Some(&BYTECODE);
+            is_bytecode.then(|| answer.split_off(1))
+        };
+        script.bytecode.get_or_compile(compile)
+    }
+
+    /// Gives `cell` the code and its input.
+    fn begin(
         &self,
         (cell, is_used): (&mut Cell, bool),
         script: &Prepared,
         input: &RawValue,
         settings: &Settings,
-        host: &dyn Host,
         deadline: Instant,
-        log: &mut Vec<LogLine>,
-    ) -> Result<Value, Stop> {
-        let job = encode(script, input, settings, self.used.is_some())?;
+    ) -> Result<(), Stop> {
+        let bytecode = self.bytecode(script, deadline);
+        let again = self.used.is_some();
+        let job = encode(script, input, settings, bytecode.is_some(), again)?;
         let most = self.jail.limits();
         let limits = Limits {
             cpu_ms: settings.limits.cpu_ms,
@@ -235,6 +266,26 @@ impl Runner {
                 _ => Stop::Ending(cell.end()),
             });
         }
+        if let Some(bytecode) = &bytecode
+            && cell.send(bytecode, deadline).is_err()
+        {
+            return Err(Stop::Ending(cell.end()));
+        }
+        Ok(())
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn drive(
+        &self,
+        (cell, is_used): (&mut Cell, bool),
+        script: &Prepared,
+        input: &RawValue,
+        settings: &Settings,
+        host: &dyn Host,
+        deadline: Instant,
+        log: &mut Vec<LogLine>,
+    ) -> Result<Value, Stop> {
+        self.begin((cell, is_used), script, input, settings, deadline)?;
         let lost = |_| Stop::Ending(Ending::Lost);
         let sender = cell.sender().map_err(lost)?;
         let _watched = settings.cancellation.watch(cell.killer().map_err(lost)?);
@@ -284,6 +335,7 @@ fn encode(
     script: &Prepared,
     input: &RawValue,
     settings: &Settings,
+    is_compiled: bool,
     again: bool,
 ) -> Result<Vec<u8>, Stop> {
     let raw =
@@ -296,7 +348,8 @@ fn encode(
     };
     let job = Job {
         name: &script.name,
-        code: script.code.as_str().into(),
+        code: if is_compiled { "" } else { &script.code }.into(),
+        work: if is_compiled { Work::Load } else { Work::Run },
         entry: settings.entry.as_deref().unwrap_or("default"),
         input,
         run: &run,

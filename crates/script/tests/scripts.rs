@@ -387,7 +387,49 @@ fn takeovers_fail_here_too() {
     }
 }
 
-const TESTS: [(&str, fn()); 8] = [
+/// A source that is long enough to be compiled, with a mistake that only shows when it runs.
+fn long_sources_are_compiled_once() {
+    let runner = runner();
+    let filler: String = (0..600)
+        .map(|number| format!("function f{number}(a) {{ return a + {number}; }}\n"))
+        .collect();
+    let code = format!(
+        "{filler}export default ({{ sum }}) => {{\n  if (sum === 'x') throw new RangeError('late');\n  return f599(Number(sum));\n}};\nexport const other = () => 'other';\n"
+    );
+    let prepared = prepare("bundle.js", &code, Language::JavaScript).expect("a sound source");
+    let run = |input: Value, settings: &Settings| {
+        let input = to_raw_value(&input).expect("JSON");
+        runner.run(&prepared, &input, settings, &NoHost).result
+    };
+    let before = runner.jail().snapshot().forked;
+    assert_eq!(
+        run(json!({"sum": "1"}), &settings()).expect("an output"),
+        json!(600)
+    );
+    for _ in 0..3 {
+        assert_eq!(
+            run(json!({"sum": "2"}), &settings()).expect("an output"),
+            json!(601)
+        );
+    }
+    assert!(runner.jail().snapshot().forked >= before + 4);
+    let named = Settings {
+        entry: Some("other".to_owned()),
+        ..settings()
+    };
+    assert_eq!(run(json!({}), &named).expect("an output"), json!("other"));
+    let Err(Error::Thrown { thrown }) = run(json!({"sum": "x"}), &settings()) else {
+        panic!("it throws");
+    };
+    let place = thrown.location.expect("a place");
+    assert_eq!((place.file.as_str(), place.line), ("bundle.js", 602));
+}
+
+const TESTS: [(&str, fn()); 9] = [
+    (
+        "long_sources_are_compiled_once",
+        long_sources_are_compiled_once,
+    ),
     ("code_gives_its_output", code_gives_its_output),
     (
         "typescript_keeps_the_authors_lines",

@@ -38,23 +38,23 @@ pub(crate) struct Flows {
 impl Flows {
     pub(crate) fn new(store: &SqliteStore, config: &Config) -> Result<Self, ConfigError> {
         let outbound = Arc::new(Outbound::new(&OutboundSettings {
-            allowed_hosts: config.flow_allowed_hosts.clone(),
-            allow_private_addresses: config.flow_allow_private_addresses,
+            allowed_hosts: config.flow.allowed_hosts.clone(),
+            allow_private_addresses: config.flow.allow_private_addresses,
             ..OutboundSettings::default()
         }));
-        let lease = Duration::from_millis(config.flow_lease_ms);
-        let secrets = config.flow_secrets_file.as_deref().map(secrets);
+        let lease = Duration::from_millis(config.flow.lease_ms);
+        let secrets = config.flow.secrets_file.as_deref().map(secrets);
         let mut known = secrets.transpose()?.unwrap_or_default();
         if let Some(secret) = &config.webhook_secret {
             known.insert(SECRET.to_owned(), secret.clone());
         }
         let settings = Settings {
-            sync_queue: config.flow_sync_queue as usize,
-            async_queue: config.flow_async_queue as usize,
+            sync_queue: config.flow.sync_queue as usize,
+            async_queue: config.flow.async_queue as usize,
             lease,
             beat: lease * 3 / 10,
-            max_deaths: config.flow_max_deaths,
-            retention: Duration::from_secs(u64::from(config.flow_retention_hours) * 3600),
+            max_deaths: config.flow.max_deaths,
+            retention: Duration::from_secs(u64::from(config.flow.retention_hours) * 3600),
             outbound: Some(Arc::clone(&outbound)),
             secrets: known,
             ..Settings::default()
@@ -92,7 +92,7 @@ impl Flows {
             app.log.event(LogLevel::Error, message, &fields);
             return;
         }
-        let slots = app.config.flow_slots as usize;
+        let slots = app.config.flow.slots as usize;
         if slots > 0 {
             let shared = Arc::clone(app);
             let scripts = tokio::task::spawn_blocking(move || shared.sandbox.runner().ok());

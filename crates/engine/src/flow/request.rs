@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use platen_flow::StepError;
+use platen_outbound::Answer;
 use serde_json::{Value as Json, json};
 
 use super::{
@@ -66,32 +67,7 @@ impl Doer<'_> {
                 message: chain(&error),
                 retryable: matches!(error, Outside::Failed(_)),
             })?;
-        let headers: BTreeMap<String, String> = answer.headers.into_iter().collect();
-        let is_json = headers
-            .get("content-type")
-            .is_some_and(|kind| kind.contains("json"));
-        let body = match is_json.then(|| serde_json::from_slice(&answer.body)) {
-            Some(Ok(value)) => value,
-            _ if answer.body.len() > MAX_VALUE_BYTES => {
-                let message = format!("the answer is longer than {MAX_VALUE_BYTES} bytes");
-                return Err(fixed("http", &message));
-            }
-            _ => match String::from_utf8(answer.body) {
-                Ok(text) => Json::String(text),
-                Err(error) => {
-                    let kind = headers.get("content-type").map_or("", String::as_str);
-                    file::value("answer", kind, error.as_bytes())
-                }
-            },
-        };
-        if answer.status >= 500 {
-            return Err(StepError {
-                code: "http-status".to_owned(),
-                message: format!("{url} answered {}", answer.status),
-                retryable: true,
-            });
-        }
-        Ok(json!({"status": answer.status, "headers": headers, "body": body}))
+        answered(url, answer)
     }
 
     /// `t=SECONDS,v1=HEX`: HMAC-SHA256 (RFC 2104) under a secret of the flow over `SECONDS.BODY`, so
@@ -110,4 +86,34 @@ impl Doer<'_> {
             .collect();
         Ok(format!("t={seconds},v1={signature}"))
     }
+}
+
+/// An answer as a value: JSON, text, or a file.
+fn answered(url: &str, answer: Answer) -> Result<Json, StepError> {
+    let headers: BTreeMap<String, String> = answer.headers.into_iter().collect();
+    let is_json = headers
+        .get("content-type")
+        .is_some_and(|kind| kind.contains("json"));
+    let body = match is_json.then(|| serde_json::from_slice(&answer.body)) {
+        Some(Ok(value)) => value,
+        _ if answer.body.len() > MAX_VALUE_BYTES => {
+            let message = format!("the answer is longer than {MAX_VALUE_BYTES} bytes");
+            return Err(fixed("http", &message));
+        }
+        _ => match String::from_utf8(answer.body) {
+            Ok(text) => Json::String(text),
+            Err(error) => {
+                let kind = headers.get("content-type").map_or("", String::as_str);
+                file::value("answer", kind, error.as_bytes())
+            }
+        },
+    };
+    if answer.status >= 500 {
+        return Err(StepError {
+            code: "http-status".to_owned(),
+            message: format!("{url} answered {}", answer.status),
+            retryable: true,
+        });
+    }
+    Ok(json!({"status": answer.status, "headers": headers, "body": body}))
 }

@@ -86,7 +86,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     }
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
-        .max_blocking_threads((config.max_concurrent_pages + config.flow_slots) as usize + 32)
+        .max_blocking_threads((config.max_concurrent_pages + config.flow.slots) as usize + 32)
         .build()
         .map_err(|error| Failure::Internal(error.to_string()))?;
     let result = runtime.block_on(platen_server::serve(config));

@@ -1,5 +1,6 @@
 //! How the service is set up: defaults, below `platen.toml`, below the environment, below flags.
 
+mod flow;
 mod settings;
 mod value;
 
@@ -13,6 +14,7 @@ use platen_engine::{FontSettings, IsolationSettings};
 use serde::Serialize;
 
 pub use self::{
+    flow::FlowConfig,
     settings::{SETTINGS, Setting, Settings},
     value::{ChildIsolation, LogFormat, LogLevel, RenderIsolation, SandboxLevel},
 };
@@ -88,26 +90,9 @@ pub struct Config {
     pub max_connections: u32,
     /// Time that a shutdown waits for what was taken.
     pub shutdown_timeout_ms: u64,
-    /// Runs of flows at once in this process.
-    pub flow_slots: u32,
-    /// How long a request waits for the answer of a flow.
-    pub flow_timeout_ms: u64,
-    /// Runs that may wait while a request waits for them.
-    pub flow_sync_queue: u32,
-    /// Runs that may wait while nobody does.
-    pub flow_async_queue: u32,
-    /// A worker that is silent for so long loses its runs.
-    pub flow_lease_ms: u64,
-    /// Workers that may die of a run.
-    pub flow_max_deaths: u32,
-    /// How long runs that have ended are kept.
-    pub flow_retention_hours: u32,
-    /// Hosts that flows may reach.
-    pub flow_allowed_hosts: Vec<String>,
-    /// Those hosts may have private addresses, too.
-    pub flow_allow_private_addresses: bool,
-    /// TOML file of secrets.
-    pub flow_secrets_file: Option<PathBuf>,
+    /// Flows.
+    #[serde(flatten)]
+    pub flow: FlowConfig,
     /// Key of the signature of results that are sent.
     #[serde(skip)]
     pub webhook_secret: Option<String>,
@@ -208,6 +193,7 @@ impl Config {
     pub fn resolve(settings: Settings) -> Result<Self, ConfigError> {
         let cores = std::thread::available_parallelism().map_or(2, |cores| cores.get() as u32);
         let reserved = settings.render_preview_reserved_slots.unwrap_or(1);
+        let flow = FlowConfig::resolve(&settings, cores);
         let config = Self {
             bind: bind_address(&settings)?,
             data_dir: settings.data_dir.unwrap_or_else(|| "platen-data".into()),
@@ -232,16 +218,7 @@ impl Config {
             body_timeout_ms: settings.body_timeout_ms.unwrap_or(60_000),
             max_connections: settings.max_connections.unwrap_or(2_048),
             shutdown_timeout_ms: settings.shutdown_timeout_ms.unwrap_or(30_000),
-            flow_slots: settings.flow_slots.unwrap_or(cores * 2),
-            flow_timeout_ms: settings.flow_timeout_ms.unwrap_or(30_000),
-            flow_sync_queue: settings.flow_sync_queue.unwrap_or(1_024),
-            flow_async_queue: settings.flow_async_queue.unwrap_or(100_000),
-            flow_lease_ms: settings.flow_lease_ms.unwrap_or(10_000),
-            flow_max_deaths: settings.flow_max_deaths.unwrap_or(2).max(1),
-            flow_retention_hours: settings.flow_retention_hours.unwrap_or(168),
-            flow_allowed_hosts: settings.flow_allowed_hosts.unwrap_or_default(),
-            flow_allow_private_addresses: settings.flow_allow_private_addresses.unwrap_or(false),
-            flow_secrets_file: settings.flow_secrets_file,
+            flow,
             webhook_secret: settings.webhook_secret,
             worker_token: settings.worker_token,
             cors_allowed_origins: settings.cors_allowed_origins.unwrap_or_default(),
@@ -312,8 +289,8 @@ impl Config {
             ("header_timeout_ms", self.header_timeout_ms),
             ("body_timeout_ms", self.body_timeout_ms),
             ("webhook_timeout_ms", self.webhook_timeout_ms),
-            ("flow_timeout_ms", self.flow_timeout_ms),
-            ("flow_lease_ms", self.flow_lease_ms),
+            ("flow_timeout_ms", self.flow.timeout_ms),
+            ("flow_lease_ms", self.flow.lease_ms),
             ("max_connections", u64::from(self.max_connections)),
             ("max_body_bytes", self.max_body_bytes),
         ];

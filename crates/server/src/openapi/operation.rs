@@ -3,6 +3,7 @@
 use platen_engine::Format;
 use serde_json::{Map, Value as Json, json};
 
+use super::parameter::parameters;
 use super::{convert, security};
 use crate::{
     auth::Access,
@@ -58,6 +59,30 @@ fn text_of(operation: &str) -> Text {
         "create_render_in_format" => text("Makes a document of a format.", Some("RenderRequest"), 200, None),
         "create_html_render" => text("Prints a page of HTML by Chromium and sends the PDF as it is produced.", Some("HtmlRequest"), 200, None),
         "convert_document" => text("Converts an Office file by LibreOffice: the file as the body, or as the only file of a form.", None, 200, None),
+        "convert_html" => text("Gotenberg's form: `index.html` and its files to PDF.", None, 200, None),
+        "convert_url" => text("Gotenberg's form: an address at an allowed host to PDF.", None, 200, None),
+        "screenshot_html" => text("Gotenberg's form: `index.html` and its files to a picture.", None, 200, None),
+        "convert_markdown" => text("Gotenberg's form: `index.html` with files of Markdown to PDF.", None, 200, None),
+        "screenshot_markdown" => text("Gotenberg's form: `index.html` with files of Markdown to a picture.", None, 200, None),
+        "convert_office" => text("Gotenberg's form: Office files to PDF, merged where asked for.", None, 200, None),
+        "merge_pdfs" => text("Gotenberg's form: PDF files as one, in the order of their names.", None, 200, None),
+        "split_pdfs" => text("Gotenberg's form: PDF files in parts.", None, 200, None),
+        "flatten_pdfs" => text("Gotenberg's form: annotations and form fields become part of the pages.", None, 200, None),
+        "convert_pdfs" => text("Gotenberg's form: PDF files to PDF/A or PDF/UA, by way of LibreOffice.", None, 200, None),
+        "read_pdf_metadata" => text("Gotenberg's form: what PDF files say of themselves.", None, 200, None),
+        "write_pdf_metadata" => text("Gotenberg's form: PDF files with other metadata.", None, 200, None),
+        "screenshot_url" => text("Gotenberg's form: an address at an allowed host to a picture.", None, 200, None),
+        "validate_render" => text("Says what is wrong with template and data, without rendering.", Some("RenderRequest"), 200, Some("Validation")),
+        "create_render_batch" => text("Makes many documents; one bad item does not spoil the rest.", Some("BatchRequest"), 200, Some("BatchResult")),
+        "create_render_batch_in_format" => text("Makes many documents of a format.", Some("BatchRequest"), 200, Some("BatchResult")),
+        other => flow_text(other),
+    }
+}
+
+/// Of flows, their runs and pieces.
+#[rustfmt::skip]
+fn flow_text(operation: &str) -> Text {
+    match operation {
         "get_flow_format" => text("Reads the JSON Schema of flows.", None, 200, None),
         "list_flows" => text("Lists flows.", None, 200, Some("FlowList")),
         "create_flow" => text("Stores a new flow, as a draft.", Some("Flow"), 201, Some("TemplateVersion")),
@@ -85,22 +110,6 @@ fn text_of(operation: &str) -> Text {
         "retry_run" => text("Repeats a run that is over, from a step on.", Some("RetryRequest"), 202, None),
         "call_run_back" => text("Ends a wait of a run from outside.", None, 202, None),
         "connect_worker" => text("For `platen worker`: an upgrade to its own frames.", None, 101, None),
-        "convert_html" => text("Gotenberg's form: `index.html` and its files to PDF.", None, 200, None),
-        "convert_url" => text("Gotenberg's form: an address at an allowed host to PDF.", None, 200, None),
-        "screenshot_html" => text("Gotenberg's form: `index.html` and its files to a picture.", None, 200, None),
-        "convert_markdown" => text("Gotenberg's form: `index.html` with files of Markdown to PDF.", None, 200, None),
-        "screenshot_markdown" => text("Gotenberg's form: `index.html` with files of Markdown to a picture.", None, 200, None),
-        "convert_office" => text("Gotenberg's form: Office files to PDF, merged where asked for.", None, 200, None),
-        "merge_pdfs" => text("Gotenberg's form: PDF files as one, in the order of their names.", None, 200, None),
-        "split_pdfs" => text("Gotenberg's form: PDF files in parts.", None, 200, None),
-        "flatten_pdfs" => text("Gotenberg's form: annotations and form fields become part of the pages.", None, 200, None),
-        "convert_pdfs" => text("Gotenberg's form: PDF files to PDF/A or PDF/UA, by way of LibreOffice.", None, 200, None),
-        "read_pdf_metadata" => text("Gotenberg's form: what PDF files say of themselves.", None, 200, None),
-        "write_pdf_metadata" => text("Gotenberg's form: PDF files with other metadata.", None, 200, None),
-        "screenshot_url" => text("Gotenberg's form: an address at an allowed host to a picture.", None, 200, None),
-        "validate_render" => text("Says what is wrong with template and data, without rendering.", Some("RenderRequest"), 200, Some("Validation")),
-        "create_render_batch" => text("Makes many documents; one bad item does not spoil the rest.", Some("BatchRequest"), 200, Some("BatchResult")),
-        "create_render_batch_in_format" => text("Makes many documents of a format.", Some("BatchRequest"), 200, Some("BatchResult")),
         _ => text("", None, 200, None),
     }
 }

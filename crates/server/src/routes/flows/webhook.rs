@@ -57,7 +57,7 @@ pub(crate) async fn call_flow(
     let arrived = Instant::now();
     let prefer = Prefer::of(&headers);
     let receipt = accept(&app, &place.key, Lane::Sync, &query, &headers, body).await?;
-    let limit = Duration::from_millis(app.config.flow_timeout_ms);
+    let limit = Duration::from_millis(app.config.flow.timeout_ms);
     let limit = prefer.wait.map_or(limit, |wait| wait.min(limit));
     let Some(waiting) = receipt.answer else {
         return Err(Problem::internal("nobody waits for the answer of the run"));
@@ -166,7 +166,7 @@ async fn accept(
     let same = json!({"body": content, "query": fields});
     let mut trigger = same.clone();
     trigger["headers"] = Json::Object(visible(headers));
-    let patience_ms = (lane == Lane::Sync).then_some(app.config.flow_timeout_ms);
+    let patience_ms = (lane == Lane::Sync).then_some(app.config.flow.timeout_ms);
     let request = Request {
         flow,
         lane,
