@@ -234,7 +234,7 @@ impl Service {
             {"name": "answer", "type": "respond", "body": {"said": "{{ steps.greet.output }}"}},
         ]);
         self.json("POST", "/flows", &flow(steps), 201);
-        self.json("POST", "/flows/test/publish", &json!({}), 200);
+        self.json("POST", "/flows/test/publication", &json!({"version": 1}), 200);
     }
 
     #[track_caller]
@@ -285,7 +285,7 @@ fn workers_fetch_pieces_by_signed_links() {
         .arg("--cache-dir")
         .arg(&cache)
         .env("WORKER_TOKEN", TOKEN)
-        .stderr(Stdio::null())
+        .stderr(Stdio::inherit())
         .spawn()
         .unwrap();
     let _worker = Process(worker);
