@@ -234,7 +234,12 @@ impl Service {
             {"name": "answer", "type": "respond", "body": {"said": "{{ steps.greet.output }}"}},
         ]);
         self.json("POST", "/flows", &flow(steps), 201);
-        self.json("POST", "/flows/test/publication", &json!({"version": 1}), 200);
+        self.json(
+            "POST",
+            "/flows/test/publication",
+            &json!({"version": 1}),
+            200,
+        );
     }
 
     #[track_caller]

@@ -194,6 +194,11 @@ impl Config {
         let cores = std::thread::available_parallelism().map_or(2, |cores| cores.get() as u32);
         let reserved = settings.render_preview_reserved_slots.unwrap_or(1);
         let flow = FlowConfig::resolve(&settings, cores);
+        let private = [
+            settings.webhook_allow_private_addresses,
+            settings.chromium_allow_private_addresses,
+        ]
+        .map(|allowed| allowed.unwrap_or(false));
         let config = Self {
             bind: bind_address(&settings)?,
             data_dir: settings.data_dir.unwrap_or_else(|| "platen-data".into()),
@@ -247,17 +252,13 @@ impl Config {
             chromium_warm: settings.chromium_warm.unwrap_or(false),
             chromium_spare_pages: settings.chromium_spare_pages.unwrap_or(2),
             webhook_allowed_hosts: settings.webhook_allowed_hosts.unwrap_or_default(),
-            webhook_allow_private_addresses: settings
-                .webhook_allow_private_addresses
-                .unwrap_or(false),
+            webhook_allow_private_addresses: private[0],
             webhook_max_queue: settings.webhook_max_queue.unwrap_or(16),
             webhook_max_retries: settings.webhook_max_retries.unwrap_or(4),
             webhook_retry_wait_ms: settings.webhook_retry_wait_ms.unwrap_or(1_000),
             webhook_timeout_ms: settings.webhook_timeout_ms.unwrap_or(30_000),
             chromium_allowed_hosts: settings.chromium_allowed_hosts.unwrap_or_default(),
-            chromium_allow_private_addresses: settings
-                .chromium_allow_private_addresses
-                .unwrap_or(false),
+            chromium_allow_private_addresses: private[1],
         };
         config.check()?;
         Ok(config)
