@@ -37,10 +37,8 @@ fn form(service: &Service, path: &str, file: (&str, &[u8]), fields: &[(&str, &st
 
 #[test]
 fn results_are_what_they_say() {
-    let cache = std::env::var("XDG_CACHE_HOME").map_or_else(
-        |_| format!("{}/.cache", std::env::var("HOME").unwrap_or_default()),
-        |folder| folder,
-    );
+    let home = || std::env::var("HOME").unwrap_or_default();
+    let cache = std::env::var("XDG_CACHE_HOME").unwrap_or_else(|_| format!("{}/.cache", home()));
     let jars = format!("{cache}/platen/verapdf");
     let java = Command::new("java").arg("--version").output().is_ok();
     let missing = is_missing("LibreOffice", has_libreoffice())

@@ -194,11 +194,6 @@ impl Config {
         let cores = std::thread::available_parallelism().map_or(2, |cores| cores.get() as u32);
         let reserved = settings.render_preview_reserved_slots.unwrap_or(1);
         let flow = FlowConfig::resolve(&settings, cores);
-        let private = [
-            settings.webhook_allow_private_addresses,
-            settings.chromium_allow_private_addresses,
-        ]
-        .map(|allowed| allowed.unwrap_or(false));
         let config = Self {
             bind: bind_address(&settings)?,
             data_dir: settings.data_dir.unwrap_or_else(|| "platen-data".into()),
@@ -252,13 +247,13 @@ impl Config {
             chromium_warm: settings.chromium_warm.unwrap_or(false),
             chromium_spare_pages: settings.chromium_spare_pages.unwrap_or(2),
             webhook_allowed_hosts: settings.webhook_allowed_hosts.unwrap_or_default(),
-            webhook_allow_private_addresses: private[0],
+            webhook_allow_private_addresses: is_on(settings.webhook_allow_private_addresses),
             webhook_max_queue: settings.webhook_max_queue.unwrap_or(16),
             webhook_max_retries: settings.webhook_max_retries.unwrap_or(4),
             webhook_retry_wait_ms: settings.webhook_retry_wait_ms.unwrap_or(1_000),
             webhook_timeout_ms: settings.webhook_timeout_ms.unwrap_or(30_000),
             chromium_allowed_hosts: settings.chromium_allowed_hosts.unwrap_or_default(),
-            chromium_allow_private_addresses: private[1],
+            chromium_allow_private_addresses: is_on(settings.chromium_allow_private_addresses),
         };
         config.check()?;
         Ok(config)
@@ -373,6 +368,10 @@ impl Config {
     pub(crate) fn database_folder(&self) -> &Path {
         &self.data_dir
     }
+}
+
+fn is_on(setting: Option<bool>) -> bool {
+    setting.unwrap_or(false)
 }
 
 fn bind_address(settings: &Settings) -> Result<SocketAddr, ConfigError> {
