@@ -49,6 +49,7 @@ const WAYS: [(&str, Option<(Transfer, Transfer)>); 5] = [
     ("urp, stream,file", Some((Transfer::Stream, Transfer::File))),
 ];
 
+#[allow(clippy::large_enum_variant, reason = "there are a handful of them")]
 pub(crate) enum Contestant {
     Platen(&'static str, Box<Office>),
     /// One process for all ways.
