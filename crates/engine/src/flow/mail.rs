@@ -226,7 +226,7 @@ mod tests {
         let file = File {
             name: "invoice.pdf".to_owned(),
             media_type: "application/pdf".to_owned(),
-            bytes: b"%PDF-1.7".to_vec(),
+            bytes: b"%PDF-1.7\xff\x00".to_vec(),
         };
         json!({
             "to": ["Ada <ada@example.com>", "bob@example.com"], "bcc": "eve@example.com",
@@ -248,7 +248,7 @@ mod tests {
             "Message-ID: <run.1.send@example.com>",
             "Subject: =?utf-8?b?",
             "filename=\"invoice.pdf\"",
-            "JVBERi0xLjc=",
+            "JVBERi0xLjf/AA==",
             "text/html",
         ] {
             assert!(heard.contains(part), "{part}: {heard}");
