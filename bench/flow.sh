@@ -72,7 +72,22 @@ for workers in 2 4; do
     stop
 done
 
-if [ -x bench/flow-peer/run.sh ]; then
+for mode in cold warm; do
+    bench/flow-peer/start.sh "${address##*:}" "$mode" >"$folder/peer" 2>&1 &
+    peer=$!
+    children="$children $peer"
+    # The first start installs its packages.
+    for _ in $(seq 600); do
+        grep -q listening "$folder/peer" && break
+        kill -0 "$peer" 2>/dev/null || break
+        sleep 0.1
+    done
     echo
-    sh bench/flow-peer/run.sh "$platen"
-fi
+    echo "## Node's child_process.fork with isolated-vm, $mode, nothing stored"
+    if grep -q listening "$folder/peer"; then
+        "$platen" bench flow -q --url "http://$address" --concurrency 1,16 --warmup 4 --samples 100
+    else
+        cat "$folder/peer"
+    fi
+    stop
+done

@@ -4,7 +4,7 @@ use std::{
     collections::HashMap,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
+        atomic::{AtomicU64, AtomicUsize, Ordering},
     },
 };
 
@@ -14,7 +14,10 @@ use platen_storage::{
     runs::{Ending, Lane, Queued, Run, RunFilter, RunState, Write},
 };
 use serde_json::Value as Json;
-use tokio::sync::{mpsc, oneshot};
+use tokio::{
+    sync::{mpsc, oneshot, watch},
+    task::JoinHandle,
+};
 
 use crate::{
     Answer, Depth, Error, Settings,
@@ -24,6 +27,7 @@ use crate::{
     feed::{Event, Feed},
     hints::{Hint, Hints},
     identity::now_ms,
+    life::Phase,
 };
 
 /// Name of the slots in this process.
@@ -48,9 +52,11 @@ pub struct Dispatcher {
     pub(crate) settings: Settings,
     /// Runs that slots have.
     held: Mutex<HashMap<String, (u32, Holder)>>,
-    pub(crate) draining: AtomicBool,
     /// Slots that could take runs, here and in workers.
     pub(crate) slots: AtomicUsize,
+    pub(crate) phase: watch::Sender<Phase>,
+    /// What looks after runs, and slots in this process.
+    pub(crate) tasks: Mutex<Vec<JoinHandle<()>>>,
     /// Runs that ended since the process began, by state in the order of [`RunState::ALL`].
     ended: [AtomicU64; RunState::ALL.len()],
 }
@@ -72,8 +78,9 @@ impl Dispatcher {
             feed: Feed::default(),
             settings,
             held: Mutex::default(),
-            draining: AtomicBool::new(false),
             slots: AtomicUsize::new(0),
+            phase: watch::Sender::new(Phase::Open),
+            tasks: Mutex::default(),
             ended: Default::default(),
         })
     }
@@ -92,18 +99,9 @@ impl Dispatcher {
         }
         self.look_after().await?;
         self.refill(0).await?;
-        tokio::spawn(crate::upkeep::run(Arc::clone(self)));
-        tokio::spawn(crate::triggers::run(Arc::clone(self)));
+        self.spawn(crate::upkeep::run(Arc::clone(self)));
+        self.spawn(crate::triggers::run(Arc::clone(self)));
         Ok(())
-    }
-
-    /// Takes no new runs on, and hands none out.
-    pub fn drain(&self) {
-        self.draining.store(true, Ordering::Release);
-    }
-
-    pub(crate) fn is_draining(&self) -> bool {
-        self.draining.load(Ordering::Acquire)
     }
 
     pub(crate) fn held(&self) -> MutexGuard<'_, HashMap<String, (u32, Holder)>> {

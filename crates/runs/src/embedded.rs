@@ -24,7 +24,7 @@ pub fn start(dispatcher: &Arc<Dispatcher>, services: Arc<Services>, count: usize
     for index in 0..count {
         let sync_only = index == 0 && count > 1;
         let slot = slot(Arc::clone(dispatcher), Arc::clone(&runner), sync_only);
-        tokio::spawn(slot);
+        dispatcher.spawn(slot);
     }
 }
 
@@ -34,7 +34,7 @@ async fn slot(dispatcher: Arc<Dispatcher>, runner: Arc<FlowRunner>, sync_only: b
         runtime: Handle::current(),
     });
     while !dispatcher.is_draining() {
-        let next = dispatcher.next(EMBEDDED, sync_only, std::future::pending());
+        let next = dispatcher.next(EMBEDDED, sync_only, dispatcher.drained());
         let Some(assignment) = next.await else { break };
         let id = assignment.id.clone();
         let epoch = assignment.epoch;

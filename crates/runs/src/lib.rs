@@ -16,6 +16,7 @@ pub mod fault;
 mod feed;
 mod hints;
 mod identity;
+mod life;
 mod link;
 pub mod protocol;
 pub mod session;

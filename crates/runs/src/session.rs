@@ -140,7 +140,12 @@ async fn slot(session: Arc<Session>, sync_only: bool, mut phases: watch::Receive
         }
     });
     loop {
-        let leaving = async { drop(phases.wait_for(|phase| *phase != Phase::Open).await) };
+        let leaving = async {
+            tokio::select! {
+                _ = phases.wait_for(|phase| *phase != Phase::Open) => {}
+                () = dispatcher.drained() => {}
+            }
+        };
         let next = dispatcher.next(&session.worker, sync_only, leaving).await;
         let Some(assignment) = next else { break };
         let id = assignment.id.clone();

@@ -177,6 +177,7 @@ impl Flows {
         if tokio::time::timeout(bound, empty).await.is_err() {
             self.dispatcher.give_back().await;
         }
+        self.dispatcher.close().await;
     }
 }
 

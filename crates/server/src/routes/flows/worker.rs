@@ -41,10 +41,14 @@ pub(crate) async fn connect_worker(
         };
         app.log.event(LogLevel::Info, "a worker has connected", &[]);
         let dispatcher = Arc::clone(&app.flows.dispatcher);
-        let ended = session::serve(dispatcher, TokioIo::new(connection)).await;
-        let cause = ended
-            .err()
-            .map_or_else(|| "it left".to_owned(), |error| error.to_string());
+        let serving = session::serve(Arc::clone(&dispatcher), TokioIo::new(connection));
+        let cause = tokio::select! {
+            ended = serving => match ended {
+                Ok(()) => "it left".to_owned(),
+                Err(error) => error.to_string(),
+            },
+            () = dispatcher.closed() => "the service ends".to_owned(),
+        };
         let fields = [("cause", cause.into())];
         app.log.event(LogLevel::Info, "a worker has gone", &fields);
     });
