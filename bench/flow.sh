@@ -85,7 +85,7 @@ for mode in cold warm; do
     echo
     echo "## Node's child_process.fork with isolated-vm, $mode, nothing stored"
     if grep -q listening "$folder/peer"; then
-        "$platen" bench flow -q --url "http://$address" --concurrency 1,16 --warmup 4 --samples 100
+        "$platen" bench flow -q --url "http://$address" --concurrency 1,16 --warmup 4 --samples 40
     else
         cat "$folder/peer"
     fi
