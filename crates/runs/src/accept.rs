@@ -98,6 +98,7 @@ impl Dispatcher {
         let new = self.row(&request, &id, &token, now_ms);
         let deadline_ms = new.deadline_ms;
         let waiting = (request.lane == Lane::Sync).then(|| self.feed.wait(&id));
+        let reservation = self.hints.reserve(&id);
         fault::point("accepting");
         let accepted = self.store.accept(new).await?;
         fault::point("accepted");
@@ -134,7 +135,7 @@ impl Dispatcher {
             ingress_us,
             accepted: Instant::now(),
         };
-        self.hints.push(Hint {
+        reservation.push(Hint {
             queued,
             fresh: Some(fresh),
         });

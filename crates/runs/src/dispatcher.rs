@@ -98,7 +98,7 @@ impl Dispatcher {
             let _ = self.catalogue.current(&published.flow).await;
         }
         self.look_after().await?;
-        self.refill(0).await?;
+        self.refill().await?;
         self.spawn(crate::upkeep::run(Arc::clone(self)));
         self.spawn(crate::triggers::run(Arc::clone(self)));
         Ok(())
@@ -387,8 +387,8 @@ impl Dispatcher {
     }
 
     /// Tells slots of runs that only the store knows of.
-    pub(crate) async fn refill(&self, after: u64) -> Result<(), Error> {
-        for run in self.store.queued(after, 4_096).await? {
+    pub(crate) async fn refill(&self) -> Result<(), Error> {
+        for run in self.store.queued(0, 4_096).await? {
             self.hint(run);
         }
         Ok(())

@@ -55,10 +55,10 @@ struct State {
     running: HashMap<String, u32>,
     parked: HashMap<String, VecDeque<Hint>>,
     turn: u32,
-    /// The newest run that was hinted at.
-    newest: u64,
     /// The store has queued runs that are not hinted at.
     overflown: bool,
+    /// The store may have one, whose client went away while it was accepted.
+    abandoned: bool,
 }
 
 /// Both lanes.
@@ -74,36 +74,39 @@ impl Hints {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Keeps a run that is about to be accepted from being hinted at by anybody else: who does not
+    /// ask the store must be the only one that begins it.
+    pub fn reserve(&self, id: &str) -> Reservation<'_> {
+        self.state().known.insert(id.to_owned());
+        Reservation {
+            hints: self,
+            id: id.to_owned(),
+            is_pushed: false,
+        }
+    }
+
     /// Tells a slot of a run, once.
     pub fn push(&self, hint: Hint) {
-        let mut state = self.state();
-        if hint.queued.lane == Lane::Async
-            && (state.asynchronous.len() >= MAX_ASYNC_HINTS
-                || state.overflown && hint.fresh.is_some())
-        {
-            // In the order of the store, so that none waits for ever.
-            state.overflown = true;
-            return;
+        if self.state().add(hint) {
+            self.wake();
         }
-        if !state.known.insert(hint.queued.id.clone()) {
-            return;
-        }
-        state.newest = state.newest.max(hint.queued.number);
-        state.lane(hint.queued.lane).push_back(hint);
-        drop(state);
+    }
+
+    fn wake(&self) {
         self.any.notify_one();
         self.sync.notify_one();
     }
 
-    /// Whether the store should be asked for more, and after which run.
-    pub fn wants(&self) -> Option<u64> {
+    /// Whether the store should be asked for more.
+    pub fn wants(&self) -> bool {
         let mut state = self.state();
-        let wants = state.overflown && state.asynchronous.len() < MAX_ASYNC_HINTS / 2;
-        if !wants {
-            return None;
+        let has_room = state.asynchronous.len() < MAX_ASYNC_HINTS / 2;
+        let wants = has_room && (state.overflown || state.abandoned);
+        if wants {
+            state.overflown = false;
+            state.abandoned = false;
         }
-        state.overflown = false;
-        Some(0)
+        wants
     }
 
     /// The next run for a slot, which is to call [`Hints::claimed`] once the claim is under way, and
@@ -141,8 +144,7 @@ impl Hints {
             if let Some(hint) = freed {
                 state.lane(hint.queued.lane).push_front(hint);
                 drop(state);
-                self.any.notify_one();
-                self.sync.notify_one();
+                self.wake();
             }
         }
     }
@@ -157,7 +159,57 @@ impl Hints {
     }
 }
 
+/// A run that is being accepted. Dropped without [`Reservation::push`], because it was not accepted
+/// or its client went away, it may be hinted at again, and the store is asked for it soon.
+pub(crate) struct Reservation<'a> {
+    hints: &'a Hints,
+    id: String,
+    is_pushed: bool,
+}
+
+impl Reservation<'_> {
+    /// Tells a slot of the run, which is durable now.
+    pub fn push(mut self, hint: Hint) {
+        // Under one lock, so that nobody hints at it in between.
+        self.is_pushed = {
+            let mut state = self.hints.state();
+            state.known.remove(&self.id);
+            state.add(hint)
+        };
+        if self.is_pushed {
+            self.hints.wake();
+        }
+    }
+}
+
+impl Drop for Reservation<'_> {
+    fn drop(&mut self) {
+        if !self.is_pushed {
+            let mut state = self.hints.state();
+            state.known.remove(&self.id);
+            state.abandoned = true;
+        }
+    }
+}
+
 impl State {
+    /// Whether the hint was taken.
+    fn add(&mut self, hint: Hint) -> bool {
+        if hint.queued.lane == Lane::Async
+            && (self.asynchronous.len() >= MAX_ASYNC_HINTS
+                || self.overflown && hint.fresh.is_some())
+        {
+            // In the order of the store, so that none waits for ever.
+            self.overflown = true;
+            return false;
+        }
+        if !self.known.insert(hint.queued.id.clone()) {
+            return false;
+        }
+        self.lane(hint.queued.lane).push_back(hint);
+        true
+    }
+
     fn lane(&mut self, lane: Lane) -> &mut VecDeque<Hint> {
         match lane {
             Lane::Sync => &mut self.sync,
@@ -191,5 +243,45 @@ impl State {
             }
             self.parked.entry(flow.clone()).or_default().push_back(hint);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hint(id: &str) -> Hint {
+        Hint {
+            queued: Queued {
+                number: 0,
+                id: id.to_owned(),
+                flow: "f".to_owned(),
+                lane: Lane::Async,
+                deadline_ms: None,
+            },
+            fresh: None,
+        }
+    }
+
+    #[test]
+    fn a_run_that_is_being_accepted_is_hinted_at_by_its_acceptor_only() {
+        let hints = Hints::default();
+        let reservation = hints.reserve("a");
+        // Its row is durable, and the store was asked before the acceptor went on.
+        hints.push(hint("a"));
+        assert_eq!(hints.depth().asynchronous, 0);
+        reservation.push(hint("a"));
+        hints.push(hint("a"));
+        assert_eq!(hints.depth().asynchronous, 1);
+        assert!(!hints.wants());
+    }
+
+    #[test]
+    fn a_run_whose_client_went_away_is_asked_for() {
+        let hints = Hints::default();
+        drop(hints.reserve("a"));
+        assert!(hints.wants() && !hints.wants());
+        hints.push(hint("a"));
+        assert_eq!(hints.depth().asynchronous, 1);
     }
 }

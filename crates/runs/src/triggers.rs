@@ -7,7 +7,7 @@ use std::{
 };
 
 use cronexpr::Crontab;
-use jiff::{Timestamp, ToSpan};
+use jiff::Timestamp;
 use platen_engine::flow::model::{HttpRequest, Trigger};
 use serde_json::{Value as Json, json};
 
@@ -65,7 +65,7 @@ pub(crate) async fn run(dispatcher: Arc<Dispatcher>) {
 fn next_time(cron: &str, zone: &str, after_ms: u64) -> Option<u64> {
     let crontab: Crontab = cronexpr::parse_crontab(&format!("{cron} {zone}")).ok()?;
     let after = Timestamp::from_millisecond(i64::try_from(after_ms).ok()?).ok()?;
-    let next = crontab.find_next(after.checked_add(1.second()).ok()?.to_string().as_str());
+    let next = crontab.find_next(after.to_string().as_str());
     let next = next.ok()?.timestamp().as_millisecond();
     u64::try_from(next).ok()
 }

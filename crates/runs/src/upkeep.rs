@@ -21,10 +21,12 @@ pub(crate) async fn run(dispatcher: Arc<Dispatcher>) {
         }
         // A store that fails now may do it the next time.
         let _ = dispatcher.look_after().await;
-        if let Some(after) = dispatcher.hints.wants() {
-            let _ = dispatcher.refill(after).await;
+        let is_sweep = looks.is_multiple_of(SWEEP);
+        // What lost its hint, whatever took it, is found by the next sweep.
+        if dispatcher.hints.wants() || is_sweep {
+            let _ = dispatcher.refill().await;
         }
-        if looks.is_multiple_of(SWEEP) {
+        if is_sweep {
             dispatcher.feed.sweep();
             let kept_ms = dispatcher.settings.retention.as_millis() as u64;
             let before_ms = now_ms().saturating_sub(kept_ms);
