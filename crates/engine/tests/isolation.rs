@@ -14,7 +14,8 @@ use std::{
 use platen_engine::{
     Attachment, Engine, Error, FontSettings, Format, Isolation, IsolationError, IsolationSettings,
     Relationship, RenderOptions, RenderWorker, Rendered, Standard,
-    jail::{Allocator, Ending, Level, MARK, takeover},
+    jail::{Allocator, Ending, Jail, Level, MARK, Options, Worker, takeover},
+    script::{KIND, Runner, ScriptWorker},
 };
 use serde_json::{Value as Json, json};
 
@@ -115,12 +116,12 @@ fn every_case_gives_the_same_bytes() {
         };
         // Not all formats of all cases: a CSV wants a table.
         for format in Format::ALL {
-            let inside = isolation.render(&source, data.as_bytes(), &[format], &options);
+            let inside = isolation.render(&engine, &source, data.as_bytes(), &[format], &options);
             let outside = inline(&engine, &source, &data, &[format], &options);
             assert_same(&folder.display().to_string(), inside, outside);
         }
         let together = [Format::Docx, Format::Pdf, Format::Png];
-        let inside = isolation.render(&source, data.as_bytes(), &together, &options);
+        let inside = isolation.render(&engine, &source, data.as_bytes(), &together, &options);
         let outside = inline(&engine, &source, &data, &together, &options);
         assert_same(&folder.display().to_string(), inside, outside);
     }
@@ -181,7 +182,13 @@ fn mistakes_come_back_as_they_are() {
         ("a large picture", &sound, given, Format::Png, large),
         ("an attachment", &sound, given, Format::Pdf, attached),
     ] {
-        let inside = isolation.render(source.as_bytes(), data.as_bytes(), &[format], &options);
+        let inside = isolation.render(
+            &engine,
+            source.as_bytes(),
+            data.as_bytes(),
+            &[format],
+            &options,
+        );
         let outside = inline(&engine, source.as_bytes(), data, &[format], &options);
         assert_same(name, inside, outside);
     }
@@ -203,6 +210,7 @@ fn long(rows: usize) -> (String, String) {
 fn render_long(isolation: &Isolation, rows: usize) -> Result<Vec<Rendered>, Error> {
     let (template, data) = long(rows);
     isolation.render(
+        &engine(),
         template.as_bytes(),
         data.as_bytes(),
         &[Format::Pdf],
@@ -210,10 +218,105 @@ fn render_long(isolation: &Isolation, rows: usize) -> Result<Vec<Rendered>, Erro
     )
 }
 
+fn prepared_cells_give_what_fresh_ones_give() {
+    let (engine, isolation) = (engine(), isolation(settings()));
+    let (template, _) = long(0);
+    let other = template.replace("\"Long\"", "\"Other\"");
+    let broken = template.replace("item.b", "item..b");
+    std::thread::scope(|scope| {
+        for worker in 0..4 {
+            let (engine, isolation) = (&engine, &isolation);
+            let sources = [&template, &other, &broken];
+            scope.spawn(move || {
+                for round in 0..12 {
+                    let source = sources[(worker + round) % sources.len()].as_bytes();
+                    let (_, data) = long(worker * 12 + round);
+                    let formats = [Format::Csv, Format::Pdf];
+                    let inside =
+                        isolation.render(engine, source, data.as_bytes(), &formats, &options());
+                    let outside = inline(engine, source, &data, &formats, &options());
+                    assert_same(&format!("{worker}, {round}"), inside, outside);
+                }
+            });
+        }
+    });
+}
+
+fn helpers_give_the_same_in_and_out_of_a_sandbox() {
+    let runner = Runner::new(Arc::new(
+        Jail::start(Options::new(KIND)).expect("a sandbox"),
+    ));
+    let engine = engine().with_helpers(Box::new(move || Ok(runner.clone())));
+    let isolation = isolation(settings());
+    let template = |text: &str| {
+        let helpers = "interface Person { first: string; last: string }\n\
+            let calls = 0;\n\
+            export const initials = (person: Person): string => person.first[0] + person.last[0];\n\
+            export function nextNumber() { return ++calls; }\n\
+            export const now = () => new Date().toISOString().slice(0, 10);\n\
+            export const broken = () => { throw new RangeError('too much'); };\n\
+            export const dice = () => Math.random();\n";
+        let body = json!([{"type": "text", "content": text}, {"type": "text", "content": "{{ helpers.dice() }}"}]);
+        json!({"key": "a", "name": "A", "helpers": helpers, "body": body}).to_string()
+    };
+    let data = r#"{"people": [{"first": "Ada", "last": "Lovelace"}], "n": 3}"#;
+    let render = |text: &str, format: Format| {
+        let source = template(text);
+        let inside = isolation.render(
+            &engine,
+            source.as_bytes(),
+            data.as_bytes(),
+            &[format],
+            &options(),
+        );
+        let outside = inline(&engine, source.as_bytes(), data, &[format], &options());
+        assert_same(
+            text,
+            inside,
+            outside
+                .as_ref()
+                .map(Clone::clone)
+                .map_err(|error| match error {
+                    Error::Mistakes(found) => Error::Mistakes(found.clone()),
+                    other => panic!("{other}"),
+                }),
+        );
+        outside.map(|made| String::from_utf8_lossy(&made[0].bytes).into_owned())
+    };
+    let text = "{{ helpers.initials(people[0]) }} {{ helpers.nextNumber() + helpers.nextNumber() }} \
+        {{ helpers.now() }} {{ helpers.initials(people|first)|lower }}";
+    let html = render(text, Format::Html).expect("a document");
+    assert!(html.contains("AL 3 2023-11-14 al"), "{html}");
+    render(text, Format::Pdf).expect("a document");
+    for (text, code, said) in [
+        (
+            "{{ helpers.broken() }}",
+            "helper-failed",
+            "RangeError: too much (helpers:6",
+        ),
+        ("{{ helpers.initials(n) }}", "helper-failed", "TypeError"),
+        (
+            "{{ helpers.initals(n) }}",
+            "unknown-helper",
+            "export no `initals`",
+        ),
+        ("{{ helpers.broken }}", "undefined-variable", "helpers"),
+        ("{{ n.initials() }}", "unknown-function", "initials"),
+    ] {
+        let found = match render(text, Format::Html) {
+            Err(Error::Mistakes(found)) => found,
+            other => panic!("{text}: {:?}", other.map(|_| "made")),
+        };
+        assert_eq!(found[0].code, code, "{found:?}");
+        assert!(found[0].message.contains(said), "{found:?}");
+    }
+}
+
 fn a_hostile_rendering_dies_alone() {
     let sound = |isolation: &Isolation| {
         let (engine, (template, data)) = (engine(), long(3));
         let inside = isolation.render(
+            &engine,
             template.as_bytes(),
             data.as_bytes(),
             &[Format::Pdf],
@@ -314,6 +417,7 @@ fn a_rendering_that_nobody_wants_is_stopped() {
             stop.store(true, Ordering::Relaxed);
         });
         let result = isolation.render(
+            &engine(),
             template.as_bytes(),
             data.as_bytes(),
             &[Format::Pdf],
@@ -340,7 +444,13 @@ fn long_sheets_need_no_files() {
     let (engine, isolation) = (engine(), isolation(settings()));
     let (template, data) = long(20_500);
     let formats = [Format::Xlsx];
-    let inside = isolation.render(template.as_bytes(), data.as_bytes(), &formats, &options());
+    let inside = isolation.render(
+        &engine,
+        template.as_bytes(),
+        data.as_bytes(),
+        &formats,
+        &options(),
+    );
     let inside = inside.expect("a workbook").remove(0);
     let outside = inline(&engine, template.as_bytes(), &data, &formats, &options());
     let outside = outside.expect("a workbook").remove(0);
@@ -359,10 +469,18 @@ fn every_rendering_has_a_process_of_its_own() {
     assert!(isolation.jail().snapshot().forked >= before + 10);
 }
 
-const TESTS: [(&str, fn()); 7] = [
+const TESTS: [(&str, fn()); 9] = [
     (
         "every_case_gives_the_same_bytes",
         every_case_gives_the_same_bytes,
+    ),
+    (
+        "prepared_cells_give_what_fresh_ones_give",
+        prepared_cells_give_what_fresh_ones_give,
+    ),
+    (
+        "helpers_give_the_same_in_and_out_of_a_sandbox",
+        helpers_give_the_same_in_and_out_of_a_sandbox,
     ),
     (
         "mistakes_come_back_as_they_are",
@@ -387,8 +505,12 @@ const TESTS: [(&str, fn()); 7] = [
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
     if arguments.get(1).is_some_and(|first| first == MARK) {
-        let mut worker = RenderWorker::of_kind(&arguments[2]).expect("a kind of ours");
-        std::process::exit(platen_engine::jail::serve(&arguments[3..], &mut worker));
+        let serve =
+            |worker| std::process::exit(platen_engine::jail::serve(&arguments[3..], worker));
+        match RenderWorker::of_kind(&arguments[2]) {
+            Some(mut worker) => serve(&mut worker),
+            None => serve(&mut ScriptWorker::default() as &mut dyn Worker),
+        }
     }
     let wanted = arguments[1..]
         .iter()
