@@ -83,7 +83,10 @@ fn told(service: &Service, count: usize) -> Vec<String> {
     }
     let answer = |run: &Json| {
         let run = service.until(run["id"].as_str().unwrap(), &ENDS);
-        run["answer"]["body"].as_str().unwrap_or_default().to_owned()
+        run["answer"]["body"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned()
     };
     let mut names: Vec<String> = runs(service).iter().map(answer).collect();
     names.sort();
@@ -105,7 +108,11 @@ fn a_poll_starts_one_run_for_each_new_item() {
         "steps": [{"name": "reply", "type": "respond", "body": "{{ trigger.item.name }}"}],
     }));
     news.wait_for_looks(3);
-    assert_eq!(runs(&service), Vec::<Json>::new(), "what was there is no news");
+    assert_eq!(
+        runs(&service),
+        Vec::<Json>::new(),
+        "what was there is no news"
+    );
     news.add(json!({"id": 2, "name": "two"}));
     news.add(json!({"name": "nameless"}));
     news.add(json!({"id": "x", "name": "ex"}));

@@ -1,5 +1,7 @@
 //! Scripts in real cells: what they may do, how they fail, and what they try in vain.
 
+mod session;
+
 use std::{
     io::Write,
     sync::{Arc, Mutex},
@@ -444,7 +446,7 @@ const TESTS: [(&str, fn()); 10] = [
     ("abuse_ends_as_it_must", abuse_ends_as_it_must),
     (
         "exports_are_called_one_after_the_other",
-        exports_are_called_one_after_the_other,
+        session::exports_are_called_one_after_the_other,
     ),
     (
         "a_host_that_is_late_ends_the_run",
@@ -452,68 +454,6 @@ const TESTS: [(&str, fn()); 10] = [
     ),
     ("takeovers_fail_here_too", takeovers_fail_here_too),
 ];
-
-fn exports_are_called_one_after_the_other() {
-    let runner = runner();
-    let source = "let calls = 0;\n\
-        type Name = { first: string };\n\
-        export const initial = (name: Name): string => name.first[0];\n\
-        export async function count(...all: number[]) { console.log(all); return (calls += all.length); }\n\
-        export const seconds = () => Math.floor(Date.now() / 1000);\n\
-        export function wrong() { return missing; }\n\
-        export const never = () => { for (;;) {} };\n\
-        export const seven = 7;\n";
-    let prepared = prepare("helpers.ts", source, Language::TypeScript).expect("a sound source");
-    let names = ["count", "initial", "never", "seconds", "seven", "wrong"];
-    assert_eq!(prepared.exports, names);
-    let prepared = Arc::new(prepared);
-    let fixed = Settings {
-        deterministic: Some((1, 1_700_000_000_000)),
-        ..settings()
-    };
-    let session = || {
-        runner
-            .session(&prepared, fixed.clone(), None)
-            .expect("a session")
-    };
-    let one = session();
-    let call = |name: &str, arguments: &[Value]| one.call(name, arguments);
-    assert_eq!(
-        call("initial", &[json!({"first": "Ada"})]).expect("a text"),
-        "A"
-    );
-    assert_eq!(call("count", &[json!(1), json!(2)]).expect("a number"), 2);
-    assert_eq!(call("count", &[json!(3)]).expect("a number"), 3);
-    assert_eq!(call("seconds", &[]).expect("a number"), 1_700_000_000);
-    for (name, said) in [
-        (
-            "wrong",
-            "ReferenceError: missing is not defined (helpers.ts:6",
-        ),
-        ("seven", "`seven` is no function"),
-        ("none", "`none` is no function"),
-    ] {
-        let error = call(name, &[]).expect_err("no value").to_string();
-        assert!(error.contains(said), "{error}");
-    }
-    assert_eq!(call("count", &[]).expect("a number"), 3);
-    let long = json!("x".repeat(2 << 20));
-    assert!(matches!(call("count", &[long]), Err(Error::Input { .. })));
-    assert!(matches!(call("never", &[]), Err(Error::CpuTime { .. })));
-    assert!(call("count", &[]).is_err(), "the cell is gone");
-    // Another session begins anew.
-    assert_eq!(session().call("count", &[json!(1)]).expect("a number"), 1);
-    let broken = prepare(
-        "helpers.js",
-        "throw new Error('at once')",
-        Language::JavaScript,
-    );
-    let broken = Arc::new(broken.expect("a sound source"));
-    let error = runner
-        .session(&broken, settings(), None)
-        .expect_err("no session");
-    assert!(error.to_string().contains("at once"), "{error}");
-}
 
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();

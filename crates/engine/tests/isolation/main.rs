@@ -1,6 +1,8 @@
 //! Renderings in real sandboxes: this program is its own zygote, so the tests have a `main` of their
 //! own.
 
+mod helpers;
+
 use std::{
     io::Write,
     path::{Path, PathBuf},
@@ -14,8 +16,8 @@ use std::{
 use platen_engine::{
     Attachment, Engine, Error, FontSettings, Format, Isolation, IsolationError, IsolationSettings,
     Relationship, RenderOptions, RenderWorker, Rendered, Standard,
-    jail::{Allocator, Ending, Jail, Level, MARK, Options, Worker, takeover},
-    script::{KIND, Runner, ScriptWorker},
+    jail::{Allocator, Ending, Level, MARK, Worker, takeover},
+    script::ScriptWorker,
 };
 use serde_json::{Value as Json, json};
 
@@ -242,76 +244,6 @@ fn prepared_cells_give_what_fresh_ones_give() {
     });
 }
 
-fn helpers_give_the_same_in_and_out_of_a_sandbox() {
-    let runner = Runner::new(Arc::new(
-        Jail::start(Options::new(KIND)).expect("a sandbox"),
-    ));
-    let engine = engine().with_helpers(Box::new(move || Ok(runner.clone())));
-    let isolation = isolation(settings());
-    let template = |text: &str| {
-        let helpers = "interface Person { first: string; last: string }\n\
-            let calls = 0;\n\
-            export const initials = (person: Person): string => person.first[0] + person.last[0];\n\
-            export function nextNumber() { return ++calls; }\n\
-            export const now = () => new Date().toISOString().slice(0, 10);\n\
-            export const broken = () => { throw new RangeError('too much'); };\n\
-            export const dice = () => Math.random();\n";
-        let body = json!([{"type": "text", "content": text}, {"type": "text", "content": "{{ helpers.dice() }}"}]);
-        json!({"key": "a", "name": "A", "helpers": helpers, "body": body}).to_string()
-    };
-    let data = r#"{"people": [{"first": "Ada", "last": "Lovelace"}], "n": 3}"#;
-    let render = |text: &str, format: Format| {
-        let source = template(text);
-        let inside = isolation.render(
-            &engine,
-            source.as_bytes(),
-            data.as_bytes(),
-            &[format],
-            &options(),
-        );
-        let outside = inline(&engine, source.as_bytes(), data, &[format], &options());
-        assert_same(
-            text,
-            inside,
-            outside
-                .as_ref()
-                .map(Clone::clone)
-                .map_err(|error| match error {
-                    Error::Mistakes(found) => Error::Mistakes(found.clone()),
-                    other => panic!("{other}"),
-                }),
-        );
-        outside.map(|made| String::from_utf8_lossy(&made[0].bytes).into_owned())
-    };
-    let text = "{{ helpers.initials(people[0]) }} {{ helpers.nextNumber() + helpers.nextNumber() }} \
-        {{ helpers.now() }} {{ helpers.initials(people|first)|lower }}";
-    let html = render(text, Format::Html).expect("a document");
-    assert!(html.contains("AL 3 2023-11-14 al"), "{html}");
-    render(text, Format::Pdf).expect("a document");
-    for (text, code, said) in [
-        (
-            "{{ helpers.broken() }}",
-            "helper-failed",
-            "RangeError: too much (helpers:6",
-        ),
-        ("{{ helpers.initials(n) }}", "helper-failed", "TypeError"),
-        (
-            "{{ helpers.initals(n) }}",
-            "unknown-helper",
-            "export no `initals`",
-        ),
-        ("{{ helpers.broken }}", "undefined-variable", "helpers"),
-        ("{{ n.initials() }}", "unknown-function", "initials"),
-    ] {
-        let found = match render(text, Format::Html) {
-            Err(Error::Mistakes(found)) => found,
-            other => panic!("{text}: {:?}", other.map(|_| "made")),
-        };
-        assert_eq!(found[0].code, code, "{found:?}");
-        assert!(found[0].message.contains(said), "{found:?}");
-    }
-}
-
 fn a_hostile_rendering_dies_alone() {
     let sound = |isolation: &Isolation| {
         let (engine, (template, data)) = (engine(), long(3));
@@ -480,7 +412,7 @@ const TESTS: [(&str, fn()); 9] = [
     ),
     (
         "helpers_give_the_same_in_and_out_of_a_sandbox",
-        helpers_give_the_same_in_and_out_of_a_sandbox,
+        helpers::helpers_give_the_same_in_and_out_of_a_sandbox,
     ),
     (
         "mistakes_come_back_as_they_are",
