@@ -6,6 +6,7 @@ mod convert;
 mod delivery;
 mod forms;
 mod gotenberg;
+mod gotenberg_clients;
 mod html;
 mod limits;
 mod render;
