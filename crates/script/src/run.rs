@@ -205,6 +205,12 @@ impl Runner {
         outcome
     }
 
+    /// Compiles a long script now, so that its first run does not. Blocks.
+    pub fn compile_ahead(&self, script: &Prepared) {
+        let deadline = Instant::now() + Duration::from_millis(ScriptLimits::default().wall_ms);
+        let _ = self.bytecode(script, deadline);
+    }
+
     /// What a long script was compiled to, now where it runs first.
     fn bytecode(&self, script: &Prepared, deadline: Instant) -> Option<Arc<[u8]>> {
         if script.code.len() < MIN_SOURCE_BYTES {

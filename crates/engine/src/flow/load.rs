@@ -8,7 +8,7 @@ use platen_flow::{
     model::{Action, CodeLanguage, Flow, Step, Trigger},
     parse_flow,
 };
-use platen_script::{Language, Prepared, prepare};
+use platen_script::{Language, Prepared, Runner, prepare};
 use serde_json::Value as Json;
 
 /// A flow that can run, with the code of its steps.
@@ -32,6 +32,13 @@ impl LoadedFlow {
     #[must_use]
     pub fn compiled(&self) -> Arc<CompiledFlow> {
         Arc::clone(&self.compiled)
+    }
+
+    /// Compiles the long code of its steps now, so that no run waits for it. Blocks.
+    pub fn compile_ahead(&self, runner: &Runner) {
+        self.code
+            .values()
+            .for_each(|code| runner.compile_ahead(code));
     }
 
     /// What is wrong with what the trigger is given.

@@ -220,6 +220,15 @@ pub(crate) async fn publish_flow(
         .dispatcher
         .publish(&place.key, Some(version))
         .await?;
+    let flow = app.flows.dispatcher.version(&place.key, version).await?;
+    let shared = Arc::clone(&app);
+    let compile = move || {
+        // Where there is no sandbox, the first run says so.
+        if let Ok(runner) = shared.sandbox.runner() {
+            flow.loaded.compile_ahead(&runner);
+        }
+    };
+    let _ = tokio::task::spawn_blocking(compile).await;
     let version = Some(version);
     Ok(json(StatusCode::OK, &Publication { version }))
 }
