@@ -179,9 +179,10 @@ fn in_jail(
 ) -> Result<measure::Run, Failure> {
     let (template, data) = load(arguments, key)?;
     let isolation = isolation(&arguments.fonts)?;
+    let engine = arguments.fonts.engine();
     let options = RenderOptions::default();
     let render = || -> Result<Sample, Failure> {
-        let rendered = isolation.render(&template, &data, &[format], &options)?;
+        let rendered = isolation.render(&engine, &template, &data, &[format], &options)?;
         let rendered = rendered
             .first()
             .ok_or_else(|| Failure::Internal("no document was made".to_owned()))?;
