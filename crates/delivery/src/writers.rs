@@ -46,9 +46,12 @@ pub(crate) enum Outcome {
     Failed(io::Error),
 }
 
+/// What comes back.
+type Return = (Box<Load>, Outcome);
+
 struct Job {
-    load: Load,
-    done: oneshot::Sender<(Load, Outcome)>,
+    load: Box<Load>,
+    done: oneshot::Sender<Return>,
 }
 
 #[derive(Default)]
@@ -83,7 +86,7 @@ impl Writers {
     }
 
     /// Gives `load` to a thread, or back where all are busy.
-    pub(crate) fn take(&self, load: Load) -> Result<oneshot::Receiver<(Load, Outcome)>, Load> {
+    pub(crate) fn take(&self, load: Box<Load>) -> Result<oneshot::Receiver<Return>, Box<Load>> {
         let mut state = self.shared.lock();
         let waiting = state.jobs.len();
         if state.idle <= waiting {

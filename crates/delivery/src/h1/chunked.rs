@@ -146,8 +146,10 @@ mod tests {
 
     use super::*;
 
+    type Split = Option<(Vec<u8>, Vec<u8>)>;
+
     /// Feeds `wire` in parts that end at `cuts`; the data, and what was left behind the end.
-    fn decode(wire: &[u8], cuts: &[usize]) -> Result<Option<(Vec<u8>, Vec<u8>)>, Malformed> {
+    fn decode(wire: &[u8], cuts: &[usize]) -> Result<Split, Malformed> {
         let mut decoder = Decoder::new();
         let mut input = BytesMut::new();
         let mut data = Vec::new();

@@ -50,22 +50,27 @@ where
 
     /// Has a thread write; what it did not take or finish comes back.
     async fn hand_over(&mut self, file: Option<FileBody>) -> Result<Option<FileBody>, Error> {
-        let load = Load {
+        let load = Box::new(Load {
             socket: self.socket.hand_out(),
             output: std::mem::take(&mut self.output),
             file,
-        };
+        });
         let (load, outcome) = match self.shared.writers.take(load) {
             Ok(end) => end.await.map_err(|_| Error::Writer)?,
             Err(load) => (load, Outcome::Stalled),
         };
-        self.socket = load.socket;
-        self.output = load.output;
+        let Load {
+            socket,
+            output,
+            file,
+        } = *load;
+        self.socket = socket;
+        self.output = output;
         match outcome {
             Outcome::Written => Ok(None),
             Outcome::Stalled => {
                 self.slow = true;
-                Ok(load.file)
+                Ok(file)
             }
             Outcome::Failed(error) => Err(Error::Io(error)),
         }
