@@ -4,7 +4,7 @@
 use std::{
     fmt::Write as _,
     io::{self, Cursor, Write as _},
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 use jpeg_encoder::{ColorType, Encoder};
@@ -32,19 +32,26 @@ impl Numbers {
     }
 }
 
-/// Writes the documents into a folder.
-pub fn write(folder: &Path) -> io::Result<()> {
+/// Names of the documents.
+pub const NAMES: [&str; 3] = ["letter.docx", "small.docx", "large.docx"];
+
+/// Writes documents of these names into a folder; gives their paths.
+///
+/// # Errors
+/// Where the folder cannot be written.
+pub fn write(folder: &Path, names: &[&str]) -> io::Result<Vec<PathBuf>> {
     std::fs::create_dir_all(folder)?;
-    for (name, chapters, pictures) in [
-        ("letter.docx", 0, 0),
-        ("small.docx", CHAPTERS, 1),
-        ("large.docx", CHAPTERS, 6),
-    ] {
-        let bytes = document(chapters, pictures)?;
-        println!("{name}: {} bytes", bytes.len());
-        std::fs::write(folder.join(name), bytes)?;
-    }
-    Ok(())
+    let write = |name: &&str| {
+        let (chapters, pictures) = match *name {
+            "letter.docx" => (0, 0),
+            "small.docx" => (CHAPTERS, 1),
+            _ => (CHAPTERS, 6),
+        };
+        let path = folder.join(name);
+        std::fs::write(&path, document(chapters, pictures)?)?;
+        Ok(path)
+    };
+    names.iter().map(write).collect()
 }
 
 fn paragraph(text: &str, style: &str) -> String {
