@@ -1,0 +1,29 @@
+//! The contest's service alone, for measurements: `contest BIND THREADS [KB]`. Settings of the
+//! connection come from the environment; `HOT=0` sends files from the disk.
+
+use platen_delivery::{
+    Bind, Limits,
+    contest::{self, Contest},
+};
+
+fn number(name: &str) -> Option<usize> {
+    std::env::var(name).ok()?.parse().ok()
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+    let mut arguments = std::env::args().skip(1);
+    let bind: Bind = arguments.next().ok_or("an address is missing")?.parse()?;
+    let threads: usize = arguments.next().map_or(Ok(2), |text| text.parse())?;
+    let mut limits = Limits::default();
+    limits.large_bytes = number("LARGE").unwrap_or(limits.large_bytes);
+    limits.gather_bytes = number("GATHER").unwrap_or(limits.gather_bytes);
+    limits.writer_threads = number("WRITERS").unwrap_or(limits.writer_threads);
+    limits.send_buffer_bytes = number("SNDBUF");
+    let folder = std::env::temp_dir().join(format!("contest-{}", std::process::id()));
+    std::fs::create_dir_all(&folder)?;
+    let service = Contest::new(&folder, number("HOT") != Some(0));
+    let _shards = contest::start(&service, &[bind], threads, limits)?;
+    loop {
+        std::thread::park();
+    }
+}

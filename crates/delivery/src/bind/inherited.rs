@@ -1,0 +1,100 @@
+//! Sockets that another process has opened: those of a service manager (systemd's socket
+//! activation, `LISTEN_FDS`), and those that a process hands to its children over a socket.
+
+use std::{
+    io::{self, IoSlice, IoSliceMut},
+    mem::MaybeUninit,
+    os::{
+        fd::{AsFd, BorrowedFd, OwnedFd},
+        unix::net::UnixStream,
+    },
+};
+
+use listenfd::ListenFd;
+use rustix::net::{
+    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
+    SendAncillaryMessage, SendFlags, getsockname, recvmsg, sendmsg, sockopt,
+};
+
+/// Sockets that are handed down at once.
+const MAX_SOCKETS: usize = 32;
+
+/// Sockets of the service manager, all or those called `name`. They are given once; a process that
+/// was not started with sockets has none.
+pub(super) fn activated(name: Option<&str>) -> io::Result<Vec<OwnedFd>> {
+    let names = std::env::var("LISTEN_FDNAMES").unwrap_or_default();
+    let names: Vec<&str> = names.split(':').collect();
+    let mut given = ListenFd::from_env();
+    let mut sockets = Vec::new();
+    for index in 0..given.len() {
+        if name.is_some_and(|name| names.get(index) != Some(&name)) {
+            continue;
+        }
+        let taken = match given.take_tcp_listener(index) {
+            Ok(tcp) => tcp.map(OwnedFd::from),
+            Err(_) => given.take_unix_listener(index)?.map(OwnedFd::from),
+        };
+        sockets.extend(taken);
+    }
+    if sockets.is_empty() {
+        let message = "the service manager has handed over no such socket";
+        return Err(io::Error::new(io::ErrorKind::NotFound, message));
+    }
+    Ok(sockets)
+}
+
+/// Gives sockets to the process at the other end of `channel`, which takes them with [`inherit`].
+/// They stay open here too, so that connections wait in one queue whoever takes them.
+///
+/// # Errors
+/// Where the other process has gone, or there are more than 32.
+pub fn hand_down(channel: &UnixStream, sockets: &[BorrowedFd<'_>]) -> io::Result<()> {
+    if sockets.len() > MAX_SOCKETS {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_SOCKETS))];
+    let mut control = SendAncillaryBuffer::new(&mut space);
+    if !control.push(SendAncillaryMessage::ScmRights(sockets)) {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    let count = [sockets.len() as u8];
+    sendmsg(
+        channel,
+        &[IoSlice::new(&count)],
+        &mut control,
+        SendFlags::NOSIGNAL,
+    )?;
+    Ok(())
+}
+
+/// Takes what [`hand_down`] gives.
+///
+/// # Errors
+/// Where the other process has gone or gives something else.
+pub fn inherit(channel: impl AsFd) -> io::Result<Vec<OwnedFd>> {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_SOCKETS))];
+    let mut control = RecvAncillaryBuffer::new(&mut space);
+    let mut count = [0];
+    let flags = RecvFlags::CMSG_CLOEXEC;
+    let mut slices = [IoSliceMut::new(&mut count)];
+    let received = recvmsg(channel, &mut slices, &mut control, flags)?;
+    let mut sockets = Vec::new();
+    for message in control.drain() {
+        if let RecvAncillaryMessage::ScmRights(descriptors) = message {
+            sockets.extend(descriptors);
+        }
+    }
+    if received.bytes == 0 || sockets.len() != usize::from(count[0]) {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
+    Ok(sockets)
+}
+
+/// Whether a socket is of the UNIX family; fails for what is no stream that is listened on.
+pub(super) fn is_unix(socket: BorrowedFd<'_>) -> io::Result<bool> {
+    if !sockopt::socket_acceptconn(socket)? {
+        let message = "an inherited socket is not listened on";
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+    }
+    Ok(getsockname(socket)?.address_family() == AddressFamily::UNIX)
+}

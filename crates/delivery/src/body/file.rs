@@ -1,0 +1,131 @@
+//! Ranges of a file. A connection of ours reads and writes them on a thread of its own; elsewhere
+//! they come in reads of 256 kB on a blocking thread, one at a time.
+
+use std::{
+    collections::VecDeque,
+    fs::File,
+    io,
+    os::unix::fs::FileExt,
+    sync::Arc,
+    task::{Context, Poll},
+};
+
+use bytes::Bytes;
+use tokio::task::JoinHandle;
+
+/// Bytes of one read.
+pub(crate) const READ_BYTES: usize = 256 << 10;
+
+/// A piece of the answer.
+#[derive(Clone, Debug)]
+pub enum Piece {
+    /// Bytes between the ranges, as `multipart/byteranges` has them.
+    Bytes(Bytes),
+    /// Bytes of the file.
+    Range {
+        /// Where they begin.
+        offset: u64,
+        /// How many they are.
+        size_bytes: u64,
+    },
+}
+
+impl Piece {
+    fn size_bytes(&self) -> u64 {
+        match self {
+            Self::Bytes(bytes) => bytes.len() as u64,
+            Self::Range { size_bytes, .. } => *size_bytes,
+        }
+    }
+}
+
+/// Ranges of a file, and what is between them.
+#[derive(Debug)]
+pub struct FileBody {
+    pub(crate) file: Arc<File>,
+    pub(crate) pieces: VecDeque<Piece>,
+    reading: Option<JoinHandle<io::Result<Vec<u8>>>>,
+}
+
+impl FileBody {
+    /// One range of `file`.
+    #[must_use]
+    pub fn range(file: Arc<File>, offset: u64, size_bytes: u64) -> Self {
+        Self::pieces(file, [Piece::Range { offset, size_bytes }])
+    }
+
+    /// Several ranges of `file`.
+    #[must_use]
+    pub fn pieces(file: Arc<File>, pieces: impl Into<VecDeque<Piece>>) -> Self {
+        Self {
+            file,
+            pieces: pieces.into(),
+            reading: None,
+        }
+    }
+
+    /// What is still to come.
+    #[must_use]
+    pub fn size_bytes(&self) -> u64 {
+        self.pieces.iter().map(Piece::size_bytes).sum()
+    }
+
+    /// The next bytes, or the end.
+    pub(crate) fn poll_read(
+        &mut self,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<io::Result<Bytes>>> {
+        loop {
+            if let Some(reading) = &mut self.reading {
+                let read = std::task::ready!(std::pin::Pin::new(reading).poll(context));
+                self.reading = None;
+                let read = read.map_err(io::Error::other).flatten();
+                return Poll::Ready(Some(read.map(|read| {
+                    self.advance(read.len() as u64);
+                    read.into()
+                })));
+            }
+            match self.pieces.front() {
+                None => return Poll::Ready(None),
+                Some(piece) if piece.size_bytes() == 0 => {
+                    self.pieces.pop_front();
+                }
+                Some(Piece::Bytes(bytes)) => {
+                    let bytes = bytes.clone();
+                    self.pieces.pop_front();
+                    return Poll::Ready(Some(Ok(bytes)));
+                }
+                Some(&Piece::Range { offset, size_bytes }) => {
+                    let file = Arc::clone(&self.file);
+                    self.reading = Some(tokio::task::spawn_blocking(move || {
+                        let mut buffer = vec![0; size_bytes.min(READ_BYTES as u64) as usize];
+                        file.read_exact_at(&mut buffer, offset)?;
+                        Ok(buffer)
+                    }));
+                }
+            }
+        }
+    }
+
+    /// Takes `sent` bytes off the first piece.
+    pub(crate) fn advance(&mut self, sent: u64) {
+        match self.pieces.front_mut() {
+            Some(Piece::Range { offset, size_bytes }) => {
+                *offset += sent;
+                *size_bytes = size_bytes.saturating_sub(sent);
+            }
+            Some(Piece::Bytes(bytes)) => {
+                let sent = usize::try_from(sent).unwrap_or(usize::MAX).min(bytes.len());
+                drop(bytes.split_to(sent));
+            }
+            None => {}
+        }
+        if self
+            .pieces
+            .front()
+            .is_some_and(|piece| piece.size_bytes() == 0)
+        {
+            self.pieces.pop_front();
+        }
+    }
+}

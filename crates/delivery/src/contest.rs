@@ -1,0 +1,288 @@
+//! The service of the contest: answers `Body-Conf` and `Dly` as Puma's `ci_select.ru` does, with the
+//! same headers and sizes, so that the same tables can be made of both.
+//!
+//! `Body-Conf` is a letter and a number of kilobytes: `a` an array of segments of 1,024 bytes, `c`
+//! the same in chunks, `s` one string, `i` a file. Digits alone mean `s`; nothing means `s1`. `Dly`
+//! is a time to sleep, in seconds.
+
+use std::{
+    collections::HashMap,
+    convert::Infallible,
+    fs::File,
+    io,
+    path::{Path, PathBuf},
+    pin::Pin,
+    sync::{Arc, Mutex, PoisonError},
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use bytes::Bytes;
+use http::{
+    HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode, header::CONTENT_TYPE,
+};
+use http_body::{Frame, SizeHint};
+use tower_service::Service;
+
+use crate::{Bind, Body, FileBody, Limits, RequestBody, ShardError, Shards, Silent};
+
+/// Bytes of a segment.
+const PART_BYTES: usize = 1_024;
+/// Headers beside `Content-Type`.
+const EXTRA_HEADERS: usize = 25;
+/// The largest body that is asked for, in kilobytes.
+const MAX_KILOBYTES: usize = 64 << 10;
+/// Bodies that are kept, as they are made once for a size and a delay.
+const MAX_KEPT: usize = 64;
+/// The longest sleep.
+const MAX_DELAY: Duration = Duration::from_secs(60);
+
+/// The service. Clones share its bodies.
+#[derive(Clone)]
+pub struct Contest {
+    shared: Arc<Kept>,
+}
+
+struct Kept {
+    headers: HeaderMap,
+    folder: PathBuf,
+    parts: Mutex<HashMap<(usize, String), Made>>,
+    files: Mutex<HashMap<usize, Arc<File>>>,
+    hot_files: bool,
+}
+
+/// A body in all its forms.
+#[derive(Clone)]
+struct Made {
+    parts: Arc<[Bytes]>,
+    whole: Bytes,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Array,
+    Chunks,
+    String,
+    File,
+}
+
+impl Contest {
+    /// The service; files for `i` are made in `folder` when they are asked for first, and sent from
+    /// memory where `hot_files` says so.
+    #[must_use]
+    pub fn new(folder: &Path, hot_files: bool) -> Self {
+        let mut headers = HeaderMap::with_capacity(EXTRA_HEADERS + 4);
+        let text = HeaderValue::from_static("text/plain; charset=utf-8");
+        headers.insert(CONTENT_TYPE, text);
+        for number in 0..EXTRA_HEADERS {
+            let name = HeaderName::from_bytes(format!("x-my-header-{number}").as_bytes());
+            let value = HeaderValue::from_str(&digits(number));
+            if let (Ok(name), Ok(value)) = (name, value) {
+                headers.insert(name, value);
+            }
+        }
+        Self {
+            shared: Arc::new(Kept {
+                headers,
+                folder: folder.to_owned(),
+                parts: Mutex::default(),
+                files: Mutex::default(),
+                hot_files,
+            }),
+        }
+    }
+
+    fn body(&self, kind: Kind, kilobytes: usize, delay: &str) -> io::Result<Body> {
+        let made = self.made(kilobytes, delay);
+        Ok(match kind {
+            Kind::String => Body::from(made.whole),
+            Kind::Array => Body::segments(made.parts.to_vec()),
+            Kind::Chunks => Body::stream(Chunks {
+                parts: made.parts,
+                next: 0,
+            }),
+            Kind::File if self.shared.hot_files => Body::from(made.whole),
+            Kind::File => {
+                let file = self.file(kilobytes, &made.whole)?;
+                FileBody::range(file, 0, made.whole.len() as u64).into()
+            }
+        })
+    }
+
+    fn made(&self, kilobytes: usize, delay: &str) -> Made {
+        let mut kept = self
+            .shared
+            .parts
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if let Some(made) = kept.get(&(kilobytes, delay.to_owned())) {
+            return made.clone();
+        }
+        let mut begin = format!("{}\nHello World\n", std::process::id());
+        if !delay.is_empty() {
+            begin.push_str(&format!("Slept {delay}\n"));
+        }
+        let first = padded(&begin);
+        let other = padded("");
+        let parts: Vec<Bytes> = (0..kilobytes.max(1))
+            .map(|part| {
+                if part == 0 {
+                    first.clone()
+                } else {
+                    other.clone()
+                }
+            })
+            .collect();
+        let made = Made {
+            whole: parts.concat().into(),
+            parts: parts.into(),
+        };
+        if kept.len() < MAX_KEPT {
+            kept.insert((kilobytes, delay.to_owned()), made.clone());
+        }
+        made
+    }
+
+    fn file(&self, kilobytes: usize, content: &Bytes) -> io::Result<Arc<File>> {
+        let mut files = self
+            .shared
+            .files
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if let Some(file) = files.get(&kilobytes) {
+            return Ok(Arc::clone(file));
+        }
+        let path = self
+            .shared
+            .folder
+            .join(format!("body_io_{kilobytes:04}.txt"));
+        std::fs::write(&path, content)?;
+        let file = Arc::new(File::open(path)?);
+        if files.len() < MAX_KEPT {
+            files.insert(kilobytes, Arc::clone(&file));
+        }
+        Ok(file)
+    }
+}
+
+/// Serves the contest on `binds` with `threads` threads until [`Shards::stop`].
+///
+/// # Errors
+/// Where an address is taken, or there are no threads.
+pub fn start(
+    contest: &Contest,
+    binds: &[Bind],
+    threads: usize,
+    limits: Limits,
+) -> Result<Shards, ShardError> {
+    let contest = contest.clone();
+    let make = move |_: &_| contest.clone();
+    Shards::start(binds, threads, limits, Arc::new(Silent), make)
+}
+
+/// Fifty hexadecimal digits.
+fn digits(seed: usize) -> String {
+    let mut state = seed as u64 + 1;
+    (0..50)
+        .map(|_| {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            char::from_digit((state >> 60) as u32, 16).unwrap_or('0')
+        })
+        .collect()
+}
+
+/// `text` and dots up to a line of the length of a segment.
+fn padded(text: &str) -> Bytes {
+    let mut part = text.as_bytes().to_vec();
+    part.resize(PART_BYTES - 1, b'-');
+    part.push(b'\n');
+    part.into()
+}
+
+/// What `Body-Conf` asks for.
+fn configuration(headers: &HeaderMap) -> Option<(Kind, usize)> {
+    let Some(value) = headers.get("body-conf") else {
+        return Some((Kind::String, 1));
+    };
+    let text = value.to_str().ok()?;
+    let (kind, number) = match text.as_bytes().first()? {
+        b'a' => (Kind::Array, &text[1..]),
+        b'c' => (Kind::Chunks, &text[1..]),
+        b's' => (Kind::String, &text[1..]),
+        b'i' => (Kind::File, &text[1..]),
+        _ => (Kind::String, text),
+    };
+    let kilobytes = number.parse().ok()?;
+    (kilobytes <= MAX_KILOBYTES).then_some((kind, kilobytes))
+}
+
+fn delay(headers: &HeaderMap) -> Option<(&str, Duration)> {
+    let text = headers.get("dly")?.to_str().ok()?;
+    let seconds: f64 = text.parse().ok()?;
+    let delay = Duration::try_from_secs_f64(seconds).ok()?;
+    Some((text, delay.min(MAX_DELAY)))
+}
+
+/// Parts as a stream whose length nobody knows.
+struct Chunks {
+    parts: Arc<[Bytes]>,
+    next: usize,
+}
+
+impl http_body::Body for Chunks {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        let part = self.parts.get(self.next).cloned();
+        self.next += 1;
+        Poll::Ready(part.map(|part| Ok(Frame::data(part))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.next >= self.parts.len()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::default()
+    }
+}
+
+impl Service<Request<RequestBody>> for Contest {
+    type Response = Response<Body>;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<Response<Body>, Infallible>> + Send>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<RequestBody>) -> Self::Future {
+        let delay = delay(request.headers()).map(|(text, delay)| (text.to_owned(), delay));
+        let (text, wait) = delay.unwrap_or_default();
+        let body = match configuration(request.headers()) {
+            Some((kind, kilobytes)) => self.body(kind, kilobytes, &text).ok(),
+            None => None,
+        };
+        let mut response = Response::new(Body::empty());
+        match body {
+            Some(body) => {
+                *response.headers_mut() = self.shared.headers.clone();
+                *response.body_mut() = body;
+            }
+            None => *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR,
+        }
+        if wait.is_zero() {
+            return Box::pin(std::future::ready(Ok(response)));
+        }
+        Box::pin(async move {
+            tokio::time::sleep(wait).await;
+            Ok(response)
+        })
+    }
+}

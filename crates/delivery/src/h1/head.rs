@@ -1,0 +1,269 @@
+//! Heads of requests: where they end, what is in them, how their bodies are framed (RFC 9112).
+//! What two readers could understand in two ways is refused.
+
+use std::mem::MaybeUninit;
+
+use bytes::{Buf, Bytes, BytesMut};
+use http::{
+    HeaderMap, HeaderName, HeaderValue, Method, Uri, Version,
+    header::{CONNECTION, CONTENT_LENGTH, EXPECT, HOST, TE, TRANSFER_ENCODING, UPGRADE},
+};
+
+use super::refusal::Refusal;
+
+/// Header lines of one request, whatever the limits say.
+pub(crate) const MAX_HEADERS: usize = 128;
+/// Empty lines before a request that are let pass.
+const MAX_EMPTY_LINES: usize = 4;
+
+/// How long the body of a request is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Framing {
+    /// So many bytes; 0 where there is no body.
+    Length(u64),
+    /// Until the last chunk.
+    Chunked,
+}
+
+/// The head of a request.
+#[derive(Debug)]
+pub(crate) struct Head {
+    pub(crate) method: Method,
+    pub(crate) uri: Uri,
+    pub(crate) version: Version,
+    pub(crate) headers: HeaderMap,
+    pub(crate) framing: Framing,
+    /// Whether the client wants the connection to stay.
+    pub(crate) keep_alive: bool,
+    pub(crate) expects_continue: bool,
+    pub(crate) wants_upgrade: bool,
+    pub(crate) takes_trailers: bool,
+}
+
+/// Removes empty lines before a request.
+pub(crate) fn skip_empty_lines(input: &mut BytesMut) {
+    for _ in 0..MAX_EMPTY_LINES {
+        if !input.starts_with(b"\r\n") {
+            return;
+        }
+        input.advance(2);
+    }
+}
+
+/// Where the head ends in `input`. `seen` bytes were looked at before.
+pub(crate) fn find_end(input: &[u8], seen: &mut usize) -> Result<Option<usize>, Refusal> {
+    let begin = *seen;
+    for feed in memchr::memchr_iter(b'\n', &input[begin..]).map(|at| begin + at) {
+        if feed == 0 || input[feed - 1] != b'\r' {
+            return Err(Refusal::malformed("a line does not end with CRLF"));
+        }
+        if feed >= 3 && &input[feed - 3..feed] == b"\r\n\r" {
+            *seen = 0;
+            return Ok(Some(feed + 1));
+        }
+    }
+    *seen = input.len();
+    Ok(None)
+}
+
+/// Reads a whole head.
+pub(crate) fn parse(bytes: Bytes, max_headers: usize) -> Result<Head, Refusal> {
+    let mut room = [const { MaybeUninit::uninit() }; MAX_HEADERS];
+    let room = &mut room[..max_headers.min(MAX_HEADERS)];
+    let mut request = httparse::Request::new(&mut []);
+    match request.parse_with_uninit_headers(&bytes, room) {
+        Ok(httparse::Status::Complete(_)) => {}
+        Ok(httparse::Status::Partial) => return Err(Refusal::malformed("the head is not whole")),
+        Err(httparse::Error::TooManyHeaders) => return Err(Refusal::too_many_headers(max_headers)),
+        Err(httparse::Error::Version) => return Err(Refusal::version()),
+        Err(error) => return Err(Refusal::malformed(error.to_string())),
+    }
+    let method = Method::from_bytes(request.method.unwrap_or_default().as_bytes())
+        .map_err(|_| Refusal::malformed("the method is not valid"))?;
+    if method == Method::CONNECT {
+        return Err(Refusal::method());
+    }
+    let target = bytes.slice_ref(request.path.unwrap_or_default().as_bytes());
+    let uri = Uri::from_maybe_shared(target)
+        .map_err(|_| Refusal::malformed("the target is not a path or an address"))?;
+    let version = match request.version {
+        Some(0) => Version::HTTP_10,
+        _ => Version::HTTP_11,
+    };
+    let mut headers = HeaderMap::with_capacity(request.headers.len());
+    for header in request.headers.iter() {
+        let name = HeaderName::from_bytes(header.name.as_bytes())
+            .map_err(|_| Refusal::malformed("a header's name is not valid"))?;
+        // A lone CR passes some readers and ends the line for others.
+        let value = HeaderValue::from_maybe_shared(bytes.slice_ref(header.value))
+            .map_err(|_| Refusal::malformed("a header's value is not valid"))?;
+        headers.append(name, value);
+    }
+    Head::new(method, uri, version, headers)
+}
+
+impl Head {
+    fn new(
+        method: Method,
+        uri: Uri,
+        version: Version,
+        headers: HeaderMap,
+    ) -> Result<Self, Refusal> {
+        let newer = version == Version::HTTP_11;
+        let mut hosts = headers.get_all(HOST).iter();
+        match (hosts.next(), hosts.next()) {
+            (_, Some(_)) => return Err(Refusal::malformed("`Host` is repeated")),
+            (None, None) if newer => return Err(Refusal::malformed("`Host` is missing")),
+            _ => {}
+        }
+        let framing = framing(&headers, newer)?;
+        let (mut close, mut keep, mut upgrade) = (false, false, false);
+        for token in tokens(&headers, &CONNECTION) {
+            close |= token.eq_ignore_ascii_case("close");
+            keep |= token.eq_ignore_ascii_case("keep-alive");
+            upgrade |= token.eq_ignore_ascii_case("upgrade");
+        }
+        let expects_continue = match headers.get(EXPECT) {
+            None => false,
+            Some(value) if value.as_bytes().eq_ignore_ascii_case(b"100-continue") => newer,
+            Some(_) => return Err(Refusal::expectation()),
+        };
+        let takes_trailers =
+            newer && tokens(&headers, &TE).any(|token| token.eq_ignore_ascii_case("trailers"));
+        Ok(Self {
+            wants_upgrade: newer && upgrade && headers.contains_key(UPGRADE),
+            method,
+            uri,
+            version,
+            framing,
+            keep_alive: !close && (newer || keep),
+            expects_continue,
+            takes_trailers,
+            headers,
+        })
+    }
+}
+
+/// The elements of a header that is a list.
+fn tokens<'a>(headers: &'a HeaderMap, name: &HeaderName) -> impl Iterator<Item = &'a str> {
+    headers
+        .get_all(name)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','))
+        .map(str::trim)
+}
+
+/// RFC 9112, section 6.3, without what it leaves to the taste of the server.
+fn framing(headers: &HeaderMap, newer: bool) -> Result<Framing, Refusal> {
+    let mut codings = headers.get_all(TRANSFER_ENCODING).iter();
+    let mut lengths = headers.get_all(CONTENT_LENGTH).iter();
+    let (coding, length) = (codings.next(), lengths.next());
+    if lengths.next().is_some() || codings.next().is_some() {
+        return Err(Refusal::malformed("the length of the body is said twice"));
+    }
+    match (coding, length) {
+        (None, None) => Ok(Framing::Length(0)),
+        (Some(_), Some(_)) => Err(Refusal::malformed(
+            "`Transfer-Encoding` and `Content-Length` contradict each other",
+        )),
+        (Some(coding), None) => {
+            if newer && coding.as_bytes().eq_ignore_ascii_case(b"chunked") {
+                Ok(Framing::Chunked)
+            } else {
+                Err(Refusal::malformed("the transfer coding is not `chunked`"))
+            }
+        }
+        (None, Some(length)) => {
+            let digits = length.as_bytes();
+            let valid = !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
+            let length = length.to_str().ok().filter(|_| valid);
+            length
+                .and_then(|length| length.parse().ok())
+                .map(Framing::Length)
+                .ok_or_else(|| Refusal::malformed("`Content-Length` is not a number"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(lines: &str) -> Result<Head, Refusal> {
+        let head = format!("{lines}\r\n\r\n");
+        let end = find_end(head.as_bytes(), &mut 0)?;
+        assert_eq!(end, Some(head.len()));
+        parse(Bytes::from(head), 100)
+    }
+
+    #[test]
+    fn the_body_has_one_length() {
+        let framing = |line: &str| {
+            read(&format!("POST / HTTP/1.1\r\nHost: a\r\n{line}"))
+                .map(|head| head.framing)
+                .map_err(|refusal| refusal.status.as_u16())
+        };
+        assert_eq!(framing("Content-Length: 7"), Ok(Framing::Length(7)));
+        assert_eq!(framing("Transfer-Encoding: Chunked"), Ok(Framing::Chunked));
+        assert_eq!(framing("X: y"), Ok(Framing::Length(0)));
+        for line in [
+            "Content-Length: +7",
+            "Content-Length: 7, 7",
+            "Content-Length: 0x7",
+            "Content-Length:",
+            "Content-Length: 99999999999999999999",
+            "Content-Length: 7\r\nContent-Length: 7",
+            "Content-Length: 7\r\nTransfer-Encoding: chunked",
+            "Transfer-Encoding: gzip, chunked",
+            "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked",
+            "Transfer-Encoding: xchunked",
+            "Transfer-Encoding : chunked",
+            "X: a\r\n folded",
+            "X: a\rb",
+            "X: a\0b",
+            "Content-Length\t: 7",
+            "\u{b}Content-Length: 7",
+        ] {
+            assert_eq!(framing(line), Err(400), "{line:?}");
+        }
+    }
+
+    #[test]
+    fn lines_end_with_crlf() {
+        assert!(find_end(b"GET / HTTP/1.1\n", &mut 0).is_err());
+        let mut seen = 0;
+        assert!(matches!(
+            find_end(b"GET / HTTP/1.1\r\n\r", &mut seen),
+            Ok(None)
+        ));
+        let whole = b"GET / HTTP/1.1\r\n\r\nGET";
+        assert_eq!(find_end(whole, &mut seen).unwrap(), Some(18));
+    }
+
+    #[test]
+    fn versions_hosts_and_persistence() {
+        assert!(read("GET / HTTP/1.1\r\nHost: a").unwrap().keep_alive);
+        assert!(!read("GET / HTTP/1.0\r\nHost: a").unwrap().keep_alive);
+        assert!(
+            read("GET / HTTP/1.0\r\nConnection: Keep-Alive")
+                .unwrap()
+                .keep_alive
+        );
+        assert!(
+            !read("GET / HTTP/1.1\r\nHost: a\r\nConnection: x, CLOSE")
+                .unwrap()
+                .keep_alive
+        );
+        assert_eq!(read("GET / HTTP/2.0\r\nHost: a").unwrap_err().status, 505);
+        assert_eq!(read("GET / HTTP/1.1\r\nX: a").unwrap_err().status, 400);
+        assert_eq!(
+            read("GET / HTTP/1.1\r\nHost: a\r\nHost: a")
+                .unwrap_err()
+                .status,
+            400
+        );
+        let many = format!("GET / HTTP/1.1\r\nHost: a{}", "\r\nX: y".repeat(100));
+        assert_eq!(read(&many).unwrap_err().status, 431);
+    }
+}

@@ -1,0 +1,329 @@
+//! HTTP/1.1 on a socket of our own (RFC 9110, RFC 9112): one task for a connection, one buffer for
+//! what comes, one for heads of what goes; bodies are never copied.
+
+mod answer;
+mod chunked;
+mod head;
+mod intake;
+mod refusal;
+mod response;
+mod write;
+
+use std::{
+    convert::Infallible,
+    io,
+    pin::{Pin, pin},
+    sync::Arc,
+    task::{Context, Poll},
+};
+
+use bytes::{BufMut, BytesMut};
+use http::{Request, Response};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    sync::watch,
+};
+use tower_service::Service;
+
+use self::{
+    head::Head,
+    intake::{Demand, Intake},
+    response::Asked,
+};
+pub use self::{intake::RequestBody, refusal::Refusal};
+use crate::{
+    Body, Error,
+    deadline::Deadline,
+    output::Output,
+    serve::Shared,
+    socket::Socket,
+    upgrade::{self, Upgraded},
+};
+
+/// Room for the first read of a head.
+const HEAD_ROOM: usize = 4 << 10;
+/// Room for a read of a body.
+const BODY_ROOM: usize = 64 << 10;
+/// A larger buffer is given back while the connection waits for the next request.
+const IDLE_ROOM: usize = 16 << 10;
+
+/// What follows an answer.
+enum After {
+    Next,
+    /// Closes; true where the client may still be sending.
+    Close(bool),
+    Upgraded,
+}
+
+/// What came instead of silence.
+enum Next {
+    Head(Box<Head>),
+    Refused(Refusal),
+    Closed,
+}
+
+pub(crate) struct Connection<S> {
+    socket: Socket,
+    input: BytesMut,
+    output: Output,
+    deadline: Deadline,
+    service: S,
+    shared: Arc<Shared>,
+    stopped: watch::Receiver<()>,
+    /// Ends with the service.
+    stop: Pin<Box<dyn Future<Output = ()> + Send>>,
+    /// The client sends no more.
+    half_closed: bool,
+    /// What came cannot be told from what comes next.
+    malformed: bool,
+    /// The client has been slow to take this answer.
+    slow: bool,
+}
+
+impl<S> Connection<S>
+where
+    S: Service<Request<RequestBody>, Response = Response<Body>, Error = Infallible>,
+{
+    pub(crate) fn new(
+        socket: Socket,
+        service: S,
+        shared: Arc<Shared>,
+        stopped: watch::Receiver<()>,
+    ) -> Self {
+        let mut ends = stopped.clone();
+        Self {
+            socket,
+            input: BytesMut::new(),
+            output: Output::default(),
+            deadline: Deadline::default(),
+            service,
+            shared,
+            stopped,
+            stop: Box::pin(async move {
+                let _ = ends.changed().await;
+            }),
+            half_closed: false,
+            malformed: false,
+            slow: false,
+        }
+    }
+
+    /// Serves one request after the other until either side closes.
+    pub(crate) async fn serve(mut self) -> Result<(), Error> {
+        loop {
+            match self.read_head().await? {
+                Next::Closed => return Ok(()),
+                Next::Refused(refusal) => return self.refuse(refusal).await,
+                Next::Head(head) => match self.exchange(*head).await? {
+                    After::Next => {}
+                    After::Upgraded => return Ok(()),
+                    After::Close(linger) => return self.close(linger).await,
+                },
+            }
+        }
+    }
+
+    async fn read_head(&mut self) -> Result<Next, Error> {
+        let limits = &self.shared.limits;
+        let (most, headers, patience) = (limits.head_bytes, limits.headers, limits.head_timeout);
+        let mut seen = 0;
+        let mut begun = false;
+        loop {
+            head::skip_empty_lines(&mut self.input);
+            match head::find_end(&self.input, &mut seen) {
+                Err(refusal) => return Ok(Next::Refused(refusal)),
+                Ok(Some(end)) if end <= most => {
+                    let bytes = self.input.split_to(end).freeze();
+                    return Ok(head::parse(bytes, headers)
+                        .map_or_else(Next::Refused, |head| Next::Head(Box::new(head))));
+                }
+                Ok(None) if self.input.len() < most => {}
+                Ok(_) => return Ok(Next::Refused(Refusal::too_large(most))),
+            }
+            if self.half_closed {
+                return Ok(Next::Closed);
+            }
+            if self.input.is_empty() {
+                if self.input.capacity() > IDLE_ROOM {
+                    self.input = BytesMut::new();
+                }
+                self.deadline.arm(limits_of(&self.shared).idle_timeout);
+            } else if !begun {
+                begun = true;
+                self.deadline.arm(patience);
+            }
+            let read = std::future::poll_fn(|context| {
+                if let Poll::Ready(read) = self.poll_fill(context, HEAD_ROOM) {
+                    return Poll::Ready(Some(read));
+                }
+                let stops = !begun && self.stop.as_mut().poll(context).is_ready();
+                if stops || self.deadline.poll(context).is_ready() {
+                    return Poll::Ready(None);
+                }
+                Poll::Pending
+            });
+            match read.await {
+                Some(Ok(0)) if self.input.is_empty() => return Ok(Next::Closed),
+                Some(Ok(0)) => return Err(Error::Incomplete),
+                Some(Ok(_)) => {}
+                Some(Err(error)) => return Err(Error::Io(error)),
+                None if begun => return Ok(Next::Refused(Refusal::slow(patience))),
+                None => return Ok(Next::Closed),
+            }
+        }
+    }
+
+    /// Reads into the buffer; `room` is made where there is little.
+    fn poll_fill(&mut self, context: &mut Context<'_>, room: usize) -> Poll<io::Result<usize>> {
+        if self.input.capacity() - self.input.len() < room.min(HEAD_ROOM / 4) {
+            self.input.reserve(room);
+        }
+        let read = pin!(self.socket.read_buf(&mut self.input));
+        read.poll(context)
+    }
+
+    /// One request and its answer.
+    async fn exchange(&mut self, head: Head) -> Result<After, Error> {
+        self.deadline.disarm();
+        self.slow = false;
+        let asked = Asked::by(&head);
+        let (mut intake, body) = Intake::new(head.framing, head.expects_continue);
+        let mut request = Request::new(body);
+        *request.method_mut() = head.method;
+        *request.uri_mut() = head.uri;
+        *request.version_mut() = head.version;
+        *request.headers_mut() = head.headers;
+        let switch = head.wants_upgrade.then(|| upgrade::offer(&mut request));
+        let Ok(()) = std::future::poll_fn(|context| self.service.poll_ready(context)).await;
+        let response = {
+            let mut answering = pin!(self.service.call(request));
+            std::future::poll_fn(|context| match answering.as_mut().poll(context) {
+                Poll::Ready(Ok(response)) => Poll::Ready(Ok(response)),
+                Poll::Pending => self.attend(context, &mut intake).map(Err),
+            })
+            .await?
+        };
+        let (parts, body) = response.into_parts();
+        if let Some(switch) = switch
+            && parts.status == http::StatusCode::SWITCHING_PROTOCOLS
+        {
+            self.answer(parts, Body::empty(), asked, &mut intake)
+                .await?;
+            let early = self.input.split().freeze();
+            let transport = Box::new(self.socket.hand_out());
+            let _ = switch.send(Upgraded::new(transport, early));
+            return Ok(After::Upgraded);
+        }
+        self.answer(parts, body, asked, &mut intake).await
+    }
+
+    /// Watches the connection while the service works: feeds the request's body to whoever reads
+    /// it, and notices that the client has gone. Ready only with a reason to give up.
+    fn attend(&mut self, context: &mut Context<'_>, intake: &mut Intake) -> Poll<Error> {
+        loop {
+            let room = match intake.poll_feed(context, &mut self.input) {
+                Demand::Read(left) => usize::try_from(left).unwrap_or(BODY_ROOM).min(BODY_ROOM),
+                Demand::Malformed => {
+                    self.malformed = true;
+                    return Poll::Pending;
+                }
+                Demand::None => return Poll::Pending,
+                Demand::Done => return self.watch(context),
+            };
+            if intake.must_continue {
+                intake.must_continue = false;
+                self.output.head.put_slice(b"HTTP/1.1 100 Continue\r\n\r\n");
+            }
+            match self.poll_flush(context) {
+                Poll::Ready(Ok(())) => {}
+                Poll::Ready(Err(error)) => return Poll::Ready(error),
+                Poll::Pending => return Poll::Pending,
+            }
+            match self.poll_fill(context, room.max(HEAD_ROOM)) {
+                Poll::Ready(Ok(0)) => {
+                    self.half_closed = true;
+                    intake.break_off("the client has sent only a part of the body");
+                    return Poll::Pending;
+                }
+                Poll::Ready(Ok(_)) => self.deadline.disarm(),
+                Poll::Ready(Err(error)) => return Poll::Ready(Error::Io(error)),
+                Poll::Pending => {
+                    if !self.deadline.is_armed() {
+                        self.deadline.arm(self.shared.limits.body_timeout);
+                    }
+                    if self.deadline.poll(context).is_ready() {
+                        self.malformed = true;
+                        intake.break_off("the rest of the body did not come in time");
+                    }
+                    return Poll::Pending;
+                }
+            }
+        }
+    }
+
+    /// Waits for the end of the connection, as there is nothing else to read.
+    fn watch(&mut self, context: &mut Context<'_>) -> Poll<Error> {
+        while !self.half_closed && self.input.len() < self.shared.limits.head_bytes {
+            match self.poll_fill(context, HEAD_ROOM) {
+                Poll::Ready(Ok(0)) => {
+                    self.half_closed = true;
+                    self.deadline.disarm();
+                }
+                Poll::Ready(Ok(_)) => {}
+                Poll::Ready(Err(error)) => return Poll::Ready(Error::Io(error)),
+                Poll::Pending => return Poll::Pending,
+            }
+        }
+        if !self.half_closed {
+            return Poll::Pending;
+        }
+        // It may have gone, or wait for its answer with its own end closed: both look the same.
+        if !self.deadline.is_armed() {
+            self.deadline.arm(self.shared.limits.half_closed_timeout);
+        }
+        self.deadline.poll(context).map(|()| Error::Gone)
+    }
+
+    async fn refuse(&mut self, refusal: Refusal) -> Result<(), Error> {
+        let (parts, body) = self.shared.observer.refuse(refusal).into_parts();
+        let asked = Asked {
+            head_only: false,
+            newer: true,
+            keep_alive: false,
+            takes_trailers: false,
+        };
+        let (mut nothing, _) = Intake::new(head::Framing::Length(0), false);
+        self.answer(parts, body, asked, &mut nothing).await?;
+        self.close(true).await
+    }
+
+    /// Closes. A client that is still sending would see a reset instead of its answer, so what it
+    /// sends is thrown away for a while.
+    async fn close(&mut self, linger: bool) -> Result<(), Error> {
+        self.socket.shutdown().await?;
+        if !linger || self.half_closed {
+            return Ok(());
+        }
+        let limits = &self.shared.limits;
+        let mut left = limits.linger_bytes;
+        self.deadline.arm(limits.linger_timeout);
+        loop {
+            self.input.clear();
+            let read = std::future::poll_fn(|context| {
+                if self.deadline.poll(context).is_ready() {
+                    return Poll::Ready(Ok(0));
+                }
+                self.poll_fill(context, HEAD_ROOM)
+            });
+            match read.await? {
+                0 => return Ok(()),
+                read if read > left => return Ok(()),
+                read => left -= read,
+            }
+        }
+    }
+}
+
+fn limits_of(shared: &Shared) -> &crate::Limits {
+    &shared.limits
+}

@@ -1,0 +1,31 @@
+//! The way of documents to their readers: sockets to listen on, HTTP/1.1 on sockets of our own, and
+//! bodies that leave the cheapest way each kind allows.
+//!
+//! [`serve()`] takes connections from [`Listener`]s and hands requests to a
+//! [`Service`](tower_service::Service), whose answers carry a [`Body`].
+
+mod bind;
+mod body;
+pub mod contest;
+mod deadline;
+mod error;
+mod h1;
+mod limits;
+mod output;
+mod serve;
+mod shards;
+mod socket;
+mod tls;
+mod upgrade;
+mod writers;
+
+pub use self::{
+    bind::{Bind, BindError, Endpoint, Family, ListenError, Listener, Sharing, hand_down, inherit},
+    body::{Body, BoxError, BoxStream, FileBody, Gone, Piece, Segments, Sender},
+    error::Error,
+    h1::{Refusal, RequestBody},
+    limits::Limits,
+    serve::{Observer, Peer, Silent, serve},
+    shards::{ShardError, Shards},
+    upgrade::{NotUpgraded, OnUpgrade, Upgraded, on_upgrade},
+};

@@ -1,0 +1,109 @@
+//! A connection with TLS. The protocols inside are hyper's; its bounds are ours.
+
+use std::{convert::Infallible, io, sync::Arc};
+
+use bytes::Bytes;
+use http::{Request, Response, header::UPGRADE};
+use hyper::{body::Incoming, service::service_fn};
+use hyper_util::{
+    rt::{TokioExecutor, TokioIo, TokioTimer},
+    server::conn::auto,
+};
+use tokio::{net::TcpStream, sync::watch};
+use tower_service::Service;
+
+use super::{Tls, timed::Timed};
+use crate::{
+    Body, Error, Limits, RequestBody,
+    serve::Shared,
+    upgrade::{self, Upgraded},
+};
+
+/// Requests of one connection that are worked on at once.
+const MAX_STREAMS: u32 = 128;
+/// Requests that a client has withdrawn and that still cost something (CVE-2023-44487).
+const MAX_RESET_STREAMS: usize = 20;
+/// Of one answer, held back by a client that takes nothing.
+const MAX_SEND_BYTES: usize = 64 << 10;
+
+/// Greets the client, then serves its requests.
+pub(crate) async fn converse<S>(
+    stream: TcpStream,
+    tls: Arc<Tls>,
+    service: S,
+    shared: Arc<Shared>,
+    mut stopped: watch::Receiver<()>,
+) -> Result<(), Error>
+where
+    S: Service<Request<RequestBody>, Response = Response<Body>, Error = Infallible>
+        + Clone
+        + Send
+        + 'static,
+    S::Future: Send,
+{
+    let limits = &shared.limits;
+    let (acceptor, failure) = tls.acceptor();
+    if let Some(failure) = failure {
+        shared.observer.certificate_not_read(&failure);
+    }
+    let stream = Timed::new(stream, limits.write_timeout);
+    let greeting = tokio::time::timeout(limits.head_timeout, acceptor.accept(stream));
+    let stream = greeting
+        .await
+        .map_err(|_| io::Error::from(io::ErrorKind::TimedOut))
+        .flatten()
+        .map_err(|error| Error::Protocol(error.into()))?;
+    let service = service_fn(move |request: Request<Incoming>| {
+        let mut service = service.clone();
+        async move { service.call(taken(request)).await }
+    });
+    let builder = builder(limits);
+    let connection = builder.serve_connection_with_upgrades(TokioIo::new(stream), service);
+    let mut connection = std::pin::pin!(connection);
+    let ended = tokio::select! {
+        ended = connection.as_mut() => ended,
+        _ = stopped.changed() => {
+            connection.as_mut().graceful_shutdown();
+            connection.await
+        }
+    };
+    ended.map_err(Error::Protocol)
+}
+
+fn builder(limits: &Limits) -> auto::Builder<TokioExecutor> {
+    let mut builder = auto::Builder::new(TokioExecutor::new());
+    builder
+        .http1()
+        .timer(TokioTimer::new())
+        .header_read_timeout(limits.head_timeout)
+        .max_buf_size(limits.head_bytes.max(8_192))
+        .max_headers(limits.headers);
+    builder
+        .http2()
+        .timer(TokioTimer::new())
+        .max_concurrent_streams(MAX_STREAMS)
+        .max_pending_accept_reset_streams(MAX_RESET_STREAMS)
+        .max_local_error_reset_streams(MAX_STREAMS as usize)
+        .max_header_list_size(u32::try_from(limits.head_bytes).unwrap_or(u32::MAX))
+        .max_send_buf_size(MAX_SEND_BYTES)
+        .keep_alive_interval(limits.idle_timeout)
+        .keep_alive_timeout(limits.head_timeout);
+    builder
+}
+
+/// The request as our services see it.
+fn taken(mut request: Request<Incoming>) -> Request<RequestBody> {
+    let switch = request.headers().contains_key(UPGRADE).then(|| {
+        let theirs = hyper::upgrade::on(&mut request);
+        (upgrade::offer(&mut request), theirs)
+    });
+    if let Some((switch, theirs)) = switch {
+        tokio::spawn(async move {
+            if let Ok(upgraded) = theirs.await {
+                let transport = Box::new(TokioIo::new(upgraded));
+                let _ = switch.send(Upgraded::new(transport, Bytes::new()));
+            }
+        });
+    }
+    request.map(|body| RequestBody::other(Box::pin(crate::body::boxed(body))))
+}

@@ -1,0 +1,113 @@
+//! TLS: certificates that are read again when their files change, and HTTP/2 or HTTP/1.1 inside,
+//! as ALPN agrees (RFC 7301).
+
+mod connection;
+mod timed;
+
+use std::{
+    fs, io,
+    os::unix::fs::MetadataExt,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+
+use tokio_rustls::{
+    TlsAcceptor,
+    rustls::{
+        ServerConfig,
+        crypto::ring,
+        pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject},
+    },
+};
+
+pub(crate) use self::connection::converse;
+
+/// How often the files are looked at, at most.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// A certificate with its chain is shorter.
+const MAX_FILE_BYTES: u64 = 1 << 20;
+
+/// When a file was changed, and which it is.
+type Stamp = (u64, u64, i64, i64);
+
+/// A certificate and its key.
+#[derive(Debug)]
+pub(crate) struct Tls {
+    certificate: PathBuf,
+    key: PathBuf,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    config: Arc<ServerConfig>,
+    stamps: [Stamp; 2],
+    looked: Instant,
+}
+
+impl Tls {
+    pub(crate) fn load(certificate: &Path, key: &Path) -> io::Result<Self> {
+        let stamps = [stamp(certificate)?, stamp(key)?];
+        let state = State {
+            config: read(certificate, key)?,
+            stamps,
+            looked: Instant::now(),
+        };
+        Ok(Self {
+            certificate: certificate.to_owned(),
+            key: key.to_owned(),
+            state: Mutex::new(state),
+        })
+    }
+
+    /// What the next connection is greeted with. Where the files have changed and cannot be used
+    /// (half of them is written, perhaps), the old ones stay, with the reason.
+    pub(crate) fn acceptor(&self) -> (TlsAcceptor, Option<io::Error>) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut failure = None;
+        if state.looked.elapsed() >= LOOK_EVERY {
+            state.looked = Instant::now();
+            failure = self.refresh(&mut state).err();
+        }
+        (TlsAcceptor::from(Arc::clone(&state.config)), failure)
+    }
+
+    fn refresh(&self, state: &mut State) -> io::Result<()> {
+        let stamps = [stamp(&self.certificate)?, stamp(&self.key)?];
+        if stamps != state.stamps {
+            state.config = read(&self.certificate, &self.key)?;
+            state.stamps = stamps;
+        }
+        Ok(())
+    }
+}
+
+fn stamp(path: &Path) -> io::Result<Stamp> {
+    let found = fs::metadata(path)
+        .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))?;
+    if found.len() > MAX_FILE_BYTES {
+        return Err(invalid(path, "the file is too large"));
+    }
+    Ok((found.ino(), found.len(), found.mtime(), found.mtime_nsec()))
+}
+
+fn invalid(path: &Path, cause: impl std::fmt::Display) -> io::Error {
+    let message = format!("{}: {cause}", path.display());
+    io::Error::new(io::ErrorKind::InvalidData, message)
+}
+
+fn read(certificate: &Path, key: &Path) -> io::Result<Arc<ServerConfig>> {
+    let chain = CertificateDer::pem_file_iter(certificate)
+        .and_then(Iterator::collect::<Result<Vec<_>, _>>)
+        .map_err(|error| invalid(certificate, error))?;
+    let secret = PrivateKeyDer::from_pem_file(key).map_err(|error| invalid(key, error))?;
+    let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .map_err(io::Error::other)?
+        .with_no_client_auth()
+        .with_single_cert(chain, secret)
+        .map_err(|error| invalid(certificate, error))?;
+    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    Ok(Arc::new(config))
+}
