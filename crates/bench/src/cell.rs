@@ -31,6 +31,9 @@ pub struct Cell {
     pub requests: u64,
     /// Those that failed; any voids the cell.
     pub failures: u64,
+    /// How often each status was what failed; 0 stands for no answer.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub failed: BTreeMap<String, u64>,
     /// Good answers a second.
     pub rps: f64,
     /// How long the measured load took.
@@ -136,6 +139,11 @@ impl Cell {
         let good = || samples().filter(|sample| sample.outcome.is_good);
         self.requests = samples().count() as u64;
         self.failures = self.requests - good().count() as u64;
+        self.failed = BTreeMap::new();
+        for sample in samples().filter(|sample| !sample.outcome.is_good) {
+            let status = sample.outcome.status.to_string();
+            *self.failed.entry(status).or_default() += 1;
+        }
         self.seconds = runs.iter().map(|run| run.elapsed.as_secs_f64()).sum();
         self.rps = rate(good().count(), self.seconds);
         self.client = Times::of(good().map(|sample| sample.client_us));
@@ -163,6 +171,25 @@ impl Cell {
     pub fn server_cpu_ms(&self) -> Option<f64> {
         let seconds = self.server_cpu_seconds?;
         (self.requests > 0).then(|| seconds * 1e3 / self.requests as f64)
+    }
+
+    /// `3/500`, with what failed behind it: `3/500 (503: 3)`.
+    #[must_use]
+    pub fn failures_of_requests(&self) -> String {
+        let failed: Vec<String> = self
+            .failed
+            .iter()
+            .map(|(status, count)| format!("{status}: {count}"))
+            .collect();
+        match failed.is_empty() {
+            true => format!("{}/{}", self.failures, self.requests),
+            false => format!(
+                "{}/{} ({})",
+                self.failures,
+                self.requests,
+                failed.join(", ")
+            ),
+        }
     }
 
     /// Median of the rates of the rounds.
@@ -217,6 +244,7 @@ mod tests {
             .unwrap();
         cell.take(std::slice::from_ref(&run));
         assert_eq!((cell.requests, cell.failures), (4, 1));
+        assert_eq!(cell.failures_of_requests(), "1/4 (0: 1)");
         assert!(cell.is_void());
         assert_eq!(cell.server.as_ref().map(|it| it.p50), Some(1.0));
         assert_eq!(cell.phases["a"], 2.0);

@@ -46,7 +46,7 @@ impl Table {
         } else {
             row.extend(figures());
         }
-        row.push(format!("{}/{}", cell.failures, cell.requests));
+        row.push(cell.failures_of_requests());
         self.row(row);
     }
 

@@ -73,7 +73,7 @@ impl Program {
         })
     }
 
-    /// Waits until `path` is answered with a status below 500.
+    /// Waits until `path` is answered with status 200.
     ///
     /// # Errors
     /// Where the program ends, or takes too long.
@@ -82,7 +82,7 @@ impl Program {
         let request = Request::get(path);
         loop {
             if let Ok((answer, _)) = request.fetch(&self.target)
-                && answer.status < 500
+                && answer.status == 200
             {
                 return Ok(begun.elapsed());
             }

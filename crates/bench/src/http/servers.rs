@@ -182,16 +182,20 @@ fn begin(
 pub(super) fn ours(options: &Options) -> Result<Server, Error> {
     let folder = folder()?;
     let place = place(options.socket, folder.path())?;
+    let bind = match options.socket {
+        SocketKind::Ssl => {
+            let [key, certificate] = certificate(folder.path())?;
+            let address = place.bind.trim_start_matches("ssl://");
+            format!("tls://{address}?cert={certificate}&key={key}")
+        }
+        _ => place.bind.clone(),
+    };
     let mut command = Command::new(&options.platen.program);
     command
-        .args(["bench", "http-server", "--bind", &place.bind])
+        .args(["bench", "http-server", "--bind", &bind])
         .args(["-w", &options.workers.to_string()])
         .args(["-t", &options.threads.to_string()])
         .env("TMPDIR", folder.path());
-    if options.socket == SocketKind::Ssl {
-        let [key, certificate] = certificate(folder.path())?;
-        command.args(["--key", &key, "--cert", &certificate]);
-    }
     let name = format!("Platen {}", env!("CARGO_PKG_VERSION"));
     begin(name, command, folder, place, true)
 }

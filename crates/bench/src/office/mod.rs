@@ -27,8 +27,6 @@ pub struct Options {
     pub platen: Platen,
     /// Names of documents; all where empty.
     pub documents: Vec<String>,
-    /// Where the documents are written and stay; a folder that goes where absent.
-    pub folder: Option<PathBuf>,
     /// Rounds, in turns.
     pub rounds: usize,
     /// Letters converted in a round; of a larger document one.
@@ -94,9 +92,8 @@ pub fn run(options: &Options, progress: Progress<'_>) -> Result<Recorder, Error>
         });
     }
     let temporary = folder()?;
-    let place = options.folder.as_deref().unwrap_or(temporary.path());
     progress("office: writing the documents");
-    let documents = write(options, place)?;
+    let documents = write(options, temporary.path())?;
     if options.wants("compare") {
         compare(options, &documents, &mut recorder, progress)?;
     }

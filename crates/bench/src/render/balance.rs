@@ -24,8 +24,14 @@ pub(super) fn balance(replicas: &[&Target]) -> Result<Program, Error> {
         })
         .collect();
     let root = folder.path().display();
+    // The master of root gives its rights away: its workers must be able to use the folder.
+    let user = match rustix::process::geteuid().is_root() {
+        true => "user root;",
+        false => "",
+    };
     let text = format!(
-        "worker_processes 2;
+        "{user}
+worker_processes 2;
 daemon off;
 pid {root}/nginx.pid;
 error_log {root}/error.log;
