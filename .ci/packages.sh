@@ -9,6 +9,8 @@ need soffice "libreoffice-writer-nogui libreoffice-calc-nogui libreoffice-impres
 need cc gcc
 need javac default-jdk-headless
 need mvn maven
+need npm "nodejs npm"
+need go golang-go
 command -v chromium-headless-shell >/dev/null 2>&1 || need chromium chromium
 venv="${XDG_CACHE_HOME:-$HOME/.cache}/platen/venv"
 if ! command -v openxml-audit >/dev/null 2>&1 && [ ! -x "$venv/bin/openxml-audit" ]; then
@@ -53,3 +55,13 @@ if [ ! -d "$jars" ] && command -v mvn >/dev/null 2>&1; then
     fi
 fi
 gotenberg || echo "not installed: gotenberg-client, which PyPI has"
+# A client of npm, for the same.
+client="${XDG_CACHE_HOME:-$HOME/.cache}/platen/chromiumly"
+if [ ! -d "$client/node_modules/chromiumly" ] && command -v npm >/dev/null 2>&1; then
+    if npm install --silent --no-fund --no-audit --ignore-scripts --prefix "$client" chromiumly@6.0.0 >/dev/null 2>&1; then
+        echo "installed: chromiumly, into $client"
+    else
+        rm -rf "$client"
+        echo "not installed: chromiumly, which npm has"
+    fi
+fi

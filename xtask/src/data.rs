@@ -1,6 +1,6 @@
 //! Data of the benchmark examples, from a generator without randomness: the same rows everywhere.
 
-use std::path::Path;
+use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
@@ -67,7 +67,9 @@ pub fn orders(count: u32, seed: u32) -> Vec<Value> {
 
 /// Writes `examples/bench-*/data.json`, one order a line.
 pub fn write() -> std::io::Result<()> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples");
+    let root =
+        PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").ok_or(std::io::ErrorKind::NotFound)?)
+            .join("../examples");
     for (key, title, count, seed) in [
         ("bench-report", "Order report, third quarter 2026", 400, 1),
         (

@@ -1,6 +1,6 @@
 //! The source tree keeps its invariants; ARCHITECTURE.md says what they are.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 const PURE: [&str; 6] = [
     "document/src",
@@ -14,7 +14,7 @@ const MAX_FILE_LINES: usize = 500;
 const MAX_FUNCTION_LINES: usize = 70;
 
 fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
+    PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap())
         .join("..")
         .canonicalize()
         .unwrap()

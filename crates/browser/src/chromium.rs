@@ -197,10 +197,18 @@ pub struct Processes {
     pub replaced: [(Reason, u64); PROCESS_REASONS.len()],
 }
 
+/// The process that takes new pages.
+#[derive(Default)]
+struct Current {
+    process: Option<Arc<Chromium>>,
+    /// None is kept any more: one that is still needed belongs to its page alone.
+    is_closed: bool,
+}
+
 /// Keeps a process at hand.
 pub(crate) struct Keeper {
     config: Config,
-    current: tokio::sync::Mutex<Option<Arc<Chromium>>>,
+    current: tokio::sync::Mutex<Current>,
     is_root: bool,
     without_sandbox: AtomicBool,
     /// Whether the last one that was started has its own sandbox.
@@ -220,7 +228,7 @@ impl Keeper {
         });
         Self {
             config,
-            current: tokio::sync::Mutex::new(None),
+            current: tokio::sync::Mutex::default(),
             is_root,
             without_sandbox: AtomicBool::new(false),
             sandboxed: AtomicBool::new(!is_root),
@@ -243,16 +251,19 @@ impl Keeper {
         }
         let mut current = self.current.lock().await;
         let usable = current
+            .process
             .as_ref()
             .filter(|chromium| chromium.takes_pages(&self.config));
         let chromium = match usable {
             Some(chromium) => Arc::clone(chromium),
             None => {
-                if let Some(old) = current.take() {
+                if let Some(old) = current.process.take() {
                     self.count(old.end_of(&self.config));
                 }
                 let started = self.start(spawner).await?;
-                *current = Some(Arc::clone(&started));
+                if !current.is_closed {
+                    current.process = Some(Arc::clone(&started));
+                }
                 started
             }
         };
@@ -285,9 +296,11 @@ impl Keeper {
         Ok(started)
     }
 
-    /// Lets the process go; it ends when its last page does.
+    /// Lets the process go, and keeps none from now on; it ends when its last page does.
     pub(crate) async fn let_go(&self) {
-        *self.current.lock().await = None;
+        let mut current = self.current.lock().await;
+        current.is_closed = true;
+        current.process = None;
     }
 
     fn count(&self, reason: Reason) {
@@ -301,7 +314,7 @@ impl Keeper {
     pub(crate) fn processes(&self) -> Processes {
         let current = self.current.try_lock();
         let memory = current.ok().and_then(|current| {
-            let chromium = current.as_ref()?;
+            let chromium = current.process.as_ref()?;
             Some(chromium.memory_bytes.load(Ordering::Relaxed))
         });
         let count = |index: usize| self.replaced[index].load(Ordering::Relaxed);

@@ -87,6 +87,20 @@ const CHANGES: Shape = Choice(&[
 ]);
 const VIEWS: Shape = Choice(&[("none", 0), ("outline", 1), ("thumbnails", 2)]);
 
+const MAGNIFICATIONS: Shape = Choice(&[
+    ("default", 0),
+    ("page", 1),
+    ("width", 2),
+    ("visible", 3),
+    ("zoom", 4),
+]);
+const PAGE_LAYOUTS: Shape = Choice(&[
+    ("default", 0),
+    ("single", 1),
+    ("continuous", 2),
+    ("facing", 3),
+]);
+
 /// All options.
 #[rustfmt::skip]
 pub const OPTIONS: &[Spec] = &[
@@ -118,7 +132,31 @@ pub const OPTIONS: &[Spec] = &[
     spec("allow_printing", PRINTING, "Printing", "printing with a permission password: none, low, high"),
     spec("allow_changes", CHANGES, "Changes", "changes with a permission password: none, pages, form, comments, all"),
     spec("allow_copying", Flag, "EnableCopyingOfContent", "copying with a permission password"),
+    spec("duplicate_field_names", Flag, "AllowDuplicateFieldNames", "form fields keep names that others have"),
+    spec("bookmarks_as_destinations", Flag, "ExportBookmarksToPDFDestination", "bookmarks of the text as named destinations"),
+    spec("notes_in_margin", Flag, "ExportNotesInMargin", "comments in the margin"),
+    spec("office_links_to_pdf", Flag, "ConvertOOoTargetToPDFTarget", "links to OpenDocument files name PDF files"),
+    spec("relative_links", Flag, "ExportLinksRelativeFsys", "links to files are relative"),
+    spec("watermark_color", Number(0, 0xff_ff_ff), "WatermarkColor", "colour of the watermark, red × 65536 + green × 256 + blue"),
+    spec("watermark_font", Text, "WatermarkFontName", "font of the watermark"),
+    spec("watermark_size", Number(1, 2000), "WatermarkFontHeight", "size of the watermark in points"),
+    spec("watermark_angle", Number(-360, 360), "WatermarkRotateAngle", "turn of the watermark in degrees"),
+    spec("tiled_watermark", Text, "TiledWatermark", "a text all over every page"),
     spec("initial_view", VIEWS, "InitialView", "what viewers show first: none, outline, thumbnails"),
+    spec("initial_page", Number(1, 1_000_000), "InitialPage", "page that viewers open"),
+    spec("magnification", MAGNIFICATIONS, "Magnification", "how viewers fit the page: default, page, width, visible, zoom"),
+    spec("zoom", Number(1, 6400), "Zoom", "percent that viewers enlarge to, where magnification is zoom"),
+    spec("page_layout", PAGE_LAYOUTS, "PageLayout", "how viewers lay pages out: default, single, continuous, facing"),
+    spec("first_page_on_left", Flag, "FirstPageOnLeft", "the first page stands on the left, where pages face"),
+    spec("resize_window", Flag, "ResizeWindowToInitialPage", "viewers fit their window to the first page"),
+    spec("center_window", Flag, "CenterWindow", "viewers stand in the middle of the screen"),
+    spec("full_screen", Flag, "OpenInFullScreenMode", "viewers fill the screen"),
+    spec("display_title", Flag, "DisplayPDFDocumentTitle", "viewers show the title"),
+    spec("hide_menu_bar", Flag, "HideViewerMenubar", "viewers show no menu"),
+    spec("hide_tool_bar", Flag, "HideViewerToolbar", "viewers show no tool bar"),
+    spec("hide_window_controls", Flag, "HideViewerWindowControls", "viewers show no controls"),
+    spec("transitions", Flag, "UseTransitionEffects", "transitions of slides as effects of the PDF"),
+    spec("open_bookmark_levels", Number(-1, 10), "OpenBookmarkLevels", "levels of the outline that are open; -1 for all"),
 ];
 
 /// Other names of the same options.

@@ -1,14 +1,14 @@
 //! `platen flow` as a user runs it.
 
 use std::{
-    path::{Path, PathBuf},
+    path::PathBuf,
     process::{Command, Output},
 };
 
 use serde_json::{Value, json};
 
 fn repository() -> PathBuf {
-    let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let manifest = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap());
     manifest.ancestors().nth(2).expect("a root").to_owned()
 }
 

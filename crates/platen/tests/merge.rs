@@ -12,7 +12,8 @@ fn platen(folder: &Path, arguments: &[&str]) -> Output {
 }
 
 fn example(name: &str, file: &str) -> String {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    let root =
+        PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap()).join("../../examples");
     let path: PathBuf = root.join(name).join(file);
     path.canonicalize()
         .expect("an example")

@@ -53,8 +53,8 @@ impl Engine {
 }
 
 impl Worker for ScriptWorker {
-    fn warm(&mut self) {
-        // Without an engine the job fails, and says so.
+    fn prepare(&mut self) {
+        // Every cell gets its own copy by the fork. Without an engine the job fails, and says so.
         self.engine = Engine::new().ok();
     }
 

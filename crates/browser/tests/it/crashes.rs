@@ -95,6 +95,22 @@ async fn a_chromium_is_replaced_after_its_number_of_pages() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_end_while_pages_are_replaced_leaves_no_process() {
+    if !has_chromium() {
+        return;
+    }
+    for _ in 0..4 {
+        let bench = bench(small());
+        assert!(bench.browser.warm(Duration::from_secs(60)).await);
+        let mut failing = scripted("<script>throw new Error('broken')</script>");
+        failing.page.fail_on_exceptions = true;
+        let error = bench.bytes(failing).await.unwrap_err();
+        assert!(matches!(error, Error::Exceptions(_)), "{error:?}");
+        bench.end().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_stopped_chromium_is_given_up() {
     if !has_chromium() {
         return;

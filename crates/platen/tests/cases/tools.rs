@@ -10,7 +10,7 @@ use std::{
 
 /// The root of the repository.
 pub fn repository() -> PathBuf {
-    let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let manifest = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap());
     manifest.ancestors().nth(2).expect("a root").to_owned()
 }
 

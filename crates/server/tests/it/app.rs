@@ -218,7 +218,8 @@ pub fn template(key: &str, text: &str) -> Json {
 
 /// An example of the repository: template and data.
 pub fn example(key: &str) -> (Json, Json) {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/");
+    let package = std::env::var("CARGO_MANIFEST_DIR").unwrap();
+    let folder = format!("{package}/../../examples/");
     let read = |file: &str| {
         let bytes = std::fs::read(format!("{folder}{key}/{file}")).unwrap();
         serde_json::from_slice(&bytes).unwrap()

@@ -2,10 +2,10 @@
 
 use crate::app::TestApp;
 
-const FILE: &str = concat!(
-    env!("CARGO_MANIFEST_DIR"),
-    "/../../docs/reference/openapi.json"
-);
+fn file() -> String {
+    let package = std::env::var("CARGO_MANIFEST_DIR").unwrap();
+    format!("{package}/../../docs/reference/openapi.json")
+}
 
 #[test]
 fn the_committed_description_is_the_real_one() {
@@ -13,9 +13,9 @@ fn the_committed_description_is_the_real_one() {
     let mut text = serde_json::to_string_pretty(&document).unwrap();
     text.push('\n');
     if std::env::var_os("UPDATE").is_some() {
-        std::fs::write(FILE, &text).unwrap();
+        std::fs::write(file(), &text).unwrap();
     }
-    let committed = std::fs::read_to_string(FILE).unwrap_or_default();
+    let committed = std::fs::read_to_string(file()).unwrap_or_default();
     assert!(
         committed == text,
         "docs/reference/openapi.json is old: run the tests with UPDATE=1"

@@ -21,7 +21,7 @@ use crate::{
 };
 
 fn folder() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("captures")
+    PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap()).join("captures")
 }
 
 /// A block with its header; `None` at the end of the stream.

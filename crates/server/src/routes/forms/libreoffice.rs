@@ -13,36 +13,74 @@ use super::{
 use crate::{app::App, libreoffice::of_office, problem::Problem, spool::Content};
 
 /// Gotenberg's names of options, and ours.
-const OPTIONS: [(&str, &str); 18] = [
+#[rustfmt::skip]
+const OPTIONS: [(&str, &str); 41] = [
     ("password", "password"),
     ("nativePageRanges", "pages"),
     ("landscape", "landscape"),
     ("updateIndexes", "update_indexes"),
     ("exportFormFields", "form_fields"),
+    ("allowDuplicateFieldNames", "duplicate_field_names"),
     ("exportBookmarks", "bookmarks"),
+    ("exportBookmarksToPdfDestination", "bookmarks_as_destinations"),
     ("exportNotes", "notes"),
     ("exportNotesPages", "notes_pages"),
     ("exportOnlyNotesPages", "only_notes_pages"),
+    ("exportNotesInMargin", "notes_in_margin"),
     ("exportPlaceholders", "placeholders"),
     ("exportHiddenSlides", "hidden_slides"),
+    ("convertOooTargetToPdfTarget", "office_links_to_pdf"),
+    ("exportLinksRelativeFsys", "relative_links"),
     ("skipEmptyPages", "skip_empty_pages"),
     ("addOriginalDocumentAsStream", "embed_original"),
     ("singlePageSheets", "single_page_sheets"),
     ("losslessImageCompression", "lossless"),
+    ("quality", "quality"),
     ("nativeWatermarkText", "watermark"),
+    ("nativeWatermarkColor", "watermark_color"),
+    ("nativeWatermarkFontName", "watermark_font"),
+    ("nativeWatermarkFontHeight", "watermark_size"),
+    ("nativeWatermarkRotateAngle", "watermark_angle"),
+    ("nativeTiledWatermarkText", "tiled_watermark"),
+    ("initialPage", "initial_page"),
+    ("zoom", "zoom"),
+    ("firstPageOnLeft", "first_page_on_left"),
+    ("resizeWindowToInitialPage", "resize_window"),
+    ("centerWindow", "center_window"),
+    ("openInFullScreenMode", "full_screen"),
+    ("displayPDFDocumentTitle", "display_title"),
+    ("hideViewerMenubar", "hide_menu_bar"),
+    ("hideViewerToolbar", "hide_tool_bar"),
+    ("hideViewerWindowControls", "hide_window_controls"),
+    ("useTransitionEffects", "transitions"),
+    ("openBookmarkLevels", "open_bookmark_levels"),
     ("userPassword", "open_password"),
     ("ownerPassword", "permission_password"),
 ];
+/// Options whose values are numbers to Gotenberg, which stand here in the order of our words.
+const CHOICES: [(&str, &str, &[&str]); 3] = [
+    (
+        "initialView",
+        "initial_view",
+        &["none", "outline", "thumbnails"],
+    ),
+    (
+        "magnification",
+        "magnification",
+        &["default", "page", "width", "visible", "zoom"],
+    ),
+    (
+        "pageLayout",
+        "page_layout",
+        &["default", "single", "continuous", "facing"],
+    ),
+];
 /// Fields that change the result and are not made here.
-#[rustfmt::skip]
-const UNSUPPORTED: [&str; 27] = [
-    "allowDuplicateFieldNames", "exportBookmarksToPdfDestination", "exportNotesInMargin",
-    "convertOooTargetToPdfTarget", "exportLinksRelativeFsys", "nativeWatermarkColor",
-    "nativeWatermarkFontHeight", "nativeWatermarkRotateAngle", "nativeWatermarkFontName",
-    "nativeTiledWatermarkText", "initialPage", "magnification", "zoom", "pageLayout",
-    "firstPageOnLeft", "resizeWindowToInitialPage", "centerWindow", "openInFullScreenMode",
-    "displayPDFDocumentTitle", "hideViewerMenubar", "hideViewerToolbar",
-    "hideViewerWindowControls", "openBookmarkLevels", "watermarkSource", "stampSource", "rotateAngle", "downloadFrom",
+const UNSUPPORTED: [&str; 4] = [
+    "watermarkSource",
+    "stampSource",
+    "rotateAngle",
+    "downloadFrom",
 ];
 /// Resolution where only its reduction is asked for. Dots per inch.
 const RESOLUTION: &str = "300";
@@ -89,9 +127,6 @@ impl Wish {
                 wish.set(field, name, &value)?;
             }
         }
-        if let Some(quality) = values.text("quality") {
-            wish.set("quality", "quality", &quality)?;
-        }
         let resolution = values.text("maxImageResolution");
         // Gotenberg leaves pictures as they are where LibreOffice reduces them to 300 dots per inch.
         let resolution = match values.truth("reduceImageResolution", false)? {
@@ -99,14 +134,18 @@ impl Wish {
             false => "keep",
         };
         wish.set("maxImageResolution", "image_resolution", resolution)?;
-        match values.text("initialView").as_deref() {
-            None | Some("0") => {}
-            Some("1") => wish.set("initialView", "initial_view", "outline")?,
-            Some("2") => wish.set("initialView", "initial_view", "thumbnails")?,
-            Some(_) => {
-                let detail = "the form field `initialView` is not 0, 1 or 2";
-                return Err(Problem::bad_request("form-invalid", detail));
-            }
+        for (field, name, words) in CHOICES {
+            let Some(value) = values.text(field) else {
+                continue;
+            };
+            let word = value.parse().ok().and_then(|at: usize| words.get(at));
+            let word = word.ok_or_else(|| {
+                let most = words.len() - 1;
+                let detail =
+                    format!("the form field `{field}` is no whole number from 0 to {most}");
+                Problem::bad_request("form-invalid", detail)
+            })?;
+            wish.set(field, name, word)?;
         }
         Ok((wish, is_final))
     }

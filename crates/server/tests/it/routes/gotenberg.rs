@@ -1,6 +1,6 @@
-//! Gotenberg's forms beyond Chromium's: PDF files, Office files, Markdown, and its own client library.
+//! Gotenberg's forms beyond Chromium's: PDF files, Office files, Markdown.
 
-use std::{io::Read, path::PathBuf, process::Command};
+use std::io::Read;
 
 use serde_json::{Value as Json, json};
 
@@ -220,7 +220,9 @@ fn office_files_become_one_file_or_several() {
     convert(&[]).problem(400, "form-invalid");
     convert(&[file, ("quality", "", b"0")]).problem(400, "form-invalid");
     convert(&[file, ("pdfa", "", b"PDF/A-9z")]).problem(400, "form-invalid");
-    convert(&[file, ("zoom", "", b"50")]).problem(400, "form-unsupported");
+    convert(&[file, ("zoom", "", b"0")]).problem(400, "form-invalid");
+    convert(&[file, ("pageLayout", "", b"4")]).problem(400, "form-invalid");
+    convert(&[file, ("downloadFrom", "", b"[]")]).problem(400, "form-unsupported");
     let fields = [
         file,
         other,
@@ -229,6 +231,42 @@ fn office_files_become_one_file_or_several() {
     ];
     convert(&fields).problem(400, "form-unsupported");
     convert(&[("files", "a.docx", b"no document")]).problem(400, "format-unknown");
+}
+
+#[test]
+fn what_viewers_are_told_and_watermarks_are_in_the_file() {
+    if is_missing() {
+        return;
+    }
+    let app = TestApp::start();
+    let fields: [Field<'_>; 11] = [
+        ("files", "a.fodt", FLAT.as_bytes()),
+        ("hideViewerMenubar", "", b"true"),
+        ("centerWindow", "", b"true"),
+        ("magnification", "", b"4"),
+        ("zoom", "", b"50"),
+        ("pageLayout", "", b"1"),
+        ("initialView", "", b"1"),
+        ("nativeTiledWatermarkText", "", b"draft"),
+        ("nativeWatermarkColor", "", b"8388223"),
+        ("exportNotesInMargin", "", b"true"),
+        ("exportLinksRelativeFsys", "", b"true"),
+    ];
+    let made = send(&app, "libreoffice/convert", &fields);
+    let text = String::from_utf8_lossy(&made.bytes);
+    assert_eq!(made.status, 200, "{text}");
+    for said in [
+        "/HideMenubar true",
+        "/CenterWindow true",
+        "/PageLayout/SinglePage",
+        "/PageMode/UseOutlines",
+        " 0.5]",
+    ] {
+        let squeezed = text
+            .replace(" /", "/")
+            .replace("/PageLayout /", "/PageLayout/");
+        assert!(squeezed.contains(said), "{said} is not in {text}");
+    }
 }
 
 #[test]
@@ -295,45 +333,4 @@ fn health_and_version_are_as_clients_read_them() {
     }
     let version = app.get("/version");
     assert_eq!(version.bytes, env!("CARGO_PKG_VERSION").as_bytes());
-}
-
-/// The Python with Gotenberg's client, which `.ci/packages.sh` makes.
-fn python() -> Option<PathBuf> {
-    let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
-    let home = || Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache"));
-    let python = cache.or_else(home)?.join("platen/venv/bin/python");
-    let mut command = Command::new(&python);
-    let found = command
-        .args(["-c", "import gotenberg_client, httpx"])
-        .output();
-    found.is_ok_and(|it| it.status.success()).then_some(python)
-}
-
-#[test]
-fn gotenbergs_python_client_needs_only_another_address() {
-    let Some(python) = python() else {
-        let all = std::env::var("REQUIRE_ALL").is_ok_and(|value| value == "1");
-        assert!(
-            !all,
-            "gotenberg-client is not installed: run .ci/packages.sh"
-        );
-        println!("SKIP: gotenberg-client is not installed; .ci/packages.sh does it");
-        return;
-    };
-    if !has_chromium() || is_missing() {
-        return;
-    }
-    let app = TestApp::start();
-    let script = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../../tests/gotenberg/client.py"
-    );
-    let output = Command::new(python)
-        .args([script, &app.url("")])
-        .output()
-        .unwrap();
-    let said = String::from_utf8_lossy(&output.stdout);
-    let wrong = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{said}{wrong}");
-    assert!(said.ends_with("done\n"), "{said}");
 }

@@ -5,6 +5,7 @@ mod batch;
 mod convert;
 mod forms;
 mod gotenberg;
+mod gotenberg_clients;
 mod html;
 mod limits;
 mod render;
