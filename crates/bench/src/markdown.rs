@@ -108,6 +108,7 @@ pub fn rate(value: f64) -> String {
 pub fn size(bytes: Option<u64>) -> String {
     match bytes {
         None => NONE.to_owned(),
+        Some(bytes) if bytes >= 1_000_000_000 => format!("{:.1} GB", bytes as f64 / 1e9),
         Some(bytes) if bytes >= 1_000_000 => format!("{:.2} MB", bytes as f64 / 1e6),
         Some(bytes) => format!("{:.1} kB", bytes as f64 / 1e3),
     }

@@ -165,18 +165,15 @@ fn the_page_of_results_opens_in_a_browser() {
     assert!(page.contains("<svg") && page.contains("<td>pdf-1p</td>"));
     let path = folder.path().join("page.html");
     std::fs::write(&path, page).unwrap();
+    let data = folder.path().join("data.json");
+    std::fs::write(&data, "{}").unwrap();
     for name in ["page.png", "page.pdf"] {
-        let out = folder.path().join(name);
-        let arguments = [
-            "render",
-            path.to_str().unwrap(),
-            "-q",
-            "-o",
-            out.to_str().unwrap(),
-        ];
+        let [page, data, out] =
+            [&path, &data, &folder.path().join(name)].map(|it| it.display().to_string());
+        let arguments = ["render", &page, &data, "-q", "-o", &out];
         let output = platen(&arguments);
         assert!(output.status.success(), "{}", text(&output.stderr));
-        let size = out.metadata().unwrap().len();
+        let size = std::fs::metadata(&out).unwrap().len();
         assert!(size > 20_000, "{name}: {size} bytes are no page of plots");
     }
 }

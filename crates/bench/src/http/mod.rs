@@ -94,6 +94,11 @@ pub fn run(options: &Options, progress: Progress<'_>) -> Result<Recorder, Error>
     let mut recorder = Recorder::new("http");
     let mut servers = vec![servers::ours(options)?];
     for peer in &options.peers {
+        let is_beyond = options.socket == SocketKind::Aunix || options.delay.is_some();
+        if *peer == Peer::Nginx && is_beyond {
+            recorder.note("nginx was left out: it has no abstract sockets, and does not sleep.");
+            continue;
+        }
         match servers::peer(options, peer) {
             Ok(server) => servers.push(server),
             Err(error @ Error::Missing { .. }) => recorder.note(format!("{error}: left out.")),

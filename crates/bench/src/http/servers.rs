@@ -281,12 +281,6 @@ fn nginx(options: &Options) -> Result<Server, Error> {
         program: "nginx".to_owned(),
         hint: "apt-get install nginx-light".to_owned(),
     })?;
-    if options.socket == SocketKind::Aunix || options.delay.is_some() {
-        return Err(Error::Missing {
-            program: "nginx with abstract sockets or a delay (-d)".to_owned(),
-            hint: "it has neither".to_owned(),
-        });
-    }
     let folder = folder()?;
     write_files(options, folder.path())?;
     let place = place(options.socket, folder.path())?;

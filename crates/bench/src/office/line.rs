@@ -1,11 +1,13 @@
 //! Programs that convert what they are told on a line: input, a tab, output. They answer with
-//! `done` and, where they know, phases with their milliseconds: `done put=0.1 load=2.5`.
+//! `done` and, where they know, phases with their milliseconds and the size of what they made:
+//! `done put=0.1 load=2.5 bytes=1024`.
 
 use std::{
     io::{BufRead, BufReader, Write},
     path::Path,
     process::{Child, ChildStdin, ChildStdout, Command, Stdio},
     sync::{Mutex, PoisonError},
+    time::{Duration, Instant},
 };
 
 use crate::{Error, Outcome};
@@ -14,8 +16,11 @@ use crate::{Error, Outcome};
 #[derive(Debug)]
 pub(super) struct LineProgram {
     child: Child,
-    pipes: Mutex<(ChildStdin, BufReader<ChildStdout>)>,
+    pipes: Mutex<Option<(ChildStdin, BufReader<ChildStdout>)>>,
 }
+
+/// How long it may take to end when its input has ended.
+const END_TIMEOUT: Duration = Duration::from_secs(5);
 
 impl LineProgram {
     pub(super) fn start(name: &str, mut command: Command) -> Result<Self, Error> {
@@ -37,7 +42,7 @@ impl LineProgram {
         }
         Ok(Self {
             child,
-            pipes: Mutex::new((input, output)),
+            pipes: Mutex::new(Some((input, output))),
         })
     }
 
@@ -54,17 +59,27 @@ impl LineProgram {
         }
         line.push('\n');
         let mut pipes = self.pipes.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some((writer, reader)) = pipes.as_mut() else {
+            return Outcome::default();
+        };
         let mut answer = String::new();
-        let told = pipes.0.write_all(line.as_bytes());
-        let heard = told.and_then(|()| pipes.1.read_line(&mut answer));
+        let told = writer.write_all(line.as_bytes());
+        let heard = told.and_then(|()| reader.read_line(&mut answer));
         match (heard, answer.trim().strip_prefix("done")) {
-            (Ok(_), Some(phases)) => Outcome {
-                is_good: true,
-                status: 200,
-                size_bytes: output.metadata().map_or(0, |it| it.len()),
-                phases: phases.split_whitespace().filter_map(phase).collect(),
-                ..Outcome::default()
-            },
+            (Ok(_), Some(told)) => {
+                let mut phases: Vec<(String, f64)> =
+                    told.split_whitespace().filter_map(phase).collect();
+                let size = phases.iter().position(|(name, _)| name == "bytes");
+                let size = size.map(|index| phases.remove(index).1 as u64);
+                let written = || output.metadata().map_or(0, |it| it.len());
+                Outcome {
+                    is_good: true,
+                    status: 200,
+                    size_bytes: size.unwrap_or_else(written),
+                    phases,
+                    ..Outcome::default()
+                }
+            }
             _ => Outcome::default(),
         }
     }
@@ -77,6 +92,12 @@ fn phase(text: &str) -> Option<(String, f64)> {
 
 impl Drop for LineProgram {
     fn drop(&mut self) {
+        // It ends what it has started when its input ends; killed, it could not.
+        *self.pipes.get_mut().unwrap_or_else(PoisonError::into_inner) = None;
+        let begun = Instant::now();
+        while matches!(self.child.try_wait(), Ok(None)) && begun.elapsed() < END_TIMEOUT {
+            std::thread::sleep(Duration::from_millis(5));
+        }
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -94,10 +115,11 @@ mod tests {
 
     #[test]
     fn lines_are_answered() {
-        let script = "echo up; while read -r line; do echo done load=2.5 store=1; done";
+        let script = "echo up; while read -r line; do echo done load=2.5 store=1 bytes=7; done";
         let program = program(script).unwrap();
         let outcome = program.convert(Path::new("/a"), Path::new("/dev/null"), Some("path"));
         assert!(outcome.is_good);
+        assert_eq!(outcome.size_bytes, 7);
         assert_eq!(
             outcome.phases,
             [("load".to_owned(), 2.5), ("store".to_owned(), 1.0)]

@@ -200,6 +200,6 @@ fn rates(
 
 /// A conversion by `POST /convert`. Indexes stay as they are, as the others leave them.
 fn convert_request(name: &str, content: &[u8]) -> Request {
-    let path = format!("/convert?filename={name}&updateIndexes=false");
+    let path = format!("/convert?filename={name}&update_indexes=false");
     Request::new("POST", &path, &[("Content-Type", WORD)], content)
 }

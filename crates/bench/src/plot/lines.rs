@@ -2,7 +2,9 @@
 
 use std::fmt::Write as _;
 
-use super::{BOTTOM, HEIGHT, LEFT, RIGHT, Scale, TOP, WIDTH, colour, escape, number, open, text};
+use super::{
+    BOTTOM, HEIGHT, LEFT, RIGHT, Scale, TOP, WIDTH, colour, dashes, escape, number, open, text,
+};
 
 /// Lines over numbers.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -76,7 +78,7 @@ impl Lines {
 }
 
 fn line(index: usize, name: &str, points: &[(f64, f64)], x: &Scale, y: &Scale) -> String {
-    let colour = colour(index);
+    let (colour, dashes) = (colour(index), dashes(index));
     let places: Vec<(f64, f64)> = points
         .iter()
         .map(|point| (x.place(point.0), y.place(point.1)))
@@ -86,7 +88,7 @@ fn line(index: usize, name: &str, points: &[(f64, f64)], x: &Scale, y: &Scale) -
         .map(|(x, y)| format!("{x:.1},{y:.1}"))
         .collect();
     let mut svg = format!(
-        "<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"2\"/>\n",
+        "<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"2\"{dashes}/>\n",
         path.join(" ")
     );
     for (x, y) in places {
@@ -98,7 +100,7 @@ fn line(index: usize, name: &str, points: &[(f64, f64)], x: &Scale, y: &Scale) -
     let (left, top) = (WIDTH - RIGHT + 14.0, TOP + 8.0 + index as f64 * 18.0);
     let _ = writeln!(
         svg,
-        "<path d=\"M{left} {top}h18\" stroke=\"{colour}\" stroke-width=\"3\"/>"
+        "<path d=\"M{left} {top}h18\" stroke=\"{colour}\" stroke-width=\"3\"{dashes}/>"
     );
     svg + &text(left + 24.0, top + 4.0, "start", name)
 }

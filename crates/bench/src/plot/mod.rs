@@ -53,6 +53,15 @@ fn colour(index: usize) -> &'static str {
     COLOURS[index % COLOURS.len()]
 }
 
+/// Lines whose colour was used before are dashed.
+fn dashes(index: usize) -> &'static str {
+    match index / COLOURS.len() {
+        0 => "",
+        1 => " stroke-dasharray=\"6 3\"",
+        _ => " stroke-dasharray=\"2 3\"",
+    }
+}
+
 fn open(title: &str, height: f64) -> String {
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" width=\"{WIDTH}\" \

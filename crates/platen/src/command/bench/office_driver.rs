@@ -41,7 +41,7 @@ fn drive() -> Result<(), Boxed> {
         };
         let converted = convert(&client, Path::new(input), Path::new(output), way);
         let answer = match runtime.block_on(converted) {
-            Ok(phases) => done(&phases),
+            Ok((phases, bytes)) => done(&phases, bytes),
             Err(error) => format!("failed {}", error.to_string().replace('\n', " ")),
         };
         writeln!(out, "{answer}")?;
@@ -50,10 +50,10 @@ fn drive() -> Result<(), Boxed> {
     Ok(())
 }
 
-fn done(phases: &Phases) -> String {
+fn done(phases: &Phases, bytes: u64) -> String {
     let ms = |time: Duration| time.as_secs_f64() * 1e3;
     format!(
-        "done put={:.3} load={:.3} store={:.3} get={:.3} close={:.3}",
+        "done put={:.3} load={:.3} store={:.3} get={:.3} close={:.3} bytes={bytes}",
         ms(phases.put),
         ms(phases.load),
         ms(phases.store),
@@ -71,21 +71,29 @@ fn transfer(name: &str) -> Result<Transfer, Boxed> {
 }
 
 /// `path` lets LibreOffice read and write files itself; else bytes go in and out as they are told to.
-async fn convert(client: &Client, input: &Path, output: &Path, way: &str) -> Result<Phases, Boxed> {
+async fn convert(
+    client: &Client,
+    input: &Path,
+    output: &Path,
+    way: &str,
+) -> Result<(Phases, u64), Boxed> {
     let mut conversion = Conversion {
         filter: "writer_pdf_Export".to_owned(),
         import_filter: Some("MS Word 2007 XML".to_owned()),
         ..Conversion::default()
     };
     if way == "path" {
-        let (input, output) = (Input::Path(input.into()), Output::Path(output.into()));
-        return Ok(client.convert(input, output, &conversion).await?.phases);
+        let out = Output::Path(output.into());
+        let converted = client.convert(Input::Path(input.into()), out, &conversion);
+        let phases = converted.await?.phases;
+        return Ok((phases, output.metadata()?.len()));
     }
     let (one, other) = way.split_once(',').unwrap_or((way, way));
     (conversion.input, conversion.output) = (transfer(one)?, transfer(other)?);
     let bytes = Input::Bytes(std::fs::read(input)?.into());
     let converted = client.convert(bytes, Output::Bytes, &conversion).await?;
-    Ok(converted.phases)
+    let size = converted.bytes.map_or(0, |bytes| bytes.len());
+    Ok((converted.phases, size as u64))
 }
 
 /// A process of LibreOffice with a profile of its own; killed when it is dropped.
