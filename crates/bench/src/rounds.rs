@@ -102,7 +102,7 @@ impl<'a> Contender<'a> {
         let mut load = self.load;
         if !is_first {
             // What was warm stays warm.
-            load.warmup = load.warmup.min(load.concurrency * 2);
+            load.warmup = 0;
         }
         let warm = Load { samples: 0, ..load };
         warm.run(&self.connect)?;
