@@ -140,6 +140,12 @@ fn rest(cell: &Cell) -> Option<f64> {
     Some((cell.phases.get("total")? - known).max(0.0))
 }
 
+/// The first word of a configuration, and its sandbox.
+fn short_name(cell: &Cell) -> String {
+    let first = cell.name.split([',', ' ']).next().unwrap_or_default();
+    format!("{first}, {} sandbox", cell.of("sandbox"))
+}
+
 /// All plots.
 #[must_use]
 pub fn plots(results: &Results) -> Vec<(String, Chart)> {
@@ -157,8 +163,7 @@ pub fn plots(results: &Results) -> Vec<(String, Chart)> {
                 .any(|name| cell.name.starts_with(name))
     };
     for cell in results.section("matrix").filter(shown) {
-        let short = cell.name.split([',', ' ']).next().unwrap_or_default();
-        let name = format!("{short}, {}", cell.of("sandbox"));
+        let name = short_name(cell);
         let point = (cell.concurrency as f64, cell.median_rps());
         match lines.series.iter_mut().find(|it| it.0 == name) {
             Some((_, points)) => points.push(point),
@@ -175,7 +180,7 @@ pub fn plots(results: &Results) -> Vec<(String, Chart)> {
         ("throughput".to_owned(), Chart::Lines(lines)),
         (
             "latency".to_owned(),
-            distribution("Latency by share of runs, one at a time", alone),
+            distribution("Latency by share of runs, one at a time", alone, short_name),
         ),
     ]
 }

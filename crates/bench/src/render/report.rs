@@ -295,6 +295,7 @@ pub fn plots(results: &Results) -> Vec<(String, Chart)> {
         distribution(
             "Latency by share of requests, five clients",
             results.section("cells"),
+            |cell| cell.name.clone(),
         ),
     )];
     let mut sweep = Lines {
@@ -323,7 +324,11 @@ pub fn plots(results: &Results) -> Vec<(String, Chart)> {
 }
 
 /// How long which share of the requests took.
-pub(crate) fn distribution<'a>(title: &str, cells: impl Iterator<Item = &'a Cell>) -> Chart {
+pub(crate) fn distribution<'a>(
+    title: &str,
+    cells: impl Iterator<Item = &'a Cell>,
+    name: impl Fn(&Cell) -> String,
+) -> Chart {
     // The axis is of "one in so many": 1 is the fastest, 1,000 is p99.9.
     let place = |share: f64| (1.0 / (1.0 - share).max(1e-3)).max(1.0);
     let marks = [
@@ -337,7 +342,7 @@ pub(crate) fn distribution<'a>(title: &str, cells: impl Iterator<Item = &'a Cell
         let shares = &cell.client.as_ref()?.shares;
         let shares = shares.iter().filter(|(share, _)| *share <= 0.999);
         let points = shares.map(|(share, ms)| (place(*share), *ms));
-        Some((cell.name.clone(), points.collect()))
+        Some((name(cell), points.collect()))
     });
     Chart::Lines(Lines {
         title: title.to_owned(),
