@@ -52,6 +52,7 @@ http {{
             proxy_pass http://replicas;
             proxy_http_version 1.1;
             proxy_set_header Connection \"\";
+            proxy_set_header Host localhost;
             proxy_buffers 64 64k;
             proxy_read_timeout 180s;
         }}
