@@ -149,7 +149,7 @@ impl Cell {
         self.client = Times::of(good().map(|sample| sample.client_us));
         self.server = Times::of(good().filter_map(|sample| sample.outcome.server_us));
         self.phases = phases(good());
-        let last = good().last().map(|sample| &sample.outcome);
+        let last = good().next_back().map(|sample| &sample.outcome);
         self.pages = last.and_then(|outcome| outcome.pages);
         self.size_bytes = last.map(|outcome| outcome.size_bytes);
         let round = |(index, run): (usize, &Run)| {

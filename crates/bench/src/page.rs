@@ -34,7 +34,7 @@ pub fn page(folder: &Path) -> Result<String, Error> {
     }
     for results in &published.packs {
         let pack = escape(&results.pack);
-        let _ = write!(text, "<section id=\"{pack}\"><h2>{pack}</h2>\n");
+        let _ = writeln!(text, "<section id=\"{pack}\"><h2>{pack}</h2>");
         let _ = writeln!(
             text,
             "<p><code>{}</code>, {:.0} s</p>",
@@ -48,7 +48,7 @@ pub fn page(folder: &Path) -> Result<String, Error> {
             let _ = writeln!(text, "<p class=\"note\">{}</p>", escape(note));
         }
         for (_, chart) in plots(results) {
-            let _ = write!(text, "<figure>{}</figure>\n", chart.to_svg());
+            let _ = writeln!(text, "<figure>{}</figure>", chart.to_svg());
         }
         for block in blocks(results) {
             let _ = writeln!(text, "<h3>{}</h3>", escape(&block.title));

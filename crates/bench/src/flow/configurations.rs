@@ -64,7 +64,7 @@ impl Configuration {
             .label("durable", if self.is_durable { "yes" } else { "no" });
         let target = match &self.means {
             Means::Here(once) => {
-                return Contender::new(cell, load, None, move || Ok(|| once()));
+                return Contender::new(cell, load, None, move || Ok(once));
             }
             Means::There(program) => program.target(),
             Means::Given(target) => target,

@@ -73,7 +73,7 @@ mod tests {
         let run = strict_batches(4, 10, || {
             Ok(|| {
                 // One of each batch is slow.
-                if calls.fetch_add(1, Ordering::Relaxed) % 4 == 0 {
+                if calls.fetch_add(1, Ordering::Relaxed).is_multiple_of(4) {
                     sleep(Duration::from_millis(20));
                 }
                 Outcome::default()
