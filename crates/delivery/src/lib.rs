@@ -6,8 +6,10 @@
 
 mod bind;
 mod body;
+mod cache;
 pub mod contest;
 mod deadline;
+mod document;
 mod error;
 mod h1;
 mod limits;
@@ -21,7 +23,11 @@ mod writers;
 
 pub use self::{
     bind::{Bind, BindError, Endpoint, Family, ListenError, Listener, Sharing, hand_down, inherit},
-    body::{Body, BoxError, BoxStream, FileBody, Gone, Piece, Segments, Sender},
+    body::{
+        Body, BoxError, BoxStream, Carried, FileBody, Gone, Piece, Segments, Sender, carry, uncarry,
+    },
+    cache::FileCache,
+    document::{Metadata, document},
     error::Error,
     h1::{Refusal, RequestBody},
     limits::Limits,

@@ -21,6 +21,9 @@ pub struct Limits {
     pub write_timeout: Duration,
     /// How long an answer is worked on after the client has closed its end.
     pub half_closed_timeout: Duration,
+    /// How long a connection waits for one more request when the service stops: one that is under
+    /// way must not be lost.
+    pub stop_timeout: Duration,
     /// How long a closing connection is read on, so that the client sees its answer.
     pub linger_timeout: Duration,
     /// How much is read on.
@@ -45,12 +48,13 @@ impl Default for Limits {
             idle_timeout: Duration::from_secs(75),
             body_timeout: Duration::from_secs(60),
             write_timeout: Duration::from_secs(60),
-            half_closed_timeout: Duration::from_secs(2),
+            half_closed_timeout: Duration::from_secs(30),
+            stop_timeout: Duration::from_millis(500),
             linger_timeout: Duration::from_secs(2),
             linger_bytes: 4 << 20,
-            gather_bytes: 256 << 10,
-            large_bytes: 256 << 10,
-            writer_threads: 32,
+            gather_bytes: 384 << 10,
+            large_bytes: 384 << 10,
+            writer_threads: 2 * std::thread::available_parallelism().map_or(2, usize::from),
             send_buffer_bytes: None,
         }
     }

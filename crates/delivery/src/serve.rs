@@ -139,8 +139,10 @@ where
     loop {
         while connections.try_join_next().is_some() {}
         let next = async {
+            let accepted = listener.accept().await;
+            // Only now: listeners that nobody connects to must not hold room.
             let permit = Arc::clone(&room.connections).acquire_owned().await.ok()?;
-            Some((listener.accept().await, permit))
+            Some((accepted, permit))
         };
         let accepted = tokio::select! {
             accepted = next => accepted,

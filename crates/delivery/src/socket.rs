@@ -31,6 +31,16 @@ impl Socket {
         }
     }
 
+    /// Whether the other side has reset the connection.
+    pub(crate) fn has_failed(&self) -> bool {
+        let error = match self {
+            Self::Tcp(stream) => stream.take_error(),
+            Self::Unix(stream) => stream.take_error(),
+            Self::Away => return false,
+        };
+        !matches!(error, Ok(None))
+    }
+
     /// Gives the socket to somebody else.
     pub(crate) fn hand_out(&mut self) -> Self {
         std::mem::replace(self, Self::Away)

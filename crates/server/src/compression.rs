@@ -70,7 +70,10 @@ pub(crate) async fn compress(response: Response, wish: Wish) -> Response {
     let size = response.body().size_hint().exact().unwrap_or(0);
     let headers = response.headers();
     // A strong ETag names these bytes, and clients send it back in If-Match.
-    let fixed = headers.contains_key(ETAG) || headers.contains_key(CONTENT_ENCODING);
+    let strong = headers
+        .get(ETAG)
+        .is_some_and(|tag| !tag.as_bytes().starts_with(b"W/"));
+    let fixed = strong || headers.contains_key(CONTENT_ENCODING);
     if fixed || !is_text(headers) || !(MIN_BYTES..=MAX_BYTES).contains(&size) {
         return response;
     }

@@ -10,8 +10,8 @@ mod body;
 mod chromium;
 mod compression;
 mod config;
-mod connection;
 mod cors;
+mod delivery;
 mod flows;
 mod lane;
 mod libreoffice;
@@ -30,7 +30,6 @@ mod routes;
 mod sandbox;
 mod server;
 mod spool;
-mod stream;
 mod templates;
 mod webhook;
 

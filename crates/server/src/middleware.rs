@@ -1,7 +1,7 @@
 //! What happens to every request, in one place and in this order: request id, metrics and log,
 //! panic guard, CORS, host check, API key, rate limit; then compression, security headers and the
 //! problem document on the way back. Body limits are in [`crate::body`], deadlines in
-//! [`crate::lane`], time limits of heads in [`crate::connection`].
+//! [`crate::lane`], time limits of heads in [`platen_delivery`].
 
 use std::{
     net::{IpAddr, SocketAddr},

@@ -2,10 +2,28 @@
 
 use axum::{body::Body, response::Response};
 use hyper::{
-    StatusCode,
+    HeaderMap, Method, StatusCode,
     header::{CONTENT_TYPE, HeaderValue},
 };
+use platen_delivery::{Body as Delivered, Metadata};
 use serde::Serialize;
+
+/// An answer with a body that the connection sends the way it is best sent.
+pub(crate) fn delivered(body: Delivered) -> Response {
+    platen_delivery::carry(Response::new(body)).map(Body::new)
+}
+
+/// A document that is kept: conditions and ranges of the request are obeyed (200, 206, 304, 412 or
+/// 416), and the connection sends `body` the way it is best sent.
+pub(crate) fn document(
+    method: &Method,
+    headers: &HeaderMap,
+    body: impl Into<Delivered>,
+    metadata: &Metadata,
+) -> Response {
+    let answer = platen_delivery::document(method, headers, body.into(), metadata);
+    platen_delivery::carry(answer).map(Body::new)
+}
 
 /// `value` as JSON.
 pub(crate) fn json(status: StatusCode, value: &impl Serialize) -> Response {

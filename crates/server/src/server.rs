@@ -6,18 +6,19 @@ use std::{
     time::{Duration, Instant},
 };
 
+use platen_delivery::{ListenError, Listener, Sharing};
 use platen_engine::{
     Engine, Format, Isolation, RenderOptions,
     browser::{NoWalls, choose_launcher},
 };
 use platen_storage::SqliteStore;
 use serde_json::Value as Json;
-use tokio::{net::TcpListener, sync::watch};
+use tokio::sync::watch;
 
 use crate::{
     app::App,
     config::{ChildIsolation, Config, ConfigError, LogLevel, RenderIsolation},
-    connection,
+    delivery,
     log::Log,
     pieces::PieceStore,
     problem::chain,
@@ -28,14 +29,9 @@ use crate::{
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The address cannot be listened on.
-    #[error("cannot listen on {address}")]
-    Listen {
-        /// The address.
-        address: SocketAddr,
-        /// Why.
-        source: std::io::Error,
-    },
+    /// An address cannot be listened on.
+    #[error(transparent)]
+    Listen(#[from] ListenError),
     /// The store cannot be opened.
     #[error("the data folder `{folder}` cannot be opened")]
     Store {
@@ -67,7 +63,7 @@ pub enum Error {
 /// A service that listens.
 pub struct Server {
     app: Arc<App>,
-    listener: TcpListener,
+    listeners: Vec<Listener>,
     address: SocketAddr,
 }
 
@@ -81,14 +77,21 @@ impl Server {
     /// # Errors
     /// Where the address is taken or the store is damaged.
     pub async fn start(config: Config) -> Result<Self, Error> {
+        let mut listeners = Vec::new();
+        for bind in &config.bind {
+            listeners.extend(Listener::bind(bind, Sharing::Alone)?);
+        }
+        Self::start_on(config, listeners).await
+    }
+
+    /// Opens the store and takes connections from `listeners`, whatever the configuration says.
+    ///
+    /// # Errors
+    /// Where the store is damaged.
+    pub async fn start_on(config: Config, listeners: Vec<Listener>) -> Result<Self, Error> {
         let log = Log::start(config.log_format, config.log_level)?;
-        let listener = TcpListener::bind(config.bind)
-            .await
-            .map_err(|source| Error::Listen {
-                address: config.bind,
-                source,
-            })?;
-        let address = listener.local_addr()?;
+        let address = listeners.iter().find_map(Listener::address);
+        let address = address.unwrap_or_else(|| SocketAddr::from(([0, 0, 0, 0], 0)));
         let app = tokio::task::spawn_blocking(move || open(config, log))
             .await
             .map_err(std::io::Error::other)??;
@@ -99,12 +102,12 @@ impl Server {
         isolate(&app).await?;
         Ok(Self {
             app: Arc::new(app),
-            listener,
+            listeners,
             address,
         })
     }
 
-    /// The address listened on.
+    /// The first address in the network that is listened on; port 0 where there is none.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
@@ -114,8 +117,9 @@ impl Server {
     /// configuration allows.
     pub async fn run(self, shutdown: impl Future<Output = ()>) {
         let app = self.app;
+        let addresses: Vec<String> = self.listeners.iter().map(Listener::to_string).collect();
         let fields = [
-            ("address", Json::from(self.address.to_string())),
+            ("address", Json::from(addresses.join(", "))),
             ("slots", Json::from(app.slots.total())),
             ("version", Json::from(env!("CARGO_PKG_VERSION"))),
         ];
@@ -140,7 +144,7 @@ impl Server {
         });
         let (stop, stopped) = watch::channel(());
         let router = routes::router(Arc::clone(&app));
-        let connections = connection::accept(Arc::clone(&app), self.listener, router, stopped);
+        let connections = delivery::serve(Arc::clone(&app), self.listeners, router, stopped);
         let mut connections = tokio::spawn(connections);
         shutdown.await;
         app.set_draining();

@@ -5,29 +5,22 @@ use std::{
     fs::File,
     io::{Read, Seek, SeekFrom, Write},
     os::unix::fs::FileExt,
-    pin::Pin,
     sync::Arc,
-    task::{Context, Poll},
     time::Duration,
 };
 
 use axum::body::Body;
 use bytes::{Bytes, BytesMut};
-use http_body::{Body as HttpBody, Frame, SizeHint};
 use http_body_util::BodyExt;
 use hyper::{HeaderMap, StatusCode, header::CONTENT_LENGTH};
+use platen_delivery::{Body as Delivered, FileBody};
 use platen_engine::office;
-use tokio::{
-    io::{AsyncRead, ReadBuf},
-    sync::{OwnedSemaphorePermit, Semaphore},
-};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::{app::App, config::Config, problem::Problem};
 
 /// A longer content goes to a file while it comes.
 const HELD_BYTES: usize = 256 << 10;
-/// Piece of a file that is sent.
-const PIECE_BYTES: usize = 256 << 10;
 
 /// Room on the disk for all contents together, in kibibytes.
 pub(crate) fn room(config: &Config) -> Arc<Semaphore> {
@@ -103,21 +96,13 @@ impl Content {
     }
 
     /// A body that is read as it is sent.
-    pub(crate) fn into_body(self) -> Result<Body, Problem> {
+    pub(crate) fn into_body(self) -> Delivered {
         match self {
-            Self::Held(bytes) => Ok(Body::from(bytes)),
+            Self::Held(bytes) => Delivered::from(bytes),
             Self::Spooled(spooled) => {
-                let mut file = spooled.file.try_clone().map_err(|error| full(&error))?;
-                let start = file.seek(SeekFrom::Start(0));
-                start.map_err(|error| full(&error))?;
-                let mut file = tokio::fs::File::from_std(file);
-                file.set_max_buf_size(PIECE_BYTES);
-                let left = spooled.size_bytes;
-                Ok(Body::new(FileBody {
-                    file,
-                    left,
-                    _spooled: spooled,
-                }))
+                let file = Arc::clone(&spooled.file);
+                let size_bytes = spooled.size_bytes;
+                FileBody::range(file, 0, size_bytes).keeping(spooled).into()
             }
         }
     }
@@ -308,39 +293,4 @@ pub(crate) async fn timed<T>(
         let status = StatusCode::REQUEST_TIMEOUT;
         Err(Problem::new(status, "body-timeout", detail))
     })
-}
-
-/// A content that is read from its file as it is sent.
-struct FileBody {
-    file: tokio::fs::File,
-    left: u64,
-    _spooled: Spooled,
-}
-
-impl HttpBody for FileBody {
-    type Data = Bytes;
-    type Error = std::io::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<std::io::Result<Frame<Bytes>>>> {
-        if self.left == 0 {
-            return Poll::Ready(None);
-        }
-        let mut piece = vec![0; PIECE_BYTES];
-        let mut buffer = ReadBuf::new(&mut piece);
-        std::task::ready!(Pin::new(&mut self.file).poll_read(context, &mut buffer))?;
-        let read = buffer.filled().len();
-        if read == 0 {
-            return Poll::Ready(Some(Err(std::io::ErrorKind::UnexpectedEof.into())));
-        }
-        self.left = self.left.saturating_sub(read as u64);
-        piece.truncate(read);
-        Poll::Ready(Some(Ok(Frame::data(piece.into()))))
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        SizeHint::with_exact(self.left)
-    }
 }

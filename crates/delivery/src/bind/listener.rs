@@ -1,7 +1,7 @@
 //! A socket that is listened on, of whatever kind.
 
 use std::{
-    io,
+    fmt, io,
     net::{SocketAddr, ToSocketAddrs},
     os::{
         fd::{AsFd, BorrowedFd, OwnedFd},
@@ -149,6 +149,30 @@ impl Listener {
         };
         let tls = self.tls.clone();
         Ok(Accepted { socket, peer, tls })
+    }
+}
+
+impl fmt::Display for Listener {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let scheme = if self.tls.is_some() { "tls://" } else { "" };
+        match &self.kind {
+            Kind::Tcp(listener) => match listener.local_addr() {
+                Ok(address) => write!(f, "{scheme}{address}"),
+                Err(_) => f.write_str("tcp"),
+            },
+            Kind::Unix(listener) => {
+                let address = listener.local_addr().ok();
+                let path = address.as_ref().and_then(|address| address.as_pathname());
+                let name = address
+                    .as_ref()
+                    .and_then(|address| address.as_abstract_name());
+                match (path, name) {
+                    (Some(path), _) => write!(f, "unix://{}", path.display()),
+                    (_, Some(name)) => write!(f, "unix://@{}", name.escape_ascii()),
+                    _ => f.write_str("unix"),
+                }
+            }
+        }
     }
 }
 

@@ -112,6 +112,16 @@ impl Endpoint {
     }
 }
 
+impl From<std::net::SocketAddr> for Endpoint {
+    fn from(address: std::net::SocketAddr) -> Self {
+        Self {
+            host: address.ip().to_string(),
+            port: address.port(),
+            family: Family::Any,
+        }
+    }
+}
+
 impl FromStr for Bind {
     type Err = BindError;
 

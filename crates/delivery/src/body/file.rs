@@ -3,6 +3,7 @@
 
 use std::{
     collections::VecDeque,
+    fmt,
     fs::File,
     io,
     os::unix::fs::FileExt,
@@ -31,20 +32,41 @@ pub enum Piece {
 }
 
 impl Piece {
-    fn size_bytes(&self) -> u64 {
+    pub(crate) fn size_bytes(&self) -> u64 {
         match self {
             Self::Bytes(bytes) => bytes.len() as u64,
             Self::Range { size_bytes, .. } => *size_bytes,
         }
     }
+
+    /// `size_bytes` bytes of it from `begin`, which must lie in it.
+    pub(crate) fn part(&self, begin: u64, size_bytes: u64) -> Self {
+        match self {
+            Self::Bytes(bytes) => {
+                let begin = begin as usize;
+                Self::Bytes(bytes.slice(begin..begin + size_bytes as usize))
+            }
+            Self::Range { offset, .. } => Self::Range {
+                offset: offset + begin,
+                size_bytes,
+            },
+        }
+    }
 }
 
 /// Ranges of a file, and what is between them.
-#[derive(Debug)]
 pub struct FileBody {
     pub(crate) file: Arc<File>,
     pub(crate) pieces: VecDeque<Piece>,
     reading: Option<JoinHandle<io::Result<Vec<u8>>>>,
+    kept: Option<Box<dyn Send>>,
+}
+
+impl fmt::Debug for FileBody {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("FileBody");
+        shown.field("pieces", &self.pieces).finish_non_exhaustive()
+    }
 }
 
 impl FileBody {
@@ -61,7 +83,15 @@ impl FileBody {
             file,
             pieces: pieces.into(),
             reading: None,
+            kept: None,
         }
+    }
+
+    /// Keeps `thing`, such as the room that the file takes, until the body has been sent.
+    #[must_use]
+    pub fn keeping(mut self, thing: impl Send + 'static) -> Self {
+        self.kept = Some(Box::new(thing));
+        self
     }
 
     /// What is still to come.

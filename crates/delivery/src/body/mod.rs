@@ -1,6 +1,7 @@
 //! What an answer consists of: bytes, segments, a stream, or a file. The connection knows each
 //! kind and sends it the cheapest way; elsewhere a body is an ordinary [`http_body::Body`].
 
+mod carried;
 mod channel;
 mod file;
 
@@ -15,6 +16,7 @@ use http_body::{Frame, SizeHint};
 
 pub(crate) use self::file::READ_BYTES;
 pub use self::{
+    carried::{Carried, carry, uncarry},
     channel::{Gone, Sender},
     file::{FileBody, Piece},
 };

@@ -42,11 +42,11 @@ where
         let length = response::length(asked, parts.status, size);
         let mut close = sends_on
             || !asked.keep_alive
-            || self.half_closed
             || self.malformed
             || length == Length::Close
             || response::asks_to_close(&parts.headers)
             || self.stopped.has_changed().unwrap_or(true);
+        self.looks = None;
         let head = &mut self.output.head;
         response::encode(head, &parts, length, size, asked, close);
         match body {
@@ -65,7 +65,7 @@ where
                 self.stream(stream, length, announced, intake).await?;
             }
         }
-        close |= self.half_closed || self.malformed || !(intake.is_done() || sends_on);
+        close |= self.malformed || !(intake.is_done() || sends_on);
         if !close {
             return Ok(After::Next);
         }

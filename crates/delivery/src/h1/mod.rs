@@ -15,6 +15,7 @@ use std::{
     pin::{Pin, pin},
     sync::Arc,
     task::{Context, Poll},
+    time::Duration,
 };
 
 use bytes::{BufMut, BytesMut};
@@ -47,6 +48,12 @@ const BODY_ROOM: usize = 64 << 10;
 /// A larger buffer is given back while the connection waits for the next request.
 const IDLE_ROOM: usize = 16 << 10;
 
+/// How often a client that has closed its end is looked after.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+
+/// How long the next bytes of a stream are waited for where the client has closed its end.
+const STREAM_PATIENCE: Duration = Duration::from_secs(1);
+
 /// What follows an answer.
 enum After {
     Next,
@@ -72,12 +79,17 @@ pub(crate) struct Connection<S> {
     stopped: watch::Receiver<()>,
     /// Ends with the service.
     stop: Pin<Box<dyn Future<Output = ()> + Send>>,
+    stopping: bool,
     /// The client sends no more.
     half_closed: bool,
+    /// How often it was looked after since; nothing where it may not be asked any more.
+    looks: Option<u32>,
     /// What came cannot be told from what comes next.
     malformed: bool,
     /// The client has been slow to take this answer.
     slow: bool,
+    /// The request is of HTTP/1.1.
+    newer: bool,
 }
 
 impl<S> Connection<S>
@@ -102,9 +114,12 @@ where
             stop: Box::pin(async move {
                 let _ = ends.changed().await;
             }),
+            stopping: false,
             half_closed: false,
+            looks: None,
             malformed: false,
             slow: false,
+            newer: false,
         }
     }
 
@@ -147,7 +162,12 @@ where
                 if self.input.capacity() > IDLE_ROOM {
                     self.input = BytesMut::new();
                 }
-                self.deadline.arm(limits_of(&self.shared).idle_timeout);
+                let limits = &self.shared.limits;
+                self.deadline.arm(if self.stopping {
+                    limits.stop_timeout
+                } else {
+                    limits.idle_timeout
+                });
             } else if !begun {
                 begun = true;
                 self.deadline.arm(patience);
@@ -156,11 +176,11 @@ where
                 if let Poll::Ready(read) = self.poll_fill(context, HEAD_ROOM) {
                     return Poll::Ready(Some(read));
                 }
-                let stops = !begun && self.stop.as_mut().poll(context).is_ready();
-                if stops || self.deadline.poll(context).is_ready() {
-                    return Poll::Ready(None);
+                if !self.stopping && !begun && self.stop.as_mut().poll(context).is_ready() {
+                    self.stopping = true;
+                    self.deadline.arm(self.shared.limits.stop_timeout);
                 }
-                Poll::Pending
+                self.deadline.poll(context).map(|()| None)
             });
             match read.await {
                 Some(Ok(0)) if self.input.is_empty() => return Ok(Next::Closed),
@@ -186,7 +206,9 @@ where
     async fn exchange(&mut self, head: Head) -> Result<After, Error> {
         self.deadline.disarm();
         self.slow = false;
+        self.looks = Some(0);
         let asked = Asked::by(&head);
+        self.newer = asked.newer;
         let (mut intake, body) = Intake::new(head.framing, head.expects_continue);
         let mut request = Request::new(body);
         *request.method_mut() = head.method;
@@ -277,11 +299,43 @@ where
         if !self.half_closed {
             return Poll::Pending;
         }
-        // It may have gone, or wait for its answer with its own end closed: both look the same.
-        if !self.deadline.is_armed() {
-            self.deadline.arm(self.shared.limits.half_closed_timeout);
+        self.look_after(context)
+    }
+
+    /// The client has closed its end. It may have gone, or wait for its answer: both look the same
+    /// until something is sent, which only those who have gone answer with a reset. So it is told
+    /// once that its request is worked on (102, which every client of HTTP/1.1 must let pass).
+    fn look_after(&mut self, context: &mut Context<'_>) -> Poll<Error> {
+        loop {
+            let Some(looks) = &mut self.looks else {
+                // Its answer has begun, and can only be broken off.
+                if !self.deadline.is_armed() {
+                    self.deadline.arm(STREAM_PATIENCE);
+                }
+                return self.deadline.poll(context).map(|()| Error::Gone);
+            };
+            if !self.deadline.is_armed() {
+                self.deadline.arm(LOOK_EVERY);
+            }
+            if self.deadline.poll(context).is_pending() {
+                return Poll::Pending;
+            }
+            *looks += 1;
+            if LOOK_EVERY * *looks >= self.shared.limits.half_closed_timeout {
+                return Poll::Ready(Error::Gone);
+            }
+            if *looks == 1 && self.newer {
+                self.output
+                    .head
+                    .put_slice(b"HTTP/1.1 102 Processing\r\n\r\n");
+            }
+            if let Poll::Ready(Err(error)) = self.poll_flush(context) {
+                return Poll::Ready(error);
+            }
+            if self.socket.has_failed() {
+                return Poll::Ready(Error::Gone);
+            }
         }
-        self.deadline.poll(context).map(|()| Error::Gone)
     }
 
     async fn refuse(&mut self, refusal: Refusal) -> Result<(), Error> {
@@ -322,8 +376,4 @@ where
             }
         }
     }
-}
-
-fn limits_of(shared: &Shared) -> &crate::Limits {
-    &shared.limits
 }

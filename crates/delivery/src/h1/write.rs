@@ -43,6 +43,8 @@ where
     }
 
     pub(super) async fn flush_here(&mut self) -> Result<(), Error> {
+        // What reading has set does not count for writing.
+        self.deadline.disarm();
         std::future::poll_fn(|context| self.poll_flush(context)).await
     }
 

@@ -25,9 +25,13 @@ const DEFAULT_FILE: &str = "platen.toml";
     platen serve --print-config                      every setting with its value\n\n\
     Flags win over variables, variables over the configuration file.")]
 pub struct Arguments {
-    /// Address and port to listen on; 127.0.0.1:3000 where nothing says otherwise.
-    #[arg(long, value_name = "ADDRESS:PORT")]
-    bind: Option<String>,
+    /// Address to listen on, several with commas or more flags: host:port, tls://, unix://,
+    /// systemd://; 127.0.0.1:3000 where nothing says otherwise.
+    #[arg(long, value_name = "ADDRESS", value_delimiter = ',')]
+    bind: Vec<String>,
+    /// Threads that serve connections; as many as there are cores where nothing says otherwise.
+    #[arg(long, value_name = "COUNT")]
+    threads: Option<u32>,
     /// What this process does: everything, or the app without doing runs itself.
     #[arg(long, value_enum, env = "PLATEN_ROLE", default_value = "all")]
     role: Role,
@@ -89,6 +93,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     }
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
+        .worker_threads(config.threads as usize)
         .max_blocking_threads((config.max_concurrent_pages + config.flow.slots) as usize + 32)
         .build()
         .map_err(|error| Failure::Internal(error.to_string()))?;
@@ -107,7 +112,8 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
 fn flags(arguments: &Arguments) -> Settings {
     let fonts = arguments.fonts.settings();
     Settings {
-        bind: arguments.bind.clone(),
+        bind: (!arguments.bind.is_empty()).then(|| arguments.bind.join(",")),
+        threads: arguments.threads,
         data_dir: arguments.data_dir.clone(),
         log_format: arguments.log_format.map(|form| match form {
             Form::Text => LogFormat::Text,

@@ -1,15 +1,16 @@
 //! How the service is set up: defaults, below `platen.toml`, below the environment, below flags.
 
+mod bind;
 mod flow;
 mod settings;
 mod value;
 
 use std::{
-    net::{IpAddr, SocketAddr},
     path::{Path, PathBuf},
     time::Duration,
 };
 
+use platen_delivery::Bind;
 use platen_engine::{FontSettings, IsolationSettings};
 use serde::Serialize;
 
@@ -41,8 +42,11 @@ impl ConfigError {
 /// The set-up of the service, with every setting decided.
 #[derive(Clone, Debug, Serialize)]
 pub struct Config {
-    /// Address and port that are listened on; port 0 takes any.
-    pub bind: SocketAddr,
+    /// Addresses that are listened on; port 0 takes any.
+    #[serde(serialize_with = "bind::serialize")]
+    pub bind: Vec<Bind>,
+    /// Threads that serve connections.
+    pub threads: u32,
     /// Folder of the database.
     pub data_dir: PathBuf,
     /// Keys that may do everything.
@@ -86,6 +90,8 @@ pub struct Config {
     pub header_timeout_ms: u64,
     /// Time to send the body of a request.
     pub body_timeout_ms: u64,
+    /// A client that takes nothing of its answer for so long is dropped.
+    pub write_timeout_ms: u64,
     /// Connections at once; more wait to be accepted.
     pub max_connections: u32,
     /// Time that a shutdown waits for what was taken.
@@ -197,7 +203,8 @@ impl Config {
         let reserved = settings.render_preview_reserved_slots.unwrap_or(1);
         let flow = FlowConfig::resolve(&settings, cores);
         let config = Self {
-            bind: bind_address(&settings)?,
+            bind: bind::addresses(&settings)?,
+            threads: settings.threads.unwrap_or(cores).max(1),
             data_dir: settings.data_dir.unwrap_or_else(|| "platen-data".into()),
             api_key_admin: settings.api_key_admin.unwrap_or_default(),
             api_key_render: settings.api_key_render.unwrap_or_default(),
@@ -218,6 +225,7 @@ impl Config {
             max_header_bytes: settings.max_header_bytes.unwrap_or(64 << 10),
             header_timeout_ms: settings.header_timeout_ms.unwrap_or(30_000),
             body_timeout_ms: settings.body_timeout_ms.unwrap_or(60_000),
+            write_timeout_ms: settings.write_timeout_ms.unwrap_or(60_000),
             max_connections: settings.max_connections.unwrap_or(2_048),
             shutdown_timeout_ms: settings.shutdown_timeout_ms.unwrap_or(30_000),
             flow,
@@ -287,6 +295,7 @@ impl Config {
             ("render_cpu_ms", u64::from(self.render_cpu_ms)),
             ("header_timeout_ms", self.header_timeout_ms),
             ("body_timeout_ms", self.body_timeout_ms),
+            ("write_timeout_ms", self.write_timeout_ms),
             ("webhook_timeout_ms", self.webhook_timeout_ms),
             ("flow_timeout_ms", self.flow.timeout_ms),
             ("flow_lease_ms", self.flow.lease_ms),
@@ -306,12 +315,10 @@ impl Config {
                 "make one with: openssl rand -hex 24",
             ));
         }
-        if !self.has_keys() && !self.bind.ip().is_loopback() {
+        let open = self.bind.iter().find(|bind| !bind.is_local());
+        if let Some(open) = open.filter(|_| !self.has_keys()) {
             return Err(ConfigError::new(
-                format!(
-                    "without API keys only this machine is served, not {}",
-                    self.bind
-                ),
+                format!("without API keys only this machine is served, not {open}"),
                 "set API_KEY_ADMIN (openssl rand -hex 24), or bind to 127.0.0.1",
             ));
         }
@@ -377,24 +384,6 @@ fn is_on(setting: Option<bool>) -> bool {
     setting.unwrap_or(false)
 }
 
-fn bind_address(settings: &Settings) -> Result<SocketAddr, ConfigError> {
-    let hint = "write an address and a port, such as 127.0.0.1:3000 or [::1]:3000";
-    if let Some(bind) = &settings.bind {
-        let bind = bind.replace("localhost", "127.0.0.1");
-        return bind.parse().map_err(|_| {
-            ConfigError::new(format!("`{bind}` is not an address with a port"), hint)
-        });
-    }
-    let host = settings.host.as_deref().unwrap_or("127.0.0.1");
-    let address: IpAddr = match host {
-        "localhost" => IpAddr::from([127, 0, 0, 1]),
-        host => host
-            .parse()
-            .map_err(|_| ConfigError::new(format!("HOST `{host}` is not an IP address"), hint))?,
-    };
-    Ok(SocketAddr::new(address, settings.port.unwrap_or(3000)))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -426,7 +415,7 @@ mod tests {
         let config = load(file, &variables, flags).unwrap();
         assert_eq!(config.rate_limit_max, 3);
         assert_eq!(config.batch_concurrency, 2);
-        assert_eq!(config.bind.port(), 1);
+        assert_eq!(config.bind[0].to_string(), "127.0.0.1:1");
         assert_eq!(config.api_key_render, ["first-key-1", "second-key"]);
         let printed = config.to_toml();
         assert!(!printed.contains("second-key"), "{printed}");

@@ -55,7 +55,8 @@ macro_rules! settings {
 }
 
 settings! {
-    bind: String = "PLATEN_BIND", "Address and port to listen on; 127.0.0.1:3000.";
+    bind: String = "PLATEN_BIND", "Addresses to listen on, with commas: host:port, tls://, unix://, systemd://; 127.0.0.1:3000.";
+    threads: u32 = "PLATEN_THREADS", "Threads that serve connections; cores.";
     host: String = "HOST", "Address to listen on, where `bind` is not given.";
     port: u16 = "PORT", "Port to listen on, where `bind` is not given.";
     data_dir: PathBuf = "PLATEN_DATA_DIR", "Folder of the database; platen-data.";
@@ -78,6 +79,7 @@ settings! {
     max_header_bytes: u64 = "MAX_HEADER_BYTES", "Largest head of a request; 64 KiB.";
     header_timeout_ms: u64 = "HEADER_TIMEOUT_MS", "Time for the head of a request, and of idle connections; 30000.";
     body_timeout_ms: u64 = "BODY_TIMEOUT_MS", "Time for the body of a request; 60000.";
+    write_timeout_ms: u64 = "WRITE_TIMEOUT_MS", "A client that takes nothing of its answer for so long is dropped; 60000.";
     max_connections: u32 = "MAX_CONNECTIONS", "Connections at once; 2048.";
     shutdown_timeout_ms: u64 = "SHUTDOWN_TIMEOUT_MS", "Time that a shutdown waits for what was taken; 30000.";
     flow_slots: u32 = "FLOW_SLOTS", "Runs of flows at once in this process, 0 where workers do them all; twice the cores.";

@@ -169,7 +169,7 @@ fn answer(document: Document, name: Option<&str>, received: Duration) -> Result<
         ..
     } = document;
     let name = with_extension(name, target);
-    let mut response = Response::new(Content::of_office(body)?.into_body()?);
+    let mut response = crate::respond::delivered(Content::of_office(body)?.into_body());
     let headers = response.headers_mut();
     let text = |text: String| {
         let value = HeaderValue::from_str(&text);

@@ -5,64 +5,79 @@ use std::sync::LazyLock;
 use axum::response::Response;
 use bytes::Bytes;
 use hyper::{
-    StatusCode,
-    header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderValue},
+    HeaderMap, Method,
+    header::{CONTENT_SECURITY_POLICY, HeaderValue},
 };
+use platen_delivery::Metadata;
+use sha2::{Digest, Sha256};
 
-use crate::{openapi, respond::bytes_of};
+use crate::{openapi, respond};
 
-static OPENAPI: LazyLock<Bytes> = LazyLock::new(|| {
-    serde_json::to_vec(&openapi::document())
-        .unwrap_or_default()
-        .into()
-});
-static SCHEMA: LazyLock<Bytes> = LazyLock::new(|| {
+/// A text that is made once, and the tag that names it.
+struct Page {
+    bytes: Bytes,
+    tag: String,
+}
+
+impl Page {
+    fn new(bytes: Vec<u8>) -> Self {
+        let digest = Sha256::digest(&bytes);
+        let tag = digest[..16].iter().map(|byte| format!("{byte:02x}"));
+        Self {
+            tag: tag.collect(),
+            bytes: bytes.into(),
+        }
+    }
+
+    fn answer(&self, method: &Method, headers: &HeaderMap, media_type: &'static str) -> Response {
+        let metadata = Metadata {
+            tag: Some(self.tag.clone()),
+            // It is compressed on the way.
+            recoded: true,
+            cache_control: Some(HeaderValue::from_static("public, max-age=300")),
+            ..Metadata::new(HeaderValue::from_static(media_type))
+        };
+        respond::document(method, headers, self.bytes.clone(), &metadata)
+    }
+}
+
+static OPENAPI: LazyLock<Page> =
+    LazyLock::new(|| Page::new(serde_json::to_vec(&openapi::document()).unwrap_or_default()));
+static SCHEMA: LazyLock<Page> = LazyLock::new(|| {
     let schema = platen_document::template::json_schema();
-    serde_json::to_vec(&schema).unwrap_or_default().into()
+    Page::new(serde_json::to_vec(&schema).unwrap_or_default())
 });
-const PAGE: &str = include_str!("../openapi/docs.html");
+static FLOW_SCHEMA: LazyLock<Page> = LazyLock::new(|| {
+    let schema = platen_engine::flow::flow_schema().to_string();
+    Page::new(schema.into_bytes())
+});
+static DOCS: LazyLock<Page> =
+    LazyLock::new(|| Page::new(include_bytes!("../openapi/docs.html").to_vec()));
 
 /// The page loads nothing from elsewhere and reads only its own description.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; \
     connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /// The description of the service, OpenAPI 3.1.
-pub(crate) async fn get_openapi() -> Response {
-    cached(bytes_of(
-        "application/json",
-        StatusCode::OK,
-        OPENAPI.clone(),
-    ))
+pub(crate) async fn get_openapi(method: Method, headers: HeaderMap) -> Response {
+    OPENAPI.answer(&method, &headers, "application/json")
 }
 
 /// The description as a page.
-pub(crate) async fn get_docs() -> Response {
-    let mut response = bytes_of("text/html; charset=utf-8", StatusCode::OK, PAGE);
+pub(crate) async fn get_docs(method: Method, headers: HeaderMap) -> Response {
+    let mut response = DOCS.answer(&method, &headers, "text/html; charset=utf-8");
     response
         .headers_mut()
         .insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
-    cached(response)
+    response
 }
 
 /// The JSON Schema of templates.
-pub(crate) async fn get_template_format() -> Response {
-    cached(bytes_of(
-        "application/schema+json",
-        StatusCode::OK,
-        SCHEMA.clone(),
-    ))
+pub(crate) async fn get_template_format(method: Method, headers: HeaderMap) -> Response {
+    SCHEMA.answer(&method, &headers, "application/schema+json")
 }
 
 /// The JSON Schema of flows.
-pub(crate) async fn get_flow_format() -> Response {
-    let schema = platen_engine::flow::flow_schema().to_string();
-    cached(bytes_of("application/schema+json", StatusCode::OK, schema))
-}
-
-fn cached(mut response: Response) -> Response {
-    response.headers_mut().insert(
-        CACHE_CONTROL,
-        HeaderValue::from_static("public, max-age=300"),
-    );
-    response
+pub(crate) async fn get_flow_format(method: Method, headers: HeaderMap) -> Response {
+    FLOW_SCHEMA.answer(&method, &headers, "application/schema+json")
 }

@@ -7,10 +7,8 @@ use axum::{
     extract::{Path, Query, State},
     response::Response,
 };
-use hyper::{
-    HeaderMap, StatusCode,
-    header::{CACHE_CONTROL, ETAG, HeaderValue},
-};
+use hyper::{HeaderMap, Method, StatusCode, header::HeaderValue};
+use platen_delivery::Metadata;
 use platen_engine::flow::{MAX_ARCHIVE_BYTES, Manifest};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -115,13 +113,15 @@ pub(crate) async fn put_piece(
 pub(crate) async fn get_piece(
     State(app): State<Arc<App>>,
     Path((name, version)): Path<(String, String)>,
+    method: Method,
+    headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let (bytes, digest) = with(&app, move |pieces| pieces.get(&name, &version)).await?;
-    let mut response = respond::bytes_of("application/zip", StatusCode::OK, bytes);
-    if let Ok(value) = HeaderValue::from_str(&format!("\"{digest}\"")) {
-        response.headers_mut().insert(ETAG, value);
-    }
-    Ok(response)
+    let metadata = Metadata {
+        tag: Some(digest),
+        ..Metadata::new(HeaderValue::from_static("application/zip"))
+    };
+    Ok(respond::document(&method, &headers, bytes, &metadata))
 }
 
 /// Takes a piece away.
@@ -149,13 +149,20 @@ pub(crate) async fn get_piece_archive(
     State(app): State<Arc<App>>,
     Path(digest): Path<String>,
     Query(signed): Query<Signed>,
+    method: Method,
+    headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let Signed { expires, signature } = signed;
+    let tag = digest.clone();
     let found = with(&app, move |pieces| {
         pieces.follow(&digest, expires, &signature)
     });
-    let mut response = respond::bytes_of("application/zip", StatusCode::OK, found.await?);
     let forever = HeaderValue::from_static("private, max-age=31536000, immutable");
-    response.headers_mut().insert(CACHE_CONTROL, forever);
-    Ok(response)
+    let metadata = Metadata {
+        tag: Some(tag),
+        cache_control: Some(forever),
+        ..Metadata::new(HeaderValue::from_static("application/zip"))
+    };
+    let bytes = found.await?;
+    Ok(respond::document(&method, &headers, bytes, &metadata))
 }

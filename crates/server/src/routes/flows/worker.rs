@@ -11,7 +11,6 @@ use hyper::{
     StatusCode,
     header::{CONNECTION, HeaderValue, UPGRADE},
 };
-use hyper_util::rt::TokioIo;
 use platen_runs::{protocol, session};
 
 use crate::{app::App, config::LogLevel, problem::Problem};
@@ -34,14 +33,17 @@ pub(crate) async fn connect_worker(
             detail,
         ));
     }
-    let upgrade = hyper::upgrade::on(&mut request);
+    let upgrade = platen_delivery::on_upgrade(&mut request).ok_or_else(|| {
+        let detail = "the connection cannot change its protocol: `Connection: upgrade` is missing";
+        Problem::bad_request("upgrade-impossible", detail)
+    })?;
     tokio::spawn(async move {
         let Ok(connection) = upgrade.await else {
             return;
         };
         app.log.event(LogLevel::Info, "a worker has connected", &[]);
         let dispatcher = Arc::clone(&app.flows.dispatcher);
-        let serving = session::serve(Arc::clone(&dispatcher), TokioIo::new(connection));
+        let serving = session::serve(Arc::clone(&dispatcher), connection);
         let cause = tokio::select! {
             ended = serving => match ended {
                 Ok(()) => "it left".to_owned(),

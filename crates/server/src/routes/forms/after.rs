@@ -171,7 +171,7 @@ pub(super) async fn answer(
         _ => (zip_of(files).await?, "zip", "application/zip"),
     };
     let size_bytes = content.size_bytes();
-    let mut response = Response::new(content.into_body()?);
+    let mut response = crate::respond::delivered(content.into_body());
     let length = HeaderValue::from(size_bytes);
     response.headers_mut().insert(CONTENT_LENGTH, length);
     file_headers(

@@ -148,7 +148,7 @@ async fn later(
     let (parts, body) = request.into_parts();
     let limit = (app.config.form_max_body_bytes, "FORM_MAX_BODY_BYTES");
     let taken = spool::read(&app, &parts.headers, body, limit).await?;
-    let body = taken.into_body()?;
+    let body = axum::body::Body::new(taken.into_body());
     tokio::spawn(async move {
         let _room = room;
         let request = Request::from_parts(parts, body);

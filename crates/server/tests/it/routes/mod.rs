@@ -3,6 +3,7 @@
 mod auth;
 mod batch;
 mod convert;
+mod delivery;
 mod forms;
 mod gotenberg;
 mod gotenberg_clients;

@@ -1,0 +1,227 @@
+//! Clients that are broken, slow or mean.
+
+use std::{
+    io::{Read, Write},
+    net::{Shutdown, TcpStream},
+    sync::atomic::Ordering,
+    time::Duration,
+};
+
+use platen_delivery::Limits;
+
+use crate::server::{Server, get, limits, resident_bytes, rest};
+
+/// Connections of one attack.
+const CROWD: usize = 1_000;
+
+#[test]
+fn what_two_readers_could_read_in_two_ways_is_refused() {
+    let server = Server::start(limits());
+    let smuggled = "GET /hello HTTP/1.1\r\nHost: b\r\n\r\n";
+    let heads = [
+        "Content-Length: 5\r\nTransfer-Encoding: chunked",
+        "Transfer-Encoding: chunked\r\nContent-Length: 5",
+        "Content-Length: 5\r\nContent-Length: 6",
+        "Content-Length: 5\r\nContent-Length: 5",
+        "Content-Length: 5, 5",
+        "Content-Length: +5",
+        "Content-Length: 5 5",
+        "Content-Length: 0x5",
+        "Content-Length: -1",
+        "Content-Length : 5",
+        "Transfer-Encoding: identity",
+        "Transfer-Encoding: gzip, chunked",
+        "Transfer-Encoding: chunked, identity",
+        "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity",
+        "Transfer-Encoding:\u{b}chunked",
+        "Transfer-Encoding\t: chunked",
+        "Transfer-Encoding: \"chunked\"",
+        "X: y\r\n Content-Length: 5",
+        "X: y\rContent-Length: 5",
+        "X: y\nContent-Length: 5",
+        "X: y\0",
+        "Host: b",
+    ];
+    for lines in heads {
+        let answer = server.send(
+            format!("POST /echo HTTP/1.1\r\nHost: a\r\n{lines}\r\n\r\n0\r\n\r\n{smuggled}")
+                .as_bytes(),
+        );
+        assert!(answer.starts_with("HTTP/1.1 400 "), "{lines:?}: {answer}");
+        assert!(answer.contains("application/problem+json"), "{answer}");
+        assert_eq!(
+            answer.matches("HTTP/1.1 ").count(),
+            1,
+            "{lines:?}: {answer}"
+        );
+    }
+    let bodies = [
+        "5\nhello\r\n0\r\n\r\n",
+        "5\r\nhello0\r\n\r\n",
+        "5\r\nhello\n0\r\n\r\n",
+        "5;\n\r\nhello\r\n0\r\n\r\n",
+        "0x5\r\nhello\r\n0\r\n\r\n",
+        " 5\r\nhello\r\n0\r\n\r\n",
+        "ffffffffffffffff5\r\nhello\r\n0\r\n\r\n",
+    ];
+    for body in bodies {
+        let answer = server.send(
+            format!("POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n{body}{smuggled}")
+                .as_bytes(),
+        );
+        assert!(answer.starts_with("HTTP/1.1 400 "), "{body:?}: {answer}");
+        assert_eq!(answer.matches("HTTP/1.1 ").count(), 1, "{body:?}: {answer}");
+    }
+    assert!(server.send(&get("/hello")).ends_with("hello"));
+}
+
+#[test]
+fn long_heads_are_refused() {
+    let server = Server::start(limits());
+    let one = format!(
+        "GET /hello HTTP/1.1\r\nHost: a\r\nX: {}\r\n\r\n",
+        "y".repeat(100_000)
+    );
+    let endless = "GET /hello HTTP/1.1\r\nHost: a\r\nX: ".to_owned() + &"y".repeat(100_000);
+    let many = format!(
+        "GET /hello HTTP/1.1\r\nHost: a{}\r\n\r\n",
+        "\r\nX: y".repeat(101)
+    );
+    let target = format!("GET /{} HTTP/1.1\r\nHost: a\r\n\r\n", "y".repeat(100_000));
+    for request in [one, endless, many, target] {
+        let answer = server.send(request.as_bytes());
+        assert!(answer.starts_with("HTTP/1.1 431 "), "{answer}");
+        assert!(answer.contains("\"status\":431"), "{answer}");
+    }
+}
+
+#[test]
+fn strange_beginnings_are_refused() {
+    let server = Server::start(limits());
+    for (request, status) in [
+        ("\0\0\0\0\r\n\r\n", "400"),
+        ("GET\r\n\r\n", "400"),
+        ("GET / HTTP/1.1\r\n\r\n", "400"),
+        ("GET / HTTP/3.0\r\nHost: a\r\n\r\n", "505"),
+        ("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "505"),
+        ("CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n", "501"),
+        (
+            "GET / HTTP/1.1\r\nHost: a\r\nExpect: wonders\r\n\r\n",
+            "417",
+        ),
+    ] {
+        let answer = server.send(request.as_bytes());
+        assert!(
+            answer.starts_with(&format!("HTTP/1.1 {status} ")),
+            "{request:?}: {answer}"
+        );
+    }
+}
+
+fn crowd(server: &Server, request: &[u8]) -> Vec<TcpStream> {
+    (0..CROWD)
+        .map(|_| {
+            let mut stream = server.connect();
+            stream.write_all(request).unwrap();
+            stream
+        })
+        .collect()
+}
+
+#[test]
+fn slow_heads_end_and_hold_little() {
+    let server = Server::start(Limits {
+        head_timeout: Duration::from_secs(3),
+        ..limits()
+    });
+    let before = resident_bytes();
+    let mut slow = crowd(&server, b"GET /hello HTTP/1.1\r\nHost: a\r\nX: y");
+    server.wait_until(|seen| seen.open.load(Ordering::SeqCst) == CROWD);
+    assert!(
+        server.send(&get("/hello")).ends_with("hello"),
+        "others are served meanwhile"
+    );
+    let grown = resident_bytes().saturating_sub(before);
+    assert!(grown < 64 << 20, "{grown} bytes");
+    for stream in &mut slow {
+        // A byte now and then does not make the time longer.
+        let _ = stream.write_all(b"y");
+        assert!(rest(stream).starts_with("HTTP/1.1 408 "));
+    }
+    server.wait_until(|seen| seen.open.load(Ordering::SeqCst) == 0);
+}
+
+#[test]
+fn stalled_readers_are_dropped_and_hold_little() {
+    let server = Server::start(Limits {
+        write_timeout: Duration::from_secs(2),
+        ..limits()
+    });
+    let before = resident_bytes();
+    let stalled = crowd(&server, b"GET /endless HTTP/1.1\r\nHost: a\r\n\r\n");
+    server.wait_until(|seen| seen.requests.load(Ordering::SeqCst) == CROWD);
+    assert!(
+        server.send(&get("/hello")).ends_with("hello"),
+        "others are served meanwhile"
+    );
+    let grown = resident_bytes().saturating_sub(before);
+    assert!(grown < CROWD * (640 << 10), "{grown} bytes");
+    server.wait_until(|seen| seen.open.load(Ordering::SeqCst) == 0);
+    assert_eq!(server.seen.broken.load(Ordering::SeqCst), CROWD);
+    drop(stalled);
+}
+
+#[test]
+fn half_closed_clients_in_bulk_end() {
+    let server = Server::start(Limits {
+        half_closed_timeout: Duration::from_millis(300),
+        ..limits()
+    });
+    let waiting = crowd(&server, b"GET /slow/60000 HTTP/1.1\r\nHost: a\r\n\r\n");
+    for stream in &waiting {
+        stream.shutdown(Shutdown::Write).unwrap();
+    }
+    server.wait_until(|seen| seen.requests.load(Ordering::SeqCst) == CROWD);
+    server.wait_until(|seen| seen.open.load(Ordering::SeqCst) == 0);
+}
+
+#[test]
+fn slow_uploads_end() {
+    let server = Server::start(limits());
+    let answer = server.send(b"POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nabc");
+    assert!(
+        answer.starts_with("HTTP/1.1 400 ") && answer.contains("in time"),
+        "{answer}"
+    );
+    let mut stream = server.connect();
+    stream
+        .write_all(b"POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nabc")
+        .unwrap();
+    stream.shutdown(Shutdown::Write).unwrap();
+    let answer = rest(&mut stream);
+    assert!(
+        answer.starts_with("HTTP/1.1 400 ") && answer.contains("a part"),
+        "{answer}"
+    );
+}
+
+#[test]
+fn connections_at_once_are_bounded() {
+    let server = Server::start(Limits {
+        connections: 2,
+        ..limits()
+    });
+    let held = [server.connect(), server.connect()];
+    server.wait_until(|seen| seen.open.load(Ordering::SeqCst) == 2);
+    let mut waiting = server.connect();
+    waiting.write_all(&get("/hello")).unwrap();
+    waiting
+        .set_read_timeout(Some(Duration::from_millis(200)))
+        .unwrap();
+    assert!(waiting.read(&mut [0; 1]).is_err());
+    drop(held);
+    waiting
+        .set_read_timeout(Some(Duration::from_secs(30)))
+        .unwrap();
+    assert!(rest(&mut waiting).ends_with("hello"));
+}

@@ -1,0 +1,7 @@
+//! The delivery layer as its clients see it, over real sockets.
+
+mod binds;
+mod hostile;
+mod http1;
+mod server;
+mod tls;
