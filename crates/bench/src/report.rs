@@ -20,6 +20,8 @@ use crate::{
 
 /// Packs in the order of the report; each has a folder of its name.
 pub const PACKS: [&str; 4] = ["render", "flow", "office", "http"];
+/// The most load before a run on a machine that is said to be quiet.
+const QUIET_LOAD: f64 = 1.5;
 const OPEN: &str = "<!-- bench: ";
 const CLOSE: &str = " -->";
 const END: &str = "<!-- end -->";
@@ -154,6 +156,10 @@ fn run_of(results: &Results) -> String {
         "`{}` took {:.0} s on a machine with a load of {:.2} before it.\n",
         results.command, results.seconds, results.environment.load_average
     );
+    if results.environment.load_average > QUIET_LOAD {
+        text += "\n**The machine was busy with other work:** read the ratios of rounds in turns, not rates \
+            and milliseconds.\n";
+    }
     for note in &results.notes {
         let _ = write!(text, "\n- {}", note.replace('\n', " "));
     }
