@@ -132,9 +132,24 @@ fn written(
     environment: Environment,
     folder: Option<&Path>,
 ) -> Result<Results, Failure> {
-    let words: Vec<String> = std::env::args().skip(1).collect();
-    let command = format!("platen {}", words.join(" "));
-    Ok(recorder.finish(&command, environment, folder)?)
+    Ok(recorder.finish(&command(), environment, folder)?)
+}
+
+/// The command as others can repeat it: without where its results went, and without a key.
+fn command() -> String {
+    let mut words = vec!["platen".to_owned()];
+    let mut arguments = std::env::args().skip(1);
+    while let Some(word) = arguments.next() {
+        let is_private = ["--out", "--api-key"]
+            .iter()
+            .any(|name| word.starts_with(name));
+        if !is_private {
+            words.push(word);
+        } else if !word.contains('=') {
+            arguments.next();
+        }
+    }
+    words.join(" ")
 }
 
 /// A request that failed voids its cell, and the run.
