@@ -34,6 +34,16 @@ pub(crate) struct Parts {
     pub(crate) sheet: StyleSheet,
     pub(crate) schema: Option<InputSchema>,
     pub(crate) zone: TimeZone,
+    helpers: Vec<HelperUse>,
+}
+
+/// A call of a helper.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HelperUse {
+    /// Name of the helper.
+    pub name: String,
+    /// JSON pointer of the text or expression that calls it.
+    pub path: String,
 }
 
 /// A locale with the template's strings for it.
@@ -73,6 +83,12 @@ impl CompiledTemplate {
     #[must_use]
     pub fn template(&self) -> &Template {
         &self.template
+    }
+
+    /// The calls of helpers, whose names are not known here.
+    #[must_use]
+    pub fn helper_uses(&self) -> &[HelperUse] {
+        &self.parts.helpers
     }
 
     pub(crate) fn text(&self, text: &Text) -> Option<&CompiledText> {
@@ -121,6 +137,7 @@ pub(crate) fn analyse(template: &Template) -> (Parts, Vec<Diagnostic>) {
         sheet,
         schema,
         zone: TimeZone::named(&template.time_zone).unwrap_or(TimeZone::UTC),
+        helpers: Vec::new(),
     };
     let mut used = Vec::new();
     visit(template, &mut |path, site| match site {
@@ -128,6 +145,7 @@ pub(crate) fn analyse(template: &Template) -> (Parts, Vec<Diagnostic>) {
             Ok(compiled) => {
                 for expression in compiled.expressions() {
                     used.extend(messages_of(expression, path));
+                    parts.helpers.extend(uses(&expression.helpers, path));
                 }
                 parts.texts.insert(text.0.clone(), compiled);
             }
@@ -142,6 +160,7 @@ pub(crate) fn analyse(template: &Template) -> (Parts, Vec<Diagnostic>) {
         Site::Expression(expression) => match CompiledExpression::new(&expression.0) {
             Ok(compiled) => {
                 used.extend(messages_of(&compiled, path));
+                parts.helpers.extend(uses(&compiled.helpers, path));
                 parts.expressions.insert(expression.0.clone(), compiled);
             }
             Err(failure) => found.push(braces_hint(diagnostic(failure, path), &expression.0)),
@@ -150,7 +169,31 @@ pub(crate) fn analyse(template: &Template) -> (Parts, Vec<Diagnostic>) {
         Site::Format(_) | Site::Page(_) | Site::Node(_) => {}
     });
     check::template(template, &used, &mut found);
+    check_helpers(template.helpers.as_deref(), &parts.helpers, &mut found);
     (parts, found)
+}
+
+/// The calls of `names` at `path`.
+pub(crate) fn uses<'n>(names: &'n [Box<str>], path: &'n str) -> impl Iterator<Item = HelperUse> {
+    names.iter().map(move |name| HelperUse {
+        name: name.to_string(),
+        path: path.to_owned(),
+    })
+}
+
+/// Says of every call that there are no helpers, where there are none.
+pub(crate) fn check_helpers(
+    helpers: Option<&str>,
+    uses: &[HelperUse],
+    found: &mut Vec<Diagnostic>,
+) {
+    if helpers.is_none() {
+        found.extend(uses.iter().map(|one| {
+            let message = format!("there is no helper `{}`", one.name);
+            Diagnostic::error("unknown-helper", &one.path, message)
+                .with_hint("export a function of this name from the template's `helpers`")
+        }));
+    }
 }
 
 fn messages_of(expression: &CompiledExpression, path: &str) -> Vec<(String, String)> {

@@ -57,9 +57,9 @@ pub fn validate_template(template: Template, data: Option<&Json>) -> Vec<Diagnos
     found
 }
 
-/// False for what only the real host can decide: it may hold assets.
-fn is_certain(diagnostic: &Diagnostic) -> bool {
-    diagnostic.code != "unknown-asset"
+/// False for what only the real host can decide: it may hold assets, and runs helpers.
+pub(crate) fn is_certain(diagnostic: &Diagnostic) -> bool {
+    !matches!(diagnostic.code.as_str(), "unknown-asset" | "helper-failed")
 }
 
 /// Warns of paths that begin with a name which the data's schema does not know. Only where the

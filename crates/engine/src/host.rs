@@ -6,7 +6,7 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
-use platen_document::Host;
+use platen_document::{Helpers, Host};
 
 /// The largest asset that is read, in bytes.
 pub(crate) const MAX_ASSET_BYTES: u64 = 32 << 20;
@@ -16,6 +16,7 @@ pub(crate) const MAX_ASSET_BYTES: u64 = 32 << 20;
 pub(crate) struct FolderHost {
     pub folder: Option<PathBuf>,
     pub now_unix_seconds: Option<i64>,
+    pub helpers: Option<Arc<dyn Helpers>>,
 }
 
 impl Host for FolderHost {
@@ -49,6 +50,10 @@ impl Host for FolderHost {
                 .map_or(0, |elapsed| elapsed.as_secs() as i64)
         })
     }
+
+    fn helpers(&self) -> Option<Arc<dyn Helpers>> {
+        self.helpers.clone()
+    }
 }
 
 #[cfg(test)]
@@ -63,7 +68,7 @@ mod tests {
         std::fs::write(folder.join("secret"), b"y").unwrap();
         let host = FolderHost {
             folder: Some(folder.join("in")),
-            now_unix_seconds: None,
+            ..FolderHost::default()
         };
         assert!(host.asset("logo.png").is_some());
         for name in ["../secret", "/etc/passwd", "logo.png\0", "missing.png", ""] {

@@ -83,7 +83,9 @@ impl Engine {
     pub fn compile_any(&self, source: &[u8]) -> Result<Template, Error> {
         if platen_document::html::is_html_template(source) {
             let compiled = platen_document::parse_html_template(source);
-            return Ok(Template::Html(Box::new(compiled.map_err(Error::Mistakes)?)));
+            let compiled = compiled.map_err(Error::Mistakes)?;
+            self.helpers.check_html(&compiled)?;
+            return Ok(Template::Html(Box::new(compiled)));
         }
         Ok(Template::Document(Box::new(self.compile(source)?)))
     }
@@ -102,10 +104,7 @@ impl Engine {
         if !matches!(format, Format::Pdf | Format::Png | Format::Html) {
             return Err(Error::NotFromHtml(format));
         }
-        let host = FolderHost {
-            folder: options.assets.clone(),
-            now_unix_seconds: options.now_unix_seconds,
-        };
+        let host = self.host(template.template().helpers.as_deref(), options);
         let bind_options = BindOptions {
             locale: options.locale.clone(),
             time_zone: options.time_zone.clone(),
@@ -187,7 +186,7 @@ impl Page {
         let key = key_of(&document.html, named, &output);
         let host = FolderHost {
             folder: self.assets,
-            now_unix_seconds: None,
+            ..FolderHost::default()
         };
         Job {
             source: Source::Document {

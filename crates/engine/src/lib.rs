@@ -7,6 +7,7 @@ mod error;
 pub mod flow;
 mod fonts;
 mod format;
+mod helpers;
 mod host;
 mod html;
 mod isolation;
@@ -32,6 +33,7 @@ pub use self::{
     error::{Error, Fault},
     fonts::{FontSettings, system_font_folders},
     format::Format,
+    helpers::{RunnerSource, validate},
     html::{Page, Template, key_of, media_type_of, page_warnings},
     isolation::{Isolation, IsolationError, IsolationSettings, RenderWorker},
     options::{AttachmentRequest, Disposition, DocumentOptions, OptionsError, attachments},

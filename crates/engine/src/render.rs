@@ -22,6 +22,7 @@ use serde_json::Value as Json;
 use crate::{
     Error, Format, Isolation,
     fonts::{self, FontSettings},
+    helpers::{HelperModules, RunnerSource},
     host::FolderHost,
 };
 
@@ -90,6 +91,7 @@ pub struct Engine {
     /// False where temporary files cannot be had.
     has_files: bool,
     isolation: Option<Arc<Isolation>>,
+    pub(crate) helpers: Arc<HelperModules>,
 }
 
 impl Engine {
@@ -101,6 +103,7 @@ impl Engine {
             shapers: Mutex::default(),
             has_files: true,
             isolation: None,
+            helpers: Arc::new(HelperModules::new(None)),
         }
     }
 
@@ -111,6 +114,7 @@ impl Engine {
             shapers: Mutex::default(),
             has_files: false,
             isolation: None,
+            helpers: Arc::new(HelperModules::new(None)),
         }
     }
 
@@ -119,6 +123,16 @@ impl Engine {
     pub fn with_isolation(self, isolation: Isolation) -> Self {
         Self {
             isolation: Some(Arc::new(isolation)),
+            ..self
+        }
+    }
+
+    /// The same engine, whose templates may have helpers: `runner` is asked for what runs them when
+    /// one is first called.
+    #[must_use]
+    pub fn with_helpers(self, runner: Box<RunnerSource>) -> Self {
+        Self {
+            helpers: Arc::new(HelperModules::new(Some(runner))),
             ..self
         }
     }
@@ -142,7 +156,8 @@ impl Engine {
     ) -> Result<Vec<Rendered>, Error> {
         match &self.isolation {
             Some(isolation) => {
-                isolation.render(source, data.to_string().as_bytes(), formats, options)
+                let data = data.to_string();
+                isolation.render(self, source, data.as_bytes(), formats, options)
             }
             None => self.render_all(&self.compile(source)?, data, formats, options),
         }
@@ -165,7 +180,21 @@ impl Engine {
     /// [`Error::Mistakes`] with all of them.
     pub fn compile(&self, source: &[u8]) -> Result<CompiledTemplate, Error> {
         let template = platen_document::parse_template(source).map_err(Error::Mistakes)?;
-        platen_document::compile(template).map_err(Error::Mistakes)
+        let template = platen_document::compile(template).map_err(Error::Mistakes)?;
+        self.helpers.check(&template)?;
+        Ok(template)
+    }
+
+    /// The world of a rendering of a template with `helpers`.
+    pub(crate) fn host(&self, helpers: Option<&str>, options: &RenderOptions) -> FolderHost {
+        let mut host = FolderHost {
+            folder: options.assets.clone(),
+            now_unix_seconds: options.now_unix_seconds,
+            helpers: None,
+        };
+        let now = host.now_unix_seconds();
+        host.helpers = self.helpers.of(helpers, now, options.stop.as_ref());
+        host
     }
 
     /// Renders `data` with `template`.
@@ -196,10 +225,7 @@ impl Engine {
         formats: &[Format],
         options: &RenderOptions,
     ) -> Result<Vec<Rendered>, Error> {
-        let host = FolderHost {
-            folder: options.assets.clone(),
-            now_unix_seconds: options.now_unix_seconds,
-        };
+        let host = self.host(template.template().helpers.as_deref(), options);
         self.render_within(template, data, formats, options, &host)
     }
 

@@ -142,6 +142,13 @@ fn documents_are_the_same_from_sandboxes() {
         assert!(!timing.contains("sandbox"), "{timing}");
         assert!(inside == outside, "{format}");
     }
+    let helpers = "export const twice = (text: string): string => text + text;";
+    let helped = json!({"format": "html", "data": {"x": "ab"}, "definition": {"key": "a", "name": "A",
+        "helpers": helpers, "body": [{"type": "text", "content": "{{ helpers.twice(x) }}"}]}});
+    let (status, _, inside) = jailed.render(&helped);
+    assert_eq!(status, 200);
+    assert!(String::from_utf8_lossy(&inside).contains("abab"));
+    assert!(inline.render(&helped).2 == inside);
     let mistaken = json!({"definition": {"key": "a", "name": "A", "body": [
         {"type": "text", "content": "{{ x | nope }}"}, {"type": "txt"}]}});
     let inside = jailed.problem(&mistaken, 422, "mistakes");

@@ -74,10 +74,16 @@ async fn start_at(dispatcher: &Dispatcher, flow: &Arc<Catalogued>, at_ms: u64) {
     let at = Timestamp::from_millisecond(at_ms as i64).unwrap_or_default();
     let trigger = json!({"at": at.to_string()});
     // Two processes, or one that was started again, start it once.
-    start(dispatcher, flow, &trigger, format!("schedule:{at}")).await;
+    let _ = start(dispatcher, flow, &trigger, format!("schedule:{at}")).await;
 }
 
-async fn start(dispatcher: &Dispatcher, flow: &Arc<Catalogued>, trigger: &Json, key: String) {
+/// Whether the run was accepted.
+async fn start(
+    dispatcher: &Dispatcher,
+    flow: &Arc<Catalogued>,
+    trigger: &Json,
+    key: String,
+) -> bool {
     let request = Request {
         flow: Arc::clone(flow),
         lane: Lane::Async,
@@ -86,8 +92,7 @@ async fn start(dispatcher: &Dispatcher, flow: &Arc<Catalogued>, trigger: &Json, 
         patience_ms: None,
         arrived: Instant::now(),
     };
-    // A queue that is full now is found again by the next look, if it is a poll's.
-    let _ = dispatcher.accept(request).await;
+    dispatcher.accept(request).await.is_ok()
 }
 
 /// Asks for news, and starts a run for each item that was not there before.
@@ -128,13 +133,11 @@ async fn poll(dispatcher: Arc<Dispatcher>, flow: Arc<Catalogued>) {
         }
         // What was there when the flow was published is no news.
         if !first {
-            start(
-                &dispatcher,
-                &flow,
-                &json!({"item": item}),
-                format!("poll:{name}"),
-            )
-            .await;
+            let trigger = json!({"item": item});
+            if !start(&dispatcher, &flow, &trigger, format!("poll:{name}")).await {
+                // The queue is full: the next look finds the item again.
+                continue;
+            }
         }
         seen.push_back(name);
         if seen.len() > MAX_SEEN {

@@ -6,14 +6,16 @@ use platen_jail::{Channel, Worker};
 use rquickjs::{
     CatchResultExt, CaughtError, Context, Ctx, Exception, Function, Module, Object, Persistent,
     Promise, Runtime, Value, WriteOptions,
+    function::Rest,
     loader::{
         Loader,
         bundle::{Bundle, ScaBundleData},
     },
+    module::Evaluated,
     promise::PromiseState,
 };
 
-use crate::job::{BYTECODE, Failure, FailureKind, Job, Work};
+use crate::job::{BYTECODE, ExportCall, Failure, FailureKind, Job, Work};
 
 /// The kind of worker that runs code steps.
 pub const KIND: &str = "script";
@@ -71,18 +73,19 @@ impl Worker for ScriptWorker {
                 let _ = channel.borrow_mut().send(&compiled.unwrap_or_default());
                 break;
             }
-            let message = match self.execute(job.as_ref(), &channel) {
-                Ok(output) => format!("{{\"t\":\"done\",\"output\":{output}}}"),
-                Err(failure) => failed(&failure),
-            };
-            let mut channel = channel.borrow_mut();
-            if let Err(error) = channel.send(message.as_bytes())
-                && error.kind() == std::io::ErrorKind::InvalidInput
+            if let (Some(job), Some(engine)) = (&job, self.engine.as_ref())
+                && job.work == Work::Serve
             {
-                let _ = channel.send(failed(&Failure::of(FailureKind::Output)).as_bytes());
+                engine.runtime.set_memory_limit(job.memory_bytes as usize);
+                let bootstrap = engine.bootstrap.clone();
+                engine
+                    .context
+                    .with(|ctx| serve(&ctx, job, bootstrap, &channel));
+                break;
             }
+            answer(&channel, self.execute(job.as_ref(), &channel));
             if job.is_some_and(|job| job.again) {
-                next = channel.receive().ok().flatten();
+                next = channel.borrow_mut().receive().ok().flatten();
             }
         }
         // The engine is not taken apart: the process ends here.
@@ -141,6 +144,20 @@ fn module<'js>(
     Bundle(table).load(ctx, name, None)
 }
 
+/// Tells the owner the JSON of an output, or why there is none.
+fn answer(channel: &Rc<RefCell<Channel>>, outcome: Result<String, Failure>) {
+    let message = match outcome {
+        Ok(output) => format!("{{\"t\":\"done\",\"output\":{output}}}"),
+        Err(failure) => failed(&failure),
+    };
+    let mut channel = channel.borrow_mut();
+    if let Err(error) = channel.send(message.as_bytes())
+        && error.kind() == std::io::ErrorKind::InvalidInput
+    {
+        let _ = channel.send(failed(&Failure::of(FailureKind::Output)).as_bytes());
+    }
+}
+
 fn failed(failure: &Failure) -> String {
     let error = serde_json::to_string(failure).unwrap_or_else(|_| "{}".to_owned());
     format!("{{\"t\":\"fail\",\"error\":{error}}}")
@@ -153,24 +170,9 @@ fn execute<'js>(
     bootstrap: Persistent<Function<'static>>,
     channel: Rc<RefCell<Channel>>,
 ) -> Result<String, Failure> {
-    let sender = Rc::clone(&channel);
-    let send = Function::new(ctx.clone(), move |ctx: Ctx<'js>, text: String| {
-        sender
-            .borrow_mut()
-            .send(text.as_bytes())
-            .map_err(|_| Exception::throw_range(&ctx, "the message is too long"))
-    });
     let run = || -> rquickjs::Result<(Object<'js>, Promise<'js>)> {
-        let host: Object = bootstrap.restore(ctx)?.call((send?,))?;
-        let start: Function = host.get("start")?;
-        let seed = serde_json::to_string(&job.seed).unwrap_or_default();
-        let fixed = job.fixed_now_ms.map(|now| now as f64);
-        let context: Object = start.call((seed, fixed, job.run.get(), job.secrets.get()))?;
         let input = ctx.json_parse(job.input.get())?;
-        let module = module(ctx, job, &channel)?;
-        let (module, evaluated) = module.eval()?;
-        settle(ctx, &host, &channel, &evaluated)?;
-        evaluated.finish::<Value>()?;
+        let (host, context, module) = load(ctx, job, bootstrap, &channel)?;
         let main: Option<Value> = module.get(job.entry).ok();
         let Some(main) = main.and_then(Value::into_function) else {
             let message = match job.entry {
@@ -180,15 +182,53 @@ fn execute<'js>(
             return Err(Exception::throw_type(ctx, &message));
         };
         let returned: Value = main.call((input, context))?;
-        // What is no promise is its own result.
-        let globals = ctx.globals();
-        let promise: Object = globals.get("Promise")?;
-        let resolve: Function = promise.get("resolve")?;
-        let this = rquickjs::function::This(promise);
-        Ok((host, resolve.call((this, returned))?))
+        Ok((host, promise_of(ctx, returned)?))
     };
     let (host, promise) = run().catch(ctx).map_err(failure)?;
-    settle(ctx, &host, &channel, &promise)
+    result(ctx, &host, &channel, &promise)
+}
+
+/// The module of a job, evaluated, with what answers its calls and its `ctx`.
+fn load<'js>(
+    ctx: &Ctx<'js>,
+    job: &Job<'_>,
+    bootstrap: Persistent<Function<'static>>,
+    channel: &Rc<RefCell<Channel>>,
+) -> rquickjs::Result<(Object<'js>, Object<'js>, Module<'js, Evaluated>)> {
+    let sender = Rc::clone(channel);
+    let send = Function::new(ctx.clone(), move |ctx: Ctx<'js>, text: String| {
+        sender
+            .borrow_mut()
+            .send(text.as_bytes())
+            .map_err(|_| Exception::throw_range(&ctx, "the message is too long"))
+    });
+    let host: Object = bootstrap.restore(ctx)?.call((send?,))?;
+    let start: Function = host.get("start")?;
+    let seed = serde_json::to_string(&job.seed).unwrap_or_default();
+    let fixed = job.fixed_now_ms.map(|now| now as f64);
+    let context: Object = start.call((seed, fixed, job.run.get(), job.secrets.get()))?;
+    let (module, evaluated) = module(ctx, job, channel)?.eval()?;
+    settle(ctx, &host, channel, &evaluated)?;
+    evaluated.finish::<Value>()?;
+    Ok((host, context, module))
+}
+
+/// What is no promise is its own result.
+fn promise_of<'js>(ctx: &Ctx<'js>, returned: Value<'js>) -> rquickjs::Result<Promise<'js>> {
+    let promise: Object = ctx.globals().get("Promise")?;
+    let resolve: Function = promise.get("resolve")?;
+    let this = rquickjs::function::This(promise);
+    resolve.call((this, returned))
+}
+
+/// What `promise` comes to, as JSON.
+fn result<'js>(
+    ctx: &Ctx<'js>,
+    host: &Object<'js>,
+    channel: &Rc<RefCell<Channel>>,
+    promise: &Promise<'js>,
+) -> Result<String, Failure> {
+    settle(ctx, host, channel, promise)
         .catch(ctx)
         .map_err(failure)?;
     let Some(result) = promise.result::<Value>() else {
@@ -199,6 +239,42 @@ fn execute<'js>(
     match json {
         Some(json) => json.to_string().catch(ctx).map_err(failure),
         None => Ok("null".to_owned()),
+    }
+}
+
+/// Calls exports of the job's module for as long as the owner asks.
+fn serve<'js>(
+    ctx: &Ctx<'js>,
+    job: &Job<'_>,
+    bootstrap: Persistent<Function<'static>>,
+    channel: &Rc<RefCell<Channel>>,
+) {
+    let loaded = load(ctx, job, bootstrap, channel).catch(ctx);
+    let (host, module) = match loaded.map_err(failure) {
+        Ok((host, _, module)) => (host, module),
+        Err(failure) => return answer(channel, Err(failure)),
+    };
+    answer(channel, Ok("null".to_owned()));
+    loop {
+        let received = channel.borrow_mut().receive();
+        let Ok(Some(message)) = received else { return };
+        let Ok(call) = serde_json::from_slice::<ExportCall<'_>>(&message) else {
+            return;
+        };
+        let begin = || -> rquickjs::Result<Promise<'js>> {
+            let export: Option<Value> = module.get(call.name).ok();
+            let Some(export) = export.and_then(Value::into_function) else {
+                let message = format!("`{}` is no function", call.name);
+                return Err(Exception::throw_type(ctx, &message));
+            };
+            let arguments: Vec<Value> = ctx.json_parse(call.arguments.get())?.get()?;
+            promise_of(ctx, export.call((Rest(arguments),))?)
+        };
+        let begun = begin().catch(ctx).map_err(failure);
+        answer(
+            channel,
+            begun.and_then(|promise| result(ctx, &host, channel, &promise)),
+        );
     }
 }
 

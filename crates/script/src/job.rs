@@ -43,6 +43,19 @@ pub(crate) enum Work {
     Load,
     /// It is compiled: the answer is [`BYTECODE`] and the bytecode.
     Compile,
+    /// Its exports are called, one [`ExportCall`] after the other; the first answer says that it
+    /// is ready.
+    Serve,
+}
+
+/// A call of an export.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct ExportCall<'a> {
+    /// The export.
+    pub name: &'a str,
+    /// An array.
+    #[serde(borrow)]
+    pub arguments: &'a RawValue,
 }
 
 /// Before bytecode; other messages are JSON.

@@ -11,6 +11,7 @@ mod error;
 mod job;
 mod prepare;
 mod run;
+mod session;
 
 pub use self::{
     cancellation::Cancellation,
@@ -18,4 +19,5 @@ pub use self::{
     error::{Error, Location, Thrown},
     prepare::{Finding, Language, MAX_SOURCE_BYTES, Prepared, prepare},
     run::{Call, Host, LogLine, NoHost, Outcome, Runner, ScriptLimits, Settings, Timings},
+    session::Session,
 };

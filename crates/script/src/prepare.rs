@@ -58,6 +58,8 @@ pub struct Prepared {
     pub name: String,
     /// An ES module in JavaScript.
     pub code: String,
+    /// Names that the module exports.
+    pub exports: Vec<String>,
     /// The author's line of each line of `code`, from 1; empty where they are the same.
     pub lines: Vec<u32>,
     /// What a long `code` is compiled to when it runs first.
@@ -103,9 +105,13 @@ pub fn prepare(name: &str, source: &str, language: Language) -> Result<Prepared,
     if !findings.is_empty() {
         return Err(findings);
     }
+    let exported = parsed.module_record.exported_bindings.keys();
+    let mut exports: Vec<String> = exported.map(ToString::to_string).collect();
+    exports.sort();
     if language == Language::JavaScript {
         return Ok(Prepared {
             name: name.to_owned(),
+            exports,
             code: source.to_owned(),
             lines: Vec::new(),
             bytecode: Bytecode::default(),
@@ -128,6 +134,7 @@ pub fn prepare(name: &str, source: &str, language: Language) -> Result<Prepared,
     Ok(Prepared {
         name: name.to_owned(),
         code: written.code,
+        exports,
         lines,
         bytecode: Bytecode::default(),
     })

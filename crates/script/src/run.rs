@@ -246,7 +246,11 @@ impl Runner {
     ) -> Result<(), Stop> {
         let bytecode = self.bytecode(script, deadline);
         let again = self.used.is_some();
-        let job = encode(script, input, settings, bytecode.is_some(), again)?;
+        let work = match bytecode {
+            Some(_) => Work::Load,
+            None => Work::Run,
+        };
+        let job = encode(script, input, settings, work, again)?;
         let most = self.jail.limits();
         let limits = Limits {
             cpu_ms: settings.limits.cpu_ms,
@@ -322,7 +326,7 @@ impl Runner {
 }
 
 /// Why a run stopped.
-enum Stop {
+pub(crate) enum Stop {
     Ending(Ending),
     Error(Error),
 }
@@ -331,11 +335,12 @@ fn lock(used: &Mutex<Vec<Cell>>) -> MutexGuard<'_, Vec<Cell>> {
     used.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn encode(
+/// A job as bytes.
+pub(crate) fn encode(
     script: &Prepared,
     input: &RawValue,
     settings: &Settings,
-    is_compiled: bool,
+    work: Work,
     again: bool,
 ) -> Result<Vec<u8>, Stop> {
     let raw =
@@ -348,8 +353,8 @@ fn encode(
     };
     let job = Job {
         name: &script.name,
-        code: if is_compiled { "" } else { &script.code }.into(),
-        work: if is_compiled { Work::Load } else { Work::Run },
+        code: if work == Work::Load { "" } else { &script.code }.into(),
+        work,
         entry: settings.entry.as_deref().unwrap_or("default"),
         input,
         run: &run,
@@ -388,7 +393,8 @@ fn answer(id: u64, result: Result<Value, String>) -> Vec<u8> {
     message.to_string().into_bytes()
 }
 
-fn fail(failure: Failure, script: &Prepared, settings: &Settings) -> Stop {
+/// What a failure inside the cell is to the author of `script`.
+pub(crate) fn fail(failure: Failure, script: &Prepared, settings: &Settings) -> Stop {
     match failure.kind {
         FailureKind::Thrown => {}
         FailureKind::Memory => {
@@ -448,7 +454,8 @@ fn first_location(stack: &str, name: &str) -> Option<Location> {
     })
 }
 
-fn named(stop: Stop, limits: &ScriptLimits) -> Error {
+/// Why a run stopped, with the bound that was reached.
+pub(crate) fn named(stop: Stop, limits: &ScriptLimits) -> Error {
     match stop {
         Stop::Error(error) => error,
         Stop::Ending(Ending::CpuTime) => Error::CpuTime {

@@ -57,7 +57,7 @@ pub(crate) struct App {
 impl App {
     pub(crate) fn new(
         mut config: Config,
-        engine: Engine,
+        (engine, sandbox): (Engine, Arc<Sandbox>),
         store: &SqliteStore,
         pieces: PieceStore,
         log: Log,
@@ -79,7 +79,7 @@ impl App {
             flows,
             chromium: Chromium::new(&config),
             libreoffice: LibreOffice::new(&config),
-            sandbox: Arc::new(Sandbox::new(&config)),
+            sandbox,
             pieces: Arc::new(pieces),
             webhooks: Webhooks::new(&config),
             slots: Slots::new(&config, Arc::clone(&metrics)),

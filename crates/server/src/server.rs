@@ -23,6 +23,7 @@ use crate::{
     pieces::PieceStore,
     problem::chain,
     routes,
+    sandbox::Sandbox,
 };
 
 /// Why the service could not start.
@@ -208,7 +209,11 @@ fn open(config: Config, log: Log) -> Result<App, Error> {
         source,
     })?;
     let pieces = PieceStore::open(&config).map_err(Error::Blobs)?;
-    let mut engine = Engine::new(&config.fonts());
+    let sandbox = Arc::new(Sandbox::new(&config));
+    let mut engine = Engine::new(&config.fonts()).with_helpers({
+        let sandbox = Arc::clone(&sandbox);
+        Box::new(move || sandbox.runner().map_err(|problem| problem.detail))
+    });
     if config.render_isolation == RenderIsolation::Jail {
         let isolation = Isolation::start(config.isolation()).map_err(Error::Isolation)?;
         let level = isolation.level().name();
@@ -219,7 +224,7 @@ fn open(config: Config, log: Log) -> Result<App, Error> {
         );
         engine = engine.with_isolation(isolation);
     }
-    App::new(config, engine, &store, pieces, log, lock).map_err(Error::Config)
+    App::new(config, (engine, sandbox), &store, pieces, log, lock).map_err(Error::Config)
 }
 
 async fn warm(app: Arc<App>) {

@@ -12,7 +12,10 @@ use hyper_util::{
 use tokio::{net::TcpStream, sync::watch};
 use tower_service::Service;
 
-use super::{Tls, timed::Timed};
+use super::{
+    Tls,
+    timed::{Prompt, Timed},
+};
 use crate::{
     Body, Error, Limits, RequestBody,
     serve::Shared,
@@ -53,6 +56,7 @@ where
         .map_err(|_| io::Error::from(io::ErrorKind::TimedOut))
         .flatten()
         .map_err(|error| Error::Protocol(error.into()))?;
+    let stream = Prompt::new(stream, limits.head_timeout);
     let service = service_fn(move |request: Request<Incoming>| {
         let mut service = service.clone();
         async move { service.call(taken(request)).await }

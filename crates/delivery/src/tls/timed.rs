@@ -1,4 +1,4 @@
-//! A stream that fails where the other side takes nothing for too long.
+//! Streams that fail where the other side takes nothing for too long, or does not begin.
 
 use std::{
     io,
@@ -80,6 +80,80 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for Timed<T> {
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let poll = Pin::new(&mut self.stream).poll_flush(context);
         self.timed(context, poll)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}
+
+/// Bytes that tell which protocol is spoken: HTTP/2's preface; no request is shorter.
+const PREFACE_BYTES: usize = 24;
+
+/// A stream whose first bytes must come in time. Later ones have deadlines of the protocol.
+pub(super) struct Prompt<T> {
+    stream: T,
+    missing: usize,
+    deadline: Deadline,
+}
+
+impl<T> Prompt<T> {
+    pub(super) fn new(stream: T, timeout: Duration) -> Self {
+        let mut deadline = Deadline::default();
+        deadline.arm(timeout);
+        Self {
+            stream,
+            missing: PREFACE_BYTES,
+            deadline,
+        }
+    }
+}
+
+impl<T: AsyncRead + Unpin> AsyncRead for Prompt<T> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        let poll = Pin::new(&mut self.stream).poll_read(context, buffer);
+        if self.missing == 0 {
+            return poll;
+        }
+        if poll.is_ready() {
+            let read = buffer.filled().len() - before;
+            self.missing = self.missing.saturating_sub(read);
+            return poll;
+        }
+        self.deadline
+            .poll(context)
+            .map(|()| Err(io::ErrorKind::TimedOut.into()))
+    }
+}
+
+impl<T: AsyncWrite + Unpin> AsyncWrite for Prompt<T> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(context, bytes)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write_vectored(context, slices)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {

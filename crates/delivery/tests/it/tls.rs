@@ -107,6 +107,19 @@ fn what_is_not_tls_ends_and_nothing_else_does() {
     assert!(rest(&mut stream).ends_with("hello"));
 }
 
+#[test]
+fn who_says_nothing_after_the_greeting_is_let_go() {
+    let (server, _folder, certificate) = start();
+    for (protocol, begin) in [("http/1.1", &b""[..]), ("h2", b""), ("h2", b"PRI * HT")] {
+        let mut stream = connect(&server, &certificate, protocol);
+        // Even nothing makes the client greet.
+        stream.write_all(begin).unwrap();
+        stream.conn.complete_io(&mut stream.sock).unwrap();
+        assert_eq!(rest(&mut stream), "");
+    }
+    server.wait_until(|seen| seen.open.load(Ordering::SeqCst) == 0);
+}
+
 /// A frame of HTTP/2 (RFC 9113, section 4.1).
 fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     let length = u32::try_from(payload.len()).unwrap().to_be_bytes();

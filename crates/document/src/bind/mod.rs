@@ -155,7 +155,8 @@ impl<'b> Binder<'b> {
             template.currency.clone(),
             host.now_unix_seconds(),
             options.limits.work,
-        );
+        )
+        .with_helpers(host.helpers());
         let mut styles = StyleTable::default();
         let sheet = &compiled.parts.sheet;
         let named = sheet

@@ -17,6 +17,8 @@ use crate::clean;
 
 /// The name under which [`Shared`] reaches functions; expressions cannot write it.
 pub(super) const SHARED: &str = "__shared";
+/// The name whose methods are the template's helpers, where the data has no such field.
+pub(super) const HELPERS: &str = "helpers";
 
 /// `json` as a minijinja value, texts cleaned.
 pub(super) fn from_json(json: &Json, shared: &Shared) -> Result<Dynamic, Failure> {
@@ -124,8 +126,10 @@ impl Object for Variables {
         if key == SHARED {
             return Some(self.1.clone());
         }
-        let (_, value) = self.0.iter().find(|(name, _)| name.as_ref() == key)?;
-        Some(value.clone())
+        match self.0.iter().find(|(name, _)| name.as_ref() == key) {
+            Some((_, value)) => Some(value.clone()),
+            None => (key == HELPERS).then(|| self.1.clone()),
+        }
     }
 
     fn enumerate(self: &Arc<Self>) -> Enumerator {

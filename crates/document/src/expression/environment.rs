@@ -185,6 +185,11 @@ pub(super) fn check_names_with(tokens: &[Token<'_>], more_filters: &[&str]) -> R
                 && tokens[index - 2] == Token::Name("is");
         let (kind, code, known): (_, _, &[&str]) = match before {
             Some(Token::Symbol("|")) if more_filters.contains(name) => continue,
+            Some(Token::Symbol("."))
+                if index > 1 && super::token::helper(&tokens[index - 2..]).is_some() =>
+            {
+                continue;
+            }
             Some(Token::Symbol("|")) => ("filter", "unknown-filter", &FILTERS),
             _ if is_test && !matches!(*name, "not" | "true" | "false" | "True" | "False") => {
                 ("test", "unknown-test", &TESTS)

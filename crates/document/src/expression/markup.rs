@@ -34,6 +34,8 @@ pub(crate) struct Markup {
     paths: Vec<(u32, Vec<Box<str>>)>,
     /// Messages asked for.
     pub(crate) messages: Vec<Box<str>>,
+    /// Helpers called.
+    pub(crate) helpers: Vec<Box<str>>,
 }
 
 /// Takes bytes up to a bound.
@@ -79,6 +81,7 @@ impl Markup {
             roots,
             paths: used.paths,
             messages: used.messages,
+            helpers: used.helpers,
         })
     }
 

@@ -136,6 +136,8 @@ pub(crate) struct CompiledExpression {
     pub(crate) paths: Vec<Vec<Box<str>>>,
     /// Names of the messages asked for by `t('name')`.
     pub(crate) messages: Vec<Box<str>>,
+    /// Names of the helpers called by `helpers.name(…)`.
+    pub(crate) helpers: Vec<Box<str>>,
 }
 
 impl CompiledExpression {
@@ -178,6 +180,7 @@ impl CompiledExpression {
             plan,
             paths,
             messages: token::messages(&tokens),
+            helpers: token::helpers(&tokens),
         })
     }
 
@@ -238,6 +241,7 @@ impl From<minijinja::Error> for Failure {
             ErrorKind::UnknownFilter => "unknown-filter",
             ErrorKind::UnknownFunction | ErrorKind::UnknownMethod => "unknown-function",
             _ if detail(&error).starts_with(shared::OUT_OF_WORK) => "limit-work",
+            _ if detail(&error).starts_with(shared::HELPER) => "helper-failed",
             _ => "expression-failed",
         };
         let text: String = detail(&error).chars().take(300).collect();

@@ -24,6 +24,8 @@ pub(super) struct Use {
     pub(super) paths: Vec<(u32, Vec<Box<str>>)>,
     /// Messages asked for by `t('name')`.
     pub(super) messages: Vec<Box<str>>,
+    /// Helpers called by `helpers.name(…)`.
+    pub(super) helpers: Vec<Box<str>>,
     /// Names that statements give.
     given: Vec<Box<str>>,
 }
@@ -121,6 +123,7 @@ impl<'s> Scan<'s> {
         let paths = token::paths(tokens).into_iter();
         self.used.paths.extend(paths.map(|path| (line, path)));
         self.used.messages.extend(token::messages(tokens));
+        self.used.helpers.extend(token::helpers(tokens));
     }
 
     /// Checks a statement; gives what follows it.

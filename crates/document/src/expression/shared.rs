@@ -8,16 +8,21 @@ use std::{
     },
 };
 
-use minijinja::{Error, ErrorKind, Value as Dynamic, value::Object};
+use minijinja::{Error, ErrorKind, State, Value as Dynamic, value::Object};
 use rustc_hash::FxHashMap;
 
-use super::Failure;
+use super::{Failure, dynamic::from_json};
 use crate::{
     clean::{self, Cleaned},
+    host::Helpers,
     locale::{Locale, TimeZone},
 };
 
 pub(super) const OUT_OF_WORK: &str = "the document takes too much work";
+/// How every message about a helper begins.
+pub(super) const HELPER: &str = "the helper `";
+/// What a call of a helper takes from the work of the document, in elements.
+const HELPER_WORK: usize = 100;
 
 /// What functions and filters need; it reaches them as a variable of the expression.
 #[derive(Debug)]
@@ -34,11 +39,32 @@ pub(crate) struct Shared {
     pub(crate) now_unix_seconds: i64,
     /// Evaluations and elements that may still be processed.
     pub(crate) work: AtomicU64,
+    /// Calls the template's helpers.
+    helpers: Option<Arc<dyn Helpers>>,
     control: AtomicBool,
     bidi: AtomicBool,
 }
 
-impl Object for Shared {}
+impl Object for Shared {
+    fn call_method(
+        self: &Arc<Self>,
+        _: &mut State<'_, '_>,
+        method: &str,
+        arguments: &[Dynamic],
+    ) -> Result<Dynamic, Error> {
+        let failed = |reason: String| {
+            let message = format!("{HELPER}{method}` failed: {reason}");
+            Error::new(ErrorKind::InvalidOperation, message)
+        };
+        self.charge_dynamic(HELPER_WORK)?;
+        let helpers = self.helpers.as_ref();
+        let helpers = helpers.ok_or_else(|| failed("helpers do not run here".to_owned()))?;
+        let arguments: Result<Vec<_>, _> = arguments.iter().map(serde_json::to_value).collect();
+        let arguments = arguments.map_err(|error| failed(error.to_string()))?;
+        let value = helpers.call(method, arguments).map_err(failed)?;
+        from_json(&value, self).map_err(Error::from)
+    }
+}
 
 impl Shared {
     /// For one rendering, which may process `work` elements.
@@ -57,9 +83,16 @@ impl Shared {
             currency,
             now_unix_seconds,
             work: AtomicU64::new(work),
+            helpers: None,
             control: AtomicBool::new(false),
             bidi: AtomicBool::new(false),
         }
+    }
+
+    /// The same, with what calls the template's helpers.
+    pub(crate) fn with_helpers(mut self, helpers: Option<Arc<dyn Helpers>>) -> Self {
+        self.helpers = helpers;
+        self
     }
 
     /// Takes `amount` from the work left.

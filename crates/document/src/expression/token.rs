@@ -181,6 +181,10 @@ pub(super) fn paths(tokens: &[Token<'_>]) -> Vec<Vec<Box<str>>> {
             index += 1;
             continue;
         }
+        if helper(&tokens[index..]).is_some() {
+            index += 3;
+            continue;
+        }
         let mut path = vec![Box::from(first)];
         index += 1;
         while let (Some(Token::Symbol(".")), Some(Token::Name(next) | Token::Number(next))) =
@@ -195,6 +199,28 @@ pub(super) fn paths(tokens: &[Token<'_>]) -> Vec<Vec<Box<str>>> {
         paths.push(path);
     }
     paths
+}
+
+/// The name of the helper whose call `tokens` begin with: `x` of `helpers.x(`.
+pub(super) fn helper<'s>(tokens: &[Token<'s>]) -> Option<&'s str> {
+    match tokens {
+        [
+            Token::Name("helpers"),
+            Token::Symbol("."),
+            Token::Name(name),
+            Token::Symbol("("),
+            ..,
+        ] => Some(name),
+        _ => None,
+    }
+}
+
+/// The names of the helpers that an expression calls.
+pub(super) fn helpers(tokens: &[Token<'_>]) -> Vec<Box<str>> {
+    let starts = 0..tokens.len();
+    starts
+        .filter_map(|start| helper(&tokens[start..]).map(Box::from))
+        .collect()
 }
 
 /// The names of messages that an expression asks for by `t('name')`.

@@ -159,14 +159,15 @@ fn evaluation(
                 .with_hint("write an IANA name such as `Europe/Berlin`")
         })?,
     };
-    Ok(Evaluation::new(Shared::new(
+    let shared = Shared::new(
         Arc::new(locale),
         Arc::new(messages),
         zone,
         template.currency.clone(),
         host.now_unix_seconds(),
         options.limits.work,
-    )))
+    );
+    Ok(Evaluation::new(shared.with_helpers(host.helpers())))
 }
 
 fn files(template: &super::HtmlTemplate, found: &mut Vec<Diagnostic>) -> Vec<HtmlFile> {

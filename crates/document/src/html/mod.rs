@@ -12,10 +12,12 @@ pub use self::{
 };
 use crate::{
     Diagnostic, check,
+    compile::{HelperUse, check_helpers, uses},
     expression::{Failure, Markup},
     input::InputSchema,
     locale::TimeZone,
     parse::{MAX_DIAGNOSTICS, html_from_json, json_from_bytes},
+    validate::is_certain,
 };
 
 /// A template of HTML ready for many printings.
@@ -27,6 +29,7 @@ pub struct CompiledHtml {
     footer: Option<Markup>,
     schema: Option<InputSchema>,
     zone: TimeZone,
+    helpers: Vec<HelperUse>,
 }
 
 impl CompiledHtml {
@@ -34,6 +37,12 @@ impl CompiledHtml {
     #[must_use]
     pub fn template(&self) -> &HtmlTemplate {
         &self.template
+    }
+
+    /// The calls of helpers, whose names are not known here.
+    #[must_use]
+    pub fn helper_uses(&self) -> &[HelperUse] {
+        &self.helpers
     }
 }
 
@@ -82,7 +91,7 @@ pub fn validate_html(bytes: &[u8], data: Option<&serde_json::Value>) -> Vec<Diag
         let host = crate::host::FixedHost::default();
         match bind_html(compiled, data, &crate::BindOptions::default(), &host) {
             Ok(document) => found.extend(document.warnings),
-            Err(mistakes) => found.extend(mistakes),
+            Err(mistakes) => found.extend(mistakes.into_iter().filter(is_certain)),
         }
     }
     found
@@ -91,10 +100,12 @@ pub fn validate_html(bytes: &[u8], data: Option<&serde_json::Value>) -> Vec<Diag
 fn analyse_html(template: HtmlTemplate) -> (Option<CompiledHtml>, Vec<Diagnostic>) {
     let mut found = Vec::new();
     let mut used = Vec::new();
+    let mut helpers = Vec::new();
     let mut markup = |source: &str, path: &str| match Markup::new(source) {
         Ok(markup) => {
             let names = markup.messages.iter();
             used.extend(names.map(|name| (name.to_string(), path.to_owned())));
+            helpers.extend(uses(&markup.helpers, path));
             Some(markup)
         }
         Err(failures) => {
@@ -133,6 +144,7 @@ fn analyse_html(template: HtmlTemplate) -> (Option<CompiledHtml>, Vec<Diagnostic
     );
     check::messages(&template.messages, &template.locale, &used, &mut found);
     check::assets(&template.assets, &mut found);
+    check_helpers(template.helpers.as_deref(), &helpers, &mut found);
     let is_closed = |css: &String| css.to_ascii_lowercase().contains("</style");
     if template.css.as_ref().is_some_and(is_closed) {
         let message = "a style sheet cannot hold `</style`";
@@ -147,6 +159,7 @@ fn analyse_html(template: HtmlTemplate) -> (Option<CompiledHtml>, Vec<Diagnostic
         footer: footer.flatten(),
         schema,
         zone: TimeZone::named(&template.time_zone).unwrap_or(TimeZone::UTC),
+        helpers,
         template,
     });
     (compiled, found)

@@ -40,6 +40,10 @@ pub struct HtmlTemplate {
     /// Strings by locale, then by name; `{{ t('name') }}` picks one.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub messages: BTreeMap<String, BTreeMap<String, String>>,
+    /// A module in JavaScript or TypeScript, up to 1 MB. Its exports are functions of expressions,
+    /// `{{ helpers.name(value) }}`, which run in a sandbox.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub helpers: Option<String>,
     /// The page, with expressions and statements.
     pub html: String,
     /// A style sheet, taken as it is.

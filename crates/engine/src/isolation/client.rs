@@ -2,6 +2,7 @@
 
 use std::{
     path::PathBuf,
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -10,11 +11,13 @@ use platen_jail::{Cell, Ending, Jail, Level, Limits, Options};
 
 use super::{
     IsolationError,
+    prepared::PreparedCells,
     wire::{self, Failure, Head, encode_job},
     worker::kind,
 };
 use crate::{
-    Error, FontSettings, Format, RenderOptions, Rendered, Stage,
+    Engine, Error, FontSettings, Format, RenderOptions, Rendered, Stage,
+    helpers::module_of,
     host::{FolderHost, MAX_ASSET_BYTES},
 };
 
@@ -33,7 +36,8 @@ pub struct IsolationSettings {
     pub output_bytes: u64,
     /// Template, data and attachments of one rendering.
     pub input_bytes: u32,
-    /// Sandboxes forked ahead of need.
+    /// Sandboxes forked ahead of need; and as many that have compiled a template which is used
+    /// again and again.
     pub spares: usize,
     /// The sandbox level below which nothing is rendered.
     pub least: Level,
@@ -63,7 +67,8 @@ impl Default for IsolationSettings {
 /// Renders in sandboxes, many at once.
 #[derive(Debug)]
 pub struct Isolation {
-    jail: Jail,
+    jail: Arc<Jail>,
+    prepared: PreparedCells,
     settings: IsolationSettings,
 }
 
@@ -89,7 +94,13 @@ impl Isolation {
             most: settings.most,
             ..Options::new(&kind(&settings.fonts))
         })?;
-        Ok(Self { jail, settings })
+        let jail = Arc::new(jail);
+        let prepared = PreparedCells::start(Arc::clone(&jail), settings.spares)?;
+        Ok(Self {
+            jail,
+            prepared,
+            settings,
+        })
     }
 
     /// How well renderings are shut in.
@@ -104,14 +115,15 @@ impl Isolation {
         &self.jail
     }
 
-    /// Renders the template in `source` with the JSON in `data`, in the order of `formats`. Blocks the
-    /// thread that calls it.
+    /// Renders the template in `source` with the JSON in `data`, in the order of `formats`; `engine`
+    /// has what runs helpers. Blocks the thread that calls it.
     ///
     /// # Errors
     /// As without a sandbox; [`Error::Data`] where `data` is no JSON, and [`Error::Isolation`] where a
     /// bound is reached or the sandbox fails.
     pub fn render(
         &self,
+        engine: &Engine,
         source: &[u8],
         data: &[u8],
         formats: &[Format],
@@ -120,27 +132,29 @@ impl Isolation {
         let start = Instant::now();
         let wall = Duration::from_millis(self.settings.wall_ms);
         let deadline = start + wall;
-        let host = FolderHost {
-            folder: options.assets.clone(),
-            now_unix_seconds: options.now_unix_seconds,
+        let host = engine.host(None, options);
+        // Helpers see the same clock as the document.
+        let options = &RenderOptions {
+            now_unix_seconds: Some(host.now_unix_seconds()),
+            ..options.clone()
         };
-        let job = encode_job(source, data, formats, options, host.now_unix_seconds());
-        if job.len() as u64 > u64::from(self.settings.input_bytes) {
+        let job = encode_job(data, formats, options, host.now_unix_seconds());
+        let input_bytes = (source.len() + job.len()) as u64;
+        if input_bytes > u64::from(self.settings.input_bytes) {
             return Err(IsolationError::Input {
                 limit_bytes: u64::from(self.settings.input_bytes),
             }
             .into());
         }
-        let mut cell = self.jail.cell(wall).map_err(IsolationError::from)?;
-        if let Some(stop) = &options.stop {
-            cell.stop_when(std::sync::Arc::clone(stop));
-        }
-        if cell.start(&job, &self.jail.limits(), deadline).is_err() {
-            let ending = cell.end();
-            return Err(self.named(ending));
-        }
+        let mut cell = self.begin(source, &job, options, deadline)?;
         drop(job);
-        let mut documents = receive(&mut cell, &host, deadline, |ending| self.named(ending))?;
+        let mut world = World {
+            engine,
+            source,
+            options,
+            host,
+        };
+        let mut documents = receive(&mut cell, &mut world, deadline, |e| self.named(e))?;
         for document in &mut documents {
             let inside: Duration = document.stages.iter().map(|stage| stage.duration).sum();
             // Waiting for the sandbox, the template, and both ways.
@@ -153,6 +167,38 @@ impl Isolation {
             );
         }
         Ok(documents)
+    }
+
+    /// A cell with its whole job.
+    fn begin(
+        &self,
+        source: &[u8],
+        job: &[u8],
+        options: &RenderOptions,
+        deadline: Instant,
+    ) -> Result<Cell, Error> {
+        let stop = |cell: &mut Cell| {
+            if let Some(stop) = &options.stop {
+                cell.stop_when(Arc::clone(stop));
+            }
+        };
+        if let Some(mut cell) = self.prepared.take(source) {
+            stop(&mut cell);
+            // One that has died since it was prepared costs nothing but the attempt.
+            if cell.send(job, deadline).is_ok() {
+                return Ok(cell);
+            }
+        }
+        let wall = deadline.saturating_duration_since(Instant::now());
+        let mut cell = self.jail.cell(wall).map_err(IsolationError::from)?;
+        stop(&mut cell);
+        let begun = cell
+            .start(source, &self.jail.limits(), deadline)
+            .and_then(|()| cell.send(job, deadline));
+        match begun {
+            Ok(()) => Ok(cell),
+            Err(_) => Err(self.named(cell.end())),
+        }
     }
 
     fn named(&self, ending: Ending) -> Error {
@@ -177,10 +223,52 @@ impl Isolation {
     }
 }
 
+/// What the questions of a cell are answered from.
+struct World<'a> {
+    engine: &'a Engine,
+    source: &'a [u8],
+    options: &'a RenderOptions,
+    host: FolderHost,
+}
+
+impl World<'_> {
+    /// The answer to an asset's name.
+    fn asset(&self, name: &[u8]) -> Vec<u8> {
+        let name = std::str::from_utf8(name).ok();
+        let asset = name.and_then(|name| self.host.asset(name));
+        let mut answer = Vec::with_capacity(1 + asset.as_ref().map_or(0, |it| it.len()));
+        answer.push(if asset.is_some() { wire::FOUND } else { 0 });
+        answer.extend_from_slice(asset.as_deref().unwrap_or_default());
+        answer
+    }
+
+    /// The answer to a call of a helper.
+    fn helper(&mut self, call: &[u8]) -> Vec<u8> {
+        if self.host.helpers.is_none() {
+            let module = module_of(self.source);
+            self.host = self.engine.host(module.as_deref(), self.options);
+        }
+        let value = match (&self.host.helpers, serde_json::from_slice(call)) {
+            (Some(helpers), Ok((name, arguments))) => {
+                let name: String = name;
+                helpers.call(&name, arguments)
+            }
+            _ => Err("the call makes no sense".to_owned()),
+        };
+        let (mark, content) = match value {
+            Ok(value) => (wire::FOUND, value.to_string()),
+            Err(reason) => (0, reason),
+        };
+        let mut answer = vec![mark];
+        answer.extend_from_slice(content.as_bytes());
+        answer
+    }
+}
+
 /// The documents that `cell` sends; its questions are answered on the way.
 fn receive(
     cell: &mut Cell,
-    host: &FolderHost,
+    world: &mut World<'_>,
     deadline: Instant,
     named: impl Fn(Ending) -> Error,
 ) -> Result<Vec<Rendered>, Error> {
@@ -192,13 +280,11 @@ fn receive(
             return Err(odd(cell));
         };
         match *letter {
-            wire::ASSET => {
-                let asset = std::str::from_utf8(content)
-                    .ok()
-                    .and_then(|name| host.asset(name));
-                let mut answer = Vec::with_capacity(1 + asset.as_ref().map_or(0, |it| it.len()));
-                answer.push(if asset.is_some() { wire::FOUND } else { 0 });
-                answer.extend_from_slice(asset.as_deref().unwrap_or_default());
+            wire::ASSET | wire::HELPER => {
+                let answer = match *letter {
+                    wire::ASSET => world.asset(content),
+                    _ => world.helper(content),
+                };
                 if cell.send(&answer, deadline).is_err() {
                     let ending = cell.end();
                     return Err(named(ending));

@@ -1,10 +1,11 @@
 //! Renderings in a sandbox: a fresh process for each, forked from one that has the fonts already.
 //!
 //! [`Isolation`] is the owner's side, [`RenderWorker`] what runs in the zygote and its cells. The
-//! cell is sent the template's source, the data and the options; it asks for assets, and sends
+//! cell is sent the template's source, then the data and the options; it asks for assets, and sends
 //! documents in pieces. An author's mistakes come back as they would without a sandbox.
 
 mod client;
+mod prepared;
 mod wire;
 mod worker;
 

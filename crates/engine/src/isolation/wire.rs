@@ -1,5 +1,5 @@
-//! What goes over the channel of a rendering. A job is the length of its head in four bytes,
-//! little-endian, the head as JSON, then source, data and attachments. A message of the cell is a
+//! What goes over the channel of a rendering. The template's source comes first, by itself; then the
+//! job: the length of its head in four bytes, little-endian, the head as JSON, data and attachments. A message of the cell is a
 //! letter and its content.
 
 use std::{sync::Arc, time::Duration};
@@ -15,6 +15,8 @@ use crate::{Error, Format, RenderOptions, Rendered, Stage};
 
 /// The cell wants an asset: its name follows.
 pub(super) const ASSET: u8 = b'a';
+/// The cell wants a helper called: its name and its arguments follow, as JSON.
+pub(super) const HELPER: u8 = b'h';
 /// A document begins: its [`Head`] follows.
 pub(super) const HEAD: u8 = b'd';
 /// A piece of the document.
@@ -24,7 +26,8 @@ pub(super) const END: u8 = b'z';
 /// There is no document: a [`Failure`] follows.
 pub(super) const FAILURE: u8 = b'f';
 
-/// Before the bytes of an asset that there is.
+/// Before the bytes of an asset that there is, and before the value of a helper; without it, the
+/// reason follows that there is no value.
 pub(super) const FOUND: u8 = 1;
 
 /// Bytes of a document sent at a time.
@@ -49,7 +52,6 @@ const STANDARDS: [(Standard, &str); 3] = [
 
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct JobHead {
-    source_bytes: usize,
     data_bytes: usize,
     formats: Vec<String>,
     locale: Option<String>,
@@ -76,7 +78,6 @@ struct AttachmentHead {
 
 /// A job as the cell reads it.
 pub(super) struct Job<'a> {
-    pub source: &'a [u8],
     pub data: &'a [u8],
     pub formats: Vec<Format>,
     pub options: RenderOptions,
@@ -84,7 +85,6 @@ pub(super) struct Job<'a> {
 
 /// A job as bytes.
 pub(super) fn encode_job(
-    source: &[u8],
     data: &[u8],
     formats: &[Format],
     options: &RenderOptions,
@@ -95,7 +95,6 @@ pub(super) fn encode_job(
         .iter()
         .position(|(one, _)| *one == options.standard);
     let head = JobHead {
-        source_bytes: source.len(),
         data_bytes: data.len(),
         formats: formats
             .iter()
@@ -115,10 +114,9 @@ pub(super) fn encode_job(
     };
     let head = serde_json::to_vec(&head).unwrap_or_default();
     let attached: usize = attachments.iter().map(|one| one.bytes.len()).sum();
-    let mut job = Vec::with_capacity(4 + head.len() + source.len() + data.len() + attached);
+    let mut job = Vec::with_capacity(4 + head.len() + data.len() + attached);
     job.extend_from_slice(&(head.len() as u32).to_le_bytes());
     job.extend_from_slice(&head);
-    job.extend_from_slice(source);
     job.extend_from_slice(data);
     for attachment in attachments {
         job.extend_from_slice(&attachment.bytes);
@@ -149,7 +147,6 @@ pub(super) fn decode_job(message: &[u8]) -> Option<Job<'_>> {
         rest = left;
         Some(taken)
     };
-    let source = take(head.source_bytes)?;
     let data = take(head.data_bytes)?;
     let mut attachments = Vec::with_capacity(head.attachments.len());
     for attachment in head.attachments {
@@ -163,7 +160,6 @@ pub(super) fn decode_job(message: &[u8]) -> Option<Job<'_>> {
     }
     let formats = head.formats.iter().map(|name| name.parse().ok());
     Some(Job {
-        source,
         data,
         formats: formats.collect::<Option<_>>()?,
         options: RenderOptions {

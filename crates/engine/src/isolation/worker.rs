@@ -6,9 +6,10 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use platen_document::Host;
+use platen_document::{CompiledTemplate, Helpers, Host};
 use platen_jail::{Channel, Worker};
 use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
 
 use super::wire::{self, Failure, Head, decode_job};
 use crate::{Engine, Error, FontSettings, Format, RenderOptions, Rendered};
@@ -69,17 +70,33 @@ impl Worker for RenderWorker {
         self.engine = Some(engine);
     }
 
-    fn run(&mut self, job: Vec<u8>, channel: Channel) {
+    fn run(&mut self, source: Vec<u8>, mut channel: Channel) {
         // What a bug says about itself goes to the owner, not to a stream that leads nowhere.
         std::panic::set_hook(Box::new(|_| {}));
-        let channel = Mutex::new(channel);
-        let work = || match (&self.engine, decode_job(&job)) {
-            (Some(engine), Some(job)) => render(engine, &job, &channel),
-            _ => Err(Error::Bug("the sandbox could not read its job".to_owned())),
+        let no_job = || Error::Bug("the sandbox could not read its job".to_owned());
+        let compile = || {
+            let engine = self.engine.as_ref().ok_or_else(no_job)?;
+            Ok((engine, engine.compile(&source)?))
+        };
+        let compiled = catch_unwind(AssertUnwindSafe(compile))
+            .unwrap_or_else(|_| Err(Error::Bug("compiling the template panicked".to_owned())));
+        // It may have compiled the template long before there is data for it.
+        let Ok(Some(job)) = channel.receive() else {
+            return;
+        };
+        let channel = Arc::new(Mutex::new(channel));
+        let work = || {
+            let (engine, template) = compiled?;
+            render(
+                engine,
+                &template,
+                &decode_job(&job).ok_or_else(no_job)?,
+                &channel,
+            )
         };
         let result = catch_unwind(AssertUnwindSafe(work))
             .unwrap_or_else(|_| Err(Error::Bug("the rendering panicked".to_owned())));
-        let mut channel = channel.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut channel = channel.lock().unwrap_or_else(PoisonError::into_inner);
         // Where the owner is gone, there is nobody to tell.
         let _ = match result {
             Ok(documents) => send(&mut channel, &documents),
@@ -101,7 +118,7 @@ fn warm(engine: &Engine, formats: &[Format]) {
         now_unix_seconds: Some(0),
         ..RenderOptions::default()
     };
-    let host = Assets(None, 0);
+    let host = Asking(None, 0);
     let row = serde_json::json!({"date": "2026-01-31", "quantity": 2, "amount": 1234.5});
     let data = serde_json::json!({"amount": 1, "rows": [row]});
     // Where that fails, cells are slower, and say what is wrong themselves.
@@ -110,14 +127,14 @@ fn warm(engine: &Engine, formats: &[Format]) {
 
 fn render(
     engine: &Engine,
+    template: &CompiledTemplate,
     job: &wire::Job<'_>,
-    channel: &Mutex<Channel>,
+    channel: &Arc<Mutex<Channel>>,
 ) -> Result<Vec<Rendered>, Error> {
-    let template = engine.compile(job.source)?;
     let data = serde_json::from_slice(job.data).map_err(|error| Error::Data(error.to_string()))?;
     let now = job.options.now_unix_seconds.unwrap_or_default();
-    let host = Assets(Some(channel), now);
-    engine.render_within(&template, data, &job.formats, &job.options, &host)
+    let host = Asking(Some(Arc::clone(channel)), now);
+    engine.render_within(template, data, &job.formats, &job.options, &host)
 }
 
 fn send(channel: &mut Channel, documents: &[Rendered]) -> std::io::Result<()> {
@@ -138,16 +155,51 @@ fn message(channel: &mut Channel, letter: u8, content: &[u8]) -> std::io::Result
     channel.send(&bytes)
 }
 
-/// The owner's assets, asked for over the channel, and the owner's clock.
-struct Assets<'a>(Option<&'a Mutex<Channel>>, i64);
+/// The owner's assets and helpers, asked for over the channel, and the owner's clock.
+#[derive(Clone)]
+struct Asking(Option<Arc<Mutex<Channel>>>, i64);
 
-impl Host for Assets<'_> {
+impl std::fmt::Debug for Asking {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Asking").finish_non_exhaustive()
+    }
+}
+
+impl Asking {
+    /// The owner's answer: whether there is one, and its bytes.
+    fn ask(&self, letter: u8, question: &[u8]) -> Option<(bool, Vec<u8>)> {
+        let mut channel = self
+            .0
+            .as_ref()?
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        message(&mut channel, letter, question).ok()?;
+        let mut answer = channel.receive().ok()??;
+        (!answer.is_empty()).then(|| (answer.remove(0) == wire::FOUND, answer))
+    }
+}
+
+impl Helpers for Asking {
+    fn call(&self, name: &str, arguments: Vec<Json>) -> Result<Json, String> {
+        let call = serde_json::to_vec(&(name, arguments)).map_err(|error| error.to_string())?;
+        match self.ask(wire::HELPER, &call) {
+            Some((true, value)) => {
+                serde_json::from_slice(&value).map_err(|error| error.to_string())
+            }
+            Some((false, reason)) => Err(String::from_utf8_lossy(&reason).into_owned()),
+            None => Err("helpers do not run here".to_owned()),
+        }
+    }
+}
+
+impl Host for Asking {
     fn asset(&self, name: &str) -> Option<Arc<[u8]>> {
-        let mut channel = self.0?.lock().unwrap_or_else(PoisonError::into_inner);
-        message(&mut channel, wire::ASSET, name.as_bytes()).ok()?;
-        let answer = channel.receive().ok()??;
-        let (found, bytes) = answer.split_first()?;
-        (*found == wire::FOUND).then(|| Arc::from(bytes))
+        let (found, bytes) = self.ask(wire::ASSET, name.as_bytes())?;
+        found.then(|| Arc::from(bytes))
+    }
+
+    fn helpers(&self) -> Option<Arc<dyn Helpers>> {
+        Some(Arc::new(self.clone()))
     }
 
     fn now_unix_seconds(&self) -> i64 {

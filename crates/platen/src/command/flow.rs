@@ -200,9 +200,12 @@ impl Surroundings {
             }
             other => Failure::Internal(other.to_string()),
         })?;
+        let scripts = Runner::new(Arc::new(jail));
+        let helpers = scripts.clone();
+        let engine = Engine::new(&self.fonts).with_helpers(Box::new(move || Ok(helpers.clone())));
         Ok(Services {
-            engine: Arc::new(Engine::new(&self.fonts)),
-            scripts: Some(Runner::new(Arc::new(jail))),
+            engine: Arc::new(engine),
+            scripts: Some(scripts),
             outbound: Arc::new(Outbound::new(&self.outbound)),
             tools: Tools {
                 convert: tools::convert(),

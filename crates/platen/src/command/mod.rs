@@ -22,10 +22,15 @@ use std::{
     io::Read,
     path::{Path, PathBuf},
     process::ExitCode,
+    sync::{Arc, OnceLock},
 };
 
 use clap::{Args, Subcommand};
-use platen_engine::{Engine, FontSettings};
+use platen_engine::{
+    Engine, FontSettings, RunnerSource,
+    jail::{Jail, Level, Options},
+    script::{KIND, Runner},
+};
 
 use crate::report::{Failure, OutputArguments};
 
@@ -110,8 +115,25 @@ impl FontArguments {
     }
 
     fn engine(&self) -> Engine {
-        Engine::new(&self.settings())
+        Engine::new(&self.settings()).with_helpers(helper_runner())
     }
+}
+
+/// Starts the sandbox of templates' helpers when one is first called.
+fn helper_runner() -> Box<RunnerSource> {
+    let started = OnceLock::new();
+    Box::new(move || {
+        let start = || {
+            let jail = Jail::start(Options {
+                least: Level::NoNamespaces,
+                spares: 1,
+                ..Options::new(KIND)
+            });
+            let jail = jail.map_err(|error| error.to_string())?;
+            Ok(Runner::new(Arc::new(jail)))
+        };
+        started.get_or_init(start).clone()
+    })
 }
 
 /// The largest template or data that is read, in bytes.

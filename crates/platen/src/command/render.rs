@@ -122,7 +122,7 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
         engine = engine.with_isolation(isolation(&arguments.fonts)?);
     }
     let source = read(&arguments.template)?;
-    let page = render_html::compile(&arguments.template, &source)?;
+    let page = render_html::compile(&engine, &arguments.template, &source)?;
     let data = read_json(&arguments.data)?;
     let start = Instant::now();
     let progress = Progress::start("rendering", formats.len(), output.quiet || output.json);

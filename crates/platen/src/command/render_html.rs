@@ -4,7 +4,7 @@ use std::{path::Path, time::Duration};
 
 use platen_document::html::{HtmlKind, HtmlPage, HtmlTemplate, is_html_template};
 use platen_engine::{
-    CompiledHtml, Engine, Error, Format, RenderOptions, Rendered,
+    CompiledHtml, Engine, Error, Format, RenderOptions, Rendered, Template,
     browser::{Browser, Config, Lane},
 };
 use serde_json::Value as Json;
@@ -19,7 +19,11 @@ const TIMEOUT: Duration = Duration::from_secs(120);
 ///
 /// # Errors
 /// Every mistake in it.
-pub fn compile(path: &Path, source: &[u8]) -> Result<Option<CompiledHtml>, Failure> {
+pub fn compile(
+    engine: &Engine,
+    path: &Path,
+    source: &[u8],
+) -> Result<Option<CompiledHtml>, Failure> {
     let extension = path.extension().and_then(|extension| extension.to_str());
     if matches!(extension, Some("html" | "htm")) {
         let html = String::from_utf8(source.to_vec())
@@ -32,10 +36,10 @@ pub fn compile(path: &Path, source: &[u8]) -> Result<Option<CompiledHtml>, Failu
     if !is_html_template(source) {
         return Ok(None);
     }
-    let compiled = platen_document::parse_html_template(source);
-    compiled
-        .map(Some)
-        .map_err(|found| Error::Mistakes(found).into())
+    match engine.compile_any(source)? {
+        Template::Html(compiled) => Ok(Some(*compiled)),
+        Template::Document(_) => Ok(None),
+    }
 }
 
 fn template_of(path: &Path, html: String) -> HtmlTemplate {
@@ -54,6 +58,7 @@ fn template_of(path: &Path, html: String) -> HtmlTemplate {
         time_zone: "UTC".to_owned(),
         currency: None,
         messages: std::collections::BTreeMap::new(),
+        helpers: None,
         html,
         css: None,
         header: None,

@@ -6,4 +6,5 @@ mod later;
 mod ledger;
 mod process;
 mod service;
+mod triggers;
 mod workers;

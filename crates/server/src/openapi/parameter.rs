@@ -58,10 +58,23 @@ fn header_parameters(route: &Route) -> Vec<Json> {
     }
     if matches!(
         route.operation,
-        "get_template" | "get_template_version" | "get_template_schema"
+        "get_template"
+            | "get_template_version"
+            | "get_template_schema"
+            | "get_piece"
+            | "get_openapi"
+            | "get_docs"
+            | "get_template_format"
+            | "get_flow_format"
     ) {
         let about = "ETags that the client has; 304 where one is current.";
         list.push(parameter("header", "If-None-Match", string(), about));
+    }
+    if matches!(route.operation, "get_piece" | "get_piece_archive") {
+        let about = "Up to 16 ranges of bytes: 206, or 416 where there are none such.";
+        list.push(parameter("header", "Range", string(), about));
+        let about = "The ranges are for this ETag only; else the whole comes.";
+        list.push(parameter("header", "If-Range", string(), about));
     }
     list
 }

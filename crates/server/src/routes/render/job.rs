@@ -140,7 +140,13 @@ fn render(app: &App, job: Job, ticket: &Ticket) -> Result<Step, Problem> {
             ];
             let data = job.data.as_deref().unwrap_or("{}");
             let mut rendered = isolation
-                .render(source, data.as_bytes(), &[job.format], &options)
+                .render(
+                    &app.engine,
+                    source,
+                    data.as_bytes(),
+                    &[job.format],
+                    &options,
+                )
                 .map_err(|error| data_problem(&error, data).unwrap_or_else(|| error.into()))?;
             let Some(rendered) = rendered.pop() else {
                 return Err(Problem::internal("no document was made"));

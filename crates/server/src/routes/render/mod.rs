@@ -216,7 +216,7 @@ async fn validate(app: &Arc<App>, request: RenderRequest) -> Result<Response, Pr
 
 /// Everything about a template, and about `data` where it is given.
 pub(crate) fn report(source: &[u8], data: Option<&Json>) -> Validation {
-    let diagnostics = platen_document::validate(source, data);
+    let diagnostics = platen_engine::validate(source, data);
     Validation {
         valid: !diagnostics.iter().any(Diagnostic::is_error),
         diagnostics,

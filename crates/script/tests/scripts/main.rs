@@ -1,5 +1,7 @@
 //! Scripts in real cells: what they may do, how they fail, and what they try in vain.
 
+mod session;
+
 use std::{
     io::Write,
     sync::{Arc, Mutex},
@@ -425,7 +427,7 @@ fn long_sources_are_compiled_once() {
     assert_eq!((place.file.as_str(), place.line), ("bundle.js", 602));
 }
 
-const TESTS: [(&str, fn()); 9] = [
+const TESTS: [(&str, fn()); 10] = [
     (
         "long_sources_are_compiled_once",
         long_sources_are_compiled_once,
@@ -442,6 +444,10 @@ const TESTS: [(&str, fn()); 9] = [
         nothing_of_a_run_is_seen_by_the_next,
     ),
     ("abuse_ends_as_it_must", abuse_ends_as_it_must),
+    (
+        "exports_are_called_one_after_the_other",
+        session::exports_are_called_one_after_the_other,
+    ),
     (
         "a_host_that_is_late_ends_the_run",
         a_host_that_is_late_ends_the_run,

@@ -1,6 +1,8 @@
 //! Renderings in real sandboxes: this program is its own zygote, so the tests have a `main` of their
 //! own.
 
+mod helpers;
+
 use std::{
     io::Write,
     path::{Path, PathBuf},
@@ -14,7 +16,8 @@ use std::{
 use platen_engine::{
     Attachment, Engine, Error, FontSettings, Format, Isolation, IsolationError, IsolationSettings,
     Relationship, RenderOptions, RenderWorker, Rendered, Standard,
-    jail::{Allocator, Ending, Level, MARK, takeover},
+    jail::{Allocator, Ending, Level, MARK, Worker, takeover},
+    script::ScriptWorker,
 };
 use serde_json::{Value as Json, json};
 
@@ -115,12 +118,12 @@ fn every_case_gives_the_same_bytes() {
         };
         // Not all formats of all cases: a CSV wants a table.
         for format in Format::ALL {
-            let inside = isolation.render(&source, data.as_bytes(), &[format], &options);
+            let inside = isolation.render(&engine, &source, data.as_bytes(), &[format], &options);
             let outside = inline(&engine, &source, &data, &[format], &options);
             assert_same(&folder.display().to_string(), inside, outside);
         }
         let together = [Format::Docx, Format::Pdf, Format::Png];
-        let inside = isolation.render(&source, data.as_bytes(), &together, &options);
+        let inside = isolation.render(&engine, &source, data.as_bytes(), &together, &options);
         let outside = inline(&engine, &source, &data, &together, &options);
         assert_same(&folder.display().to_string(), inside, outside);
     }
@@ -181,7 +184,13 @@ fn mistakes_come_back_as_they_are() {
         ("a large picture", &sound, given, Format::Png, large),
         ("an attachment", &sound, given, Format::Pdf, attached),
     ] {
-        let inside = isolation.render(source.as_bytes(), data.as_bytes(), &[format], &options);
+        let inside = isolation.render(
+            &engine,
+            source.as_bytes(),
+            data.as_bytes(),
+            &[format],
+            &options,
+        );
         let outside = inline(&engine, source.as_bytes(), data, &[format], &options);
         assert_same(name, inside, outside);
     }
@@ -203,6 +212,7 @@ fn long(rows: usize) -> (String, String) {
 fn render_long(isolation: &Isolation, rows: usize) -> Result<Vec<Rendered>, Error> {
     let (template, data) = long(rows);
     isolation.render(
+        &engine(),
         template.as_bytes(),
         data.as_bytes(),
         &[Format::Pdf],
@@ -210,10 +220,35 @@ fn render_long(isolation: &Isolation, rows: usize) -> Result<Vec<Rendered>, Erro
     )
 }
 
+fn prepared_cells_give_what_fresh_ones_give() {
+    let (engine, isolation) = (engine(), isolation(settings()));
+    let (template, _) = long(0);
+    let other = template.replace("\"Long\"", "\"Other\"");
+    let broken = template.replace("item.b", "item..b");
+    std::thread::scope(|scope| {
+        for worker in 0..4 {
+            let (engine, isolation) = (&engine, &isolation);
+            let sources = [&template, &other, &broken];
+            scope.spawn(move || {
+                for round in 0..12 {
+                    let source = sources[(worker + round) % sources.len()].as_bytes();
+                    let (_, data) = long(worker * 12 + round);
+                    let formats = [Format::Csv, Format::Pdf];
+                    let inside =
+                        isolation.render(engine, source, data.as_bytes(), &formats, &options());
+                    let outside = inline(engine, source, &data, &formats, &options());
+                    assert_same(&format!("{worker}, {round}"), inside, outside);
+                }
+            });
+        }
+    });
+}
+
 fn a_hostile_rendering_dies_alone() {
     let sound = |isolation: &Isolation| {
         let (engine, (template, data)) = (engine(), long(3));
         let inside = isolation.render(
+            &engine,
             template.as_bytes(),
             data.as_bytes(),
             &[Format::Pdf],
@@ -314,6 +349,7 @@ fn a_rendering_that_nobody_wants_is_stopped() {
             stop.store(true, Ordering::Relaxed);
         });
         let result = isolation.render(
+            &engine(),
             template.as_bytes(),
             data.as_bytes(),
             &[Format::Pdf],
@@ -340,7 +376,13 @@ fn long_sheets_need_no_files() {
     let (engine, isolation) = (engine(), isolation(settings()));
     let (template, data) = long(20_500);
     let formats = [Format::Xlsx];
-    let inside = isolation.render(template.as_bytes(), data.as_bytes(), &formats, &options());
+    let inside = isolation.render(
+        &engine,
+        template.as_bytes(),
+        data.as_bytes(),
+        &formats,
+        &options(),
+    );
     let inside = inside.expect("a workbook").remove(0);
     let outside = inline(&engine, template.as_bytes(), &data, &formats, &options());
     let outside = outside.expect("a workbook").remove(0);
@@ -359,10 +401,18 @@ fn every_rendering_has_a_process_of_its_own() {
     assert!(isolation.jail().snapshot().forked >= before + 10);
 }
 
-const TESTS: [(&str, fn()); 7] = [
+const TESTS: [(&str, fn()); 9] = [
     (
         "every_case_gives_the_same_bytes",
         every_case_gives_the_same_bytes,
+    ),
+    (
+        "prepared_cells_give_what_fresh_ones_give",
+        prepared_cells_give_what_fresh_ones_give,
+    ),
+    (
+        "helpers_give_the_same_in_and_out_of_a_sandbox",
+        helpers::helpers_give_the_same_in_and_out_of_a_sandbox,
     ),
     (
         "mistakes_come_back_as_they_are",
@@ -387,8 +437,12 @@ const TESTS: [(&str, fn()); 7] = [
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
     if arguments.get(1).is_some_and(|first| first == MARK) {
-        let mut worker = RenderWorker::of_kind(&arguments[2]).expect("a kind of ours");
-        std::process::exit(platen_engine::jail::serve(&arguments[3..], &mut worker));
+        let serve =
+            |worker| std::process::exit(platen_engine::jail::serve(&arguments[3..], worker));
+        match RenderWorker::of_kind(&arguments[2]) {
+            Some(mut worker) => serve(&mut worker),
+            None => serve(&mut ScriptWorker::default() as &mut dyn Worker),
+        }
     }
     let wanted = arguments[1..]
         .iter()

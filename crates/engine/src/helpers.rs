@@ -1,0 +1,209 @@
+//! Helpers of templates: functions in JavaScript that expressions call. They run in a cell of their
+//! own, one for a rendering, with the clock of the document and no chance, so that the same data
+//! gives the same document.
+
+use std::{
+    collections::VecDeque,
+    fmt,
+    sync::{Arc, Mutex, OnceLock, PoisonError, atomic::AtomicBool},
+};
+
+use platen_document::{CompiledHtml, CompiledTemplate, Diagnostic, HelperUse, Helpers};
+use platen_script::{Language, Prepared, Runner, ScriptLimits, Session, Settings, prepare};
+use serde_json::Value as Json;
+
+use crate::Error;
+
+/// Name of the module in messages.
+const NAME: &str = "helpers";
+/// Modules that are kept ready.
+const MAX_KEPT: usize = 64;
+/// What the helpers of one rendering may use.
+const LIMITS: ScriptLimits = ScriptLimits {
+    cpu_ms: 5_000,
+    wall_ms: 60_000,
+    memory_bytes: 64 << 20,
+    output_bytes: 64 << 20,
+    message_bytes: 4 << 20,
+};
+
+/// Gives what runs code, when a template first needs it; or says why there is nothing.
+pub type RunnerSource = dyn Fn() -> Result<Runner, String> + Send + Sync;
+
+/// The modules of templates, and what runs them.
+pub(crate) struct HelperModules {
+    runner: Option<Box<RunnerSource>>,
+    kept: Mutex<VecDeque<(String, Arc<Prepared>)>>,
+}
+
+impl fmt::Debug for HelperModules {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("HelperModules")
+            .finish_non_exhaustive()
+    }
+}
+
+impl HelperModules {
+    pub(crate) fn new(runner: Option<Box<RunnerSource>>) -> Self {
+        Self {
+            runner,
+            kept: Mutex::default(),
+        }
+    }
+
+    /// The module in `source`, its types taken out.
+    fn prepared(&self, source: &str) -> Result<Arc<Prepared>, Vec<Diagnostic>> {
+        let lock = || self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = lock().iter().find(|(kept, _)| kept == source).cloned();
+        if let Some((_, prepared)) = found {
+            return Ok(prepared);
+        }
+        let prepared = prepare(NAME, source, Language::TypeScript).map_err(|findings| {
+            let diagnostic = |finding: &platen_script::Finding| {
+                let message = match finding.line {
+                    0 => finding.message.clone(),
+                    line => format!(
+                        "line {line}, column {}: {}",
+                        finding.column, finding.message
+                    ),
+                };
+                Diagnostic::error("invalid-helpers", "/helpers", message)
+            };
+            findings.iter().map(diagnostic).collect::<Vec<_>>()
+        })?;
+        let prepared = Arc::new(prepared);
+        let mut kept = lock();
+        kept.truncate(MAX_KEPT - 1);
+        kept.push_front((source.to_owned(), Arc::clone(&prepared)));
+        Ok(prepared)
+    }
+
+    /// Mistakes of the module, and calls of helpers that it does not export.
+    fn mistakes(&self, source: Option<&str>, uses: &[HelperUse]) -> Vec<Diagnostic> {
+        let Some(source) = source else {
+            return Vec::new();
+        };
+        let prepared = match self.prepared(source) {
+            Ok(prepared) => prepared,
+            Err(mistakes) => return mistakes,
+        };
+        let unknown = uses
+            .iter()
+            .filter(|one| !prepared.exports.contains(&one.name));
+        let diagnostic = |one: &HelperUse| {
+            let message = format!("the helpers export no `{}`", one.name);
+            let hint = match prepared.exports.join("`, `") {
+                none if none.is_empty() => "they export nothing".to_owned(),
+                names => format!("they export `{names}`"),
+            };
+            Diagnostic::error("unknown-helper", &one.path, message).with_hint(hint)
+        };
+        unknown.map(diagnostic).collect()
+    }
+
+    pub(crate) fn check(&self, template: &CompiledTemplate) -> Result<(), Error> {
+        let source = template.template().helpers.as_deref();
+        no_mistakes(self.mistakes(source, template.helper_uses()))
+    }
+
+    pub(crate) fn check_html(&self, template: &CompiledHtml) -> Result<(), Error> {
+        let source = template.template().helpers.as_deref();
+        no_mistakes(self.mistakes(source, template.helper_uses()))
+    }
+
+    /// What calls the helpers in `source` for one rendering; `None` where there are none.
+    pub(crate) fn of(
+        self: &Arc<Self>,
+        source: Option<&str>,
+        now_unix_seconds: i64,
+        stop: Option<&Arc<AtomicBool>>,
+    ) -> Option<Arc<dyn Helpers>> {
+        Some(Arc::new(Calls {
+            modules: Arc::clone(self),
+            source: source?.to_owned(),
+            now_unix_seconds,
+            stop: stop.map(Arc::clone),
+            session: OnceLock::new(),
+        }))
+    }
+}
+
+/// Every mistake and warning about the template in `source`; with `data` also those of binding it,
+/// but for what only its assets and its helpers can decide.
+#[must_use]
+pub fn validate(source: &[u8], data: Option<&Json>) -> Vec<Diagnostic> {
+    let mut found = platen_document::validate(source, data);
+    if found.iter().any(Diagnostic::is_error) {
+        return found;
+    }
+    let modules = HelperModules::new(None);
+    let checked = if platen_document::html::is_html_template(source) {
+        platen_document::parse_html_template(source)
+            .map_err(Error::Mistakes)
+            .and_then(|template| modules.check_html(&template))
+    } else {
+        platen_document::parse_template(source)
+            .and_then(platen_document::compile)
+            .map_err(Error::Mistakes)
+            .and_then(|template| modules.check(&template))
+    };
+    if let Err(Error::Mistakes(mistakes)) = checked {
+        found.extend(mistakes);
+    }
+    found
+}
+
+fn no_mistakes(mistakes: Vec<Diagnostic>) -> Result<(), Error> {
+    match mistakes.is_empty() {
+        true => Ok(()),
+        false => Err(Error::Mistakes(mistakes)),
+    }
+}
+
+/// The helpers of one rendering; their cell is had with the first call.
+#[derive(Debug)]
+struct Calls {
+    modules: Arc<HelperModules>,
+    source: String,
+    now_unix_seconds: i64,
+    stop: Option<Arc<AtomicBool>>,
+    session: OnceLock<Result<Session, String>>,
+}
+
+impl Calls {
+    fn begin(&self) -> Result<Session, String> {
+        let runner = self.modules.runner.as_ref();
+        let runner = runner.ok_or("there is no sandbox for helpers here")?()?;
+        let prepared = self
+            .modules
+            .prepared(&self.source)
+            .map_err(|_| "the helpers have mistakes")?;
+        let settings = Settings {
+            deterministic: Some((0, self.now_unix_seconds.saturating_mul(1_000))),
+            limits: LIMITS,
+            ..Settings::default()
+        };
+        let stop = self.stop.as_ref().map(Arc::clone);
+        let session = runner.session(&prepared, settings, stop);
+        session.map_err(|error| error.to_string())
+    }
+}
+
+impl Helpers for Calls {
+    fn call(&self, name: &str, arguments: Vec<Json>) -> Result<Json, String> {
+        let session = self.session.get_or_init(|| self.begin());
+        let session = session.as_ref().map_err(Clone::clone)?;
+        let value = session.call(name, &arguments);
+        value.map_err(|error| error.to_string())
+    }
+}
+
+/// The module that the template in `source` brings; read where that was sent to a sandbox unread.
+pub(crate) fn module_of(source: &[u8]) -> Option<String> {
+    #[derive(serde::Deserialize)]
+    struct Head {
+        helpers: Option<String>,
+    }
+    serde_json::from_slice::<Head>(source).ok()?.helpers
+}

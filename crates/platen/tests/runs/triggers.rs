@@ -1,0 +1,128 @@
+//! What starts flows besides requests.
+
+use std::{
+    io::{BufRead, BufReader, Write},
+    net::{TcpListener, TcpStream},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicU32, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use serde_json::{Value as Json, json};
+
+use crate::process::{ENDS, LONG, Service};
+
+/// An address that has news, and counts who asks.
+struct News {
+    host: String,
+    items: Arc<Mutex<Vec<Json>>>,
+    asked: Arc<AtomicU32>,
+}
+
+impl News {
+    fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let news = Self {
+            host: listener.local_addr().unwrap().to_string(),
+            items: Arc::default(),
+            asked: Arc::default(),
+        };
+        let (items, asked) = (Arc::clone(&news.items), Arc::clone(&news.asked));
+        std::thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let items = json!({"items": *items.lock().unwrap()});
+                tell(&stream, &items);
+                asked.fetch_add(1, Ordering::SeqCst);
+            }
+        });
+        news
+    }
+
+    fn add(&self, item: Json) {
+        self.items.lock().unwrap().push(item);
+    }
+
+    /// Waits until what is there now has been asked for, and what came of it before is done.
+    fn wait_for_looks(&self, looks: u32) {
+        let before = self.asked.load(Ordering::SeqCst);
+        let until = Instant::now() + LONG;
+        while self.asked.load(Ordering::SeqCst) < before + looks {
+            assert!(Instant::now() < until, "nobody asks for news");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+fn tell(mut stream: &TcpStream, items: &Json) {
+    let mut lines = BufReader::new(stream).lines();
+    while lines
+        .next()
+        .is_some_and(|line| line.is_ok_and(|line| !line.is_empty()))
+    {}
+    let body = items.to_string();
+    let _ = write!(
+        stream,
+        "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
+        body.len()
+    );
+}
+
+fn runs(service: &Service) -> Vec<Json> {
+    let found = service.get("/runs?flow=news").json();
+    found["runs"].as_array().expect("runs").clone()
+}
+
+/// The names that runs answered with, once there are so many.
+fn told(service: &Service, count: usize) -> Vec<String> {
+    let until = Instant::now() + LONG;
+    while runs(service).len() < count {
+        assert!(Instant::now() < until, "{:?}", runs(service));
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let answer = |run: &Json| {
+        let run = service.until(run["id"].as_str().unwrap(), &ENDS);
+        run["answer"]["body"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned()
+    };
+    let mut names: Vec<String> = runs(service).iter().map(answer).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_poll_starts_one_run_for_each_new_item() {
+    let news = News::start();
+    news.add(json!({"id": 1, "name": "old"}));
+    let folder = tempfile::tempdir().unwrap();
+    let variables = [("FLOW_ALLOWED_HOSTS", news.host.as_str())];
+    let service = Service::start(folder.path(), &variables);
+    let url = format!("http://{}/news", news.host);
+    service.publish_whole(&json!({
+        "kind": "flow", "key": "news", "name": "News",
+        "trigger": {"type": "poll", "everySeconds": 1, "request": {"method": "GET", "url": url},
+            "items": "body.items", "id": "id"},
+        "steps": [{"name": "reply", "type": "respond", "body": "{{ trigger.item.name }}"}],
+    }));
+    news.wait_for_looks(3);
+    assert_eq!(
+        runs(&service),
+        Vec::<Json>::new(),
+        "what was there is no news"
+    );
+    news.add(json!({"id": 2, "name": "two"}));
+    news.add(json!({"name": "nameless"}));
+    news.add(json!({"id": "x", "name": "ex"}));
+    assert_eq!(told(&service, 2), ["ex", "two"]);
+    news.wait_for_looks(2);
+    assert_eq!(told(&service, 2).len(), 2, "an item is news once");
+    drop(service);
+    news.add(json!({"id": 3, "name": "three"}));
+    let service = Service::start(folder.path(), &variables);
+    assert_eq!(told(&service, 3), ["ex", "three", "two"]);
+    news.wait_for_looks(2);
+    assert_eq!(told(&service, 3).len(), 3, "it remembers over a restart");
+}
