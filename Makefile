@@ -1,9 +1,9 @@
 # Platen: two commands set everything up, `make demo` and `make test`.
 .DEFAULT_GOAL := help
-.PHONY: help demo run test check bench bench-render bench-flow bench-office fmt docs data fuzz packages
+.PHONY: help demo run test check release bench bench-quick bench-render bench-flow bench-office bench-http bench-office-costs fmt docs data fuzz packages
 
 help: ## this list
-	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 20
 
 demo: ## six documents of one invoice, in out/
 	cargo run --quiet --bin platen -- demo --out out
@@ -21,18 +21,34 @@ check: ## format, lints, quick checks
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
 
-bench: bench-render
+platen = $${CARGO_TARGET_DIR:-target}/release/platen
 
-bench-render: ## speed of rendering on this machine, beside Chromium where it is installed
+release:
 	cargo build --release --quiet --bin platen
-	sh bench/render.sh
 
-bench-flow: ## speed of flows, embedded and through workers, beside Node where it is there
-	cargo build --release --quiet --bin platen
-	sh bench/flow.sh
+bench: release ## all packs, an hour; then docs/benchmarks.md
+	found=$$(bench/unoserver.sh); $${found:+env UNOSERVER=$$found} $(platen) bench all
+	$(platen) bench report
 
-bench-office: ## speed of conversions by LibreOffice, beside unoserver, Gotenberg, soffice --convert-to
-	sh bench/office.sh
+bench-quick: release ## all packs with fewer samples, ten minutes; then docs/benchmarks.md
+	found=$$(bench/unoserver.sh); $${found:+env UNOSERVER=$$found} $(platen) bench all --quick
+	$(platen) bench report
+
+bench-render: release ## speed of rendering on this machine, beside Chromium where it is installed
+	$(platen) bench render --out out/bench/render
+
+bench-flow: release ## speed of flows, embedded and through workers, beside Node where it is there
+	$(platen) bench flow --out out/bench/flow
+
+bench-office: release ## speed of conversions by LibreOffice, beside unoserver, Gotenberg, soffice --convert-to
+	found=$$(bench/unoserver.sh); $${found:+env UNOSERVER=$$found} $(platen) bench office --out out/bench/office
+
+bench-http: release ## speed of response bodies, beside Puma and nginx where they are installed
+	$(platen) bench http --peer puma,nginx --out out/bench/http
+
+bench-office-costs: release ## what LibreOffice can leave out, and what each is worth
+	$(platen) bench office --write-documents out/office
+	cargo run --quiet --release -p platen-office --example measure -- out/office 2
 
 fmt: ## format the source
 	cargo fmt --all

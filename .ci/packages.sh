@@ -11,6 +11,8 @@ need javac default-jdk-headless
 need mvn maven
 need npm "nodejs npm"
 need go golang-go
+need wrk wrk
+need openssl openssl
 command -v chromium-headless-shell >/dev/null 2>&1 || need chromium chromium
 venv="${XDG_CACHE_HOME:-$HOME/.cache}/platen/venv"
 if ! command -v openxml-audit >/dev/null 2>&1 && [ ! -x "$venv/bin/openxml-audit" ]; then

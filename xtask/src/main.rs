@@ -1,8 +1,6 @@
-//! Tasks of the source tree: `cargo run -p xtask -- data` writes the data of the benchmark examples, `-- office DIR` the
-//! documents that conversions are measured with.
+//! Tasks of the source tree: `cargo run -p xtask -- data` writes the data of the benchmark examples.
 
 mod data;
-mod office;
 
 use std::process::ExitCode;
 
@@ -11,9 +9,8 @@ fn main() -> ExitCode {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let done = match &words[..] {
         ["data"] => data::write(),
-        ["office", folder] => office::write(folder.as_ref()),
         _ => {
-            eprintln!("usage: cargo run -p xtask -- data | office DIR");
+            eprintln!("usage: cargo run -p xtask -- data");
             return ExitCode::from(1);
         }
     };

@@ -8,10 +8,28 @@ use platen_urp::{Conversion, Input, Output, Property};
 
 use crate::{
     Failure,
-    contestant::conversion,
     soffice::{Difference, Soffice},
-    table::median,
 };
+
+/// What Platen tells LibreOffice for a document of Word.
+fn conversion() -> Conversion {
+    Conversion {
+        filter: "writer_pdf_Export".to_owned(),
+        import_filter: Some("MS Word 2007 XML".to_owned()),
+        ..Conversion::default()
+    }
+}
+
+fn median(values: &[f64]) -> f64 {
+    let mut values = values.to_vec();
+    values.sort_by(f64::total_cmp);
+    let middle = values.len() / 2;
+    match values.len() % 2 {
+        _ if values.is_empty() => 0.0,
+        0 => f64::midpoint(values[middle - 1], values[middle]),
+        _ => values[middle],
+    }
+}
 
 struct Variant {
     name: &'static str,

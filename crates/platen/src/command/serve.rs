@@ -53,6 +53,9 @@ pub struct Arguments {
     /// Folder of the assets that templates name.
     #[arg(long, value_name = "DIR")]
     assets: Option<PathBuf>,
+    /// Folder of benchmark results that /bench shows.
+    #[arg(long, value_name = "DIR")]
+    bench_results: Option<PathBuf>,
     #[command(flatten)]
     fonts: FontArguments,
 }
@@ -123,6 +126,7 @@ fn flags(arguments: &Arguments) -> Settings {
             Level::Debug => LogLevel::Debug,
         }),
         assets_dir: arguments.assets.clone(),
+        bench_results_dir: arguments.bench_results.clone(),
         flow_slots: (arguments.role == Role::App).then_some(0),
         fonts_dirs: Some(fonts.folders).filter(|folders| !folders.is_empty()),
         system_fonts: (!fonts.system).then_some(false),

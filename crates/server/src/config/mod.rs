@@ -121,6 +121,8 @@ pub struct Config {
     pub system_fonts: bool,
     /// Folder of assets that templates name.
     pub assets_dir: Option<PathBuf>,
+    /// Folder of benchmark results that `/bench` shows.
+    pub bench_results_dir: Option<PathBuf>,
     /// Where documents are made.
     pub render_isolation: RenderIsolation,
     /// Memory of one rendering in a sandbox.
@@ -237,6 +239,7 @@ impl Config {
             fonts_dirs: settings.fonts_dirs.unwrap_or_default(),
             system_fonts: settings.system_fonts.unwrap_or(true),
             assets_dir: settings.assets_dir,
+            bench_results_dir: settings.bench_results_dir,
             render_isolation: settings.render_isolation.unwrap_or_default(),
             render_memory_bytes: settings.render_memory_bytes.unwrap_or(1 << 30),
             render_cpu_ms: settings.render_cpu_ms.unwrap_or(60_000),

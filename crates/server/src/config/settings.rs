@@ -105,6 +105,7 @@ settings! {
     fonts_dirs: Vec<PathBuf> = "PLATEN_FONTS_DIR", "Folders whose fonts win over the system's.";
     system_fonts: bool = "PLATEN_SYSTEM_FONTS", "Uses the system's fonts, too; true.";
     assets_dir: PathBuf = "PLATEN_ASSETS_DIR", "Folder of assets that templates name.";
+    bench_results_dir: PathBuf = "BENCH_RESULTS_DIR", "Folder of benchmark results that /bench shows; none where absent.";
     render_isolation: RenderIsolation = "RENDER_ISOLATION", "Where documents are made: inline, or jail for a sandbox each; inline.";
     render_memory_bytes: u64 = "RENDER_MEMORY_BYTES", "Memory of one rendering in a sandbox; 1 GiB.";
     render_cpu_ms: u32 = "RENDER_CPU_MS", "Processor time of one rendering in a sandbox; 60000.";

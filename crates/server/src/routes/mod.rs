@@ -1,5 +1,6 @@
 //! The routes: one table that says who may call each, and the router.
 
+mod bench;
 mod convert;
 mod documentation;
 pub(crate) mod flows;
@@ -74,6 +75,7 @@ pub(crate) const ROUTES: &[Route] = &[
     route("GET", "/metrics", "get_metrics", Metrics, Probe),
     route("GET", "/openapi.json", "get_openapi", Open, Plain),
     route("GET", "/docs", "get_docs", Open, Plain),
+    route("GET", "/bench", "get_bench", Admin, Plain),
     route("GET", "/schema/template.json", "get_template_format", Open, Plain),
     route("GET", "/templates", "list_templates", Reader, Plain),
     route("POST", "/templates", "create_template", Admin, Plain),
@@ -160,6 +162,7 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .route("/metrics", get(health::get_metrics))
         .route("/openapi.json", get(documentation::get_openapi))
         .route("/docs", get(documentation::get_docs))
+        .route("/bench", get(bench::get_bench))
         .route(
             "/schema/template.json",
             get(documentation::get_template_format),

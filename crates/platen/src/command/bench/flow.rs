@@ -1,156 +1,111 @@
-//! `platen bench flow`: runs of a flow, a fresh sandbox for every code step. In this process nothing
-//! is stored, so that is what runs cost without a service around them; with `--url` a service
-//! accepts each run durably, hands it out, journals it and answers.
+//! `platen bench flow`, and how this process runs a flow without a service.
 
-use std::{
-    collections::BTreeMap,
-    path::PathBuf,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{path::PathBuf, process::ExitCode, sync::Arc};
 
 use clap::Args;
+use platen_bench::{
+    Outcome,
+    flow::{self, Once, Options, Sandbox},
+};
 use platen_engine::flow::{Finish, FlowRunner, NoJournal, RunOptions};
-use platen_jail::{Jail, Options};
+use platen_jail::Jail;
 use platen_script::{KIND, Runner};
 
 use super::{
-    super::{
-        flow::{Surroundings, load},
-        read,
-    },
-    client,
-    measure::{Cell, Sample, closed_loop},
+    super::flow::{Surroundings, load},
+    Place, environment, finish, platen, progress, target,
 };
-use crate::report::{Failure, say};
+use crate::report::{Failure, OutputArguments};
 
-/// Names of the cells, and runs at the same time.
-const CELLS: [(&str, usize); 4] = [
-    ("flow-c1", 1),
-    ("flow-c4", 4),
-    ("flow-c16", 16),
-    ("flow-c32", 32),
-];
+/// Where the script of the peer is in a checkout of the source.
+pub(super) const PEER: &str = "bench/flow-peer/start.sh";
 
 /// Arguments of `platen bench flow`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     platen bench flow\n  \
-    platen bench flow --flow examples/flows/sum.json --samples 5000\n  \
-    platen bench flow --url http://127.0.0.1:3000 --concurrency 1,16 --phases")]
-pub struct FlowArguments {
+    platen bench flow --samples 5000 --concurrency 1,16,64 --out results\n  \
+    platen bench flow --url http://127.0.0.1:3000 --api-key KEY\n\n\
+    Without --url, services and workers are started here; Node's server is measured where Node and \
+    isolated-vm are to be had.")]
+pub struct Arguments {
     /// Flow to run.
     #[arg(long, default_value = "examples/flows/sum.json")]
     flow: PathBuf,
     /// Runs before measuring.
     #[arg(long, default_value_t = 200)]
     warmup: usize,
-    /// Runs measured in each cell.
-    #[arg(long, default_value_t = 2000)]
+    /// Runs measured in each cell and round.
+    #[arg(long, default_value_t = 1000)]
     samples: usize,
-    /// Runs at the same time, a cell for each; of 1, 4, 16 and 32.
-    #[arg(long, value_delimiter = ',')]
+    /// Runs at the same time, a cell for each.
+    #[arg(long, value_delimiter = ',', default_value = "1,4,16,32")]
     concurrency: Vec<usize>,
-    /// Address of a running service; without it, this process runs the flow.
+    /// Rounds, in turns.
+    #[arg(long, default_value_t = 3)]
+    rounds: usize,
+    /// Address of a running service on this machine: only that is measured.
     #[arg(long)]
     url: Option<String>,
     /// API key with the admin scope, for the service: the flow is stored and published first.
     #[arg(long, env = "PLATEN_API_KEY", hide_env_values = true)]
     api_key: Option<String>,
-    /// Give one sandbox run after run, to see what a fresh one costs beside it; without `--url`.
-    #[arg(long, conflicts_with = "url")]
-    reuse: bool,
-    /// Show where the milliseconds of the runs went, medians of what the service says.
-    #[arg(long, requires = "url")]
-    phases: bool,
+    /// Script that starts the server of Node: PORT, and cold or warm.
+    #[arg(long, value_name = "FILE", default_value = PEER)]
+    peer: PathBuf,
+    #[command(flatten)]
+    place: Place,
 }
 
-/// Measures all cells.
-pub fn run(arguments: &FlowArguments) -> Result<Vec<Cell>, Failure> {
-    match &arguments.url {
-        Some(url) => over_http(arguments, url),
-        None => in_process(arguments),
-    }
+/// Runs the pack.
+pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, Failure> {
+    let path = arguments.flow.clone();
+    let in_process = move |sandbox| in_process(&path, sandbox);
+    let options = Options {
+        platen: platen()?,
+        url: target(arguments.url.as_deref())?,
+        key: arguments.api_key.clone(),
+        flow: arguments.flow.clone(),
+        warmup: arguments.warmup,
+        samples: arguments.samples,
+        concurrency: arguments.concurrency.clone(),
+        rounds: arguments.rounds,
+        peer: Some(arguments.peer.clone()).filter(|path| path.is_file()),
+        in_process: &in_process,
+    };
+    let environment = environment();
+    let recorder = flow::run(&options, &progress(output))?;
+    finish(recorder, environment, &arguments.place, output)
 }
 
-fn cells(arguments: &FlowArguments) -> impl Iterator<Item = (&'static str, usize)> {
-    CELLS.into_iter().filter(|(_, concurrency)| {
-        arguments.concurrency.is_empty() || arguments.concurrency.contains(concurrency)
-    })
-}
-
-fn in_process(arguments: &FlowArguments) -> Result<Vec<Cell>, Failure> {
-    let flow = load(&arguments.flow)?;
+/// Runs of a flow in this process, with nothing stored.
+pub(super) fn in_process(path: &std::path::Path, sandbox: Sandbox) -> Result<Once, String> {
+    let said = |failure: Failure| match failure {
+        Failure::Caller(message, _) | Failure::Internal(message) => message,
+        Failure::Mistakes(mistakes) => format!("{} mistakes in the flow", mistakes.len()),
+    };
+    let flow = load(path).map_err(said)?;
     let here = Surroundings::default();
     let memory = here.memory();
-    let mut services = here.services()?;
-    if arguments.reuse {
-        let jail = Options::new(KIND);
-        let jail = Jail::start(jail).map_err(|error| Failure::Internal(error.to_string()))?;
+    let mut services = here.services().map_err(said)?;
+    if sandbox == Sandbox::Reused {
+        let jail = Jail::start(platen_jail::Options::new(KIND));
+        let jail = jail.map_err(|error| error.to_string())?;
         services.scripts = Some(Runner::reusing(Arc::new(jail)));
     }
     let runner = FlowRunner::new(Arc::new(services));
-    let once = || {
+    let once = move || {
         let options = RunOptions::default();
-        let report = runner.run(&flow, &options, &memory, &mut NoJournal).ok()?;
-        let sound = matches!(report.progress.finish(), Some(Finish::Succeeded(_)));
-        sound.then(|| Sample {
-            size_bytes: report
-                .answer
-                .map_or(0, |answer| answer["body"].to_string().len()),
-            pages: None,
-            server_ms: None,
-        })
+        let Ok(report) = runner.run(&flow, &options, &memory, &mut NoJournal) else {
+            return Outcome::default();
+        };
+        let answer = report.answer.map_or(0, |it| it["body"].to_string().len());
+        Outcome {
+            is_good: matches!(report.progress.finish(), Some(Finish::Succeeded(_))),
+            status: 200,
+            size_bytes: answer as u64,
+            ..Outcome::default()
+        }
     };
-    cells(arguments)
-        .map(|(name, concurrency)| {
-            let run = closed_loop(concurrency, arguments.warmup, arguments.samples, || {
-                Ok(once)
-            })?;
-            Ok(Cell::new(name, run))
-        })
-        .collect()
-}
-
-/// Phases of runs, each with all its milliseconds.
-type Phases = Mutex<BTreeMap<String, Vec<f64>>>;
-
-fn over_http(arguments: &FlowArguments, url: &str) -> Result<Vec<Cell>, Failure> {
-    let address = client::address(url)?;
-    let key = load(&arguments.flow)?.flow().key.clone();
-    let api_key = arguments.api_key.as_deref();
-    client::store(&address, api_key, "/flows", &read(&arguments.flow)?)?;
-    let publication = format!("/flows/{key}/publication");
-    client::store(&address, api_key, &publication, b"{}")?;
-    let path = format!("/webhooks/{key}/sync");
-    cells(arguments)
-        .map(|(name, concurrency)| {
-            let phases = Phases::default();
-            let connect = || {
-                let mut connection = client::Connection::open(&address, api_key)?;
-                let (path, phases) = (&path, &phases);
-                Ok(move || {
-                    let (sample, told) = connection.call(path, b"{}")?;
-                    let mut phases = phases.lock().unwrap_or_else(PoisonError::into_inner);
-                    for (phase, milliseconds) in told {
-                        phases.entry(phase).or_default().push(milliseconds);
-                    }
-                    Some(sample)
-                })
-            };
-            let run = closed_loop(concurrency, arguments.warmup, arguments.samples, connect)?;
-            if arguments.phases {
-                show(name, phases);
-            }
-            Ok(Cell::new(name, run))
-        })
-        .collect()
-}
-
-/// Medians of the phases, on standard error.
-fn show(name: &str, phases: Phases) {
-    let phases = phases.into_inner().unwrap_or_else(PoisonError::into_inner);
-    for (phase, mut all) in phases {
-        all.sort_by(f64::total_cmp);
-        say(format_args!("{name} {phase}: {:.3} ms", all[all.len() / 2]));
-    }
+    Ok(Box::new(once))
 }

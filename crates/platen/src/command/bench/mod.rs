@@ -1,34 +1,25 @@
-//! `platen bench`: how fast this machine renders, in this process and over HTTP.
+//! `platen bench`: the packs of the load harness in `crates/bench`, and what they start of this binary.
 
-mod chromium;
-mod client;
+mod all;
 mod flow;
-mod measure;
+mod http;
+mod http_server;
+mod office;
+mod office_driver;
+mod render;
+mod report;
 
-use std::{path::PathBuf, process::ExitCode, sync::Arc};
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
 
 use clap::{Args, Subcommand};
-use platen_engine::{CompiledTemplate, Engine, Format, RenderOptions};
-use serde_json::Value as Json;
-
-use self::measure::{Cell, Sample, closed_loop};
-use super::{
-    FontArguments, read, read_json,
-    render::{IsolationArgument, isolation},
+use platen_bench::{
+    Error, Recorder, Results, client::Target, environment::Environment, program::Platen,
 };
-use crate::report::{Failure, OutputArguments, print_line, say};
 
-/// Name, template, format and how many samples of a cell stand for one of the others.
-const CELLS: [(&str, &str, Format, usize); 8] = [
-    ("pdf-1p", "bench-invoice", Format::Pdf, 1),
-    ("pdf-10p", "bench-report", Format::Pdf, 1),
-    ("pdf-100p", "bench-quarterly", Format::Pdf, 10),
-    ("format-docx", "bench-report", Format::Docx, 1),
-    ("format-pptx", "bench-report", Format::Pptx, 1),
-    ("format-xlsx", "bench-report", Format::Xlsx, 1),
-    ("format-csv", "bench-report", Format::Csv, 1),
-    ("format-html", "bench-report", Format::Html, 1),
-];
+use crate::report::{Failure, OutputArguments, print_line, say};
 
 /// Arguments of `platen bench`.
 #[derive(Debug, Args)]
@@ -39,187 +30,129 @@ pub struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Pack {
-    /// Render the documents of the benchmark pack.
-    Render(RenderArguments),
-    /// Print the pack's pages of HTML by Chromium.
-    Chromium(chromium::ChromiumArguments),
-    /// Run a flow again and again, with a fresh sandbox for every code step.
-    Flow(flow::FlowArguments),
+    /// Documents of the pack: PDF of 1, 10 and 100 pages, every format, Chromium; slots, sandboxes, replicas.
+    Render(render::Arguments),
+    /// Store the templates of the pack in a running service; those that it has stay as they are.
+    Seed(render::SeedArguments),
+    /// A flow by a service, its workers, one process, and Node.
+    Flow(flow::Arguments),
+    /// Office files to PDF, by Platen, every way of its protocol, and others with the same LibreOffice.
+    Office(office::Arguments),
+    /// Bodies from 1 kB to 2 MB as arrays, chunks, strings and files, beside Puma and nginx.
+    Http(http::Arguments),
+    /// All packs into one folder.
+    All(all::Arguments),
+    /// Make docs/benchmarks.md from a folder of results.
+    Report(report::Arguments),
+    /// The server that `bench http` measures.
+    #[command(hide = true)]
+    HttpServer(http_server::Arguments),
+    /// Converts what `bench office` says on standard input.
+    #[command(hide = true)]
+    OfficeDriver,
 }
 
-/// Arguments of `platen bench render`.
-#[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  \
-    platen bench render\n  \
-    platen bench render --cells pdf-1p,format-docx --samples 500\n  \
-    platen bench render --url http://127.0.0.1:3000 --api-key KEY --concurrency 5")]
-pub struct RenderArguments {
-    /// Cells to measure; all where absent.
-    #[arg(long, value_delimiter = ',')]
-    cells: Vec<String>,
-    /// Renderings before measuring.
-    #[arg(long, default_value_t = 20)]
-    warmup: usize,
-    /// Renderings measured; a tenth of it for a hundred pages.
-    #[arg(long, default_value_t = 200)]
-    samples: usize,
-    /// Renderings at the same time, over HTTP.
-    #[arg(long, default_value_t = 5)]
-    concurrency: usize,
-    /// Address of a running service; without it, this process renders, one document at a time.
-    #[arg(long)]
-    url: Option<String>,
-    /// API key with the admin scope, for the service: the templates are stored first.
-    #[arg(long, env = "PLATEN_API_KEY", hide_env_values = true)]
-    api_key: Option<String>,
-    /// Where documents are made, without `--url`: in this process, or in a fresh sandbox for each.
-    #[arg(long, value_enum, default_value_t)]
-    isolation: IsolationArgument,
-    /// Folder of the examples.
-    #[arg(long, default_value = "examples")]
-    examples: PathBuf,
-    #[command(flatten)]
-    fonts: FontArguments,
+/// What all packs take.
+#[derive(Clone, Debug, Args)]
+pub struct Place {
+    /// Folder of the results: every request, a summary, plots, the machine. None is written where absent.
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
 }
 
 /// Runs the command.
 pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, Failure> {
-    let cells = match &arguments.pack {
-        Pack::Render(render) => render_cells(render, output)?,
-        Pack::Chromium(chromium) => chromium::run(chromium, output)?,
-        Pack::Flow(flow) => flow::run(flow)?,
-    };
-    if output.json {
-        let rows: Vec<Json> = cells.iter().map(Cell::to_json).collect();
-        print_line(&Json::from(rows).to_string());
-    } else {
-        print_line(measure::HEADER);
-        for cell in &cells {
-            print_line(&cell.to_row());
-        }
+    match &arguments.pack {
+        Pack::Render(arguments) => render::run(arguments, output),
+        Pack::Seed(arguments) => render::seed(arguments, output),
+        Pack::Flow(arguments) => flow::run(arguments, output),
+        Pack::Office(arguments) => office::run(arguments, output),
+        Pack::Http(arguments) => http::run(arguments, output),
+        Pack::All(arguments) => all::run(arguments, output),
+        Pack::Report(arguments) => report::run(arguments, output),
+        Pack::HttpServer(arguments) => http_server::run(arguments),
+        Pack::OfficeDriver => office_driver::run(),
     }
-    let failed = cells.iter().any(|cell| cell.failures > 0);
-    Ok(if failed {
-        ExitCode::from(2)
-    } else {
-        ExitCode::SUCCESS
-    })
 }
 
-fn render_cells(render: &RenderArguments, output: OutputArguments) -> Result<Vec<Cell>, Failure> {
-    let known = |name: &String| CELLS.iter().any(|(cell, ..)| cell == name);
-    if let Some(unknown) = render.cells.iter().find(|name| !known(name)) {
-        let names: Vec<&str> = CELLS.iter().map(|(name, ..)| *name).collect();
-        return Err(Failure::caller(
-            format!("there is no cell `{unknown}`"),
-            format!("the cells are {}", names.join(", ")),
-        ));
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Caller(error.to_string(), error.hint())
     }
-    let mut cells = Vec::new();
-    let engine = Engine::new(&render.fonts.settings());
-    for (name, key, format, share) in CELLS {
-        if !render.cells.is_empty() && !render.cells.iter().any(|wanted| wanted == name) {
-            continue;
-        }
+}
+
+/// This binary, which packs start services of.
+fn platen() -> Result<Platen, Failure> {
+    let program = std::env::current_exe();
+    let program = program.map_err(|error| Failure::Internal(error.to_string()))?;
+    Ok(Platen { program })
+}
+
+fn environment() -> Environment {
+    Environment::read(env!("CARGO_PKG_VERSION"), Path::new("."))
+}
+
+/// A service of an argument; load goes to this machine only.
+fn target(url: Option<&str>) -> Result<Option<Target>, Failure> {
+    let target = url.map(|url| Target::parse(url)?.on_loopback()).transpose();
+    Ok(target?)
+}
+
+/// Says on standard error what is measured, unless nothing is to be said.
+fn progress(output: OutputArguments) -> impl Fn(&str) + Sync {
+    move |what| {
         if !output.quiet {
-            say(format_args!("{name} ..."));
+            say(format_args!("{what} ..."));
         }
-        let counts = (render.warmup / share, (render.samples / share).max(5));
-        let samples = match &render.url {
-            Some(url) => over_http(render, url, key, format, counts)?,
-            None if render.isolation == IsolationArgument::Jail => {
-                in_jail(render, key, format, counts)?
-            }
-            None => in_process(render, &engine, key, format, counts)?,
-        };
-        cells.push(Cell::new(name, samples));
     }
-    Ok(cells)
 }
 
-fn load(arguments: &RenderArguments, key: &str) -> Result<(Vec<u8>, Vec<u8>), Failure> {
-    let folder = arguments.examples.join(key);
-    Ok((
-        read(&folder.join("template.json"))?,
-        read(&folder.join("data.json"))?,
-    ))
+/// Writes the results, shows them, and says by the exit code whether they count.
+fn finish(
+    recorder: Recorder,
+    environment: Environment,
+    place: &Place,
+    output: OutputArguments,
+) -> Result<ExitCode, Failure> {
+    let results = written(recorder, environment, place.out.as_deref())?;
+    if output.json {
+        let json = serde_json::to_string(&results);
+        print_line(&json.map_err(|error| Failure::Internal(error.to_string()))?);
+    } else {
+        print_line(results.to_markdown().trim_end());
+    }
+    if let (Some(folder), false) = (&place.out, output.quiet) {
+        say(format_args!("results are in {}", folder.display()));
+    }
+    Ok(exit_code(&results))
 }
 
-/// One rendering after the other, the data parsed each time as a service would.
-fn in_process(
-    arguments: &RenderArguments,
-    engine: &Engine,
-    key: &str,
-    format: Format,
-    (warmup, samples): (usize, usize),
-) -> Result<measure::Run, Failure> {
-    let (template, data) = load(arguments, key)?;
-    let template: CompiledTemplate = engine.compile(&template)?;
-    let options = RenderOptions::default();
-    let render = || -> Result<Sample, Failure> {
-        let data: Json =
-            serde_json::from_slice(&data).map_err(|error| Failure::Internal(error.to_string()))?;
-        let rendered = engine.render(&template, data, format, &options)?;
-        Ok(Sample {
-            size_bytes: rendered.bytes.len(),
-            pages: rendered.pages,
-            server_ms: None,
-        })
-    };
-    render()?;
-    Ok(closed_loop(1, warmup, samples, || Ok(|| render().ok())).unwrap_or_default())
+fn written(
+    recorder: Recorder,
+    environment: Environment,
+    folder: Option<&Path>,
+) -> Result<Results, Failure> {
+    Ok(recorder.finish(&command(), environment, folder)?)
 }
 
-/// The same, each in a sandbox of its own, which is sent the template and the data.
-fn in_jail(
-    arguments: &RenderArguments,
-    key: &str,
-    format: Format,
-    (warmup, samples): (usize, usize),
-) -> Result<measure::Run, Failure> {
-    let (template, data) = load(arguments, key)?;
-    let isolation = isolation(&arguments.fonts)?;
-    let engine = arguments.fonts.engine();
-    let options = RenderOptions::default();
-    let render = || -> Result<Sample, Failure> {
-        let rendered = isolation.render(&engine, &template, &data, &[format], &options)?;
-        let rendered = rendered
-            .first()
-            .ok_or_else(|| Failure::Internal("no document was made".to_owned()))?;
-        Ok(Sample {
-            size_bytes: rendered.bytes.len(),
-            pages: rendered.pages,
-            server_ms: None,
-        })
-    };
-    render()?;
-    Ok(closed_loop(1, warmup, samples, || Ok(|| render().ok())).unwrap_or_default())
+/// The command as others can repeat it: without where its results went, and without a key.
+fn command() -> String {
+    let mut words = vec!["platen".to_owned()];
+    let mut arguments = std::env::args().skip(1);
+    while let Some(word) = arguments.next() {
+        let is_private = ["--out", "--api-key"]
+            .iter()
+            .any(|name| word.starts_with(name));
+        if !is_private {
+            words.push(word);
+        } else if !word.contains('=') {
+            arguments.next();
+        }
+    }
+    words.join(" ")
 }
 
-/// `concurrency` connections, each with one request at a time.
-fn over_http(
-    arguments: &RenderArguments,
-    url: &str,
-    key: &str,
-    format: Format,
-    (warmup, samples): (usize, usize),
-) -> Result<measure::Run, Failure> {
-    let address = client::address(url)?;
-    let (template, data) = load(arguments, key)?;
-    let api_key = arguments.api_key.as_deref();
-    client::store(&address, api_key, "/templates", &template)?;
-    read_json(&arguments.examples.join(key).join("data.json"))?;
-    let body: Arc<[u8]> = client::render_body(key, &data).into();
-    let path = format!("/render/{format}");
-    let connect = || {
-        let mut connection = client::Connection::open(&address, api_key)?;
-        let (body, path) = (Arc::clone(&body), path.clone());
-        Ok(move || connection.render(&path, &body))
-    };
-    closed_loop(
-        arguments.concurrency.clamp(1, 256),
-        warmup,
-        samples,
-        connect,
-    )
+/// A request that failed voids its cell, and the run.
+fn exit_code(results: &Results) -> ExitCode {
+    ExitCode::from(if results.is_void() { 2 } else { 0 })
 }

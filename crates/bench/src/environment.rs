@@ -1,0 +1,185 @@
+//! What a run was measured on: `environment.json`.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::Path,
+    process::{Command, Stdio},
+};
+
+use serde::{Deserialize, Serialize};
+
+/// The machine and the programs.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Environment {
+    /// Day, `2026-11-21`.
+    pub date: String,
+    /// Name of the processor.
+    pub processor: String,
+    /// Processors that this process may use.
+    pub cores: usize,
+    /// Memory in bytes.
+    pub memory_bytes: u64,
+    /// Kernel and its release.
+    pub kernel: String,
+    /// Name and version of the system.
+    pub system: String,
+    /// The load of the machine when the run began: more than the run's own means noise.
+    pub load_average: f64,
+    /// Version of what is measured.
+    pub version: String,
+    /// Commit of the tree, `-dirty` where it was changed.
+    pub commit: String,
+    /// Programs with their versions.
+    pub programs: BTreeMap<String, String>,
+}
+
+/// Programs whose versions are written down, and how to ask for them.
+const PROGRAMS: [(&str, &[&str]); 8] = [
+    ("chromium-headless-shell", &["--version"]),
+    ("soffice", &["--version"]),
+    ("wrk", &["-v"]),
+    ("puma", &["--version"]),
+    ("ruby", &["--version"]),
+    ("nginx", &["-v"]),
+    ("node", &["--version"]),
+    ("python3", &["--version"]),
+];
+
+impl Environment {
+    /// Looks at this machine. `version` is that of what is measured, `tree` the folder of its source.
+    #[must_use]
+    pub fn read(version: &str, tree: &Path) -> Self {
+        let found = |(name, arguments): (&str, &[&str])| {
+            let text = first_line(name, arguments)?;
+            Some((name.to_owned(), text))
+        };
+        Self {
+            date: date(),
+            processor: field("/proc/cpuinfo", "model name").unwrap_or_default(),
+            cores: std::thread::available_parallelism().map_or(1, usize::from),
+            memory_bytes: memory_bytes(),
+            kernel: first_line("uname", &["-sr"]).unwrap_or_default(),
+            system: system(),
+            load_average: load_average(),
+            version: version.to_owned(),
+            commit: commit(tree),
+            programs: PROGRAMS.into_iter().filter_map(found).collect(),
+        }
+    }
+
+    /// Part of the name of a folder of results: the processor's family and its cores.
+    #[must_use]
+    pub fn machine(&self) -> String {
+        let word = |text: &str| {
+            let kept = text.chars().filter(char::is_ascii_alphanumeric);
+            kept.collect::<String>().to_lowercase()
+        };
+        let words: Vec<String> = self
+            .processor
+            .split_whitespace()
+            .map(word)
+            .filter(|it| !it.is_empty() && it != "processor" && it != "cpu")
+            .take(2)
+            .collect();
+        let name = match words.is_empty() {
+            true => "unknown".to_owned(),
+            false => words.join("-"),
+        };
+        format!("{name}-{}c", self.cores)
+    }
+
+    /// Name of the folder of a run on this day and machine.
+    #[must_use]
+    pub fn folder_name(&self) -> String {
+        format!("{}-{}", self.date, self.machine())
+    }
+}
+
+/// The first line that a program prints, on either of its outputs.
+fn first_line(program: &str, arguments: &[&str]) -> Option<String> {
+    let output = Command::new(program)
+        .args(arguments)
+        .stdin(Stdio::null())
+        .output()
+        .ok()?;
+    let text = [output.stdout, output.stderr].concat();
+    let text = String::from_utf8_lossy(&text);
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty())?;
+    Some(line.chars().take(80).collect())
+}
+
+fn field(path: &str, name: &str) -> Option<String> {
+    let text = fs::read_to_string(path).ok()?;
+    let line = text.lines().find(|line| line.starts_with(name))?;
+    let value = line.split_once([':', '='])?.1.trim();
+    Some(value.trim_matches('"').to_owned())
+}
+
+fn memory_bytes() -> u64 {
+    let value = field("/proc/meminfo", "MemTotal").unwrap_or_default();
+    let number = value.split_whitespace().next();
+    let kibibytes: u64 = number.and_then(|it| it.parse().ok()).unwrap_or_default();
+    kibibytes * 1024
+}
+
+fn system() -> String {
+    field("/etc/os-release", "PRETTY_NAME").unwrap_or_default()
+}
+
+fn load_average() -> f64 {
+    let text = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let first = text.split_whitespace().next();
+    first.and_then(|it| it.parse().ok()).unwrap_or_default()
+}
+
+fn date() -> String {
+    first_line("date", &["-u", "+%Y-%m-%d"]).unwrap_or_else(|| "undated".to_owned())
+}
+
+fn commit(tree: &Path) -> String {
+    let folder = tree.display().to_string();
+    let arguments = [
+        "-C",
+        &folder,
+        "describe",
+        "--always",
+        "--dirty",
+        "--abbrev=12",
+        "--exclude=*",
+    ];
+    match first_line("git", &arguments) {
+        Some(text) if !text.contains(' ') => text,
+        _ => "unknown".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_are_named_by_day_and_machine() {
+        let environment = Environment {
+            date: "2026-11-21".to_owned(),
+            processor: "AMD EPYC 7B13 64-Core Processor".to_owned(),
+            cores: 2,
+            ..Environment::default()
+        };
+        assert_eq!(environment.folder_name(), "2026-11-21-amd-epyc-2c");
+        assert_eq!(Environment::default().machine(), "unknown-0c");
+    }
+
+    #[test]
+    fn this_machine_is_described() {
+        let environment = Environment::read("1.2.3", Path::new("."));
+        assert!(environment.cores > 0 && environment.memory_bytes > 1 << 20);
+        assert!(environment.kernel.starts_with("Linux"), "{environment:?}");
+        let text = serde_json::to_string(&environment).unwrap();
+        assert_eq!(
+            serde_json::from_str::<Environment>(&text).unwrap(),
+            environment
+        );
+    }
+}

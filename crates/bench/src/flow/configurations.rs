@@ -1,0 +1,189 @@
+//! Who runs the flow: this process, a service, a service with workers, a server of Node.
+
+use std::{process::Command, time::Duration};
+
+use super::{
+    Cell, Contender, Error, Load, Once, Options, Outcome, Platen, Program, Progress, Recorder,
+    Request, Sandbox, Target, publish,
+};
+use crate::program::{folder, free_port};
+
+/// Slots of one worker, and workers of one slot.
+const SLOTS: [usize; 4] = [1, 2, 4, 8];
+const WORKERS: [usize; 2] = [2, 4];
+/// Runs at the same time of configurations that are many.
+const FEW: [usize; 2] = [1, 16];
+/// The server of Node makes so few runs a second that fewer are measured.
+const NODE_SHARE: usize = 25;
+
+enum Means {
+    Here(Once),
+    There(Program),
+    Given(Target),
+}
+
+/// One who runs the flow.
+pub(super) struct Configuration {
+    name: String,
+    sandbox: &'static str,
+    is_durable: bool,
+    means: Means,
+    workers: Vec<Program>,
+    share: usize,
+    is_one_of_many: bool,
+}
+
+impl Configuration {
+    fn new(name: impl Into<String>, sandbox: &'static str, means: Means) -> Self {
+        Self {
+            name: name.into(),
+            sandbox,
+            is_durable: false,
+            means,
+            workers: Vec::new(),
+            share: 1,
+            is_one_of_many: false,
+        }
+    }
+
+    pub(super) fn takes(&self, concurrency: usize) -> bool {
+        !self.is_one_of_many || FEW.contains(&concurrency)
+    }
+
+    pub(super) fn contender<'a>(
+        &'a self,
+        options: &Options<'_>,
+        concurrency: usize,
+        webhook: &'a Request,
+    ) -> Contender<'a> {
+        let samples = (options.samples / self.share).max(concurrency.min(options.samples));
+        let warmup = (options.warmup / self.share).max(2);
+        let load = Load::closed(concurrency, warmup, samples);
+        let cell = Cell::new("matrix", &self.name, &load)
+            .label("sandbox", self.sandbox)
+            .label("durable", if self.is_durable { "yes" } else { "no" });
+        let target = match &self.means {
+            Means::Here(once) => {
+                return Contender::new(cell, load, None, move || Ok(once));
+            }
+            Means::There(program) => program.target(),
+            Means::Given(target) => target,
+        };
+        let pid = match &self.means {
+            Means::There(program) => Some(program.pid()),
+            _ => None,
+        };
+        let mut contender = Contender::new(cell, load, pid, move || {
+            let mut connection = target.connect()?;
+            Ok(move || -> Outcome { connection.send(webhook) })
+        });
+        let pids = self.workers.iter().map(Program::pid);
+        contender.others = pids.map(|pid| ("workerCpuSeconds", pid)).collect();
+        contender
+    }
+}
+
+/// All that there are on this machine.
+pub(super) fn configurations(
+    options: &Options<'_>,
+    content: &[u8],
+    flow: &str,
+    recorder: &mut Recorder,
+    progress: Progress<'_>,
+) -> Result<Vec<Configuration>, Error> {
+    let key = options.key.as_deref();
+    if let Some(target) = &options.url {
+        publish(target, key, flow, content)?;
+        let mut given =
+            Configuration::new(target.to_string(), "fresh", Means::Given(target.clone()));
+        given.is_durable = true;
+        return Ok(vec![given]);
+    }
+    let mut all = Vec::new();
+    for (name, sandbox) in [("fresh", Sandbox::Fresh), ("reused", Sandbox::Reused)] {
+        match (options.in_process)(sandbox) {
+            Ok(once) => all.push(Configuration::new("one process", name, Means::Here(once))),
+            Err(error) => recorder.note(format!("One process, {name} sandbox: {error}.")),
+        }
+    }
+    progress("starting services and workers");
+    let embedded = options.platen.serve(&[("FLOW_SLOTS", "4")], &[])?;
+    publish(embedded.target(), None, flow, content)?;
+    let name = "service, 4 embedded slots";
+    let mut embedded = Configuration::new(name, "fresh", Means::There(embedded));
+    embedded.is_durable = true;
+    all.push(embedded);
+    let one_of = SLOTS.map(|slots| (1, slots));
+    let of_one = WORKERS.map(|workers| (workers, 1));
+    for (workers, slots) in one_of.into_iter().chain(of_one) {
+        all.push(with_workers(
+            &options.platen,
+            workers,
+            slots,
+            flow,
+            content,
+        )?);
+    }
+    for mode in ["cold", "warm"] {
+        match node(options, mode) {
+            Ok(node) => all.push(node),
+            Err(error) => recorder.note(format!("Node, {mode}: {error}.")),
+        }
+    }
+    Ok(all)
+}
+
+fn with_workers(
+    platen: &Platen,
+    workers: usize,
+    slots: usize,
+    flow: &str,
+    content: &[u8],
+) -> Result<Configuration, Error> {
+    let service = platen.serve(&[], &["--role", "app"])?;
+    publish(service.target(), None, flow, content)?;
+    let started: Vec<Program> = (0..workers)
+        .map(|_| platen.work(service.target(), slots))
+        .collect::<Result<_, _>>()?;
+    let webhook = Request::json("POST", &format!("/webhooks/{flow}/sync"), None, b"{}");
+    // It is answered once a worker has connected.
+    webhook.expect(service.target(), &[200])?;
+    let name = match workers {
+        1 => format!(
+            "service and a worker of {slots} slot{}",
+            if slots == 1 { "" } else { "s" }
+        ),
+        _ => format!("service and {workers} workers of 1 slot"),
+    };
+    Ok(Configuration {
+        is_durable: true,
+        workers: started,
+        is_one_of_many: true,
+        ..Configuration::new(name, "fresh", Means::There(service))
+    })
+}
+
+/// Node's `child_process` with isolated-vm: a process for each run, or one that is used again.
+fn node(options: &Options<'_>, mode: &'static str) -> Result<Configuration, Error> {
+    let script = options.peer.as_ref().ok_or_else(|| Error::Missing {
+        program: "the server of Node".to_owned(),
+        hint: "run in a checkout of the source, which has bench/flow-peer".to_owned(),
+    })?;
+    let port = free_port()?;
+    let mut command = Command::new(script);
+    command.arg(port.to_string()).arg(mode);
+    let target = Target::Tcp(format!("127.0.0.1:{port}"));
+    let mut node = Program::start("node", command, folder()?, target)?;
+    node.wait_listening()?;
+    // Its forks are started with the first runs.
+    std::thread::sleep(Duration::from_millis(200));
+    let sandbox = match mode {
+        "cold" => "fresh",
+        _ => "reused",
+    };
+    Ok(Configuration {
+        share: NODE_SHARE,
+        is_one_of_many: true,
+        ..Configuration::new("Node fork and isolated-vm", sandbox, Means::There(node))
+    })
+}

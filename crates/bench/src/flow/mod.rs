@@ -1,0 +1,112 @@
+//! The pack of flows: a webhook, an action, code and an answer, by every configuration of service and
+//! workers, beside a server of Node.
+
+mod configurations;
+mod report;
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value as Json;
+
+use self::configurations::configurations;
+pub use self::report::{blocks, plots};
+use crate::{
+    Cell, Error, Outcome, Progress,
+    client::{Request, Target},
+    load::Load,
+    program::{Platen, Program},
+    results::Recorder,
+    rounds::{Contender, in_turns},
+};
+
+/// Runs the flow once in this process.
+pub type Once = Box<dyn Fn() -> Outcome + Send + Sync>;
+/// Makes one that runs the flow in this process, with nothing stored: in a fresh sandbox each time, or
+/// in one that is used again.
+pub type InProcess<'a> = &'a dyn Fn(Sandbox) -> Result<Once, String>;
+
+/// Where the code of a run is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sandbox {
+    /// In a fresh sandbox.
+    Fresh,
+    /// In one that ran before.
+    Reused,
+}
+
+/// What to measure.
+#[derive(Clone)]
+pub struct Options<'a> {
+    /// The binary that is started.
+    pub platen: Platen,
+    /// A service that runs already: only that is measured.
+    pub url: Option<Target>,
+    /// Its key with the admin scope.
+    pub key: Option<String>,
+    /// The flow.
+    pub flow: PathBuf,
+    /// Runs before measuring, and measured, of each cell and round.
+    pub warmup: usize,
+    /// See `warmup`.
+    pub samples: usize,
+    /// Runs at the same time, a cell for each.
+    pub concurrency: Vec<usize>,
+    /// Rounds, in turns.
+    pub rounds: usize,
+    /// Script that starts the server of Node: PORT, `cold` or `warm`.
+    pub peer: Option<PathBuf>,
+    /// Runs the flow without a service.
+    pub in_process: InProcess<'a>,
+}
+
+/// Measures the pack.
+///
+/// # Errors
+/// Where the service does not start or refuses the flow. Runs that fail void their cells.
+pub fn run(options: &Options<'_>, progress: Progress<'_>) -> Result<Recorder, Error> {
+    let mut recorder = Recorder::new("flow");
+    let content = std::fs::read(&options.flow).map_err(Error::file("read", &options.flow))?;
+    let key = flow_key(&content, &options.flow)?;
+    let all = configurations(options, &content, &key, &mut recorder, progress)?;
+    let webhook = Request::json(
+        "POST",
+        &format!("/webhooks/{key}/sync"),
+        options.key.as_deref(),
+        b"{}",
+    );
+    let mut contenders = Vec::new();
+    for configuration in &all {
+        for concurrency in &options.concurrency {
+            if configuration.takes(*concurrency) {
+                contenders.push(configuration.contender(options, *concurrency, &webhook));
+            }
+        }
+    }
+    progress(&format!("{} cells in turns", contenders.len()));
+    in_turns(options.rounds, contenders, &mut recorder)?;
+    Ok(recorder)
+}
+
+fn flow_key(content: &[u8], path: &Path) -> Result<String, Error> {
+    let flow: Json = serde_json::from_slice(content).unwrap_or_default();
+    let key = flow["key"].as_str().map(str::to_owned);
+    key.ok_or_else(|| {
+        Error::argument(
+            format!("`{}` has no key", path.display()),
+            "give a flow in JSON",
+        )
+    })
+}
+
+/// Stores and publishes the flow; one that is there already stays as it is.
+pub(crate) fn publish(
+    target: &Target,
+    key: Option<&str>,
+    flow: &str,
+    content: &[u8],
+) -> Result<(), Error> {
+    Request::json("POST", "/flows", key, content).expect(target, &[200, 201, 409])?;
+    let publication = format!("/flows/{flow}/publication");
+    let request = Request::json("POST", &publication, key, b"{}");
+    request.expect(target, &[200, 201, 204, 409]).map(drop)
+}

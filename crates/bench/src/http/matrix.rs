@@ -1,0 +1,237 @@
+//! The matrix: sizes outside, kinds of bodies inside, servers in turns.
+
+use std::time::Duration;
+
+use super::{
+    Options, SocketKind,
+    bodies::{BodyKind, body, hash},
+    servers::Server,
+    wrk::{Figures, Run, own_client},
+};
+use crate::{
+    Cell, Error, Progress, Round, Times,
+    client::{Answer, Request},
+    cpu::{own_seconds, tree_seconds},
+    histogram::median,
+    load::Load,
+    results::Recorder,
+};
+
+/// Measures every cell of every server.
+pub(super) fn measure(
+    options: &Options,
+    servers: &[Server],
+    progress: Progress<'_>,
+    recorder: &mut Recorder,
+) -> Result<(), Error> {
+    for server in servers {
+        progress(&format!("http: warming {}", server.name));
+        load(
+            options,
+            server,
+            options.bodies.kinds[0],
+            options.bodies.kilobytes[0],
+            1,
+        )?;
+    }
+    for kilobytes in &options.bodies.kilobytes {
+        for kind in &options.bodies.kinds {
+            progress(&format!("http: {} of {kilobytes} kB", kind.name()));
+            cell(options, servers, *kind, *kilobytes, recorder)?;
+        }
+    }
+    Ok(())
+}
+
+fn cell(
+    options: &Options,
+    servers: &[Server],
+    kind: BodyKind,
+    kilobytes: usize,
+    recorder: &mut Recorder,
+) -> Result<(), Error> {
+    let heads: Vec<u64> = servers
+        .iter()
+        .map(|server| check(options, server, kind, kilobytes))
+        .collect::<Result<_, _>>()?;
+    let mut runs: Vec<Vec<(Figures, f64, f64)>> = vec![Vec::new(); servers.len()];
+    for round in 0..options.rounds.max(1) {
+        for step in 0..servers.len() {
+            let index = (round + step) % servers.len();
+            let server = &servers[index];
+            let cpu = || {
+                let program = server.program.as_ref();
+                program.map_or(0.0, |program| tree_seconds(program.pid()))
+            };
+            let clients = || own_seconds().0 + own_seconds().1;
+            let (before, own) = (cpu(), clients());
+            let figures = load(options, server, kind, kilobytes, options.seconds)?;
+            runs[index].push((figures, cpu() - before, clients() - own));
+        }
+    }
+    for ((server, runs), head) in servers.iter().zip(runs).zip(heads) {
+        recorder.add(summary(options, server, kind, kilobytes, &runs, head), &[]);
+    }
+    Ok(())
+}
+
+fn headers(options: &Options, kind: BodyKind, kilobytes: usize) -> Vec<(String, String)> {
+    let conf = format!("{}{kilobytes}", kind.letter());
+    let mut headers = vec![("Body-Conf".to_owned(), conf)];
+    headers.extend(
+        options
+            .delay
+            .iter()
+            .map(|delay| ("Dly".to_owned(), delay.clone())),
+    );
+    headers
+}
+
+fn load(
+    options: &Options,
+    server: &Server,
+    kind: BodyKind,
+    kilobytes: usize,
+    seconds: u64,
+) -> Result<Figures, Error> {
+    let headers = headers(options, kind, kilobytes);
+    match options.socket {
+        SocketKind::Unix | SocketKind::Aunix => {
+            let pairs: Vec<(&str, &str)> = headers
+                .iter()
+                .map(|(name, value)| (name.as_str(), value.as_str()))
+                .collect();
+            let request = Request::new("GET", "/", &pairs, &[]);
+            let time = Duration::from_secs(seconds);
+            own_client(&server.target, &request, options.all_connections(), time)
+        }
+        _ => Run {
+            url: &server.url,
+            threads: options.client_threads(),
+            connections: options.all_connections(),
+            seconds,
+            headers: headers
+                .iter()
+                .map(|(name, value)| format!("{name}: {value}"))
+                .collect(),
+        }
+        .wrk(),
+    }
+}
+
+/// One answer is looked at whole: its body is the one that was asked for. Gives the bytes of its head.
+fn check(
+    options: &Options,
+    server: &Server,
+    kind: BodyKind,
+    kilobytes: usize,
+) -> Result<u64, Error> {
+    let headers = headers(options, kind, kilobytes);
+    let pairs: Vec<(&str, &str)> = headers
+        .iter()
+        .map(|(name, value)| (name.as_str(), value.as_str()))
+        .collect();
+    let what = format!("{}, {} of {kilobytes} kB", server.name, kind.name());
+    let (answer, body_given) = match options.socket {
+        SocketKind::Ssl => over_tls(&server.url, &pairs)?,
+        _ => Request::new("GET", "/", &pairs, &[]).fetch(&server.target)?,
+    };
+    let wanted = hash(&body(1, kilobytes));
+    if answer.status != 200 || hash(&body_given) != wanted {
+        let (status, size) = (answer.status, body_given.len());
+        let detail = format!("status {status} and {size} bytes, which are not the body asked for");
+        return Err(Error::answer(what, detail));
+    }
+    let is_chunked = kind == BodyKind::Chunk && server.has_chunks;
+    if options.socket != SocketKind::Ssl && answer.is_chunked != is_chunked {
+        return Err(Error::answer(what, "the body is framed another way"));
+    }
+    Ok(answer.head_bytes)
+}
+
+/// Over TLS, without looking at the certificate, which the harness has made itself.
+fn over_tls(url: &str, headers: &[(&str, &str)]) -> Result<(Answer, Vec<u8>), Error> {
+    let failed = |error: ureq::Error| Error::answer(url, error.to_string());
+    let tls = ureq::tls::TlsConfig::builder()
+        .disable_verification(true)
+        .build();
+    let agent: ureq::Agent = ureq::Agent::config_builder()
+        .tls_config(tls)
+        .timeout_global(Some(Duration::from_secs(60)))
+        .build()
+        .into();
+    let mut request = agent.get(url);
+    for (name, value) in headers {
+        request = request.header(*name, *value);
+    }
+    let mut response = request.call().map_err(failed)?;
+    let head = response.headers().iter().map(|(name, value)| {
+        // A colon, a space, and the end of the line.
+        name.as_str().len() as u64 + value.len() as u64 + 4
+    });
+    let status_line = "HTTP/1.1 200 OK\r\n\r\n".len() as u64;
+    let answer = Answer {
+        status: response.status().as_u16(),
+        head_bytes: head.sum::<u64>() + status_line,
+        ..Answer::default()
+    };
+    let body = response.body_mut().with_config().limit(64 << 20);
+    Ok((answer, body.read_to_vec().map_err(failed)?))
+}
+
+fn summary(
+    options: &Options,
+    server: &Server,
+    kind: BodyKind,
+    kilobytes: usize,
+    runs: &[(Figures, f64, f64)],
+    head_bytes: u64,
+) -> Cell {
+    let load = Load::closed(options.all_connections(), 0, 0);
+    let mut cell = Cell::new("matrix", kind.name(), &load)
+        .label("kilobytes", format!("{kilobytes:04}"))
+        .label("server", &server.name)
+        .label("socket", options.socket.name());
+    cell.mode = match options.socket {
+        SocketKind::Unix | SocketKind::Aunix => "own client".to_owned(),
+        _ => "wrk".to_owned(),
+    };
+    let sum = |of: fn(&Figures) -> f64| -> f64 { runs.iter().map(|(run, ..)| of(run)).sum() };
+    cell.requests = runs.iter().map(|(run, ..)| run.requests).sum();
+    cell.failures = runs.iter().map(|(run, ..)| run.failures).sum();
+    cell.seconds = sum(|run| run.seconds);
+    let middle = |of: fn(&Figures) -> f64| -> f64 {
+        let values: Vec<f64> = runs.iter().map(|(run, ..)| of(run)).collect();
+        median(&values).unwrap_or_default()
+    };
+    cell.rps = middle(|run| run.rps);
+    cell.client = Some(Times {
+        p50: middle(|run| run.times.p50),
+        p75: middle(|run| run.times.p75),
+        p90: middle(|run| run.times.p90),
+        p99: middle(|run| run.times.p99),
+        max: middle(|run| run.times.max),
+        mean: middle(|run| run.times.mean),
+        deviation: middle(|run| run.times.deviation),
+        ..Times::default()
+    });
+    // As 002 has it: of both figures that the client gives, without the head.
+    let per_request = [
+        sum(|run| run.bytes_per_second) / sum(|run| run.rps).max(1e-9),
+        sum(|run| run.read_bytes) / (cell.requests.max(1) as f64),
+    ];
+    let size = f64::midpoint(per_request[0], per_request[1]) - head_bytes as f64;
+    cell.size_bytes = Some(size.round().max(0.0) as u64);
+    if server.program.is_some() {
+        cell.server_cpu_seconds = Some(runs.iter().map(|(_, server, _)| server).sum());
+    }
+    cell.client_cpu_seconds = Some(runs.iter().map(|(.., client)| client).sum());
+    let round = |(run, server, _): &(Figures, f64, f64)| Round {
+        rps: run.rps,
+        p50: run.times.p50,
+        requests: run.requests,
+        server_cpu_seconds: *server,
+    };
+    cell.rounds = runs.iter().map(round).collect();
+    cell
+}

@@ -1,0 +1,361 @@
+//! The servers: ours, Puma, nginx, or one that runs already.
+
+use std::{fs, path::Path, process::Command};
+
+use tempfile::TempDir;
+
+use super::{Options, bodies::body};
+use crate::{
+    Error,
+    client::Target,
+    program::{Program, find, folder, free_port},
+};
+
+/// Puma's rackup file.
+const RACKUP: &str = include_str!("../../../../bench/http-peer/config.ru");
+
+/// What is listened on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SocketKind {
+    /// IPv4.
+    Tcp,
+    /// IPv6.
+    Tcp6,
+    /// TLS over IPv4.
+    Ssl,
+    /// A UNIX socket.
+    Unix,
+    /// An abstract UNIX socket.
+    Aunix,
+}
+
+impl SocketKind {
+    /// Of its name with Puma's scripts: `tcp4` is `tcp`, `ssl4` is `ssl`.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        Some(match name {
+            "tcp" | "tcp4" => Self::Tcp,
+            "tcp6" => Self::Tcp6,
+            "ssl" | "ssl4" => Self::Ssl,
+            "unix" => Self::Unix,
+            "aunix" => Self::Aunix,
+            _ => return None,
+        })
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Tcp => "tcp",
+            Self::Tcp6 => "tcp6",
+            Self::Ssl => "ssl",
+            Self::Unix => "unix",
+            Self::Aunix => "aunix",
+        }
+    }
+}
+
+/// Who is measured beside us.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Peer {
+    /// The Puma that is installed.
+    Puma,
+    /// nginx with files.
+    Nginx,
+    /// A server that runs already, on this machine.
+    Url(String),
+}
+
+impl Peer {
+    /// Of its name.
+    #[must_use]
+    pub fn parse(name: &str) -> Self {
+        match name {
+            "puma" => Self::Puma,
+            "nginx" => Self::Nginx,
+            url => Self::Url(url.to_owned()),
+        }
+    }
+}
+
+/// A server that runs.
+pub(super) struct Server {
+    /// Name and version.
+    pub(super) name: String,
+    /// For wrk.
+    pub(super) url: String,
+    pub(super) target: Target,
+    /// Absent where it was running already.
+    pub(super) program: Option<Program>,
+    /// Whether it can send bodies whose length nobody knows.
+    pub(super) has_chunks: bool,
+}
+
+/// Where a server is to listen.
+struct Place {
+    /// As Puma and our server take it.
+    bind: String,
+    url: String,
+    target: Target,
+    port: u16,
+}
+
+fn place(kind: SocketKind, folder: &Path) -> Result<Place, Error> {
+    let port = free_port()?;
+    let (host, target) = match kind {
+        SocketKind::Tcp6 => (format!("[::1]:{port}"), None),
+        SocketKind::Unix => (String::new(), Some(Target::Unix(folder.join("s")))),
+        SocketKind::Aunix => {
+            let name = format!("platen-bench-{}-{port}", std::process::id());
+            (String::new(), Some(Target::Abstract(name)))
+        }
+        _ => (format!("127.0.0.1:{port}"), None),
+    };
+    let bind = match &target {
+        Some(Target::Unix(path)) => format!("unix://{}", path.display()),
+        Some(Target::Abstract(name)) => format!("unix://@{name}"),
+        _ if kind == SocketKind::Ssl => format!("ssl://{host}"),
+        _ => format!("tcp://{host}"),
+    };
+    let scheme = match kind {
+        SocketKind::Ssl => "https",
+        _ => "http",
+    };
+    Ok(Place {
+        bind,
+        url: format!("{scheme}://{host}/"),
+        target: target.unwrap_or(Target::Tcp(host)),
+        port,
+    })
+}
+
+/// A certificate that signs itself, and its key.
+fn certificate(folder: &Path) -> Result<[String; 2], Error> {
+    let paths = ["key.pem", "cert.pem"].map(|name| folder.join(name).display().to_string());
+    let made = Command::new("openssl")
+        .args([
+            "req",
+            "-x509",
+            "-newkey",
+            "ec",
+            "-pkeyopt",
+            "ec_paramgen_curve:P-256",
+        ])
+        .args(["-nodes", "-days", "2", "-subj", "/CN=localhost"])
+        .args(["-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"])
+        .args(["-keyout", &paths[0], "-out", &paths[1]])
+        .output()
+        .map_err(|_| Error::Missing {
+            program: "openssl".to_owned(),
+            hint: "apt-get install openssl; it makes the certificate of `-s ssl`".to_owned(),
+        })?;
+    match made.status.success() {
+        true => Ok(paths),
+        false => {
+            let text = String::from_utf8_lossy(&made.stderr).into_owned();
+            Err(Error::program("openssl", text))
+        }
+    }
+}
+
+fn begin(
+    name: String,
+    command: Command,
+    folder: TempDir,
+    place: Place,
+    has_chunks: bool,
+) -> Result<Server, Error> {
+    let Place { url, target, .. } = place;
+    let mut program = Program::start(&name, command, folder, target.clone())?;
+    program.wait_listening()?;
+    Ok(Server {
+        name,
+        url,
+        target,
+        program: Some(program),
+        has_chunks,
+    })
+}
+
+/// Our server.
+pub(super) fn ours(options: &Options) -> Result<Server, Error> {
+    let folder = folder()?;
+    let place = place(options.socket, folder.path())?;
+    let bind = match options.socket {
+        SocketKind::Ssl => {
+            let [key, certificate] = certificate(folder.path())?;
+            let address = place.bind.trim_start_matches("ssl://");
+            format!("tls://{address}?cert={certificate}&key={key}")
+        }
+        _ => place.bind.clone(),
+    };
+    let mut command = Command::new(&options.platen.program);
+    command
+        .args(["bench", "http-server", "--bind", &bind])
+        .args(["-w", &options.workers.to_string()])
+        .args(["-t", &options.threads.to_string()])
+        .env("TMPDIR", folder.path());
+    let name = format!("Platen {}", env!("CARGO_PKG_VERSION"));
+    begin(name, command, folder, place, true)
+}
+
+/// One of the others.
+pub(super) fn peer(options: &Options, peer: &Peer) -> Result<Server, Error> {
+    match peer {
+        Peer::Puma => puma(options),
+        Peer::Nginx => nginx(options),
+        Peer::Url(url) => {
+            let target = Target::parse(url)?.on_loopback()?;
+            Ok(Server {
+                name: url.clone(),
+                url: url.clone(),
+                target,
+                program: None,
+                has_chunks: true,
+            })
+        }
+    }
+}
+
+/// Files of all sizes, as `i` sends them.
+fn write_files(options: &Options, folder: &Path) -> Result<(), Error> {
+    for kilobytes in &options.bodies.kilobytes {
+        let path = folder.join(format!("body_io_{kilobytes:04}.txt"));
+        let content = body(std::process::id(), *kilobytes);
+        fs::write(&path, content).map_err(Error::file("write", path))?;
+    }
+    Ok(())
+}
+
+fn version(program: &str, argument: &str) -> String {
+    let output = Command::new(program).arg(argument).output();
+    let text = output.map(|it| [it.stdout, it.stderr].concat());
+    let text = String::from_utf8_lossy(&text.unwrap_or_default()).into_owned();
+    let mut words = text.split(|it: char| it.is_whitespace() || it == '/');
+    let is_version = |word: &&str| word.starts_with(|it: char| it.is_ascii_digit());
+    words.find(is_version).unwrap_or("?").to_owned()
+}
+
+fn puma(options: &Options) -> Result<Server, Error> {
+    let program = find("puma").ok_or_else(|| Error::Missing {
+        program: "puma".to_owned(),
+        hint: "apt-get install puma, or gem install puma".to_owned(),
+    })?;
+    let folder = folder()?;
+    write_files(options, folder.path())?;
+    let rackup = folder.path().join("config.ru");
+    fs::write(&rackup, RACKUP).map_err(Error::file("write", &rackup))?;
+    let place = place(options.socket, folder.path())?;
+    let bind = match options.socket {
+        SocketKind::Ssl => {
+            let [key, certificate] = certificate(folder.path())?;
+            format!(
+                "{}?key={key}&cert={certificate}&verify_mode=none",
+                place.bind
+            )
+        }
+        _ => place.bind.clone(),
+    };
+    let threads = format!("{0}:{0}", options.threads);
+    let name = format!(
+        "puma {} (ruby {})",
+        version("puma", "--version"),
+        version("ruby", "--version")
+    );
+    let mut command = Command::new(program);
+    command
+        .args(["-q", "-C", "-", "-e", "production", "-b", &bind])
+        .args(["-w", &options.workers.to_string(), "-t", &threads])
+        .arg(&rackup)
+        .env("BODY_FOLDER", folder.path())
+        .env("TMPDIR", folder.path())
+        .current_dir(folder.path());
+    begin(name, command, folder, place, true)
+}
+
+/// nginx sends the same files for every kind of body: it has no strings, and no length that it does
+/// not know.
+fn nginx(options: &Options) -> Result<Server, Error> {
+    let program = find("nginx").ok_or_else(|| Error::Missing {
+        program: "nginx".to_owned(),
+        hint: "apt-get install nginx-light".to_owned(),
+    })?;
+    let folder = folder()?;
+    write_files(options, folder.path())?;
+    let place = place(options.socket, folder.path())?;
+    let listen = match options.socket {
+        SocketKind::Unix => format!("unix:{}", folder.path().join("s").display()),
+        SocketKind::Tcp6 => format!("[::1]:{}", place.port),
+        SocketKind::Ssl => format!("127.0.0.1:{} ssl", place.port),
+        _ => format!("127.0.0.1:{}", place.port),
+    };
+    let tls = match options.socket {
+        SocketKind::Ssl => {
+            let [key, certificate] = certificate(folder.path())?;
+            format!("ssl_certificate {certificate};\nssl_certificate_key {key};")
+        }
+        _ => String::new(),
+    };
+    let text = nginx_text(options, folder.path(), &listen, &tls);
+    let file = folder.path().join("nginx.conf");
+    fs::write(&file, text).map_err(Error::file("write", &file))?;
+    let mut command = Command::new(&program);
+    command.arg("-c").arg(&file).arg("-p").arg(folder.path());
+    let name = format!("nginx {}", version(&program.display().to_string(), "-v"));
+    begin(name, command, folder, place, false)
+}
+
+fn nginx_text(options: &Options, folder: &Path, listen: &str, tls: &str) -> String {
+    let root = folder.display();
+    let files: String = options
+        .bodies
+        .kilobytes
+        .iter()
+        .map(|kilobytes| format!("~^[acsi]?{kilobytes}$ /body_io_{kilobytes:04}.txt;\n"))
+        .collect();
+    let headers: String = (0..25)
+        .map(|number| {
+            let digits = format!("{number:x}").repeat(50);
+            format!("add_header x-my-header-{number} {};\n", &digits[..50])
+        })
+        .collect();
+    let workers = options.workers.max(1);
+    // The master of root gives its rights away: its workers must be able to read the folder.
+    let user = match rustix::process::geteuid().is_root() {
+        true => "user root;",
+        false => "",
+    };
+    format!(
+        "{user}
+worker_processes {workers};
+daemon off;
+pid {root}/nginx.pid;
+error_log {root}/error.log;
+events {{ worker_connections 2048; }}
+http {{
+    access_log off;
+    sendfile on;
+    tcp_nopush on;
+    keepalive_requests 1000000000;
+    open_file_cache max=100;
+    default_type text/plain;
+    types {{ text/plain txt; }}
+    charset utf-8;
+    client_body_temp_path {root}/body;
+    proxy_temp_path {root}/proxy;
+    fastcgi_temp_path {root}/fastcgi;
+    uwsgi_temp_path {root}/uwsgi;
+    scgi_temp_path {root}/scgi;
+    map $http_body_conf $body_file {{ default /body_io_0001.txt;\n{files} }}
+    server {{
+        listen {listen};
+        {tls}
+        root {root};
+        {headers}
+        location / {{ try_files $body_file =404; }}
+    }}
+}}
+"
+    )
+}

@@ -1,0 +1,209 @@
+//! What makes the load: wrk where it can, a client of our own for UNIX sockets; and what they say.
+
+use std::{
+    process::{Command, Stdio},
+    time::{Duration, Instant},
+};
+
+use crate::{
+    Error, Outcome, Times,
+    client::{Request, Target},
+    load::MAX_SAMPLES,
+};
+
+/// Figures of one run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Figures {
+    pub(super) requests: u64,
+    pub(super) failures: u64,
+    pub(super) seconds: f64,
+    pub(super) rps: f64,
+    pub(super) times: Times,
+    /// Bytes that came, heads and the lines around chunks included.
+    pub(super) read_bytes: f64,
+    pub(super) bytes_per_second: f64,
+}
+
+/// A run of wrk.
+#[derive(Clone, Debug)]
+pub(super) struct Run<'a> {
+    pub(super) url: &'a str,
+    pub(super) threads: usize,
+    pub(super) connections: usize,
+    pub(super) seconds: u64,
+    pub(super) headers: Vec<String>,
+}
+
+impl Run<'_> {
+    pub(super) fn wrk(&self) -> Result<Figures, Error> {
+        let mut command = Command::new("wrk");
+        command
+            .arg(format!("-t{}", self.threads.min(self.connections)))
+            .arg(format!("-c{}", self.connections))
+            .arg(format!("-d{}s", self.seconds))
+            .arg("--latency");
+        for header in &self.headers {
+            command.args(["-H", header]);
+        }
+        let output = command.arg(self.url).stdin(Stdio::null()).output();
+        let output = output.map_err(|_| Error::Missing {
+            program: "wrk".to_owned(),
+            hint: "apt-get install wrk".to_owned(),
+        })?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        parse(&text).ok_or_else(|| {
+            let errors = String::from_utf8_lossy(&output.stderr);
+            Error::program("wrk", format!("{text}{errors}"))
+        })
+    }
+}
+
+/// What wrk 4 prints.
+fn parse(text: &str) -> Option<Figures> {
+    let after = |mark: &str| {
+        let line = text.lines().find_map(|line| line.trim().strip_prefix(mark));
+        line.map(str::trim)
+    };
+    let share = |mark: &str| time_ms(after(mark)?);
+    let mut latency = after("Latency ")?.split_whitespace();
+    let (mean, deviation) = (time_ms(latency.next()?)?, time_ms(latency.next()?)?);
+    let max = time_ms(latency.next()?)?;
+    let summary = text.lines().find(|line| line.contains(" requests in "))?;
+    let mut words = summary.split_whitespace();
+    let requests = words.next()?.parse().ok()?;
+    let seconds = time_ms(words.nth(2)?.trim_end_matches(','))? / 1e3;
+    let read_bytes = bytes(words.next()?)?;
+    let errors: u64 = after("Socket errors:").map_or(0, |line| {
+        let numbers = line.split(|it: char| !it.is_ascii_digit());
+        numbers.filter_map(|it| it.parse::<u64>().ok()).sum()
+    });
+    let bad = after("Non-2xx or 3xx responses:").and_then(|it| it.parse::<u64>().ok());
+    Some(Figures {
+        requests,
+        failures: errors + bad.unwrap_or(0),
+        seconds,
+        rps: after("Requests/sec:")?.parse().ok()?,
+        times: Times {
+            p50: share("50%")?,
+            p75: share("75%")?,
+            p90: share("90%")?,
+            p99: share("99%")?,
+            max,
+            mean,
+            deviation,
+            ..Times::default()
+        },
+        read_bytes,
+        bytes_per_second: bytes(after("Transfer/sec:")?)?,
+    })
+}
+
+/// `745.00us`, `1.20ms`, `2.01s`, `1.50m`, `1.00h`.
+fn time_ms(text: &str) -> Option<f64> {
+    let unit = text.find(|it: char| it.is_ascii_alphabetic())?;
+    let (number, unit) = text.split_at(unit);
+    let factor = match unit {
+        "us" => 1e-3,
+        "ms" => 1.0,
+        "s" => 1e3,
+        "m" => 6e4,
+        "h" => 36e5,
+        _ => return None,
+    };
+    Some(number.parse::<f64>().ok()? * factor)
+}
+
+/// `12.00B`, `1.20KB`, `3.40MB`, `5.60GB`, of 1,024.
+fn bytes(text: &str) -> Option<f64> {
+    let unit = text.find(|it: char| it.is_ascii_alphabetic())?;
+    let (number, unit) = text.split_at(unit);
+    let power = ["B", "KB", "MB", "GB", "TB"]
+        .iter()
+        .position(|it| *it == unit)?;
+    Some(number.parse::<f64>().ok()? * 1024_f64.powi(i32::try_from(power).ok()?))
+}
+
+/// The same by our own client: closed loops for some seconds. For sockets that wrk does not know.
+pub(super) fn own_client(
+    target: &Target,
+    request: &Request,
+    connections: usize,
+    time: Duration,
+) -> Result<Figures, Error> {
+    let start = Instant::now();
+    let client = || -> Result<(Vec<u64>, u64, u64), Error> {
+        let mut connection = target.connect()?;
+        let (mut times, mut failures, mut read) = (Vec::new(), 0, 0);
+        while start.elapsed() < time && times.len() < MAX_SAMPLES {
+            let begun = Instant::now();
+            let outcome = match connection.exchange(request, None) {
+                Ok(answer) => {
+                    read += answer.head_bytes + answer.wire_bytes;
+                    answer.outcome()
+                }
+                Err(_) => Outcome::default(),
+            };
+            times.push(u64::try_from(begun.elapsed().as_micros()).unwrap_or(u64::MAX));
+            failures += u64::from(!outcome.is_good);
+        }
+        Ok((times, failures, read))
+    };
+    let parts = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..connections).map(|_| scope.spawn(client)).collect();
+        let joined = threads.into_iter().map(|thread| {
+            let result = thread.join();
+            result.unwrap_or_else(|_| Err(Error::program("client", "a client panicked")))
+        });
+        joined.collect::<Result<Vec<_>, Error>>()
+    })?;
+    let seconds = start.elapsed().as_secs_f64();
+    let requests: u64 = parts.iter().map(|(times, ..)| times.len() as u64).sum();
+    let read: u64 = parts.iter().map(|(.., read)| *read).sum();
+    let all = parts.iter().flat_map(|(times, ..)| times.iter().copied());
+    Ok(Figures {
+        requests,
+        failures: parts.iter().map(|(_, failures, _)| *failures).sum(),
+        seconds,
+        rps: requests as f64 / seconds,
+        times: Times::of(all).unwrap_or_default(),
+        read_bytes: read as f64,
+        bytes_per_second: read as f64 / seconds,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OUTPUT: &str = "\
+Running 1s test @ http://127.0.0.1:40001/
+  2 threads and 4 connections
+  Thread Stats   Avg      Stdev     Max   +/- Stdev
+    Latency   115.24us  222.82us   6.31ms   96.56%
+    Req/Sec    22.18k     2.03k   26.42k    70.00%
+  Latency Distribution
+     50%   76.00us
+     75%  100.00us
+     90%  169.00us
+     99%    1.01ms
+  44161 requests in 1.10s, 120.10MB read
+  Socket errors: connect 0, read 2, write 0, timeout 1
+  Non-2xx or 3xx responses: 12
+Requests/sec:  40137.27
+Transfer/sec:    109.16MB
+";
+
+    #[test]
+    fn what_wrk_prints_is_read() {
+        let figures = parse(OUTPUT).unwrap();
+        assert_eq!((figures.requests, figures.failures), (44_161, 15));
+        assert_eq!(figures.rps, 40_137.27);
+        let times = &figures.times;
+        assert_eq!(
+            [times.p50, times.p75, times.p90, times.p99, times.max],
+            [0.076, 0.1, 0.169, 1.01, 6.31]
+        );
+        assert_eq!(figures.read_bytes, 120.10 * 1024.0 * 1024.0);
+        assert_eq!(parse("unable to connect to 127.0.0.1:1"), None);
+    }
+}

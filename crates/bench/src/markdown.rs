@@ -1,0 +1,172 @@
+//! Tables in Markdown, and figures as they stand in them.
+
+use std::fmt::Write as _;
+
+use crate::{Cell, Times};
+
+/// A part of a report: what stands between two markers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Block {
+    /// Name of the marker, `render/cells`.
+    pub id: String,
+    /// What it shows.
+    pub title: String,
+    /// Markdown.
+    pub body: String,
+}
+
+/// A table.
+#[derive(Clone, Debug, Default)]
+pub struct Table {
+    head: Vec<String>,
+    rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    /// A table with these columns.
+    #[must_use]
+    pub fn new(head: &[&str]) -> Self {
+        Self {
+            head: head.iter().map(|text| (*text).to_owned()).collect(),
+            rows: Vec::new(),
+        }
+    }
+
+    /// Adds a row.
+    pub fn row(&mut self, cells: Vec<String>) {
+        self.rows.push(cells);
+    }
+
+    /// Adds the figures of a cell behind its name; a void cell says that it is, and shows none.
+    pub fn cell(&mut self, cell: &Cell, name: Vec<String>, figures: impl FnOnce() -> Vec<String>) {
+        let mut row = name;
+        if cell.is_void() {
+            let missing = self.head.len().saturating_sub(row.len() + 1);
+            row.extend(std::iter::repeat_n("void".to_owned(), missing));
+        } else {
+            row.extend(figures());
+        }
+        row.push(cell.failures_of_requests());
+        self.row(row);
+    }
+
+    /// True where it has no row.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// The table as a block.
+    #[must_use]
+    pub fn block(&self, id: &str, title: &str) -> Block {
+        Block {
+            id: id.to_owned(),
+            title: title.to_owned(),
+            body: self.to_string(),
+        }
+    }
+}
+
+impl std::fmt::Display for Table {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        writeln!(formatter, "| {} |", self.head.join(" | "))?;
+        writeln!(formatter, "|{}", "---|".repeat(self.head.len()))?;
+        for row in &self.rows {
+            let cells: Vec<String> = row.iter().map(|text| text.replace('|', "\\|")).collect();
+            writeln!(formatter, "| {} |", cells.join(" | "))?;
+        }
+        Ok(())
+    }
+}
+
+/// What stands where there is nothing.
+pub const NONE: &str = "-";
+
+/// Milliseconds, with digits as their size wants them.
+#[must_use]
+pub fn ms(value: f64) -> String {
+    match value {
+        it if it >= 100.0 => format!("{it:.0} ms"),
+        it if it >= 10.0 => format!("{it:.1} ms"),
+        it => format!("{it:.2} ms"),
+    }
+}
+
+/// A rate a second.
+#[must_use]
+pub fn rate(value: f64) -> String {
+    match value {
+        it if it >= 1_000.0 => thousands(it.round() as u64),
+        it if it >= 100.0 => format!("{it:.0}"),
+        it if it >= 1.0 => format!("{it:.1}"),
+        it => format!("{it:.2}"),
+    }
+}
+
+/// Bytes, in kB or MB of a thousand.
+#[must_use]
+pub fn size(bytes: Option<u64>) -> String {
+    match bytes {
+        None => NONE.to_owned(),
+        Some(bytes) if bytes >= 1_000_000_000 => format!("{:.1} GB", bytes as f64 / 1e9),
+        Some(bytes) if bytes >= 1_000_000 => format!("{:.2} MB", bytes as f64 / 1e6),
+        Some(bytes) => format!("{:.1} kB", bytes as f64 / 1e3),
+    }
+}
+
+/// p50, p95 and p99.
+#[must_use]
+pub fn percentiles(times: Option<&Times>) -> Vec<String> {
+    match times {
+        Some(times) => vec![ms(times.p50), ms(times.p95), ms(times.p99)],
+        None => vec![NONE.to_owned(); 3],
+    }
+}
+
+/// What there may be.
+#[must_use]
+pub fn maybe<T>(value: Option<T>, show: impl Fn(T) -> String) -> String {
+    value.map_or_else(|| NONE.to_owned(), show)
+}
+
+fn thousands(value: u64) -> String {
+    let digits = value.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        let _ = write!(text, "{digit}");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::load::Load;
+
+    #[test]
+    fn a_void_cell_shows_no_figure() {
+        let mut cell = Cell::new("cells", "pdf-1p", &Load::closed(1, 0, 1));
+        cell.requests = 500;
+        cell.failures = 3;
+        cell.rps = 77.0;
+        let mut table = Table::new(&["Cell", "RPS", "p50", "Failures"]);
+        table.cell(&cell, vec!["pdf-1p".to_owned()], || {
+            vec!["77".to_owned(), "1 ms".to_owned()]
+        });
+        let text = table.to_string();
+        assert!(text.contains("| pdf-1p | void | void | 3/500 |"), "{text}");
+        assert!(!text.contains("77"));
+    }
+
+    #[test]
+    fn figures() {
+        assert_eq!(rate(1_234_567.0), "1,234,567");
+        assert_eq!(rate(12.34), "12.3");
+        assert_eq!(ms(0.123_4), "0.12 ms");
+        assert_eq!(size(Some(2_500_000)), "2.50 MB");
+        assert_eq!(size(None), "-");
+    }
+}

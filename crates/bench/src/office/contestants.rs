@@ -1,0 +1,255 @@
+//! Who converts: Platen as a service, its protocol alone with every way of bytes, unoserver,
+//! Gotenberg, and LibreOffice started for each document.
+
+use std::{
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+    sync::Arc,
+};
+
+use tempfile::TempDir;
+
+use super::{Options, WORD, convert_request, line::LineProgram};
+use crate::{
+    Error, Outcome,
+    client::{Request, Target},
+    program::{Program, find, folder, free_port},
+    results::Recorder,
+};
+
+/// Ways of bytes: the name in the tables, and what the driver is told.
+const WAYS: [(&str, &str); 5] = [
+    ("the protocol alone: path", "path"),
+    ("io: file", "file"),
+    ("io: stream", "stream"),
+    ("io: {file, stream}", "file,stream"),
+    ("io: {stream, file}", "stream,file"),
+];
+
+/// Keeps a client of unoserver, as a service written in Python would.
+const UNOSERVER_CLIENT: &str = r#"
+import sys
+from unoserver.client import UnoClient
+client = UnoClient(port=sys.argv[1])
+print("up", flush=True)
+for line in sys.stdin:
+    path, out = line.rstrip("\n").split("\t")
+    client.convert(inpath=path, outpath=out, convert_to="pdf", update_index=False)
+    print("done", flush=True)
+"#;
+
+enum Means {
+    Service(Program),
+    Lines {
+        program: Arc<LineProgram>,
+        way: Option<&'static str>,
+        server: Option<Program>,
+    },
+    Gotenberg(Target),
+    OneShot(PathBuf),
+}
+
+/// One who converts.
+pub(super) struct Contestant {
+    pub(super) name: String,
+    means: Means,
+    folder: TempDir,
+}
+
+/// All that are there, Platen first.
+pub(super) fn contestants(
+    options: &Options,
+    recorder: &mut Recorder,
+) -> Result<Vec<Contestant>, Error> {
+    let mut all = Vec::new();
+    for (name, isolation) in [("Platen", "auto"), ("Platen, not isolated", "off")] {
+        let settings = [
+            ("CHILD_ISOLATION", isolation),
+            ("OFFICE_SLOTS", "1"),
+            ("LIBREOFFICE_WARM", "true"),
+        ];
+        let service = options.platen.serve(&settings, &[])?;
+        all.push(Contestant::new(name, Means::Service(service))?);
+    }
+    let mut command = Command::new(&options.platen.program);
+    command.args(["bench", "office-driver"]);
+    let driver = Arc::new(LineProgram::start("platen bench office-driver", command)?);
+    for (name, way) in WAYS {
+        let means = Means::Lines {
+            program: Arc::clone(&driver),
+            way: Some(way),
+            server: None,
+        };
+        all.push(Contestant::new(name, means)?);
+    }
+    match unoserver(options) {
+        Ok(unoserver) => all.push(unoserver),
+        Err(error) => recorder.note(format!("unoserver was left out: {error}.")),
+    }
+    match &options.gotenberg {
+        Some(url) => {
+            let target = Target::parse(url)?.on_loopback()?;
+            all.push(Contestant::new("Gotenberg", Means::Gotenberg(target))?);
+        }
+        None => recorder.note("Gotenberg was left out: give its address with --gotenberg."),
+    }
+    if let Some(soffice) = find("soffice") {
+        all.push(Contestant::new(
+            "soffice --convert-to",
+            Means::OneShot(soffice),
+        )?);
+    }
+    Ok(all)
+}
+
+fn unoserver(options: &Options) -> Result<Contestant, Error> {
+    let modules = options.unoserver.as_ref().ok_or_else(|| Error::Missing {
+        program: "unoserver".to_owned(),
+        hint: "`make bench-office` fetches it; or --unoserver DIR".to_owned(),
+    })?;
+    let python = || {
+        let mut command = Command::new("/usr/bin/python3");
+        command.env("PYTHONPATH", modules);
+        command
+    };
+    let folder = folder()?;
+    let (port, uno_port) = (free_port()?, free_port()?);
+    let mut command = python();
+    command
+        .args(["-m", "unoserver.server", "--port", &port.to_string()])
+        .args(["--uno-port", &uno_port.to_string()])
+        .arg("--executable")
+        .arg(find("soffice").unwrap_or_else(|| "soffice".into()))
+        .arg("--user-installation")
+        .arg(folder.path().join("profile"))
+        .env("TMPDIR", folder.path());
+    let target = Target::Tcp(format!("127.0.0.1:{port}"));
+    let mut server = Program::start("unoserver", command, folder, target)?;
+    server.wait_listening()?;
+    let mut command = python();
+    command.args(["-c", UNOSERVER_CLIENT, &port.to_string()]);
+    let program = LineProgram::start("unoserver's client", command)?;
+    let means = Means::Lines {
+        program: Arc::new(program),
+        way: None,
+        server: Some(server),
+    };
+    Contestant::new("unoserver, its client library", means)
+}
+
+type Convert<'a> = Box<dyn FnMut() -> Outcome + 'a>;
+
+impl Contestant {
+    fn new(name: &str, means: Means) -> Result<Self, Error> {
+        Ok(Self {
+            name: name.to_owned(),
+            means,
+            folder: folder()?,
+        })
+    }
+
+    /// Root of the processes that convert.
+    pub(super) fn pid(&self) -> Option<u32> {
+        match &self.means {
+            Means::Service(program) => Some(program.pid()),
+            Means::Lines {
+                server: Some(server),
+                ..
+            } => Some(server.pid()),
+            Means::Lines { program, .. } => Some(program.pid()),
+            Means::Gotenberg(_) | Means::OneShot(_) => None,
+        }
+    }
+
+    /// What makes a client that converts this document.
+    pub(super) fn connect<'a>(
+        &'a self,
+        path: &Path,
+    ) -> Result<impl Fn() -> Result<Convert<'a>, Error> + Sync + use<'a>, Error> {
+        let path = path.to_owned();
+        let request = match &self.means {
+            Means::Service(_) | Means::Gotenberg(_) => {
+                let content = std::fs::read(&path).map_err(Error::file("read", &path))?;
+                let is_ours = matches!(self.means, Means::Service(_));
+                let name = path.file_name().unwrap_or_default().to_string_lossy();
+                Some(Arc::new(match is_ours {
+                    true => convert_request(&name, &content),
+                    false => gotenberg_request(&name, &content),
+                }))
+            }
+            _ => None,
+        };
+        let output = self.folder.path().join("out.pdf");
+        Ok(move || -> Result<Convert<'a>, Error> {
+            let (path, output, request) = (path.clone(), output.clone(), request.clone());
+            match (&self.means, request) {
+                (Means::Service(program), Some(request)) => {
+                    let mut connection = program.target().connect()?;
+                    Ok(Box::new(move || connection.send(&request)))
+                }
+                (Means::Gotenberg(target), Some(request)) => {
+                    let mut connection = target.connect()?;
+                    Ok(Box::new(move || connection.send(&request)))
+                }
+                (Means::Lines { program, way, .. }, _) => {
+                    Ok(Box::new(move || program.convert(&path, &output, *way)))
+                }
+                _ => Ok(Box::new(move || self.one_shot(&path))),
+            }
+        })
+    }
+
+    /// One start of LibreOffice for one document, with a profile that is ready after the first.
+    fn one_shot(&self, path: &Path) -> Outcome {
+        let Means::OneShot(soffice) = &self.means else {
+            return Outcome::default();
+        };
+        let folder = self.folder.path();
+        let profile = format!("-env:UserInstallation=file://{}/profile", folder.display());
+        // A new profile wants to be started again, which it says with 81.
+        for _ in 0..2 {
+            let status = Command::new(soffice)
+                .arg(&profile)
+                .args(["--headless", "--convert-to", "pdf", "--outdir"])
+                .arg(folder)
+                .arg(path)
+                .stdin(Stdio::null())
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .status();
+            match status.map(|status| status.code()) {
+                Ok(Some(0)) => {
+                    let made =
+                        folder.join(path.with_extension("pdf").file_name().unwrap_or_default());
+                    let size_bytes = made.metadata().map_or(0, |it| it.len());
+                    let _ = std::fs::remove_file(made);
+                    return Outcome {
+                        is_good: size_bytes > 0,
+                        status: 200,
+                        size_bytes,
+                        ..Outcome::default()
+                    };
+                }
+                Ok(Some(81)) => {}
+                _ => return Outcome::default(),
+            }
+        }
+        Outcome::default()
+    }
+}
+
+/// The form that Gotenberg takes.
+fn gotenberg_request(name: &str, content: &[u8]) -> Request {
+    const BOUNDARY: &str = "platen-bench-boundary-7d1c";
+    let mut body = format!(
+        "--{BOUNDARY}\r\nContent-Disposition: form-data; name=\"updateIndexes\"\r\n\r\nfalse\r\n\
+         --{BOUNDARY}\r\nContent-Disposition: form-data; name=\"files\"; filename=\"{name}\"\r\n\
+         Content-Type: {WORD}\r\n\r\n"
+    )
+    .into_bytes();
+    body.extend_from_slice(content);
+    body.extend_from_slice(format!("\r\n--{BOUNDARY}--\r\n").as_bytes());
+    let kind = format!("multipart/form-data; boundary={BOUNDARY}");
+    let path = "/forms/libreoffice/convert";
+    Request::new("POST", path, &[("Content-Type", &kind)], &body)
+}

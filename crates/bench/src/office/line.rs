@@ -1,0 +1,141 @@
+//! Programs that convert what they are told on a line: input, a tab, output. They answer with
+//! `done` and, where they know, phases with their milliseconds and the size of what they made:
+//! `done put=0.1 load=2.5 bytes=1024`.
+
+use std::{
+    io::{BufRead, BufReader, Write},
+    path::Path,
+    process::{Child, ChildStdin, ChildStdout, Command, Stdio},
+    sync::{Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+
+use crate::{Error, Outcome};
+
+/// Such a program; it says `up` when it is ready.
+#[derive(Debug)]
+pub(super) struct LineProgram {
+    child: Child,
+    pipes: Mutex<Option<(ChildStdin, BufReader<ChildStdout>)>>,
+}
+
+/// How long it may take to end when its input has ended.
+const END_TIMEOUT: Duration = Duration::from_secs(5);
+
+impl LineProgram {
+    pub(super) fn start(name: &str, mut command: Command) -> Result<Self, Error> {
+        let spawned = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn();
+        let mut child = spawned.map_err(|error| Error::program(name, error.to_string()))?;
+        let pipes = child.stdin.take().zip(child.stdout.take());
+        let (input, output) = pipes.ok_or_else(|| Error::program(name, "has no pipes"))?;
+        let mut output = BufReader::new(output);
+        let mut line = String::new();
+        let read = output.read_line(&mut line);
+        if read.is_err() || line.trim() != "up" {
+            let _ = child.kill();
+            let _ = child.wait();
+            return Err(Error::program(name, "ended before it was ready"));
+        }
+        Ok(Self {
+            child,
+            pipes: Mutex::new(Some((input, output))),
+        })
+    }
+
+    pub(super) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Converts; `way` stands behind the output where it is given.
+    pub(super) fn convert(&self, input: &Path, output: &Path, way: Option<&str>) -> Outcome {
+        let mut line = format!("{}\t{}", input.display(), output.display());
+        if let Some(way) = way {
+            line.push('\t');
+            line.push_str(way);
+        }
+        line.push('\n');
+        let mut pipes = self.pipes.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some((writer, reader)) = pipes.as_mut() else {
+            return Outcome::default();
+        };
+        let mut answer = String::new();
+        let told = writer.write_all(line.as_bytes());
+        let heard = told.and_then(|()| reader.read_line(&mut answer));
+        match (heard, answer.trim().strip_prefix("done")) {
+            (Ok(_), Some(told)) => {
+                let mut phases: Vec<(String, f64)> =
+                    told.split_whitespace().filter_map(phase).collect();
+                let size = phases.iter().position(|(name, _)| name == "bytes");
+                let size = size.map(|index| phases.remove(index).1 as u64);
+                let written = || output.metadata().map_or(0, |it| it.len());
+                Outcome {
+                    is_good: true,
+                    status: 200,
+                    size_bytes: size.unwrap_or_else(written),
+                    phases,
+                    ..Outcome::default()
+                }
+            }
+            _ => Outcome::default(),
+        }
+    }
+}
+
+fn phase(text: &str) -> Option<(String, f64)> {
+    let (name, ms) = text.split_once('=')?;
+    Some((name.to_owned(), ms.parse().ok()?))
+}
+
+impl Drop for LineProgram {
+    fn drop(&mut self) {
+        // It ends what it has started when its input ends; killed, it could not.
+        *self.pipes.get_mut().unwrap_or_else(PoisonError::into_inner) = None;
+        let begun = Instant::now();
+        while matches!(self.child.try_wait(), Ok(None)) && begun.elapsed() < END_TIMEOUT {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn program(script: &str) -> Result<LineProgram, Error> {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]);
+        LineProgram::start("sh", command)
+    }
+
+    #[test]
+    fn lines_are_answered() {
+        let script = "echo up; while read -r line; do echo done load=2.5 store=1 bytes=7; done";
+        let program = program(script).unwrap();
+        let outcome = program.convert(Path::new("/a"), Path::new("/dev/null"), Some("path"));
+        assert!(outcome.is_good);
+        assert_eq!(outcome.size_bytes, 7);
+        assert_eq!(
+            outcome.phases,
+            [("load".to_owned(), 2.5), ("store".to_owned(), 1.0)]
+        );
+    }
+
+    #[test]
+    fn what_goes_wrong_is_a_failure() {
+        assert!(program("exit 1").is_err());
+        let refuses = program("echo up; read -r line; echo failed").unwrap();
+        assert!(
+            !refuses
+                .convert(Path::new("a"), Path::new("b"), None)
+                .is_good
+        );
+        let ends = program("echo up; exit 0").unwrap();
+        assert!(!ends.convert(Path::new("a"), Path::new("b"), None).is_good);
+    }
+}

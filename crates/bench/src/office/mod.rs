@@ -1,0 +1,205 @@
+//! The pack of conversions: a letter, 2.5 MB and 14 MB of Word to PDF, by Platen over HTTP, by its
+//! protocol alone with every way of bytes, and by others with the same LibreOffice; then how
+//! conversions grow with processes.
+
+mod contestants;
+pub mod documents;
+mod line;
+mod report;
+
+use std::path::{Path, PathBuf};
+
+use self::contestants::contestants;
+pub use self::report::{blocks, plots};
+use crate::{
+    Cell, Error, Outcome, Progress,
+    client::Request,
+    load::Load,
+    program::{Platen, folder},
+    results::Recorder,
+    rounds::{Contender, in_turns},
+};
+
+/// What to measure.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The binary that is started.
+    pub platen: Platen,
+    /// Names of documents; all where empty.
+    pub documents: Vec<String>,
+    /// Rounds, in turns.
+    pub rounds: usize,
+    /// Letters converted in a round; of a larger document one.
+    pub samples: usize,
+    /// Names of sections; all where empty.
+    pub sections: Vec<String>,
+    /// Folder that holds unoserver for the system's Python.
+    pub unoserver: Option<PathBuf>,
+    /// A Gotenberg that runs.
+    pub gotenberg: Option<String>,
+}
+
+/// Names of the sections.
+pub const SECTIONS: [&str; 2] = ["compare", "rate"];
+/// Processes of LibreOffice whose rates are measured.
+const PROCESSES: [usize; 3] = [1, 2, 4];
+/// Media type of documents of Word.
+const WORD: &str = "application/vnd.openxmlformats-officedocument.wordprocessingml.document";
+
+impl Options {
+    fn wants(&self, section: &str) -> bool {
+        self.sections.is_empty() || self.sections.iter().any(|it| it == section)
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        let wrong = |given: &[String], known: &[&str]| {
+            let wrong = given.iter().find(|it| !known.contains(&it.as_str()));
+            wrong.map(|it| {
+                Error::argument(
+                    format!("there is no `{it}`"),
+                    format!("there are {}", known.join(", ")),
+                )
+            })
+        };
+        let found = wrong(&self.sections, &SECTIONS);
+        match found.or_else(|| wrong(&self.documents, &documents::NAMES)) {
+            Some(error) => Err(error),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A document to convert.
+struct Document {
+    name: String,
+    path: PathBuf,
+    size_bytes: u64,
+    /// Conversions of a round.
+    samples: usize,
+}
+
+/// Measures the pack.
+///
+/// # Errors
+/// Where the service does not start. Conversions that fail void their cells.
+pub fn run(options: &Options, progress: Progress<'_>) -> Result<Recorder, Error> {
+    options.check()?;
+    let mut recorder = Recorder::new("office");
+    if crate::program::find("soffice").is_none() && std::env::var_os("LIBREOFFICE_PATH").is_none() {
+        return Err(Error::Missing {
+            program: "LibreOffice".to_owned(),
+            hint: "apt-get install libreoffice-writer-nogui".to_owned(),
+        });
+    }
+    let temporary = folder()?;
+    progress("office: writing the documents");
+    let documents = write(options, temporary.path())?;
+    if options.wants("compare") {
+        compare(options, &documents, &mut recorder, progress)?;
+    }
+    if options.wants("rate") {
+        rates(options, &documents, &mut recorder, progress)?;
+    }
+    Ok(recorder)
+}
+
+fn write(options: &Options, folder: &Path) -> Result<Vec<Document>, Error> {
+    let wanted =
+        |name: &&str| options.documents.is_empty() || options.documents.iter().any(|it| it == name);
+    let names: Vec<&str> = documents::NAMES.into_iter().filter(wanted).collect();
+    let paths = documents::write(folder, &names).map_err(Error::file("write", folder))?;
+    let document = |(name, path): (&str, PathBuf)| {
+        let metadata = path.metadata().map_err(Error::file("read", &path))?;
+        Ok(Document {
+            name: name.to_owned(),
+            path,
+            size_bytes: metadata.len(),
+            samples: if name == "letter.docx" {
+                options.samples.max(1)
+            } else {
+                1
+            },
+        })
+    };
+    names.into_iter().zip(paths).map(document).collect()
+}
+
+fn cell_of(section: &str, document: &Document, load: &Load) -> Cell {
+    let mut cell = Cell::new(section, &document.name, load);
+    cell.values
+        .insert("inputBytes".to_owned(), document.size_bytes as f64);
+    cell
+}
+
+/// Everybody converts every document, in turns.
+fn compare(
+    options: &Options,
+    documents: &[Document],
+    recorder: &mut Recorder,
+    progress: Progress<'_>,
+) -> Result<(), Error> {
+    progress("office: starting everybody");
+    let all = contestants(options, recorder)?;
+    for document in documents {
+        progress(&format!(
+            "office: {}, {} in turns",
+            document.name,
+            all.len()
+        ));
+        let mut contenders = Vec::new();
+        for contestant in &all {
+            let load = Load::closed(1, 1, document.samples);
+            let cell = cell_of("compare", document, &load).label("by", &contestant.name);
+            let connect = contestant.connect(&document.path)?;
+            contenders.push(Contender::new(cell, load, contestant.pid(), connect));
+        }
+        in_turns(options.rounds, contenders, recorder)?;
+    }
+    Ok(())
+}
+
+/// How many conversions a second one, two and four processes make.
+fn rates(
+    options: &Options,
+    documents: &[Document],
+    recorder: &mut Recorder,
+    progress: Progress<'_>,
+) -> Result<(), Error> {
+    let mut services = Vec::new();
+    for processes in PROCESSES {
+        let slots = processes.to_string();
+        let settings = [
+            ("OFFICE_SLOTS", slots.as_str()),
+            ("LIBREOFFICE_WARM", "true"),
+        ];
+        services.push((processes, options.platen.serve(&settings, &[])?));
+    }
+    for document in documents {
+        progress(&format!("office: rates of {}", document.name));
+        let content = std::fs::read(&document.path).map_err(Error::file("read", &document.path))?;
+        let request = convert_request(&document.name, &content);
+        let mut contenders = Vec::new();
+        for (processes, service) in &services {
+            let count = match document.samples {
+                1 => PROCESSES[2],
+                samples => samples * PROCESSES[2],
+            };
+            // As many clients as the most processes: each number of them is kept busy.
+            let load = Load::closed(PROCESSES[2], PROCESSES[2], count);
+            let cell = cell_of("rate", document, &load).label("processes", processes);
+            let (target, request) = (service.target(), &request);
+            contenders.push(Contender::new(cell, load, Some(service.pid()), move || {
+                let mut connection = target.connect()?;
+                Ok(move || -> Outcome { connection.send(request) })
+            }));
+        }
+        in_turns(options.rounds, contenders, recorder)?;
+    }
+    Ok(())
+}
+
+/// A conversion by `POST /convert`. Indexes stay as they are, as the others leave them.
+fn convert_request(name: &str, content: &[u8]) -> Request {
+    let path = format!("/convert?filename={name}&update_indexes=false");
+    Request::new("POST", &path, &[("Content-Type", WORD)], content)
+}

@@ -1,0 +1,104 @@
+//! A folder of results as one HTML page: tables and plots, nothing from elsewhere.
+
+use std::{fmt::Write as _, path::Path};
+
+use pulldown_cmark::{Event, Options, Parser, html};
+
+use crate::{
+    Error,
+    plot::escape,
+    report::{Published, blocks, plots},
+};
+
+const STYLE: &str = include_str!("page.css");
+
+/// The page of a folder: that of a pack, of a run, or of several runs, of which the newest is shown.
+///
+/// # Errors
+/// Where there are no results.
+pub fn page(folder: &Path) -> Result<String, Error> {
+    let published = match Published::read(folder) {
+        Ok(published) => published,
+        Err(first) => Published::newest(folder).map_err(|_| first)?,
+    };
+    let name = published.folder.file_name().unwrap_or_default();
+    let title = format!("Benchmarks: {}", name.to_string_lossy());
+    let mut text = format!(
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{0}</title>\n\
+         <meta name=\"viewport\" content=\"width=device-width\"><style>{STYLE}</style></head>\n\
+         <body><main><h1>{0}</h1>\n",
+        escape(&title)
+    );
+    for block in published.blocks("").iter().take(1) {
+        text += &to_html(&block.body);
+    }
+    for results in &published.packs {
+        let pack = escape(&results.pack);
+        let _ = writeln!(text, "<section id=\"{pack}\"><h2>{pack}</h2>");
+        let _ = writeln!(
+            text,
+            "<p><code>{}</code>, {:.0} s</p>",
+            escape(&results.command),
+            results.seconds
+        );
+        if results.is_void() {
+            text += "<p class=\"void\">Requests failed: the cells marked <b>void</b> count for nothing.</p>\n";
+        }
+        for note in &results.notes {
+            let _ = writeln!(text, "<p class=\"note\">{}</p>", escape(note));
+        }
+        for (_, chart) in plots(results) {
+            let _ = writeln!(text, "<figure>{}</figure>", chart.to_svg());
+        }
+        for block in blocks(results) {
+            let _ = writeln!(text, "<h3>{}</h3>", escape(&block.title));
+            text += &format!("<div class=\"table\">{}</div>\n", to_html(&block.body));
+        }
+        text += "</section>\n";
+    }
+    Ok(text + "</main></body></html>\n")
+}
+
+/// Markdown with tables as HTML; HTML in it is text.
+fn to_html(markdown: &str) -> String {
+    let events = Parser::new_ext(markdown, Options::ENABLE_TABLES).map(|event| match event {
+        Event::Html(text) | Event::InlineHtml(text) => Event::Text(text),
+        other => other,
+    });
+    let mut out = String::new();
+    html::push_html(&mut out, events);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Cell, Recorder, environment::Environment, load::Load};
+
+    #[test]
+    fn a_page_of_results_shows_them_and_runs_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut recorder = Recorder::new("render");
+        let mut cell = Cell::new("cells", "<script>alert(1)</script>", &Load::closed(5, 0, 1));
+        cell.requests = 10;
+        cell.failures = 2;
+        recorder.add(cell, &[]);
+        recorder.note("<img src=x>");
+        let place = folder.path().join("2026-11-21-x-2c/render");
+        let environment = Environment::default();
+        recorder
+            .finish("platen bench render", environment, Some(&place))
+            .unwrap();
+        for folder in [place.as_path(), place.parent().unwrap(), folder.path()] {
+            let page = page(folder).unwrap();
+            assert!(page.contains("<td>void</td>"), "{page}");
+            assert!(page.contains("count for nothing"));
+            assert!(
+                !page.contains("<script") && !page.contains("<img"),
+                "{page}"
+            );
+            assert!(page.contains("<svg"));
+        }
+        assert!(page(Path::new("/nonexistent")).is_err());
+    }
+}

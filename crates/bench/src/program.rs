@@ -1,0 +1,291 @@
+//! Programs that are measured: started on free ports and in folders of their own, ended with all
+//! that they started.
+
+use std::{
+    ffi::OsStr,
+    fs::File,
+    io,
+    net::TcpListener,
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    time::{Duration, Instant},
+};
+
+use rustix::process::{Pid, Signal, kill_process};
+use tempfile::TempDir;
+
+use crate::{
+    Error,
+    client::{Request, Target},
+    cpu::living_descendants,
+};
+
+/// How long a program may take until it answers.
+const START_TIMEOUT: Duration = Duration::from_secs(120);
+/// How long it may take to end before it is killed.
+const END_TIMEOUT: Duration = Duration::from_secs(10);
+const POLL: Duration = Duration::from_millis(2);
+
+/// A program that runs as long as this lives.
+#[derive(Debug)]
+pub struct Program {
+    name: String,
+    child: Child,
+    folder: TempDir,
+    target: Target,
+}
+
+impl Program {
+    /// Starts `command`, which will listen at `target`. Its output goes to a file in `folder`, which
+    /// lives as long as the program does.
+    ///
+    /// # Errors
+    /// Where it cannot be started.
+    pub fn start(
+        name: &str,
+        mut command: Command,
+        folder: TempDir,
+        target: Target,
+    ) -> Result<Self, Error> {
+        let log = folder.path().join("output.log");
+        let output = File::create(&log).map_err(Error::file("make", &log))?;
+        let errors = output.try_clone().map_err(Error::file("open", &log))?;
+        let started = command
+            .stdin(Stdio::null())
+            .stdout(output)
+            .stderr(errors)
+            .spawn();
+        let child = started.map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => Error::Missing {
+                program: name.to_owned(),
+                hint: format!(
+                    "`{}` was not found",
+                    Path::new(command.get_program()).display()
+                ),
+            },
+            _ => Error::program(name, format!("cannot start: {error}")),
+        })?;
+        Ok(Self {
+            name: name.to_owned(),
+            child,
+            folder,
+            target,
+        })
+    }
+
+    /// Waits until `path` is answered with status 200.
+    ///
+    /// # Errors
+    /// Where the program ends, or takes too long.
+    pub fn wait_ready(&mut self, path: &str) -> Result<Duration, Error> {
+        let begun = Instant::now();
+        let request = Request::get(path);
+        loop {
+            if let Ok((answer, _)) = request.fetch(&self.target)
+                && answer.status == 200
+            {
+                return Ok(begun.elapsed());
+            }
+            self.check(begun)?;
+            std::thread::sleep(POLL);
+        }
+    }
+
+    /// Waits until somebody listens.
+    ///
+    /// # Errors
+    /// As [`Program::wait_ready`].
+    pub fn wait_listening(&mut self) -> Result<(), Error> {
+        let begun = Instant::now();
+        while self.target.connect().is_err() {
+            self.check(begun)?;
+            std::thread::sleep(POLL);
+        }
+        Ok(())
+    }
+
+    fn check(&mut self, begun: Instant) -> Result<(), Error> {
+        let ended = self.child.try_wait().ok().flatten();
+        if ended.is_none() && begun.elapsed() < START_TIMEOUT {
+            return Ok(());
+        }
+        let what = match ended {
+            Some(status) => format!("ended with {status}"),
+            None => format!("does not answer at {}", self.target),
+        };
+        Err(Error::program(
+            &self.name,
+            format!("{what}\n{}", self.last_output()),
+        ))
+    }
+
+    /// The end of what it has printed.
+    #[must_use]
+    pub fn last_output(&self) -> String {
+        let text = std::fs::read(self.folder.path().join("output.log")).unwrap_or_default();
+        let text = String::from_utf8_lossy(&text);
+        let lines: Vec<&str> = text.lines().collect();
+        let last = lines.len().saturating_sub(12);
+        lines[last..].join("\n")
+    }
+
+    /// Where it listens.
+    #[must_use]
+    pub fn target(&self) -> &Target {
+        &self.target
+    }
+
+    /// Root of its processes.
+    #[must_use]
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Its folder, which is removed with it.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    fn signal(&self, signal: Signal) {
+        let pid = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
+        if let Some(pid) = pid {
+            let _ = kill_process(pid, signal);
+        }
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        let below = living_descendants(self.child.id());
+        self.signal(Signal::TERM);
+        let begun = Instant::now();
+        while matches!(self.child.try_wait(), Ok(None)) && begun.elapsed() < END_TIMEOUT {
+            std::thread::sleep(POLL);
+        }
+        if matches!(self.child.try_wait(), Ok(None)) {
+            let _ = self.child.kill();
+            let _ = self.child.wait();
+            // What it left behind is nobody's.
+            for pid in below {
+                let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
+                let _ = pid.map(|pid| kill_process(pid, Signal::KILL));
+            }
+        }
+    }
+}
+
+/// A port of this machine that nobody listens on.
+///
+/// # Errors
+/// Where there is none.
+pub fn free_port() -> Result<u16, Error> {
+    let listener = TcpListener::bind("127.0.0.1:0");
+    let address = listener.and_then(|listener| listener.local_addr());
+    let address = address.map_err(|error| Error::program("network", error.to_string()))?;
+    Ok(address.port())
+}
+
+/// A folder of its own.
+///
+/// # Errors
+/// Where the temporary folder cannot be written.
+pub fn folder() -> Result<TempDir, Error> {
+    tempfile::Builder::new()
+        .prefix("platen-bench-")
+        .tempdir()
+        .map_err(Error::file("make", std::env::temp_dir()))
+}
+
+/// A program on the path.
+#[must_use]
+pub fn find(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    let mut folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    // nginx stands where users rarely look.
+    folders.push("/usr/sbin".into());
+    folders
+        .into_iter()
+        .map(|folder| folder.join(name))
+        .find(|path| path.is_file())
+}
+
+/// The binary of Platen as a service.
+#[derive(Clone, Debug)]
+pub struct Platen {
+    /// Its path.
+    pub program: PathBuf,
+}
+
+/// A service that is measured lets everything in.
+const LIFTED: [(&str, &str); 3] = [
+    ("RATE_LIMIT_MAX", "0"),
+    ("RATE_LIMIT_RENDER_MAX", "0"),
+    ("WORKER_TOKEN", WORKER_TOKEN),
+];
+/// Token of workers of a service that is measured; it listens to this machine alone.
+pub const WORKER_TOKEN: &str = "benchmark-worker-token";
+
+impl Platen {
+    /// Starts `platen serve` on a free port with an empty data folder, and waits until it is ready.
+    ///
+    /// # Errors
+    /// Where it does not start.
+    pub fn serve(&self, settings: &[(&str, &str)], arguments: &[&str]) -> Result<Program, Error> {
+        let mut program = self.begin(settings, arguments)?;
+        program.wait_ready("/health/ready")?;
+        Ok(program)
+    }
+
+    /// As [`Platen::serve`], without waiting.
+    ///
+    /// # Errors
+    /// Where it cannot be started.
+    pub fn begin(&self, settings: &[(&str, &str)], arguments: &[&str]) -> Result<Program, Error> {
+        let folder = folder()?;
+        let address = format!("127.0.0.1:{}", free_port()?);
+        let mut command = Command::new(&self.program);
+        command
+            .args(["serve", "--bind", &address, "--data-dir"])
+            .arg(folder.path().join("data"))
+            .args(arguments)
+            .env("TMPDIR", folder.path())
+            .envs(LIFTED)
+            .envs(settings.iter().copied());
+        for name in ["API_KEY_ADMIN", "API_KEY_RENDER", "PLATEN_CONFIG"] {
+            command.env_remove(name);
+        }
+        Program::start("platen serve", command, folder, Target::Tcp(address))
+    }
+
+    /// Starts a worker of so many slots for a service.
+    ///
+    /// # Errors
+    /// Where it cannot be started.
+    pub fn work(&self, app: &Target, slots: usize) -> Result<Program, Error> {
+        let folder = folder()?;
+        let mut command = Command::new(&self.program);
+        command
+            .args(["worker", "--app", &app.to_string()])
+            .args(["--slots", &slots.to_string()])
+            .env("TMPDIR", folder.path())
+            .env("WORKER_TOKEN", WORKER_TOKEN);
+        Program::start("platen worker", command, folder, app.clone())
+    }
+
+    /// Another of its subcommands, which listens at `target`.
+    ///
+    /// # Errors
+    /// Where it cannot be started.
+    pub fn run<A: AsRef<OsStr>>(
+        &self,
+        name: &str,
+        arguments: &[A],
+        target: Target,
+    ) -> Result<Program, Error> {
+        let folder = folder()?;
+        let mut command = Command::new(&self.program);
+        command.args(arguments).env("TMPDIR", folder.path());
+        Program::start(name, command, folder, target)
+    }
+}

@@ -1,0 +1,194 @@
+//! The cells of the pack, and what is sent for each.
+
+use std::{fs, path::Path};
+
+use serde_json::json;
+
+use crate::{
+    Error,
+    client::{Request, Target},
+};
+
+/// What makes the document of a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A template, in this format.
+    Native(&'static str),
+    /// Chromium prints the HTML that Platen makes of the same template and data.
+    Chromium,
+}
+
+/// A cell of the pack.
+#[derive(Clone, Copy, Debug)]
+pub struct Spec {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is.
+    pub about: &'static str,
+    /// Key of the template.
+    pub template: &'static str,
+    /// What makes the document.
+    pub kind: Kind,
+    /// How many light renderings one of these stands for.
+    pub weight: usize,
+}
+
+const INVOICE: &str = "bench-invoice";
+const REPORT: &str = "bench-report";
+const QUARTERLY: &str = "bench-quarterly";
+
+const fn spec(
+    name: &'static str,
+    about: &'static str,
+    template: &'static str,
+    kind: Kind,
+    weight: usize,
+) -> Spec {
+    Spec {
+        name,
+        about,
+        template,
+        kind,
+        weight,
+    }
+}
+
+/// All cells.
+pub const CELLS: [Spec; 11] = [
+    spec(
+        "pdf-1p",
+        "PDF, invoice of 8 items",
+        INVOICE,
+        Kind::Native("pdf"),
+        1,
+    ),
+    spec(
+        "pdf-10p",
+        "PDF, report of 400 rows",
+        REPORT,
+        Kind::Native("pdf"),
+        1,
+    ),
+    spec(
+        "pdf-100p",
+        "PDF, quarterly of 4,000 rows",
+        QUARTERLY,
+        Kind::Native("pdf"),
+        10,
+    ),
+    spec(
+        "format-docx",
+        "DOCX, 400 rows",
+        REPORT,
+        Kind::Native("docx"),
+        1,
+    ),
+    spec(
+        "format-pptx",
+        "PPTX, 400 rows",
+        REPORT,
+        Kind::Native("pptx"),
+        1,
+    ),
+    spec(
+        "format-xlsx",
+        "XLSX, 400 rows",
+        REPORT,
+        Kind::Native("xlsx"),
+        1,
+    ),
+    spec("csv", "CSV, 400 rows", REPORT, Kind::Native("csv"), 1),
+    spec("html", "HTML, 400 rows", REPORT, Kind::Native("html"), 1),
+    spec(
+        "chromium-1p",
+        "the invoice's HTML by Chromium",
+        INVOICE,
+        Kind::Chromium,
+        4,
+    ),
+    spec(
+        "chromium-10p",
+        "the report's HTML by Chromium",
+        REPORT,
+        Kind::Chromium,
+        10,
+    ),
+    spec(
+        "chromium-100p",
+        "the quarterly's HTML by Chromium",
+        QUARTERLY,
+        Kind::Chromium,
+        30,
+    ),
+];
+
+/// The cell of a name.
+pub(crate) fn find(name: &str) -> &'static Spec {
+    CELLS
+        .iter()
+        .find(|spec| spec.name == name)
+        .unwrap_or(&CELLS[0])
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, Error> {
+    fs::read(path).map_err(Error::file("read", path))
+}
+
+/// Stores the templates of the pack in a service; those that it has already stay as they are.
+///
+/// # Errors
+/// Where the service refuses one.
+pub fn seed(target: &Target, key: Option<&str>, examples: &Path) -> Result<usize, Error> {
+    let mut stored = 0;
+    for template in [INVOICE, REPORT, QUARTERLY] {
+        let content = read(&examples.join(template).join("template.json"))?;
+        let request = Request::json("POST", "/templates", key, &content);
+        let (answer, body) = request.fetch(target)?;
+        match answer.status {
+            200..=299 => stored += 1,
+            409 => {}
+            status => {
+                let text: String = String::from_utf8_lossy(&body).chars().take(300).collect();
+                let what = format!("storing {template}");
+                return Err(Error::answer(
+                    what,
+                    format!("answered with {status}: {text}"),
+                ));
+            }
+        }
+    }
+    Ok(stored)
+}
+
+/// The request of a cell.
+pub(crate) fn request(
+    spec: &Spec,
+    target: &Target,
+    key: Option<&str>,
+    examples: &Path,
+    wait_ms: Option<u64>,
+) -> Result<Request, Error> {
+    let data = read(&examples.join(spec.template).join("data.json"))?;
+    let mut body = format!("{{\"template\":\"{}\",\"data\":", spec.template).into_bytes();
+    body.extend_from_slice(&data);
+    body.push(b'}');
+    match spec.kind {
+        Kind::Native(format) => Ok(Request::json(
+            "POST",
+            &format!("/render/{format}"),
+            key,
+            &body,
+        )),
+        Kind::Chromium => {
+            let html = Request::json("POST", "/render/html", key, &body).expect(target, &[200])?;
+            let html = String::from_utf8_lossy(&html);
+            let mut options = json!({"tagged": true});
+            if let Some(wait_ms) = wait_ms {
+                options["waitDelayMs"] = wait_ms.into();
+            }
+            let body = json!({"html": html, "options": options}).to_string();
+            let path = "/render/html-to-pdf";
+            Ok(Request::json("POST", path, key, body.as_bytes()))
+        }
+    }
+}

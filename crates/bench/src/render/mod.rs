@@ -1,0 +1,88 @@
+//! The pack of renderings: documents of 1, 10 and 100 pages, the other formats, and the same pages by
+//! Chromium; what slots predict, what isolation costs, how it starts, and how it grows.
+
+mod balance;
+mod cells;
+mod report;
+mod sections;
+
+use std::path::PathBuf;
+
+pub(crate) use self::report::distribution;
+pub use self::{
+    cells::{CELLS, Kind, Spec, seed},
+    report::{blocks, plots},
+    sections::SECTIONS,
+};
+use crate::{Error, Progress, client::Target, load::Load, program::Platen, results::Recorder};
+
+/// What to measure.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The binary that is started where no service is given.
+    pub platen: Platen,
+    /// A service that runs already.
+    pub url: Option<Target>,
+    /// Its key with the admin scope.
+    pub key: Option<String>,
+    /// Folder of the examples.
+    pub examples: PathBuf,
+    /// Names of cells; all where empty.
+    pub cells: Vec<String>,
+    /// Names of sections; all where empty.
+    pub sections: Vec<String>,
+    /// Requests before measuring.
+    pub warmup: usize,
+    /// Requests measured.
+    pub samples: usize,
+    /// Clients.
+    pub concurrency: usize,
+    /// Rounds of comparisons.
+    pub rounds: usize,
+}
+
+impl Options {
+    /// The load of a cell: heavy cells stand for several light ones.
+    fn load(&self, spec: &Spec, concurrency: usize) -> Load {
+        let share = |count: usize, least: usize| (count / spec.weight).max(least.min(count));
+        let warmup = share(self.warmup, 2);
+        Load::closed(concurrency, warmup, share(self.samples, 6))
+    }
+
+    fn wants(&self, section: &str) -> bool {
+        self.sections.is_empty() || self.sections.iter().any(|it| it == section)
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        let known: Vec<&str> = CELLS.iter().map(|spec| spec.name).collect();
+        for (given, known, what) in [
+            (&self.cells, known, "cell"),
+            (&self.sections, SECTIONS.to_vec(), "section"),
+        ] {
+            if let Some(wrong) = given.iter().find(|name| !known.contains(&name.as_str())) {
+                return Err(Error::argument(
+                    format!("there is no {what} `{wrong}`"),
+                    format!("the {what}s are {}", known.join(", ")),
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Measures the pack.
+///
+/// # Errors
+/// Where a service does not start or does not take the templates. Renderings that fail void their
+/// cells.
+pub fn run(options: &Options, progress: Progress<'_>) -> Result<Recorder, Error> {
+    options.check()?;
+    let mut recorder = Recorder::new("render");
+    let measure = sections::Measure::new(options, progress)?;
+    if options.url.is_some() {
+        measure.cells(&mut recorder)?;
+        return Ok(recorder);
+    }
+    measure.all(&mut recorder)?;
+    Ok(recorder)
+}

@@ -1,0 +1,392 @@
+//! The sections of the pack, one after the other.
+
+use std::time::Instant;
+
+use super::{
+    Options,
+    balance::balance,
+    cells::{CELLS, Kind, Spec, find, request, seed},
+};
+use crate::{
+    Cell, Error, Outcome, Progress, Sample,
+    client::{Request, Target},
+    load::{Load, Mode, Run},
+    program::{Program, find as find_program},
+    results::Recorder,
+    rounds::{Contender, in_turns},
+};
+
+/// Names of the sections.
+pub const SECTIONS: [&str; 9] = [
+    "cells",
+    "serial",
+    "chromium",
+    "open",
+    "saturation",
+    "isolation",
+    "cold",
+    "concurrency",
+    "replicas",
+];
+
+/// Requests of a batch, as the model of slots has them.
+const BATCH: usize = 5;
+/// How long a page of the second model waits: much longer than its processor time.
+const WAIT_MS: u64 = 250;
+const SWEEP: [usize; 5] = [5, 10, 16, 20, 32];
+const REPLICAS: [usize; 3] = [1, 2, 4];
+/// Shares of the closed loop's rate that are sent in the open loop.
+const OPEN_SHARES: [f64; 3] = [0.3, 0.6, 0.8];
+const COLD_STARTS: usize = 5;
+
+/// Something to measure, and where.
+pub(super) struct Measure<'a> {
+    options: &'a Options,
+    progress: Progress<'a>,
+    service: Option<Program>,
+    has_chromium: bool,
+}
+
+impl<'a> Measure<'a> {
+    pub(super) fn new(options: &'a Options, progress: Progress<'a>) -> Result<Self, Error> {
+        let service = match &options.url {
+            Some(_) => None,
+            None => Some(options.platen.serve(&[], &[])?),
+        };
+        let has_chromium = ["chromium-headless-shell", "chromium"]
+            .into_iter()
+            .any(|name| find_program(name).is_some())
+            || std::env::var_os("CHROMIUM_PATH").is_some();
+        let measure = Self {
+            options,
+            progress,
+            service,
+            has_chromium,
+        };
+        measure.seed(measure.target())?;
+        Ok(measure)
+    }
+
+    fn target(&self) -> &Target {
+        let service = self.service.as_ref().map(Program::target);
+        service
+            .or(self.options.url.as_ref())
+            .expect("a service is started where none is given")
+    }
+
+    fn key(&self) -> Option<&str> {
+        self.options.key.as_deref()
+    }
+
+    fn seed(&self, target: &Target) -> Result<(), Error> {
+        seed(target, self.key(), &self.options.examples).map(drop)
+    }
+
+    fn request(&self, spec: &Spec, target: &Target) -> Result<Request, Error> {
+        request(spec, target, self.key(), &self.options.examples, None)
+    }
+
+    /// A service like the first, set up otherwise, with the templates.
+    fn serve(&self, settings: &[(&str, &str)]) -> Result<Program, Error> {
+        let service = self.options.platen.serve(settings, &[])?;
+        self.seed(service.target())?;
+        Ok(service)
+    }
+
+    fn chosen(&self) -> impl Iterator<Item = &'static Spec> {
+        CELLS.iter().filter(|spec| {
+            let wanted = &self.options.cells;
+            let is_wanted = wanted.is_empty() || wanted.iter().any(|it| it == spec.name);
+            is_wanted && (self.has_chromium || spec.kind != Kind::Chromium)
+        })
+    }
+
+    /// All that was asked for, in the order in which one needs the other.
+    pub(super) fn all(&self, recorder: &mut Recorder) -> Result<(), Error> {
+        if !self.has_chromium {
+            recorder.note("Chromium is not installed: its cells are left out.");
+        }
+        type Section<'a> = fn(&Measure<'a>, &mut Recorder) -> Result<(), Error>;
+        let sections: [(&str, Section<'a>); 9] = [
+            ("cells", Self::cells),
+            ("serial", Self::serial),
+            ("chromium", Self::chromium),
+            ("open", Self::open),
+            ("saturation", Self::saturation),
+            ("isolation", Self::isolation),
+            ("cold", Self::cold),
+            ("concurrency", Self::concurrency),
+            ("replicas", Self::replicas),
+        ];
+        for (name, measure) in sections {
+            if self.options.wants(name) {
+                measure(self, recorder)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// One cell on one service.
+    fn one(
+        &self,
+        cell: Cell,
+        load: Load,
+        request: &Request,
+        service: (&Target, Option<u32>),
+        recorder: &mut Recorder,
+    ) -> Result<(), Error> {
+        (self.progress)(&cell.id());
+        let contender = contender(cell, load, request, service);
+        in_turns(1, vec![contender], recorder)
+    }
+
+    fn here(&self) -> (&Target, Option<u32>) {
+        (self.target(), self.service.as_ref().map(Program::pid))
+    }
+
+    /// The cells that the pack is known for.
+    pub(super) fn cells(&self, recorder: &mut Recorder) -> Result<(), Error> {
+        for spec in self.chosen() {
+            let load = self.options.load(spec, self.options.concurrency);
+            let request = self.request(spec, self.target())?;
+            let cell = Cell::new("cells", spec.name, &load);
+            self.one(cell, load, &request, self.here(), recorder)?;
+        }
+        Ok(())
+    }
+
+    /// One at a time: what a rendering takes when nothing waits.
+    fn serial(&self, recorder: &mut Recorder) -> Result<(), Error> {
+        for spec in self.chosen().filter(|spec| spec.kind != Kind::Chromium) {
+            let load = self.options.load(spec, 1);
+            let request = self.request(spec, self.target())?;
+            let cell = Cell::new("serial", spec.name, &load);
+            self.one(cell, load, &request, self.here(), recorder)?;
+        }
+        Ok(())
+    }
+
+    /// The same documents by Platen and by Chromium, in turns.
+    fn chromium(&self, recorder: &mut Recorder) -> Result<(), Error> {
+        if !self.has_chromium {
+            return Ok(());
+        }
+        for size in ["1p", "10p", "100p"] {
+            let names = [format!("pdf-{size}"), format!("chromium-{size}")];
+            let requests: Vec<Request> = names
+                .iter()
+                .map(|name| self.request(find(name), self.target()))
+                .collect::<Result<_, _>>()?;
+            let mut contenders = Vec::new();
+            for (name, request) in names.iter().zip(&requests) {
+                let mut load = self.options.load(find(name), 1);
+                load.samples = (load.samples / 4).max(3);
+                let cell = Cell::new("chromium", size, &load).label("by", name);
+                contenders.push(contender(cell, load, request, self.here()));
+            }
+            (self.progress)(&format!("chromium/{size}, in turns with Platen"));
+            in_turns(self.options.rounds, contenders, recorder)?;
+        }
+        Ok(())
+    }
+
+    /// A fixed rate, some of what the closed loop reached.
+    fn open(&self, recorder: &mut Recorder) -> Result<(), Error> {
+        let spec = find("pdf-1p");
+        let request = self.request(spec, self.target())?;
+        let load = self.options.load(spec, self.options.concurrency);
+        let (target, _) = self.here();
+        let probe = load.run(|| {
+            let mut connection = target.connect()?;
+            let request = &request;
+            Ok(move || connection.send(request))
+        })?;
+        let reached = probe.samples.len() as f64 / probe.elapsed.as_secs_f64();
+        for share in OPEN_SHARES {
+            let rate = (reached * share).max(1.0).round();
+            // Enough connections that a free one is found; requests wait in the service, not here.
+            let load = Load {
+                concurrency: 64,
+                warmup: 64,
+                ..load.with(Mode::Open(rate))
+            };
+            let cell = Cell::new("open", spec.name, &load)
+                .label("share", format!("{:.0} %", share * 100.0));
+            self.one(cell, load, &request, self.here(), recorder)?;
+        }
+        Ok(())
+    }
+
+    /// Strict batches of five on four and on five slots.
+    fn saturation(&self, recorder: &mut Recorder) -> Result<(), Error> {
+        let mut kinds = vec![("pdf-1p", "pdf-1p", None)];
+        if self.has_chromium {
+            kinds.push(("chromium-1p", "chromium-1p", None));
+            kinds.push(("chromium-1p, waits 250 ms", "chromium-1p", Some(WAIT_MS)));
+        }
+        for (slots, reserved) in [(4, "1"), (5, "0")] {
+            let service = self.serve(&[
+                ("MAX_CONCURRENT_PAGES", "5"),
+                ("RENDER_PREVIEW_RESERVED_SLOTS", reserved),
+                ("CHROMIUM_SPARE_PAGES", "5"),
+            ])?;
+            for (name, of, wait) in &kinds {
+                let spec = find(of);
+                let examples = &self.options.examples;
+                let request = request(spec, service.target(), self.key(), examples, *wait)?;
+                let mut load = self.options.load(spec, BATCH).with(Mode::Batches);
+                // Whole batches.
+                load.samples = load.samples.next_multiple_of(BATCH).max(20);
+                let at = (service.target(), Some(service.pid()));
+                let alone = Load::closed(1, BATCH, load.samples.min(50));
+                let cell = Cell::new("saturation-serial", name, &alone).label("slots", slots);
+                self.one(cell, alone, &request, at, recorder)?;
+                let cell = Cell::new("saturation", name, &load).label("slots", slots);
+                self.one(cell, load, &request, at, recorder)?;
+                predict(slots, recorder);
+            }
+        }
+        Ok(())
+    }
+
+    /// In the service, and in a sandbox for each document.
+    fn isolation(&self, recorder: &mut Recorder) -> Result<(), Error> {
+        let services = ["inline", "jail"].map(|kind| (kind, [("RENDER_ISOLATION", kind)]));
+        let services: Vec<(&str, Program)> = services
+            .iter()
+            .map(|(kind, settings)| Ok((*kind, self.serve(settings)?)))
+            .collect::<Result<_, Error>>()?;
+        for (name, concurrency) in [("pdf-1p", 1), ("pdf-1p", BATCH), ("pdf-10p", 1)] {
+            let spec = find(name);
+            let request = self.request(spec, services[0].1.target())?;
+            let mut contenders = Vec::new();
+            for (kind, service) in &services {
+                let load = self.options.load(spec, concurrency);
+                let cell = Cell::new("isolation", name, &load).label("isolation", kind);
+                let at = (service.target(), Some(service.pid()));
+                contenders.push(contender(cell, load, &request, at));
+            }
+            (self.progress)(&format!("isolation/{name} c{concurrency}"));
+            in_turns(self.options.rounds, contenders, recorder)?;
+        }
+        Ok(())
+    }
+
+    /// From the start of the process: until it is ready, and until the first document is whole.
+    fn cold(&self, recorder: &mut Recorder) -> Result<(), Error> {
+        let mut names = vec!["pdf-1p"];
+        names.extend(self.has_chromium.then_some("chromium-1p"));
+        for name in names {
+            (self.progress)(&format!("cold/{name}"));
+            let spec = find(name);
+            let request = self.request(spec, self.target())?;
+            let mut runs = [Run::default(), Run::default()];
+            for _ in 0..COLD_STARTS {
+                let begun = Instant::now();
+                let mut service = self.options.platen.begin(&[], &[])?;
+                service.wait_ready("/health/ready")?;
+                let ready = begun.elapsed();
+                self.seed(service.target())?;
+                let begun = Instant::now();
+                let outcome = service.target().connect()?.send(&request);
+                let first = ready + begun.elapsed();
+                let good = Outcome {
+                    is_good: true,
+                    status: 200,
+                    ..Outcome::default()
+                };
+                for (run, (took, outcome)) in runs.iter_mut().zip([(ready, good), (first, outcome)])
+                {
+                    run.elapsed += took;
+                    run.samples.push(Sample {
+                        start_us: 0,
+                        client_us: u64::try_from(took.as_micros()).unwrap_or(u64::MAX),
+                        outcome,
+                    });
+                }
+            }
+            let load = Load::closed(1, 0, COLD_STARTS);
+            for (until, run) in ["ready", "first document"].into_iter().zip(runs) {
+                let mut cell = Cell::new("cold", name, &load).label("until", until);
+                cell.take(std::slice::from_ref(&run));
+                recorder.add(cell, &[run]);
+            }
+        }
+        Ok(())
+    }
+
+    /// More and more clients.
+    fn concurrency(&self, recorder: &mut Recorder) -> Result<(), Error> {
+        for name in ["pdf-1p", "pdf-10p"] {
+            let spec = find(name);
+            let request = self.request(spec, self.target())?;
+            let mut contenders = Vec::new();
+            for concurrency in SWEEP {
+                let mut load = self.options.load(spec, concurrency);
+                load.samples = load.samples.max(SWEEP[4] * 5);
+                let cell = Cell::new("concurrency", name, &load);
+                contenders.push(contender(cell, load, &request, self.here()));
+            }
+            (self.progress)(&format!("concurrency/{name}"));
+            in_turns(self.options.rounds, contenders, recorder)?;
+        }
+        Ok(())
+    }
+
+    /// Several services behind nginx.
+    fn replicas(&self, recorder: &mut Recorder) -> Result<(), Error> {
+        if find_program("nginx").is_none() {
+            recorder.note("nginx is not installed: replicas are left out.");
+            return Ok(());
+        }
+        let spec = find("pdf-10p");
+        let request = self.request(spec, self.target())?;
+        for count in REPLICAS {
+            let services: Vec<Program> = (0..count)
+                .map(|_| self.serve(&[]))
+                .collect::<Result<_, _>>()?;
+            let targets: Vec<&Target> = services.iter().map(Program::target).collect();
+            let nginx = balance(&targets)?;
+            for concurrency in [BATCH, 16] {
+                let load = self.options.load(spec, concurrency);
+                let cell = Cell::new("replicas", spec.name, &load).label("replicas", count);
+                self.one(cell, load, &request, (nginx.target(), None), recorder)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn contender<'a>(
+    cell: Cell,
+    load: Load,
+    request: &'a Request,
+    (target, pid): (&'a Target, Option<u32>),
+) -> Contender<'a> {
+    Contender::new(cell, load, pid, move || {
+        let mut connection = target.connect()?;
+        Ok(move || connection.send(request))
+    })
+}
+
+/// Adds to the last cell what the slots, and the slots and cores, predict from the time alone:
+/// `batch / (ceil(batch / slots) * p50)`.
+fn predict(slots: usize, recorder: &mut Recorder) {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let cells = recorder.cells_mut();
+    let [.., alone, cell] = cells else { return };
+    let Some(p50) = alone.client.as_ref().map(|times| times.p50) else {
+        return;
+    };
+    let predicted = |slots: usize| {
+        let waves = BATCH.div_ceil(slots) as f64;
+        BATCH as f64 * 1e3 / (waves * p50)
+    };
+    let values = [
+        ("serialP50", p50),
+        ("predictedRps", predicted(slots)),
+        ("predictedByCoresRps", predicted(slots.min(cores))),
+    ];
+    cell.values
+        .extend(values.map(|(name, value)| (name.to_owned(), value)));
+}

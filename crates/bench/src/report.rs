@@ -1,0 +1,270 @@
+//! `docs/benchmarks.md` from the results that are committed: tables and plots between markers, the
+//! prose around them by hand.
+//!
+//! A marker is `<!-- bench: render/cells -->`, its end `<!-- end -->`. What stands between is made
+//! from the newest folder below `bench/results`; a test compares both.
+
+use std::{
+    fmt::Write as _,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use crate::{
+    Error, Results, flow, http,
+    markdown::{Block, Table, size},
+    office,
+    plot::Chart,
+    render,
+};
+
+/// Packs in the order of the report; each has a folder of its name.
+pub const PACKS: [&str; 4] = ["render", "flow", "office", "http"];
+/// The most load before a run on a machine that is said to be quiet.
+const QUIET_LOAD: f64 = 1.5;
+const OPEN: &str = "<!-- bench: ";
+const CLOSE: &str = " -->";
+const END: &str = "<!-- end -->";
+
+/// The tables of a pack.
+#[must_use]
+pub fn blocks(results: &Results) -> Vec<Block> {
+    match results.pack.as_str() {
+        "render" => render::blocks(results),
+        "flow" => flow::blocks(results),
+        "office" => office::blocks(results),
+        "http" => http::blocks(results),
+        _ => Vec::new(),
+    }
+}
+
+/// The plots of a pack, by the names of their files.
+#[must_use]
+pub fn plots(results: &Results) -> Vec<(String, Chart)> {
+    match results.pack.as_str() {
+        "render" => render::plots(results),
+        "flow" => flow::plots(results),
+        "office" => office::plots(results),
+        "http" => http::plots(results),
+        _ => Vec::new(),
+    }
+}
+
+/// A run: the folder of a day and a machine, with a folder for each pack.
+#[derive(Clone, Debug)]
+pub struct Published {
+    /// The folder.
+    pub folder: PathBuf,
+    /// The packs that are in it.
+    pub packs: Vec<Results>,
+}
+
+impl Published {
+    /// Reads a run: a folder of packs, or that of one pack.
+    ///
+    /// # Errors
+    /// Where it holds no results.
+    pub fn read(folder: &Path) -> Result<Self, Error> {
+        let mut packs = Vec::new();
+        for pack in PACKS {
+            let place = folder.join(pack);
+            if place.join("summary.json").is_file() {
+                packs.push(Results::read(&place)?);
+            }
+        }
+        if packs.is_empty() {
+            packs.push(Results::read(folder)?);
+        }
+        Ok(Self {
+            folder: folder.to_owned(),
+            packs,
+        })
+    }
+
+    /// The newest run below a folder of runs, by the dates that their names begin with.
+    ///
+    /// # Errors
+    /// Where there is none.
+    pub fn newest(root: &Path) -> Result<Self, Error> {
+        let entries = fs::read_dir(root).map_err(Error::file("read", root))?;
+        let folders = entries.flatten().map(|entry| entry.path());
+        let newest = folders
+            .filter(|path| path.is_dir())
+            .max_by_key(|path| path.file_name().map(std::ffi::OsStr::to_owned));
+        let newest = newest.ok_or_else(|| {
+            Error::argument(
+                format!("`{}` holds no results", root.display()),
+                "make some with `platen bench all`",
+            )
+        })?;
+        Self::read(&newest)
+    }
+
+    /// All blocks, those of the machine and of the plots among them. `place` is the way from the
+    /// document to the folder of the run.
+    #[must_use]
+    pub fn blocks(&self, place: &str) -> Vec<Block> {
+        let mut all = vec![self.environment()];
+        for results in &self.packs {
+            let pack = &results.pack;
+            all.extend(blocks(results));
+            let mut pictures = String::new();
+            for (name, chart) in plots(results) {
+                let title = chart.title().replace(['[', ']'], "");
+                let _ = writeln!(pictures, "![{title}]({place}/{pack}/{name}.svg)\n");
+            }
+            all.push(Block {
+                id: format!("{pack}/plots"),
+                title: "Plots".to_owned(),
+                body: pictures,
+            });
+            all.push(Block {
+                id: format!("{pack}/run"),
+                title: "The run".to_owned(),
+                body: run_of(results),
+            });
+        }
+        all
+    }
+
+    fn environment(&self) -> Block {
+        let mut table = Table::new(&["What", "Value"]);
+        if let Some(results) = self.packs.first() {
+            let it = &results.environment;
+            let rows = [
+                ("Day", it.date.clone()),
+                ("Processor", format!("{}, {} cores", it.processor, it.cores)),
+                ("Memory", size(Some(it.memory_bytes))),
+                ("System", format!("{}, {}", it.system, it.kernel)),
+                ("Load before the run", format!("{:.2}", it.load_average)),
+                ("Platen", format!("{}, commit {}", it.version, it.commit)),
+            ];
+            for (name, value) in rows {
+                table.row(vec![name.to_owned(), value]);
+            }
+            for (name, version) in &it.programs {
+                table.row(vec![format!("`{name}`"), version.clone()]);
+            }
+        }
+        table.block("environment", "The machine")
+    }
+}
+
+/// What was run, for how long, and what was left out.
+fn run_of(results: &Results) -> String {
+    let mut text = format!(
+        "`{}` took {:.0} s on a machine with a load of {:.2} before it.\n",
+        results.command, results.seconds, results.environment.load_average
+    );
+    if results.environment.load_average > QUIET_LOAD {
+        text += "\n**The machine was busy with other work:** read the ratios of rounds in turns, not rates \
+            and milliseconds.\n";
+    }
+    for note in &results.notes {
+        let _ = write!(text, "\n- {}", note.replace('\n', " "));
+    }
+    if !results.notes.is_empty() {
+        text.push('\n');
+    }
+    text
+}
+
+/// The document with new content between its markers.
+///
+/// # Errors
+/// For a marker that does not end or that no results belong to, and for results without a marker.
+pub fn fill(document: &Path, text: &str, published: &Published) -> Result<String, Error> {
+    let wrong = |findings: String| Error::Disagreement {
+        path: document.to_owned(),
+        findings,
+    };
+    let blocks = published.blocks(&place(document, &published.folder));
+    let mut used = Vec::new();
+    let (mut filled, mut rest) = (String::new(), text);
+    while let Some(at) = rest.find(OPEN) {
+        let (before, marker) = rest.split_at(at);
+        let (id, _) = marker[OPEN.len()..]
+            .split_once(CLOSE)
+            .ok_or_else(|| wrong("a marker is not closed".to_owned()))?;
+        let (_, after) = marker
+            .split_once(END)
+            .ok_or_else(|| wrong(format!("the marker `{id}` has no end")))?;
+        filled += before;
+        let block = blocks.iter().find(|block| block.id == id);
+        let body = match block {
+            Some(block) => block.body.trim_end().to_owned(),
+            None if PACKS.iter().any(|pack| id.starts_with(pack)) => {
+                "Not measured in this run.".to_owned()
+            }
+            None => return Err(wrong(format!("there are no results `{id}`"))),
+        };
+        let _ = write!(filled, "{OPEN}{id}{CLOSE}\n\n{body}\n\n{END}");
+        used.push(id);
+        rest = after;
+    }
+    let missing: Vec<&str> = blocks
+        .iter()
+        .map(|block| block.id.as_str())
+        .filter(|id| !used.contains(id))
+        .collect();
+    if !missing.is_empty() {
+        return Err(wrong(format!(
+            "it has no marker for {}",
+            missing.join(", ")
+        )));
+    }
+    Ok(filled + rest)
+}
+
+/// The way from the folder of a document to a folder, where both are in one tree.
+fn place(document: &Path, folder: &Path) -> String {
+    let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let from = absolute(document);
+    let to = absolute(folder);
+    let from: Vec<_> = from
+        .parent()
+        .into_iter()
+        .flat_map(Path::components)
+        .collect();
+    let to: Vec<_> = to.components().collect();
+    let shared = from.iter().zip(&to).take_while(|(a, b)| a == b).count();
+    let mut parts = vec!["..".to_owned(); from.len() - shared];
+    let names = to[shared..]
+        .iter()
+        .map(|it| it.as_os_str().to_string_lossy());
+    parts.extend(names.map(|it| it.into_owned()));
+    parts.join("/")
+}
+
+/// Writes the document anew, and the summaries and plots of the run; or, with `is_check`, says where
+/// they differ.
+///
+/// # Errors
+/// As [`fill`]; where a file cannot be read or written; and for a check, where something differs.
+pub fn update(document: &Path, published: &Published, is_check: bool) -> Result<(), Error> {
+    let text = fs::read_to_string(document).map_err(Error::file("read", document))?;
+    let mut files = vec![(document.to_owned(), fill(document, &text, published)?)];
+    for results in &published.packs {
+        let folder = match published.folder.join(&results.pack) {
+            folder if folder.is_dir() => folder,
+            _ => published.folder.clone(),
+        };
+        files.push((folder.join("summary.md"), results.to_markdown()));
+        for (name, chart) in plots(results) {
+            files.push((folder.join(format!("{name}.svg")), chart.to_svg()));
+        }
+    }
+    for (path, content) in files {
+        if fs::read_to_string(&path).is_ok_and(|known| known == content) {
+            continue;
+        }
+        if is_check {
+            return Err(Error::Disagreement {
+                path,
+                findings: "it does not say what the results say".to_owned(),
+            });
+        }
+        fs::write(&path, content).map_err(Error::file("write", &path))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,193 @@
+//! Comparisons: rounds in turns, and ratios with their spread.
+
+use crate::{
+    Cell, Error,
+    cpu::{own_seconds, tree_seconds},
+    histogram::median,
+    load::{Load, Outcome, Run},
+    results::Recorder,
+};
+
+/// A ratio of what two cells say round by round.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ratio {
+    /// In the middle of the rounds.
+    pub median: f64,
+    /// In the round with the least.
+    pub min: f64,
+    /// In the round with the most.
+    pub max: f64,
+}
+
+impl Ratio {
+    /// Of values round by round; `None` where there is no round, or a value is 0.
+    #[must_use]
+    pub fn of(values: &[f64], to: &[f64]) -> Option<Self> {
+        let pairs = values.iter().zip(to);
+        let ratios: Option<Vec<f64>> = pairs
+            .map(|(one, other)| (*other > 0.0 && *one > 0.0).then(|| one / other))
+            .collect();
+        let ratios = ratios?;
+        Some(Self {
+            median: median(&ratios)?,
+            min: ratios.iter().copied().fold(f64::MAX, f64::min),
+            max: ratios.iter().copied().fold(0.0, f64::max),
+        })
+    }
+
+    /// Of the rates of two cells.
+    #[must_use]
+    pub fn of_rates(cell: &Cell, to: &Cell) -> Option<Self> {
+        let rates = |cell: &Cell| -> Vec<f64> { cell.rounds.iter().map(|it| it.rps).collect() };
+        Self::of(&rates(cell), &rates(to))
+    }
+
+    /// Of the medians of the times of two cells.
+    #[must_use]
+    pub fn of_times(cell: &Cell, to: &Cell) -> Option<Self> {
+        let times = |cell: &Cell| -> Vec<f64> { cell.rounds.iter().map(|it| it.p50).collect() };
+        Self::of(&times(cell), &times(to))
+    }
+}
+
+impl std::fmt::Display for Ratio {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let digits = match self.median {
+            it if it >= 20.0 => 0,
+            it if it >= 3.0 => 1,
+            _ => 2,
+        };
+        write!(
+            formatter,
+            "{:.digits$} ({:.digits$} to {:.digits$})",
+            self.median, self.min, self.max
+        )
+    }
+}
+
+type Client<'a> = Box<dyn FnMut() -> Outcome + 'a>;
+
+/// One of those that are measured in turns.
+pub struct Contender<'a> {
+    /// What it is called.
+    pub cell: Cell,
+    /// Load of a round.
+    pub load: Load,
+    /// Root of its processes, whose processor time is counted.
+    pub pid: Option<u32>,
+    /// Roots of more processes, whose time goes into a value of this name.
+    pub others: Vec<(&'static str, u32)>,
+    /// Makes a client.
+    pub connect: Box<dyn Fn() -> Result<Client<'a>, Error> + Sync + 'a>,
+}
+
+impl<'a> Contender<'a> {
+    /// One whose clients are made by `connect`.
+    pub fn new<C: FnMut() -> Outcome + 'a>(
+        cell: Cell,
+        load: Load,
+        pid: Option<u32>,
+        connect: impl Fn() -> Result<C, Error> + Sync + 'a,
+    ) -> Self {
+        Self {
+            cell,
+            load,
+            pid,
+            others: Vec::new(),
+            connect: Box::new(move || Ok(Box::new(connect()?) as Client<'a>)),
+        }
+    }
+
+    fn run(&mut self, is_first: bool) -> Result<Run, Error> {
+        let mut load = self.load;
+        if !is_first {
+            // What was warm stays warm.
+            load.warmup = 0;
+        }
+        let warm = Load { samples: 0, ..load };
+        warm.run(&self.connect)?;
+        let cpu = || self.pid.map_or(0.0, tree_seconds);
+        let others = |all: &[(&'static str, u32)]| -> Vec<f64> {
+            all.iter().map(|(_, pid)| tree_seconds(*pid)).collect()
+        };
+        let before = others(&self.others);
+        let (server, own) = (cpu(), own_seconds().0);
+        let run = Load { warmup: 0, ..load }.run(&self.connect)?;
+        let server = cpu() - server;
+        let after = others(&self.others);
+        for ((name, _), (after, before)) in self.others.iter().zip(after.iter().zip(before)) {
+            *self.cell.values.entry((*name).to_owned()).or_default() += after - before;
+        }
+        if self.pid.is_some() {
+            *self.cell.server_cpu_seconds.get_or_insert(0.0) += server;
+            *self.cell.client_cpu_seconds.get_or_insert(0.0) += own_seconds().0 - own;
+        }
+        self.cell.rounds.push(crate::Round {
+            server_cpu_seconds: server,
+            ..crate::Round::default()
+        });
+        Ok(run)
+    }
+}
+
+/// Measures all of them in turns, and records them. Each round begins with another one, so that
+/// nobody always follows the same.
+///
+/// # Errors
+/// Where a load cannot be run at all. Requests that fail void their cell.
+pub fn in_turns(
+    rounds: usize,
+    mut contenders: Vec<Contender<'_>>,
+    recorder: &mut Recorder,
+) -> Result<(), Error> {
+    let count = contenders.len();
+    let mut runs: Vec<Vec<Run>> = vec![Vec::new(); count];
+    for round in 0..rounds.max(1) {
+        for step in 0..count {
+            let index = (round + step) % count;
+            runs[index].push(contenders[index].run(round == 0)?);
+        }
+    }
+    for (contender, runs) in contenders.into_iter().zip(runs) {
+        let mut cell = contender.cell;
+        cell.take(&runs);
+        recorder.add(cell, &runs);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ratios_are_of_rounds() {
+        let ratio = Ratio::of(&[2.0, 30.0, 4.0], &[1.0, 10.0, 1.0]).unwrap();
+        assert_eq!((ratio.median, ratio.min, ratio.max), (3.0, 2.0, 4.0));
+        assert_eq!(ratio.to_string(), "3.0 (2.0 to 4.0)");
+        assert_eq!(Ratio::of(&[], &[]), None);
+        assert_eq!(Ratio::of(&[1.0], &[0.0]), None);
+    }
+
+    #[test]
+    fn turns_change_who_is_first() {
+        let order = std::sync::Mutex::new(Vec::new());
+        let order = &order;
+        let contenders = ["a", "b"].map(|name| {
+            let load = Load::closed(1, 0, 1);
+            Contender::new(Cell::new("s", name, &load), load, None, move || {
+                Ok(move || {
+                    order.lock().unwrap().push(name);
+                    Outcome {
+                        is_good: true,
+                        ..Outcome::default()
+                    }
+                })
+            })
+        });
+        let mut recorder = Recorder::new("test");
+        in_turns(2, Vec::from(contenders), &mut recorder).unwrap();
+        assert_eq!(*order.lock().unwrap(), ["a", "b", "b", "a"]);
+        assert_eq!(recorder.results().cells[0].rounds.len(), 2);
+    }
+}

@@ -1,0 +1,72 @@
+//! Reports, and what is committed: `docs/benchmarks.md` and the results that it was made from.
+
+mod report;
+
+use std::path::{Path, PathBuf};
+
+use platen_bench::{
+    report::{Published, update},
+    results::client_times_of_requests,
+};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../..")
+        .canonicalize()
+        .unwrap()
+}
+
+fn published() -> Published {
+    Published::newest(&root().join("bench/results")).unwrap()
+}
+
+#[test]
+fn the_page_says_what_the_results_say() {
+    let document = root().join("docs/benchmarks.md");
+    let is_check = std::env::var_os("UPDATE").is_none();
+    if let Err(error) = update(&document, &published(), is_check) {
+        panic!("{error}\n{}", error.hint().unwrap_or_default());
+    }
+}
+
+#[test]
+fn the_summary_says_what_the_requests_say() {
+    let published = published();
+    let mut compared = 0;
+    for results in &published.packs {
+        let folder = published.folder.join(&results.pack);
+        for (index, cell) in results.cells.iter().enumerate() {
+            let kept = platen_bench::results::MAX_RAW_ROWS as u64;
+            // wrk says nothing of single requests.
+            if cell.mode == "wrk" || cell.requests > kept {
+                continue;
+            }
+            let times = client_times_of_requests(&folder, index).unwrap();
+            let summary = cell.client.as_ref();
+            assert_eq!(
+                times.map(|times| times.shares),
+                summary.map(|times| times.shares.clone()),
+                "{}: {}",
+                results.pack,
+                cell.id()
+            );
+            compared += 1;
+        }
+    }
+    assert!(compared > 20, "{compared}");
+}
+
+#[test]
+fn published_results_are_whole_and_small() {
+    let published = published();
+    let mut bytes = 0;
+    for results in &published.packs {
+        let void = results.cells.iter().find(|cell| cell.is_void());
+        assert_eq!(void.map(platen_bench::Cell::id), None, "{}", results.pack);
+        let folder = published.folder.join(&results.pack);
+        for entry in std::fs::read_dir(folder).unwrap() {
+            bytes += entry.unwrap().metadata().unwrap().len();
+        }
+    }
+    assert!(bytes < 2 << 20, "{bytes} bytes of results");
+}

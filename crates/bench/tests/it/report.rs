@@ -1,0 +1,92 @@
+//! Results written, published, and found to differ.
+
+use std::path::Path;
+
+use platen_bench::{
+    Cell, Outcome, Recorder,
+    environment::Environment,
+    load::Load,
+    report::{Published, fill, update},
+};
+
+/// A run with one pack.
+fn published(folder: &Path) -> Published {
+    let load = Load::closed(2, 0, 40);
+    let mut recorder = Recorder::new("flow");
+    let run = load
+        .run(|| {
+            Ok(|| Outcome {
+                is_good: true,
+                status: 200,
+                ..Outcome::default()
+            })
+        })
+        .unwrap();
+    let mut cell = Cell::new("matrix", "one process", &load).label("sandbox", "fresh");
+    cell.take(std::slice::from_ref(&run));
+    recorder.add(cell, &[run]);
+    let place = folder.join("results/2026-11-21-x-2c");
+    let environment = Environment::default();
+    let written = recorder.finish("platen bench flow", environment, Some(&place.join("flow")));
+    written.unwrap();
+    Published::newest(&folder.join("results")).unwrap()
+}
+
+/// A document with a marker for each block.
+fn document(published: &Published) -> String {
+    let mut text = "# Prose before.\n".to_owned();
+    for block in published.blocks("x") {
+        text += &format!(
+            "\n<!-- bench: {} -->\nold\n<!-- end -->\nProse.\n",
+            block.id
+        );
+    }
+    text
+}
+
+#[test]
+fn a_report_goes_round() {
+    let folder = tempfile::tempdir().unwrap();
+    let published = published(folder.path());
+    let path = folder.path().join("docs/benchmarks.md");
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(&path, document(&published)).unwrap();
+    let error = update(&path, &published, true).unwrap_err();
+    assert!(error.hint().unwrap().contains("bench report"));
+    update(&path, &published, false).unwrap();
+    update(&path, &published, true).unwrap();
+    let text = std::fs::read_to_string(&path).unwrap();
+    assert!(text.contains("| one process | fresh |"), "{text}");
+    let picture = "](../results/2026-11-21-x-2c/flow/throughput.svg)";
+    assert!(
+        text.contains(picture) && !text.contains("\nold\n"),
+        "{text}"
+    );
+    assert!(text.starts_with("# Prose before.\n") && text.ends_with("\nProse.\n"));
+    std::fs::write(&path, text.replace("| one process |", "| two |")).unwrap();
+    assert!(update(&path, &published, true).is_err());
+    update(&path, &published, false).unwrap();
+    std::fs::write(published.folder.join("flow/throughput.svg"), "<svg/>").unwrap();
+    assert!(update(&path, &published, true).is_err());
+}
+
+#[test]
+fn markers_and_results_belong_together() {
+    let folder = tempfile::tempdir().unwrap();
+    let published = published(folder.path());
+    let whole = document(&published);
+    let fill = |text: &str| fill(Path::new("docs/a.md"), text, &published);
+    assert!(fill(&whole).is_ok());
+    let missing = whole.replace("bench: flow/matrix", "bench: flow/other");
+    let error = fill(&missing).unwrap_err().to_string();
+    assert!(error.contains("flow/matrix"), "{error}");
+    for wrong in [
+        whole.replace("bench: flow/matrix", "bench: nothing/such"),
+        format!("{whole}<!-- bench: render/cells -->"),
+        format!("{whole}<!-- bench: render"),
+    ] {
+        assert!(fill(&wrong).is_err());
+    }
+    let other = format!("{whole}<!-- bench: render/cells --><!-- end -->");
+    assert!(fill(&other).unwrap().contains("Not measured in this run."));
+}

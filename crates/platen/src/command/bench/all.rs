@@ -1,0 +1,173 @@
+//! `platen bench all`.
+
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+    time::Instant,
+};
+
+use clap::Args;
+use platen_bench::{Error, Recorder, flow, http, office, program::Platen, render};
+
+use super::{
+    environment, flow::PEER, flow::in_process, platen, progress, report::RESULTS, written,
+};
+use crate::report::{Failure, OutputArguments, say};
+
+const FLOW: &str = "examples/flows/sum.json";
+
+/// Arguments of `platen bench all`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    platen bench all --quick && platen bench report\n  \
+    platen bench all --packs render,http --out /tmp/results\n\n\
+    Run it in a checkout of the source, on a machine that does nothing else. --quick takes under ten \
+    minutes on two cores; without it, about an hour.")]
+pub struct Arguments {
+    /// Fewer samples, rounds and sizes.
+    #[arg(long)]
+    quick: bool,
+    /// Packs: render, flow, office, http; all where absent.
+    #[arg(long, value_delimiter = ',')]
+    packs: Vec<String>,
+    /// Folder of the run; bench/results/DAY-MACHINE where absent.
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Folder that holds unoserver for /usr/bin/python3.
+    #[arg(long, value_name = "DIR", env = "UNOSERVER")]
+    unoserver: Option<PathBuf>,
+    /// Address of a Gotenberg on this machine.
+    #[arg(long, value_name = "URL", env = "GOTENBERG_URL")]
+    gotenberg: Option<String>,
+}
+
+/// Runs the packs one after the other.
+pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, Failure> {
+    let known = platen_bench::report::PACKS;
+    if let Some(wrong) = arguments
+        .packs
+        .iter()
+        .find(|it| !known.contains(&it.as_str()))
+    {
+        return Err(Failure::caller(
+            format!("there is no pack `{wrong}`"),
+            format!("the packs are {}", known.join(", ")),
+        ));
+    }
+    let begun = Instant::now();
+    let name = environment().folder_name();
+    let folder = arguments.out.clone();
+    let folder = folder.unwrap_or_else(|| Path::new(RESULTS).join(name));
+    let mut is_void = false;
+    for pack in known {
+        if !arguments.packs.is_empty() && !arguments.packs.iter().any(|it| it == pack) {
+            continue;
+        }
+        let environment = environment();
+        let measured = measure(pack, arguments, output)?;
+        match measured {
+            Ok(recorder) => {
+                let results = written(recorder, environment, Some(&folder.join(pack)))?;
+                is_void |= results.is_void();
+            }
+            Err(error @ Error::Missing { .. }) => {
+                let hint = error.hint().unwrap_or_default();
+                say(format_args!("SKIP: {pack}: {error} ({hint})"));
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+    if !output.quiet {
+        let seconds = begun.elapsed().as_secs_f64();
+        say(format_args!(
+            "results are in {}, after {seconds:.0} s",
+            folder.display()
+        ));
+    }
+    Ok(ExitCode::from(if is_void { 2 } else { 0 }))
+}
+
+/// The outer failure is of this command, the inner one of the pack.
+fn measure(
+    pack: &str,
+    arguments: &Arguments,
+    output: OutputArguments,
+) -> Result<Result<Recorder, Error>, Failure> {
+    let progress = progress(output);
+    let platen = platen()?;
+    Ok(match pack {
+        "render" => render::run(&arguments.render(platen), &progress),
+        "flow" => {
+            let in_process = |sandbox| in_process(Path::new(FLOW), sandbox);
+            flow::run(&arguments.flow(platen, &in_process), &progress)
+        }
+        "office" => office::run(&arguments.office(platen), &progress),
+        _ => http::run(&arguments.http(platen)?, &progress),
+    })
+}
+
+impl Arguments {
+    fn quick<T>(&self, quick: T, whole: T) -> T {
+        if self.quick { quick } else { whole }
+    }
+
+    fn render(&self, platen: Platen) -> render::Options {
+        render::Options {
+            platen,
+            url: None,
+            key: None,
+            examples: "examples".into(),
+            cells: Vec::new(),
+            sections: Vec::new(),
+            warmup: self.quick(40, 100),
+            samples: self.quick(200, 500),
+            concurrency: 5,
+            rounds: 3,
+        }
+    }
+
+    fn flow<'a>(&self, platen: Platen, in_process: flow::InProcess<'a>) -> flow::Options<'a> {
+        flow::Options {
+            platen,
+            url: None,
+            key: None,
+            flow: FLOW.into(),
+            warmup: self.quick(50, 200),
+            samples: self.quick(300, 1_000),
+            concurrency: vec![1, 4, 16, 32],
+            rounds: 3,
+            peer: Some(PathBuf::from(PEER)).filter(|path| path.is_file()),
+            in_process,
+        }
+    }
+
+    fn office(&self, platen: Platen) -> office::Options {
+        let few = vec!["letter.docx".to_owned(), "small.docx".to_owned()];
+        office::Options {
+            platen,
+            documents: self.quick(few, Vec::new()),
+            rounds: self.quick(2, 5),
+            samples: self.quick(3, 5),
+            sections: Vec::new(),
+            unoserver: self.unoserver.clone(),
+            gotenberg: self.gotenberg.clone(),
+        }
+    }
+
+    fn http(&self, platen: Platen) -> Result<http::Options, Failure> {
+        let bodies = self.quick("acsi1,10,100,1024,2048", "acsi1,10,100,256,512,1024,2048");
+        Ok(http::Options {
+            platen,
+            workers: 2,
+            threads: 5,
+            socket: http::SocketKind::Tcp,
+            bodies: http::BodyConf::parse(bodies)?,
+            connections: 2,
+            seconds: self.quick(1, 10),
+            client_threads: None,
+            delay: None,
+            peers: vec![http::Peer::Puma, http::Peer::Nginx],
+            rounds: 3,
+        })
+    }
+}

@@ -1,0 +1,107 @@
+//! `platen bench http`.
+
+use std::process::ExitCode;
+
+use clap::Args;
+use platen_bench::http::{self, BodyConf, Options, Peer, SocketKind};
+
+use super::{Place, environment, finish, platen, progress};
+use crate::report::{Failure, OutputArguments};
+
+/// Arguments of `platen bench http`, named as those of Puma's `response_time_wrk.sh`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    platen bench http -w2 -t5 -s tcp6\n  \
+    platen bench http --peer puma,nginx --rounds 3 --out results\n  \
+    platen bench http -b s1,100,1024 -D 5 -T 4 -c 4\n  \
+    platen bench http -s unix --peer puma\n  \
+    platen bench http --peer http://127.0.0.1:40001\n\n\
+    wrk makes the load, and a client of our own where sockets are of UNIX. Servers take turns; figures are \
+    medians of the rounds. Bodies are checked once a cell. nginx sends the same files for every type.")]
+pub struct Arguments {
+    /// Processes of a server.
+    #[arg(short = 'w', long, default_value_t = 2)]
+    workers: usize,
+    /// Threads of each process; of `5:5` the last counts.
+    #[arg(short = 't', long, default_value = "5", value_parser = threads)]
+    threads: usize,
+    /// What is listened on: tcp, tcp4, tcp6, ssl, unix, aunix.
+    #[arg(short = 's', long, default_value = "tcp", value_parser = socket)]
+    socket: SocketKind,
+    /// Types (a array, c chunk, s string, i io) and kilobytes.
+    #[arg(
+        short = 'b',
+        long,
+        default_value = "acsi1,10,100,256,512,1024,2048",
+        value_parser = bodies
+    )]
+    body_conf: BodyConf,
+    /// Connections of each thread of the client.
+    #[arg(short = 'c', long, default_value_t = 2)]
+    connections: usize,
+    /// Seconds of a run.
+    #[arg(short = 'D', long, default_value_t = 10)]
+    duration: u64,
+    /// Threads of the client; four fifths of the server's where absent.
+    #[arg(short = 'T', long)]
+    client_threads: Option<usize>,
+    /// Seconds that the server sleeps before each answer.
+    #[arg(short = 'd', long)]
+    delay: Option<String>,
+    /// Who else is measured: puma, nginx, or the address of a server on this machine.
+    #[arg(long = "peer", value_delimiter = ',')]
+    peers: Vec<String>,
+    /// Rounds, in turns.
+    #[arg(long, default_value_t = 3)]
+    rounds: usize,
+    #[command(flatten)]
+    place: Place,
+}
+
+fn threads(text: &str) -> Result<usize, String> {
+    let last = text.rsplit(':').next().unwrap_or_default();
+    let threads: Option<usize> = last.parse().ok();
+    threads
+        .filter(|threads| *threads > 0)
+        .ok_or_else(|| "a number of threads, or 5:5".to_owned())
+}
+
+fn socket(text: &str) -> Result<SocketKind, String> {
+    SocketKind::parse(text).ok_or_else(|| "tcp, tcp4, tcp6, ssl, unix or aunix".to_owned())
+}
+
+fn bodies(text: &str) -> Result<BodyConf, String> {
+    BodyConf::parse(text).map_err(|error| error.hint().unwrap_or_else(|| error.to_string()))
+}
+
+/// Runs the pack.
+pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, Failure> {
+    if let Some(delay) = &arguments.delay
+        && !delay
+            .parse::<f64>()
+            .is_ok_and(|it| (0.0..=60.0).contains(&it))
+    {
+        let message = format!("`{delay}` is no time to sleep");
+        return Err(Failure::caller(message, "seconds from 0 to 60: -d 0.2"));
+    }
+    let options = Options {
+        platen: platen()?,
+        workers: arguments.workers,
+        threads: arguments.threads,
+        socket: arguments.socket,
+        bodies: arguments.body_conf.clone(),
+        connections: arguments.connections,
+        seconds: arguments.duration,
+        client_threads: arguments.client_threads,
+        delay: arguments.delay.clone(),
+        peers: arguments
+            .peers
+            .iter()
+            .map(|name| Peer::parse(name))
+            .collect(),
+        rounds: arguments.rounds,
+    };
+    let environment = environment();
+    let recorder = http::run(&options, &progress(output))?;
+    finish(recorder, environment, &arguments.place, output)
+}

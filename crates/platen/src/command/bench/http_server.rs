@@ -1,0 +1,42 @@
+//! `platen bench http-server`: the server of the contest, which answers `Body-Conf` and `Dly`.
+
+use std::process::ExitCode;
+
+use clap::Args;
+use platen_delivery::{
+    Bind, Limits,
+    contest::{self, Contest},
+};
+
+use crate::report::Failure;
+
+/// Arguments of `platen bench http-server`.
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// What is listened on: tcp://, tls://…?cert=FILE&key=FILE, unix://.
+    #[arg(long)]
+    bind: Bind,
+    /// Threads that take connections, each with a place in the kernel's queue: what are processes elsewhere.
+    #[arg(short = 'w', long, default_value_t = 2)]
+    workers: usize,
+    /// Threads of each of them that write what is large.
+    #[arg(short = 't', long, default_value_t = 5)]
+    threads: usize,
+}
+
+/// Serves until the process is ended.
+pub fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let limits = Limits {
+        writer_threads: (arguments.workers * arguments.threads).max(1),
+        ..Limits::default()
+    };
+    let folder = std::env::temp_dir();
+    // As a service keeps the documents that are asked for again and again.
+    let service = Contest::new(&folder, true);
+    let binds = [arguments.bind.clone()];
+    let started = contest::start(&service, &binds, arguments.workers.max(1), limits);
+    let _shards = started.map_err(|error| Failure::Caller(error.to_string(), None))?;
+    loop {
+        std::thread::park();
+    }
+}

@@ -1,0 +1,63 @@
+//! `platen bench office`.
+
+use std::{path::PathBuf, process::ExitCode};
+
+use clap::Args;
+use platen_bench::office::{self, Options};
+
+use super::{Place, environment, finish, platen, progress};
+use crate::report::{Failure, OutputArguments};
+
+/// Arguments of `platen bench office`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    platen bench office --documents letter.docx --rounds 10\n  \
+    platen bench office --unoserver ~/.cache/platen/unoserver --out results\n  \
+    platen bench office --gotenberg http://127.0.0.1:3001\n\n\
+    `make bench-office` fetches unoserver first. All convert with the same LibreOffice, in turns.")]
+pub struct Arguments {
+    /// Documents: letter.docx, small.docx (2.5 MB), large.docx (14 MB); all where absent.
+    #[arg(long, value_delimiter = ',')]
+    documents: Vec<String>,
+    /// Sections: compare, rate; both where absent.
+    #[arg(long, value_delimiter = ',')]
+    sections: Vec<String>,
+    /// Rounds, in turns.
+    #[arg(long, default_value_t = 5)]
+    rounds: usize,
+    /// Letters converted in a round; of a larger document one.
+    #[arg(long, default_value_t = 5)]
+    samples: usize,
+    /// Write the documents to this folder, and stop.
+    #[arg(long, value_name = "DIR")]
+    write_documents: Option<PathBuf>,
+    /// Folder that holds unoserver for /usr/bin/python3, which must have LibreOffice's module uno.
+    #[arg(long, value_name = "DIR", env = "UNOSERVER")]
+    unoserver: Option<PathBuf>,
+    /// Address of a Gotenberg on this machine.
+    #[arg(long, value_name = "URL", env = "GOTENBERG_URL")]
+    gotenberg: Option<String>,
+    #[command(flatten)]
+    place: Place,
+}
+
+/// Runs the pack.
+pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, Failure> {
+    if let Some(folder) = &arguments.write_documents {
+        let written = office::documents::write(folder, &office::documents::NAMES);
+        written.map_err(|error| Failure::file("write", &folder.display().to_string(), &error))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let options = Options {
+        platen: platen()?,
+        documents: arguments.documents.clone(),
+        rounds: arguments.rounds,
+        samples: arguments.samples,
+        sections: arguments.sections.clone(),
+        unoserver: arguments.unoserver.clone(),
+        gotenberg: arguments.gotenberg.clone(),
+    };
+    let environment = environment();
+    let recorder = office::run(&options, &progress(output))?;
+    finish(recorder, environment, &arguments.place, output)
+}

@@ -1,0 +1,107 @@
+//! `platen bench render` and `platen bench seed`.
+
+use std::{path::PathBuf, process::ExitCode};
+
+use clap::Args;
+use platen_bench::render::{self, Options};
+
+use super::{Place, environment, finish, platen, progress, target};
+use crate::report::{Failure, OutputArguments, say};
+
+/// Arguments of `platen bench render`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    platen bench render\n  \
+    platen bench render --cells pdf-1p,format-docx --samples 500 --out results\n  \
+    platen bench render --sections isolation,cold\n  \
+    platen bench render --url http://127.0.0.1:3000 --api-key KEY --concurrency 5\n\n\
+    Without --url the services are started here, on free ports, with empty data folders and without rate \
+    limits. With --url or --cells only the cells are measured. Cells: pdf-1p, pdf-10p, pdf-100p, \
+    format-docx, format-pptx, format-xlsx, csv, html, chromium-1p, chromium-10p, chromium-100p. Sections: \
+    cells, serial, chromium, open, saturation, isolation, cold, concurrency, replicas.")]
+pub struct Arguments {
+    /// Cells to measure; all where absent.
+    #[arg(long, value_delimiter = ',')]
+    cells: Vec<String>,
+    /// Sections to measure; all where absent.
+    #[arg(long, value_delimiter = ',')]
+    sections: Vec<String>,
+    /// Renderings before measuring; fewer of heavy documents.
+    #[arg(long, default_value_t = 100)]
+    warmup: usize,
+    /// Renderings measured; fewer of heavy documents.
+    #[arg(long, default_value_t = 500)]
+    samples: usize,
+    /// Renderings at the same time.
+    #[arg(long, default_value_t = 5)]
+    concurrency: usize,
+    /// Rounds of comparisons, in turns.
+    #[arg(long, default_value_t = 3)]
+    rounds: usize,
+    /// Address of a running service on this machine.
+    #[arg(long)]
+    url: Option<String>,
+    /// API key with the admin scope, for the service: the templates are stored first.
+    #[arg(long, env = "PLATEN_API_KEY", hide_env_values = true)]
+    api_key: Option<String>,
+    /// Folder of the examples.
+    #[arg(long, default_value = "examples")]
+    examples: PathBuf,
+    #[command(flatten)]
+    place: Place,
+}
+
+/// Arguments of `platen bench seed`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    platen bench seed --url http://127.0.0.1:3000 --api-key KEY")]
+pub struct SeedArguments {
+    /// Address of the service.
+    #[arg(long)]
+    url: String,
+    /// API key with the admin scope.
+    #[arg(long, env = "PLATEN_API_KEY", hide_env_values = true)]
+    api_key: Option<String>,
+    /// Folder of the examples.
+    #[arg(long, default_value = "examples")]
+    examples: PathBuf,
+}
+
+/// Runs the pack.
+pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, Failure> {
+    let mut options = options(arguments)?;
+    if !options.cells.is_empty() && options.sections.is_empty() {
+        options.sections = vec!["cells".to_owned()];
+    }
+    let environment = environment();
+    let recorder = render::run(&options, &progress(output))?;
+    finish(recorder, environment, &arguments.place, output)
+}
+
+fn options(arguments: &Arguments) -> Result<Options, Failure> {
+    Ok(Options {
+        platen: platen()?,
+        url: target(arguments.url.as_deref())?,
+        key: arguments.api_key.clone(),
+        examples: arguments.examples.clone(),
+        cells: arguments.cells.clone(),
+        sections: arguments.sections.clone(),
+        warmup: arguments.warmup,
+        samples: arguments.samples,
+        concurrency: arguments.concurrency,
+        rounds: arguments.rounds,
+    })
+}
+
+/// Stores the templates.
+pub fn seed(arguments: &SeedArguments, output: OutputArguments) -> Result<ExitCode, Failure> {
+    let target = platen_bench::client::Target::parse(&arguments.url)?;
+    let key = arguments.api_key.as_deref();
+    let stored = render::seed(&target, key, &arguments.examples)?;
+    if !output.quiet {
+        say(format_args!(
+            "{stored} templates stored; the others were there already"
+        ));
+    }
+    Ok(ExitCode::SUCCESS)
+}

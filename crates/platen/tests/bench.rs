@@ -1,0 +1,190 @@
+//! `platen bench`, as a shell runs it, and its results in a real browser.
+
+#[allow(dead_code, reason = "each test uses what it needs")]
+mod process;
+
+use std::{
+    path::{Path, PathBuf},
+    process::{Command, Output},
+};
+
+use platen_bench::client::{Request, Target};
+use process::{Service, has_chromium, is_missing};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn platen(arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_platen"));
+    command.args(arguments).current_dir(root());
+    command.output().unwrap()
+}
+
+fn results_page(service: &Service) -> (u16, String) {
+    let target = Target::Tcp(service.address.clone());
+    let (answer, body) = Request::get("/bench").fetch(&target).unwrap();
+    (answer.status, text(&body))
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn cells_of_documents_are_measured_and_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("render");
+    let output = platen(&[
+        "bench",
+        "render",
+        "-q",
+        "--cells",
+        "pdf-1p,csv",
+        "--warmup",
+        "2",
+        "--samples",
+        "10",
+        "--out",
+        out.to_str().unwrap(),
+    ]);
+    let shown = text(&output.stdout);
+    assert!(output.status.success(), "{shown}{}", text(&output.stderr));
+    assert!(
+        shown.contains("| pdf-1p |") && shown.contains("| 0/10 |"),
+        "{shown}"
+    );
+    for name in [
+        "summary.json",
+        "summary.md",
+        "environment.json",
+        "requests.csv.gz",
+        "latency.svg",
+    ] {
+        assert!(out.join(name).is_file(), "{name}");
+    }
+    let wrong = platen(&["bench", "render", "--cells", "pdf-7p"]);
+    assert_eq!(wrong.status.code(), Some(1));
+    assert!(text(&wrong.stderr).contains("the cells are pdf-1p"));
+    let far = platen(&["bench", "render", "--url", "http://192.0.2.1:80"]);
+    assert!(text(&far.stderr).contains("another machine"));
+}
+
+#[test]
+fn seeding_twice_is_seeding_once() {
+    let service = Service::start(&[]);
+    let url = format!("http://{}", service.address);
+    for stored in ["3 templates", "0 templates"] {
+        let output = platen(&["bench", "seed", "--url", &url]);
+        assert!(output.status.success());
+        assert!(
+            text(&output.stderr).contains(stored),
+            "{}",
+            text(&output.stderr)
+        );
+    }
+}
+
+#[test]
+fn bodies_are_measured_over_tcp_tls_and_unix_sockets() {
+    let has_wrk = platen_bench::program::find("wrk").is_some();
+    if is_missing("wrk", has_wrk) {
+        return;
+    }
+    for socket in ["tcp", "tcp6", "ssl", "unix", "aunix"] {
+        let arguments = [
+            "bench",
+            "http",
+            "-q",
+            "-s",
+            socket,
+            "-b",
+            "acsi1,100",
+            "-D",
+            "1",
+            "-T",
+            "1",
+            "-c",
+            "2",
+            "--rounds",
+            "1",
+        ];
+        let output = platen(&arguments);
+        let shown = text(&output.stdout);
+        assert!(
+            output.status.success(),
+            "{socket}: {shown}{}",
+            text(&output.stderr)
+        );
+        for part in [
+            "Type   req/sec    50%     75%     90%     99%    100%  Resp Size",
+            "─    1kB",
+            "─  100kB",
+            "────────── req/sec ──────────   ─────── req 50% times ───────",
+        ] {
+            assert!(shown.contains(part), "{socket}: {part}: {shown}");
+        }
+        let line = shown
+            .lines()
+            .find(|line| line.starts_with("string"))
+            .unwrap();
+        let size: f64 = line.split_whitespace().last().unwrap().parse().unwrap();
+        // Of all bytes, of which wrk shows three to five digits.
+        assert!((size - 1024.0).abs() < 30.0, "{socket}: {line}");
+    }
+}
+
+#[test]
+fn the_page_of_results_opens_in_a_browser() {
+    if is_missing("Chromium", has_chromium()) {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let results = folder.path().join("results");
+    let measured = platen(&[
+        "bench",
+        "render",
+        "-q",
+        "--sections",
+        "cells,concurrency",
+        "--cells",
+        "pdf-1p,html",
+        "--warmup",
+        "2",
+        "--samples",
+        "10",
+        "--rounds",
+        "1",
+        "--out",
+        results.to_str().unwrap(),
+    ]);
+    assert!(measured.status.success(), "{}", text(&measured.stderr));
+    let service = Service::start(&[("BENCH_RESULTS_DIR", results.to_str().unwrap())]);
+    let (status, page) = results_page(&service);
+    assert_eq!(status, 200, "{page}");
+    assert!(page.contains("<svg") && page.contains("<td>pdf-1p</td>"));
+    let path = folder.path().join("page.html");
+    std::fs::write(&path, page).unwrap();
+    let data = folder.path().join("data.json");
+    std::fs::write(&data, "{}").unwrap();
+    for name in ["page.png", "page.pdf"] {
+        let [page, data, out] =
+            [&path, &data, &folder.path().join(name)].map(|it| it.display().to_string());
+        let arguments = ["render", &page, &data, "-q", "-o", &out];
+        let output = platen(&arguments);
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        let size = std::fs::metadata(&out).unwrap().len();
+        assert!(size > 20_000, "{name}: {size} bytes are no page of plots");
+    }
+}
+
+#[test]
+fn without_results_the_page_says_how_to_switch_it_on() {
+    let service = Service::start(&[]);
+    let (status, answer) = results_page(&service);
+    assert_eq!(status, 404);
+    assert!(answer.contains("bench-off") && answer.contains("BENCH_RESULTS_DIR"));
+    let empty = Service::start(&[("BENCH_RESULTS_DIR", "/nonexistent")]);
+    let (_, answer) = results_page(&empty);
+    assert!(answer.contains("bench-not-found"), "{answer}");
+}
