@@ -201,9 +201,9 @@ impl Config {
     pub fn resolve(settings: Settings) -> Result<Self, ConfigError> {
         let cores = std::thread::available_parallelism().map_or(2, |cores| cores.get() as u32);
         let reserved = settings.render_preview_reserved_slots.unwrap_or(1);
-        let flow = FlowConfig::resolve(&settings, cores);
         let config = Self {
             bind: bind::addresses(&settings)?,
+            flow: FlowConfig::resolve(&settings, cores),
             threads: settings.threads.unwrap_or(cores).max(1),
             data_dir: settings.data_dir.unwrap_or_else(|| "platen-data".into()),
             api_key_admin: settings.api_key_admin.unwrap_or_default(),
@@ -228,7 +228,6 @@ impl Config {
             write_timeout_ms: settings.write_timeout_ms.unwrap_or(60_000),
             max_connections: settings.max_connections.unwrap_or(2_048),
             shutdown_timeout_ms: settings.shutdown_timeout_ms.unwrap_or(30_000),
-            flow,
             webhook_secret: settings.webhook_secret,
             worker_token: settings.worker_token,
             cors_allowed_origins: settings.cors_allowed_origins.unwrap_or_default(),
