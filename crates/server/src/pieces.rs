@@ -4,6 +4,7 @@
 use std::{
     collections::HashMap,
     io::Read,
+    path::Path,
     sync::{Arc, Mutex, PoisonError},
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
@@ -35,14 +36,14 @@ pub(crate) struct PieceStore {
 }
 
 impl PieceStore {
-    pub(crate) fn open(config: &Config) -> Result<Self, BlobError> {
-        let folder = config.database_folder().join("blobs");
+    /// Pieces in `folder`, which is this process's alone.
+    pub(crate) fn open(folder: &Path, config: &Config) -> Result<Self, BlobError> {
         let mut key = [0; 32];
         std::fs::File::open("/dev/urandom")
             .and_then(|mut file| file.read_exact(&mut key))
             .map_err(BlobError::Failed)?;
         Ok(Self {
-            blobs: FolderBlobs::open(&folder, config.blobs_max_bytes)?,
+            blobs: FolderBlobs::open(folder, config.blobs_max_bytes)?,
             key: LinkKey::new(key),
             ready: Mutex::default(),
         })
