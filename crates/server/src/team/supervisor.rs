@@ -5,9 +5,13 @@ mod member;
 
 use std::{
     ffi::OsString,
+    fs::DirBuilder,
     io,
-    os::fd::{AsFd, BorrowedFd},
-    path::PathBuf,
+    os::{
+        fd::{AsFd, BorrowedFd},
+        unix::fs::DirBuilderExt,
+    },
+    path::{Path, PathBuf},
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -34,6 +38,8 @@ const MAX_START: Duration = Duration::from_secs(60);
 const WELL: Duration = Duration::from_secs(10);
 /// The first wait before a process that did not live long is started again; doubled each time.
 const FIRST_WAIT: Duration = Duration::from_millis(100);
+/// Paths of sockets have 107 bytes (unix(7)); this leaves room for their names.
+const MAX_FOLDER_BYTES: usize = 95;
 /// The longest.
 const LAST_WAIT: Duration = Duration::from_secs(5);
 
@@ -57,7 +63,10 @@ struct Plan {
     program: PathBuf,
     arguments: Vec<OsString>,
     count: u32,
-    folder: TempDir,
+    /// Where the sockets of the processes are.
+    folder: PathBuf,
+    /// The same, where it is removed at the end.
+    _temporary: Option<TempDir>,
     /// The sockets of each address.
     public: Vec<Vec<Listener>>,
     /// The socket of each process.
@@ -69,12 +78,12 @@ struct Plan {
 
 impl Plan {
     fn open(config: &Config, program: PathBuf, arguments: Vec<OsString>) -> Result<Self, Error> {
-        let folder = tempfile::Builder::new().prefix("platen-").tempdir()?;
+        let (folder, temporary) = folder(config.database_folder())?;
         let bind = |bind| Listener::bind(bind, Sharing::Alone);
         let public = config.bind.iter().map(bind).collect::<Result<_, _>>()?;
         let mut own = Vec::new();
         for index in 0..config.workers {
-            let path = socket(folder.path(), index);
+            let path = socket(&folder, index);
             let mode = Some(0o600);
             own.extend(Listener::bind(&Bind::Unix { path, mode }, Sharing::Alone)?);
         }
@@ -84,6 +93,7 @@ impl Plan {
             arguments,
             count: config.workers,
             folder,
+            _temporary: temporary,
             public,
             own,
             patience: shutdown + HANDOVER_GRACE / 2,
@@ -95,7 +105,7 @@ impl Plan {
         Team {
             index,
             count: self.count,
-            folder: self.folder.path().to_owned(),
+            folder: self.folder.clone(),
         }
     }
 
@@ -163,6 +173,20 @@ impl Plan {
         let stopping = self.stop(member);
         let (successor, ()) = tokio::join!(starting, stopping);
         successor.map_err(|_| None)
+    }
+}
+
+/// In the data folder, unless its path is too long for sockets.
+fn folder(data: &Path) -> io::Result<(PathBuf, Option<TempDir>)> {
+    std::fs::create_dir_all(data)?;
+    let folder = data.canonicalize()?.join("workers");
+    if folder.as_os_str().len() > MAX_FOLDER_BYTES {
+        let temporary = tempfile::Builder::new().prefix("platen-").tempdir()?;
+        return Ok((temporary.path().to_owned(), Some(temporary)));
+    }
+    match DirBuilder::new().mode(0o700).create(&folder) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+        _ => Ok((folder, None)),
     }
 }
 
