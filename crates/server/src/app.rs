@@ -23,6 +23,7 @@ use crate::{
     metrics::{Gauges, Metrics},
     pieces::PieceStore,
     rate_limit::RateLimit,
+    results::Results,
     sandbox::Sandbox,
     templates::Library,
     webhook::Webhooks,
@@ -39,6 +40,7 @@ pub(crate) struct App {
     pub(crate) libreoffice: LibreOffice,
     pub(crate) sandbox: Arc<Sandbox>,
     pub(crate) pieces: Arc<PieceStore>,
+    pub(crate) results: Results,
     pub(crate) webhooks: Webhooks,
     pub(crate) slots: Slots,
     pub(crate) bodies: Arc<Semaphore>,
@@ -59,11 +61,11 @@ impl App {
         mut config: Config,
         (engine, sandbox): (Engine, Arc<Sandbox>),
         store: &SqliteStore,
-        pieces: PieceStore,
+        (pieces, results): (PieceStore, Results),
+        metrics: Arc<Metrics>,
         log: Log,
         lock: File,
     ) -> Result<Self, ConfigError> {
-        let metrics = Arc::new(Metrics::default());
         let keys = Keys::new(&config);
         // From here on only their hashes are in memory.
         config.api_key_admin.clear();
@@ -81,6 +83,7 @@ impl App {
             libreoffice: LibreOffice::new(&config),
             sandbox,
             pieces: Arc::new(pieces),
+            results,
             webhooks: Webhooks::new(&config),
             slots: Slots::new(&config, Arc::clone(&metrics)),
             bodies: crate::body::rooms(&config),

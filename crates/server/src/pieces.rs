@@ -3,7 +3,6 @@
 
 use std::{
     collections::HashMap,
-    io::Read,
     sync::{Arc, Mutex, PoisonError},
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
@@ -29,21 +28,18 @@ const LINK_LIFE: Duration = Duration::from_secs(300);
 /// The pieces.
 pub(crate) struct PieceStore {
     blobs: FolderBlobs,
-    key: LinkKey,
+    key: Arc<LinkKey>,
     /// By digest.
     ready: Mutex<HashMap<String, Arc<Piece>>>,
 }
 
 impl PieceStore {
-    pub(crate) fn open(config: &Config) -> Result<Self, BlobError> {
+    /// The pieces in the data folder; `key` signs links to them.
+    pub(crate) fn open(config: &Config, key: Arc<LinkKey>) -> Result<Self, BlobError> {
         let folder = config.database_folder().join("blobs");
-        let mut key = [0; 32];
-        std::fs::File::open("/dev/urandom")
-            .and_then(|mut file| file.read_exact(&mut key))
-            .map_err(BlobError::Failed)?;
         Ok(Self {
             blobs: FolderBlobs::open(&folder, config.blobs_max_bytes)?,
-            key: LinkKey::new(key),
+            key,
             ready: Mutex::default(),
         })
     }

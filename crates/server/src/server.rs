@@ -18,10 +18,12 @@ use tokio::sync::watch;
 use crate::{
     app::App,
     config::{ChildIsolation, Config, ConfigError, LogLevel, RenderIsolation},
-    delivery,
+    delivery, link_key,
     log::Log,
+    metrics::Metrics,
     pieces::PieceStore,
     problem::chain,
+    results::{self, Results},
     routes,
     sandbox::Sandbox,
 };
@@ -47,6 +49,12 @@ pub enum Error {
     /// The store of blobs cannot be opened.
     #[error("the blobs in the data folder cannot be opened")]
     Blobs(#[source] platen_storage::blobs::BlobError),
+    /// The folder of stored results cannot be opened.
+    #[error("the stored results in the data folder cannot be opened")]
+    Results(#[source] platen_storage::blobs::BlobError),
+    /// The key of signed links cannot be had.
+    #[error("the key of signed links, `link.key` in the data folder, cannot be used")]
+    LinkKey(#[source] std::io::Error),
     /// A setting cannot be used.
     #[error("a setting cannot be used")]
     Config(#[source] ConfigError),
@@ -143,6 +151,7 @@ impl Server {
             let app = Arc::clone(&app);
             async move { app.flows.start(&app).await }
         });
+        let sweeping = tokio::spawn(results::upkeep(Arc::clone(&app)));
         let (stop, stopped) = watch::channel(());
         let router = routes::router(Arc::clone(&app));
         let connections = delivery::serve(Arc::clone(&app), self.listeners, router, stopped);
@@ -171,6 +180,7 @@ impl Server {
             let message = "the time for finishing is over; results for webhooks are dropped";
             app.log.event(LogLevel::Warn, message, &[]);
         }
+        sweeping.abort();
         app.chromium.shutdown(Duration::ZERO).await;
         app.libreoffice.shutdown(Duration::ZERO).await;
         let log = app.log.clone();
@@ -208,7 +218,10 @@ fn open(config: Config, log: Log) -> Result<App, Error> {
         folder: folder.display().to_string(),
         source,
     })?;
-    let pieces = PieceStore::open(&config).map_err(Error::Blobs)?;
+    let key = Arc::new(link_key::open(folder).map_err(Error::LinkKey)?);
+    let pieces = PieceStore::open(&config, Arc::clone(&key)).map_err(Error::Blobs)?;
+    let metrics = Arc::new(Metrics::default());
+    let results = Results::open(&config, key, Arc::clone(&metrics)).map_err(Error::Results)?;
     let sandbox = Arc::new(Sandbox::new(&config));
     let mut engine = Engine::new(&config.fonts()).with_helpers({
         let sandbox = Arc::clone(&sandbox);
@@ -224,7 +237,17 @@ fn open(config: Config, log: Log) -> Result<App, Error> {
         );
         engine = engine.with_isolation(isolation);
     }
-    App::new(config, (engine, sandbox), &store, pieces, log, lock).map_err(Error::Config)
+    let stored = (pieces, results);
+    App::new(
+        config,
+        (engine, sandbox),
+        &store,
+        stored,
+        metrics,
+        log,
+        lock,
+    )
+    .map_err(Error::Config)
 }
 
 async fn warm(app: Arc<App>) {

@@ -2,6 +2,7 @@
 
 mod bind;
 mod flow;
+mod result;
 mod settings;
 mod value;
 
@@ -16,6 +17,7 @@ use serde::Serialize;
 
 pub use self::{
     flow::FlowConfig,
+    result::ResultConfig,
     settings::{SETTINGS, Setting, Settings},
     value::{ChildIsolation, LogFormat, LogLevel, RenderIsolation, SandboxLevel},
 };
@@ -99,6 +101,9 @@ pub struct Config {
     /// Flows.
     #[serde(flatten)]
     pub flow: FlowConfig,
+    /// Stored results.
+    #[serde(flatten)]
+    pub results: ResultConfig,
     /// Key of the signature of results that are sent.
     #[serde(skip)]
     pub webhook_secret: Option<String>,
@@ -201,9 +206,10 @@ impl Config {
     pub fn resolve(settings: Settings) -> Result<Self, ConfigError> {
         let cores = std::thread::available_parallelism().map_or(2, |cores| cores.get() as u32);
         let reserved = settings.render_preview_reserved_slots.unwrap_or(1);
-        let config = Self {
+        Self {
             bind: bind::addresses(&settings)?,
             flow: FlowConfig::resolve(&settings, cores),
+            results: ResultConfig::resolve(&settings)?,
             threads: settings.threads.unwrap_or(cores).max(1),
             data_dir: settings.data_dir.unwrap_or_else(|| "platen-data".into()),
             api_key_admin: settings.api_key_admin.unwrap_or_default(),
@@ -264,12 +270,11 @@ impl Config {
             webhook_timeout_ms: settings.webhook_timeout_ms.unwrap_or(30_000),
             chromium_allowed_hosts: settings.chromium_allowed_hosts.unwrap_or_default(),
             chromium_allow_private_addresses: is_on(settings.chromium_allow_private_addresses),
-        };
-        config.check()?;
-        Ok(config)
+        }
+        .checked()
     }
 
-    fn check(&self) -> Result<(), ConfigError> {
+    fn checked(self) -> Result<Self, ConfigError> {
         if self.max_concurrent_pages <= self.render_preview_reserved_slots {
             return Err(ConfigError::new(
                 "every render slot is reserved for previews",
@@ -321,7 +326,7 @@ impl Config {
                 "set API_KEY_ADMIN (openssl rand -hex 24), or bind to 127.0.0.1",
             ));
         }
-        Ok(())
+        Ok(self)
     }
 
     /// True where requests need a key.

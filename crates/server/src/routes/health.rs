@@ -148,6 +148,7 @@ pub(crate) async fn get_metrics(State(app): State<Arc<App>>) -> Response {
         write_isolation(&mut text, "libreoffice", status.isolation);
     }
     app.flows.write_metrics(&mut text);
+    app.results.write_metrics(&mut text);
     let media_type = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
     uncached(([(CONTENT_TYPE, media_type)], text).into_response())
 }
