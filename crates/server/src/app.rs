@@ -25,6 +25,7 @@ use crate::{
     rate_limit::RateLimit,
     results::Results,
     sandbox::Sandbox,
+    team::Team,
     templates::Library,
     webhook::Webhooks,
 };
@@ -50,10 +51,12 @@ pub(crate) struct App {
     pub(crate) renders: RateLimit,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) log: Log,
+    /// Where other processes serve, too.
+    pub(crate) team: Option<Team>,
     warm: AtomicBool,
     draining: AtomicBool,
-    /// Held as long as the service lives: the data folder is ours alone.
-    _lock: File,
+    /// Held as long as the service lives, by the process that owns the data folder.
+    _lock: Option<File>,
 }
 
 impl App {
@@ -64,8 +67,11 @@ impl App {
         (pieces, results): (PieceStore, Results),
         metrics: Arc<Metrics>,
         log: Log,
-        lock: File,
+        (team, lock): (Option<Team>, Option<File>),
     ) -> Result<Self, ConfigError> {
+        let is_shared = team.as_ref().is_some_and(|team| !team.is_owner());
+        let library = |store| Library::new(store, &config, Arc::clone(&metrics), is_shared);
+        let (templates, flow_templates) = (library(store.templates()), library(store.flows()));
         let keys = Keys::new(&config);
         // From here on only their hashes are in memory.
         config.api_key_admin.clear();
@@ -76,8 +82,8 @@ impl App {
         config.webhook_secret = None;
         Ok(Self {
             engine: Arc::new(engine),
-            library: Library::new(store.templates(), &config, Arc::clone(&metrics)),
-            flow_library: Library::new(store.flows(), &config, Arc::clone(&metrics)),
+            library: templates,
+            flow_library: flow_templates,
             flows,
             chromium: Chromium::new(&config),
             libreoffice: LibreOffice::new(&config),
@@ -93,6 +99,7 @@ impl App {
             renders: RateLimit::new(config.rate_limit_render_max),
             metrics,
             log,
+            team,
             warm: AtomicBool::new(false),
             draining: AtomicBool::new(false),
             _lock: lock,
@@ -106,6 +113,11 @@ impl App {
 
     pub(crate) fn is_warm(&self) -> bool {
         self.warm.load(Ordering::Acquire)
+    }
+
+    /// Whether runs are handed out, here or by the owner of the data folder.
+    pub(crate) fn has_flows(&self) -> bool {
+        self.team.as_ref().is_some_and(|team| !team.is_owner()) || self.flows.is_started()
     }
 
     pub(crate) fn set_draining(&self) {

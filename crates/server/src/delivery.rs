@@ -24,6 +24,7 @@ use crate::{
     middleware::Peer,
     problem::chain,
     request_id,
+    team::forward::{Forward, client_of, is_for_owner},
 };
 
 /// Header lines of one request.
@@ -32,20 +33,52 @@ const MAX_HEADERS: usize = 100;
 /// A body that no route waits for ends so much later.
 const BODY_GRACE: Duration = Duration::from_secs(5);
 
+/// What a process listens on.
+pub(crate) struct Doors {
+    /// For clients.
+    pub(crate) public: Vec<Listener>,
+    /// For the other processes that serve together with this one.
+    pub(crate) own: Option<Listener>,
+}
+
 /// Takes connections until `stopped` closes, then waits for those that are open.
 pub(crate) async fn serve(
     app: Arc<App>,
-    listeners: Vec<Listener>,
+    doors: Doors,
     router: Router,
     stopped: watch::Receiver<()>,
 ) {
     let limits = limits(&app.config);
-    let watcher = Arc::new(Watcher(app));
-    let make = move |client: &Client| Gate {
-        router: router.clone(),
-        peer: Peer(address(client)),
+    let team = app.team.as_ref().filter(|team| !team.is_owner());
+    let forward = team.map(|team| Forward::new(team, &app.config));
+    let watcher = Arc::new(Watcher(Arc::clone(&app)));
+    let gate = Gate {
+        app,
+        router,
+        peer: Peer(address(&Client::Unix)),
+        forward,
+        is_own: false,
     };
-    platen_delivery::serve(listeners, limits, watcher, make, stopped).await;
+    let inner = Gate {
+        forward: None,
+        is_own: true,
+        ..gate.clone()
+    };
+    let make = move |client: &Client| Gate {
+        peer: Peer(address(client)),
+        ..gate.clone()
+    };
+    let public = platen_delivery::serve(
+        doors.public,
+        limits.clone(),
+        Arc::clone(&watcher) as Arc<dyn Observer>,
+        make,
+        stopped.clone(),
+    );
+    let make = move |_: &Client| inner.clone();
+    let own = doors.own.into_iter().collect();
+    let own = platen_delivery::serve(own, limits, watcher, make, stopped);
+    tokio::join!(public, own);
 }
 
 fn limits(config: &Config) -> Limits {
@@ -71,11 +104,22 @@ fn address(client: &Client) -> SocketAddr {
     }
 }
 
+/// Marks requests of the other processes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Asked {
+    ByAnother,
+}
+
 /// Hands a connection's requests to the routes.
 #[derive(Clone)]
 struct Gate {
+    app: Arc<App>,
     router: Router,
     peer: Peer,
+    /// To the owner of the data folder, where that is another process.
+    forward: Option<Arc<Forward>>,
+    /// The clients are the other processes.
+    is_own: bool,
 }
 
 impl Service<Request<RequestBody>> for Gate {
@@ -88,8 +132,25 @@ impl Service<Request<RequestBody>> for Gate {
     }
 
     fn call(&mut self, request: Request<RequestBody>) -> Self::Future {
+        let for_owner = is_for_owner(&request);
+        if let Some(forward) = self.forward.as_ref().filter(|_| for_owner) {
+            let (forward, client) = (Arc::clone(forward), self.peer.0);
+            return Box::pin(async move { Ok(forward.send(request, client).await) });
+        }
         let mut request = request.map(axum::body::Body::new);
-        request.extensions_mut().insert(self.peer);
+        let mut peer = self.peer;
+        if self.is_own {
+            peer = client_of(request.headers_mut()).map_or(peer, Peer);
+            request.extensions_mut().insert(Asked::ByAnother);
+        }
+        request.extensions_mut().insert(peer);
+        if for_owner && !self.app.flows.is_started() {
+            let (app, mut router) = (Arc::clone(&self.app), self.router.clone());
+            return Box::pin(async move {
+                app.flows.settle().await;
+                router.call(request).await.map(uncarry)
+            });
+        }
         let answering = self.router.call(request);
         Box::pin(async move { answering.await.map(uncarry) })
     }

@@ -14,7 +14,7 @@ use platen_engine::{
 };
 use platen_runs::{Dispatcher, RunState, Settings};
 use platen_storage::SqliteStore;
-use tokio::runtime::Handle;
+use tokio::{runtime::Handle, sync::watch};
 
 use crate::{
     app::App,
@@ -25,6 +25,8 @@ use crate::{
 
 /// Looks at runs that are to end before a shutdown.
 const LOOK: Duration = Duration::from_millis(20);
+/// Longest wait of a request for what a former process left.
+const MAX_SETTLE: Duration = Duration::from_secs(30);
 
 /// Flows and their runs.
 pub(crate) struct Flows {
@@ -32,6 +34,8 @@ pub(crate) struct Flows {
     outbound: Arc<Outbound>,
     mail: Option<Arc<dyn Mail>>,
     started: OnceLock<()>,
+    /// True when it is known whether runs are handed out.
+    settled: watch::Sender<bool>,
     has_webhook_secret: bool,
 }
 
@@ -65,6 +69,7 @@ impl Flows {
             outbound,
             mail: mail(config)?,
             started: OnceLock::new(),
+            settled: watch::Sender::new(false),
             has_webhook_secret: config.webhook_secret.is_some(),
         })
     }
@@ -86,6 +91,19 @@ impl Flows {
 
     /// Takes up what a former process left, and begins to hand runs out.
     pub(crate) async fn start(&self, app: &Arc<App>) {
+        self.take_up(app).await;
+        self.settled.send_replace(true);
+    }
+
+    /// Waits until what a former process left is taken up: before that it is not known which flows
+    /// are published.
+    pub(crate) async fn settle(&self) {
+        let mut settled = self.settled.subscribe();
+        // The sender lives as long as this.
+        let _ = tokio::time::timeout(MAX_SETTLE, settled.wait_for(|settled| *settled)).await;
+    }
+
+    async fn take_up(&self, app: &Arc<App>) {
         if let Err(error) = self.dispatcher.start().await {
             let fields = [("cause", chain(&error).into())];
             let message = "flows do not run: what a former process left cannot be taken up";

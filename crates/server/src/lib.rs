@@ -2,7 +2,8 @@
 //! `/openapi.json` describes it.
 //!
 //! [`Server::start`] opens the store and listens, [`Server::run`] serves until a shutdown has
-//! finished what was taken. [`serve`] does both until SIGTERM or SIGINT.
+//! finished what was taken. [`serve`] does both until SIGTERM or SIGINT, [`supervise`] does it with
+//! several processes.
 
 mod app;
 mod auth;
@@ -32,6 +33,7 @@ mod routes;
 mod sandbox;
 mod server;
 mod spool;
+mod team;
 mod templates;
 mod webhook;
 
@@ -41,4 +43,5 @@ pub use self::{
         SandboxLevel, Setting, Settings,
     },
     server::{Error, Server, serve},
+    team::{MembershipError, SuperviseError, is_supervised, supervise},
 };

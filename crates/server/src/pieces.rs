@@ -3,6 +3,7 @@
 
 use std::{
     collections::HashMap,
+    path::Path,
     sync::{Arc, Mutex, PoisonError},
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
@@ -34,11 +35,14 @@ pub(crate) struct PieceStore {
 }
 
 impl PieceStore {
-    /// The pieces in the data folder; `key` signs links to them.
-    pub(crate) fn open(config: &Config, key: Arc<LinkKey>) -> Result<Self, BlobError> {
-        let folder = config.database_folder().join("blobs");
+    /// Pieces in `folder`, which is this process's alone; `key` signs links to them.
+    pub(crate) fn open(
+        folder: &Path,
+        config: &Config,
+        key: Arc<LinkKey>,
+    ) -> Result<Self, BlobError> {
         Ok(Self {
-            blobs: FolderBlobs::open(&folder, config.blobs_max_bytes)?,
+            blobs: FolderBlobs::open(folder, config.blobs_max_bytes)?,
             key,
             ready: Mutex::default(),
         })

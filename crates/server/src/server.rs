@@ -1,6 +1,8 @@
 //! Start and end of the service.
 
 use std::{
+    fs::File,
+    io,
     net::SocketAddr,
     sync::Arc,
     time::{Duration, Instant},
@@ -13,12 +15,13 @@ use platen_engine::{
 };
 use platen_storage::SqliteStore;
 use serde_json::Value as Json;
-use tokio::sync::watch;
+use tokio::{sync::watch, task::JoinHandle};
 
 use crate::{
     app::App,
     config::{ChildIsolation, Config, ConfigError, LogLevel, RenderIsolation},
-    delivery, link_key,
+    delivery::{self, Doors},
+    link_key,
     log::Log,
     metrics::Metrics,
     pieces::PieceStore,
@@ -26,6 +29,7 @@ use crate::{
     results::{self, Results},
     routes,
     sandbox::Sandbox,
+    team::{Channel, HANDOVER_GRACE, Membership, MembershipError, Team},
 };
 
 /// Why the service could not start.
@@ -55,6 +59,9 @@ pub enum Error {
     /// The key of signed links cannot be had.
     #[error("the key of signed links, `link.key` in the data folder, cannot be used")]
     LinkKey(#[source] std::io::Error),
+    /// The place that a supervisor gives cannot be taken.
+    #[error(transparent)]
+    Membership(#[from] MembershipError),
     /// A setting cannot be used.
     #[error("a setting cannot be used")]
     Config(#[source] ConfigError),
@@ -72,9 +79,13 @@ pub enum Error {
 /// A service that listens.
 pub struct Server {
     app: Arc<App>,
-    listeners: Vec<Listener>,
+    doors: Doors,
     address: SocketAddr,
+    supervisor: Option<Channel>,
 }
+
+/// How often something is looked at that is waited for.
+const LOOK: Duration = Duration::from_millis(10);
 
 /// A tiny document, so that the first request finds fonts read and caches filled.
 const WARM_TEMPLATE: &str =
@@ -98,10 +109,33 @@ impl Server {
     /// # Errors
     /// Where the store is damaged.
     pub async fn start_on(config: Config, listeners: Vec<Listener>) -> Result<Self, Error> {
+        let doors = Doors {
+            public: listeners,
+            own: None,
+        };
+        Self::start_as(config, doors, None, None).await
+    }
+
+    /// Takes the place that a supervisor has given to this process.
+    async fn join(config: Config, membership: Membership) -> Result<Self, Error> {
+        let supervisor = Channel::of(&membership)?;
+        let doors = Doors {
+            public: membership.public,
+            own: Some(membership.own),
+        };
+        Self::start_as(config, doors, Some(membership.team), Some(supervisor)).await
+    }
+
+    async fn start_as(
+        config: Config,
+        doors: Doors,
+        team: Option<Team>,
+        supervisor: Option<Channel>,
+    ) -> Result<Self, Error> {
         let log = Log::start(config.log_format, config.log_level)?;
-        let address = listeners.iter().find_map(Listener::address);
+        let address = doors.public.iter().find_map(Listener::address);
         let address = address.unwrap_or_else(|| SocketAddr::from(([0, 0, 0, 0], 0)));
-        let app = tokio::task::spawn_blocking(move || open(config, log))
+        let app = tokio::task::spawn_blocking(move || open(config, team, log))
             .await
             .map_err(std::io::Error::other)??;
         if !app.keys.are_needed() {
@@ -111,8 +145,9 @@ impl Server {
         isolate(&app).await?;
         Ok(Self {
             app: Arc::new(app),
-            listeners,
+            doors,
             address,
+            supervisor,
         })
     }
 
@@ -126,66 +161,94 @@ impl Server {
     /// configuration allows.
     pub async fn run(self, shutdown: impl Future<Output = ()>) {
         let app = self.app;
-        let addresses: Vec<String> = self.listeners.iter().map(Listener::to_string).collect();
-        let fields = [
-            ("address", Json::from(addresses.join(", "))),
-            ("slots", Json::from(app.slots.total())),
-            ("version", Json::from(env!("CARGO_PKG_VERSION"))),
-        ];
-        app.log.event(LogLevel::Info, "listening", &fields);
-        tokio::spawn(warm(Arc::clone(&app)));
-        {
-            let app = Arc::clone(&app);
-            tokio::task::spawn_blocking(move || app.sandbox.announce(&app.log));
+        say_listening(&app, &self.doors.public);
+        start_parts(&app);
+        if let Some(supervisor) = &self.supervisor {
+            tokio::spawn(say_ready(Arc::clone(&app), supervisor.another()));
         }
-        if app.config.chromium_warm {
-            let app = Arc::clone(&app);
-            // Whether it works is said by the first page that needs it.
-            tokio::spawn(async move { app.chromium.browser().await.map(drop) });
-        }
-        if app.config.libreoffice_warm {
-            let app = Arc::clone(&app);
-            tokio::spawn(async move { app.libreoffice.office().await.map(drop) });
-        }
-        tokio::spawn({
-            let app = Arc::clone(&app);
-            async move { app.flows.start(&app).await }
-        });
         let sweeping = tokio::spawn(results::upkeep(Arc::clone(&app)));
         let (stop, stopped) = watch::channel(());
         let router = routes::router(Arc::clone(&app));
-        let connections = delivery::serve(Arc::clone(&app), self.listeners, router, stopped);
-        let mut connections = tokio::spawn(connections);
-        shutdown.await;
+        let connections = delivery::serve(Arc::clone(&app), self.doors, router, stopped);
+        let connections = tokio::spawn(connections);
+        let supervised = async {
+            match self.supervisor {
+                Some(supervisor) => supervisor.closed().await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            () = shutdown => {}
+            () = supervised => {
+                let message = "the supervisor has ended";
+                app.log.event(LogLevel::Error, message, &[]);
+            }
+        }
         app.set_draining();
         app.log.event(LogLevel::Info, "shutting down", &[]);
         // Tells the accept loop to close the port, and every connection to end after its answer.
         drop(stop);
-        let bound = Duration::from_millis(app.config.shutdown_timeout_ms);
-        let begin = Instant::now();
-        let finished = tokio::time::timeout(bound, &mut connections).await;
-        let message = if finished.is_ok() {
-            "everything taken is finished"
-        } else {
-            connections.abort();
-            "the time for finishing is over; the rest is dropped"
-        };
-        app.log.event(LogLevel::Info, message, &[]);
-        app.flows.stop(bound.saturating_sub(begin.elapsed())).await;
-        if !app
-            .webhooks
-            .drain(bound.saturating_sub(begin.elapsed()))
-            .await
-        {
-            let message = "the time for finishing is over; results for webhooks are dropped";
-            app.log.event(LogLevel::Warn, message, &[]);
-        }
+        finish(&app, connections).await;
         sweeping.abort();
-        app.chromium.shutdown(Duration::ZERO).await;
-        app.libreoffice.shutdown(Duration::ZERO).await;
-        let log = app.log.clone();
-        let _ = tokio::task::spawn_blocking(move || log.flush()).await;
     }
+}
+
+fn say_listening(app: &App, listeners: &[Listener]) {
+    let addresses: Vec<String> = listeners.iter().map(Listener::to_string).collect();
+    let mut fields = vec![
+        ("address", Json::from(addresses.join(", "))),
+        ("slots", Json::from(app.slots.total())),
+        ("version", Json::from(env!("CARGO_PKG_VERSION"))),
+    ];
+    let worker = app.team.as_ref().map(|team| Json::from(team.index));
+    fields.extend(worker.map(|worker| ("worker", worker)));
+    app.log.event(LogLevel::Info, "listening", &fields);
+}
+
+/// Starts what works besides the connections.
+fn start_parts(app: &Arc<App>) {
+    tokio::spawn(warm(Arc::clone(app)));
+    {
+        let app = Arc::clone(app);
+        tokio::task::spawn_blocking(move || app.sandbox.announce(&app.log));
+    }
+    if app.config.chromium_warm {
+        let app = Arc::clone(app);
+        // Whether it works is said by the first page that needs it.
+        tokio::spawn(async move { app.chromium.browser().await.map(drop) });
+    }
+    if app.config.libreoffice_warm {
+        let app = Arc::clone(app);
+        tokio::spawn(async move { app.libreoffice.office().await.map(drop) });
+    }
+    if app.team.as_ref().is_none_or(Team::is_owner) {
+        let app = Arc::clone(app);
+        tokio::spawn(async move { app.flows.start(&app).await });
+    }
+}
+
+/// Waits for what was taken, for as long as the configuration allows, and ends the rest.
+async fn finish(app: &App, mut connections: JoinHandle<()>) {
+    let bound = Duration::from_millis(app.config.shutdown_timeout_ms);
+    let begin = Instant::now();
+    let finished = tokio::time::timeout(bound, &mut connections).await;
+    let message = if finished.is_ok() {
+        "everything taken is finished"
+    } else {
+        connections.abort();
+        "the time for finishing is over; the rest is dropped"
+    };
+    app.log.event(LogLevel::Info, message, &[]);
+    let left = || bound.saturating_sub(begin.elapsed());
+    app.flows.stop(left()).await;
+    if !app.webhooks.drain(left()).await {
+        let message = "the time for finishing is over; results for webhooks are dropped";
+        app.log.event(LogLevel::Warn, message, &[]);
+    }
+    app.chromium.shutdown(Duration::ZERO).await;
+    app.libreoffice.shutdown(Duration::ZERO).await;
+    let log = app.log.clone();
+    let _ = tokio::task::spawn_blocking(move || log.flush()).await;
 }
 
 /// Finds out how well LibreOffice and Chromium can be shut in, and says it.
@@ -206,20 +269,57 @@ async fn isolate(app: &App) -> Result<(), Error> {
     Ok(())
 }
 
-fn open(config: Config, log: Log) -> Result<App, Error> {
-    let folder = config.database_folder();
-    // What is cached here would not learn of another service's writes.
-    std::fs::create_dir_all(folder)?;
-    let lock = std::fs::File::create(folder.join("platen.lock"))?;
-    if lock.try_lock().is_err() {
-        return Err(Error::InUse(folder.display().to_string()));
+/// Says to the supervisor that this process takes work, when it does.
+async fn say_ready(app: Arc<App>, supervisor: io::Result<Channel>) {
+    while !(app.is_warm() && app.has_flows()) {
+        tokio::time::sleep(LOOK).await;
     }
-    let store = SqliteStore::open(folder).map_err(|source| Error::Store {
+    if let Ok(supervisor) = supervisor {
+        supervisor.say_ready();
+    }
+}
+
+/// Makes the data folder this process's alone: what is cached here would not learn of another
+/// service's writes. A successor waits for its predecessor.
+fn lock(config: &Config, team: Option<&Team>) -> Result<File, Error> {
+    let folder = config.database_folder();
+    std::fs::create_dir_all(folder)?;
+    let lock = File::create(folder.join("platen.lock"))?;
+    let patience = team.map_or(Duration::ZERO, |_| {
+        Duration::from_millis(config.shutdown_timeout_ms) + HANDOVER_GRACE
+    });
+    let begin = Instant::now();
+    while lock.try_lock().is_err() {
+        if begin.elapsed() >= patience {
+            return Err(Error::InUse(folder.display().to_string()));
+        }
+        std::thread::sleep(LOOK);
+    }
+    Ok(lock)
+}
+
+fn open(config: Config, team: Option<Team>, log: Log) -> Result<App, Error> {
+    let folder = config.database_folder();
+    let failed = |source| Error::Store {
         folder: folder.display().to_string(),
         source,
-    })?;
+    };
+    let follower = team.as_ref().filter(|team| !team.is_owner());
+    let (lock, store, blobs) = match follower {
+        None => {
+            let lock = lock(&config, team.as_ref())?;
+            let store = SqliteStore::open(folder).map_err(failed)?;
+            (Some(lock), store, folder.join("blobs"))
+        }
+        // The owner answers what is asked of pieces.
+        Some(team) => {
+            let store = SqliteStore::open_reader(folder).map_err(failed)?;
+            (None, store, team.own_folder())
+        }
+    };
+    // All processes sign with it, and store results.
     let key = Arc::new(link_key::open(folder).map_err(Error::LinkKey)?);
-    let pieces = PieceStore::open(&config, Arc::clone(&key)).map_err(Error::Blobs)?;
+    let pieces = PieceStore::open(&blobs, &config, Arc::clone(&key)).map_err(Error::Blobs)?;
     let metrics = Arc::new(Metrics::default());
     let results = Results::open(&config, key, Arc::clone(&metrics)).map_err(Error::Results)?;
     let sandbox = Arc::new(Sandbox::new(&config));
@@ -238,6 +338,7 @@ fn open(config: Config, log: Log) -> Result<App, Error> {
         engine = engine.with_isolation(isolation);
     }
     let stored = (pieces, results);
+    let place = (team, lock);
     App::new(
         config,
         (engine, sandbox),
@@ -245,7 +346,7 @@ fn open(config: Config, log: Log) -> Result<App, Error> {
         stored,
         metrics,
         log,
-        lock,
+        place,
     )
     .map_err(Error::Config)
 }
@@ -282,7 +383,7 @@ async fn warm(app: Arc<App>) {
     }
 }
 
-/// Serves until SIGTERM or SIGINT.
+/// Serves until SIGTERM, SIGINT or SIGHUP; in the place that a supervisor gives, where there is one.
 ///
 /// # Errors
 /// Where the service cannot start.
@@ -290,12 +391,18 @@ pub async fn serve(config: Config) -> Result<(), Error> {
     use tokio::signal::unix::{SignalKind, signal};
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
-    let server = Server::start(config).await?;
+    // Of a terminal that closes; certificates are read again without a signal.
+    let mut hang_up = signal(SignalKind::hangup())?;
+    let server = match Membership::take(&config)? {
+        None => Server::start(config).await?,
+        Some(membership) => Server::join(config, membership).await?,
+    };
     server
         .run(async move {
             tokio::select! {
                 _ = terminate.recv() => {}
                 _ = interrupt.recv() => {}
+                _ = hang_up.recv() => {}
             }
         })
         .await;

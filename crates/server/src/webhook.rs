@@ -40,18 +40,18 @@ pub(crate) struct Parcel {
 impl Webhooks {
     pub(crate) fn new(config: &Config) -> Self {
         let outbound = Outbound::new(&Settings {
-            allowed_hosts: config.webhook_allowed_hosts.clone(),
-            allow_private_addresses: config.webhook_allow_private_addresses,
-            timeout: Duration::from_millis(config.webhook_timeout_ms),
+            allowed_hosts: config.webhook.allowed_hosts.clone(),
+            allow_private_addresses: config.webhook.allow_private_addresses,
+            timeout: Duration::from_millis(config.webhook.timeout_ms),
             max_bytes: MAX_ANSWER_BYTES,
             ..Settings::default()
         });
         Self {
             outbound: Arc::new(outbound),
-            room: Arc::new(Semaphore::new(config.webhook_max_queue as usize)),
-            size: config.webhook_max_queue,
-            tries: config.webhook_max_retries.saturating_add(1),
-            wait: Duration::from_millis(config.webhook_retry_wait_ms),
+            room: Arc::new(Semaphore::new(config.webhook.max_queue as usize)),
+            size: config.webhook.max_queue,
+            tries: config.webhook.max_retries.saturating_add(1),
+            wait: Duration::from_millis(config.webhook.retry_wait_ms),
         }
     }
 

@@ -19,6 +19,7 @@ const DEFAULT_FILE: &str = "platen.toml";
 #[command(after_help = "Examples:\n  \
     platen serve                                     this machine only, without keys\n  \
     API_KEY_ADMIN=$(openssl rand -hex 24) platen serve --bind 0.0.0.0:3000\n  \
+    platen serve --workers 4                         four processes behind one port\n  \
     WORKER_TOKEN=… platen serve --role app           runs of flows are done by `platen worker`
   \
     platen serve --config platen.toml --log-format json\n  \
@@ -32,6 +33,11 @@ pub struct Arguments {
     /// Threads that serve connections; as many as there are cores where nothing says otherwise.
     #[arg(long, value_name = "COUNT")]
     threads: Option<u32>,
+    /// Processes that serve together under a supervisor, which starts them again when they end and
+    /// replaces them without a dropped request on SIGHUP or SIGUSR1; one without a supervisor where
+    /// nothing says otherwise.
+    #[arg(long, value_name = "COUNT")]
+    workers: Option<u32>,
     /// What this process does: everything, or the app without doing runs itself.
     #[arg(long, value_enum, env = "PLATEN_ROLE", default_value = "all")]
     role: Role,
@@ -91,6 +97,9 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         print_line(config.to_toml().trim_end());
         return Ok(ExitCode::SUCCESS);
     }
+    if config.workers > 0 && !platen_server::is_supervised() {
+        return supervise(config);
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .worker_threads(config.threads as usize)
@@ -109,11 +118,28 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
+fn supervise(config: Config) -> Result<ExitCode, Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::Internal(error.to_string()))?;
+    runtime
+        .block_on(platen_server::supervise(config))
+        .map_err(|error| {
+            let cause = std::error::Error::source(&error).map(|source| format!(": {source}"));
+            let hint = "what the worker process said stands above; another process may use the \
+                        address: see --bind";
+            Failure::caller(format!("{error}{}", cause.unwrap_or_default()), hint)
+        })?;
+    Ok(ExitCode::SUCCESS)
+}
+
 fn flags(arguments: &Arguments) -> Settings {
     let fonts = arguments.fonts.settings();
     Settings {
         bind: (!arguments.bind.is_empty()).then(|| arguments.bind.join(",")),
         threads: arguments.threads,
+        workers: arguments.workers,
         data_dir: arguments.data_dir.clone(),
         log_format: arguments.log_format.map(|form| match form {
             Form::Text => LogFormat::Text,

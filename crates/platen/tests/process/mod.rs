@@ -134,10 +134,15 @@ impl Service {
 
     /// Sends what `head` and `body` are; all that comes back.
     pub fn post(&self, path: &str, headers: &str, body: &[u8]) -> Vec<u8> {
+        self.exchange("POST", path, headers, body)
+    }
+
+    /// As [`Service::post`], with any method.
+    pub fn exchange(&self, method: &str, path: &str, headers: &str, body: &[u8]) -> Vec<u8> {
         let length = body.len();
         let mut stream = TcpStream::connect(&self.address).unwrap();
         let head = format!(
-            "POST {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n{headers}content-length: {length}\r\n\r\n"
+            "{method} {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n{headers}content-length: {length}\r\n\r\n"
         );
         // The service may answer before it has read everything.
         let _ = stream.write_all(head.as_bytes());

@@ -4,6 +4,7 @@
 mod kills;
 mod later;
 mod ledger;
+mod members;
 mod process;
 mod service;
 mod triggers;

@@ -5,6 +5,7 @@ mod flow;
 mod result;
 mod settings;
 mod value;
+mod webhook;
 
 use std::{
     path::{Path, PathBuf},
@@ -20,6 +21,7 @@ pub use self::{
     result::ResultConfig,
     settings::{SETTINGS, Setting, Settings},
     value::{ChildIsolation, LogFormat, LogLevel, RenderIsolation, SandboxLevel},
+    webhook::WebhookConfig,
 };
 
 /// Why the service cannot be set up.
@@ -49,6 +51,8 @@ pub struct Config {
     pub bind: Vec<Bind>,
     /// Threads that serve connections.
     pub threads: u32,
+    /// Processes under a supervisor; 0 for one without.
+    pub workers: u32,
     /// Folder of the database.
     pub data_dir: PathBuf,
     /// Keys that may do everything.
@@ -167,19 +171,13 @@ pub struct Config {
     pub chromium_allowed_hosts: Vec<String>,
     /// Allowed hosts may have loopback and private addresses, too.
     pub chromium_allow_private_addresses: bool,
-    /// Hosts that results may be sent to.
-    pub webhook_allowed_hosts: Vec<String>,
-    /// Those hosts may have loopback and private addresses, too.
-    pub webhook_allow_private_addresses: bool,
-    /// Results for webhooks under way at once.
-    pub webhook_max_queue: u32,
-    /// Tries to send a result after the first.
-    pub webhook_max_retries: u32,
-    /// Wait before the second try, doubled each time.
-    pub webhook_retry_wait_ms: u64,
-    /// Time of one try.
-    pub webhook_timeout_ms: u64,
+    /// Results that are sent to addresses of clients.
+    #[serde(flatten)]
+    pub webhook: WebhookConfig,
 }
+
+/// Processes that serve together.
+const MAX_WORKERS: u32 = 256;
 
 impl Config {
     /// The set-up from a file's text, the environment and flags.
@@ -205,19 +203,24 @@ impl Config {
     /// For settings that contradict.
     pub fn resolve(settings: Settings) -> Result<Self, ConfigError> {
         let cores = std::thread::available_parallelism().map_or(2, |cores| cores.get() as u32);
+        let workers = settings.workers.unwrap_or(0);
+        // Runs are done by one of the processes; all else is spread over them.
+        let share = cores.div_ceil(workers.max(1));
         let reserved = settings.render_preview_reserved_slots.unwrap_or(1);
         Self {
             bind: bind::addresses(&settings)?,
             flow: FlowConfig::resolve(&settings, cores),
             results: ResultConfig::resolve(&settings)?,
-            threads: settings.threads.unwrap_or(cores).max(1),
+            webhook: WebhookConfig::resolve(&settings),
+            threads: settings.threads.unwrap_or(share).max(1),
+            workers,
             data_dir: settings.data_dir.unwrap_or_else(|| "platen-data".into()),
             api_key_admin: settings.api_key_admin.unwrap_or_default(),
             api_key_render: settings.api_key_render.unwrap_or_default(),
             metrics_token: settings.metrics_token,
             rate_limit_max: settings.rate_limit_max.unwrap_or(60_000),
             rate_limit_render_max: settings.rate_limit_render_max.unwrap_or(60_000),
-            max_concurrent_pages: settings.max_concurrent_pages.unwrap_or(cores + reserved),
+            max_concurrent_pages: settings.max_concurrent_pages.unwrap_or(share + reserved),
             render_max_queue_depth: settings.render_max_queue_depth.unwrap_or(256),
             render_preview_reserved_slots: reserved,
             batch_concurrency: settings.batch_concurrency.unwrap_or(5),
@@ -255,19 +258,13 @@ impl Config {
             sandbox_level: settings.sandbox_level.unwrap_or_default(),
             libreoffice_path: settings.libreoffice_path,
             libreoffice_warm: settings.libreoffice_warm.unwrap_or(false),
-            office_slots: settings.office_slots.unwrap_or(cores).max(1),
+            office_slots: settings.office_slots.unwrap_or(share).max(1),
             office_timeout_ms: settings.office_timeout_ms.unwrap_or(120_000),
             office_max_body_bytes: settings.office_max_body_bytes.unwrap_or(256 << 20),
             child_isolation: settings.child_isolation.unwrap_or_default(),
             chromium_path: settings.chromium_path,
             chromium_warm: settings.chromium_warm.unwrap_or(false),
             chromium_spare_pages: settings.chromium_spare_pages.unwrap_or(2),
-            webhook_allowed_hosts: settings.webhook_allowed_hosts.unwrap_or_default(),
-            webhook_allow_private_addresses: is_on(settings.webhook_allow_private_addresses),
-            webhook_max_queue: settings.webhook_max_queue.unwrap_or(16),
-            webhook_max_retries: settings.webhook_max_retries.unwrap_or(4),
-            webhook_retry_wait_ms: settings.webhook_retry_wait_ms.unwrap_or(1_000),
-            webhook_timeout_ms: settings.webhook_timeout_ms.unwrap_or(30_000),
             chromium_allowed_hosts: settings.chromium_allowed_hosts.unwrap_or_default(),
             chromium_allow_private_addresses: is_on(settings.chromium_allow_private_addresses),
         }
@@ -275,6 +272,12 @@ impl Config {
     }
 
     fn checked(self) -> Result<Self, ConfigError> {
+        if self.workers > MAX_WORKERS {
+            return Err(ConfigError::new(
+                format!("workers is above {MAX_WORKERS}"),
+                "as many processes as there are cores are enough",
+            ));
+        }
         if self.max_concurrent_pages <= self.render_preview_reserved_slots {
             return Err(ConfigError::new(
                 "every render slot is reserved for previews",
@@ -300,7 +303,7 @@ impl Config {
             ("header_timeout_ms", self.header_timeout_ms),
             ("body_timeout_ms", self.body_timeout_ms),
             ("write_timeout_ms", self.write_timeout_ms),
-            ("webhook_timeout_ms", self.webhook_timeout_ms),
+            ("webhook_timeout_ms", self.webhook.timeout_ms),
             ("flow_timeout_ms", self.flow.timeout_ms),
             ("flow_lease_ms", self.flow.lease_ms),
             ("max_connections", u64::from(self.max_connections)),

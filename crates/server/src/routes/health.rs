@@ -3,12 +3,13 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use axum::{
+    Extension,
     extract::State,
     response::{IntoResponse, Response},
 };
 use hyper::{
-    StatusCode,
-    header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue},
+    HeaderMap, StatusCode,
+    header::{AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, HeaderValue},
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -16,10 +17,12 @@ use serde::Serialize;
 use crate::{
     app::App,
     config::LogLevel,
+    delivery::Asked,
     pool_metrics::{write_isolation, write_pool, write_processes},
     problem::chain,
     respond::{bytes_of, json, moment},
     sandbox::SandboxHealth,
+    team::gather::gather,
 };
 
 /// Whether the service can work.
@@ -31,6 +34,9 @@ pub(crate) struct Health {
     /// What was checked.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) checks: Vec<Check>,
+    /// Which of several processes answers, from 0; nothing where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) worker: Option<u32>,
     /// How well code is shut in. The service is ready without it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) sandbox: Option<SandboxHealth>,
@@ -47,10 +53,11 @@ pub(crate) struct Check {
 }
 
 /// The process answers.
-pub(crate) async fn get_health_live() -> Response {
+pub(crate) async fn get_health_live(State(app): State<Arc<App>>) -> Response {
     let health = Health {
         status: "ok",
         checks: Vec::new(),
+        worker: app.team.as_ref().map(|team| team.index),
         sandbox: None,
     };
     uncached(json(StatusCode::OK, &health))
@@ -118,7 +125,7 @@ pub(crate) async fn get_health_ready(State(app): State<Arc<App>>) -> Response {
     let checks = vec![
         check("engine", app.is_warm()),
         check("store", store),
-        check("flows", app.flows.is_started()),
+        check("flows", app.has_flows()),
         check("accepting", !app.is_draining()),
     ];
     let ready = checks.iter().all(|check| check.ok);
@@ -130,13 +137,18 @@ pub(crate) async fn get_health_ready(State(app): State<Arc<App>>) -> Response {
     let health = Health {
         status: word,
         checks,
+        worker: app.team.as_ref().map(|team| team.index),
         sandbox: Some(app.sandbox.health()),
     };
     uncached(json(status, &health))
 }
 
 /// Measurements for Prometheus.
-pub(crate) async fn get_metrics(State(app): State<Arc<App>>) -> Response {
+pub(crate) async fn get_metrics(
+    State(app): State<Arc<App>>,
+    asked: Option<Extension<Asked>>,
+    headers: HeaderMap,
+) -> Response {
     let mut text = app.metrics.to_text(app.gauges());
     if let Some(status) = app.chromium.status() {
         write_pool(&mut text, "chromium", &status.pages);
@@ -149,6 +161,9 @@ pub(crate) async fn get_metrics(State(app): State<Arc<App>>) -> Response {
     }
     app.flows.write_metrics(&mut text);
     app.results.write_metrics(&mut text);
+    if let Some(team) = app.team.as_ref().filter(|_| asked.is_none()) {
+        text = gather(team, text, headers.get(AUTHORIZATION)).await;
+    }
     let media_type = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
     uncached(([(CONTENT_TYPE, media_type)], text).into_response())
 }

@@ -22,6 +22,8 @@ pub(crate) struct Library {
     store: Arc<dyn DocumentStore>,
     cache: Arc<Mutex<Cache>>,
     metrics: Arc<Metrics>,
+    /// Another process writes: the store alone knows which versions are current.
+    is_shared: bool,
 }
 
 /// A template that can be rendered.
@@ -53,6 +55,7 @@ impl Library {
         store: Arc<dyn DocumentStore>,
         config: &Config,
         metrics: Arc<Metrics>,
+        is_shared: bool,
     ) -> Self {
         let cache = Cache::new(
             config.template_cache_max_items as usize,
@@ -62,6 +65,7 @@ impl Library {
             store,
             cache: Arc::new(Mutex::new(cache)),
             metrics,
+            is_shared,
         }
     }
 
@@ -83,8 +87,9 @@ impl Library {
     pub(crate) async fn find(&self, key: &str, version: Option<u32>) -> Result<Found, Error> {
         let writes = {
             let mut cache = self.cache();
+            let known = !self.is_shared;
             let wanted = version.or_else(|| cache.current(key));
-            let compiled = wanted.and_then(|version| {
+            let compiled = wanted.filter(|_| known).and_then(|version| {
                 let identity = Identity::Stored(key.to_owned(), version);
                 Some((version, cache.compiled(&identity)?))
             });
@@ -101,7 +106,7 @@ impl Library {
         let found = stored.info.version;
         let identity = Identity::Stored(key.to_owned(), found);
         let mut cache = self.cache();
-        if version.is_none() {
+        if version.is_none() && !self.is_shared {
             cache.keep_current(key, found, writes);
         }
         let state = match cache.compiled(&identity) {

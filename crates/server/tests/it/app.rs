@@ -229,6 +229,14 @@ pub fn example(key: &str) -> (Json, Json) {
 
 /// A request that takes some hundred milliseconds to render.
 pub fn slow_request() -> Json {
-    let (definition, data) = example("bench-quarterly");
+    long_request(1)
+}
+
+/// A request of `times` 4,000 rows.
+pub fn long_request(times: usize) -> Json {
+    let (definition, mut data) = example("bench-quarterly");
+    let rows = data["rows"].as_array().unwrap();
+    let repeated: Json = (0..times).flat_map(|_| rows.iter().cloned()).collect();
+    data["rows"] = repeated;
     json!({"definition": definition, "data": data})
 }

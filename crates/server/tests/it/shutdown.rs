@@ -4,12 +4,12 @@ use std::{net::TcpStream, time::Instant};
 
 use platen_server::Settings;
 
-use crate::app::{TestApp, slow_request, template};
+use crate::app::{TestApp, long_request, template};
 
 #[test]
 fn what_was_taken_is_finished_and_nothing_more_is_taken() {
     let mut app = TestApp::start();
-    let request = slow_request().to_string();
+    let request = long_request(4).to_string();
     let head = format!(
         "POST /render HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{request}",
         request.len()

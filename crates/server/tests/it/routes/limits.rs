@@ -9,7 +9,7 @@ use std::{
 use platen_server::Settings;
 use serde_json::json;
 
-use crate::app::{TestApp, slow_request, template};
+use crate::app::{TestApp, long_request, slow_request, template};
 
 #[test]
 fn truncated_json_names_its_place() {
@@ -239,7 +239,7 @@ fn previews_have_slots_of_their_own() {
         ..Settings::default()
     });
     app.post("/templates", &template("a", "Hello"));
-    let request = slow_request();
+    let request = long_request(4);
     std::thread::scope(|scope| {
         let slow = scope.spawn(|| app.post("/render", &request));
         app.wait_until(|| app.metric("platen_render_slots_in_use") > 0.5);
@@ -267,7 +267,8 @@ fn a_deadline_answers_504() {
 #[test]
 fn a_client_that_goes_away_stops_its_job() {
     let app = TestApp::start();
-    let body = slow_request().to_string();
+    // It must still be at work when its client's end is noticed, some 200 ms later.
+    let body = long_request(20).to_string();
     let mut stream = TcpStream::connect(app.address).unwrap();
     let head = format!(
         "POST /render HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",

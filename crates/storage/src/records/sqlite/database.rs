@@ -164,6 +164,29 @@ impl Database {
         })
     }
 
+    /// Opens a database that another process writes.
+    ///
+    /// # Errors
+    /// Where there is none, or it is not of this version.
+    pub(super) fn open_reader(folder: &Path) -> Result<Self, Error> {
+        let readers = Readers {
+            path: folder.join("platen.db"),
+            idle: Mutex::default(),
+        };
+        let known = MIGRATIONS.len() as u32;
+        let found: u32 = readers.with(|connection| {
+            Ok(connection.pragma_query_value(None, "user_version", |row| row.get(0))?)
+        })?;
+        if found != known {
+            return Err(Error::TooNew { found, known });
+        }
+        Ok(Self {
+            readers,
+            writer: Mutex::default(),
+            thread: Mutex::default(),
+        })
+    }
+
     pub(super) fn read<T: Send + 'static>(
         self: &Arc<Self>,
         work: impl FnOnce(&Connection) -> Result<T, Error> + Send + 'static,

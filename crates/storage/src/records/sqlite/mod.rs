@@ -31,6 +31,16 @@ impl SqliteStore {
         Ok(Self { database })
     }
 
+    /// Opens the database that another process writes, to read it.
+    ///
+    /// # Errors
+    /// Where there is none, or it is of another version of this program. Writes fail with
+    /// [`Error::Closed`].
+    pub fn open_reader(folder: &Path) -> Result<Self, Error> {
+        let database = Arc::new(Database::open_reader(folder)?);
+        Ok(Self { database })
+    }
+
     /// Templates.
     #[must_use]
     pub fn templates(&self) -> Arc<dyn DocumentStore> {

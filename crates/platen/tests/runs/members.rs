@@ -1,0 +1,474 @@
+//! Several processes behind one port: what one stores the others see, and none is missed.
+
+use std::{
+    io::{self, BufRead, BufReader, Read, Write},
+    net::TcpStream,
+    path::Path,
+    sync::{
+        Mutex,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use serde_json::{Value as Json, json};
+
+use crate::{
+    ledger::Ledger,
+    process::{ENDS, LONG, Process, Service, steps},
+};
+
+/// A connection that is kept.
+struct Client {
+    stream: BufReader<TcpStream>,
+    worker: u64,
+}
+
+struct Reply {
+    status: u16,
+    head: String,
+    body: Vec<u8>,
+}
+
+impl Reply {
+    fn header(&self, name: &str) -> Option<&str> {
+        self.head.lines().find_map(|line| {
+            let (found, value) = line.split_once(':')?;
+            found.eq_ignore_ascii_case(name).then(|| value.trim())
+        })
+    }
+}
+
+impl Client {
+    fn connect(service: &Service) -> io::Result<Self> {
+        let stream = TcpStream::connect(service.url.trim_start_matches("http://"))?;
+        stream.set_read_timeout(Some(LONG))?;
+        let mut client = Self {
+            stream: BufReader::new(stream),
+            worker: 0,
+        };
+        let live = client.ask("GET", "/health/live", "", "")?;
+        let live: Json = serde_json::from_slice(&live.body)?;
+        client.worker = live["worker"].as_u64().unwrap();
+        Ok(client)
+    }
+
+    fn ask(&mut self, method: &str, path: &str, headers: &str, body: &str) -> io::Result<Reply> {
+        let length = body.len();
+        let request = format!(
+            "{method} {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
+             {headers}content-length: {length}\r\n\r\n{body}"
+        );
+        self.stream.get_mut().write_all(request.as_bytes())?;
+        let mut head = String::new();
+        while !head.ends_with("\r\n\r\n") {
+            if self.stream.read_line(&mut head)? == 0 {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+        }
+        let mut reply = Reply {
+            status: head[9..12].parse().unwrap(),
+            head,
+            body: Vec::new(),
+        };
+        let size: u64 = reply.header("content-length").unwrap().parse().unwrap();
+        (&mut self.stream).take(size).read_to_end(&mut reply.body)?;
+        if reply.body.len() as u64 != size {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        Ok(reply)
+    }
+}
+
+/// The processes that `parent` has started, by number.
+fn children(parent: u32) -> Vec<u32> {
+    let entries = std::fs::read_dir("/proc").unwrap().flatten();
+    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    let is_child = |pid: &u32| {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        let rest = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
+        rest.split_whitespace().nth(1) == Some(&parent.to_string())
+    };
+    pids.filter(is_child).collect()
+}
+
+/// The process in a place, from its environment.
+fn worker(service: &Service, index: u64) -> Option<u32> {
+    let mark = format!("PLATEN_WORKER={index}/");
+    children(service.process.0.id()).into_iter().find(|pid| {
+        let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        let mut variables = environment.split(|byte| *byte == 0);
+        variables.any(|variable| variable.starts_with(mark.as_bytes()))
+    })
+}
+
+fn signal(name: &str, pid: u32) {
+    let mut kill = std::process::Command::new("kill");
+    let status = kill.args([format!("-{name}"), pid.to_string()]).status();
+    assert!(status.unwrap().success());
+}
+
+fn start(folder: &Path, workers: &str) -> Service {
+    let service = Service::start(folder, &[("PLATEN_WORKERS", workers)]);
+    let count: u64 = workers.parse().unwrap();
+    let until = Instant::now() + LONG;
+    let is_up = |service: &Service| {
+        let text = service.get("/metrics").text;
+        (0..count).all(|index| text.contains(&format!("platen_worker_up{{worker=\"{index}\"}} 1")))
+    };
+    while !is_up(&service) {
+        assert!(Instant::now() < until, "not all processes serve");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    service
+}
+
+/// A connection to each process.
+fn connections(service: &Service, count: usize) -> Vec<Client> {
+    let mut found: Vec<Option<Client>> = (0..count).map(|_| None).collect();
+    let until = Instant::now() + LONG;
+    // The kernel chooses, so those that are not wanted are held meanwhile.
+    let mut others = Vec::new();
+    while found.iter().any(Option::is_none) {
+        assert!(Instant::now() < until, "a process takes no connection");
+        let client = Client::connect(service).unwrap();
+        let place = client.worker as usize;
+        match &found[place] {
+            None => found[place] = Some(client),
+            Some(_) => others.push(client),
+        }
+        others.truncate(200);
+    }
+    found.into_iter().flatten().collect()
+}
+
+fn template(text: &str) -> String {
+    json!({"key": "t", "name": "T", "body": [{"type": "text", "content": text}]}).to_string()
+}
+
+const RENDER: &str = r#"{"template":"t","format":"html"}"#;
+
+#[test]
+fn what_one_process_stores_all_see() {
+    let folder = tempfile::tempdir().unwrap();
+    let service = start(folder.path(), "3");
+    let mut clients = connections(&service, 3);
+    let made = clients[2].ask("POST", "/templates", "", &template("version 1"));
+    assert_eq!(made.unwrap().status, 201);
+    for version in 1..=30_usize {
+        for client in &mut clients {
+            let reply = client.ask("POST", "/render", "", RENDER).unwrap();
+            assert_eq!(reply.status, 200);
+            let text = String::from_utf8(reply.body).unwrap();
+            assert!(
+                text.contains(&format!("version {version}<")),
+                "{version}: {text}"
+            );
+        }
+        let expected = format!("if-match: \"{version}\"\r\n");
+        let new = template(&format!("version {}", version + 1));
+        let updated = clients[version % 3].ask("PUT", "/templates/t", &expected, &new);
+        assert_eq!(updated.unwrap().status, 200);
+    }
+    let gone = clients[1].ask("DELETE", "/templates/t", "if-match: \"31\"\r\n", "");
+    assert_eq!(gone.unwrap().status, 204);
+    for client in &mut clients {
+        let past = json!({"template": "t", "version": 3}).to_string();
+        assert_eq!(
+            client.ask("POST", "/render", "", RENDER).unwrap().status,
+            404
+        );
+        assert_eq!(
+            client.ask("POST", "/render", "", &past).unwrap().status,
+            404
+        );
+    }
+    flows_are_everywhere(&service, &mut clients);
+}
+
+fn flows_are_everywhere(service: &Service, clients: &mut [Client]) {
+    let ledger = Ledger::start();
+    service.publish("f", &steps(&ledger.url));
+    for client in clients {
+        let reply = client
+            .ask("POST", "/webhooks/f/sync", "", r#"{"a": 4}"#)
+            .unwrap();
+        let answer: Json = serde_json::from_slice(&reply.body).unwrap();
+        assert_eq!((reply.status, &answer["result"]), (200, &json!(8)));
+        let body = json!({"definition": {"key": "a", "name": "A"}, "format": "html"});
+        let later = client.ask("POST", "/render?async=true", "", &body.to_string());
+        let later = later.unwrap();
+        assert_eq!(later.status, 202);
+        let run: Json = serde_json::from_slice(&later.body).unwrap();
+        let run = service.until(run["run"].as_str().unwrap(), &ENDS);
+        assert_eq!(run["state"], "succeeded");
+        let events = client.ask("GET", "/nothing", "", "").unwrap();
+        assert_eq!(events.status, 404);
+    }
+    // A worker elsewhere connects through whichever process takes it.
+    drop(service.worker(1, &[]));
+}
+
+/// Clients that render by keys, until they are told to stop.
+struct Load {
+    stop: AtomicBool,
+    done: AtomicUsize,
+    /// By the process that had the connection.
+    failures: Mutex<Vec<(u64, String)>>,
+}
+
+impl Load {
+    fn new() -> Self {
+        Self {
+            stop: AtomicBool::new(false),
+            done: AtomicUsize::new(0),
+            failures: Mutex::default(),
+        }
+    }
+
+    /// Renders on kept connections; one that broke is opened again.
+    fn run(&self, service: &Service) {
+        while !self.stop.load(Ordering::Relaxed) {
+            let mut client = match Client::connect(service) {
+                Ok(client) => client,
+                Err(error) => {
+                    self.fail(u64::MAX, error.to_string());
+                    continue;
+                }
+            };
+            while !self.stop.load(Ordering::Relaxed) {
+                let close = match client.ask("POST", "/render", "", RENDER) {
+                    Ok(reply) if reply.status == 200 => reply.header("connection") == Some("close"),
+                    Ok(reply) => {
+                        self.fail(client.worker, format!("status {}", reply.status));
+                        true
+                    }
+                    Err(error) => {
+                        self.fail(client.worker, error.to_string());
+                        true
+                    }
+                };
+                self.done.fetch_add(1, Ordering::Relaxed);
+                if close {
+                    break;
+                }
+            }
+        }
+    }
+
+    fn fail(&self, worker: u64, cause: String) {
+        self.failures.lock().unwrap().push((worker, cause));
+    }
+
+    fn wait_for(&self, more: usize) {
+        let target = self.done.load(Ordering::Relaxed) + more;
+        let until = Instant::now() + LONG;
+        while self.done.load(Ordering::Relaxed) < target {
+            assert!(Instant::now() < until, "nothing is rendered any more");
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+}
+
+/// Stops the clients, also where a check fails.
+struct Stop<'a>(&'a Load);
+
+impl Drop for Stop<'_> {
+    fn drop(&mut self) {
+        self.0.stop.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Does something while eight clients render; what failed.
+fn under_load(service: &Service, work: impl FnOnce(&Load)) -> Vec<(u64, String)> {
+    let load = Load::new();
+    std::thread::scope(|scope| {
+        let _stop = Stop(&load);
+        for _ in 0..8 {
+            scope.spawn(|| load.run(service));
+        }
+        load.wait_for(100);
+        work(&load);
+        load.wait_for(200);
+    });
+    load.failures.into_inner().unwrap()
+}
+
+fn another(service: &Service, index: u64, old: u32) {
+    let until = Instant::now() + LONG;
+    while worker(service, index).is_none_or(|pid| pid == old) {
+        assert!(Instant::now() < until, "no process in its place");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn a_killed_process_costs_only_its_own_requests() {
+    let folder = tempfile::tempdir().unwrap();
+    let service = start(folder.path(), "3");
+    assert_eq!(
+        service
+            .post("/templates", &serde_json::from_str(&template("x")).unwrap())
+            .status,
+        201
+    );
+    for round in 0..6 {
+        let victim = round % 3;
+        let failures = under_load(&service, |_| {
+            let pid = worker(&service, victim).unwrap();
+            signal("KILL", pid);
+            another(&service, victim, pid);
+        });
+        // Each connection loses at most the request that it had there.
+        assert!(failures.len() <= 8, "{failures:?}");
+        for (index, cause) in &failures {
+            assert_eq!(*index, victim, "{cause}");
+        }
+    }
+}
+
+#[test]
+fn acknowledged_runs_outlive_the_owner_of_the_data_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let service = start(folder.path(), "2");
+    let ledger = Ledger::start();
+    service.publish("f", &steps(&ledger.url));
+    let mut follower = connections(&service, 2).pop().unwrap();
+    let mut acknowledged = Vec::new();
+    for round in 0..3 {
+        let owner = worker(&service, 0).unwrap();
+        for number in 0..20 {
+            let body = format!("{{\"a\": {number}}}");
+            let reply = follower.ask("POST", "/webhooks/f", "", &body).unwrap();
+            if number == 10 + round {
+                signal("KILL", owner);
+            }
+            let answer: Json = serde_json::from_slice(&reply.body).unwrap();
+            match reply.status {
+                202 => acknowledged.push(answer["run"].as_str().unwrap().to_owned()),
+                // It ended while it had the request; the next one waits for its successor.
+                status => assert_eq!((status, &answer["code"]), (503, &json!("worker-gone"))),
+            }
+        }
+    }
+    assert!(acknowledged.len() >= 54, "{}", acknowledged.len());
+    for id in &acknowledged {
+        assert_eq!(service.until(id, &ENDS)["state"], "succeeded");
+    }
+}
+
+#[test]
+fn processes_are_replaced_without_a_dropped_request() {
+    let folder = tempfile::tempdir().unwrap();
+    let service = start(folder.path(), "3");
+    assert_eq!(
+        service
+            .post("/templates", &serde_json::from_str(&template("x")).unwrap())
+            .status,
+        201
+    );
+    let ledger = Ledger::start();
+    service.publish("f", &steps(&ledger.url));
+    for name in ["USR1", "HUP"] {
+        let old: Vec<u32> = (0..3)
+            .map(|index| worker(&service, index).unwrap())
+            .collect();
+        let failures = under_load(&service, |_| {
+            service.process.signal(name);
+            // Runs are asked for all the while: through those that pass them on, too.
+            let until = Instant::now() + LONG;
+            loop {
+                let reply = service.post("/webhooks/f/sync", &json!({"a": 1}));
+                assert_eq!((reply.status, &reply.json()["result"]), (200, &json!(5)));
+                let now: Vec<u32> = children(service.process.0.id());
+                if now.len() == 3 && now.iter().all(|pid| !old.contains(pid)) {
+                    break;
+                }
+                assert!(
+                    Instant::now() < until,
+                    "not all are replaced: {old:?} {now:?}"
+                );
+            }
+        });
+        assert_eq!(failures, []);
+    }
+}
+
+#[test]
+fn an_end_finishes_what_was_taken_and_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut service = start(folder.path(), "2");
+    let slow = json!([{"name": "work", "type": "code",
+        "source": "export default () => { const end = Date.now() + 700; while (Date.now() < end) {} return 5; };"}]);
+    service.publish("slow", &slow);
+    let mut clients = connections(&service, 2);
+    let processes = children(service.process.0.id());
+    assert_eq!(processes.len(), 2);
+    std::thread::scope(|scope| {
+        let asking: Vec<_> = clients
+            .iter_mut()
+            .map(|client| scope.spawn(|| client.ask("POST", "/webhooks/slow/sync", "", "{}")))
+            .collect();
+        let held = |text: String| text.contains("platen_runs_held{worker=\"0\"} 2");
+        let until = Instant::now() + LONG;
+        while !held(service.get("/metrics").text) {
+            assert!(Instant::now() < until, "the runs do not begin");
+        }
+        service.process.signal("TERM");
+        for answer in asking {
+            assert_eq!(answer.join().unwrap().unwrap().body, b"5");
+        }
+    });
+    assert!(service.process.wait().success());
+    for pid in processes {
+        assert!(
+            !Path::new(&format!("/proc/{pid}")).exists(),
+            "{pid} is left"
+        );
+    }
+}
+
+#[test]
+fn processes_do_not_outlive_their_supervisor() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut service = start(folder.path(), "2");
+    let processes = children(service.process.0.id());
+    service.process.signal("KILL");
+    service.process.wait();
+    let until = Instant::now() + LONG;
+    for pid in processes {
+        let is_there = || {
+            let line = std::fs::read_to_string(format!("/proc/{pid}/cmdline"));
+            line.is_ok_and(|line| line.contains("serve"))
+        };
+        while is_there() {
+            assert!(Instant::now() < until, "{pid} is left");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+#[test]
+fn an_address_that_is_taken_is_said_at_once() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let folder = tempfile::tempdir().unwrap();
+    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_platen"))
+        .args(["serve", "--workers", "2", "--bind", &address, "--data-dir"])
+        .arg(folder.path())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut text = String::new();
+    child
+        .stderr
+        .take()
+        .unwrap()
+        .read_to_string(&mut text)
+        .unwrap();
+    assert!(!Process(child).wait().success());
+    assert!(
+        text.contains("cannot listen on") && text.contains("in use"),
+        "{text}"
+    );
+}

@@ -1,0 +1,205 @@
+//! Several processes that serve together: what each knows of the others.
+//!
+//! A supervisor opens the sockets and starts the processes. The first one owns the data folder:
+//! it alone writes the database, does runs of flows and keeps pieces. The others make documents
+//! from what they read there, and pass on what changes it (see [`forward`]). Each has a socket of
+//! its own besides those that all share; the supervisor holds all of them open, so a connection to
+//! a process that is being replaced waits instead of failing.
+
+pub(crate) mod forward;
+pub(crate) mod gather;
+mod supervisor;
+
+use std::{
+    fs::File,
+    io::{self, Write},
+    os::{
+        fd::{AsFd, OwnedFd},
+        unix::net::UnixStream,
+    },
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use platen_delivery::{Bind, ListenError, Listener, inherit};
+use tokio::io::AsyncReadExt;
+
+pub use self::supervisor::{SuperviseError, supervise};
+use crate::config::Config;
+
+/// Tells a process its place, as `index/count/folder`.
+const VARIABLE: &str = "PLATEN_WORKER";
+/// What a process says when it takes work.
+const READY: u8 = b'R';
+
+/// The place of a process among those that serve together.
+#[derive(Clone, Debug)]
+pub(crate) struct Team {
+    /// From 0, which is the owner of the data folder.
+    pub(crate) index: u32,
+    /// How many there are.
+    pub(crate) count: u32,
+    /// Where their own sockets are.
+    folder: PathBuf,
+}
+
+impl Team {
+    /// Whether the data folder is this process's to write.
+    pub(crate) fn is_owner(&self) -> bool {
+        self.index == 0
+    }
+
+    /// The socket of the process `index`.
+    pub(crate) fn socket(&self, index: u32) -> PathBuf {
+        socket(&self.folder, index)
+    }
+
+    /// The socket of the process that owns the data folder.
+    pub(crate) fn owner(&self) -> PathBuf {
+        self.socket(0)
+    }
+
+    /// A folder of this process alone.
+    pub(crate) fn own_folder(&self) -> PathBuf {
+        self.folder.join(format!("worker-{}", self.index))
+    }
+
+    fn to_variable(&self) -> String {
+        format!("{}/{}/{}", self.index, self.count, self.folder.display())
+    }
+
+    fn from_variable(text: &str) -> Option<Self> {
+        let (index, rest) = text.split_once('/')?;
+        let (count, folder) = rest.split_once('/')?;
+        Some(Self {
+            index: index.parse().ok()?,
+            count: count.parse().ok()?,
+            folder: folder.into(),
+        })
+    }
+}
+
+fn socket(folder: &Path, index: u32) -> PathBuf {
+    folder.join(format!("{index}.sock"))
+}
+
+/// Whether this process was started by a supervisor.
+#[must_use]
+pub fn is_supervised() -> bool {
+    std::env::var_os(VARIABLE).is_some()
+}
+
+/// What a supervisor has given to this process.
+pub(crate) struct Membership {
+    pub(crate) team: Team,
+    /// The sockets that all share.
+    pub(crate) public: Vec<Listener>,
+    /// The socket of this process.
+    pub(crate) own: Listener,
+    /// To the supervisor.
+    channel: UnixStream,
+}
+
+impl Membership {
+    /// Takes what the supervisor gives, by standard input; `None` where there is no supervisor. It
+    /// must be called inside a runtime, once.
+    ///
+    /// # Errors
+    /// Where the supervisor has gone, or a certificate cannot be read.
+    pub(crate) fn take(config: &Config) -> Result<Option<Self>, MembershipError> {
+        let Ok(text) = std::env::var(VARIABLE) else {
+            return Ok(None);
+        };
+        let team = Team::from_variable(&text).ok_or(MembershipError::Place(text))?;
+        let channel = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
+        // Children of this process must not hold it.
+        rustix::stdio::dup2_stdin(File::open("/dev/null")?).map_err(io::Error::from)?;
+        let mut public = Vec::new();
+        for bind in &config.bind {
+            for socket in inherit(&channel)? {
+                public.push(Listener::from_socket(socket, bind)?);
+            }
+        }
+        let path = team.socket(team.index);
+        let own: OwnedFd = inherit(&channel)?
+            .pop()
+            .ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?;
+        let own = Listener::from_socket(own, &Bind::Unix { path, mode: None })?;
+        Ok(Some(Self {
+            team,
+            public,
+            own,
+            channel,
+        }))
+    }
+}
+
+/// The connection to the supervisor.
+pub(crate) struct Channel(UnixStream);
+
+impl Channel {
+    pub(crate) fn of(membership: &Membership) -> io::Result<Self> {
+        membership.channel.try_clone().map(Self)
+    }
+
+    pub(crate) fn another(&self) -> io::Result<Self> {
+        self.0.try_clone().map(Self)
+    }
+
+    /// Says that this process takes work.
+    pub(crate) fn say_ready(&self) {
+        // A supervisor that has gone is noticed elsewhere.
+        let _ = (&self.0).write_all(&[READY]);
+    }
+
+    /// Ends when the supervisor has ended.
+    pub(crate) async fn closed(self) {
+        let opened = self
+            .0
+            .set_nonblocking(true)
+            .and_then(|()| tokio::net::UnixStream::from_std(self.0));
+        let Ok(mut stream) = opened else {
+            return std::future::pending().await;
+        };
+        // It sends nothing more.
+        let _ = stream.read(&mut [0]).await;
+    }
+}
+
+/// Why a process cannot take its place.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum MembershipError {
+    /// The supervisor tells a place that cannot be read.
+    #[error("the supervisor's variable {VARIABLE} cannot be read: `{0}`")]
+    Place(String),
+    /// The supervisor has gone.
+    #[error("the supervisor gives no sockets")]
+    Channel(#[from] io::Error),
+    /// A socket cannot be listened on.
+    #[error(transparent)]
+    Listen(#[from] ListenError),
+}
+
+/// How long a successor waits for its predecessor to let the data folder go, beyond the time that a
+/// shutdown may take.
+pub(crate) const HANDOVER_GRACE: Duration = Duration::from_secs(15);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_is_told_in_a_variable() {
+        let team = Team {
+            index: 1,
+            count: 4,
+            folder: "/tmp/a/b".into(),
+        };
+        let again = Team::from_variable(&team.to_variable()).unwrap();
+        assert_eq!((again.index, again.count), (1, 4));
+        assert_eq!(again.owner(), Path::new("/tmp/a/b/0.sock"));
+        assert!(!again.is_owner());
+        assert!(Team::from_variable("1/x/y").is_none());
+    }
+}

@@ -1,0 +1,302 @@
+//! The supervisor: opens the sockets, starts the processes, replaces those that end, and exchanges
+//! them one after the other when it is told to.
+
+mod member;
+
+use std::{
+    ffi::OsString,
+    io,
+    os::fd::{AsFd, BorrowedFd},
+    path::PathBuf,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use platen_delivery::{Bind, ListenError, Listener, Sharing};
+use serde_json::Value as Json;
+use tempfile::TempDir;
+use tokio::{
+    signal::unix::{SignalKind, signal},
+    sync::{mpsc, oneshot},
+    task::JoinSet,
+};
+
+use self::member::{Ended, Member};
+use super::{HANDOVER_GRACE, Team, socket};
+use crate::{
+    config::{Config, LogLevel},
+    log::Log,
+};
+
+/// How long a process may take until it is ready.
+const MAX_START: Duration = Duration::from_secs(60);
+/// A process that lived for so long was well.
+const WELL: Duration = Duration::from_secs(10);
+/// The first wait before a process that did not live long is started again; doubled each time.
+const FIRST_WAIT: Duration = Duration::from_millis(100);
+/// The longest.
+const LAST_WAIT: Duration = Duration::from_secs(5);
+
+/// Why processes cannot be supervised.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SuperviseError {
+    /// An address cannot be listened on.
+    #[error(transparent)]
+    Listen(#[from] ListenError),
+    /// The system refuses something.
+    #[error("the worker processes cannot be supervised")]
+    System(#[from] io::Error),
+    /// A process ended before it was ready; it has said why.
+    #[error("worker process {0} did not start")]
+    NotStarted(u32),
+}
+
+/// What a process is started with.
+struct Plan {
+    program: PathBuf,
+    arguments: Vec<OsString>,
+    count: u32,
+    folder: TempDir,
+    /// The sockets of each address.
+    public: Vec<Vec<Listener>>,
+    /// The socket of each process.
+    own: Vec<Listener>,
+    /// How long a process may take until it has ended.
+    patience: Duration,
+    log: Log,
+}
+
+impl Plan {
+    fn open(config: &Config, program: PathBuf, arguments: Vec<OsString>) -> Result<Self, Error> {
+        let folder = tempfile::Builder::new().prefix("platen-").tempdir()?;
+        let bind = |bind| Listener::bind(bind, Sharing::Alone);
+        let public = config.bind.iter().map(bind).collect::<Result<_, _>>()?;
+        let mut own = Vec::new();
+        for index in 0..config.workers {
+            let path = socket(folder.path(), index);
+            let mode = Some(0o600);
+            own.extend(Listener::bind(&Bind::Unix { path, mode }, Sharing::Alone)?);
+        }
+        let shutdown = Duration::from_millis(config.shutdown_timeout_ms);
+        Ok(Self {
+            program,
+            arguments,
+            count: config.workers,
+            folder,
+            public,
+            own,
+            patience: shutdown + HANDOVER_GRACE / 2,
+            log: Log::start(config.log_format, config.log_level)?,
+        })
+    }
+
+    fn team(&self, index: u32) -> Team {
+        Team {
+            index,
+            count: self.count,
+            folder: self.folder.path().to_owned(),
+        }
+    }
+
+    /// Starts the process `index` and gives it its sockets.
+    fn start(&self, index: u32) -> io::Result<Member> {
+        let member = Member::spawn(&self.program, &self.arguments, &self.team(index))?;
+        for sockets in &self.public {
+            let sockets: Vec<BorrowedFd<'_>> = sockets.iter().map(AsFd::as_fd).collect();
+            member.give(&sockets)?;
+        }
+        member.give(&[self.own[index as usize].as_fd()])?;
+        Ok(member)
+    }
+
+    fn event(&self, level: LogLevel, message: &str, member: &Member, more: &[(&str, Json)]) {
+        let mut fields = vec![
+            ("worker", Json::from(member.index)),
+            ("pid", member.pid.into()),
+        ];
+        fields.extend_from_slice(more);
+        self.log.event(level, message, &fields);
+    }
+
+    /// Starts the process `index` and waits until it takes work.
+    async fn start_ready(&self, index: u32) -> io::Result<Member> {
+        let mut member = self.start(index)?;
+        match member.ready(MAX_START).await {
+            Ok(()) => {
+                self.event(LogLevel::Info, "a worker process is ready", &member, &[]);
+                Ok(member)
+            }
+            Err(error) => {
+                let cause = [("cause", error.to_string().into())];
+                let message = "a worker process did not become ready";
+                self.event(LogLevel::Error, message, &member, &cause);
+                member.kill().await;
+                Err(error)
+            }
+        }
+    }
+
+    async fn stop(&self, mut member: Member) {
+        if !member.stop(self.patience).await {
+            let message = "a worker process did not end in time and was killed";
+            self.event(LogLevel::Warn, message, &member, &[]);
+        }
+    }
+
+    /// Another process in the place of `member`; none where the successor did not start and the
+    /// predecessor is no more.
+    async fn replace(&self, mut member: Member) -> Result<Member, Option<Member>> {
+        if member.index != 0 {
+            return match self.start_ready(member.index).await {
+                Ok(successor) => {
+                    self.stop(member).await;
+                    Ok(successor)
+                }
+                Err(_) if member.is_alive() => Err(Some(member)),
+                Err(_) => Err(None),
+            };
+        }
+        // Only one process can own the data folder: the successor waits for it, with everything
+        // else done.
+        let starting = self.start_ready(member.index);
+        let stopping = self.stop(member);
+        let (successor, ()) = tokio::join!(starting, stopping);
+        successor.map_err(|_| None)
+    }
+}
+
+type Error = SuperviseError;
+
+/// Asks for another process; answered with whether there is one.
+type Order = oneshot::Sender<bool>;
+
+/// Serves with `config.workers` processes of this program, until SIGTERM or SIGINT. SIGHUP and
+/// SIGUSR1 replace them one after the other, without a request being dropped.
+///
+/// # Errors
+/// Where an address cannot be listened on, or the processes do not start.
+pub async fn supervise(config: Config) -> Result<(), SuperviseError> {
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut hang_up = signal(SignalKind::hangup())?;
+    let mut user = signal(SignalKind::user_defined1())?;
+    let program = std::env::current_exe()?;
+    let arguments = std::env::args_os().skip(1).collect();
+    let plan = Arc::new(Plan::open(&config, program, arguments)?);
+    let mut keepers = JoinSet::new();
+    let starting = start_all(&plan, &mut keepers);
+    let orders = tokio::select! {
+        started = starting => started?,
+        _ = terminate.recv() => return Ok(()),
+        _ = interrupt.recv() => return Ok(()),
+    };
+    loop {
+        tokio::select! {
+            _ = terminate.recv() => break,
+            _ = interrupt.recv() => break,
+            _ = hang_up.recv() => replace_all(&plan, &orders).await,
+            _ = user.recv() => replace_all(&plan, &orders).await,
+        }
+    }
+    plan.log
+        .event(LogLevel::Info, "ending the worker processes", &[]);
+    // Ends every keeper, which ends its process.
+    drop(orders);
+    while keepers.join_next().await.is_some() {}
+    let log = plan.log.clone();
+    let _ = tokio::task::spawn_blocking(move || log.flush()).await;
+    Ok(())
+}
+
+/// The owner of the data folder first: the others read what it makes.
+async fn start_all(
+    plan: &Arc<Plan>,
+    keepers: &mut JoinSet<()>,
+) -> Result<Vec<mpsc::Sender<Order>>, SuperviseError> {
+    let mut orders = Vec::new();
+    for index in 0..plan.count {
+        let member = plan.start_ready(index).await;
+        let member = member.map_err(|_| Error::NotStarted(index))?;
+        let (sender, receiver) = mpsc::channel(1);
+        keepers.spawn(keep(Arc::clone(plan), member, receiver));
+        orders.push(sender);
+    }
+    Ok(orders)
+}
+
+async fn replace_all(plan: &Plan, orders: &[mpsc::Sender<Order>]) {
+    let event = |message| plan.log.event(LogLevel::Info, message, &[]);
+    event("replacing the worker processes");
+    // The owner last: where the new program does not start, nothing has been lost.
+    for order in orders.iter().rev() {
+        let (answer, done) = oneshot::channel();
+        if order.send(answer).await.is_err() || !done.await.unwrap_or(false) {
+            let message = "a successor did not start; the other processes stay as they are";
+            plan.log.event(LogLevel::Error, message, &[]);
+            return;
+        }
+    }
+    event("the worker processes are replaced");
+}
+
+/// Keeps a process alive until `orders` closes.
+async fn keep(plan: Arc<Plan>, member: Member, mut orders: mpsc::Receiver<Order>) {
+    let index = member.index;
+    let mut current = Some(member);
+    let mut wait = FIRST_WAIT;
+    let mut born = Instant::now();
+    loop {
+        let Some(mut member) = current.take() else {
+            born = Instant::now();
+            let started = tokio::select! {
+                started = plan.start_ready(index) => started,
+                () = closed(&mut orders) => return,
+            };
+            match started {
+                Ok(member) => current = Some(member),
+                Err(_) if pause(&mut wait, &mut orders).await => {}
+                Err(_) => return,
+            }
+            continue;
+        };
+        tokio::select! {
+            Ended { cause } = member.ended() => {
+                let message = "a worker process has ended and is started again";
+                plan.event(LogLevel::Error, message, &member, &[("cause", cause.into())]);
+                if born.elapsed() > WELL {
+                    wait = FIRST_WAIT;
+                } else if !pause(&mut wait, &mut orders).await {
+                    return;
+                }
+            }
+            order = orders.recv() => {
+                let Some(answer) = order else {
+                    plan.stop(member).await;
+                    return;
+                };
+                born = Instant::now();
+                let replaced = plan.replace(member).await;
+                let _ = answer.send(replaced.is_ok());
+                current = replaced.map_or_else(|old| old, Some);
+            }
+        }
+    }
+}
+
+/// Waits before another try; false where the supervisor ends meanwhile.
+async fn pause(wait: &mut Duration, orders: &mut mpsc::Receiver<Order>) -> bool {
+    let now = *wait;
+    *wait = (now * 2).min(LAST_WAIT);
+    tokio::select! {
+        () = tokio::time::sleep(now) => true,
+        () = closed(orders) => false,
+    }
+}
+
+/// Ends when the supervisor ends; orders that come meanwhile are answered with a no.
+async fn closed(orders: &mut mpsc::Receiver<Order>) {
+    while let Some(answer) = orders.recv().await {
+        let _ = answer.send(false);
+    }
+}

@@ -1,0 +1,105 @@
+//! A process that serves, as its supervisor sees it.
+
+use std::{
+    ffi::OsString,
+    io,
+    os::{
+        fd::{BorrowedFd, OwnedFd},
+        unix::net::UnixStream as StdUnixStream,
+    },
+    path::Path,
+    process::Stdio,
+    time::Duration,
+};
+
+use platen_delivery::hand_down;
+use rustix::process::{Pid, Signal, kill_process};
+use tokio::{
+    io::AsyncReadExt,
+    net::UnixStream,
+    process::{Child, Command},
+};
+
+use super::super::{Team, VARIABLE};
+
+/// A running process; it is killed where this is dropped.
+pub(super) struct Member {
+    pub(super) index: u32,
+    pub(super) pid: u32,
+    child: Child,
+    /// Closed where this process ends, which the child notices.
+    giving: StdUnixStream,
+    hearing: UnixStream,
+}
+
+/// How a process ended.
+pub(super) struct Ended {
+    pub(super) cause: String,
+}
+
+impl Member {
+    /// Starts the program with `arguments` in the place that `team` tells.
+    pub(super) fn spawn(program: &Path, arguments: &[OsString], team: &Team) -> io::Result<Self> {
+        let (ours, theirs) = StdUnixStream::pair()?;
+        let child = Command::new(program)
+            .args(arguments)
+            .env(VARIABLE, team.to_variable())
+            .stdin(Stdio::from(OwnedFd::from(theirs)))
+            // Ctrl-C is for the supervisor, which tells the others.
+            .process_group(0)
+            .kill_on_drop(true)
+            .spawn()?;
+        let hearing = ours.try_clone()?;
+        hearing.set_nonblocking(true)?;
+        Ok(Self {
+            index: team.index,
+            pid: child.id().unwrap_or(0),
+            child,
+            giving: ours,
+            hearing: UnixStream::from_std(hearing)?,
+        })
+    }
+
+    /// Gives it sockets.
+    pub(super) fn give(&self, sockets: &[BorrowedFd<'_>]) -> io::Result<()> {
+        hand_down(&self.giving, sockets)
+    }
+
+    /// Waits until it says that it takes work.
+    pub(super) async fn ready(&mut self, bound: Duration) -> io::Result<()> {
+        let mut word = [0];
+        match tokio::time::timeout(bound, self.hearing.read_exact(&mut word)).await {
+            Ok(read) => read.map(drop),
+            Err(_) => Err(io::ErrorKind::TimedOut.into()),
+        }
+    }
+
+    /// Waits for its end.
+    pub(super) async fn ended(&mut self) -> Ended {
+        let cause = match self.child.wait().await {
+            Ok(status) => status.to_string(),
+            Err(error) => error.to_string(),
+        };
+        Ended { cause }
+    }
+
+    pub(super) fn is_alive(&mut self) -> bool {
+        matches!(self.child.try_wait(), Ok(None))
+    }
+
+    /// Asks it to finish what it has taken; true where it ended within `patience`, else it is killed.
+    pub(super) async fn stop(&mut self, patience: Duration) -> bool {
+        if let Some(pid) = self.child.id().and_then(|pid| Pid::from_raw(pid as i32)) {
+            let _ = kill_process(pid, Signal::TERM);
+        }
+        let ended = tokio::time::timeout(patience, self.child.wait()).await;
+        if ended.is_err() {
+            self.kill().await;
+        }
+        ended.is_ok()
+    }
+
+    pub(super) async fn kill(&mut self) {
+        let _ = self.child.kill().await;
+    }
+}
