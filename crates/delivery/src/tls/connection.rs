@@ -123,7 +123,8 @@ where
     let mut response = service.call(taken(request)).await?;
     if pace.is_none() && stopping.load(Ordering::Relaxed) {
         let close = HeaderValue::from_static("close");
-        response.headers_mut().insert(CONNECTION, close);
+        // One that changes the protocol stays as it is.
+        response.headers_mut().entry(CONNECTION).or_insert(close);
     }
     Ok(response.map(|body| Paced::new(body, pace)))
 }
