@@ -6,6 +6,8 @@ use std::{collections::HashMap, fs};
 #[derive(Clone, Copy, Debug, Default)]
 struct Ticks {
     parent: u32,
+    /// It has ended, and nobody has waited for it.
+    is_zombie: bool,
     own: u64,
     waited: u64,
 }
@@ -22,6 +24,7 @@ fn parse(stat: &str) -> Option<Ticks> {
     let number = |index: usize| fields.get(index)?.parse::<u64>().ok();
     Some(Ticks {
         parent: u32::try_from(number(1)?).ok()?,
+        is_zombie: fields.first() == Some(&"Z"),
         own: number(11)? + number(12)?,
         waited: number(13)? + number(14)?,
     })
@@ -64,8 +67,9 @@ fn descendants(root: u32, all: &HashMap<u32, Ticks>) -> Vec<u32> {
 
 /// Processes that live below one, the nearest first.
 pub(crate) fn living_descendants(root: u32) -> Vec<u32> {
-    let mut found = descendants(root, &processes());
-    found.retain(|pid| *pid != root);
+    let all = processes();
+    let mut found = descendants(root, &all);
+    found.retain(|pid| *pid != root && !all[pid].is_zombie);
     found
 }
 

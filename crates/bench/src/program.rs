@@ -2,12 +2,14 @@
 //! that they started.
 
 use std::{
+    collections::BTreeSet,
     ffi::OsStr,
     fs::File,
     io,
     net::TcpListener,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
+    sync::{Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 
@@ -191,10 +193,41 @@ pub fn free_port() -> Result<u16, Error> {
 /// # Errors
 /// Where the temporary folder cannot be written.
 pub fn folder() -> Result<TempDir, Error> {
-    tempfile::Builder::new()
+    let folder = tempfile::Builder::new()
         .prefix("platen-bench-")
         .tempdir()
-        .map_err(Error::file("make", std::env::temp_dir()))
+        .map_err(Error::file("make", std::env::temp_dir()))?;
+    folders().insert(folder.path().to_owned());
+    Ok(folder)
+}
+
+/// Folders that may be there.
+fn folders() -> MutexGuard<'static, BTreeSet<PathBuf>> {
+    static FOLDERS: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+    FOLDERS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Ends everything that this process has started and removes its folders, for a signal that ends it
+/// before the values do that own them.
+pub fn end_all() {
+    let below = || {
+        let pids = living_descendants(std::process::id()).into_iter();
+        pids.filter_map(|pid| i32::try_from(pid).ok().and_then(Pid::from_raw))
+    };
+    below().for_each(|pid| {
+        let _ = kill_process(pid, Signal::TERM);
+    });
+    let begun = Instant::now();
+    while below().next().is_some() && begun.elapsed() < END_TIMEOUT {
+        std::thread::sleep(POLL);
+    }
+    below().for_each(|pid| {
+        let _ = kill_process(pid, Signal::KILL);
+    });
+    for folder in std::mem::take(&mut *folders()) {
+        // Most are gone with their programs.
+        let _ = std::fs::remove_dir_all(folder);
+    }
 }
 
 /// A program on the path.

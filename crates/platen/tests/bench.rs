@@ -188,3 +188,47 @@ fn without_results_the_page_says_how_to_switch_it_on() {
     let (_, answer) = results_page(&empty);
     assert!(answer.contains("bench-not-found"), "{answer}");
 }
+
+#[test]
+fn a_signal_ends_what_is_measured_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut bench = Command::new(env!("CARGO_BIN_EXE_platen"))
+        .args([
+            "bench",
+            "render",
+            "-q",
+            "--cells",
+            "pdf-1p",
+            "--samples",
+            "1000000",
+        ])
+        .current_dir(root())
+        .env("TMPDIR", folder.path())
+        .spawn()
+        .unwrap();
+    let mark = format!("TMPDIR={}", folder.path().display());
+    let living = || {
+        let entries = std::fs::read_dir("/proc").unwrap().flatten();
+        let environments =
+            entries.filter_map(|entry| std::fs::read(entry.path().join("environ")).ok());
+        environments
+            .filter(|environment| text(environment).contains(&mark))
+            .count()
+    };
+    let until = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    let wait = || {
+        assert!(std::time::Instant::now() < until);
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    };
+    while living() < 2 {
+        wait();
+    }
+    let status = Command::new("kill").arg(bench.id().to_string()).status();
+    assert!(status.unwrap().success());
+    assert_eq!(bench.wait().unwrap().code(), Some(143));
+    while living() > 0 {
+        wait();
+    }
+    let left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().collect();
+    assert!(left.is_empty(), "{left:?}");
+}

@@ -95,3 +95,47 @@ fn mistakes_and_a_missing_chromium_are_told() {
         "{said}"
     );
 }
+
+#[test]
+fn helpers_work_in_pages_too() {
+    let folder = folder();
+    let template = serde_json::json!({
+        "kind": "html", "key": "a", "name": "A",
+        "html": "<p>{{ helpers.shout(name) }}</p>{% for item in items %}<i>{{ helpers.twice(item) }}</i>{% endfor %}",
+        "helpers": "export const shout = (text: string) => `<b>${text.toUpperCase()}</b>`;\n\
+                    export const twice = (n: number): number => { if (n > 2) throw new RangeError('too much'); return 2 * n; };",
+    });
+    let write = |name: &str, value: &serde_json::Value| {
+        std::fs::write(folder.path().join(name), value.to_string()).unwrap();
+    };
+    write("a.json", &template);
+    write(
+        "few.json",
+        &serde_json::json!({"name": "ann", "items": [1, 2]}),
+    );
+    let output = platen(
+        folder.path(),
+        &["render", "a.json", "few.json", "-o", "a.html"],
+    );
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{said}");
+    let html = std::fs::read_to_string(folder.path().join("a.html")).unwrap();
+    assert!(
+        html.contains("<p>&lt;b&gt;ANN&lt;&#x2f;b&gt;</p><i>2</i><i>4</i>"),
+        "what a helper returns is text: {html}"
+    );
+    write(
+        "many.json",
+        &serde_json::json!({"name": "ann", "items": [3]}),
+    );
+    let output = platen(
+        folder.path(),
+        &["render", "a.json", "many.json", "-o", "a.html"],
+    );
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(
+        said.contains("too much") && said.contains("helper-failed"),
+        "{said}"
+    );
+}

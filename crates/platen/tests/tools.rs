@@ -299,3 +299,53 @@ fn workers_fetch_pieces_by_signed_links() {
     let kept: Vec<_> = std::fs::read_dir(&cache).unwrap().collect();
     assert_eq!(kept.len(), 1, "{kept:?}");
 }
+
+#[test]
+fn long_code_is_compiled_when_it_is_stored() {
+    let service = Service::start("2");
+    let filler: String = (0..900)
+        .map(|number| format!("function f{number}(a) {{ return a + {number}; }}\n"))
+        .collect();
+    let compiled = || {
+        let text = String::from_utf8(service.send("GET", "/metrics", &[], b"").1).unwrap();
+        let line = text
+            .lines()
+            .find_map(|line| line.strip_prefix("platen_code_compiled_ahead_total "));
+        line.unwrap().parse::<u32>().unwrap()
+    };
+    let source = |number: u32| format!("{filler}export default () => `n${{f{number}(1)}}`;");
+    let steps = |number| {
+        json!([
+            {"name": "long", "type": "code", "source": source(number)},
+            {"name": "greet", "type": "piece", "piece": "greeter@1.0.0", "action": "greet",
+             "input": {"name": "{{ steps.long.output }}"}},
+            {"name": "answer", "type": "respond", "body": "{{ steps.greet.output }}"},
+        ])
+    };
+    service.json("POST", "/flows", &flow(steps(1)), 201);
+    assert_eq!(compiled(), 1, "a draft");
+    let (status, _) = service.send(
+        "PUT",
+        "/flows/test",
+        &[("content-type", "application/json"), ("if-match", "\"1\"")],
+        flow(steps(2)).to_string().as_bytes(),
+    );
+    assert_eq!((status, compiled()), (200, 2), "another version");
+    let folder = service.folder.path().join("greeter");
+    let example = repository().join("examples/pieces/greeter");
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::copy(example.join("piece.json"), folder.join("piece.json")).unwrap();
+    let bundle = std::fs::read_to_string(example.join("bundle.js")).unwrap();
+    std::fs::write(folder.join("bundle.js"), format!("{filler}{bundle}")).unwrap();
+    let archive = platen_engine::flow::pack(&folder).unwrap();
+    let zip = [("content-type", "application/zip")];
+    let put = || service.send("PUT", "/pieces/greeter/1.0.0", &zip, &archive);
+    assert_eq!((put().0, compiled()), (201, 3), "a piece");
+    assert_eq!((put().0, compiled()), (200, 3), "the same piece");
+    let version = json!({"version": 2});
+    service.json("POST", "/flows/test/publication", &version, 200);
+    assert_eq!(compiled(), 3, "there is nothing left to compile");
+    let said = service.send("POST", "/webhooks/test/sync", &[], b"").1;
+    assert_eq!(said, b"Hello, n3");
+    assert_eq!(compiled(), 3);
+}

@@ -68,6 +68,11 @@ impl Dispatcher {
         self.catalogue.published(key)
     }
 
+    /// All published flows with their versions.
+    pub fn all_published(&self) -> Vec<(String, u32)> {
+        self.catalogue.all_published()
+    }
+
     /// Makes a version of a flow the one that its triggers start, or none.
     ///
     /// # Errors

@@ -15,7 +15,7 @@ use serde_json::{Value, json, value::RawValue};
 
 use crate::{
     Cancellation, Error, Location, Prepared, Thrown,
-    bytecode::MIN_SOURCE_BYTES,
+    bytecode::{MIN_SOURCE_BYTES, NoCell},
     job::{BYTECODE, Failure, FailureKind, FromCell, Job, Work},
 };
 
@@ -205,16 +205,16 @@ impl Runner {
         outcome
     }
 
-    /// Compiles a long script now, so that its first run does not. Blocks.
-    pub fn compile_ahead(&self, script: &Prepared) {
+    /// Compiles a long script now, so that its first run does not; true where it was not yet. Blocks.
+    pub fn compile_ahead(&self, script: &Prepared) -> bool {
         let deadline = Instant::now() + Duration::from_millis(ScriptLimits::default().wall_ms);
-        let _ = self.bytecode(script, deadline);
+        self.bytecode(script, deadline).1
     }
 
-    /// What a long script was compiled to, now where it runs first.
-    fn bytecode(&self, script: &Prepared, deadline: Instant) -> Option<Arc<[u8]>> {
+    /// What a long script was compiled to, and whether it was now, where it runs first.
+    fn bytecode(&self, script: &Prepared, deadline: Instant) -> (Option<Arc<[u8]>>, bool) {
         if script.code.len() < MIN_SOURCE_BYTES {
-            return None;
+            return (None, false);
         }
         let compile = || {
             let job = Job {
@@ -230,13 +230,16 @@ impl Runner {
                 work: Work::Compile,
                 again: false,
             };
-            let job = serde_json::to_vec(&job).ok()?;
+            let job = serde_json::to_vec(&job).map_err(|_| NoCell)?;
             let left = deadline.saturating_duration_since(Instant::now());
-            let mut cell = self.jail.cell(left).ok()?;
-            cell.start(&job, &self.jail.limits(), deadline).ok()?;
-            let mut answer = cell.receive(deadline).ok()?;
+            let mut cell = self.jail.cell(left).map_err(|_| NoCell)?;
+            let limits = self.jail.limits();
+            cell.start(&job, &limits, deadline).map_err(|_| NoCell)?;
+            let Ok(mut answer) = cell.receive(deadline) else {
+                return Ok(None);
+            };
             let is_bytecode = answer.first() == Some(&BYTECODE);
-            is_bytecode.then(|| answer.split_off(1))
+            Ok(is_bytecode.then(|| answer.split_off(1)))
         };
         script.bytecode.get_or_compile(compile)
     }
@@ -250,7 +253,7 @@ impl Runner {
         settings: &Settings,
         deadline: Instant,
     ) -> Result<(), Stop> {
-        let bytecode = self.bytecode(script, deadline);
+        let (bytecode, _) = self.bytecode(script, deadline);
         let again = self.used.is_some();
         let work = match bytecode {
             Some(_) => Work::Load,

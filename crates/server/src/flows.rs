@@ -123,6 +123,28 @@ impl Flows {
             platen_runs::embedded::start(&self.dispatcher, Arc::new(services), slots);
         }
         let _ = self.started.set(());
+        let shared = Arc::clone(app);
+        tokio::spawn(async move {
+            let flows = &shared.flows;
+            for (key, version) in flows.dispatcher.all_published() {
+                flows.compile_ahead(&shared, &key, version).await;
+            }
+        });
+    }
+
+    /// Compiles the long code of a version of a flow, so that no run waits for it. What cannot be
+    /// done now is done by the first run.
+    pub(crate) async fn compile_ahead(&self, app: &Arc<App>, key: &str, version: u32) {
+        let Ok(flow) = self.dispatcher.version(key, version).await else {
+            return;
+        };
+        let app = Arc::clone(app);
+        let compile = move || {
+            if let Ok(runner) = app.sandbox.runner() {
+                app.metrics.compiled(flow.loaded.compile_ahead(&runner));
+            }
+        };
+        let _ = tokio::task::spawn_blocking(compile).await;
     }
 
     /// What steps need besides, of this service.

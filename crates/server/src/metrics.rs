@@ -69,6 +69,7 @@ pub(crate) struct Metrics {
     inner: Mutex<Inner>,
     pages: AtomicU64,
     bytes: AtomicU64,
+    compiled: AtomicU64,
     pub(crate) cache_hits: AtomicU64,
     pub(crate) cache_misses: AtomicU64,
     pub(crate) connections: AtomicU64,
@@ -125,6 +126,11 @@ impl Metrics {
         for (name, duration) in stages {
             inner.stages.entry(name).or_default().add(*duration);
         }
+    }
+
+    /// Long code was compiled ahead of its first run.
+    pub(crate) fn compiled(&self, count: usize) {
+        self.compiled.fetch_add(count as u64, Ordering::Relaxed);
     }
 
     pub(crate) fn waited(&self, duration: Duration) {
@@ -201,6 +207,7 @@ impl Metrics {
         let values = [
             ("render_pages_total", "counter", load(&self.pages), "Pages rendered."),
             ("render_bytes_total", "counter", load(&self.bytes), "Bytes rendered."),
+            ("code_compiled_ahead_total", "counter", load(&self.compiled), "Code of flows and pieces compiled before its first run."),
             ("template_cache_hits_total", "counter", load(&self.cache_hits), "Compiled templates found."),
             ("template_cache_misses_total", "counter", load(&self.cache_misses), "Templates compiled."),
             ("template_cache_items", "gauge", gauges.cached_templates as u64, "Compiled templates kept."),

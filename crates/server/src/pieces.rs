@@ -54,7 +54,7 @@ impl PieceStore {
         name: &str,
         version: &str,
         archive: &[u8],
-    ) -> Result<(Piece, bool), Problem> {
+    ) -> Result<(Arc<Piece>, bool), Problem> {
         let piece = Piece::read(archive).map_err(refused)?;
         let said = piece.manifest();
         if said.name != name || said.version != version || name == RESERVED {
@@ -65,8 +65,18 @@ impl PieceStore {
             let status = StatusCode::UNPROCESSABLE_ENTITY;
             return Err(Problem::new(status, "piece-invalid", detail));
         }
-        let (_, is_new) = self.blobs.put(&place(name, version), archive)?;
-        Ok((piece, is_new))
+        let (digest, is_new) = self.blobs.put(&place(name, version), archive)?;
+        Ok((self.keep_ready(digest, piece), is_new))
+    }
+
+    /// The piece of `digest`: another may have been made of the same archive meanwhile, and be
+    /// compiled already.
+    fn keep_ready(&self, digest: String, piece: Piece) -> Arc<Piece> {
+        let mut ready = self.ready.lock().unwrap_or_else(PoisonError::into_inner);
+        if ready.len() >= MAX_READY {
+            ready.clear();
+        }
+        Arc::clone(ready.entry(digest).or_insert_with(|| Arc::new(piece)))
     }
 
     /// The archive of a piece and its digest. Blocks.
@@ -121,13 +131,7 @@ impl Pieces for PieceStore {
         }
         let archive = self.blobs.get(&digest).map_err(said)?;
         let piece = Piece::read(&archive).map_err(|error| error.to_string())?;
-        let piece = Arc::new(piece);
-        let mut ready = ready();
-        if ready.len() >= MAX_READY {
-            ready.clear();
-        }
-        ready.insert(digest, Arc::clone(&piece));
-        Ok(piece)
+        Ok(self.keep_ready(digest, piece))
     }
 }
 

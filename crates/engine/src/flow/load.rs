@@ -34,11 +34,11 @@ impl LoadedFlow {
         Arc::clone(&self.compiled)
     }
 
-    /// Compiles the long code of its steps now, so that no run waits for it. Blocks.
-    pub fn compile_ahead(&self, runner: &Runner) {
-        self.code
-            .values()
-            .for_each(|code| runner.compile_ahead(code));
+    /// Compiles the long code of its steps now, so that no run waits for it: how many were not yet.
+    /// Blocks.
+    pub fn compile_ahead(&self, runner: &Runner) -> usize {
+        let code = self.code.values();
+        code.filter(|code| runner.compile_ahead(code)).count()
     }
 
     /// What is wrong with what the trigger is given.

@@ -69,6 +69,34 @@ fn tell(mut stream: &TcpStream, items: &Json) {
     );
 }
 
+/// An address that answers nobody until it is opened.
+struct Closed {
+    host: String,
+    waiting: Arc<Mutex<Vec<TcpStream>>>,
+}
+
+impl Closed {
+    fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let host = listener.local_addr().unwrap().to_string();
+        let waiting: Arc<Mutex<Vec<TcpStream>>> = Arc::default();
+        let taken = Arc::clone(&waiting);
+        std::thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                taken.lock().unwrap().push(stream);
+            }
+        });
+        Self { host, waiting }
+    }
+
+    /// Answers who waits.
+    fn open(&self) {
+        for stream in self.waiting.lock().unwrap().drain(..) {
+            tell(&stream, &json!([]));
+        }
+    }
+}
+
 fn runs(service: &Service) -> Vec<Json> {
     let found = service.get("/runs?flow=news").json();
     found["runs"].as_array().expect("runs").clone()
@@ -125,4 +153,62 @@ fn a_poll_starts_one_run_for_each_new_item() {
     assert_eq!(told(&service, 3), ["ex", "three", "two"]);
     news.wait_for_looks(2);
     assert_eq!(told(&service, 3).len(), 3, "it remembers over a restart");
+}
+
+#[test]
+fn news_wait_where_the_queue_is_full() {
+    let news = News::start();
+    let closed = Closed::start();
+    let folder = tempfile::tempdir().unwrap();
+    let hosts = format!("{},{}", news.host, closed.host);
+    let variables = [
+        ("FLOW_ALLOWED_HOSTS", hosts.as_str()),
+        ("FLOW_SLOTS", "1"),
+        ("FLOW_ASYNC_QUEUE", "1"),
+    ];
+    let service = Service::start(folder.path(), &variables);
+    let url = format!("http://{}/", closed.host);
+    service.publish(
+        "busy",
+        &json!([{"name": "ask", "type": "http", "method": "GET", "url": url}]),
+    );
+    let url = format!("http://{}/news", news.host);
+    service.publish_whole(&json!({
+        "kind": "flow", "key": "news", "name": "News",
+        "trigger": {"type": "poll", "everySeconds": 1, "request": {"method": "GET", "url": url},
+            "items": "body.items", "id": "id"},
+        "steps": [{"name": "reply", "type": "respond", "body": "{{ trigger.item.name }}"}],
+    }));
+    news.wait_for_looks(2);
+    assert_eq!(service.post("/webhooks/busy", &json!({})).status, 202);
+    let until = Instant::now() + LONG;
+    while closed.waiting.lock().unwrap().is_empty() {
+        assert!(Instant::now() < until, "the only slot is not taken");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert_eq!(service.post("/webhooks/busy", &json!({})).status, 202);
+    let full = service.post("/webhooks/busy", &json!({}));
+    assert_eq!(full.status, 429, "{full:?}");
+    for name in ["one", "two", "three"] {
+        news.add(json!({"id": name, "name": name}));
+    }
+    news.wait_for_looks(3);
+    assert_eq!(runs(&service), Vec::<Json>::new(), "there is no room");
+    let opening = Arc::new(AtomicU32::new(0));
+    std::thread::scope(|scope| {
+        let open = Arc::clone(&opening);
+        let closed = &closed;
+        // The second run asks when the first has ended.
+        scope.spawn(move || {
+            while open.load(Ordering::SeqCst) == 0 {
+                closed.open();
+                std::thread::sleep(Duration::from_millis(5));
+            }
+        });
+        let found = told(&service, 3);
+        opening.store(1, Ordering::SeqCst);
+        assert_eq!(found, ["one", "three", "two"]);
+    });
+    news.wait_for_looks(2);
+    assert_eq!(told(&service, 3).len(), 3, "each once");
 }

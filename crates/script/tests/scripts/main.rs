@@ -403,7 +403,8 @@ fn long_sources_are_compiled_once() {
         let input = to_raw_value(&input).expect("JSON");
         runner.run(&prepared, &input, settings, &NoHost).result
     };
-    runner.compile_ahead(&prepared);
+    assert!(runner.compile_ahead(&prepared));
+    assert!(!runner.compile_ahead(&prepared));
     let before = runner.jail().snapshot().forked;
     assert_eq!(
         run(json!({"sum": "1"}), &settings()).expect("an output"),

@@ -86,7 +86,17 @@ pub(crate) async fn put_piece(
         let status = StatusCode::PAYLOAD_TOO_LARGE;
         return Err(Problem::new(status, "piece-invalid", detail));
     }
-    let (piece, is_new) = with(&app, move |pieces| pieces.put(&name, &version, &bytes)).await?;
+    let shared = Arc::clone(&app);
+    let put = move |pieces: &PieceStore| {
+        let (piece, is_new) = pieces.put(&name, &version, &bytes)?;
+        // Where there is no sandbox, the first run says so.
+        if let Ok(runner) = shared.sandbox.runner() {
+            let compiled = piece.compile_ahead(&runner);
+            shared.metrics.compiled(usize::from(compiled));
+        }
+        Ok((piece, is_new))
+    };
+    let (piece, is_new) = with(&app, put).await?;
     let Manifest {
         name,
         version,

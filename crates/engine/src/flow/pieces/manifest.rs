@@ -8,7 +8,7 @@ use std::{
 };
 
 use platen_document::{Diagnostic, InputSchema};
-use platen_script::{Language, MAX_SOURCE_BYTES, Prepared, prepare};
+use platen_script::{Language, MAX_SOURCE_BYTES, Prepared, Runner, prepare};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use sha2::{Digest, Sha256};
@@ -177,6 +177,12 @@ impl Piece {
     #[must_use]
     pub fn digest(&self) -> &str {
         &self.digest
+    }
+
+    /// Compiles its code now where that is long, so that no run waits for it; true where it was not
+    /// yet. Blocks.
+    pub fn compile_ahead(&self, runner: &Runner) -> bool {
+        runner.compile_ahead(&self.code)
     }
 
     /// Its code.

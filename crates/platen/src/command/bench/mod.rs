@@ -62,6 +62,9 @@ pub struct Place {
 
 /// Runs the command.
 pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, Failure> {
+    if !matches!(&arguments.pack, Pack::HttpServer(_) | Pack::OfficeDriver) {
+        end_on_signals().map_err(|error| Failure::Internal(error.to_string()))?;
+    }
     match &arguments.pack {
         Pack::Render(arguments) => render::run(arguments, output),
         Pack::Seed(arguments) => render::seed(arguments, output),
@@ -73,6 +76,32 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
         Pack::HttpServer(arguments) => http_server::run(arguments),
         Pack::OfficeDriver => office_driver::run(),
     }
+}
+
+/// Lets a signal end what the packs have started, too.
+fn end_on_signals() -> std::io::Result<()> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    let entered = runtime.enter();
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut hang_up = signal(SignalKind::hangup())?;
+    drop(entered);
+    std::thread::spawn(move || {
+        let kind = runtime.block_on(async {
+            tokio::select! {
+                _ = interrupt.recv() => SignalKind::interrupt(),
+                _ = terminate.recv() => SignalKind::terminate(),
+                _ = hang_up.recv() => SignalKind::hangup(),
+            }
+        });
+        platen_bench::program::end_all();
+        // As shells tell of a program that a signal has ended.
+        std::process::exit(128 + kind.as_raw_value());
+    });
+    Ok(())
 }
 
 impl From<Error> for Failure {

@@ -113,6 +113,7 @@ pub(crate) async fn create_flow(
 ) -> Result<Response, Problem> {
     let new = checked(&app, &headers, body, None).await?;
     let info = app.flow_library.create(new).await.map_err(of_flow)?;
+    app.flows.compile_ahead(&app, &info.key, info.version).await;
     let location = HeaderValue::from_str(&format!("/flows/{}", info.key));
     let mut response = written(StatusCode::CREATED, info);
     if let Ok(location) = location {
@@ -177,6 +178,7 @@ pub(crate) async fn update_flow(
         })
         .await
         .map_err(of_flow)?;
+    app.flows.compile_ahead(&app, &info.key, info.version).await;
     Ok(written(StatusCode::OK, info))
 }
 
@@ -220,15 +222,7 @@ pub(crate) async fn publish_flow(
         .dispatcher
         .publish(&place.key, Some(version))
         .await?;
-    let flow = app.flows.dispatcher.version(&place.key, version).await?;
-    let shared = Arc::clone(&app);
-    let compile = move || {
-        // Where there is no sandbox, the first run says so.
-        if let Ok(runner) = shared.sandbox.runner() {
-            flow.loaded.compile_ahead(&runner);
-        }
-    };
-    let _ = tokio::task::spawn_blocking(compile).await;
+    app.flows.compile_ahead(&app, &place.key, version).await;
     let version = Some(version);
     Ok(json(StatusCode::OK, &Publication { version }))
 }
