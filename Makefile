@@ -60,4 +60,4 @@ data: ## the data of the benchmark examples
 	cargo run --quiet -p xtask -- data
 
 fuzz: ## a minute of each fuzz target (wants cargo-fuzz and a nightly compiler)
-	cd fuzz && for target in template expression data urp; do cargo +nightly fuzz run $$target -- -max_total_time=60 -detect_leaks=0 || exit 1; done
+	cd fuzz && for target in template expression data urp head chunked ranges; do cargo +nightly fuzz run $$target -- -max_total_time=60 -detect_leaks=0 || exit 1; done

@@ -11,6 +11,8 @@ pub mod contest;
 mod deadline;
 mod document;
 mod error;
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
 mod h1;
 mod limits;
 mod output;

@@ -23,6 +23,7 @@ use crate::{
     metrics::{Gauges, Metrics},
     pieces::PieceStore,
     rate_limit::RateLimit,
+    results::Results,
     sandbox::Sandbox,
     team::Team,
     templates::Library,
@@ -40,6 +41,7 @@ pub(crate) struct App {
     pub(crate) libreoffice: LibreOffice,
     pub(crate) sandbox: Arc<Sandbox>,
     pub(crate) pieces: Arc<PieceStore>,
+    pub(crate) results: Results,
     pub(crate) webhooks: Webhooks,
     pub(crate) slots: Slots,
     pub(crate) bodies: Arc<Semaphore>,
@@ -62,11 +64,11 @@ impl App {
         mut config: Config,
         (engine, sandbox): (Engine, Arc<Sandbox>),
         store: &SqliteStore,
-        pieces: PieceStore,
+        (pieces, results): (PieceStore, Results),
+        metrics: Arc<Metrics>,
         log: Log,
         (team, lock): (Option<Team>, Option<File>),
     ) -> Result<Self, ConfigError> {
-        let metrics = Arc::new(Metrics::default());
         let is_shared = team.as_ref().is_some_and(|team| !team.is_owner());
         let library = |store| Library::new(store, &config, Arc::clone(&metrics), is_shared);
         let (templates, flow_templates) = (library(store.templates()), library(store.flows()));
@@ -87,6 +89,7 @@ impl App {
             libreoffice: LibreOffice::new(&config),
             sandbox,
             pieces: Arc::new(pieces),
+            results,
             webhooks: Webhooks::new(&config),
             slots: Slots::new(&config, Arc::clone(&metrics)),
             bodies: crate::body::rooms(&config),

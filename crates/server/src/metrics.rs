@@ -226,7 +226,8 @@ impl Metrics {
     }
 }
 
-fn head(text: &mut String, name: &str, kind: &str, about: &str) {
+/// What a metric is, and its kind.
+pub(crate) fn head(text: &mut String, name: &str, kind: &str, about: &str) {
     let _ = writeln!(text, "# HELP platen_{name} {about}");
     let _ = writeln!(text, "# TYPE platen_{name} {kind}");
 }

@@ -3,7 +3,6 @@
 
 use std::{
     collections::HashMap,
-    io::Read,
     path::Path,
     sync::{Arc, Mutex, PoisonError},
     time::{Duration, SystemTime, UNIX_EPOCH},
@@ -30,21 +29,21 @@ const LINK_LIFE: Duration = Duration::from_secs(300);
 /// The pieces.
 pub(crate) struct PieceStore {
     blobs: FolderBlobs,
-    key: LinkKey,
+    key: Arc<LinkKey>,
     /// By digest.
     ready: Mutex<HashMap<String, Arc<Piece>>>,
 }
 
 impl PieceStore {
-    /// Pieces in `folder`, which is this process's alone.
-    pub(crate) fn open(folder: &Path, config: &Config) -> Result<Self, BlobError> {
-        let mut key = [0; 32];
-        std::fs::File::open("/dev/urandom")
-            .and_then(|mut file| file.read_exact(&mut key))
-            .map_err(BlobError::Failed)?;
+    /// Pieces in `folder`, which is this process's alone; `key` signs links to them.
+    pub(crate) fn open(
+        folder: &Path,
+        config: &Config,
+        key: Arc<LinkKey>,
+    ) -> Result<Self, BlobError> {
         Ok(Self {
             blobs: FolderBlobs::open(folder, config.blobs_max_bytes)?,
-            key: LinkKey::new(key),
+            key,
             ready: Mutex::default(),
         })
     }

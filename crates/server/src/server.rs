@@ -21,9 +21,12 @@ use crate::{
     app::App,
     config::{ChildIsolation, Config, ConfigError, LogLevel, RenderIsolation},
     delivery::{self, Doors},
+    link_key,
     log::Log,
+    metrics::Metrics,
     pieces::PieceStore,
     problem::chain,
+    results::{self, Results},
     routes,
     sandbox::Sandbox,
     team::{Channel, HANDOVER_GRACE, Membership, MembershipError, Team},
@@ -50,6 +53,12 @@ pub enum Error {
     /// The store of blobs cannot be opened.
     #[error("the blobs in the data folder cannot be opened")]
     Blobs(#[source] platen_storage::blobs::BlobError),
+    /// The folder of stored results cannot be opened.
+    #[error("the stored results in the data folder cannot be opened")]
+    Results(#[source] platen_storage::blobs::BlobError),
+    /// The key of signed links cannot be had.
+    #[error("the key of signed links, `link.key` in the data folder, cannot be used")]
+    LinkKey(#[source] std::io::Error),
     /// The place that a supervisor gives cannot be taken.
     #[error(transparent)]
     Membership(#[from] MembershipError),
@@ -157,6 +166,7 @@ impl Server {
         if let Some(supervisor) = &self.supervisor {
             tokio::spawn(say_ready(Arc::clone(&app), supervisor.another()));
         }
+        let sweeping = tokio::spawn(results::upkeep(Arc::clone(&app)));
         let (stop, stopped) = watch::channel(());
         let router = routes::router(Arc::clone(&app));
         let connections = delivery::serve(Arc::clone(&app), self.doors, router, stopped);
@@ -179,6 +189,7 @@ impl Server {
         // Tells the accept loop to close the port, and every connection to end after its answer.
         drop(stop);
         finish(&app, connections).await;
+        sweeping.abort();
     }
 }
 
@@ -306,7 +317,11 @@ fn open(config: Config, team: Option<Team>, log: Log) -> Result<App, Error> {
             (None, store, team.own_folder())
         }
     };
-    let pieces = PieceStore::open(&blobs, &config).map_err(Error::Blobs)?;
+    // All processes sign with it, and store results.
+    let key = Arc::new(link_key::open(folder).map_err(Error::LinkKey)?);
+    let pieces = PieceStore::open(&blobs, &config, Arc::clone(&key)).map_err(Error::Blobs)?;
+    let metrics = Arc::new(Metrics::default());
+    let results = Results::open(&config, key, Arc::clone(&metrics)).map_err(Error::Results)?;
     let sandbox = Arc::new(Sandbox::new(&config));
     let mut engine = Engine::new(&config.fonts()).with_helpers({
         let sandbox = Arc::clone(&sandbox);
@@ -322,7 +337,18 @@ fn open(config: Config, team: Option<Team>, log: Log) -> Result<App, Error> {
         );
         engine = engine.with_isolation(isolation);
     }
-    App::new(config, (engine, sandbox), &store, pieces, log, (team, lock)).map_err(Error::Config)
+    let stored = (pieces, results);
+    let place = (team, lock);
+    App::new(
+        config,
+        (engine, sandbox),
+        &store,
+        stored,
+        metrics,
+        log,
+        place,
+    )
+    .map_err(Error::Config)
 }
 
 async fn warm(app: Arc<App>) {

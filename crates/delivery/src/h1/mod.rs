@@ -2,8 +2,8 @@
 //! what comes, one for heads of what goes; bodies are never copied.
 
 mod answer;
-mod chunked;
-mod head;
+pub(crate) mod chunked;
+pub(crate) mod head;
 mod intake;
 mod refusal;
 mod response;

@@ -1,9 +1,20 @@
 //! A connection with TLS. The protocols inside are hyper's; its bounds are ours.
 
-use std::{convert::Infallible, io, sync::Arc};
+use std::{
+    convert::Infallible,
+    io,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
 use bytes::Bytes;
-use http::{Request, Response, header::UPGRADE};
+use http::{
+    HeaderValue, Request, Response, Version,
+    header::{CONNECTION, UPGRADE},
+};
 use hyper::{body::Incoming, service::service_fn};
 use hyper_util::{
     rt::{TokioExecutor, TokioIo, TokioTimer},
@@ -14,6 +25,7 @@ use tower_service::Service;
 
 use super::{
     Tls,
+    paced::{Pace, Paced},
     timed::{Prompt, Timed},
 };
 use crate::{
@@ -56,22 +68,65 @@ where
         .map_err(|_| io::Error::from(io::ErrorKind::TimedOut))
         .flatten()
         .map_err(|error| Error::Protocol(error.into()))?;
+    let has_goaway = stream.get_ref().1.alpn_protocol() == Some(b"h2");
     let stream = Prompt::new(stream, limits.head_timeout);
-    let service = service_fn(move |request: Request<Incoming>| {
-        let mut service = service.clone();
-        async move { service.call(taken(request)).await }
-    });
+    let (pace, stopping) = (Arc::new(Pace::default()), Arc::new(AtomicBool::new(false)));
+    let service = {
+        let (pace, stopping) = (Arc::clone(&pace), Arc::clone(&stopping));
+        service_fn(move |request: Request<Incoming>| {
+            let pace = (request.version() == Version::HTTP_2).then(|| Arc::clone(&pace));
+            answer(service.clone(), request, pace, Arc::clone(&stopping))
+        })
+    };
     let builder = builder(limits);
     let connection = builder.serve_connection_with_upgrades(TokioIo::new(stream), service);
     let mut connection = std::pin::pin!(connection);
-    let ended = tokio::select! {
-        ended = connection.as_mut() => ended,
-        _ = stopped.changed() => {
-            connection.as_mut().graceful_shutdown();
-            connection.await
-        }
+    let mut stalled = std::pin::pin!(pace.stalled(limits.write_timeout));
+    let over = || {
+        Err(Error::Protocol(
+            io::Error::from(io::ErrorKind::TimedOut).into(),
+        ))
     };
-    ended.map_err(Error::Protocol)
+    tokio::select! {
+        ended = connection.as_mut() => return ended.map_err(Error::Protocol),
+        () = stalled.as_mut() => return over(),
+        _ = stopped.changed() => stopping.store(true, Ordering::Relaxed),
+    }
+    // HTTP/1.1 has no word for it: one more request may be under way. After GOAWAY requests that the
+    // client has sent are still answered.
+    let grace = match has_goaway {
+        true => Duration::ZERO,
+        false => limits.stop_timeout,
+    };
+    tokio::select! {
+        biased;
+        () = tokio::time::sleep(grace) => connection.as_mut().graceful_shutdown(),
+        ended = connection.as_mut() => return ended.map_err(Error::Protocol),
+        () = stalled.as_mut() => return over(),
+    }
+    tokio::select! {
+        ended = connection => ended.map_err(Error::Protocol),
+        () = stalled => over(),
+    }
+}
+
+/// The service's answer, watched where there is a pace; the last one of HTTP/1.1 at a stop.
+async fn answer<S>(
+    mut service: S,
+    request: Request<Incoming>,
+    pace: Option<Arc<Pace>>,
+    stopping: Arc<AtomicBool>,
+) -> Result<Response<Paced>, Infallible>
+where
+    S: Service<Request<RequestBody>, Response = Response<Body>, Error = Infallible>,
+{
+    let mut response = service.call(taken(request)).await?;
+    if pace.is_none() && stopping.load(Ordering::Relaxed) {
+        let close = HeaderValue::from_static("close");
+        // One that changes the protocol stays as it is.
+        response.headers_mut().entry(CONNECTION).or_insert(close);
+    }
+    Ok(response.map(|body| Paced::new(body, pace)))
 }
 
 fn builder(limits: &Limits) -> auto::Builder<TokioExecutor> {

@@ -2,6 +2,7 @@
 //! as ALPN agrees (RFC 7301).
 
 mod connection;
+mod paced;
 mod timed;
 
 use std::{

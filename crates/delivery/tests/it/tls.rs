@@ -17,7 +17,7 @@ use tokio_rustls::rustls::{
     pki_types::{CertificateDer, ServerName},
 };
 
-use crate::server::{Server, get, limits, resident_bytes, rest};
+use crate::server::{Server, exactly, get, head, limits, resident_bytes, rest};
 
 type Stream = StreamOwned<ClientConnection, TcpStream>;
 
@@ -215,4 +215,126 @@ fn read_to_goaway(stream: &mut Stream) -> bool {
             Some(_) => {}
         }
     }
+}
+
+/// `SETTINGS_INITIAL_WINDOW_SIZE` (RFC 9113, section 6.5.2).
+fn window(size_bytes: u32) -> Vec<u8> {
+    frame(4, 0, 0, &[&[0, 4][..], &size_bytes.to_be_bytes()].concat())
+}
+
+/// Windows that are never opened: at once, in the middle of a body, before its last byte.
+#[test]
+fn who_opens_no_window_is_dropped() {
+    let (server, _folder, certificate) = start();
+    let cases = [
+        (0, "/hello"),
+        (30_000, "/bytes/2000000"),
+        (30_000, "/endless"),
+        (39_999, "/bytes/40000"),
+    ];
+    for (done, (size, path)) in cases.into_iter().enumerate() {
+        let mut stream = connect(&server, &certificate, "h2");
+        stream.write_all(&preface()).unwrap();
+        stream.write_all(&window(size)).unwrap();
+        for number in 0..20 {
+            stream.write_all(&request(2 * number + 1, path)).unwrap();
+        }
+        let mut taken = 0;
+        while let Some((kind, _, _, payload)) = read_frame(&mut stream) {
+            taken += if kind == 0 { payload.len() } else { 0 };
+        }
+        assert!(taken <= 20 * size as usize, "{path}: {taken}");
+        // The client's end is still open.
+        server.wait_until(|seen| seen.broken.load(Ordering::SeqCst) == done + 1);
+        drop(stream);
+    }
+}
+
+/// A window that has room for just the answer, and a client that takes it piece by piece, for longer
+/// than the deadline.
+#[test]
+fn who_opens_windows_slowly_gets_all() {
+    let (server, _folder, certificate) = start();
+    let mut stream = connect(&server, &certificate, "h2");
+    stream.write_all(&preface()).unwrap();
+    stream.write_all(&window(10_000)).unwrap();
+    stream.write_all(&request(1, "/bytes/100000")).unwrap();
+    let (mut taken, mut opened) = (0, 10_000);
+    loop {
+        let (kind, flags, _, payload) = read_frame(&mut stream).unwrap();
+        if kind != 0 {
+            continue;
+        }
+        taken += payload.len();
+        if flags & 1 == 1 {
+            break;
+        }
+        if taken == opened {
+            std::thread::sleep(Duration::from_millis(100));
+            let more = 10_000_u32.to_be_bytes();
+            stream.write_all(&frame(8, 0, 1, &more)).unwrap();
+            stream.write_all(&frame(8, 0, 0, &more)).unwrap();
+            opened += 10_000;
+        }
+    }
+    assert_eq!((taken, opened), (100_000, 100_000));
+}
+
+#[test]
+fn a_stop_says_goaway_and_finishes_streams() {
+    let (mut server, _folder, certificate) = start();
+    let mut busy = connect(&server, &certificate, "h2");
+    busy.write_all(&preface()).unwrap();
+    busy.write_all(&request(1, "/slow/700")).unwrap();
+    let mut idle = connect(&server, &certificate, "h2");
+    idle.write_all(&preface()).unwrap();
+    let mut late = connect(&server, &certificate, "http/1.1");
+    late.write_all(b"GET /hello HTTP/1.1\r\nHost: a\r\n\r\n")
+        .unwrap();
+    assert!(head(&mut late).starts_with("HTTP/1.1 200"));
+    assert_eq!(exactly(&mut late, 5), "hello");
+    server.wait_until(|seen| seen.requests.load(Ordering::SeqCst) == 2);
+    let stopping = std::thread::spawn(move || server.stop());
+    let (mut said, mut ended) = (false, false);
+    while let Some((kind, flags, _, payload)) = read_frame(&mut busy) {
+        said |= kind == 7;
+        if kind == 6 && flags == 0 {
+            busy.write_all(&frame(6, 1, 0, &payload)).unwrap();
+        }
+        ended |= kind == 0 && flags & 1 == 1 && payload.ends_with(b"t");
+    }
+    assert!(said && ended, "{said} {ended}");
+    said = false;
+    while let Some((kind, flags, _, payload)) = read_frame(&mut idle) {
+        said |= kind == 7;
+        if kind == 6 && flags == 0 {
+            let _ = idle.write_all(&frame(6, 1, 0, &payload));
+        }
+    }
+    assert!(said);
+    stopping.join().unwrap();
+}
+
+/// A request that was under way when the service stopped.
+#[test]
+fn http1_inside_tls_may_ask_once_more_at_a_stop() {
+    let (mut server, _folder, certificate) = start();
+    let mut stream = connect(&server, &certificate, "http/1.1");
+    let request = b"GET /hello HTTP/1.1\r\nHost: a\r\n\r\n";
+    stream.write_all(request).unwrap();
+    assert!(head(&mut stream).starts_with("HTTP/1.1 200"));
+    assert_eq!(exactly(&mut stream, 5), "hello");
+    let address = server.address();
+    let stopping = std::thread::spawn(move || server.stop());
+    // Nobody listens any more.
+    while TcpStream::connect(address).is_ok() {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    stream.write_all(request).unwrap();
+    let answer = rest(&mut stream).to_lowercase();
+    assert!(
+        answer.contains("connection: close") && answer.ends_with("hello"),
+        "{answer}"
+    );
+    stopping.join().unwrap();
 }

@@ -36,8 +36,30 @@ pub struct Service {
 
 impl Service {
     pub fn start(variables: &[(&str, &str)]) -> Self {
+        let binary = env!("CARGO_BIN_EXE_platen");
+        Self::spawn(
+            tempfile::tempdir().unwrap(),
+            Command::new(binary),
+            variables,
+        )
+    }
+
+    /// Starts `binary` by the command that `wrapper` makes for its data folder.
+    pub fn start_under(
+        wrapper: impl FnOnce(&Path) -> Command,
+        binary: &str,
+        variables: &[(&str, &str)],
+    ) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let mut process = Command::new(env!("CARGO_BIN_EXE_platen"))
+        let data = folder.path().join("data");
+        std::fs::create_dir(&data).unwrap();
+        let mut command = wrapper(&data);
+        command.arg(binary);
+        Self::spawn(folder, command, variables)
+    }
+
+    fn spawn(folder: tempfile::TempDir, mut command: Command, variables: &[(&str, &str)]) -> Self {
+        let mut process = command
             .args(["serve", "--bind", "127.0.0.1:0", "--log-format", "json"])
             .arg("--data-dir")
             .arg(folder.path().join("data"))
@@ -112,10 +134,15 @@ impl Service {
 
     /// Sends what `head` and `body` are; all that comes back.
     pub fn post(&self, path: &str, headers: &str, body: &[u8]) -> Vec<u8> {
+        self.exchange("POST", path, headers, body)
+    }
+
+    /// As [`Service::post`], with any method.
+    pub fn exchange(&self, method: &str, path: &str, headers: &str, body: &[u8]) -> Vec<u8> {
         let length = body.len();
         let mut stream = TcpStream::connect(&self.address).unwrap();
         let head = format!(
-            "POST {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n{headers}content-length: {length}\r\n\r\n"
+            "{method} {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n{headers}content-length: {length}\r\n\r\n"
         );
         // The service may answer before it has read everything.
         let _ = stream.write_all(head.as_bytes());

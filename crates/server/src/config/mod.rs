@@ -2,6 +2,7 @@
 
 mod bind;
 mod flow;
+mod result;
 mod settings;
 mod value;
 mod webhook;
@@ -17,6 +18,7 @@ use serde::Serialize;
 
 pub use self::{
     flow::FlowConfig,
+    result::ResultConfig,
     settings::{SETTINGS, Setting, Settings},
     value::{ChildIsolation, LogFormat, LogLevel, RenderIsolation, SandboxLevel},
     webhook::WebhookConfig,
@@ -103,6 +105,9 @@ pub struct Config {
     /// Flows.
     #[serde(flatten)]
     pub flow: FlowConfig,
+    /// Stored results.
+    #[serde(flatten)]
+    pub results: ResultConfig,
     /// Key of the signature of results that are sent.
     #[serde(skip)]
     pub webhook_secret: Option<String>,
@@ -202,9 +207,10 @@ impl Config {
         // Runs are done by one of the processes; all else is spread over them.
         let share = cores.div_ceil(workers.max(1));
         let reserved = settings.render_preview_reserved_slots.unwrap_or(1);
-        let config = Self {
+        Self {
             bind: bind::addresses(&settings)?,
             flow: FlowConfig::resolve(&settings, cores),
+            results: ResultConfig::resolve(&settings)?,
             webhook: WebhookConfig::resolve(&settings),
             threads: settings.threads.unwrap_or(share).max(1),
             workers,
@@ -261,12 +267,11 @@ impl Config {
             chromium_spare_pages: settings.chromium_spare_pages.unwrap_or(2),
             chromium_allowed_hosts: settings.chromium_allowed_hosts.unwrap_or_default(),
             chromium_allow_private_addresses: is_on(settings.chromium_allow_private_addresses),
-        };
-        config.check()?;
-        Ok(config)
+        }
+        .checked()
     }
 
-    fn check(&self) -> Result<(), ConfigError> {
+    fn checked(self) -> Result<Self, ConfigError> {
         if self.workers > MAX_WORKERS {
             return Err(ConfigError::new(
                 format!("workers is above {MAX_WORKERS}"),
@@ -324,7 +329,7 @@ impl Config {
                 "set API_KEY_ADMIN (openssl rand -hex 24), or bind to 127.0.0.1",
             ));
         }
-        Ok(())
+        Ok(self)
     }
 
     /// True where requests need a key.

@@ -93,6 +93,12 @@ settings! {
     flow_allowed_hosts: Vec<String> = "FLOW_ALLOWED_HOSTS", "Hosts that flows may reach, such as `*.example.com`; none.";
     flow_allow_private_addresses: bool = "FLOW_ALLOW_PRIVATE_ADDRESSES", "Those hosts may have loopback and private addresses, too; false.";
     blobs_max_bytes: u64 = "BLOBS_MAX_BYTES", "Bytes of all archives of pieces; 256 MiB.";
+    results_max_bytes: u64 = "RESULTS_MAX_BYTES", "Bytes of all results that are stored for links, 0 for none; 10 GiB.";
+    results_ttl_seconds: u64 = "RESULTS_TTL_SECONDS", "How long a stored result is kept where the request does not say; 86400.";
+    results_max_ttl_seconds: u64 = "RESULTS_MAX_TTL_SECONDS", "How long a request may have a result kept; 604800.";
+    results_sweep_seconds: u64 = "RESULTS_SWEEP_SECONDS", "Time between sweeps that take results away whose time is over; 60.";
+    results_cache_bytes: u64 = "RESULTS_CACHE_BYTES", "Bytes of stored results kept in memory; 64 MiB.";
+    public_url: String = "PUBLIC_URL", "Where clients reach the service: links to results begin so; with a slash where absent.";
     smtp_url: String = "SMTP_URL", "Mail server of flows, such as smtps://user:password@mail.example.com; none.";
     smtp_from: String = "SMTP_FROM", "Sender of the mail of flows, such as Platen <platen@example.com>.";
     flow_secrets_file: PathBuf = "FLOW_SECRETS_FILE", "TOML file of secrets, NAME = \"value\"; flows name those that they use.";

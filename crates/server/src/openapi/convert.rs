@@ -31,6 +31,16 @@ fn general() -> Vec<(&'static str, Json, &'static str)> {
             "With `async`: where the document is sent, at a host of FLOW_ALLOWED_HOSTS.",
         ),
         (
+            "store",
+            json!({"type": "boolean", "default": false}),
+            "The result is stored and 201 gives a link to it that needs no API key; not with `async`.",
+        ),
+        (
+            "ttlSeconds",
+            json!({"type": "integer", "minimum": 1, "default": 86_400}),
+            "With `store`: how long the link holds, at most RESULTS_MAX_TTL_SECONDS (a week).",
+        ),
+        (
             "stable",
             json!({"type": "boolean", "default": true}),
             "The same bytes for the same PDF every time: dates and identifiers are fixed.",

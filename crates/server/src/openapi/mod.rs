@@ -4,6 +4,7 @@
 mod convert;
 mod operation;
 mod parameter;
+mod result;
 mod schema;
 
 use serde_json::{Map, Value as Json, json};

@@ -4,7 +4,7 @@ use platen_engine::Format;
 use serde_json::{Map, Value as Json, json};
 
 use super::parameter::parameters;
-use super::{convert, security};
+use super::{convert, result, security};
 use crate::{
     auth::Access,
     routes::{Kind, Route},
@@ -76,6 +76,7 @@ fn text_of(operation: &str) -> Text {
         "validate_render" => text("Says what is wrong with template and data, without rendering.", Some("RenderRequest"), 200, Some("Validation")),
         "create_render_batch" => text("Makes many documents; one bad item does not spoil the rest.", Some("BatchRequest"), 200, Some("BatchResult")),
         "create_render_batch_in_format" => text("Makes many documents of a format.", Some("BatchRequest"), 200, Some("BatchResult")),
+        "get_result" => text("Reads a stored document by its signed link, which needs no API key.", None, 200, None),
         other => flow_text(other),
     }
 }
@@ -165,7 +166,10 @@ pub(super) fn of(route: &Route) -> Json {
 }
 
 fn tag(route: &Route) -> &'static str {
-    if route.path.starts_with("/render") || route.path == "/convert" {
+    if ["/render", "/results", "/convert"]
+        .iter()
+        .any(|prefix| route.path.starts_with(prefix))
+    {
         "render"
     } else if route.path.starts_with("/forms") {
         "forms"
@@ -181,7 +185,7 @@ fn tag(route: &Route) -> &'static str {
     }
 }
 
-fn reference(schema: &str) -> Json {
+pub(super) fn reference(schema: &str) -> Json {
     json!({"$ref": format!("#/components/schemas/{schema}")})
 }
 
@@ -189,6 +193,7 @@ fn answers(route: &Route, text: &Text) -> Json {
     let mut answers = Map::new();
     let (status, schema) = text.answer;
     answers.insert(status.to_string(), success(route, schema));
+    result::add_answer(route, &mut answers);
     for code in problem_codes(route, text) {
         let reference = json!({"$ref": format!("#/components/responses/{}", name_of(code))});
         answers.insert(code.to_string(), reference);
@@ -218,6 +223,7 @@ fn success(route: &Route, schema: Option<&str>) -> Json {
             "application/zip": {"schema": binary},
         }),
         ("convert_document", _) => convert::content(),
+        ("get_result", _) => result::content(),
         ("convert_html" | "convert_url" | "convert_markdown", _) => {
             json!({"application/pdf": {"schema": binary}})
         }
@@ -362,21 +368,22 @@ fn problem_codes(route: &Route, text: &Text) -> Vec<u16> {
     if route.kind != Kind::Probe {
         codes.push(429);
     }
-    codes.push(500);
+    codes.extend([500].iter().chain(result::problem_codes(route)));
     codes.sort_unstable();
     codes.dedup();
     codes
 }
 
 #[rustfmt::skip]
-const PROBLEMS: [(u16, &str, &str); 17] = [
+const PROBLEMS: [(u16, &str, &str); 19] = [
     (400, "BadRequest", "The request is not JSON, or not as described; `detail` names line and column."),
     (401, "Unauthorized", "No API key, or an unknown one."),
-    (403, "Forbidden", "The API key lacks the admin scope."),
-    (404, "NotFound", "No such template, version or format."),
+    (403, "Forbidden", "The API key lacks the admin scope; or the link is not signed by this service."),
+    (404, "NotFound", "No such template, version, format or result."),
     (406, "NotAcceptable", "Nothing in Accept is made here."),
     (408, "RequestTimeout", "The body came too slowly."),
     (409, "Conflict", "A template or flow of that key exists, ETag has its version; or the run is in another state."),
+    (410, "Gone", "The link has ended."),
     (412, "PreconditionFailed", "Another version is current; ETag has it."),
     (413, "ContentTooLarge", "The body is too large."),
     (415, "UnsupportedMediaType", "The body is not JSON."),
@@ -387,6 +394,7 @@ const PROBLEMS: [(u16, &str, &str); 17] = [
     (501, "NotImplemented", "Chromium, which prints HTML, or LibreOffice, which converts Office files, is not installed; `detail` says how to install it."),
     (503, "ServiceUnavailable", "Too much waits already; Retry-After says when to come back."),
     (504, "GatewayTimeout", "Not done before the deadline."),
+    (507, "InsufficientStorage", "No room to store the document: RESULTS_MAX_BYTES is reached (`storage-full`), or the disk is full (`disk-full`)."),
 ];
 
 fn name_of(code: u16) -> &'static str {

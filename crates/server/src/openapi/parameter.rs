@@ -6,7 +6,7 @@ use serde_json::{Value as Json, json};
 use super::convert;
 use crate::routes::Route;
 
-fn parameter(place: &str, name: &str, schema: Json, about: &str) -> Json {
+pub(super) fn parameter(place: &str, name: &str, schema: Json, about: &str) -> Json {
     json!({
         "in": place, "name": name, "required": place == "path",
         "description": about, "schema": schema,
@@ -18,6 +18,7 @@ pub(super) fn parameters(route: &Route) -> Vec<Json> {
     let mut list = path_parameters(route);
     list.extend(query_parameters(route));
     list.extend(header_parameters(route));
+    list.extend(super::result::parameters(route));
     list
 }
 
@@ -62,6 +63,7 @@ fn header_parameters(route: &Route) -> Vec<Json> {
             | "get_template_version"
             | "get_template_schema"
             | "get_piece"
+            | "get_result"
             | "get_openapi"
             | "get_docs"
             | "get_template_format"
@@ -70,7 +72,10 @@ fn header_parameters(route: &Route) -> Vec<Json> {
         let about = "ETags that the client has; 304 where one is current.";
         list.push(parameter("header", "If-None-Match", string(), about));
     }
-    if matches!(route.operation, "get_piece" | "get_piece_archive") {
+    if matches!(
+        route.operation,
+        "get_piece" | "get_piece_archive" | "get_result"
+    ) {
         let about = "Up to 16 ranges of bytes: 206, or 416 where there are none such.";
         list.push(parameter("header", "Range", string(), about));
         let about = "The ranges are for this ETag only; else the whole comes.";

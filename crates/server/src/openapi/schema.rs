@@ -5,6 +5,7 @@ use serde_json::{Map, Value as Json};
 
 use crate::{
     problem::ProblemDocument,
+    results::StoredResult,
     routes::{
         flows::{
             content::{FlowList, FlowVersionList, Publication},
@@ -43,6 +44,7 @@ pub(super) fn components() -> Map<String, Json> {
     add::<BatchRequest>(&mut generator);
     add::<BatchResult>(&mut generator);
     add::<ItemResult>(&mut generator);
+    add::<StoredResult>(&mut generator);
     add::<ValidateTemplateRequest>(&mut generator);
     add::<VersionDocument>(&mut generator);
     add::<VersionList>(&mut generator);

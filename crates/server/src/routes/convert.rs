@@ -28,6 +28,7 @@ use crate::{
     middleware::Note,
     multipart,
     problem::Problem,
+    results::{FileName, OutputRequest},
     spool::{self, Content},
 };
 
@@ -43,6 +44,9 @@ struct Wishes {
     /// Whether it is made later, and where the result is sent then.
     later: bool,
     webhook: Option<String>,
+    /// Whether a link to the result is given instead of the result, and how long it holds.
+    store: bool,
+    ttl_seconds: Option<u64>,
     /// The options as they were given.
     given: Map<String, Json>,
 }
@@ -67,6 +71,12 @@ impl Wishes {
                 });
             }
             "async" => self.later = matches!(value, "true" | "1"),
+            "store" => self.store = matches!(value, "true" | "1"),
+            "ttlSeconds" => {
+                let seconds = value.parse();
+                let bad = |_| invalid(format!("ttlSeconds: `{value}` is no number of seconds"));
+                self.ttl_seconds = Some(seconds.map_err(bad)?);
+            }
             "webhookUrl" => self.webhook = Some(value.to_owned()),
             "stable" => self.volatile = matches!(value, "false" | "0"),
             _ => {
@@ -76,6 +86,13 @@ impl Wishes {
             }
         }
         Ok(())
+    }
+
+    fn output(&self) -> OutputRequest {
+        OutputRequest {
+            store: self.store,
+            ttl_seconds: self.ttl_seconds,
+        }
     }
 }
 
@@ -103,8 +120,11 @@ pub(crate) async fn convert_document(
         }
     };
     let received = begin.elapsed();
+    let output = wishes.output();
+    let ttl_seconds = app.results.wish(Some(output))?;
     let target = wishes.target.unwrap_or(Target::Pdf);
     if wishes.later {
+        later::check_output(Some(output))?;
         return convert_later(&app, &headers, document, target, wishes).await;
     }
     let mut job = Job::new(document.clone().into_source(), target);
@@ -120,7 +140,8 @@ pub(crate) async fn convert_document(
     app.metrics.rendered(target.extension(), outcome);
     let converted = converted?;
     drop(document);
-    answer(converted, wishes.name.as_deref(), received)
+    let made = answer(converted, wishes.name.as_deref(), received)?;
+    app.results.keep(made, ttl_seconds).await
 }
 
 async fn convert_later(
@@ -195,6 +216,7 @@ fn answer(document: Document, name: Option<&str>, received: Duration) -> Result<
         ("sizeBytes", size_bytes.into()),
     ];
     response.extensions_mut().insert(Note(note));
+    response.extensions_mut().insert(FileName(name));
     Ok(response)
 }
 

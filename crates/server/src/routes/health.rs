@@ -160,6 +160,7 @@ pub(crate) async fn get_metrics(
         write_isolation(&mut text, "libreoffice", status.isolation);
     }
     app.flows.write_metrics(&mut text);
+    app.results.write_metrics(&mut text);
     if let Some(team) = app.team.as_ref().filter(|_| asked.is_none()) {
         text = gather(team, text, headers.get(AUTHORIZATION)).await;
     }

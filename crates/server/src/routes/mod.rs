@@ -8,6 +8,7 @@ mod forms;
 pub(crate) mod health;
 pub(crate) mod pieces;
 pub(crate) mod render;
+mod results;
 pub(crate) mod templates;
 
 use std::sync::Arc;
@@ -123,6 +124,7 @@ pub(crate) const ROUTES: &[Route] = &[
     route("DELETE", "/pieces/{name}/{version}", "delete_piece", Admin, Plain),
     route("GET", "/pieces/{name}/{version}/link", "get_piece_link", Open, Plain),
     route("GET", "/pieces/archives/{digest}", "get_piece_archive", Open, Plain),
+    route("GET", "/results/{digest}/{name}", "get_result", Open, Plain),
     route("POST", "/convert", "convert_document", Reader, Render),
     route("POST", "/forms/chromium/convert/html", "convert_html", Reader, Render),
     route("POST", "/forms/chromium/convert/markdown", "convert_markdown", Reader, Render),
@@ -168,6 +170,7 @@ pub(crate) fn router(app: Arc<App>) -> Router {
             get(documentation::get_template_format),
         )
         .route("/convert", post(convert::convert_document))
+        .route("/results/{digest}/{name}", get(results::get_result))
         .route("/schema/flow.json", get(documentation::get_flow_format))
         .merge(flows::router())
         .merge(template_routes())

@@ -13,7 +13,7 @@ use std::{
 
 use sha2::{Digest, Sha256};
 
-use super::{BlobDigest, BlobError, BlobStore};
+use super::{BlobDigest, BlobError, BlobStore, hex};
 
 /// Longest name.
 const MAX_NAME_BYTES: usize = 200;
@@ -165,8 +165,7 @@ fn check_name(name: &str) -> Result<(), BlobError> {
 }
 
 fn digest_of(bytes: &[u8]) -> BlobDigest {
-    let digest = Sha256::digest(bytes);
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(&Sha256::digest(bytes))
 }
 
 /// Whole and durable, or not at all.

@@ -1,8 +1,13 @@
-//! Files by their content, and names for them: one trait, a folder behind it.
+//! Files by their content. With names for them: one trait, a folder behind it. With an end: a folder
+//! that processes share.
 
+mod expiring;
 mod folder;
 
-pub use self::folder::FolderBlobs;
+pub use self::{
+    expiring::{Draft, ExpiringBlobs, Kept, Usage},
+    folder::FolderBlobs,
+};
 
 /// SHA-256 of a blob, in hexadecimal.
 pub type BlobDigest = String;
@@ -41,10 +46,14 @@ impl From<std::io::Error> for BlobError {
     fn from(error: std::io::Error) -> Self {
         match error.kind() {
             std::io::ErrorKind::NotFound => Self::NotFound,
-            std::io::ErrorKind::StorageFull => Self::DiskFull,
+            std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => Self::DiskFull,
             _ => Self::Failed(error),
         }
     }
+}
+
+fn hex(digest: &[u8]) -> BlobDigest {
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Blobs and their names. A name has parts of letters, digits, `-`, `_` and `.`, between `/`. Blocks the

@@ -2,5 +2,6 @@
 
 mod blobs;
 mod contract;
+mod expiring;
 mod kill;
 mod runs;

@@ -42,22 +42,27 @@ impl LinkKey {
     /// Whether a link was signed with this key and has not ended at `now`.
     #[must_use]
     pub fn allows(&self, digest: &str, expires: u64, signature: &str, now: u64) -> bool {
-        let expected = self.sign(digest, expires);
+        self.signed(digest, expires, signature) && now < expires
+    }
+
+    /// Whether `signature` is this key's for `subject` and `expires`, ended or not.
+    #[must_use]
+    pub fn signed(&self, subject: &str, expires: u64, signature: &str) -> bool {
+        let expected = self.sign(subject, expires);
         // In constant time: what is compared is public except for where it differs.
-        let differs = expected.len() != signature.len()
-            || expected
+        expected.len() == signature.len()
+            && expected
                 .bytes()
                 .zip(signature.bytes())
                 .fold(0, |seen, (one, other)| seen | (one ^ other))
-                != 0;
-        !differs && now < expires
+                == 0
     }
 
-    fn sign(&self, digest: &str, expires: u64) -> String {
-        hex(&authenticate(
-            &self.0,
-            format!("{digest}\n{expires}").as_bytes(),
-        ))
+    /// The signature of what a link leads to, `subject`, until `expires`. In hexadecimal.
+    #[must_use]
+    pub fn sign(&self, subject: &str, expires: u64) -> String {
+        let message = format!("{subject}\n{expires}");
+        hex(&authenticate(&self.0, message.as_bytes()))
     }
 }
 
@@ -81,6 +86,7 @@ mod tests {
         assert!(link.path.starts_with("/pieces/archives/ab?expires=100&"));
         assert!(key.allows("ab", 100, &signature, 99));
         assert!(!key.allows("ab", 100, &signature, 100), "it has ended");
+        assert!(key.signed("ab", 100, &signature), "but it was signed");
         assert!(!key.allows("ab", 101, &signature, 99));
         assert!(!key.allows("ac", 100, &signature, 99));
         assert!(!key.allows("ab", 100, "", 99));

@@ -7,7 +7,7 @@ use std::sync::{
 
 use axum::{Extension, body::Body, extract::State, response::Response};
 use hyper::{HeaderMap, StatusCode};
-use platen_engine::{Diagnostic, Format};
+use platen_engine::{Diagnostic, Disposition, Format};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, value::RawValue};
@@ -26,6 +26,7 @@ use crate::{
     lane::Lane,
     middleware::Context,
     problem::{Problem, ProblemDocument},
+    results::{ResultLink, StoredResult},
 };
 
 /// Documents to make.
@@ -96,7 +97,10 @@ pub(crate) struct ItemResult {
     /// What is not as the template says.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) warnings: Vec<Diagnostic>,
-    /// The document in base64; not in a ZIP file.
+    /// The link to the document, where its item has `output.store`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) stored: Option<StoredResult>,
+    /// The document in base64; not in a ZIP file, and not where it is stored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) content_base64: Option<String>,
     /// Why there is none.
@@ -213,7 +217,12 @@ async fn make(
     request_id: &str,
 ) -> Item {
     match try_make(app, raw, format, room).await {
-        Ok((done, filename)) => Item {
+        Ok(Made {
+            done,
+            filename,
+            stored,
+            size_bytes,
+        }) => Item {
             result: ItemResult {
                 index,
                 success: true,
@@ -221,9 +230,10 @@ async fn make(
                 content_type: Some(done.rendered.format.media_type().to_owned()),
                 filename: Some(filename),
                 template_version: done.version,
-                size_bytes: Some(done.rendered.bytes.len()),
+                size_bytes: Some(size_bytes),
                 pages: done.rendered.pages,
                 warnings: done.rendered.warnings,
+                stored,
                 ..ItemResult::default()
             },
             bytes: done.rendered.bytes,
@@ -250,12 +260,20 @@ async fn make(
     }
 }
 
+/// A document of a batch; without its bytes where it is stored.
+struct Made {
+    done: Done,
+    filename: String,
+    size_bytes: usize,
+    stored: Option<StoredResult>,
+}
+
 async fn try_make(
     app: &Arc<App>,
     raw: &RawValue,
     format: Option<Format>,
     room: &AtomicU64,
-) -> Result<(Done, String), Problem> {
+) -> Result<Made, Problem> {
     let request: RenderRequest = body::parse(raw.get().as_bytes())?;
     if let Some(format) = format {
         check_format(&request, format)?;
@@ -264,6 +282,8 @@ async fn try_make(
         let detail = "`dryRun` is not for items of a batch: use /render/validate";
         return Err(Problem::bad_request("request-invalid", detail));
     }
+    let ttl_seconds = app.results.wish(request.output)?;
+    let is_saved = request.options.disposition == Some(Disposition::Attachment);
     let format = format
         .or(request.format.map(Format::from))
         .unwrap_or(Format::Pdf);
@@ -273,8 +293,27 @@ async fn try_make(
         .clone()
         .or(request.template.clone());
     let job = job_of(app, request, format).await?;
-    let done = job::run(app, Lane::Batch, job).await?;
-    let size = done.rendered.bytes.len() as u64;
+    let mut done = job::run(app, Lane::Batch, job).await?;
+    let filename = with_extension(name.as_deref().unwrap_or("document"), format);
+    let size_bytes = done.rendered.bytes.len();
+    if let Some(ttl_seconds) = ttl_seconds {
+        let bytes = std::mem::take(&mut done.rendered.bytes).into();
+        let link = ResultLink {
+            name: filename.clone(),
+            media_type: format.media_type().to_owned(),
+            is_saved,
+            ..ResultLink::default()
+        };
+        let pages = done.rendered.pages;
+        let stored = app.results.store(bytes, link, ttl_seconds, pages).await?;
+        return Ok(Made {
+            done,
+            filename,
+            size_bytes,
+            stored: Some(stored),
+        });
+    }
+    let size = size_bytes as u64;
     let taken = room.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |room| {
         room.checked_sub(size)
     });
@@ -285,6 +324,10 @@ async fn try_make(
             "the documents of the batch are larger than BATCH_MAX_BYTES; use packaging `ndjson`",
         ));
     }
-    let filename = with_extension(name.as_deref().unwrap_or("document"), format);
-    Ok((done, filename))
+    Ok(Made {
+        done,
+        filename,
+        size_bytes,
+        stored: None,
+    })
 }

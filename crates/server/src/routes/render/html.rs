@@ -23,10 +23,11 @@ use super::{
     printed::PrintedBody,
     response::{stream_headers, with_extension},
 };
-use crate::{app::App, body, multipart, problem::Problem, spool::Content};
+use crate::{app::App, body, multipart, problem::Problem, results::OutputRequest, spool::Content};
 
 /// A page to print. As a form, `html` and `css` may be fields or files (`index.html`), `header`
-/// and `footer` too, `options` is a field of JSON, and all other files stand beside the page.
+/// and `footer` too, `options` and `output` are fields of JSON, and all other files stand beside the
+/// page.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct HtmlRequest {
@@ -45,6 +46,8 @@ pub(crate) struct HtmlRequest {
     /// How it is printed.
     #[serde(default)]
     options: HtmlOptions,
+    /// What is done with the PDF; it is sent where absent.
+    output: Option<OutputRequest>,
 }
 
 /// How a page is printed.
@@ -114,6 +117,7 @@ pub(crate) async fn create_html_render(
             (request, files, room)
         }
     };
+    let ttl_seconds = app.results.wish(request.output)?;
     let name = request.options.filename.as_deref().unwrap_or("document");
     let name = with_extension(name, Format::Pdf);
     let disposition = request.options.disposition;
@@ -134,7 +138,7 @@ pub(crate) async fn create_html_render(
         &warnings,
         start.elapsed(),
     )?;
-    Ok(response)
+    app.results.keep(response, ttl_seconds).await
 }
 
 type Files = BTreeMap<String, SpooledFile>;
@@ -172,6 +176,10 @@ async fn of_form(fields: Vec<multipart::Field>) -> Result<(HtmlRequest, Files), 
             ("options", _) => {
                 request.options = serde_json::from_str(&field.text().await?)
                     .map_err(|error| body::problem(&error, "`options`"))?;
+            }
+            ("output", "") => {
+                request.output = serde_json::from_str(&field.text().await?)
+                    .map_err(|error| body::problem(&error, "`output`"))?;
             }
             (_, name) if !name.is_empty() => {
                 let known = field

@@ -13,6 +13,7 @@ use serde_json::{Map, Value as Json, json};
 use crate::{
     app::App,
     problem::Problem,
+    results::OutputRequest,
     routes::flows::webhook::{accepted, idempotency_key},
 };
 
@@ -39,6 +40,17 @@ pub(crate) struct WebhookRequest {
     /// Headers beside ours.
     #[serde(default)]
     pub(crate) headers: Map<String, Json>,
+}
+
+/// Refuses to store what is made later: its run has it.
+pub(crate) fn check_output(output: Option<OutputRequest>) -> Result<(), Problem> {
+    if output.is_none_or(|output| !output.store) {
+        return Ok(());
+    }
+    let detail = "what is made later is not stored beside its run: leave `output` out, and read \
+                  GET /runs/{id}/output";
+    let status = StatusCode::UNPROCESSABLE_ENTITY;
+    Err(Problem::new(status, "output-not-later", detail))
 }
 
 /// Accepts a render whose request was read and found sound.

@@ -111,6 +111,7 @@ async fn accept(
         (None, Some(_)) => {}
         _ => return Err(no_template()),
     }
+    later::check_output(request.output)?;
     request.options.into_engine()?;
     let whole = body::parse(bytes)?;
     later::render(app, headers, whole, format.name(), request.webhook).await
@@ -146,6 +147,7 @@ async fn respond(
         let detail = "`webhook` goes with `?async=true`";
         return Err(Problem::bad_request("request-invalid", detail));
     }
+    let ttl_seconds = app.results.wish(request.output)?;
     if request.dry_run {
         return validate(app, request).await;
     }
@@ -154,13 +156,14 @@ async fn respond(
     let disposition = request.options.disposition;
     let job = job_of(app, request, format).await?;
     let (key, filename) = (key.as_deref(), filename.as_deref());
-    match job::run_streamed(app, Lane::Batch, job).await? {
+    let made = match job::run_streamed(app, Lane::Batch, job).await? {
         Made::Whole(done) => answer(done, key, filename, disposition),
         Made::Stream(done, printed) => {
             let body = PrintedBody::pdf(app, printed, done.stages.clone());
             response::stream_answer(done, body, key, filename, disposition)
         }
-    }
+    };
+    app.results.keep(made?, ttl_seconds).await
 }
 
 /// The job that a request asks for.

@@ -76,7 +76,7 @@ async fn blocking<T: Send + 'static>(
 
 fn with_content(item: Item) -> ItemResult {
     let mut result = item.result;
-    if result.success {
+    if result.success && result.stored.is_none() {
         result.content_base64 = Some(STANDARD.encode(&item.bytes));
     }
     result
@@ -101,7 +101,8 @@ fn pack(mut items: Vec<Item>) -> Result<Vec<u8>, zip::result::ZipError> {
     let deflated = SimpleFileOptions::default().compression_method(CompressionMethod::Deflated);
     let mut results = Vec::with_capacity(items.len());
     for mut item in items {
-        if let Some(name) = item.result.filename.take() {
+        let is_here = item.result.stored.is_none();
+        if let Some(name) = item.result.filename.take_if(|_| is_here) {
             let name = unique(name, item.result.index, &mut names);
             let text = matches!(item.result.format.as_deref(), Some("html" | "csv" | "svg"));
             archive.start_file(&name, if text { deflated } else { stored })?;

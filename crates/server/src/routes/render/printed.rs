@@ -16,7 +16,7 @@ use hyper::{
 };
 use platen_engine::browser::Printed;
 
-use crate::{app::App, problem::chain};
+use crate::app::App;
 
 /// What the header `Trailer` announces.
 pub(super) const TRAILERS: &str = "x-render-pages, x-render-size-bytes";
@@ -80,7 +80,7 @@ impl HttpBody for PrintedBody {
                 }
                 Poll::Ready(Some(Ok(Frame::data(piece))))
             }
-            Some(Err(error)) => Poll::Ready(Some(Err(std::io::Error::other(chain(&error))))),
+            Some(Err(error)) => Poll::Ready(Some(Err(std::io::Error::other(error)))),
             None => Poll::Ready(self.account.take().map(|account| Ok(account.trailers()))),
         }
     }

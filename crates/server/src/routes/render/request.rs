@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::{Value as Json, value::RawValue};
 
 use super::later::WebhookRequest;
-use crate::problem::Problem;
+use crate::{problem::Problem, results::OutputRequest};
 
 /// A document to make. Either `template` or `definition` is given.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -31,6 +31,8 @@ pub(crate) struct RenderRequest {
     /// Says only what is wrong; makes nothing.
     #[serde(default)]
     pub(crate) dry_run: bool,
+    /// What is done with the document; it is sent where absent.
+    pub(crate) output: Option<OutputRequest>,
     /// With `?async=true`: where the document is sent when it is made.
     pub(crate) webhook: Option<WebhookRequest>,
 }

@@ -12,7 +12,8 @@ use serde_json::Value as Json;
 
 use super::{job::Done, printed::PrintedBody};
 use crate::{
-    middleware::Note, problem::Problem, respond::bytes_of, routes::templates::VERSION_HEADER,
+    middleware::Note, problem::Problem, respond::bytes_of, results::FileName,
+    routes::templates::VERSION_HEADER,
 };
 
 /// Codes that `X-Render-Warnings` names.
@@ -74,6 +75,7 @@ pub(crate) fn answer(
         headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
     }
     response.extensions_mut().insert(Note(note));
+    response.extensions_mut().insert(FileName(name));
     Ok(response)
 }
 
@@ -143,9 +145,10 @@ pub(crate) fn stream_headers(
             .map_err(|_| Problem::internal(format!("the header {name} cannot be written")))?;
         headers.insert(HeaderName::from_static(name), value);
     }
-    response
-        .extensions_mut()
-        .insert(Note(vec![("format", Json::from("pdf"))]));
+    let note = Note(vec![("format", Json::from("pdf"))]);
+    let extensions = response.extensions_mut();
+    extensions.insert(note);
+    extensions.insert(FileName(name.to_owned()));
     Ok(())
 }
 

@@ -10,6 +10,7 @@ mod gotenberg_clients;
 mod html;
 mod limits;
 mod render;
+mod results;
 mod service;
 mod templates;
 mod webhook;

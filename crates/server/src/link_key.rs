@@ -1,0 +1,84 @@
+//! The key of signed links: a file in the data folder, so that links outlive the process and hold for
+//! every process of that folder.
+
+use std::{
+    fs::{self, File, OpenOptions},
+    hash::{BuildHasher, RandomState},
+    io::{self, Read, Write},
+    os::unix::fs::OpenOptionsExt,
+    path::Path,
+};
+
+use platen_engine::flow::LinkKey;
+
+/// Name of the file.
+const NAME: &str = "link.key";
+
+/// The key of `folder`, which is made where there is none. Processes that come at once agree.
+///
+/// # Errors
+/// Where the file cannot be read or written, or is no key.
+pub(crate) fn open(folder: &Path) -> io::Result<LinkKey> {
+    let place = folder.join(NAME);
+    match read(&place) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => make(&place)?,
+        other => return other.map(LinkKey::new),
+    }
+    read(&place).map(LinkKey::new)
+}
+
+fn read(place: &Path) -> io::Result<[u8; 32]> {
+    let bytes = fs::read(place)?;
+    <[u8; 32]>::try_from(bytes).map_err(|bytes| {
+        let text = format!("`{}` has {} bytes, not 32", place.display(), bytes.len());
+        io::Error::new(io::ErrorKind::InvalidData, text)
+    })
+}
+
+/// Writes a key beside its place and links it there whole: the first one wins.
+fn make(place: &Path) -> io::Result<()> {
+    let mut key = [0; 32];
+    File::open("/dev/urandom")?.read_exact(&mut key)?;
+    let nonce = RandomState::new().hash_one(std::process::id());
+    let beside = place.with_extension(format!("key.{nonce:016x}"));
+    let mut options = OpenOptions::new();
+    let mut file = options
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(&beside)?;
+    let made = file
+        .write_all(&key)
+        .and_then(|()| file.sync_all())
+        .and_then(|()| fs::hard_link(&beside, place));
+    fs::remove_file(&beside)?;
+    match made {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn all_who_come_at_once_have_the_same_key() {
+        let folder = tempfile::tempdir().unwrap();
+        let signatures: Vec<String> = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..8)
+                .map(|_| scope.spawn(|| open(folder.path()).unwrap().sign("a", 1)))
+                .collect();
+            threads.into_iter().map(|one| one.join().unwrap()).collect()
+        });
+        assert!(signatures.iter().all(|one| *one == signatures[0]));
+        let place = folder.path().join(NAME);
+        let mode = fs::metadata(&place).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+        fs::write(&place, b"short").unwrap();
+        assert!(open(folder.path()).is_err());
+    }
+}
