@@ -183,7 +183,26 @@ fn what_one_process_stores_all_see() {
             404
         );
     }
+    results_are_everywhere(&mut clients);
     flows_are_everywhere(&service, &mut clients);
+}
+
+fn results_are_everywhere(clients: &mut [Client]) {
+    let definition: Json = serde_json::from_str(&template("kept")).unwrap();
+    let output = json!({"store": true, "ttlSeconds": 60});
+    let body = json!({"definition": definition, "format": "html", "output": output}).to_string();
+    for place in 0..clients.len() {
+        let reply = clients[place].ask("POST", "/render", "", &body).unwrap();
+        assert_eq!(reply.status, 201);
+        let stored: Json = serde_json::from_slice(&reply.body).unwrap();
+        for client in &mut *clients {
+            let reply = client
+                .ask("GET", stored["url"].as_str().unwrap(), "", "")
+                .unwrap();
+            assert_eq!(reply.status, 200);
+            assert_eq!(Some(reply.body.len() as u64), stored["sizeBytes"].as_u64());
+        }
+    }
 }
 
 fn flows_are_everywhere(service: &Service, clients: &mut [Client]) {
