@@ -333,14 +333,23 @@ impl<'a> Measure<'a> {
         Ok(())
     }
 
-    /// Several services behind nginx.
+    /// One service of several processes, and several services behind nginx.
     fn replicas(&self, recorder: &mut Recorder) -> Result<(), Error> {
+        let spec = find("pdf-10p");
+        let request = self.request(spec, self.target())?;
+        for count in REPLICAS {
+            let service = self.serve(&[("PLATEN_WORKERS", &count.to_string())])?;
+            for concurrency in [BATCH, 16] {
+                let load = self.options.load(spec, concurrency);
+                let name = format!("--workers {count}");
+                let cell = Cell::new("replicas", spec.name, &load).label("replicas", name);
+                self.one(cell, load, &request, (service.target(), None), recorder)?;
+            }
+        }
         if find_program("nginx").is_none() {
             recorder.note("nginx is not installed: replicas are left out.");
             return Ok(());
         }
-        let spec = find("pdf-10p");
-        let request = self.request(spec, self.target())?;
         for count in REPLICAS {
             let services: Vec<Program> = (0..count)
                 .map(|_| self.serve(&[]))
