@@ -24,7 +24,9 @@ mod upgrade;
 mod writers;
 
 pub use self::{
-    bind::{Bind, BindError, Endpoint, Family, ListenError, Listener, Sharing, hand_down, inherit},
+    bind::{
+        Bind, BindError, Endpoint, Family, ListenError, Listener, Sharing, Turn, hand_down, inherit,
+    },
     body::{
         Body, BoxError, BoxStream, Carried, FileBody, Gone, Piece, Segments, Sender, carry, uncarry,
     },

@@ -24,7 +24,10 @@ use crate::{
     middleware::Peer,
     problem::chain,
     request_id,
-    team::forward::{Forward, client_of, is_for_owner},
+    team::{
+        forward::{Forward, client_of, is_for_owner},
+        load::Loads,
+    },
 };
 
 /// Header lines of one request.
@@ -39,6 +42,8 @@ pub(crate) struct Doors {
     pub(crate) public: Vec<Listener>,
     /// For the other processes that serve together with this one.
     pub(crate) own: Option<Listener>,
+    /// Whose turn it is to take from the queues that they share.
+    pub(crate) loads: Option<Arc<Loads>>,
 }
 
 /// Takes connections until `stopped` closes, then waits for those that are open.
@@ -51,7 +56,11 @@ pub(crate) async fn serve(
     let limits = limits(&app.config);
     let team = app.team.as_ref().filter(|team| !team.is_owner());
     let forward = team.map(|team| Forward::new(team, &app.config));
-    let watcher = Arc::new(Watcher(Arc::clone(&app)));
+    let watcher = |loads| {
+        let app = Arc::clone(&app);
+        Arc::new(Watcher { app, loads })
+    };
+    let (all, others) = (watcher(doors.loads), watcher(None));
     let gate = Gate {
         app,
         router,
@@ -68,16 +77,10 @@ pub(crate) async fn serve(
         peer: Peer(address(client)),
         ..gate.clone()
     };
-    let public = platen_delivery::serve(
-        doors.public,
-        limits.clone(),
-        Arc::clone(&watcher) as Arc<dyn Observer>,
-        make,
-        stopped.clone(),
-    );
+    let public = platen_delivery::serve(doors.public, limits.clone(), all, make, stopped.clone());
     let make = move |_: &Client| inner.clone();
     let own = doors.own.into_iter().collect();
-    let own = platen_delivery::serve(own, limits, watcher, make, stopped);
+    let own = platen_delivery::serve(own, limits, others, make, stopped);
     tokio::join!(public, own);
 }
 
@@ -157,47 +160,51 @@ impl Service<Request<RequestBody>> for Gate {
 }
 
 /// Counts and logs what happens to connections.
-struct Watcher(Arc<App>);
+struct Watcher {
+    app: Arc<App>,
+    loads: Option<Arc<Loads>>,
+}
 
 impl Observer for Watcher {
     fn opened(&self, _: &Client) {
-        self.0.metrics.connections.fetch_add(1, Ordering::Relaxed);
+        self.app.metrics.connections.fetch_add(1, Ordering::Relaxed);
     }
 
     fn closed(&self, client: &Client, cause: Option<&Error>) {
-        self.0.metrics.connections.fetch_sub(1, Ordering::Relaxed);
+        self.app.metrics.connections.fetch_sub(1, Ordering::Relaxed);
+        self.loads.iter().for_each(|loads| loads.ended());
         if let Some(cause) = cause {
             let fields = [
                 ("client", address(client).ip().to_string().into()),
                 ("cause", chain(cause).into()),
             ];
             let message = "a connection broke off";
-            self.0.log.event(LogLevel::Debug, message, &fields);
+            self.app.log.event(LogLevel::Debug, message, &fields);
         }
     }
 
     fn not_accepted(&self, cause: &std::io::Error) {
         let fields = [("cause", cause.to_string().into())];
         let message = "a connection was not accepted";
-        self.0.log.event(LogLevel::Warn, message, &fields);
+        self.app.log.event(LogLevel::Warn, message, &fields);
     }
 
     fn certificate_not_read(&self, cause: &std::io::Error) {
         let fields = [("cause", cause.to_string().into())];
         let message = "the certificate cannot be read again; the old one stays";
-        self.0.log.event(LogLevel::Warn, message, &fields);
+        self.app.log.event(LogLevel::Warn, message, &fields);
     }
 
     fn refuse(&self, refusal: Refusal) -> Response<Body> {
         let request_id = request_id::of(&HeaderMap::new());
-        self.0.metrics.rejected(refusal.code);
+        self.app.metrics.rejected(refusal.code);
         let fields = [
             ("requestId", Json::from(&*request_id)),
             ("status", refusal.status.as_u16().into()),
             ("code", refusal.code.into()),
         ];
         let message = "a request was refused unread";
-        self.0.log.event(LogLevel::Info, message, &fields);
+        self.app.log.event(LogLevel::Info, message, &fields);
         let mut response = refusal.into_response(Some(&request_id));
         if let Ok(value) = HeaderValue::from_str(&request_id) {
             response.headers_mut().insert(request_id::HEADER, value);

@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use platen_delivery::{ListenError, Listener, Sharing};
+use platen_delivery::{ListenError, Listener, Sharing, Turn};
 use platen_engine::{
     Engine, Format, Isolation, RenderOptions,
     browser::{NoWalls, choose_launcher},
@@ -29,7 +29,7 @@ use crate::{
     results::{self, Results},
     routes,
     sandbox::Sandbox,
-    team::{Channel, HANDOVER_GRACE, Membership, MembershipError, Team},
+    team::{Channel, HANDOVER_GRACE, Membership, MembershipError, Team, load::Loads},
 };
 
 /// Why the service could not start.
@@ -112,6 +112,7 @@ impl Server {
         let doors = Doors {
             public: listeners,
             own: None,
+            loads: None,
         };
         Self::start_as(config, doors, None, None).await
     }
@@ -119,9 +120,15 @@ impl Server {
     /// Takes the place that a supervisor has given to this process.
     async fn join(config: Config, membership: Membership) -> Result<Self, Error> {
         let supervisor = Channel::of(&membership)?;
+        let loads = Loads::open(&membership.team)?;
+        let mut public = membership.public;
+        for listener in &mut public {
+            listener.take_turns(Arc::clone(&loads) as Arc<dyn Turn>)?;
+        }
         let doors = Doors {
-            public: membership.public,
+            public,
             own: Some(membership.own),
+            loads: Some(loads),
         };
         Self::start_as(config, doors, Some(membership.team), Some(supervisor)).await
     }

@@ -16,6 +16,7 @@ use tokio::net::{TcpListener, TcpSocket, UnixListener};
 use super::{
     Bind, Endpoint, Family,
     inherited::{activated, is_unix},
+    queue::{SharedQueue, Turn},
     unix::{self, SocketFile},
 };
 use crate::{Peer, socket::Socket, tls::Tls};
@@ -49,6 +50,7 @@ pub struct Listener {
     kind: Kind,
     tls: Option<Arc<Tls>>,
     file: Option<SocketFile>,
+    queue: Option<SharedQueue>,
 }
 
 #[derive(Debug)]
@@ -103,7 +105,18 @@ impl Listener {
             kind,
             tls,
             file: None,
+            queue: None,
         })
+    }
+
+    /// Takes connections only when `turn` says so, or nobody else has for some milliseconds: other
+    /// processes take from the same queue.
+    ///
+    /// # Errors
+    /// Where the system has no room for another descriptor.
+    pub fn take_turns(&mut self, turn: Arc<dyn Turn>) -> io::Result<()> {
+        self.queue = Some(SharedQueue::new(self.as_fd().try_clone_to_owned()?, turn)?);
+        Ok(())
     }
 
     /// Its address, where it has one in the network.
@@ -131,6 +144,7 @@ impl Listener {
             kind: Kind::Tcp(tcp(address, family, Sharing::Port)?),
             tls: self.tls.clone(),
             file: None,
+            queue: None,
         })
     }
 
@@ -140,12 +154,13 @@ impl Listener {
     }
 
     pub(crate) async fn accept(&self) -> io::Result<Accepted> {
-        let (socket, peer) = match &self.kind {
-            Kind::Tcp(listener) => {
+        let (socket, peer) = match (&self.queue, &self.kind) {
+            (Some(queue), _) => queue.accept().await?,
+            (None, Kind::Tcp(listener)) => {
                 let (stream, peer) = listener.accept().await?;
                 (Socket::Tcp(stream), Peer::Tcp(peer))
             }
-            Kind::Unix(listener) => (Socket::Unix(listener.accept().await?.0), Peer::Unix),
+            (None, Kind::Unix(listener)) => (Socket::Unix(listener.accept().await?.0), Peer::Unix),
         };
         let tls = self.tls.clone();
         Ok(Accepted { socket, peer, tls })
@@ -204,6 +219,7 @@ fn open(bind: &Bind, sharing: Sharing) -> io::Result<Vec<Listener>> {
                     kind: Kind::Tcp(listener),
                     tls: tls.clone(),
                     file: None,
+                    queue: None,
                 });
             return Ok(made.collect());
         }
@@ -226,6 +242,7 @@ fn open(bind: &Bind, sharing: Sharing) -> io::Result<Vec<Listener>> {
         kind: Kind::Unix(UnixListener::from_std(listener)?),
         tls,
         file,
+        queue: None,
     }])
 }
 

@@ -2,6 +2,7 @@
 
 mod inherited;
 mod listener;
+mod queue;
 mod unix;
 
 use std::{fmt, path::PathBuf, str::FromStr};
@@ -10,6 +11,7 @@ pub(crate) use self::listener::Accepted;
 pub use self::{
     inherited::{hand_down, inherit},
     listener::{ListenError, Listener, Sharing},
+    queue::Turn,
 };
 
 /// Which addresses a name may stand for.

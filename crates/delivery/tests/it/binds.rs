@@ -2,17 +2,22 @@
 
 use std::{
     io::Write,
+    net::TcpStream,
     os::{
         fd::{AsFd, OwnedFd},
         linux::net::SocketAddrExt,
         unix::net::{SocketAddr, UnixListener, UnixStream},
     },
     process::{Command, Stdio},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
 
-use platen_delivery::{Bind, Listener, Sharing, hand_down, inherit};
+use platen_delivery::{Bind, Listener, Peer, Sharing, Turn, hand_down, inherit, serve};
 
-use crate::server::{Server, get, limits, rest};
+use crate::server::{Routes, Seen, Server, get, limits, rest};
 
 fn bind(text: &str) -> Bind {
     text.parse().unwrap()
@@ -79,6 +84,58 @@ async fn sockets_are_handed_down() {
     assert!(inherit(&theirs).is_err());
     let (connected, _other) = UnixStream::pair().unwrap();
     assert!(Listener::from_socket(OwnedFd::from(connected), &bind("unix://@x")).is_err());
+}
+
+/// Never has the fewest connections.
+#[derive(Default)]
+struct Crowded(AtomicUsize);
+
+impl Turn for Crowded {
+    fn is_mine(&self) -> bool {
+        false
+    }
+
+    fn taken(&self) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_nobody_else_takes_is_taken_out_of_turn() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("socket");
+    let binds = [
+        bind("127.0.0.1:0"),
+        bind(&format!("unix://{}", path.display())),
+    ];
+    let turn = Arc::new(Crowded::default());
+    let mut listeners = Vec::new();
+    for bind in &binds {
+        listeners.extend(Listener::bind(bind, Sharing::Alone).unwrap());
+    }
+    for listener in &mut listeners {
+        listener
+            .take_turns(Arc::clone(&turn) as Arc<dyn Turn>)
+            .unwrap();
+    }
+    let address = listeners[0].address().unwrap();
+    let seen = Arc::new(Seen::default());
+    let routes = Routes(Arc::clone(&seen));
+    let (stop, stopped) = tokio::sync::watch::channel(());
+    let make = move |_: &Peer| routes.clone();
+    let serving = tokio::spawn(serve(listeners, limits(), seen, make, stopped));
+    let asking = tokio::task::spawn_blocking(move || {
+        for _ in 0..20 {
+            let mut stream = TcpStream::connect(address).unwrap();
+            stream.write_all(&get("/hello")).unwrap();
+            assert!(rest(&mut stream).ends_with("hello"));
+            assert!(ask(UnixStream::connect(&path).unwrap()).ends_with("hello"));
+        }
+    });
+    asking.await.unwrap();
+    assert_eq!(turn.0.load(Ordering::SeqCst), 40);
+    drop(stop);
+    serving.await.unwrap();
 }
 
 /// Runs this test program again as a service manager would: with a socket as descriptor 3.

@@ -322,6 +322,21 @@ fn another(service: &Service, index: u64, old: u32) {
 }
 
 #[test]
+fn connections_are_spread() {
+    let folder = tempfile::tempdir().unwrap();
+    let service = start(folder.path(), "3");
+    let clients: Vec<Client> = (0..30)
+        .map(|_| Client::connect(&service).unwrap())
+        .collect();
+    let mut counts = [0; 3];
+    for client in &clients {
+        counts[client.worker as usize] += 1;
+    }
+    // A machine that is busy lets a process come late; without turns one takes nearly all.
+    assert!(counts.iter().all(|count| *count >= 3), "{counts:?}");
+}
+
+#[test]
 fn a_killed_process_costs_only_its_own_requests() {
     let folder = tempfile::tempdir().unwrap();
     let service = start(folder.path(), "3");

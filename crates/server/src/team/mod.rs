@@ -8,6 +8,7 @@
 
 pub(crate) mod forward;
 pub(crate) mod gather;
+pub(crate) mod load;
 mod supervisor;
 
 use std::{

@@ -1,0 +1,100 @@
+//! How many connections each process has, in a file that all share: whoever has more than another
+//! leaves the next connection to it.
+
+use std::{
+    fs::File,
+    io,
+    os::unix::fs::FileExt,
+    path::Path,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use platen_delivery::Turn;
+
+use super::Team;
+
+/// Bytes of a number.
+const BYTES: usize = size_of::<u32>();
+
+/// The numbers of all processes, of which one is this process's.
+pub(crate) struct Loads {
+    file: File,
+    index: usize,
+    count: usize,
+    own: Mutex<u32>,
+}
+
+impl Loads {
+    /// The file of `team`, in which this process begins with no connection.
+    pub(crate) fn open(team: &Team) -> io::Result<Arc<Self>> {
+        Self::at(&team.folder.join("load"), team.index, team.count)
+    }
+
+    fn at(path: &Path, index: u32, count: u32) -> io::Result<Arc<Self>> {
+        let mut options = File::options();
+        let file = options.read(true).write(true).create(true).truncate(false);
+        let loads = Self {
+            file: file.open(path)?,
+            index: index as usize,
+            count: count as usize,
+            own: Mutex::new(0),
+        };
+        loads.change(|own| own);
+        Ok(Arc::new(loads))
+    }
+
+    /// A connection has ended.
+    pub(crate) fn ended(&self) {
+        self.change(|own| own.saturating_sub(1));
+    }
+
+    fn change(&self, change: impl FnOnce(u32) -> u32) {
+        let mut own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
+        *own = change(*own);
+        // Where it cannot be written, connections are only spread less evenly.
+        let _ = self
+            .file
+            .write_at(&own.to_le_bytes(), (self.index * BYTES) as u64);
+    }
+}
+
+impl Turn for Loads {
+    fn is_mine(&self) -> bool {
+        let own = *self.own.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut bytes = vec![0; self.count * BYTES];
+        if own == 0 || self.file.read_exact_at(&mut bytes, 0).is_err() {
+            return true;
+        }
+        let (numbers, _) = bytes.as_chunks::<BYTES>();
+        let mut others = numbers.iter().map(|bytes| u32::from_le_bytes(*bytes));
+        others.all(|other| own <= other)
+    }
+
+    fn taken(&self) {
+        self.change(|own| own.saturating_add(1));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_has_fewest_is_next() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("load");
+        let loads = [0, 1, 2].map(|index| Loads::at(&path, index, 3).unwrap());
+        let turns = || loads.each_ref().map(|loads| loads.is_mine());
+        assert_eq!(turns(), [true; 3]);
+        loads[0].taken();
+        assert_eq!(turns(), [false, true, true]);
+        loads[1].taken();
+        loads[2].taken();
+        assert_eq!(turns(), [true; 3]);
+        loads[2].taken();
+        loads[0].ended();
+        assert_eq!(turns(), [true, false, false]);
+        let again = Loads::at(&path, 2, 3).unwrap();
+        assert!(again.is_mine(), "a successor begins with nothing");
+    }
+}
