@@ -1,84 +1,18 @@
 //! Several processes behind one port: what one stores the others see, and none is missed.
 
 use std::{
-    io::{self, BufRead, BufReader, Read, Write},
-    net::TcpStream,
+    io::Read,
     path::Path,
-    sync::{
-        Mutex,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
-    },
     time::{Duration, Instant},
 };
 
 use serde_json::{Value as Json, json};
 
 use crate::{
+    client::{Client, Load, RENDER, Stop},
     ledger::Ledger,
     process::{ENDS, LONG, Process, Service, steps},
 };
-
-/// A connection that is kept.
-struct Client {
-    stream: BufReader<TcpStream>,
-    worker: u64,
-}
-
-struct Reply {
-    status: u16,
-    head: String,
-    body: Vec<u8>,
-}
-
-impl Reply {
-    fn header(&self, name: &str) -> Option<&str> {
-        self.head.lines().find_map(|line| {
-            let (found, value) = line.split_once(':')?;
-            found.eq_ignore_ascii_case(name).then(|| value.trim())
-        })
-    }
-}
-
-impl Client {
-    fn connect(service: &Service) -> io::Result<Self> {
-        let stream = TcpStream::connect(service.url.trim_start_matches("http://"))?;
-        stream.set_read_timeout(Some(LONG))?;
-        let mut client = Self {
-            stream: BufReader::new(stream),
-            worker: 0,
-        };
-        let live = client.ask("GET", "/health/live", "", "")?;
-        let live: Json = serde_json::from_slice(&live.body)?;
-        client.worker = live["worker"].as_u64().unwrap();
-        Ok(client)
-    }
-
-    fn ask(&mut self, method: &str, path: &str, headers: &str, body: &str) -> io::Result<Reply> {
-        let length = body.len();
-        let request = format!(
-            "{method} {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
-             {headers}content-length: {length}\r\n\r\n{body}"
-        );
-        self.stream.get_mut().write_all(request.as_bytes())?;
-        let mut head = String::new();
-        while !head.ends_with("\r\n\r\n") {
-            if self.stream.read_line(&mut head)? == 0 {
-                return Err(io::ErrorKind::UnexpectedEof.into());
-            }
-        }
-        let mut reply = Reply {
-            status: head[9..12].parse().unwrap(),
-            head,
-            body: Vec::new(),
-        };
-        let size: u64 = reply.header("content-length").unwrap().parse().unwrap();
-        (&mut self.stream).take(size).read_to_end(&mut reply.body)?;
-        if reply.body.len() as u64 != size {
-            return Err(io::ErrorKind::UnexpectedEof.into());
-        }
-        Ok(reply)
-    }
-}
 
 /// The processes that `parent` has started, by number.
 fn children(parent: u32) -> Vec<u32> {
@@ -145,8 +79,6 @@ fn connections(service: &Service, count: usize) -> Vec<Client> {
 fn template(text: &str) -> String {
     json!({"key": "t", "name": "T", "body": [{"type": "text", "content": text}]}).to_string()
 }
-
-const RENDER: &str = r#"{"template":"t","format":"html"}"#;
 
 #[test]
 fn what_one_process_stores_all_see() {
@@ -226,76 +158,6 @@ fn flows_are_everywhere(service: &Service, clients: &mut [Client]) {
     }
     // A worker elsewhere connects through whichever process takes it.
     drop(service.worker(1, &[]));
-}
-
-/// Clients that render by keys, until they are told to stop.
-struct Load {
-    stop: AtomicBool,
-    done: AtomicUsize,
-    /// By the process that had the connection.
-    failures: Mutex<Vec<(u64, String)>>,
-}
-
-impl Load {
-    fn new() -> Self {
-        Self {
-            stop: AtomicBool::new(false),
-            done: AtomicUsize::new(0),
-            failures: Mutex::default(),
-        }
-    }
-
-    /// Renders on kept connections; one that broke is opened again.
-    fn run(&self, service: &Service) {
-        while !self.stop.load(Ordering::Relaxed) {
-            let mut client = match Client::connect(service) {
-                Ok(client) => client,
-                Err(error) => {
-                    self.fail(u64::MAX, error.to_string());
-                    continue;
-                }
-            };
-            while !self.stop.load(Ordering::Relaxed) {
-                let close = match client.ask("POST", "/render", "", RENDER) {
-                    Ok(reply) if reply.status == 200 => reply.header("connection") == Some("close"),
-                    Ok(reply) => {
-                        self.fail(client.worker, format!("status {}", reply.status));
-                        true
-                    }
-                    Err(error) => {
-                        self.fail(client.worker, error.to_string());
-                        true
-                    }
-                };
-                self.done.fetch_add(1, Ordering::Relaxed);
-                if close {
-                    break;
-                }
-            }
-        }
-    }
-
-    fn fail(&self, worker: u64, cause: String) {
-        self.failures.lock().unwrap().push((worker, cause));
-    }
-
-    fn wait_for(&self, more: usize) {
-        let target = self.done.load(Ordering::Relaxed) + more;
-        let until = Instant::now() + LONG;
-        while self.done.load(Ordering::Relaxed) < target {
-            assert!(Instant::now() < until, "nothing is rendered any more");
-            std::thread::sleep(Duration::from_millis(2));
-        }
-    }
-}
-
-/// Stops the clients, also where a check fails.
-struct Stop<'a>(&'a Load);
-
-impl Drop for Stop<'_> {
-    fn drop(&mut self) {
-        self.0.stop.store(true, Ordering::Relaxed);
-    }
 }
 
 /// Does something while eight clients render; what failed.

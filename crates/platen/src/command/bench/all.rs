@@ -120,7 +120,7 @@ impl Arguments {
             cells: Vec::new(),
             sections: Vec::new(),
             warmup: self.quick(40, 100),
-            samples: self.quick(150, 500),
+            samples: self.quick(120, 500),
             concurrency: 5,
             rounds: 3,
         }
