@@ -107,9 +107,9 @@ pub(super) fn configurations(
         }
     }
     progress("starting services and workers");
-    let embedded = options.platen.serve(&[("FLOW_SLOTS", "4")], &[])?;
+    let embedded = options.platen.serve(&[], &[])?;
     publish(embedded.target(), None, flow, content)?;
-    let name = "service, 4 embedded slots";
+    let name = "service, four slots a core";
     let mut embedded = Configuration::new(name, "fresh", Means::There(embedded));
     embedded.is_durable = true;
     all.push(embedded);

@@ -44,7 +44,8 @@ pub struct FlowConfig {
 impl FlowConfig {
     pub(super) fn resolve(settings: &Settings, cores: u32) -> Self {
         Self {
-            slots: settings.flow_slots.unwrap_or(cores * 2),
+            // A slot waits for the disk for half of its time.
+            slots: settings.flow_slots.unwrap_or(cores * 4),
             timeout_ms: settings.flow_timeout_ms.unwrap_or(30_000),
             sync_queue: settings.flow_sync_queue.unwrap_or(1_024),
             async_queue: settings.flow_async_queue.unwrap_or(100_000),

@@ -83,7 +83,7 @@ settings! {
     write_timeout_ms: u64 = "WRITE_TIMEOUT_MS", "A client that takes nothing of its answer for so long is dropped; 60000.";
     max_connections: u32 = "MAX_CONNECTIONS", "Connections at once; 2048.";
     shutdown_timeout_ms: u64 = "SHUTDOWN_TIMEOUT_MS", "Time that a shutdown waits for what was taken; 30000.";
-    flow_slots: u32 = "FLOW_SLOTS", "Runs of flows at once in this process, 0 where workers do them all; twice the cores.";
+    flow_slots: u32 = "FLOW_SLOTS", "Runs of flows at once in this process, 0 where workers do them all; four times the cores.";
     flow_timeout_ms: u64 = "FLOW_TIMEOUT_MS", "How long a request waits for the answer of a flow; 30000.";
     flow_sync_queue: u32 = "FLOW_SYNC_QUEUE", "Runs that may wait for a slot while a request waits for them; 1024.";
     flow_async_queue: u32 = "FLOW_ASYNC_QUEUE", "Runs that may wait for a slot while nobody does; 100000.";
