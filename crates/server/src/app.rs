@@ -56,7 +56,7 @@ pub(crate) struct App {
     warm: AtomicBool,
     draining: AtomicBool,
     /// Held as long as the service lives, by the process that owns the data folder.
-    _lock: Option<File>,
+    lock: Option<File>,
 }
 
 impl App {
@@ -102,7 +102,7 @@ impl App {
             team,
             warm: AtomicBool::new(false),
             draining: AtomicBool::new(false),
-            _lock: lock,
+            lock,
             config,
         })
     }
@@ -118,6 +118,15 @@ impl App {
     /// Whether runs are handed out, here or by the owner of the data folder.
     pub(crate) fn has_flows(&self) -> bool {
         self.team.as_ref().is_some_and(|team| !team.is_owner()) || self.flows.is_started()
+    }
+
+    /// Gives the data folder to whoever wants it next. What still ends in the background may hold
+    /// this a little longer than the service lives.
+    pub(crate) fn let_folder_go(&self) {
+        if let Some(lock) = &self.lock {
+            // Where it fails, the end of the process does it.
+            let _ = lock.unlock();
+        }
     }
 
     pub(crate) fn set_draining(&self) {

@@ -254,6 +254,7 @@ async fn finish(app: &App, mut connections: JoinHandle<()>) {
     }
     app.chromium.shutdown(Duration::ZERO).await;
     app.libreoffice.shutdown(Duration::ZERO).await;
+    app.let_folder_go();
     let log = app.log.clone();
     let _ = tokio::task::spawn_blocking(move || log.flush()).await;
 }
