@@ -20,16 +20,29 @@ pub fn check_schemas(examples: &[Case]) {
         return;
     };
     let folder = tempfile::tempdir().expect("a folder");
+    let mut files = Vec::new();
     for example in examples {
-        render(example, folder.path());
+        files.extend(render(example, folder.path()));
     }
-    let output = Command::new(validator)
-        .args(["--recursive", "--quiet"])
-        .arg(folder.path())
-        .output()
-        .expect("the validator runs");
-    let findings = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{findings}");
+    let findings = |arguments: &[&std::ffi::OsStr]| {
+        let output = Command::new(&validator)
+            .arg("--quiet")
+            .args(arguments)
+            .output()
+            .expect("the validator runs");
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        (!output.status.success()).then_some(said)
+    };
+    if findings(&["--recursive".as_ref(), folder.path().as_os_str()]).is_none() {
+        return;
+    }
+    // It remembers packages by their address in memory, where another may lie later: what it finds
+    // in many files counts where it finds it in one alone.
+    let found: String = files
+        .iter()
+        .filter_map(|file| findings(&[file.as_os_str()]))
+        .collect();
+    assert!(found.is_empty(), "{found}");
 }
 
 /// Converts the Office files of `examples` and looks for their words.
