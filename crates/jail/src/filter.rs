@@ -260,23 +260,11 @@ mod tests {
 
     #[test]
     fn cells_may_make_every_harmless_call() {
-        let filter = compile(true).unwrap();
+        let program = compile(true).unwrap().allowed;
         for call in HARMLESS.iter().chain(OF_THREADS) {
             let number = u32::try_from(*call).unwrap();
-            let searched: Vec<u32> = {
-                let mut all: Vec<u32> = [HARMLESS, OF_THREADS]
-                    .concat()
-                    .iter()
-                    .map(|call| *call as u32)
-                    .collect();
-                all.sort_unstable();
-                all
-            };
-            let head = search(&ranges(&searched)).len();
-            assert_eq!(
-                found(&filter.allowed[..head], ARCHITECTURE, number),
-                Some(ALLOW)
-            );
+            // The search comes first, so what follows it is not reached.
+            assert_eq!(found(&program, ARCHITECTURE, number), Some(ALLOW));
         }
     }
 }

@@ -1,17 +1,13 @@
 //! Several processes behind one port: what one stores the others see, and none is missed.
 
-use std::{
-    io::Read,
-    path::Path,
-    time::{Duration, Instant},
-};
+use std::{io::Read, path::Path, time::Instant};
 
 use serde_json::{Value as Json, json};
 
 use crate::{
     client::{Client, Load, RENDER, Stop},
     ledger::Ledger,
-    process::{ENDS, LONG, Process, Service, steps},
+    process::{ENDS, LONG, Process, Service, steps, wait_until},
 };
 
 /// The processes that `parent` has started, by number.
@@ -45,15 +41,10 @@ fn signal(name: &str, pid: u32) {
 fn start(folder: &Path, workers: &str) -> Service {
     let service = Service::start(folder, &[("PLATEN_WORKERS", workers)]);
     let count: u64 = workers.parse().unwrap();
-    let until = Instant::now() + LONG;
-    let is_up = |service: &Service| {
+    wait_until("all processes serve", || {
         let text = service.get("/metrics").text;
         (0..count).all(|index| text.contains(&format!("platen_worker_up{{worker=\"{index}\"}} 1")))
-    };
-    while !is_up(&service) {
-        assert!(Instant::now() < until, "not all processes serve");
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    });
     service
 }
 
@@ -74,6 +65,11 @@ fn connections(service: &Service, count: usize) -> Vec<Client> {
         others.truncate(200);
     }
     found.into_iter().flatten().collect()
+}
+
+fn store_template(service: &Service) {
+    let template: Json = serde_json::from_str(&template("x")).unwrap();
+    assert_eq!(service.post("/templates", &template).status, 201);
 }
 
 fn template(text: &str) -> String {
@@ -176,11 +172,9 @@ fn under_load(service: &Service, work: impl FnOnce(&Load)) -> Vec<(u64, String)>
 }
 
 fn another(service: &Service, index: u64, old: u32) {
-    let until = Instant::now() + LONG;
-    while worker(service, index).is_none_or(|pid| pid == old) {
-        assert!(Instant::now() < until, "no process in its place");
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    wait_until("another process is in its place", || {
+        worker(service, index).is_some_and(|pid| pid != old)
+    });
 }
 
 #[test]
@@ -202,12 +196,7 @@ fn connections_are_spread() {
 fn a_killed_process_costs_only_its_own_requests() {
     let folder = tempfile::tempdir().unwrap();
     let service = start(folder.path(), "3");
-    assert_eq!(
-        service
-            .post("/templates", &serde_json::from_str(&template("x")).unwrap())
-            .status,
-        201
-    );
+    store_template(&service);
     for round in 0..6 {
         let victim = round % 3;
         let failures = under_load(&service, |_| {
@@ -257,12 +246,7 @@ fn acknowledged_runs_outlive_the_owner_of_the_data_folder() {
 fn processes_are_replaced_without_a_dropped_request() {
     let folder = tempfile::tempdir().unwrap();
     let service = start(folder.path(), "3");
-    assert_eq!(
-        service
-            .post("/templates", &serde_json::from_str(&template("x")).unwrap())
-            .status,
-        201
-    );
+    store_template(&service);
     let ledger = Ledger::start();
     service.publish("f", &steps(&ledger.url));
     for name in ["USR1", "HUP"] {
@@ -305,11 +289,10 @@ fn an_end_finishes_what_was_taken_and_leaves_nothing() {
             .iter_mut()
             .map(|client| scope.spawn(|| client.ask("POST", "/webhooks/slow/sync", "", "{}")))
             .collect();
-        let held = |text: String| text.contains("platen_runs_held{worker=\"0\"} 2");
-        let until = Instant::now() + LONG;
-        while !held(service.get("/metrics").text) {
-            assert!(Instant::now() < until, "the runs do not begin");
-        }
+        wait_until("both runs begin", || {
+            let text = service.get("/metrics").text;
+            text.contains("platen_runs_held{worker=\"0\"} 2")
+        });
         service.process.signal("TERM");
         for answer in asking {
             assert_eq!(answer.join().unwrap().unwrap().body, b"5");
@@ -331,16 +314,11 @@ fn processes_do_not_outlive_their_supervisor() {
     let processes = children(service.process.0.id());
     service.process.signal("KILL");
     service.process.wait();
-    let until = Instant::now() + LONG;
     for pid in processes {
-        let is_there = || {
+        wait_until("no process is left", || {
             let line = std::fs::read_to_string(format!("/proc/{pid}/cmdline"));
-            line.is_ok_and(|line| line.contains("serve"))
-        };
-        while is_there() {
-            assert!(Instant::now() < until, "{pid} is left");
-            std::thread::sleep(Duration::from_millis(5));
-        }
+            !line.is_ok_and(|line| line.contains("serve"))
+        });
     }
 }
 

@@ -201,6 +201,16 @@ impl Service {
     }
 }
 
+/// Waits until `is_so`, which `what` describes.
+#[track_caller]
+pub fn wait_until(what: &str, is_so: impl Fn() -> bool) {
+    let until = Instant::now() + LONG;
+    while !is_so() {
+        assert!(Instant::now() < until, "never: {what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
 /// What a run can end as.
 pub const ENDS: [&str; 5] = ["succeeded", "failed", "cancelled", "timed-out", "dead"];
 

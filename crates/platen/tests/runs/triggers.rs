@@ -12,7 +12,7 @@ use std::{
 
 use serde_json::{Value as Json, json};
 
-use crate::process::{ENDS, LONG, Service};
+use crate::process::{ENDS, LONG, Service, wait_until};
 
 /// An address that has news, and counts who asks.
 struct News {
@@ -42,6 +42,17 @@ impl News {
 
     fn add(&self, item: Json) {
         self.items.lock().unwrap().push(item);
+    }
+
+    /// Publishes a flow that asks for the news each second, and answers with their names.
+    fn publish_flow(&self, service: &Service) {
+        let url = format!("http://{}/news", self.host);
+        service.publish_whole(&json!({
+            "kind": "flow", "key": "news", "name": "News",
+            "trigger": {"type": "poll", "everySeconds": 1, "request": {"method": "GET", "url": url},
+                "items": "body.items", "id": "id"},
+            "steps": [{"name": "reply", "type": "respond", "body": "{{ trigger.item.name }}"}],
+        }));
     }
 
     /// Waits until what is there now has been asked for, and what came of it before is done.
@@ -128,13 +139,7 @@ fn a_poll_starts_one_run_for_each_new_item() {
     let folder = tempfile::tempdir().unwrap();
     let variables = [("FLOW_ALLOWED_HOSTS", news.host.as_str())];
     let service = Service::start(folder.path(), &variables);
-    let url = format!("http://{}/news", news.host);
-    service.publish_whole(&json!({
-        "kind": "flow", "key": "news", "name": "News",
-        "trigger": {"type": "poll", "everySeconds": 1, "request": {"method": "GET", "url": url},
-            "items": "body.items", "id": "id"},
-        "steps": [{"name": "reply", "type": "respond", "body": "{{ trigger.item.name }}"}],
-    }));
+    news.publish_flow(&service);
     news.wait_for_looks(3);
     assert_eq!(
         runs(&service),
@@ -172,20 +177,12 @@ fn news_wait_where_the_queue_is_full() {
         "busy",
         &json!([{"name": "ask", "type": "http", "method": "GET", "url": url}]),
     );
-    let url = format!("http://{}/news", news.host);
-    service.publish_whole(&json!({
-        "kind": "flow", "key": "news", "name": "News",
-        "trigger": {"type": "poll", "everySeconds": 1, "request": {"method": "GET", "url": url},
-            "items": "body.items", "id": "id"},
-        "steps": [{"name": "reply", "type": "respond", "body": "{{ trigger.item.name }}"}],
-    }));
+    news.publish_flow(&service);
     news.wait_for_looks(2);
     assert_eq!(service.post("/webhooks/busy", &json!({})).status, 202);
-    let until = Instant::now() + LONG;
-    while closed.waiting.lock().unwrap().is_empty() {
-        assert!(Instant::now() < until, "the only slot is not taken");
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    wait_until("the only slot is taken", || {
+        !closed.waiting.lock().unwrap().is_empty()
+    });
     assert_eq!(service.post("/webhooks/busy", &json!({})).status, 202);
     let full = service.post("/webhooks/busy", &json!({}));
     assert_eq!(full.status, 429, "{full:?}");
