@@ -11,7 +11,7 @@ use std::{
         Arc,
         atomic::{AtomicU64, Ordering},
     },
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use tokio::sync::watch;
@@ -22,6 +22,8 @@ const PREFIX: &str = "platen-pool-";
 const LOCK: &str = "owner.lock";
 /// A folder without a lock file is a leftover only when it is older than this.
 const YOUNG: Duration = Duration::from_secs(60);
+/// How long the processes of a dead owner may take to go.
+const SWEEP_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The folder of a pool.
 #[derive(Debug)]
@@ -116,9 +118,17 @@ fn sweep(parent: &Path) {
         let is_ours = entry.file_name().to_string_lossy().starts_with(PREFIX);
         let path = entry.path();
         if is_ours && !has_owner(&path) {
-            table::kill_marked(&path);
+            kill_all_in(&path);
             let _ = fs::remove_dir_all(&path);
         }
+    }
+}
+
+/// Kills what lives in a folder until nothing is found, or it takes too long.
+fn kill_all_in(folder: &Path) {
+    let begin = Instant::now();
+    while !table::kill_marked(folder).is_clean() && begin.elapsed() < SWEEP_TIMEOUT {
+        std::thread::sleep(Duration::from_millis(2));
     }
 }
 

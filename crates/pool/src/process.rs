@@ -434,17 +434,17 @@ async fn supervise(
         let mut pause = Duration::from_millis(1);
         loop {
             let path = path.clone();
-            let found = tokio::task::spawn_blocking(move || table::kill_marked(&path)).await;
-            let found = found.unwrap_or_default();
+            let sweep = tokio::task::spawn_blocking(move || table::kill_marked(&path)).await;
+            let sweep = sweep.unwrap_or_default();
             family
                 .iter()
-                .chain(&found)
+                .chain(&sweep.found)
                 .filter(|member| **member != pid)
                 .for_each(|member| table::reap(*member));
-            if found.is_empty() {
+            if sweep.is_clean() {
                 break;
             }
-            family.extend(found);
+            family.extend(sweep.found);
             tokio::time::sleep(pause).await;
             pause = (pause * 2).min(Duration::from_millis(100));
         }

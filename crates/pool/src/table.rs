@@ -5,7 +5,8 @@
 
 use std::{
     collections::{HashMap, HashSet},
-    fs,
+    fs::{self, File},
+    io::{self, Read},
     os::unix::ffi::OsStrExt,
     path::Path,
 };
@@ -16,6 +17,10 @@ use crate::process::Member;
 
 /// The variable whose value is the folder of the child.
 pub(crate) const MARK: &str = "PLATEN_CHILD_FOLDER";
+
+/// Bytes of an environment that are looked through for the mark. It stands among the first of a
+/// child's variables, which are few and short.
+const ENVIRONMENT_READ: usize = 256 * 1024;
 
 #[derive(Clone, Copy, Debug)]
 struct Row {
@@ -107,29 +112,77 @@ fn pids() -> impl Iterator<Item = i32> {
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
-/// Processes whose mark is this folder or one inside it.
-pub(crate) fn marked(folder: &Path) -> Vec<i32> {
+/// What one look at all processes found of a folder.
+#[derive(Debug, Default)]
+pub(crate) struct Sweep {
+    /// Processes whose mark is this folder or one inside it. They were killed.
+    pub(crate) found: Vec<i32>,
+    /// Some process is within execve(2) and shows no environment yet: it may be one of them.
+    pub(crate) is_unsure: bool,
+}
+
+impl Sweep {
+    /// Nothing of the folder is left.
+    pub(crate) fn is_clean(&self) -> bool {
+        self.found.is_empty() && !self.is_unsure
+    }
+}
+
+/// Kills all processes whose mark is this folder or one inside it.
+pub(crate) fn kill_marked(folder: &Path) -> Sweep {
     let mut needle = MARK.as_bytes().to_vec();
     needle.push(b'=');
     needle.extend_from_slice(folder.as_os_str().as_bytes());
-    let is_marked = |pid: &i32| {
-        let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-        environment.split(|byte| *byte == 0).any(|entry| {
-            entry
-                .strip_prefix(needle.as_slice())
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
-        })
+    let is_ours = |entry: &[u8]| {
+        entry
+            .strip_prefix(needle.as_slice())
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
     };
-    pids().filter(is_marked).collect()
+    let mut sweep = Sweep::default();
+    let mut buffer = vec![0; ENVIRONMENT_READ];
+    for pid in pids() {
+        // Processes of others cannot be read, and are none of ours.
+        let Ok(environment) = environment_of(pid, &mut buffer) else {
+            continue;
+        };
+        if environment.is_empty() {
+            sweep.is_unsure |= was_in_execve(pid);
+        } else if environment.split(|byte| *byte == 0).any(is_ours) {
+            kill(pid);
+            sweep.found.push(pid);
+        }
+    }
+    sweep
 }
 
-/// Kills all processes whose mark is this folder or one inside it; says which.
-pub(crate) fn kill_marked(folder: &Path) -> Vec<i32> {
-    let found = marked(folder);
-    for pid in &found {
-        kill(*pid);
-    }
-    found
+/// The environment of a process. It is read at once: the second read of a process that has got
+/// into execve(2) since the first would give nothing, as if the environment were at its end.
+fn environment_of(pid: i32, buffer: &mut [u8]) -> io::Result<&[u8]> {
+    let mut file = File::open(format!("/proc/{pid}/environ"))?;
+    let count = file.read(buffer)?;
+    Ok(&buffer[..count])
+}
+
+/// True for a process that showed no environment because it had left its old program while the
+/// stack of the new one was not laid out: the kernel gives the end of its environment as 0 until
+/// then. It may have got one since it was asked.
+fn was_in_execve(pid: i32) -> bool {
+    const STATE: usize = 0;
+    const FLAGS: usize = 6;
+    const ENVIRONMENT_START: usize = 47;
+    const KERNEL_THREAD: u32 = 0x0020_0000;
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let Some((_, rest)) = stat.rsplit_once(')') else {
+        return false;
+    };
+    let fields: Vec<&str> = rest.split_whitespace().collect();
+    let [start, end, ..] = fields[ENVIRONMENT_START.min(fields.len())..] else {
+        return false;
+    };
+    let is_kernel = |flags: u32| flags & KERNEL_THREAD != 0;
+    !matches!(fields[STATE], "Z" | "X")
+        && !fields[FLAGS].parse().is_ok_and(is_kernel)
+        && (end == "0" || start != end)
 }
 
 /// Kills a process group.

@@ -185,9 +185,23 @@ async fn a_process_that_left_the_group_is_killed_too() {
     ask(&bench.pool, request(Lane::Batch), "orphan")
         .await
         .unwrap();
-    let with_orphan = processes_in(&folder).len();
-    assert!(with_orphan >= 2, "{with_orphan}");
+    let has_orphan = || processes_in(&folder).len() >= 2;
+    eventually("the orphan is seen", has_orphan).await;
     let _ = ask(&bench.pool, keyed(1), "die").await;
+    bench.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_process_that_is_within_execve_when_it_is_looked_for_is_killed_too() {
+    let bench = bench(Config::default());
+    let folder = bench.folder.path().to_owned();
+    let has_orphan = || processes_in(&folder).len() >= 2;
+    for _ in 0..40 {
+        let started = ask(&bench.pool, request(Lane::Batch), "changing").await;
+        assert_eq!(started.unwrap(), "started");
+        eventually("the orphan is seen", has_orphan).await;
+        let _ = ask(&bench.pool, request(Lane::Batch), "die").await;
+    }
     bench.end().await;
 }
 
