@@ -58,6 +58,7 @@ settings! {
     bind: String = "PLATEN_BIND", "Addresses to listen on, with commas: host:port, tls://, unix://, systemd://; 127.0.0.1:3000.";
     threads: u32 = "PLATEN_THREADS", "Threads that serve connections; cores.";
     workers: u32 = "PLATEN_WORKERS", "Processes that serve together under a supervisor, which share cores and slots; 0 for one process and no supervisor; 0.";
+    worker_timeout_ms: u64 = "PLATEN_WORKER_TIMEOUT_MS", "Such a process that hangs for so long is killed and started again; 60000.";
     host: String = "HOST", "Address to listen on, where `bind` is not given.";
     port: u16 = "PORT", "Port to listen on, where `bind` is not given.";
     data_dir: PathBuf = "PLATEN_DATA_DIR", "Folder of the database; platen-data.";
