@@ -3,10 +3,11 @@
 use std::{path::PathBuf, process::ExitCode};
 
 use clap::{Args, Subcommand};
+use platen_outbound::TlsRefusal;
 use serde_json::Value as Json;
 use ureq::{Agent, Body, http::Response};
 
-use super::read;
+use super::{NO_TLS_HINT, NOT_TRUSTED_HINT, TLS_HINT, TrustArguments, read};
 use crate::report::{Failure, OutputArguments, print_line, say};
 
 /// Largest answer that is read, in bytes.
@@ -17,13 +18,13 @@ const MAX_ANSWER_BYTES: u64 = 64 << 20;
 #[command(after_help = "Examples:\n  \
     platen templates push invoice.json --note \"new logo\"\n  \
     platen templates pull invoice -o invoice.json\n  \
-    platen templates list\n  \
+    platen templates list --url https://platen.example.com --ca-file ca.pem\n  \
     platen templates history invoice\n\n\
-    The service is spoken to over plain HTTP; put a TLS proxy's local end in --url.")]
+    With an http:// address neither the key nor the templates are encrypted.")]
 pub struct Arguments {
     #[command(subcommand)]
     action: Action,
-    /// Address of the service.
+    /// Address of the service, https:// or http://.
     #[arg(
         long,
         global = true,
@@ -34,6 +35,8 @@ pub struct Arguments {
     /// API key.
     #[arg(long, global = true, env = "PLATEN_API_KEY", hide_env_values = true)]
     api_key: Option<String>,
+    #[command(flatten)]
+    trust: TrustArguments,
 }
 
 #[derive(Debug, Subcommand)]
@@ -76,13 +79,21 @@ struct Service<'a> {
 /// Runs the command.
 pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, Failure> {
     let url = arguments.url.trim_end_matches('/');
-    if !url.starts_with("http://") {
+    if !["http://", "https://"]
+        .iter()
+        .any(|scheme| url.starts_with(scheme))
+    {
         return Err(Failure::caller(
-            format!("`{url}` is not an http:// address"),
-            "this command speaks plain HTTP; use curl for https",
+            format!("`{url}` is not an http:// or https:// address"),
+            "see --url and PLATEN_URL",
         ));
     }
-    let settings = Agent::config_builder().http_status_as_error(false);
+    // The key goes nowhere but to the service.
+    let settings = Agent::config_builder()
+        .http_status_as_error(false)
+        .max_redirects(0)
+        .max_redirects_will_error(false)
+        .tls_config(arguments.trust.trust()?.agent_config());
     let service = Service {
         agent: settings.build().into(),
         url,
@@ -277,6 +288,7 @@ impl Service<'_> {
         let detail = problem["detail"].as_str().unwrap_or_default();
         let hint = match status.as_u16() {
             401 | 403 => "give an admin key with --api-key or PLATEN_API_KEY",
+            300..=399 => "the service is elsewhere: give its own address with --url",
             404 => "`platen templates list` shows what there is",
             412 => "somebody else stored a version meanwhile: pull it and push again",
             _ => "the service's log has more, under the request id",
@@ -285,10 +297,16 @@ impl Service<'_> {
     }
 
     fn unreachable(&self, error: &ureq::Error) -> Failure {
-        Failure::caller(
-            format!("`{}` cannot be reached: {error}", self.url),
-            "is `platen serve` running there? See --url and PLATEN_URL",
-        )
+        let refusal = TlsRefusal::within(error);
+        let is_plain = self.url.starts_with("http://");
+        let hint = match (&refusal, error) {
+            (Some(TlsRefusal::NotTrusted), _) => NOT_TRUSTED_HINT,
+            (Some(TlsRefusal::NoTls), _) => NO_TLS_HINT,
+            (None, ureq::Error::Protocol(_)) if is_plain => TLS_HINT,
+            _ => "is `platen serve` running there? See --url and PLATEN_URL",
+        };
+        let cause = refusal.map_or_else(|| error.to_string(), |refusal| refusal.to_string());
+        Failure::caller(format!("`{}` cannot be reached: {cause}", self.url), hint)
     }
 }
 
