@@ -31,7 +31,7 @@ use platen_engine::{
     jail::{Jail, Level, Options},
     script::{KIND, Runner},
 };
-use platen_outbound::Trust;
+use platen_outbound::{TlsRefusal, Trust};
 
 use crate::report::{Failure, OutputArguments};
 
@@ -90,13 +90,19 @@ impl Command {
     }
 }
 
-/// What helps where a certificate is not trusted.
-const NOT_TRUSTED_HINT: &str =
-    "give the certificate of its authority, a PEM file, with --ca-file or PLATEN_CA_FILE";
-/// What helps where `https://` meets a server without TLS.
-const NO_TLS_HINT: &str = "write http:// where the service is not started with tls://";
 /// What helps where `http://` meets a server with TLS.
 const TLS_HINT: &str = "write https://";
+
+/// What helps where `https://` is refused.
+fn advice(refusal: &TlsRefusal) -> &'static str {
+    match refusal {
+        TlsRefusal::NotTrusted => {
+            "give the certificate of its authority, a PEM file, with --ca-file or PLATEN_CA_FILE"
+        }
+        TlsRefusal::NoTls => "write http:// where the service is not started with tls://",
+        _ => "look at the certificate that the service is started with",
+    }
+}
 
 /// Whom `https://` trusts.
 #[derive(Clone, Debug, Args)]

@@ -1,17 +1,21 @@
 //! `platen templates`: templates of a running service, over HTTP.
 
-use std::{path::PathBuf, process::ExitCode};
+use std::{path::PathBuf, process::ExitCode, time::Duration};
 
 use clap::{Args, Subcommand};
 use platen_outbound::TlsRefusal;
 use serde_json::Value as Json;
 use ureq::{Agent, Body, http::Response};
 
-use super::{NO_TLS_HINT, NOT_TRUSTED_HINT, TLS_HINT, TrustArguments, read};
+use super::{TLS_HINT, TrustArguments, advice, read};
 use crate::report::{Failure, OutputArguments, print_line, say};
 
 /// Largest answer that is read, in bytes.
 const MAX_ANSWER_BYTES: u64 = 64 << 20;
+/// How long a connection may take, TLS included.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long the service may take to begin its answer.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Arguments of `platen templates`.
 #[derive(Debug, Args)]
@@ -91,6 +95,8 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
     // The key goes nowhere but to the service.
     let settings = Agent::config_builder()
         .http_status_as_error(false)
+        .timeout_connect(Some(CONNECT_TIMEOUT))
+        .timeout_recv_response(Some(ANSWER_TIMEOUT))
         .max_redirects(0)
         .max_redirects_will_error(false)
         .tls_config(arguments.trust.trust()?.agent_config());
@@ -297,15 +303,18 @@ impl Service<'_> {
     }
 
     fn unreachable(&self, error: &ureq::Error) -> Failure {
-        let refusal = TlsRefusal::within(error);
         let is_plain = self.url.starts_with("http://");
-        let hint = match (&refusal, error) {
-            (Some(TlsRefusal::NotTrusted), _) => NOT_TRUSTED_HINT,
-            (Some(TlsRefusal::NoTls), _) => NO_TLS_HINT,
-            (None, ureq::Error::Protocol(_)) if is_plain => TLS_HINT,
-            _ => "is `platen serve` running there? See --url and PLATEN_URL",
+        let (cause, hint) = match (TlsRefusal::within(error), error) {
+            (Some(refusal), _) => (refusal.to_string(), advice(&refusal)),
+            (None, ureq::Error::Protocol(_)) if is_plain => (
+                "the server does not speak HTTP at this port; perhaps it speaks TLS".to_owned(),
+                TLS_HINT,
+            ),
+            _ => (
+                error.to_string(),
+                "is `platen serve` running there? See --url and PLATEN_URL",
+            ),
         };
-        let cause = refusal.map_or_else(|| error.to_string(), |refusal| refusal.to_string());
         Failure::caller(format!("`{}` cannot be reached: {cause}", self.url), hint)
     }
 }

@@ -11,4 +11,5 @@ mod process;
 mod service;
 mod tls;
 mod triggers;
+mod wire;
 mod workers;

@@ -1,23 +1,20 @@
 //! Our own clients of a service with TLS: `platen worker` and `platen templates`.
 
 use std::{
-    io::{self, Read, Write},
-    net::{TcpListener, TcpStream},
+    cell::Cell,
+    io::{BufRead, BufReader, Read},
     path::Path,
     process::Stdio,
-    sync::Arc,
-    thread::JoinHandle,
+    sync::{Arc, Mutex},
 };
 
 use serde_json::json;
-use tokio_rustls::rustls::{
-    ServerConfig, ServerConnection, StreamOwned, crypto::ring, pki_types::PrivateKeyDer,
-};
 
 use crate::{
     authority::Authority,
     ledger::Ledger,
-    process::{LONG, Process, Service, TOKEN, platen, steps},
+    process::{Process, Service, TOKEN, platen, steps, wait_until},
+    wire::{Eavesdropper, Relay},
 };
 
 const KEY: &str = "key-of-tests";
@@ -113,6 +110,51 @@ fn workers_speak_tls() {
 }
 
 #[test]
+fn a_certificate_that_is_wrong_for_a_while_costs_no_worker() {
+    let folder = tempfile::tempdir().unwrap();
+    let (ours, theirs) = (Authority::new(), Authority::new());
+    let app = [("PLATEN_ROLE", "app")];
+    let service = Service::start_with_tls(folder.path(), &ours, "localhost", &app);
+    let relay = Relay::start(service.url.strip_prefix("https://").unwrap());
+    let file = ours.write(folder.path());
+    let mut child = platen()
+        .args(["worker", "--ca-file", text(&file), "--app", &relay.url])
+        .env("WORKER_TOKEN", TOKEN)
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    let mut worker = Process(child);
+    let said: Arc<Mutex<Vec<String>>> = Arc::default();
+    let saying = Arc::clone(&said);
+    std::thread::spawn(move || {
+        lines
+            .map_while(Result::ok)
+            .for_each(|line| saying.lock().unwrap().push(line));
+    });
+    let count = |words: &str| {
+        let said = said.lock().unwrap();
+        said.iter().filter(|line| line.contains(words)).count()
+    };
+    wait_until("connected", || count("connected with") == 1);
+    theirs.bind(folder.path(), &["localhost", "127.0.0.1"]);
+    // The service looks at its certificate with a new connection, now and then.
+    let cuts = Cell::new(0);
+    wait_until("refused", || {
+        let connections = count("connected with");
+        if connections > cuts.replace(connections) {
+            relay.cut();
+        }
+        count("authority that is trusted") > 0
+    });
+    ours.bind(folder.path(), &["localhost", "127.0.0.1"]);
+    let before = count("connected with");
+    wait_until("connected again", || count("connected with") > before);
+    worker.signal("TERM");
+    assert!(worker.wait().success());
+}
+
+#[test]
 fn templates_are_managed_over_tls() {
     let folder = tempfile::tempdir().unwrap();
     let authority = Authority::new();
@@ -173,62 +215,7 @@ fn the_wrong_scheme_is_named() {
     assert_refused(&url, &[], &["does not speak TLS", "hint: write http://"]);
     let service = Service::start_with_tls(secure.path(), &Authority::new(), "localhost", &[]);
     let url = service.url.replace("https://", "http://");
-    assert_refused(&url, &[], &["hint: write https://"]);
-}
-
-/// Keeps what comes in.
-struct Recorded {
-    stream: TcpStream,
-    bytes: Vec<u8>,
-}
-
-impl Read for Recorded {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let size = self.stream.read(buffer)?;
-        self.bytes.extend_from_slice(&buffer[..size]);
-        Ok(size)
-    }
-}
-
-impl Write for Recorded {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.stream.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.stream.flush()
-    }
-}
-
-/// A server for one connection: its address, what it was sent, and what that meant.
-fn eavesdropper(authority: &Authority) -> (String, JoinHandle<(Vec<u8>, Vec<u8>)>) {
-    let (certificate, key) = authority.sign(&["localhost", "127.0.0.1"]);
-    let key = PrivateKeyDer::try_from(key.serialize_der()).unwrap();
-    let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
-        .with_safe_default_protocol_versions()
-        .unwrap()
-        .with_no_client_auth()
-        .with_single_cert(vec![certificate.der().clone()], key);
-    let connection = ServerConnection::new(Arc::new(config.unwrap())).unwrap();
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let url = format!("https://{}", listener.local_addr().unwrap());
-    let heard = std::thread::spawn(move || {
-        let (stream, _) = listener.accept().unwrap();
-        stream.set_read_timeout(Some(LONG)).unwrap();
-        let bytes = Vec::new();
-        let mut stream = StreamOwned::new(connection, Recorded { stream, bytes });
-        let mut meant = Vec::new();
-        let mut part = [0; 4096];
-        // A request is answered, so that whoever sends one does not wait.
-        while let Ok(size @ 1..) = stream.read(&mut part) {
-            meant.extend_from_slice(&part[..size]);
-            if meant.ends_with(b"\r\n\r\n") {
-                let _ = stream.write_all(b"HTTP/1.1 401 No\r\ncontent-length: 0\r\n\r\n");
-            }
-        }
-        (stream.sock.bytes, meant)
-    });
-    (url, heard)
+    assert_refused(&url, &[], &["speak", "TLS", "hint: write https://"]);
 }
 
 #[test]
@@ -241,9 +228,9 @@ fn secrets_stay_here_where_the_certificate_is_refused() {
         (&["templates", "list"], "--url", KEY),
     ] {
         let ask = |more: &[&str]| {
-            let (url, heard) = eavesdropper(&authority);
-            let said = refused(&[command, &[flag, &url], more].concat());
-            let (sent, meant) = heard.join().unwrap();
+            let there = Eavesdropper::start(&authority);
+            let said = refused(&[command, &[flag, &there.url], more].concat());
+            let (sent, meant) = there.end();
             (said, sent, String::from_utf8(meant).unwrap())
         };
         let (said, sent, meant) = ask(&[]);

@@ -13,7 +13,7 @@ use tokio_rustls::{TlsConnector, rustls::pki_types::ServerName};
 use ureq::http::Uri;
 
 use crate::{
-    command::{NO_TLS_HINT, NOT_TRUSTED_HINT, TLS_HINT},
+    command::{TLS_HINT, advice},
     report::Failure,
 };
 
@@ -113,11 +113,7 @@ impl App {
             Err(error) => Err(match TlsRefusal::within(&error) {
                 Some(refusal) => Unconnected::Mistaken {
                     message: refusal.to_string(),
-                    hint: match refusal {
-                        TlsRefusal::NoTls => NO_TLS_HINT,
-                        TlsRefusal::NotTrusted => NOT_TRUSTED_HINT,
-                        _ => "look at the certificate that the service is started with",
-                    },
+                    hint: advice(&refusal),
                 },
                 None => Unconnected::Failed(error),
             }),
