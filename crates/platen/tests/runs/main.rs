@@ -1,6 +1,7 @@
 //! Flows behind `platen serve` and `platen worker`, as real processes: what was accepted ends once,
 //! whoever is killed.
 
+mod authority;
 mod client;
 mod kills;
 mod later;
@@ -8,5 +9,7 @@ mod ledger;
 mod members;
 mod process;
 mod service;
+mod tls;
 mod triggers;
+mod wire;
 mod workers;

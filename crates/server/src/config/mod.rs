@@ -147,6 +147,8 @@ pub struct Config {
     /// Mail server of flows; its password makes it a secret.
     #[serde(skip)]
     pub smtp_url: Option<String>,
+    /// PEM file of the authorities that the mail server's certificate may come from.
+    pub smtp_ca_file: Option<PathBuf>,
     /// Sender of the mail of flows.
     pub smtp_from: Option<String>,
     /// Sandbox level below which code, and rendering in sandboxes, is refused.
@@ -257,6 +259,7 @@ impl Config {
             render_max_output_bytes: settings.render_max_output_bytes.unwrap_or(512 << 20),
             blobs_max_bytes: settings.blobs_max_bytes.unwrap_or(256 << 20),
             smtp_url: settings.smtp_url,
+            smtp_ca_file: settings.smtp_ca_file,
             smtp_from: settings.smtp_from,
             sandbox_level: settings.sandbox_level.unwrap_or_default(),
             libreoffice_path: settings.libreoffice_path,
