@@ -23,6 +23,13 @@ const MAX_ANSWER_BYTES: u64 = 64 << 20;
 pub struct Arguments {
     #[command(subcommand)]
     action: Action,
+    #[command(flatten)]
+    connection: Connection,
+}
+
+/// Where the service is, and who asks.
+#[derive(Debug, Args)]
+pub struct Connection {
     /// Address of the service.
     #[arg(
         long,
@@ -67,27 +74,37 @@ enum Action {
 }
 
 /// The service.
-struct Service<'a> {
-    agent: Agent,
-    url: &'a str,
+pub struct Service<'a> {
+    pub agent: Agent,
+    pub url: &'a str,
     key: Option<&'a str>,
+}
+
+impl Connection {
+    /// A client of the service.
+    ///
+    /// # Errors
+    /// An address that is none.
+    pub fn service(&self) -> Result<Service<'_>, Failure> {
+        let url = self.url.trim_end_matches('/');
+        if !url.starts_with("http://") {
+            return Err(Failure::caller(
+                format!("`{url}` is not an http:// address"),
+                "this command speaks plain HTTP; use curl for https",
+            ));
+        }
+        let settings = Agent::config_builder().http_status_as_error(false);
+        Ok(Service {
+            agent: settings.build().into(),
+            url,
+            key: self.api_key.as_deref(),
+        })
+    }
 }
 
 /// Runs the command.
 pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, Failure> {
-    let url = arguments.url.trim_end_matches('/');
-    if !url.starts_with("http://") {
-        return Err(Failure::caller(
-            format!("`{url}` is not an http:// address"),
-            "this command speaks plain HTTP; use curl for https",
-        ));
-    }
-    let settings = Agent::config_builder().http_status_as_error(false);
-    let service = Service {
-        agent: settings.build().into(),
-        url,
-        key: arguments.api_key.as_deref(),
-    };
+    let service = arguments.connection.service()?;
     match &arguments.action {
         Action::Push { file, note } => service.push(file, note.as_deref(), output)?,
         Action::Pull {
@@ -226,7 +243,8 @@ impl Service<'_> {
         }
     }
 
-    fn authorised<B>(&self, request: ureq::RequestBuilder<B>) -> ureq::RequestBuilder<B> {
+    /// `request` with the key.
+    pub fn authorised<B>(&self, request: ureq::RequestBuilder<B>) -> ureq::RequestBuilder<B> {
         match self.key {
             Some(key) => request.header("x-api-key", key),
             None => request,
@@ -247,7 +265,11 @@ impl Service<'_> {
         }
     }
 
-    fn json(&self, sent: Result<Response<Body>, ureq::Error>) -> Result<Json, Failure> {
+    /// What the service answers.
+    ///
+    /// # Errors
+    /// What it says is wrong; that it does not answer.
+    pub fn json(&self, sent: Result<Response<Body>, ureq::Error>) -> Result<Json, Failure> {
         let bytes = self.bytes(sent)?;
         serde_json::from_slice(&bytes).map_err(|error| {
             Failure::caller(
@@ -277,7 +299,8 @@ impl Service<'_> {
         let detail = problem["detail"].as_str().unwrap_or_default();
         let hint = match status.as_u16() {
             401 | 403 => "give an admin key with --api-key or PLATEN_API_KEY",
-            404 => "`platen templates list` shows what there is",
+            404 => "`list` of this command shows what there is",
+            409 => "what is stored is not replaced: give the new one another name or version",
             412 => "somebody else stored a version meanwhile: pull it and push again",
             _ => "the service's log has more, under the request id",
         };
