@@ -2,11 +2,15 @@
 //! addresses only, and the address that was checked is the very address that is connected to: a
 //! name that resolves otherwise the second time is of no use to an attacker. Redirects are answers,
 //! which whoever asked may follow by asking again.
+//!
+//! [`Trust`] says whose certificates clients of TLS take, here and in requests of Platen's own.
 
 mod address;
 mod request;
+mod trust;
 
 pub use self::{
     address::{HostPattern, is_public},
     request::{Answer, Error, Outbound, Settings},
+    trust::{TlsRefusal, Trust},
 };

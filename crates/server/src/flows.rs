@@ -10,7 +10,7 @@ use std::{
 
 use platen_engine::{
     flow::{ChromiumPrint, Mail, OfficeConvert, Pieces, Services, Smtp, Tools},
-    outbound::{Outbound, Settings as OutboundSettings},
+    outbound::{Outbound, Settings as OutboundSettings, Trust},
 };
 use platen_runs::{Dispatcher, RunState, Settings};
 use platen_storage::SqliteStore;
@@ -235,7 +235,14 @@ fn mail(config: &Config) -> Result<Option<Arc<dyn Mail>>, ConfigError> {
     };
     let hint = "set SMTP_URL to smtps://user:password@host, and SMTP_FROM to an address";
     let from = config.smtp_from.as_deref().unwrap_or_default();
-    let smtp = Smtp::new(url, from).map_err(|reason| ConfigError::new(reason, hint))?;
+    let trust = match &config.smtp_ca_file {
+        None => Trust::default(),
+        Some(file) => Trust::only(file).map_err(|error| {
+            let reason = format!("SMTP_CA_FILE, {}: {error}", file.display());
+            ConfigError::new(reason, "it is a PEM file of certificates")
+        })?,
+    };
+    let smtp = Smtp::new(url, from, &trust).map_err(|reason| ConfigError::new(reason, hint))?;
     Ok(Some(Arc::new(smtp)))
 }
 

@@ -277,13 +277,14 @@ async fn isolate(app: &App) -> Result<(), Error> {
     Ok(())
 }
 
-/// Says to the supervisor that this process takes work, when it does.
+/// Says to the supervisor that this process takes work, when it does, and then that it is well.
 async fn say_ready(app: Arc<App>, supervisor: io::Result<Channel>) {
     while !(app.is_warm() && app.has_flows()) {
         tokio::time::sleep(LOOK).await;
     }
     if let Ok(supervisor) = supervisor {
         supervisor.say_ready();
+        supervisor.keep_saying_well().await;
     }
 }
 

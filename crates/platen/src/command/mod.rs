@@ -33,6 +33,7 @@ use platen_engine::{
     jail::{Jail, Level, Options},
     script::{KIND, Runner},
 };
+use platen_outbound::{TlsRefusal, Trust};
 
 use crate::report::{Failure, OutputArguments};
 
@@ -92,6 +93,44 @@ impl Command {
             Self::Completions(arguments) => completions::run(&arguments),
         }
     }
+}
+
+/// What helps where `http://` meets a server with TLS.
+const TLS_HINT: &str = "write https://";
+
+/// What helps where `https://` is refused.
+fn advice(refusal: &TlsRefusal) -> &'static str {
+    match refusal {
+        TlsRefusal::NotTrusted => {
+            "give the certificate of its authority, a PEM file, with --ca-file or PLATEN_CA_FILE"
+        }
+        TlsRefusal::NoTls => "write http:// where the service is not started with tls://",
+        _ => "look at the certificate that the service is started with",
+    }
+}
+
+/// Whom `https://` trusts.
+#[derive(Clone, Debug, Args)]
+pub struct TrustArguments {
+    /// PEM file of the authorities that the certificate of an https:// service may come from, and
+    /// no others; the public ones that Mozilla trusts where absent.
+    #[arg(long, global = true, value_name = "FILE", env = "PLATEN_CA_FILE")]
+    ca_file: Option<PathBuf>,
+}
+
+impl TrustArguments {
+    /// As clients want it.
+    fn trust(&self) -> Result<Trust, Failure> {
+        trust(self.ca_file.as_deref())
+    }
+}
+
+/// The authorities of a file, or the public ones.
+fn trust(file: Option<&Path>) -> Result<Trust, Failure> {
+    let Some(file) = file else {
+        return Ok(Trust::default());
+    };
+    Trust::only(file).map_err(|error| Failure::file("read", &file.display().to_string(), &error))
 }
 
 /// Where fonts come from.

@@ -1,25 +1,30 @@
 //! `platen templates`: templates of a running service, over HTTP.
 
-use std::{path::PathBuf, process::ExitCode};
+use std::{path::PathBuf, process::ExitCode, time::Duration};
 
 use clap::{Args, Subcommand};
+use platen_outbound::TlsRefusal;
 use serde_json::Value as Json;
 use ureq::{Agent, Body, http::Response};
 
-use super::read;
+use super::{TLS_HINT, TrustArguments, advice, read};
 use crate::report::{Failure, OutputArguments, print_line, say};
 
 /// Largest answer that is read, in bytes.
 const MAX_ANSWER_BYTES: u64 = 64 << 20;
+/// How long a connection may take, TLS included.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long the service may take to begin its answer.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Arguments of `platen templates`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     platen templates push invoice.json --note \"new logo\"\n  \
     platen templates pull invoice -o invoice.json\n  \
-    platen templates list\n  \
+    platen templates list --url https://platen.example.com --ca-file ca.pem\n  \
     platen templates history invoice\n\n\
-    The service is spoken to over plain HTTP; put a TLS proxy's local end in --url.")]
+    With an http:// address neither the key nor the templates are encrypted.")]
 pub struct Arguments {
     #[command(subcommand)]
     action: Action,
@@ -30,7 +35,7 @@ pub struct Arguments {
 /// Where the service is, and who asks.
 #[derive(Debug, Args)]
 pub struct Connection {
-    /// Address of the service.
+    /// Address of the service, https:// or http://.
     #[arg(
         long,
         global = true,
@@ -41,6 +46,8 @@ pub struct Connection {
     /// API key.
     #[arg(long, global = true, env = "PLATEN_API_KEY", hide_env_values = true)]
     api_key: Option<String>,
+    #[command(flatten)]
+    trust: TrustArguments,
 }
 
 #[derive(Debug, Subcommand)]
@@ -84,16 +91,26 @@ impl Connection {
     /// A client of the service.
     ///
     /// # Errors
-    /// An address that is none.
+    /// An address that is none; authorities that cannot be read.
     pub fn service(&self) -> Result<Service<'_>, Failure> {
         let url = self.url.trim_end_matches('/');
-        if !url.starts_with("http://") {
+        if !["http://", "https://"]
+            .iter()
+            .any(|scheme| url.starts_with(scheme))
+        {
             return Err(Failure::caller(
-                format!("`{url}` is not an http:// address"),
-                "this command speaks plain HTTP; use curl for https",
+                format!("`{url}` is not an http:// or https:// address"),
+                "see --url and PLATEN_URL",
             ));
         }
-        let settings = Agent::config_builder().http_status_as_error(false);
+        // The key goes nowhere but to the service.
+        let settings = Agent::config_builder()
+            .http_status_as_error(false)
+            .timeout_connect(Some(CONNECT_TIMEOUT))
+            .timeout_recv_response(Some(ANSWER_TIMEOUT))
+            .max_redirects(0)
+            .max_redirects_will_error(false)
+            .tls_config(self.trust.trust()?.agent_config());
         Ok(Service {
             agent: settings.build().into(),
             url,
@@ -299,6 +316,7 @@ impl Service<'_> {
         let detail = problem["detail"].as_str().unwrap_or_default();
         let hint = match status.as_u16() {
             401 | 403 => "give an admin key with --api-key or PLATEN_API_KEY",
+            300..=399 => "the service is elsewhere: give its own address with --url",
             404 => "`list` of this command shows what there is",
             409 => "what is stored is not replaced: give the new one another name or version",
             412 => "somebody else stored a version meanwhile: pull it and push again",
@@ -308,10 +326,19 @@ impl Service<'_> {
     }
 
     fn unreachable(&self, error: &ureq::Error) -> Failure {
-        Failure::caller(
-            format!("`{}` cannot be reached: {error}", self.url),
-            "is `platen serve` running there? See --url and PLATEN_URL",
-        )
+        let is_plain = self.url.starts_with("http://");
+        let (cause, hint) = match (TlsRefusal::within(error), error) {
+            (Some(refusal), _) => (refusal.to_string(), advice(&refusal)),
+            (None, ureq::Error::Protocol(_)) if is_plain => (
+                "the server does not speak HTTP at this port; perhaps it speaks TLS".to_owned(),
+                TLS_HINT,
+            ),
+            _ => (
+                error.to_string(),
+                "is `platen serve` running there? See --url and PLATEN_URL",
+            ),
+        };
+        Failure::caller(format!("`{}` cannot be reached: {cause}", self.url), hint)
     }
 }
 

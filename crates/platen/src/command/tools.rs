@@ -13,6 +13,7 @@ use platen_engine::{
     },
     office::{Config, Office, find_libreoffice},
 };
+use platen_outbound::Trust;
 use serde_json::Value as Json;
 use tokio::{runtime::Runtime, sync::OnceCell};
 
@@ -101,7 +102,8 @@ pub fn mail() -> Result<Option<Arc<dyn Mail>>, Failure> {
     };
     let from = variable("SMTP_FROM").unwrap_or_default();
     let hint = "set SMTP_URL to smtps://user:password@host, and SMTP_FROM to an address";
-    let smtp = Smtp::new(&url, &from).map_err(|reason| Failure::caller(reason, hint))?;
+    let trust = super::trust(variable("SMTP_CA_FILE").as_deref().map(Path::new))?;
+    let smtp = Smtp::new(&url, &from, &trust).map_err(|reason| Failure::caller(reason, hint))?;
     Ok(Some(Arc::new(smtp)))
 }
 
@@ -111,9 +113,14 @@ pub fn folder_pieces(folder: &Path) -> Arc<dyn Pieces> {
 }
 
 /// The pieces of a service, kept in `folder`.
-pub fn linked_pieces(app: &str, token: &str, folder: PathBuf) -> Result<Arc<dyn Pieces>, Failure> {
+pub fn linked_pieces(
+    app: &str,
+    trust: &Trust,
+    token: &str,
+    folder: PathBuf,
+) -> Result<Arc<dyn Pieces>, Failure> {
     let place = folder.display().to_string();
-    let pieces = LinkedPieces::of_app(app, token, folder);
+    let pieces = LinkedPieces::of_app(app, trust, token, folder);
     let pieces = pieces.map_err(|error| Failure::file("make", &place, &error))?;
     Ok(Arc::new(pieces))
 }

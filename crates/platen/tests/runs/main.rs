@@ -1,6 +1,7 @@
 //! Flows behind `platen serve` and `platen worker`, as real processes: what was accepted ends once,
 //! whoever is killed.
 
+mod authority;
 mod client;
 mod kills;
 mod later;
@@ -9,5 +10,7 @@ mod members;
 mod pages;
 mod process;
 mod service;
+mod tls;
 mod triggers;
+mod wire;
 mod workers;

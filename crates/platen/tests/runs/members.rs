@@ -39,7 +39,9 @@ fn signal(name: &str, pid: u32) {
 }
 
 fn start(folder: &Path, workers: &str) -> Service {
-    let service = Service::start(folder, &[("PLATEN_WORKERS", workers)]);
+    // Hung processes are noticed soon; on a busy machine, not too soon.
+    let silence = ("PLATEN_WORKER_TIMEOUT_MS", "5000");
+    let service = Service::start(folder, &[("PLATEN_WORKERS", workers), silence]);
     let count: u64 = workers.parse().unwrap();
     wait_until("all processes serve", || {
         let text = service.get("/metrics").text;
@@ -209,6 +211,28 @@ fn a_killed_process_costs_only_its_own_requests() {
         for (index, cause) in &failures {
             assert_eq!(*index, victim, "{cause}");
         }
+    }
+}
+
+#[test]
+fn a_process_that_hangs_is_killed_and_started_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let service = start(folder.path(), "2");
+    store_template(&service);
+    for victim in [1, 0] {
+        let failures = under_load(&service, |_| {
+            let pid = worker(&service, victim).unwrap();
+            signal("STOP", pid);
+            another(&service, victim, pid);
+        });
+        for (index, cause) in &failures {
+            assert_eq!(*index, victim, "{cause}");
+        }
+        let stored = service.post(
+            "/templates",
+            &json!({"key": format!("after-{victim}"), "name": "N"}),
+        );
+        assert_eq!(stored.status, 201);
     }
 }
 

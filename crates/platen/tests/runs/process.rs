@@ -9,6 +9,9 @@ use std::{
 };
 
 use serde_json::{Value as Json, json};
+use ureq::tls::{RootCerts, TlsConfig};
+
+use crate::authority::Authority;
 
 pub const TOKEN: &str = "worker-token-of-tests";
 /// Nothing here takes so long on any machine.
@@ -44,7 +47,7 @@ impl Drop for Process {
     }
 }
 
-fn platen() -> Command {
+pub fn platen() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_platen"));
     command
         .env_clear()
@@ -58,7 +61,7 @@ fn platen() -> Command {
 pub struct Service {
     pub process: Process,
     pub url: String,
-    agent: ureq::Agent,
+    pub agent: ureq::Agent,
 }
 
 /// An answer.
@@ -87,8 +90,25 @@ impl Answer {
 
 impl Service {
     pub fn start(folder: &Path, variables: &[(&str, &str)]) -> Self {
+        Self::listen(folder, "127.0.0.1:0", &TlsConfig::default(), variables)
+    }
+
+    /// With a certificate of `authority` for `name` and 127.0.0.1.
+    pub fn start_with_tls(
+        folder: &Path,
+        authority: &Authority,
+        name: &str,
+        variables: &[(&str, &str)],
+    ) -> Self {
+        let bind = authority.bind(folder, &[name, "127.0.0.1"]);
+        let trusted = RootCerts::new_with_certs(&[authority.certificate()]);
+        let tls = TlsConfig::builder().root_certs(trusted).build();
+        Self::listen(folder, &bind, &tls, variables)
+    }
+
+    fn listen(folder: &Path, bind: &str, tls: &TlsConfig, variables: &[(&str, &str)]) -> Self {
         let mut child = platen()
-            .args(["serve", "--bind", "127.0.0.1:0", "--log-format", "json"])
+            .args(["serve", "--bind", bind, "--log-format", "json"])
             .arg("--data-dir")
             .arg(folder)
             .env("WORKER_TOKEN", TOKEN)
@@ -111,11 +131,17 @@ impl Service {
         let agent = ureq::Agent::config_builder()
             .http_status_as_error(false)
             .timeout_global(Some(LONG))
+            .tls_config(tls.clone())
             .build()
             .into();
+        let address = address.expect("the service listens");
+        let url = match address.strip_prefix("tls://") {
+            Some(place) => format!("https://{place}"),
+            None => format!("http://{address}"),
+        };
         let service = Self {
             process: Process(child),
-            url: format!("http://{}", address.expect("the service listens")),
+            url,
             agent,
         };
         let until = Instant::now() + LONG;
@@ -132,7 +158,8 @@ impl Service {
     /// A worker of this service.
     pub fn worker(&self, slots: u32, variables: &[(&str, &str)]) -> Process {
         let mut child = platen()
-            .args(["worker", "--app", &self.url, "--slots", &slots.to_string()])
+            .args(["worker", "--slots", &slots.to_string()])
+            .env("PLATEN_APP", &self.url)
             .env("WORKER_TOKEN", TOKEN)
             .envs(variables.iter().copied())
             .stderr(Stdio::piped())

@@ -53,6 +53,8 @@ pub struct Config {
     pub threads: u32,
     /// Processes under a supervisor; 0 for one without.
     pub workers: u32,
+    /// One of them that says nothing to the supervisor for so long is killed and started again.
+    pub worker_timeout_ms: u64,
     /// Folder of the database.
     pub data_dir: PathBuf,
     /// Keys that may do everything.
@@ -145,6 +147,8 @@ pub struct Config {
     /// Mail server of flows; its password makes it a secret.
     #[serde(skip)]
     pub smtp_url: Option<String>,
+    /// PEM file of the authorities that the mail server's certificate may come from.
+    pub smtp_ca_file: Option<PathBuf>,
     /// Sender of the mail of flows.
     pub smtp_from: Option<String>,
     /// Sandbox level below which code, and rendering in sandboxes, is refused.
@@ -214,6 +218,7 @@ impl Config {
             webhook: WebhookConfig::resolve(&settings),
             threads: settings.threads.unwrap_or(share).max(1),
             workers,
+            worker_timeout_ms: settings.worker_timeout_ms.unwrap_or(60_000),
             data_dir: settings.data_dir.unwrap_or_else(|| "platen-data".into()),
             api_key_admin: settings.api_key_admin.unwrap_or_default(),
             api_key_render: settings.api_key_render.unwrap_or_default(),
@@ -254,6 +259,7 @@ impl Config {
             render_max_output_bytes: settings.render_max_output_bytes.unwrap_or(512 << 20),
             blobs_max_bytes: settings.blobs_max_bytes.unwrap_or(256 << 20),
             smtp_url: settings.smtp_url,
+            smtp_ca_file: settings.smtp_ca_file,
             smtp_from: settings.smtp_from,
             sandbox_level: settings.sandbox_level.unwrap_or_default(),
             libreoffice_path: settings.libreoffice_path,
@@ -294,6 +300,12 @@ impl Config {
             return Err(ConfigError::new(
                 "max_header_bytes is below 8192",
                 "clients send heads of several kilobytes; leave it out for 65536",
+            ));
+        }
+        if self.worker_timeout_ms < 2_000 {
+            return Err(ConfigError::new(
+                "worker_timeout_ms is below 2000",
+                "processes say twice a second that they are well; leave it out for 60000",
             ));
         }
         let positive = [

@@ -58,6 +58,7 @@ settings! {
     bind: String = "PLATEN_BIND", "Addresses to listen on, with commas: host:port, tls://, unix://, systemd://; 127.0.0.1:3000.";
     threads: u32 = "PLATEN_THREADS", "Threads that serve connections; cores.";
     workers: u32 = "PLATEN_WORKERS", "Processes that serve together under a supervisor, which share cores and slots; 0 for one process and no supervisor; 0.";
+    worker_timeout_ms: u64 = "PLATEN_WORKER_TIMEOUT_MS", "Such a process that hangs for so long is killed and started again; 60000.";
     host: String = "HOST", "Address to listen on, where `bind` is not given.";
     port: u16 = "PORT", "Port to listen on, where `bind` is not given.";
     data_dir: PathBuf = "PLATEN_DATA_DIR", "Folder of the database; platen-data.";
@@ -100,6 +101,7 @@ settings! {
     results_cache_bytes: u64 = "RESULTS_CACHE_BYTES", "Bytes of stored results kept in memory; 64 MiB.";
     public_url: String = "PUBLIC_URL", "Where clients reach the service: links to results begin so; with a slash where absent.";
     smtp_url: String = "SMTP_URL", "Mail server of flows, such as smtps://user:password@mail.example.com; none.";
+    smtp_ca_file: PathBuf = "SMTP_CA_FILE", "PEM file of the authorities, the only ones, that the mail server's certificate may come from; the public ones where absent.";
     smtp_from: String = "SMTP_FROM", "Sender of the mail of flows, such as Platen <platen@example.com>.";
     flow_secrets_file: PathBuf = "FLOW_SECRETS_FILE", "TOML file of secrets, NAME = \"value\"; flows name those that they use.";
     webhook_secret: String = "WEBHOOK_SECRET", "Key of the HMAC-SHA256 signature of results that are sent; none where absent.";

@@ -23,6 +23,10 @@ use std::{
 };
 
 use platen_delivery::{Bind, ListenError, Listener, inherit};
+use rustix::{
+    io::Errno,
+    net::{SendFlags, send},
+};
 use tokio::io::AsyncReadExt;
 
 pub use self::supervisor::{SuperviseError, supervise};
@@ -32,6 +36,10 @@ use crate::config::Config;
 const VARIABLE: &str = "PLATEN_WORKER";
 /// What a process says when it takes work.
 const READY: u8 = b'R';
+/// What it says from then on, for as long as its runtime gets to it.
+const WELL: u8 = b'W';
+/// How often.
+const SAY_EVERY: Duration = Duration::from_millis(500);
 
 /// The place of a process among those that serve together.
 #[derive(Clone, Debug)]
@@ -151,6 +159,19 @@ impl Channel {
     pub(crate) fn say_ready(&self) {
         // A supervisor that has gone is noticed elsewhere.
         let _ = (&self.0).write_all(&[READY]);
+    }
+
+    /// Says that this process is well, again and again.
+    pub(crate) async fn keep_saying_well(self) {
+        let mut moments = tokio::time::interval(SAY_EVERY);
+        loop {
+            moments.tick().await;
+            match send(&self.0, &[WELL], SendFlags::DONTWAIT | SendFlags::NOSIGNAL) {
+                // A supervisor that is stopped must not stop this process.
+                Ok(_) | Err(Errno::AGAIN) => {}
+                Err(_) => return,
+            }
+        }
     }
 
     /// Ends when the supervisor has ended.

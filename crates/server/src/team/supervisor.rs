@@ -73,6 +73,8 @@ struct Plan {
     own: Vec<Listener>,
     /// How long a process may take until it has ended.
     patience: Duration,
+    /// How long one may not say that it is well.
+    silence: Duration,
     log: Log,
 }
 
@@ -97,6 +99,7 @@ impl Plan {
             public,
             own,
             patience: shutdown + HANDOVER_GRACE / 2,
+            silence: Duration::from_millis(config.worker_timeout_ms),
             log: Log::start(config.log_format, config.log_level)?,
         })
     }
@@ -285,7 +288,7 @@ async fn keep(plan: Arc<Plan>, member: Member, mut orders: mpsc::Receiver<Order>
             continue;
         };
         tokio::select! {
-            Ended { cause } = member.ended() => {
+            Ended { cause } = member.ended(plan.silence) => {
                 let message = "a worker process has ended and is started again";
                 plan.event(LogLevel::Error, message, &member, &[("cause", cause.into())]);
                 if born.elapsed() > WELL {

@@ -8,6 +8,7 @@ use std::{
     time::Duration,
 };
 
+use platen_outbound::Trust;
 use sha2::{Digest, Sha256};
 
 use super::{
@@ -33,26 +34,23 @@ pub struct LinkedPieces {
 }
 
 impl LinkedPieces {
-    /// Pieces of the app at `app`, such as `http://app:3000`, which `links` asks for links; archives are
-    /// kept in `folder`.
+    /// Pieces of the app at `app`, such as `https://app:3443`, which `links` asks for links; archives
+    /// come from there, where `trust` takes its certificate, and are kept in `folder`.
     ///
     /// # Errors
     /// Where the folder cannot be made.
     pub fn new(
         app: &str,
+        trust: &Trust,
         folder: PathBuf,
         links: impl Fn(&str, &str) -> Result<Link, String> + Send + Sync + 'static,
     ) -> std::io::Result<Self> {
         std::fs::create_dir_all(&folder)?;
-        let agent = ureq::Agent::config_builder()
-            .timeout_global(Some(TIMEOUT))
-            .max_redirects(0)
-            .build();
         Ok(Self {
             app: app.trim_end_matches('/').to_owned(),
             links: Box::new(links),
             folder,
-            agent: agent.into(),
+            agent: agent(trust, true),
             ready: Mutex::default(),
         })
     }
@@ -61,18 +59,13 @@ impl LinkedPieces {
     ///
     /// # Errors
     /// As [`LinkedPieces::new`].
-    pub fn of_app(app: &str, token: &str, folder: PathBuf) -> std::io::Result<Self> {
-        let agent: ureq::Agent = ureq::Agent::config_builder()
-            .timeout_global(Some(TIMEOUT))
-            .max_redirects(0)
-            .http_status_as_error(false)
-            .build()
-            .into();
+    pub fn of_app(app: &str, trust: &Trust, token: &str, folder: PathBuf) -> std::io::Result<Self> {
+        let agent = agent(trust, false);
         let (base, authorization) = (
             app.trim_end_matches('/').to_owned(),
             format!("Bearer {token}"),
         );
-        Self::new(app, folder, move |name, version| {
+        Self::new(app, trust, folder, move |name, version| {
             if !is_name(name) || !is_version(version) {
                 return Err(format!("`{name}@{version}` is no name of a piece"));
             }
@@ -97,6 +90,10 @@ impl LinkedPieces {
     }
 
     fn fetch(&self, link: &Link) -> Result<Vec<u8>, String> {
+        // Anything else could name another host.
+        if !link.path.starts_with('/') {
+            return Err("the app gave no path of the archive".to_owned());
+        }
         let mut answer = self
             .agent
             .get(format!("{}{}", self.app, link.path))
@@ -153,6 +150,16 @@ impl Pieces for LinkedPieces {
     }
 }
 
+fn agent(trust: &Trust, is_status_error: bool) -> ureq::Agent {
+    ureq::Agent::config_builder()
+        .timeout_global(Some(TIMEOUT))
+        .max_redirects(0)
+        .http_status_as_error(is_status_error)
+        .tls_config(trust.agent_config())
+        .build()
+        .into()
+}
+
 fn digest(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
 }
@@ -197,6 +204,14 @@ mod tests {
         format!("http://{address}")
     }
 
+    fn new(
+        app: &str,
+        folder: &tempfile::TempDir,
+        links: impl Fn(&str, &str) -> Result<Link, String> + Send + Sync + 'static,
+    ) -> LinkedPieces {
+        LinkedPieces::new(app, &Trust::default(), folder.path().to_owned(), links).unwrap()
+    }
+
     fn link(archive: &[u8]) -> Link {
         Link {
             path: "/pieces/archives/x".to_owned(),
@@ -213,7 +228,7 @@ mod tests {
         let pieces = || {
             let known = known.clone();
             let links = move |_: &str, _: &str| Ok(known.clone());
-            LinkedPieces::new(&address, folder.path().to_owned(), links).unwrap()
+            new(&address, &folder, links)
         };
         let first = pieces();
         assert_eq!(
@@ -234,7 +249,7 @@ mod tests {
         let address = app(b"something else".to_vec(), 1);
         let known = link(&greeter());
         let links = move |_: &str, _: &str| Ok(known.clone());
-        let pieces = LinkedPieces::new(&address, folder.path().to_owned(), links).unwrap();
+        let pieces = new(&address, &folder, links);
         let refused = pieces.load("greeter", "1.0.0").unwrap_err();
         assert!(refused.contains("announced"), "{refused}");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
@@ -244,7 +259,16 @@ mod tests {
                 digest: "../../etc/passwd".to_owned(),
             })
         };
-        let pieces = LinkedPieces::new(&address, folder.path().to_owned(), bad).unwrap();
+        let pieces = new(&address, &folder, bad);
         assert!(pieces.load("greeter", "1.0.0").is_err());
+        let elsewhere = |_: &str, _: &str| {
+            Ok(Link {
+                path: "@127.0.0.1/x".to_owned(),
+                digest: digest(b"x"),
+            })
+        };
+        let refused = new(&address, &folder, elsewhere).load("greeter", "1.0.0");
+        let refused = refused.map(|_| ()).unwrap_err();
+        assert!(refused.contains("no path"), "{refused}");
     }
 }

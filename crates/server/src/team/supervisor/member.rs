@@ -20,7 +20,7 @@ use tokio::{
     process::{Child, Command},
 };
 
-use super::super::{Team, VARIABLE};
+use super::super::{SAY_EVERY, Team, VARIABLE};
 
 /// A running process; it is killed where this is dropped.
 pub(super) struct Member {
@@ -74,9 +74,17 @@ impl Member {
         }
     }
 
-    /// Waits for its end.
-    pub(super) async fn ended(&mut self) -> Ended {
-        let cause = match self.child.wait().await {
+    /// Waits for its end, which comes by force where it has not said for `silence` that it is well.
+    pub(super) async fn ended(&mut self, silence: Duration) -> Ended {
+        let status = tokio::select! {
+            status = self.child.wait() => status,
+            () = silent(&mut self.hearing, silence) => {
+                self.kill().await;
+                let cause = format!("it did not answer for {} ms and was killed", silence.as_millis());
+                return Ended { cause };
+            }
+        };
+        let cause = match status {
             Ok(status) => status.to_string(),
             Err(error) => error.to_string(),
         };
@@ -101,5 +109,21 @@ impl Member {
 
     pub(super) async fn kill(&mut self) {
         let _ = self.child.kill().await;
+    }
+}
+
+/// Ends when nothing was heard for `bound`.
+async fn silent(hearing: &mut UnixStream, bound: Duration) {
+    let mut words = [0; 64];
+    let mut patience = bound;
+    loop {
+        match tokio::time::timeout(patience, hearing.read(&mut words)).await {
+            Ok(Ok(count)) if count > 0 => patience = bound,
+            // It has closed its end, so it is about to end.
+            Ok(_) => return tokio::time::sleep(bound).await,
+            // All processes may have been stopped together: it gets the time to say one word.
+            Err(_) if patience == bound => patience = SAY_EVERY * 3,
+            Err(_) => return,
+        }
     }
 }

@@ -1,23 +1,21 @@
 //! `platen worker`.
 
+mod app;
+
 use std::{io, path::PathBuf, process::ExitCode, sync::Arc, time::Duration};
 
 use clap::Args;
 use platen_engine::flow::Services;
 use platen_outbound::Settings;
-use platen_runs::{
-    protocol::UPGRADE,
-    worker::{self, Error, Options},
-};
+use platen_runs::worker::{self, Error, Options};
 use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
-    net::TcpStream,
     signal::unix::{SignalKind, signal},
     sync::Notify,
 };
 
+use self::app::{App, Unconnected};
 use super::{
-    FontArguments,
+    FontArguments, TrustArguments,
     flow::{LEVELS, Surroundings},
     tools,
 };
@@ -26,20 +24,17 @@ use crate::report::{Failure, OutputArguments, say};
 /// Waits between two tries to connect.
 const FIRST_WAIT: Duration = Duration::from_millis(200);
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
-/// How long the app may take to answer the request for a connection.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// The longest answer to it.
-const MAX_HEAD_BYTES: usize = 16 << 10;
 
 /// Arguments of `platen worker`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
-    platen worker --app http://10.0.0.5:3000 --token-file /run/secrets/worker\n  \
+    platen worker --app https://platen.example.com --token-file /run/secrets/worker\n  \
+    platen worker --app https://10.0.0.5:3443 --ca-file ca.pem --token-file /run/secrets/worker\n  \
     WORKER_TOKEN=… platen worker --app http://localhost:3000 --slots 4 --allow-host api.example.com\n\n\
     A worker holds no key of the database or the store: it asks the app for what its runs need. \
-    The connection is not encrypted; keep it inside a network that you trust.")]
+    With http:// the connection is not encrypted; keep it inside a network that you trust.")]
 pub struct Arguments {
-    /// Address of the service, `http://HOST:PORT`.
+    /// Address of the service, `https://HOST[:PORT]` or `http://HOST[:PORT]`.
     #[arg(long, value_name = "URL", env = "PLATEN_APP")]
     app: String,
     /// Token that the service has as WORKER_TOKEN.
@@ -76,16 +71,19 @@ pub struct Arguments {
     #[arg(long, value_name = "DIR", env = "WORKER_CACHE_DIR")]
     cache_dir: Option<PathBuf>,
     #[command(flatten)]
+    trust: TrustArguments,
+    #[command(flatten)]
     fonts: FontArguments,
 }
 
 /// Runs the command.
 pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, Failure> {
-    let address = address(&arguments.app)?;
+    let trust = arguments.trust.trust()?;
+    let app = App::new(&arguments.app, &trust)?;
     let token = token(arguments)?;
     let cache = arguments.cache_dir.clone();
     let cache = cache.unwrap_or_else(|| std::env::temp_dir().join("platen-pieces"));
-    let pieces = tools::linked_pieces(&format!("http://{address}"), &token, cache)?;
+    let pieces = tools::linked_pieces(&app.to_string(), &trust, &token, cache)?;
     let services = Surroundings {
         least: platen_jail::Level::parse(&arguments.sandbox),
         templates: None,
@@ -110,32 +108,9 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
         .build()
         .map_err(|error| Failure::Internal(error.to_string()))?;
     let quiet = output.quiet;
-    let served = runtime.block_on(serve(&address, &token, &services, &options, quiet));
+    let served = runtime.block_on(serve(&app, &token, &services, &options, quiet));
     runtime.shutdown_timeout(Duration::from_secs(1));
     served.map(|()| ExitCode::SUCCESS)
-}
-
-/// Host and port of an address.
-fn address(app: &str) -> Result<String, Failure> {
-    let refused = || {
-        Failure::caller(
-            format!("`{app}` is no address of a service"),
-            "write http://HOST:PORT",
-        )
-    };
-    let place = app.strip_prefix("http://").ok_or_else(refused)?;
-    let place = place.trim_end_matches('/');
-    let valid = |letter: char| letter.is_ascii_alphanumeric() || ".:-[]".contains(letter);
-    if place.is_empty() || !place.chars().all(valid) {
-        return Err(refused());
-    }
-    let has_port = place
-        .rsplit_once(':')
-        .is_some_and(|(_, port)| port.parse::<u16>().is_ok());
-    Ok(match has_port {
-        true => place.to_owned(),
-        false => format!("{place}:80"),
-    })
 }
 
 fn token(arguments: &Arguments) -> Result<String, Failure> {
@@ -158,7 +133,7 @@ fn token(arguments: &Arguments) -> Result<String, Failure> {
 
 /// Connects, works, and connects again where the connection breaks, until SIGTERM or SIGINT.
 async fn serve(
-    address: &str,
+    app: &App,
     token: &str,
     services: &Arc<Services>,
     options: &Options,
@@ -176,20 +151,28 @@ async fn serve(
         }
         told.notify_one();
     });
-    let mut wait = FIRST_WAIT;
+    let (mut wait, mut was_connected) = (FIRST_WAIT, false);
     loop {
-        let ended = match connect(address, token).await {
+        let ended = match app.connect(token).await {
             Ok(stream) => {
                 if !quiet {
                     say(format_args!(
-                        "connected with {address}, {} slots",
+                        "connected with {app}, {} slots",
                         options.slots
                     ));
                 }
-                wait = FIRST_WAIT;
+                (wait, was_connected) = (FIRST_WAIT, true);
                 worker::serve(stream, Arc::clone(services), options, Arc::clone(&stop)).await
             }
-            Err(error) => Err(error),
+            // A certificate that is replaced while workers run may be wrong for a while.
+            Err(Unconnected::Mistaken { message, hint }) if !was_connected => {
+                return Err(Failure::caller(format!("{app}: {message}"), hint));
+            }
+            Err(Unconnected::Mistaken { message, .. }) => {
+                Err(Error::Connection(io::Error::other(message)))
+            }
+            Err(Unconnected::Refused(reason)) => Err(Error::Refused(reason)),
+            Err(Unconnected::Failed(error)) => Err(Error::Connection(error)),
         };
         match ended {
             Ok(()) => return Ok(()),
@@ -197,7 +180,7 @@ async fn serve(
                 let hint = "use the same version of Platen for the service and its workers";
                 return Err(Failure::caller(reason, hint));
             }
-            Err(error) if !quiet => say(format_args!("{address}: {}", chain(&error))),
+            Err(error) if !quiet => say(format_args!("{app}: {}", chain(&error))),
             Err(_) => {}
         }
         tokio::select! {
@@ -211,59 +194,4 @@ async fn serve(
 fn chain(error: &dyn std::error::Error) -> String {
     let source = error.source().map(|source| format!(": {source}"));
     format!("{error}{}", source.unwrap_or_default())
-}
-
-/// A connection that speaks the workers' protocol: an upgrade of HTTP/1.1, RFC 9110 section 7.8.
-async fn connect(address: &str, token: &str) -> Result<TcpStream, Error> {
-    let connecting = async {
-        let mut stream = TcpStream::connect(address).await?;
-        stream.set_nodelay(true)?;
-        let request = format!(
-            "GET /workers/connection HTTP/1.1\r\nHost: {address}\r\nConnection: Upgrade\r\n\
-             Upgrade: {UPGRADE}\r\nAuthorization: Bearer {token}\r\n\r\n"
-        );
-        stream.write_all(request.as_bytes()).await?;
-        let mut head = Vec::new();
-        while !head.ends_with(b"\r\n\r\n") {
-            if head.len() >= MAX_HEAD_BYTES {
-                return Err(io::Error::from(io::ErrorKind::InvalidData));
-            }
-            // What follows the head belongs to the protocol.
-            head.push(stream.read_u8().await?);
-        }
-        Ok((stream, head))
-    };
-    let connected = tokio::time::timeout(CONNECT_TIMEOUT, connecting).await;
-    let (stream, head) = connected.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))??;
-    let head = String::from_utf8_lossy(&head);
-    let line = head.lines().next().unwrap_or_default();
-    match line.split_whitespace().nth(1) {
-        Some("101") => Ok(stream),
-        Some("401" | "403" | "404") => Err(Error::Refused(format!(
-            "it answered `{line}`: is the token that of WORKER_TOKEN there?"
-        ))),
-        _ => Err(Error::Connection(io::Error::other(format!(
-            "it answered `{line}`"
-        )))),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn addresses_are_read() {
-        assert_eq!(address("http://localhost:3000/").unwrap(), "localhost:3000");
-        assert_eq!(address("http://app.internal").unwrap(), "app.internal:80");
-        for wrong in [
-            "localhost:3000",
-            "https://a",
-            "http://",
-            "http://a b",
-            "http://a/\r\nX: y",
-        ] {
-            assert!(address(wrong).is_err(), "{wrong}");
-        }
-    }
 }

@@ -1,0 +1,207 @@
+//! Whom clients of TLS trust (RFC 5280), and why one refused its server, said for people.
+
+use std::{
+    error::Error as StdError,
+    fs,
+    io::{self, Read},
+    path::Path,
+    sync::Arc,
+};
+
+use rustls::{
+    CertificateError, ClientConfig, Error as TlsError, RootCertStore,
+    crypto::ring,
+    pki_types::{CertificateDer, pem::PemObject},
+};
+use ureq::tls::{Certificate, RootCerts, TlsConfig};
+
+/// The authorities of a whole system fit many times.
+const MAX_FILE_BYTES: u64 = 16 << 20;
+
+/// The authorities that the certificates of servers may come from: the public ones that Mozilla
+/// trusts, as of the build, or those of a file and no others.
+#[derive(Clone, Debug, Default)]
+pub struct Trust {
+    authorities: Option<Arc<[CertificateDer<'static>]>>,
+}
+
+impl Trust {
+    /// Only the authorities in a PEM file. A server's own certificate may be among them.
+    ///
+    /// # Errors
+    /// Where the file cannot be read, or holds no certificate.
+    pub fn only(file: &Path) -> io::Result<Self> {
+        let invalid = |cause: String| io::Error::new(io::ErrorKind::InvalidData, cause);
+        let mut text = Vec::new();
+        let opened = fs::File::open(file)?;
+        opened.take(MAX_FILE_BYTES + 1).read_to_end(&mut text)?;
+        if text.len() as u64 > MAX_FILE_BYTES {
+            let cause = format!("it is larger than {MAX_FILE_BYTES} bytes");
+            return Err(invalid(cause));
+        }
+        let found = CertificateDer::pem_slice_iter(&text)
+            .collect::<Result<Vec<_>, _>>()
+            .map_err(|error| invalid(format!("it is no PEM: {error}")))?;
+        // Bundles of whole systems hold a few that cannot be used.
+        let usable = |one: &CertificateDer<'static>| RootCertStore::empty().add(one.clone());
+        let authorities: Arc<[_]> = found
+            .into_iter()
+            .filter(|one| usable(one).is_ok())
+            .collect();
+        if authorities.is_empty() {
+            return Err(invalid("there is no certificate in it".to_owned()));
+        }
+        Ok(Self {
+            authorities: Some(authorities),
+        })
+    }
+
+    /// The certificates of a file, DER; nothing where the public authorities are trusted.
+    #[must_use]
+    pub fn authorities(&self) -> Option<&[CertificateDer<'static>]> {
+        self.authorities.as_deref()
+    }
+
+    /// For clients of HTTP/1.1 on connections of their own.
+    ///
+    /// # Errors
+    /// None that is known: the certificates were looked at.
+    pub fn client_config(&self) -> io::Result<ClientConfig> {
+        let mut roots = RootCertStore::empty();
+        match &self.authorities {
+            None => roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned()),
+            Some(known) => {
+                roots.add_parsable_certificates(known.iter().cloned());
+            }
+        }
+        let mut config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+            .with_safe_default_protocol_versions()
+            .map_err(io::Error::other)?
+            .with_root_certificates(roots)
+            .with_no_client_auth();
+        config.alpn_protocols = vec![b"http/1.1".to_vec()];
+        Ok(config)
+    }
+
+    /// For agents of `ureq`.
+    #[must_use]
+    pub fn agent_config(&self) -> TlsConfig {
+        let roots = match &self.authorities {
+            None => RootCerts::WebPki,
+            Some(known) => RootCerts::from(
+                known
+                    .iter()
+                    .map(|one| Certificate::from_der(one).to_owned())
+                    .collect::<Vec<_>>(),
+            ),
+        };
+        TlsConfig::builder().root_certs(roots).build()
+    }
+}
+
+/// Why a client of TLS has no connection; another try ends the same way.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TlsRefusal {
+    /// No authority that is trusted has signed the certificate.
+    #[error("the server's certificate does not come from an authority that is trusted")]
+    NotTrusted,
+    /// The certificate is for other names.
+    #[error("the server's certificate is for another name: {0}")]
+    OtherName(String),
+    /// Something else is wrong with it.
+    #[error("the server's certificate is refused: {0}")]
+    Certificate(String),
+    /// The other side speaks something else.
+    #[error("the server does not speak TLS at this port")]
+    NoTls,
+    /// No version, algorithm or protocol that both know.
+    #[error("the server and this client do not agree on TLS: {0}")]
+    Disagreement(String),
+}
+
+impl TlsRefusal {
+    /// The refusal that `error` is or was caused by.
+    #[must_use]
+    pub fn within(error: &(dyn StdError + 'static)) -> Option<Self> {
+        if let Some(error) = error.downcast_ref::<TlsError>() {
+            return Some(Self::of(error));
+        }
+        // Neither of the two tells what it holds as its source.
+        let held: Option<&(dyn StdError + 'static)> =
+            match (error.downcast_ref(), error.downcast_ref::<io::Error>()) {
+                (Some(ureq::Error::Io(error)), _) => Some(error),
+                (Some(ureq::Error::Rustls(error)), _) => Some(error),
+                (_, Some(error)) => error.get_ref().map(|held| held as _),
+                _ => None,
+            };
+        held.or_else(|| error.source()).and_then(Self::within)
+    }
+
+    fn of(error: &TlsError) -> Self {
+        match error {
+            TlsError::InvalidCertificate(wrong) => match wrong {
+                // The second where a trusted authority has the name of the one that signed.
+                CertificateError::UnknownIssuer | CertificateError::BadSignature => {
+                    Self::NotTrusted
+                }
+                CertificateError::NotValidForName
+                | CertificateError::NotValidForNameContext { .. } => {
+                    Self::OtherName(wrong.to_string())
+                }
+                other if format!("{other:?}").contains("CaUsedAsEndEntity") => Self::Certificate(
+                    "it is that of an authority (CA:TRUE), which no server may show".to_owned(),
+                ),
+                other => Self::Certificate(other.to_string()),
+            },
+            TlsError::InvalidMessage(_) => Self::NoTls,
+            other => Self::Disagreement(other.to_string()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_hold_certificates() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("ca.pem");
+        let only = |text: &str| {
+            fs::write(&file, text).unwrap();
+            Trust::only(&file)
+        };
+        let made = rcgen::generate_simple_self_signed(vec!["a.example".to_owned()]).unwrap();
+        let pem = made.cert.pem();
+        let two = only(&format!("a comment\n{pem}{pem}")).unwrap();
+        assert_eq!(two.authorities().unwrap().len(), 2);
+        assert_eq!(
+            two.client_config().unwrap().alpn_protocols,
+            [b"http/1.1".to_vec()]
+        );
+        let key = made.signing_key.serialize_pem();
+        let broken = pem.replace("MII", "NII");
+        for wrong in ["", "no PEM", &key, &broken, &pem[..pem.len() / 2]] {
+            assert!(only(wrong).is_err(), "{wrong}");
+        }
+        assert!(Trust::only(&folder.path().join("none")).is_err());
+        assert!(Trust::default().authorities().is_none());
+    }
+
+    #[test]
+    fn refusals_are_found_wherever_they_are() {
+        let wrong = || TlsError::InvalidCertificate(CertificateError::UnknownIssuer);
+        let wrapped = || io::Error::new(io::ErrorKind::InvalidData, wrong());
+        assert_eq!(TlsRefusal::within(&wrong()), Some(TlsRefusal::NotTrusted));
+        assert_eq!(TlsRefusal::within(&wrapped()), Some(TlsRefusal::NotTrusted));
+        for error in [ureq::Error::Io(wrapped()), ureq::Error::Rustls(wrong())] {
+            assert_eq!(TlsRefusal::within(&error), Some(TlsRefusal::NotTrusted));
+            let outer = crate::Error::Failed(error);
+            assert_eq!(TlsRefusal::within(&outer), Some(TlsRefusal::NotTrusted));
+        }
+        let other = ureq::Error::Io(io::ErrorKind::ConnectionReset.into());
+        assert_eq!(TlsRefusal::within(&other), None);
+        assert_eq!(TlsRefusal::within(&ureq::Error::HostNotFound), None);
+    }
+}
