@@ -97,6 +97,28 @@ impl Error {
         Self::BadOption { option, problem }
     }
 
+    /// A stable name for callers.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::NotInstalled(_) => "chromium-not-installed",
+            Self::CannotStart { .. } => "chromium-unavailable",
+            Self::QueueFull { .. } => "queue-full",
+            Self::ShuttingDown => "shutting-down",
+            Self::Timeout { .. } => "deadline-passed",
+            Self::BadOption { .. } => "request-invalid",
+            Self::Crashed { .. } => "page-crashed",
+            Self::MemoryExceeded { .. } => "page-memory",
+            Self::TooLarge { .. } => "page-too-large",
+            Self::RequestDenied(_) => "request-denied",
+            Self::NotLoaded(_) => "page-not-loaded",
+            Self::Exceptions(_) => "page-exception",
+            Self::DiedMidway | Self::Refused { .. } | Self::Disconnected | Self::PageCrashed => {
+                "chromium-failed"
+            }
+        }
+    }
+
     /// What the pool says, in words of pages.
     pub(crate) fn of_pool(error: platen_pool::Error<Self>, stage: &'static str) -> Self {
         use platen_pool::Error as Pool;

@@ -4,16 +4,17 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rustc_hash::FxHashMap;
+use serde_json::Value as Json;
 
 use crate::{
     Diagnostic, check,
-    expression::{CompiledExpression, CompiledText, Failure},
+    expression::{CompiledExpression, CompiledText, Failure, HELPERS},
     input::InputSchema,
     locale::{Locale, TimeZone},
     message,
     style_sheet::StyleSheet,
     template::{
-        Expression, Template, Text,
+        Expression, Node, Template, Text,
         visit::{Site, visit},
     },
 };
@@ -166,10 +167,25 @@ pub(crate) fn analyse(template: &Template) -> (Parts, Vec<Diagnostic>) {
             Err(failure) => found.push(braces_hint(diagnostic(failure, path), &expression.0)),
         },
         Site::Style(style) => parts.sheet.check(style, path, &mut found),
-        Site::Format(_) | Site::Page(_) | Site::Node(_) => {}
+        Site::Node(node) => {
+            let items = match node {
+                Node::Repeat(repeat) => repeat.as_name.as_deref(),
+                Node::Table(table) => table.as_name.as_deref(),
+                _ => None,
+            };
+            if items == Some(HELPERS) && template.helpers.is_some() {
+                found.push(hidden_by_helpers("the items", &format!("{path}/as")));
+            }
+        }
+        Site::Format(_) | Site::Page(_) => {}
     });
     check::template(template, &used, &mut found);
-    check_helpers(template.helpers.as_deref(), &parts.helpers, &mut found);
+    check_helpers(
+        template.helpers.as_deref(),
+        &parts.helpers,
+        template.input_schema.as_ref(),
+        &mut found,
+    );
     (parts, found)
 }
 
@@ -181,10 +197,12 @@ pub(crate) fn uses<'n>(names: &'n [Box<str>], path: &'n str) -> impl Iterator<It
     })
 }
 
-/// Says of every call that there are no helpers, where there are none.
+/// Says of every call that there are no helpers, where there are none; else of a field of the data
+/// that they hide.
 pub(crate) fn check_helpers(
     helpers: Option<&str>,
     uses: &[HelperUse],
+    schema: Option<&Json>,
     found: &mut Vec<Diagnostic>,
 ) {
     if helpers.is_none() {
@@ -193,7 +211,25 @@ pub(crate) fn check_helpers(
             Diagnostic::error("unknown-helper", &one.path, message)
                 .with_hint("export a function of this name from the template's `helpers`")
         }));
+    } else if schema.is_some_and(|schema| !schema["properties"][HELPERS].is_null()) {
+        found.push(hidden_by_helpers(FIELD, "/inputSchema/properties/helpers"));
     }
+}
+
+/// What the template's helpers may hide.
+const FIELD: &str = "the field of the data";
+
+/// What is said of a field of the data that the template's helpers hide.
+pub(crate) fn helpers_in_data(has_helpers: bool, data: &Json) -> Option<Diagnostic> {
+    let clash = has_helpers && data.get(HELPERS).is_some();
+    clash.then(|| hidden_by_helpers(FIELD, "/helpers").in_data())
+}
+
+fn hidden_by_helpers(what: &str, path: &str) -> Diagnostic {
+    let message = format!(
+        "expressions cannot reach {what} by the name `helpers`, which is that of the template's module"
+    );
+    Diagnostic::warning("hidden-by-helpers", path, message).with_hint("choose another name")
 }
 
 fn messages_of(expression: &CompiledExpression, path: &str) -> Vec<(String, String)> {

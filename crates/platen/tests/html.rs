@@ -1,8 +1,10 @@
 //! `platen render` with pages of HTML, as a shell runs it.
 
 use std::{
+    io::{Read, Write},
     path::Path,
     process::{Command, Output},
+    time::{Duration, Instant},
 };
 
 fn has_chromium() -> bool {
@@ -138,4 +140,111 @@ fn helpers_work_in_pages_too() {
         said.contains("too much") && said.contains("helper-failed"),
         "{said}"
     );
+}
+
+fn flow(steps: &serde_json::Value) -> String {
+    serde_json::json!({"kind": "flow", "key": "f", "name": "F", "trigger": {"type": "manual"}, "steps": steps})
+        .to_string()
+}
+
+#[test]
+fn flows_print_pages_without_scripts_and_network() {
+    if !has_chromium() {
+        return;
+    }
+    let folder = folder();
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let html = format!(
+        "<p>{{{{ helpers.greet(name) }}}}</p><img src='http://{address}/x.png'>\
+         <script>document.body.textContent = 'ran'; fetch('http://{address}/y')</script>"
+    );
+    let template = serde_json::json!({
+        "kind": "html", "key": "page", "name": "Page", "html": html,
+        "helpers": "export const greet = (name) => `Hello, ${name}`;",
+    });
+    std::fs::write(folder.path().join("page.json"), template.to_string()).unwrap();
+    let print = |format: &str| {
+        serde_json::json!({"name": format, "type": "render", "template": "page", "format": format,
+            "data": {"name": "Ada"}})
+    };
+    let steps = serde_json::json!([
+        print("pdf"), print("png"), print("html"),
+        {"name": "answer", "type": "respond", "body": {
+            "pdf": "{{ steps.pdf.output['$file'].base64 }}", "png": "{{ steps.png.output['$file'].base64 }}",
+            "html": "{{ steps.html.output['$file'].base64 }}"}},
+    ]);
+    std::fs::write(folder.path().join("flow.json"), flow(&steps)).unwrap();
+    let output = platen(
+        folder.path(),
+        &["flow", "run", "flow.json", "--templates", ".", "--json"],
+    );
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["status"], "succeeded", "{report:#}");
+    let body = &report["answer"]["body"];
+    let begins = |name: &str, base64: &str| {
+        let found = body[name].as_str().unwrap();
+        assert!(found.starts_with(base64), "{name}: {}", &found[..40]);
+    };
+    begins("pdf", "JVBERi0");
+    begins("png", "iVBORw0KGgo");
+    begins("html", "PHA+SGVsbG8sIEFkYTwvcD4");
+    listener.set_nonblocking(true).unwrap();
+    assert!(listener.accept().is_err(), "there is no network");
+
+    let answered = std::thread::spawn(move || answer_once(&listener));
+    let output = Command::new(env!("CARGO_BIN_EXE_platen"))
+        .args(["flow", "run", "flow.json", "--templates", "."])
+        .current_dir(folder.path())
+        .env("CHROMIUM_ALLOWED_HOSTS", address.to_string())
+        .env("CHROMIUM_ALLOW_PRIVATE_ADDRESSES", "true")
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    assert!(answered.join().unwrap().starts_with("GET /x.png"));
+}
+
+/// Answers the first request, and gives it; fails where none comes.
+fn answer_once(listener: &std::net::TcpListener) -> String {
+    let until = Instant::now() + Duration::from_secs(60);
+    let mut stream = loop {
+        match listener.accept() {
+            Ok((stream, _)) => break stream,
+            Err(_) => assert!(Instant::now() < until, "nothing asks"),
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    };
+    stream.set_nonblocking(false).unwrap();
+    let mut request = vec![0; 4096];
+    let length = stream.read(&mut request).unwrap();
+    stream
+        .write_all(b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")
+        .unwrap();
+    String::from_utf8_lossy(&request[..length]).into_owned()
+}
+
+#[test]
+fn flows_say_that_chromium_is_missing() {
+    let folder = folder();
+    let steps = serde_json::json!([{"name": "a", "type": "render", "data": {}, "format": "pdf",
+        "definition": {"kind": "html", "key": "a", "name": "A", "html": "<p>text"},
+        "retry": {"attempts": 5, "backoffMs": 10}}]);
+    std::fs::write(folder.path().join("flow.json"), flow(&steps)).unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_platen"))
+        .args(["flow", "run", "flow.json", "--json"])
+        .current_dir(folder.path())
+        .env("CHROMIUM_PATH", "/nowhere/chromium")
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let error = &report["error"]["error"];
+    assert_eq!(error["code"], "chromium-not-installed", "{report:#}");
+    assert!(
+        error["message"]
+            .as_str()
+            .unwrap()
+            .contains("apt-get install")
+    );
+    assert_eq!(report["steps"].as_array().unwrap().len(), 1, "{report:#}");
 }

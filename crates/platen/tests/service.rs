@@ -1,4 +1,4 @@
-//! `platen serve` and `platen templates`, as a shell runs them.
+//! `platen serve`, `platen templates` and `platen pieces`, as a shell runs them.
 
 use std::{
     io::{BufRead, BufReader},
@@ -46,8 +46,16 @@ impl Service {
     }
 
     fn templates(&self, arguments: &[&str]) -> Output {
+        self.ask("templates", arguments)
+    }
+
+    fn pieces(&self, arguments: &[&str]) -> Output {
+        self.ask("pieces", arguments)
+    }
+
+    fn ask(&self, command: &str, arguments: &[&str]) -> Output {
         platen()
-            .arg("templates")
+            .arg(command)
             .args(arguments)
             .env("PLATEN_URL", &self.url)
             .env("PLATEN_API_KEY", KEY)
@@ -109,6 +117,156 @@ fn templates_are_pushed_pulled_and_listed() {
     let unknown = service.templates(&["pull", "none", "--api-key", "wrong-key"]);
     let text = String::from_utf8_lossy(&unknown.stderr).into_owned();
     assert!(text.contains("401") && text.contains("hint: "), "{text}");
+}
+
+#[track_caller]
+fn refused(output: &Output, words: &[&str]) {
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    for word in words {
+        assert!(text.contains(word), "{word}: {text}");
+    }
+}
+
+/// Writes a piece into `greeter` in the folder of the service.
+fn write_piece(service: &Service, version: &str, action: &str, code: &str) {
+    let folder = service.folder.path().join("greeter");
+    std::fs::create_dir_all(&folder).unwrap();
+    let manifest = format!(
+        r#"{{"name": "greeter", "version": "{version}", "actions": {{"greet": {action}}}}}"#
+    );
+    std::fs::write(folder.join("piece.json"), manifest).unwrap();
+    std::fs::write(folder.join("bundle.js"), code).unwrap();
+}
+
+#[test]
+fn pieces_are_checked_pushed_and_listed() {
+    let service = Service::start();
+    let said = |output: &Output| {
+        stdout(output);
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    let code = "export const greet = ({ name }) => `Hello, ${name}`;";
+    write_piece(&service, "1.0.0", "{}", code);
+    let checked = said(&service.pieces(&["check", "greeter"]));
+    assert!(
+        checked.contains("greeter@1.0.0: valid (greet)"),
+        "{checked}"
+    );
+    let pushed = said(&service.pieces(&["push", "greeter"]));
+    assert!(pushed.contains("greeter@1.0.0: stored"), "{pushed}");
+    let again = said(&service.pieces(&["push", "greeter"]));
+    assert!(again.contains("was stored already"), "{again}");
+    let folder = service.folder.path();
+    let archive = platen_engine::flow::pack(&folder.join("greeter")).unwrap();
+    std::fs::write(folder.join("greeter.zip"), archive).unwrap();
+    let report = stdout(&service.pieces(&["check", "greeter.zip", "--json"]));
+    let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+    assert_eq!(
+        (&report["valid"], &report["actions"][0]),
+        (&true.into(), &"greet".into())
+    );
+    let digest = report["digest"].as_str().unwrap();
+    let list = stdout(&service.pieces(&["list"]));
+    assert!(
+        list.starts_with("greeter ") && list.contains(digest),
+        "{list}"
+    );
+    let again = stdout(&service.pieces(&["push", "greeter.zip", "--json"]));
+    assert!(again.contains(digest), "{again}");
+
+    write_piece(
+        &service,
+        "1.0.0",
+        "{}",
+        "export const greet = () => 'other';",
+    );
+    let other = service.pieces(&["push", "greeter"]);
+    refused(
+        &other,
+        &["409", "another content", "another name or version"],
+    );
+    write_piece(&service, "1.1.0", "{}", code);
+    let nobody = service.pieces(&["push", "greeter", "--api-key", "wrong-key"]);
+    refused(&nobody, &["401", "hint: "]);
+    said(&service.pieces(&["push", "greeter"]));
+    let list = stdout(&service.pieces(&["list", "--json"]));
+    let list: serde_json::Value = serde_json::from_str(&list).unwrap();
+    let versions: Vec<_> = list.as_array().unwrap().iter().collect();
+    assert_eq!(versions.len(), 2, "{versions:?}");
+    let help = stdout(&service.pieces(&["--help"]));
+    for word in [
+        "check",
+        "push",
+        "list",
+        "--url",
+        "platen pieces push greeter",
+    ] {
+        assert!(help.contains(word), "{word}: {help}");
+    }
+    let completions = stdout(&service.ask("completions", &["bash"]));
+    assert!(completions.contains("platen__subcmd__pieces__subcmd__push"));
+    let unreachable = service.pieces(&["list", "--url", "http://127.0.0.1:1"]);
+    refused(&unreachable, &["cannot be reached"]);
+}
+
+#[test]
+fn mistakes_in_pieces_are_those_that_the_service_finds() {
+    let service = Service::start();
+    write_piece(
+        &service,
+        "1.0.0",
+        r#"{"input": {"type": 7}}"#,
+        "export const greet = ;",
+    );
+    let report = stdout_of_refused(&service.pieces(&["check", "greeter", "--json"]));
+    assert_eq!(report["valid"], false);
+    let found = &report["diagnostics"];
+    let paths: Vec<&str> = (0..2)
+        .map(|index| found[index]["path"].as_str().unwrap())
+        .collect();
+    assert_eq!(paths, ["/bundle", "/actions/greet/input"], "{report:#}");
+    refused(
+        &service.pieces(&["check", "greeter"]),
+        &["piece-invalid", "/bundle", "/actions/greet/input"],
+    );
+    refused(&service.pieces(&["push", "greeter"]), &["2 mistakes"]);
+    let archive = platen_engine::flow::pack(&service.folder.path().join("greeter")).unwrap();
+    let told = ureq::put(format!("{}/pieces/greeter/1.0.0", service.url))
+        .header("x-api-key", KEY)
+        .header("content-type", "application/zip")
+        .config()
+        .http_status_as_error(false)
+        .build()
+        .send(&archive[..]);
+    let told: serde_json::Value =
+        serde_json::from_slice(&told.unwrap().body_mut().read_to_vec().unwrap()).unwrap();
+    assert_eq!(&told["diagnostics"], found, "{told:#}");
+
+    let folder = service.folder.path();
+    std::fs::write(folder.join("text.zip"), "no archive").unwrap();
+    std::fs::write(folder.join("large.zip"), vec![0; 3 << 20]).unwrap();
+    std::fs::create_dir(folder.join("empty")).unwrap();
+    for (piece, words) in [
+        ("text.zip", "the archive cannot be read"),
+        ("large.zip", "larger than"),
+        ("empty", "piece.json"),
+        ("nowhere", "cannot read"),
+    ] {
+        refused(&service.pieces(&["check", piece]), &[words]);
+    }
+    write_piece(&service, "1.0", "{}", "export const greet = () => 1;");
+    refused(
+        &service.pieces(&["check", "greeter"]),
+        &["/version", "such as `1.2.0`"],
+    );
+    assert_eq!(stdout(&service.pieces(&["list"])), "");
+}
+
+#[track_caller]
+fn stdout_of_refused(output: &Output) -> serde_json::Value {
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    serde_json::from_slice(&output.stdout).unwrap()
 }
 
 #[test]

@@ -16,6 +16,7 @@ use platen_storage::runs::{Ending, Write};
 use serde_json::{Value as Json, value::RawValue};
 use tokio::{
     io::{AsyncRead, AsyncWrite, AsyncWriteExt},
+    runtime::Handle,
     sync::{Notify, mpsc, oneshot},
 };
 
@@ -93,6 +94,7 @@ pub async fn serve(
     let (frames, unwritten) = mpsc::channel(MAX_UNWRITTEN);
     let writing = tokio::spawn(write_frames(writer, unwritten));
     let client = Arc::new(Client {
+        runtime: Handle::current(),
         frames,
         answers: Mutex::default(),
         runs: Mutex::default(),
@@ -139,6 +141,8 @@ async fn give_signs_of_life(client: Arc<Client>, every: Duration) {
 type Answered = Result<Option<Box<RawValue>>, Refusal>;
 
 struct Client {
+    /// Where answers are waited for: steps have threads of their own.
+    runtime: Handle,
     frames: mpsc::Sender<Vec<u8>>,
     /// Requests that are not answered yet.
     answers: Mutex<HashMap<u64, oneshot::Sender<Answered>>>,
@@ -295,9 +299,8 @@ impl Client {
         if self.frames.blocking_send(frame).is_err() {
             return Err(failed("the connection with the app is gone"));
         }
-        let runtime = tokio::runtime::Handle::current();
-        let answer =
-            runtime.block_on(async { tokio::time::timeout(ANSWER_TIMEOUT, receiver).await });
+        let wait = async { tokio::time::timeout(ANSWER_TIMEOUT, receiver).await };
+        let answer = self.runtime.block_on(wait);
         match answer {
             Ok(Ok(answer)) => answer,
             Ok(Err(_)) => Err(failed("the connection with the app is gone")),

@@ -1,15 +1,22 @@
 //! Chromium as the service uses it: started with the first page of HTML, or at once where the
 //! set-up says so. Without it everything else works.
 
-use std::{path::PathBuf, sync::Arc, time::Duration};
+use std::{path::PathBuf, time::Duration};
 
 use hyper::StatusCode;
-use platen_engine::browser::{
-    self, Browser, Config as BrowserConfig, Demand, Job, NoWalls, Printed, Status, choose_launcher,
+use platen_engine::{
+    browser::{
+        self, Browser, Config as BrowserConfig, Demand, Job, NoWalls, Printed, Status,
+        choose_launcher,
+    },
+    flow::{ChromiumPrint, StepError},
 };
 use tokio::sync::OnceCell;
 
-use crate::{config::Config, problem::Problem};
+use crate::{
+    config::Config,
+    problem::{Problem, chain},
+};
 
 /// Chromium, once it is wanted.
 pub(crate) struct Chromium {
@@ -62,6 +69,16 @@ impl Chromium {
         browser.print(job).await.map_err(of_browser)
     }
 
+    /// Prints a page for a step of a flow.
+    pub(crate) async fn print_for_flow(&self, job: Job) -> Result<Printed, StepError> {
+        let browser = self.browser().await.map_err(|problem| {
+            let text = problem.cause.unwrap_or(problem.detail);
+            ChromiumPrint::not_started(text)
+        })?;
+        let printed = browser.print(job).await;
+        printed.map_err(|error| ChromiumPrint::failure(&error))
+    }
+
     /// The pool at this moment, where there is one.
     pub(crate) fn status(&self) -> Option<Status> {
         self.cell.get().map(Browser::status)
@@ -78,36 +95,33 @@ impl Chromium {
 /// What a client is told when a page is not printed.
 pub(crate) fn of_browser(error: browser::Error) -> Problem {
     use browser::Error;
-    let text = error.to_string();
-    let (status, code) = match &error {
-        Error::NotInstalled(_) => (StatusCode::NOT_IMPLEMENTED, "chromium-not-installed"),
+    let (text, code) = (error.to_string(), error.code());
+    let status = match &error {
+        Error::NotInstalled(_) => StatusCode::NOT_IMPLEMENTED,
         Error::CannotStart { retry_after, .. } => {
-            let cause = Arc::new(crate::problem::chain(&error));
-            let status = StatusCode::SERVICE_UNAVAILABLE;
-            let problem = Problem::new(status, "chromium-unavailable", text);
+            let problem = Problem::new(StatusCode::SERVICE_UNAVAILABLE, code, text);
             return Problem {
-                cause: Some(cause.to_string()),
+                cause: Some(chain(&error)),
                 ..problem.retry_after(retry_after.as_secs())
             };
         }
         Error::QueueFull { retry_after } => {
-            let status = StatusCode::SERVICE_UNAVAILABLE;
-            return Problem::new(status, "queue-full", text).retry_after(retry_after.as_secs());
+            let problem = Problem::new(StatusCode::SERVICE_UNAVAILABLE, code, text);
+            return problem.retry_after(retry_after.as_secs());
         }
         Error::ShuttingDown => {
-            let status = StatusCode::SERVICE_UNAVAILABLE;
-            return Problem::new(status, "shutting-down", text).retry_after(1);
+            return Problem::new(StatusCode::SERVICE_UNAVAILABLE, code, text).retry_after(1);
         }
-        Error::Timeout { .. } => (StatusCode::GATEWAY_TIMEOUT, "deadline-passed"),
-        Error::BadOption { .. } => (StatusCode::BAD_REQUEST, "request-invalid"),
-        Error::Crashed { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "page-crashed"),
-        Error::MemoryExceeded { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "page-memory"),
-        Error::TooLarge { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "page-too-large"),
-        Error::RequestDenied(_) => (StatusCode::UNPROCESSABLE_ENTITY, "request-denied"),
-        Error::NotLoaded(_) => (StatusCode::UNPROCESSABLE_ENTITY, "page-not-loaded"),
-        Error::Exceptions(_) => (StatusCode::UNPROCESSABLE_ENTITY, "page-exception"),
+        Error::Timeout { .. } => StatusCode::GATEWAY_TIMEOUT,
+        Error::BadOption { .. } => StatusCode::BAD_REQUEST,
+        Error::Crashed { .. }
+        | Error::MemoryExceeded { .. }
+        | Error::TooLarge { .. }
+        | Error::RequestDenied(_)
+        | Error::NotLoaded(_)
+        | Error::Exceptions(_) => StatusCode::UNPROCESSABLE_ENTITY,
         Error::DiedMidway | Error::Refused { .. } | Error::Disconnected | Error::PageCrashed => {
-            return Problem::internal(crate::problem::chain(&error));
+            return Problem::internal(chain(&error));
         }
     };
     Problem::new(status, code, text)

@@ -9,7 +9,7 @@ use std::{
 };
 
 use platen_engine::{
-    flow::{Mail, OfficeConvert, Pieces, Services, Smtp, Tools},
+    flow::{ChromiumPrint, Mail, OfficeConvert, Pieces, Services, Smtp, Tools},
     outbound::{Outbound, Settings as OutboundSettings, Trust},
 };
 use platen_runs::{Dispatcher, RunState, Settings};
@@ -154,8 +154,15 @@ impl Flows {
             let app = Arc::clone(&shared);
             Box::pin(async move { app.libreoffice.convert_for_flow(job).await })
         });
+        let shared = Arc::clone(app);
+        let longest = app.config.render_timeout();
+        let print = ChromiumPrint::new(Handle::current(), longest, move |job| {
+            let app = Arc::clone(&shared);
+            Box::pin(async move { app.chromium.print_for_flow(job).await })
+        });
         Tools {
             convert: Some(Arc::new(convert)),
+            print: Some(Arc::new(print)),
             mail: self.mail.clone(),
             pieces: Some(Arc::clone(&app.pieces) as Arc<dyn Pieces>),
         }

@@ -19,8 +19,6 @@ use crate::{
 
 /// Names of pieces in the store of blobs begin so.
 const PREFIX: &str = "pieces/";
-/// A path of its own in the address.
-const RESERVED: &str = "archives";
 /// Pieces kept ready.
 const MAX_READY: usize = 200;
 /// How long a link holds.
@@ -57,7 +55,7 @@ impl PieceStore {
     ) -> Result<(Arc<Piece>, bool), Problem> {
         let piece = Piece::read(archive).map_err(refused)?;
         let said = piece.manifest();
-        if said.name != name || said.version != version || name == RESERVED {
+        if said.name != name || said.version != version {
             let detail = format!(
                 "the archive holds `{}@{}`, which cannot be stored as `{name}@{version}`",
                 said.name, said.version

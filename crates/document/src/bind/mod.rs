@@ -23,6 +23,7 @@ use serde_json::Value as Json;
 use crate::{
     CompiledTemplate, Diagnostic, Host,
     bound::{self, ImageData, NamedStyles, Style, StyleId, StyleTable},
+    compile::helpers_in_data,
     expression::{Evaluation, Scope, Shared},
     locale::TimeZone,
     style_sheet::inherited,
@@ -92,7 +93,11 @@ pub fn bind(
         }
     }
     let mut binder = Binder::new(compiled, options, host).map_err(|mistake| vec![*mistake])?;
-    let root = Scope::root(data);
+    let has_helpers = compiled.template().helpers.is_some();
+    if let Some(clash) = helpers_in_data(has_helpers, data) {
+        binder.reports.add(clash);
+    }
+    let root = Scope::root(data).beside_helpers(has_helpers);
     let sections = binder.sections(&root);
     binder.finish(sections, &root)
 }
@@ -156,7 +161,7 @@ impl<'b> Binder<'b> {
             host.now_unix_seconds(),
             options.limits.work,
         )
-        .with_helpers(host.helpers());
+        .with_helpers(template.helpers.is_some(), host.helpers());
         let mut styles = StyleTable::default();
         let sheet = &compiled.parts.sheet;
         let named = sheet

@@ -31,7 +31,7 @@ impl Reports {
         *count <= MAX_OF_A_PLACE && self.found.len() < MAX_REPORTS
     }
 
-    fn add(&mut self, diagnostic: Diagnostic) {
+    pub(super) fn add(&mut self, diagnostic: Diagnostic) {
         if diagnostic.code.starts_with("limit-") {
             self.stopped = true;
         }

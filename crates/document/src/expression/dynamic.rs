@@ -17,8 +17,8 @@ use crate::clean;
 
 /// The name under which [`Shared`] reaches functions; expressions cannot write it.
 pub(super) const SHARED: &str = "__shared";
-/// The name whose methods are the template's helpers, where the data has no such field.
-pub(super) const HELPERS: &str = "helpers";
+/// The name whose methods are the template's helpers.
+pub(crate) const HELPERS: &str = "helpers";
 
 /// `json` as a minijinja value, texts cleaned.
 pub(super) fn from_json(json: &Json, shared: &Shared) -> Result<Dynamic, Failure> {

@@ -97,7 +97,7 @@ impl Markup {
         evaluation: &Evaluation,
         max_bytes: usize,
     ) -> Result<String, (u32, Failure)> {
-        let scope = Scope::root(data);
+        let scope = Scope::root(data).beside_helpers(evaluation.shared.has_helpers());
         let inner = variables(&self.roots, &scope, evaluation).map_err(|failure| (1, failure))?;
         let html = fields.iter();
         let html = html.map(|(name, text)| {

@@ -21,6 +21,7 @@ mod token;
 use minijinja::ErrorKind;
 
 pub(crate) use self::{
+    dynamic::HELPERS,
     evaluated::{Evaluated, MAX_TEXT_BYTES, Rows},
     functions::Sum,
     markup::Markup,

@@ -6,6 +6,8 @@ use std::cell::OnceCell;
 use minijinja::Value as Dynamic;
 use serde_json::Value as Json;
 
+use super::dynamic::HELPERS;
+
 /// The position in a repeat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Position {
@@ -40,6 +42,8 @@ pub(crate) struct Scope<'s> {
     name: &'s str,
     entry: Entry<'s>,
     position: Option<Position>,
+    /// The name `helpers` is the template's module, whatever data and repeats have.
+    has_helpers: bool,
     /// The entry as a minijinja value, made when an expression first needs it.
     pub(super) dynamic: OnceCell<Dynamic>,
 }
@@ -65,8 +69,15 @@ impl<'s> Scope<'s> {
             name: "",
             entry: Entry::Data(data),
             position: None,
+            has_helpers: false,
             dynamic: OnceCell::new(),
         }
+    }
+
+    /// The same scope in a template that has a module of helpers, or has none.
+    pub(crate) fn beside_helpers(mut self, has_helpers: bool) -> Self {
+        self.has_helpers = has_helpers;
+        self
     }
 
     /// A scope in which `name` is `entry`.
@@ -79,6 +90,7 @@ impl<'s> Scope<'s> {
             name,
             entry,
             position: None,
+            has_helpers: self.has_helpers,
             dynamic: OnceCell::new(),
         }
     }
@@ -91,6 +103,9 @@ impl<'s> Scope<'s> {
 
     /// The frame that holds `name`, from the inside out; for the data's frame with the field.
     pub(super) fn frame(&self, name: &str) -> Option<(&Scope<'s>, Option<&'s Json>)> {
+        if self.hides(name) {
+            return None;
+        }
         let mut frame = Some(self);
         while let Some(scope) = frame {
             match scope.entry {
@@ -105,6 +120,10 @@ impl<'s> Scope<'s> {
             frame = scope.parent;
         }
         None
+    }
+
+    fn hides(&self, name: &str) -> bool {
+        self.has_helpers && name == HELPERS
     }
 
     pub(super) fn entry(&self) -> Entry<'s> {
@@ -178,9 +197,11 @@ impl<'s> Scope<'s> {
         while let Some(scope) = frame {
             match scope.entry {
                 Entry::Data(Json::Object(fields)) => {
-                    names.extend(fields.keys().map(String::as_str));
+                    let seen = fields.keys().map(String::as_str);
+                    names.extend(seen.filter(|name| !scope.hides(name)));
                 }
                 Entry::Data(_) => {}
+                _ if scope.hides(scope.name) => {}
                 _ => names.push(scope.name),
             }
             frame = scope.parent;

@@ -39,7 +39,9 @@ pub(crate) struct Shared {
     pub(crate) now_unix_seconds: i64,
     /// Evaluations and elements that may still be processed.
     pub(crate) work: AtomicU64,
-    /// Calls the template's helpers.
+    /// The template has a module of helpers.
+    has_helpers: bool,
+    /// Calls them.
     helpers: Option<Arc<dyn Helpers>>,
     control: AtomicBool,
     bidi: AtomicBool,
@@ -83,16 +85,27 @@ impl Shared {
             currency,
             now_unix_seconds,
             work: AtomicU64::new(work),
+            has_helpers: false,
             helpers: None,
             control: AtomicBool::new(false),
             bidi: AtomicBool::new(false),
         }
     }
 
-    /// The same, with what calls the template's helpers.
-    pub(crate) fn with_helpers(mut self, helpers: Option<Arc<dyn Helpers>>) -> Self {
+    /// The same for a template that has a module of helpers, or has none, and what calls them.
+    pub(crate) fn with_helpers(
+        mut self,
+        has_helpers: bool,
+        helpers: Option<Arc<dyn Helpers>>,
+    ) -> Self {
+        self.has_helpers = has_helpers;
         self.helpers = helpers;
         self
+    }
+
+    /// Whether the template has a module of helpers.
+    pub(crate) fn has_helpers(&self) -> bool {
+        self.has_helpers
     }
 
     /// Takes `amount` from the work left.

@@ -9,6 +9,7 @@ use crate::{
     BindOptions, Diagnostic, Host,
     bind::{MAX_DATA_DEPTH, image::decode},
     check::margins,
+    compile::helpers_in_data,
     expression::{Evaluation, Markup, Shared},
     locale::{Locale, TimeZone},
     message,
@@ -118,10 +119,12 @@ pub fn bind_html(
     );
     let files = files(template, &mut found);
     let sheet = sheet(template, options, &mut found);
+    let clash = helpers_in_data(template.helpers.is_some(), data);
     if !found.is_empty() {
+        found.extend(clash);
         return Err(found);
     }
-    let mut warnings = Vec::new();
+    let mut warnings = Vec::from_iter(clash);
     if evaluation.shared.cleaned().control {
         let message = "control characters in the data were replaced";
         warnings.push(Diagnostic::warning("control-characters", "", message).in_data());
@@ -167,7 +170,9 @@ fn evaluation(
         host.now_unix_seconds(),
         options.limits.work,
     );
-    Ok(Evaluation::new(shared.with_helpers(host.helpers())))
+    Ok(Evaluation::new(
+        shared.with_helpers(template.helpers.is_some(), host.helpers()),
+    ))
 }
 
 fn files(template: &super::HtmlTemplate, found: &mut Vec<Diagnostic>) -> Vec<HtmlFile> {

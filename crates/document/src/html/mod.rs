@@ -144,7 +144,8 @@ fn analyse_html(template: HtmlTemplate) -> (Option<CompiledHtml>, Vec<Diagnostic
     );
     check::messages(&template.messages, &template.locale, &used, &mut found);
     check::assets(&template.assets, &mut found);
-    check_helpers(template.helpers.as_deref(), &helpers, &mut found);
+    let input = template.input_schema.as_ref();
+    check_helpers(template.helpers.as_deref(), &helpers, input, &mut found);
     let is_closed = |css: &String| css.to_ascii_lowercase().contains("</style");
     if template.css.as_ref().is_some_and(is_closed) {
         let message = "a style sheet cannot hold `</style`";

@@ -3,7 +3,7 @@
 use serde_json::{Value as Json, json};
 
 use super::{bind_html, parse_html_template, validate_html};
-use crate::{BindOptions, Diagnostic, host::FixedHost};
+use crate::{BindOptions, Diagnostic, diagnostic::Source, host::FixedHost};
 
 fn template(html: &str) -> Json {
     json!({"kind": "html", "key": "page", "html": html})
@@ -135,4 +135,30 @@ fn what_could_exhaust_memory_or_time_is_refused() {
         &json!({ "items": items, "long": long }),
     );
     assert_eq!(found, ["text-too-long"]);
+}
+
+#[test]
+fn the_module_of_helpers_hides_data_of_its_name() {
+    let mut page = template("{{ helpers.name }}");
+    let data = json!({"helpers": {"name": "Ann"}});
+    let plain = bound(&page, &data).unwrap();
+    assert_eq!((&*plain.html, plain.warnings.len()), ("Ann", 0));
+    page["helpers"] = json!("export const name = () => 1;");
+    let found = bound(&page, &data).unwrap_err();
+    let codes: Vec<&str> = found.iter().map(|one| one.code.as_str()).collect();
+    assert_eq!(codes, ["undefined-variable", "hidden-by-helpers"]);
+    page["html"] = json!("text");
+    page["inputSchema"] = json!({"properties": {"helpers": {}}});
+    let found = validate_html(page.to_string().as_bytes(), Some(&data));
+    let places: Vec<(&str, Source)> = found.iter().map(|one| (&*one.path, one.source)).collect();
+    let expected = [
+        ("/inputSchema/properties/helpers", Source::Template),
+        ("/helpers", Source::Data),
+    ];
+    assert_eq!(places, expected, "{found:?}");
+    assert!(
+        found
+            .iter()
+            .all(|one| !one.is_error() && one.hint.is_some())
+    );
 }

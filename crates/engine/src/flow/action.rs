@@ -1,6 +1,6 @@
 //! Actions of pieces: built in, other names for steps, and those of users.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use platen_flow::{
     StepError,
@@ -38,7 +38,8 @@ impl Doer<'_> {
         }
         let operation = match (piece, action) {
             ("render", "render") => {
-                return self.render(input, &input["definition"]).map(plain);
+                let left = self.left(step);
+                return self.render(input, &input["definition"], left).map(plain);
             }
             ("convert", "convert") => return self.convert(step, input).map(plain),
             ("http", "request") => return self.request(input, Some(path)).map(plain),
@@ -69,9 +70,11 @@ impl Doer<'_> {
             .ok_or_else(|| fixed("step-unavailable", "there is no LibreOffice for flows here"))?;
         let file = File::of_value(&input["file"])?;
         let to = input["to"].as_str().unwrap_or("pdf");
-        let left = self.deadline.saturating_duration_since(Instant::now());
-        let own = step.timeout_ms.map(Duration::from_millis);
-        let timeout = own.unwrap_or(CONVERT_TIMEOUT).min(left);
+        let left = self.left(step);
+        let timeout = match step.timeout_ms {
+            Some(_) => left,
+            None => left.min(CONVERT_TIMEOUT),
+        };
         let converted = convert.convert(file, to, &input["options"], timeout)?;
         Ok(converted.to_value())
     }

@@ -1,7 +1,8 @@
 //! Documents that flows make.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
+use platen_document::html::is_html_template;
 use platen_flow::StepError;
 use serde_json::Value as Json;
 
@@ -9,11 +10,43 @@ use super::{
     file,
     task::{Doer, fixed},
 };
-use crate::{DocumentOptions, Fault, Format, RenderOptions, attachments};
+use crate::{DocumentOptions, Error, Fault, Format, RenderOptions, Template, attachments};
+
+/// Most mistakes of a template or its data that a step tells.
+const MAX_TOLD: usize = 5;
 
 impl Doer<'_> {
-    pub(super) fn render(&self, input: &Json, definition: &Json) -> Result<Json, StepError> {
-        let source = match (input["template"].as_str(), definition) {
+    /// The document that `input` asks for; a page of HTML within `timeout`.
+    pub(super) fn render(
+        &self,
+        input: &Json,
+        definition: &Json,
+        timeout: Duration,
+    ) -> Result<Json, StepError> {
+        let source = self.template_of(input, definition)?;
+        let wanted = input["format"].as_str().unwrap_or("pdf");
+        let format = Format::ALL
+            .into_iter()
+            .find(|format| format.name() == wanted)
+            .ok_or_else(|| fixed("step-input", &format!("there is no format `{wanted}`")))?;
+        let options = options_of(&input["options"])?;
+        let data = &input["data"];
+        let bytes = match is_html_template(&source) {
+            true => self.print(&source, data, format, &options, timeout)?,
+            false => {
+                let engine = &self.services.engine;
+                let rendered = engine.render_source(&source, data.clone(), &[format], &options);
+                let rendered = rendered.map_err(|error| failed(&error))?.pop();
+                let rendered = rendered.ok_or_else(|| fixed("bug", "no document was made"))?;
+                rendered.bytes
+            }
+        };
+        let name = format!("document.{}", format.name());
+        Ok(file::value(&name, format.media_type(), &bytes))
+    }
+
+    fn template_of(&self, input: &Json, definition: &Json) -> Result<Arc<[u8]>, StepError> {
+        match (input["template"].as_str(), definition) {
             (Some(key), _) => {
                 let found = self.surroundings.template(key);
                 let found = found.map_err(|reason| StepError {
@@ -22,33 +55,54 @@ impl Doer<'_> {
                 })?;
                 found.ok_or_else(|| {
                     fixed("template-unknown", &format!("there is no template `{key}`"))
-                })?
+                })
             }
             (None, Json::Null) => {
                 let message = "a render step has a `template` or a `definition`";
-                return Err(fixed("step-input", message));
+                Err(fixed("step-input", message))
             }
-            (None, definition) => Arc::from(definition.to_string().into_bytes()),
-        };
-        let wanted = input["format"].as_str().unwrap_or("pdf");
-        let format = Format::ALL
-            .into_iter()
-            .find(|format| format.name() == wanted)
-            .ok_or_else(|| fixed("step-input", &format!("there is no format `{wanted}`")))?;
-        let options = options_of(&input["options"])?;
+            (None, definition) => Ok(Arc::from(definition.to_string().into_bytes())),
+        }
+    }
+
+    /// A template of kind `html`, by Chromium where the format needs it.
+    fn print(
+        &self,
+        source: &[u8],
+        data: &Json,
+        format: Format,
+        options: &RenderOptions,
+        timeout: Duration,
+    ) -> Result<Vec<u8>, StepError> {
         let engine = &self.services.engine;
-        let rendered = engine
-            .render_source(&source, input["data"].clone(), &[format], &options)
-            .map_err(|error| StepError {
-                code: "render".to_owned(),
-                message: error.to_string(),
-                retryable: error.fault() == Fault::Internal,
-            })?;
-        let rendered = rendered
-            .first()
-            .ok_or_else(|| fixed("bug", "no document was made"))?;
-        let name = format!("document.{}", format.name());
-        Ok(file::value(&name, format.media_type(), &rendered.bytes))
+        let failed = |error: Error| failed(&error);
+        let Template::Html(template) = engine.compile_any(source).map_err(failed)? else {
+            return Err(fixed("bug", "the template is not one of HTML"));
+        };
+        let page = engine.bind_html(&template, data, format, options);
+        let page = page.map_err(failed)?;
+        if format == Format::Html {
+            return Ok(page.into_html().into_bytes());
+        }
+        let print = self.services.tools.print.as_ref();
+        let print = print
+            .ok_or_else(|| fixed("step-unavailable", "there is no Chromium for flows here"))?;
+        print.print(page, timeout, self.cancel)
+    }
+}
+
+fn failed(error: &Error) -> StepError {
+    let mut message = error.to_string();
+    if let Error::Mistakes(found) = error {
+        let found = found.iter().filter(|one| one.is_error());
+        for one in found.take(MAX_TOLD) {
+            message += &format!("; {}: {}", one.path, one.message);
+        }
+    }
+    StepError {
+        code: "render".to_owned(),
+        message,
+        retryable: error.fault() == Fault::Internal,
     }
 }
 

@@ -9,6 +9,7 @@ mod mail;
 mod paper;
 mod piece;
 mod pieces;
+mod print;
 mod request;
 mod run;
 mod task;
@@ -29,6 +30,7 @@ pub use self::{
         FolderPieces, Link, LinkKey, LinkedPieces, MAX_ARCHIVE_BYTES, Manifest,
         PIECE_ARCHIVES_PATH, Piece, PieceError, Pieces, pack,
     },
+    print::{ChromiumPrint, Print},
     run::{FlowRunner, RunOptions},
     task::{Memory, Services, Surroundings, Templates},
     tools::{Convert, OfficeConvert, Tools},

@@ -184,7 +184,11 @@ impl Doer<'_> {
             }
             Action::Code { .. } => self.code(step, &input["input"]),
             Action::Render { definition, .. } => self
-                .render(input, definition.as_ref().unwrap_or(&Json::Null))
+                .render(
+                    input,
+                    definition.as_ref().unwrap_or(&Json::Null),
+                    self.left(step),
+                )
                 .map(plain),
             Action::Store { operation, .. } => self.keep(*operation, input).map(plain),
             Action::Http(_) => self.request(input, Some(&task.path)).map(plain),
@@ -195,6 +199,13 @@ impl Doer<'_> {
             | Action::Wait { .. }
             | Action::Respond { .. } => Ok(Done::default()),
         }
+    }
+
+    /// What is left of the time of the run, and of that of the step where it has one.
+    pub(super) fn left(&self, step: &Step) -> Duration {
+        let left = self.deadline.saturating_duration_since(Instant::now());
+        let own = step.timeout_ms.map(Duration::from_millis);
+        own.map_or(left, |own| own.min(left))
     }
 
     fn code(&self, step: &Step, input: &Json) -> Result<Done, StepError> {
@@ -266,7 +277,7 @@ impl Doer<'_> {
 }
 
 impl Host for Doer<'_> {
-    fn call(&self, call: Call, _: Instant) -> Result<Json, String> {
+    fn call(&self, call: Call, deadline: Instant) -> Result<Json, String> {
         let said = |error: StepError| error.message;
         let operation = match call.kind.as_str() {
             "fetch" => {
@@ -278,7 +289,8 @@ impl Host for Doer<'_> {
             }
             "render" => {
                 let definition = &call.body["definition"];
-                return self.render(&call.body, definition).map_err(said);
+                let left = deadline.saturating_duration_since(Instant::now());
+                return self.render(&call.body, definition, left).map_err(said);
             }
             "store.get" => StoreOperation::Get,
             "store.put" => StoreOperation::Put,

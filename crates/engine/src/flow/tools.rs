@@ -7,7 +7,7 @@ use platen_office::{Body, Document, Error as OfficeError, Job, Options, Source, 
 use serde_json::Value as Json;
 use tokio::runtime::Handle;
 
-use super::{File, Mail, Pieces};
+use super::{File, Mail, Pieces, Print};
 use crate::{Fault, error::chain};
 
 /// What some steps need.
@@ -15,6 +15,8 @@ use crate::{Fault, error::chain};
 pub struct Tools {
     /// Converts Office files.
     pub convert: Option<Arc<dyn Convert>>,
+    /// Prints pages of HTML.
+    pub print: Option<Arc<dyn Print>>,
     /// Sends mail.
     pub mail: Option<Arc<dyn Mail>>,
     /// Finds pieces that users made.

@@ -21,7 +21,7 @@ use platen_outbound::{Outbound, Settings};
 use platen_script::{KIND, Runner};
 use serde_json::{Value as Json, json};
 
-use super::{FontArguments, read, read_json, tools};
+use super::{FontArguments, chromium, read, read_json, tools};
 use crate::report::{Failure, OutputArguments, print_line, say};
 
 /// Sandbox levels, the weakest first.
@@ -203,12 +203,14 @@ impl Surroundings {
         let scripts = Runner::new(Arc::new(jail));
         let helpers = scripts.clone();
         let engine = Engine::new(&self.fonts).with_helpers(Box::new(move || Ok(helpers.clone())));
+        let print = chromium::print().map_err(|message| Failure::Caller(message, None))?;
         Ok(Services {
             engine: Arc::new(engine),
             scripts: Some(scripts),
             outbound: Arc::new(Outbound::new(&self.outbound)),
             tools: Tools {
                 convert: tools::convert(),
+                print: Some(print),
                 mail: tools::mail()?,
                 pieces: self.pieces,
             },

@@ -1,6 +1,7 @@
 //! The subcommands, a file each.
 
 mod bench;
+mod chromium;
 mod completions;
 mod convert;
 mod demo;
@@ -9,6 +10,7 @@ mod flow;
 mod fonts;
 mod isolation;
 mod merge;
+mod pieces;
 mod render;
 mod render_html;
 mod schema;
@@ -54,6 +56,8 @@ pub enum Command {
     Worker(Box<worker::Arguments>),
     /// Store, fetch and list templates of a running service.
     Templates(templates::Arguments),
+    /// Check pieces of flows, and store them in a running service.
+    Pieces(pieces::Arguments),
     /// Print the JSON Schema of the template format.
     Schema(schema::Arguments),
     /// List the fonts that documents can use.
@@ -80,6 +84,7 @@ impl Command {
             Self::Serve(arguments) => serve::run(&arguments),
             Self::Worker(arguments) => worker::run(&arguments, output),
             Self::Templates(arguments) => templates::run(&arguments, output),
+            Self::Pieces(arguments) => pieces::run(&arguments, output),
             Self::Schema(arguments) => schema::run(&arguments),
             Self::Fonts(arguments) => fonts::run(&arguments, output),
             Self::Demo(arguments) => demo::run(&arguments, output),

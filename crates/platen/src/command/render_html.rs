@@ -9,11 +9,8 @@ use platen_engine::{
 };
 use serde_json::Value as Json;
 
-use super::isolation;
+use super::chromium::{self, TIMEOUT};
 use crate::report::Failure;
-
-/// How long a page may take.
-const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// The template, where the file is one of HTML.
 ///
@@ -139,15 +136,10 @@ async fn one(
 }
 
 async fn start() -> Result<Browser, Failure> {
+    let refused = |message| Failure::Caller(message, None);
     let config = Config {
-        program: std::env::var_os("CHROMIUM_PATH").map(Into::into),
         slots: 1,
-        reserved: 0,
-        spares: 0,
-        ..Config::default()
+        ..chromium::config().map_err(refused)?
     };
-    let launcher = isolation::launcher().await;
-    let launcher = launcher.map_err(|error| Failure::Caller(error.to_string(), None))?;
-    Browser::new(config, launcher.launcher, std::env::temp_dir())
-        .map_err(|error| Failure::file("use", "the temporary folder", &error))
+    chromium::start(config).await.map_err(refused)
 }

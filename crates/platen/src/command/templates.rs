@@ -28,6 +28,13 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
 pub struct Arguments {
     #[command(subcommand)]
     action: Action,
+    #[command(flatten)]
+    connection: Connection,
+}
+
+/// Where the service is, and who asks.
+#[derive(Debug, Args)]
+pub struct Connection {
     /// Address of the service, https:// or http://.
     #[arg(
         long,
@@ -74,37 +81,47 @@ enum Action {
 }
 
 /// The service.
-struct Service<'a> {
-    agent: Agent,
-    url: &'a str,
+pub struct Service<'a> {
+    pub agent: Agent,
+    pub url: &'a str,
     key: Option<&'a str>,
+}
+
+impl Connection {
+    /// A client of the service.
+    ///
+    /// # Errors
+    /// An address that is none; authorities that cannot be read.
+    pub fn service(&self) -> Result<Service<'_>, Failure> {
+        let url = self.url.trim_end_matches('/');
+        if !["http://", "https://"]
+            .iter()
+            .any(|scheme| url.starts_with(scheme))
+        {
+            return Err(Failure::caller(
+                format!("`{url}` is not an http:// or https:// address"),
+                "see --url and PLATEN_URL",
+            ));
+        }
+        // The key goes nowhere but to the service.
+        let settings = Agent::config_builder()
+            .http_status_as_error(false)
+            .timeout_connect(Some(CONNECT_TIMEOUT))
+            .timeout_recv_response(Some(ANSWER_TIMEOUT))
+            .max_redirects(0)
+            .max_redirects_will_error(false)
+            .tls_config(self.trust.trust()?.agent_config());
+        Ok(Service {
+            agent: settings.build().into(),
+            url,
+            key: self.api_key.as_deref(),
+        })
+    }
 }
 
 /// Runs the command.
 pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, Failure> {
-    let url = arguments.url.trim_end_matches('/');
-    if !["http://", "https://"]
-        .iter()
-        .any(|scheme| url.starts_with(scheme))
-    {
-        return Err(Failure::caller(
-            format!("`{url}` is not an http:// or https:// address"),
-            "see --url and PLATEN_URL",
-        ));
-    }
-    // The key goes nowhere but to the service.
-    let settings = Agent::config_builder()
-        .http_status_as_error(false)
-        .timeout_connect(Some(CONNECT_TIMEOUT))
-        .timeout_recv_response(Some(ANSWER_TIMEOUT))
-        .max_redirects(0)
-        .max_redirects_will_error(false)
-        .tls_config(arguments.trust.trust()?.agent_config());
-    let service = Service {
-        agent: settings.build().into(),
-        url,
-        key: arguments.api_key.as_deref(),
-    };
+    let service = arguments.connection.service()?;
     match &arguments.action {
         Action::Push { file, note } => service.push(file, note.as_deref(), output)?,
         Action::Pull {
@@ -243,7 +260,8 @@ impl Service<'_> {
         }
     }
 
-    fn authorised<B>(&self, request: ureq::RequestBuilder<B>) -> ureq::RequestBuilder<B> {
+    /// `request` with the key.
+    pub fn authorised<B>(&self, request: ureq::RequestBuilder<B>) -> ureq::RequestBuilder<B> {
         match self.key {
             Some(key) => request.header("x-api-key", key),
             None => request,
@@ -264,7 +282,11 @@ impl Service<'_> {
         }
     }
 
-    fn json(&self, sent: Result<Response<Body>, ureq::Error>) -> Result<Json, Failure> {
+    /// What the service answers.
+    ///
+    /// # Errors
+    /// What it says is wrong; that it does not answer.
+    pub fn json(&self, sent: Result<Response<Body>, ureq::Error>) -> Result<Json, Failure> {
         let bytes = self.bytes(sent)?;
         serde_json::from_slice(&bytes).map_err(|error| {
             Failure::caller(
@@ -295,7 +317,8 @@ impl Service<'_> {
         let hint = match status.as_u16() {
             401 | 403 => "give an admin key with --api-key or PLATEN_API_KEY",
             300..=399 => "the service is elsewhere: give its own address with --url",
-            404 => "`platen templates list` shows what there is",
+            404 => "`list` of this command shows what there is",
+            409 => "what is stored is not replaced: give the new one another name or version",
             412 => "somebody else stored a version meanwhile: pull it and push again",
             _ => "the service's log has more, under the request id",
         };

@@ -7,6 +7,7 @@ mod kills;
 mod later;
 mod ledger;
 mod members;
+mod pages;
 mod process;
 mod service;
 mod tls;

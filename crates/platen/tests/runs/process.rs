@@ -1,6 +1,7 @@
 //! The service and its workers as processes.
 
 use std::{
+    fmt,
     io::{BufRead, BufReader},
     path::Path,
     process::{Child, Command, Stdio},
@@ -64,11 +65,20 @@ pub struct Service {
 }
 
 /// An answer.
-#[derive(Debug)]
 pub struct Answer {
     pub status: u16,
     pub headers: ureq::http::HeaderMap,
     pub text: String,
+    pub bytes: Vec<u8>,
+}
+
+impl fmt::Debug for Answer {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            status, headers, ..
+        } = self;
+        write!(formatter, "{status} {headers:?} {}", self.text)
+    }
 }
 
 impl Answer {
@@ -242,10 +252,12 @@ pub fn wait_until(what: &str, is_so: impl Fn() -> bool) {
 pub const ENDS: [&str; 5] = ["succeeded", "failed", "cancelled", "timed-out", "dead"];
 
 fn read(mut answer: ureq::http::Response<ureq::Body>) -> Option<Answer> {
+    let bytes = answer.body_mut().read_to_vec().ok()?;
     Some(Answer {
         status: answer.status().as_u16(),
         headers: answer.headers().clone(),
-        text: answer.body_mut().read_to_string().ok()?,
+        text: String::from_utf8_lossy(&bytes).into_owned(),
+        bytes,
     })
 }
 

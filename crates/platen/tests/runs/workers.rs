@@ -58,6 +58,40 @@ fn a_worker_does_runs_and_holds_nothing() {
 }
 
 #[test]
+fn steps_in_a_worker_reach_what_the_app_keeps() {
+    let folder = tempfile::tempdir().unwrap();
+    let service = Service::start(folder.path(), &SHORT_LEASE);
+    let template = json!({"key": "note", "name": "Note",
+        "body": [{"type": "text", "content": "For {{ name }}"}]});
+    assert_eq!(service.post("/templates", &template).status, 201);
+    let source = "export default async (item, ctx) => {
+        await ctx.store.put(`kept-${item}`, item);
+        const html = await ctx.render({ template: 'note', data: { name: item }, format: 'html' });
+        return [await ctx.store.get(`kept-${item}`), html.$file.mediaType];
+    };";
+    service.publish(
+        "f",
+        &json!([
+            {"name": "each", "type": "loop", "items": "{{ trigger.body }}", "as": "item", "parallel": 3,
+             "steps": [
+                {"name": "own", "type": "store", "operation": "put", "key": "{{ item }}", "value": 1},
+                {"name": "code", "type": "code", "source": source, "input": "{{ item }}"}]},
+            {"name": "html", "type": "render", "template": "note", "format": "html",
+             "data": {"name": "Ada"}},
+            {"name": "reply", "type": "respond", "body": "{{ steps.each.output }}"},
+        ]),
+    );
+    let _worker = service.worker(1, &[]);
+    let answer = service.post("/webhooks/f/sync", &json!(["a", "b", "c"]));
+    let html = "text/html; charset=utf-8";
+    assert_eq!(
+        answer.json(),
+        json!([["a", html], ["b", html], ["c", html]]),
+        "{answer:?}"
+    );
+}
+
+#[test]
 fn a_worker_without_the_token_or_of_another_protocol_gets_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let service = Service::start(folder.path(), &SHORT_LEASE);

@@ -207,9 +207,8 @@ impl Config {
     /// For settings that contradict.
     pub fn resolve(settings: Settings) -> Result<Self, ConfigError> {
         let cores = std::thread::available_parallelism().map_or(2, |cores| cores.get() as u32);
-        let workers = settings.workers.unwrap_or(0);
         // Runs are done by one of the processes; all else is spread over them.
-        let share = cores.div_ceil(workers.max(1));
+        let share = cores.div_ceil(settings.workers.unwrap_or(1).max(1));
         let reserved = settings.render_preview_reserved_slots.unwrap_or(1);
         Self {
             bind: bind::addresses(&settings)?,
@@ -217,7 +216,7 @@ impl Config {
             results: ResultConfig::resolve(&settings)?,
             webhook: WebhookConfig::resolve(&settings),
             threads: settings.threads.unwrap_or(share).max(1),
-            workers,
+            workers: settings.workers.unwrap_or(0),
             worker_timeout_ms: settings.worker_timeout_ms.unwrap_or(60_000),
             data_dir: settings.data_dir.unwrap_or_else(|| "platen-data".into()),
             api_key_admin: settings.api_key_admin.unwrap_or_default(),

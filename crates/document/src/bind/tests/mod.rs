@@ -1,6 +1,7 @@
 //! Documents from templates and data.
 
 mod hostile;
+mod modules;
 mod tables;
 
 use serde_json::json;

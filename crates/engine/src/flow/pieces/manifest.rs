@@ -25,6 +25,8 @@ const MAX_ACTIONS: usize = 100;
 const MAX_NAME_BYTES: usize = 64;
 /// The manifest in an archive.
 const MANIFEST: &str = "piece.json";
+/// A path of its own in the service's addresses.
+const RESERVED: &str = "archives";
 
 /// What a piece says of itself.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -212,6 +214,10 @@ fn read_manifest(bytes: &[u8]) -> Result<Manifest, PieceError> {
             "a name has lower-case letters, digits and `-`",
         ));
     }
+    if manifest.name == RESERVED {
+        let message = format!("no piece can have the name `{RESERVED}`");
+        return Err(mistake("/name", &message));
+    }
     if !is_version(&manifest.version) {
         return Err(mistake("/version", "a version is such as `1.2.0`"));
     }
@@ -361,6 +367,7 @@ pub(in crate::flow) mod tests {
             ("{", code),
             (&*manifest("A", "1.0.0", actions.clone()), code),
             (&*manifest("../a", "1.0.0", actions.clone()), code),
+            (&*manifest("archives", "1.0.0", actions.clone()), code),
             (&*manifest("a", "1.0", actions.clone()), code),
             (&*manifest("a", "1.0.0-../b", actions.clone()), code),
             (&*manifest("a", "1.0.0", json!({})), code),

@@ -1,0 +1,109 @@
+//! Pages of HTML that flows print, by a pool of Chromium's.
+
+use std::{pin::Pin, time::Duration};
+
+use platen_browser::{Error as BrowserError, Job, Lane, Printed};
+use platen_flow::StepError;
+use platen_script::Cancellation;
+use tokio::runtime::Handle;
+
+use crate::{Error, Fault, Page, error::chain};
+
+/// How often a page that is being printed looks whether its run was cancelled.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// Prints pages. Blocks the thread that calls it.
+pub trait Print: Send + Sync {
+    /// `page` as the format that it was bound for, within `timeout` and until `cancel` says so.
+    ///
+    /// # Errors
+    /// Why not.
+    fn print(
+        &self,
+        page: Page,
+        timeout: Duration,
+        cancel: &Cancellation,
+    ) -> Result<Vec<u8>, StepError>;
+}
+
+type Printing = Pin<Box<dyn Future<Output = Result<Printed, StepError>> + Send>>;
+
+/// Prints by Chromium, on a runtime that is somewhere else.
+pub struct ChromiumPrint {
+    runtime: Handle,
+    longest: Duration,
+    work: Box<dyn Fn(Job) -> Printing + Send + Sync>,
+}
+
+impl ChromiumPrint {
+    /// Pages that `work` prints on `runtime`; none takes longer than `longest`, its wait included.
+    #[must_use]
+    pub fn new(
+        runtime: Handle,
+        longest: Duration,
+        work: impl Fn(Job) -> Printing + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            runtime,
+            longest,
+            work: Box::new(work),
+        }
+    }
+
+    /// What a step says of an error of Chromium. That it is not installed is no reason to try again.
+    #[must_use]
+    pub fn failure(error: &BrowserError) -> StepError {
+        let is_missing = matches!(error, BrowserError::NotInstalled(_));
+        let fault = Error::Browser(error.clone()).fault();
+        let may_pass = matches!(fault, Fault::Busy | Fault::Unavailable | Fault::Internal);
+        StepError {
+            code: error.code().to_owned(),
+            message: chain(error),
+            retryable: may_pass && !is_missing,
+        }
+    }
+
+    /// What a step says where there can be no pool.
+    #[must_use]
+    pub fn not_started(message: String) -> StepError {
+        StepError {
+            code: "chromium-not-started".to_owned(),
+            message,
+            retryable: true,
+        }
+    }
+
+    async fn bytes(&self, job: Job) -> Result<Vec<u8>, StepError> {
+        let printed = (self.work)(job).await?;
+        let bytes = printed.bytes().await;
+        bytes.map_err(|error| Self::failure(&error))
+    }
+}
+
+impl Print for ChromiumPrint {
+    fn print(
+        &self,
+        page: Page,
+        timeout: Duration,
+        cancel: &Cancellation,
+    ) -> Result<Vec<u8>, StepError> {
+        let job = page.into_job(Lane::Batch, timeout.min(self.longest));
+        // What is dropped here ends its page.
+        self.runtime.block_on(async {
+            tokio::select! {
+                bytes = self.bytes(job) => bytes,
+                () = cancelled(cancel) => Err(StepError {
+                    code: "cancelled".to_owned(),
+                    message: "the run was cancelled".to_owned(),
+                    retryable: false,
+                }),
+            }
+        })
+    }
+}
+
+async fn cancelled(cancel: &Cancellation) {
+    while !cancel.is_cancelled() {
+        tokio::time::sleep(LOOK).await;
+    }
+}
