@@ -107,6 +107,25 @@ fn a_rendered_file_is_a_value() {
 }
 
 #[test]
+fn documents_find_their_assets() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let dot =
+        b"GIF89a\x01\0\x01\0\x80\0\0\0\0\0\xff\xff\xff,\0\0\0\0\x01\0\x01\0\0\x02\x02D\x01\0;";
+    std::fs::write(folder.path().join("dot.gif"), dot).expect("it can be written");
+    let definition = json!({"key": "a", "name": "A",
+        "body": [{"type": "image", "source": "dot.gif", "alt": ""}]});
+    let flow = flow(
+        json!([{"name": "doc", "type": "render", "definition": definition, "format": "html"}]),
+    );
+    let (code, report) = run(&flow, &["--assets", &folder.path().display().to_string()]);
+    assert_eq!(code, 0, "{report}");
+    let (code, report) = run(&flow, &[]);
+    assert_eq!(code, 1, "{report}");
+    let error = report["error"].to_string();
+    assert!(error.contains("dot.gif"), "{report}");
+}
+
+#[test]
 fn failures_name_the_step_and_the_line() {
     let (code, report) = run(
         &flow(json!([

@@ -165,6 +165,7 @@ impl Flows {
             print: Some(Arc::new(print)),
             mail: self.mail.clone(),
             pieces: Some(Arc::clone(&app.pieces) as Arc<dyn Pieces>),
+            assets: app.config.assets_dir.clone(),
         }
     }
 

@@ -29,7 +29,8 @@ impl Doer<'_> {
             .into_iter()
             .find(|format| format.name() == wanted)
             .ok_or_else(|| fixed("step-input", &format!("there is no format `{wanted}`")))?;
-        let options = options_of(&input["options"])?;
+        let mut options = options_of(&input["options"])?;
+        options.assets.clone_from(&self.services.tools.assets);
         let data = &input["data"];
         let bytes = match is_html_template(&source) {
             true => self.print(&source, data, format, &options, timeout)?,

@@ -1,6 +1,6 @@
 //! What some steps need beyond the engine, each there or not.
 
-use std::{pin::Pin, sync::Arc, time::Duration};
+use std::{path::PathBuf, pin::Pin, sync::Arc, time::Duration};
 
 use platen_flow::StepError;
 use platen_office::{Body, Document, Error as OfficeError, Job, Options, Source, Target};
@@ -21,6 +21,8 @@ pub struct Tools {
     pub mail: Option<Arc<dyn Mail>>,
     /// Finds pieces that users made.
     pub pieces: Option<Arc<dyn Pieces>>,
+    /// Folder of the assets that templates name.
+    pub assets: Option<PathBuf>,
 }
 
 /// Converts files. Blocks the thread that calls it.

@@ -61,6 +61,9 @@ struct RunArguments {
     /// Folder of templates, `KEY.json` or `KEY/template.json`.
     #[arg(long, value_name = "DIR")]
     templates: Option<PathBuf>,
+    /// Folder of the assets that templates name; that of --templates where absent.
+    #[arg(long, value_name = "DIR")]
+    assets: Option<PathBuf>,
     /// Folder of pieces, `NAME/piece.json` or `NAME/VERSION/piece.json` with a bundle beside it.
     #[arg(long, value_name = "DIR")]
     pieces: Option<PathBuf>,
@@ -175,6 +178,8 @@ pub struct Surroundings {
     pub least: Option<Level>,
     /// Folder of templates.
     pub templates: Option<PathBuf>,
+    /// Folder of the assets that templates name.
+    pub assets: Option<PathBuf>,
     /// Where pieces of users come from.
     pub pieces: Option<Arc<dyn Pieces>>,
     /// What steps may reach.
@@ -213,6 +218,7 @@ impl Surroundings {
                 print: Some(print),
                 mail: tools::mail()?,
                 pieces: self.pieces,
+                assets: self.assets,
             },
         })
     }
@@ -229,6 +235,11 @@ fn surroundings(arguments: &RunArguments) -> Surroundings {
         pieces: arguments.pieces.as_deref().map(tools::folder_pieces),
         least: Level::parse(&arguments.sandbox),
         templates: arguments.templates.clone(),
+        assets: arguments
+            .assets
+            .as_ref()
+            .or(arguments.templates.as_ref())
+            .cloned(),
         outbound: Settings {
             allowed_hosts: arguments.hosts.clone(),
             allow_private_addresses: arguments.allow_private_addresses,

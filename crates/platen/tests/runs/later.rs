@@ -39,6 +39,10 @@ fn receiver() -> (String, mpsc::Receiver<(String, Vec<u8>)>) {
     (host, requests)
 }
 
+/// A GIF of one pixel.
+const DOT: &[u8] =
+    b"GIF89a\x01\0\x01\0\x80\0\0\0\0\0\xff\xff\xff,\0\0\0\0\x01\0\x01\0\0\x02\x02D\x01\0;";
+
 fn definition() -> Json {
     json!({"key": "note", "name": "Note",
         "body": [{"type": "text", "content": "Dear {{ name }}"}]})
@@ -47,8 +51,14 @@ fn definition() -> Json {
 #[test]
 fn a_document_is_made_later_and_stays() {
     let folder = tempfile::tempdir().unwrap();
-    let service = Service::start(folder.path(), &[]);
-    assert_eq!(service.post("/templates", &definition()).status, 201);
+    let assets = tempfile::tempdir().unwrap();
+    std::fs::write(assets.path().join("dot.gif"), DOT).unwrap();
+    let assets = [("PLATEN_ASSETS_DIR", assets.path().to_str().unwrap())];
+    let service = Service::start(folder.path(), &assets);
+    let mut template = definition();
+    let image = json!({"type": "image", "source": "dot.gif", "alt": ""});
+    template["body"].as_array_mut().unwrap().push(image);
+    assert_eq!(service.post("/templates", &template).status, 201);
     let request = json!({"template": "note", "version": 1, "data": {"name": "Ada"},
         "format": "html", "options": {"locale": "de-DE"}});
     let accepted = service.post("/render?async=true", &request);
@@ -58,7 +68,9 @@ fn a_document_is_made_later_and_stays() {
     assert_eq!(service.until(id, &ENDS)["state"], "succeeded");
     let output = service.get(&format!("{address}/output"));
     assert!(
-        output.text.contains("Dear Ada") && output.text.contains("de"),
+        ["Dear Ada", "de", "data:image/gif;base64,"]
+            .iter()
+            .all(|part| output.text.contains(part)),
         "{output:?}"
     );
     assert!(

@@ -70,6 +70,9 @@ pub struct Arguments {
     /// Folder that archives of pieces are kept in; one among the temporary files where absent.
     #[arg(long, value_name = "DIR", env = "WORKER_CACHE_DIR")]
     cache_dir: Option<PathBuf>,
+    /// Folder of the assets that templates name.
+    #[arg(long, value_name = "DIR", env = "PLATEN_ASSETS_DIR")]
+    assets: Option<PathBuf>,
     #[command(flatten)]
     trust: TrustArguments,
     #[command(flatten)]
@@ -87,6 +90,7 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
     let services = Surroundings {
         least: platen_jail::Level::parse(&arguments.sandbox),
         templates: None,
+        assets: arguments.assets.clone(),
         pieces: Some(pieces),
         outbound: Settings {
             allowed_hosts: arguments.hosts.clone(),
