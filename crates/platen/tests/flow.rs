@@ -104,6 +104,15 @@ fn a_rendered_file_is_a_value() {
             .as_str()
             .is_some_and(|text| text.starts_with("JVBERi0"))
     );
+    let made = tempfile::NamedTempFile::new().expect("a file");
+    let (code, _) = run(
+        &flow(json!([
+            {"name": "pdf", "type": "render", "definition": definition, "data": {"word": "hello"}, "format": "pdf"},
+        ])),
+        &["--output", &made.path().display().to_string()],
+    );
+    assert_eq!(code, 0);
+    assert!(std::fs::read(made.path()).is_ok_and(|bytes| bytes.starts_with(b"%PDF-")));
 }
 
 #[test]

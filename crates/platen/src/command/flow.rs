@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeMap,
+    io::IsTerminal,
     path::{Path, PathBuf},
     process::ExitCode,
     sync::Arc,
@@ -12,8 +13,8 @@ use clap::{Args, Subcommand};
 use platen_engine::{
     Engine, FontSettings,
     flow::{
-        Finish, FlowRunner, LoadedFlow, Memory, NoJournal, Pieces, Report, RunOptions, Services,
-        Tools, flow_schema, load_flow,
+        File, Finish, FlowRunner, LoadedFlow, Memory, NoJournal, Pieces, Report, RunOptions,
+        Services, Tools, flow_schema, load_flow,
     },
 };
 use platen_jail::{Jail, Level, Options};
@@ -21,7 +22,7 @@ use platen_outbound::{Outbound, Settings};
 use platen_script::{KIND, Runner};
 use serde_json::{Value as Json, json};
 
-use super::{FontArguments, chromium, read, read_json, tools};
+use super::{FontArguments, chromium, read, read_json, tools, write};
 use crate::report::{Failure, OutputArguments, print_line, say};
 
 /// Sandbox levels, the weakest first.
@@ -50,6 +51,7 @@ enum Action {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     platen flow run flow.json --input order.json\n  \
+    platen flow run invoice.json --input order.json -o invoice.pdf\n  \
     platen flow run flow.json --allow-host api.example.com --secret token=abc\n  \
     platen flow run flow.json --templates templates --json")]
 struct RunArguments {
@@ -58,6 +60,10 @@ struct RunArguments {
     /// Payload of the trigger, a JSON file, or `-` for standard input.
     #[arg(long, value_name = "FILE")]
     input: Option<PathBuf>,
+    /// File to write what the flow gives to, or `-` for standard output: a file as its bytes,
+    /// anything else as JSON.
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
     /// Folder of templates, `KEY.json` or `KEY/template.json`.
     #[arg(long, value_name = "DIR")]
     templates: Option<PathBuf>,
@@ -138,20 +144,22 @@ fn run_flow(arguments: &RunArguments, output: OutputArguments) -> Result<ExitCod
     let report = runner
         .run(&flow, &options, &memory, &mut NoJournal)
         .map_err(|stop| Failure::Internal(stop.to_string()))?;
-    if output.json {
+    let given = match (&report.answer, report.progress.finish()) {
+        (Some(answer), _) => answer["body"].clone(),
+        (None, Some(Finish::Succeeded(last))) => last.clone(),
+        _ => Json::Null,
+    };
+    if !output.json && !output.quiet {
+        table(&report);
+    }
+    match &arguments.output {
+        Some(path) if !given.is_null() => write(path, &as_bytes(&given))?,
+        None if !output.json && !given.is_null() => show(given),
+        _ => {}
+    }
+    let is_free = arguments.output.as_deref() != Some(Path::new("-"));
+    if output.json && is_free {
         print_line(&as_json(&report).to_string());
-    } else {
-        if !output.quiet {
-            table(&report);
-        }
-        let given = match (&report.answer, report.progress.finish()) {
-            (Some(answer), _) => answer["body"].clone(),
-            (None, Some(Finish::Succeeded(last))) => last.clone(),
-            _ => Json::Null,
-        };
-        if !given.is_null() {
-            print_line(&format!("{given:#}"));
-        }
     }
     Ok(match report.progress.finish() {
         Some(Finish::Succeeded(_)) => ExitCode::SUCCESS,
@@ -169,6 +177,38 @@ fn run_flow(arguments: &RunArguments, output: OutputArguments) -> Result<ExitCod
             ExitCode::from(1)
         }
     })
+}
+
+/// A file as its bytes, anything else as JSON.
+fn as_bytes(given: &Json) -> Vec<u8> {
+    match File::of_value(given) {
+        Ok(file) => file.bytes,
+        Err(_) => format!("{given:#}\n").into_bytes(),
+    }
+}
+
+/// Prints what a flow gives; for people without the content of files.
+fn show(mut given: Json) {
+    if std::io::stdout().is_terminal() {
+        leave_content_out(&mut given);
+    }
+    print_line(&format!("{given:#}"));
+}
+
+fn leave_content_out(value: &mut Json) {
+    match value {
+        Json::Object(fields) => {
+            if let Some(content) = fields
+                .get_mut("$file")
+                .and_then(|file| file.get_mut("base64"))
+            {
+                *content = "… (--output FILE writes it)".into();
+            }
+            fields.values_mut().for_each(leave_content_out);
+        }
+        Json::Array(values) => values.iter_mut().for_each(leave_content_out),
+        _ => {}
+    }
 }
 
 /// What a run on this machine may use.

@@ -21,7 +21,7 @@ mod validate;
 mod worker;
 
 use std::{
-    io::Read,
+    io::{Read, Write},
     path::{Path, PathBuf},
     process::ExitCode,
     sync::{Arc, OnceLock},
@@ -198,6 +198,17 @@ fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     };
     read.map_err(|error| Failure::file("read", &name, &error))?;
     Ok(bytes)
+}
+
+/// Writes a file, or standard output where `path` is `-`.
+fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    let name = path.display().to_string();
+    let result = if name == "-" {
+        std::io::stdout().lock().write_all(bytes)
+    } else {
+        std::fs::write(path, bytes)
+    };
+    result.map_err(|error| Failure::file("write", &name, &error))
 }
 
 /// Reads JSON from a file or standard input.

@@ -1,7 +1,6 @@
 //! `platen render`.
 
 use std::{
-    io::Write,
     path::{Path, PathBuf},
     process::ExitCode,
     sync::Arc,
@@ -15,7 +14,7 @@ use platen_engine::{
     Standard,
 };
 
-use super::{FontArguments, read, read_json, render_html};
+use super::{FontArguments, read, read_json, render_html, write};
 use crate::{
     progress::Progress,
     report::{Failure, OutputArguments, print_line, say},
@@ -227,16 +226,6 @@ fn attachment(path: &Path) -> Result<Attachment, Failure> {
         relationship: Relationship::Data,
         bytes: Arc::new(read(path)?),
     })
-}
-
-fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    let name = path.display().to_string();
-    let result = if name == "-" {
-        std::io::stdout().lock().write_all(bytes)
-    } else {
-        std::fs::write(path, bytes)
-    };
-    result.map_err(|error| Failure::file("write", &name, &error))
 }
 
 fn tell(arguments: &Arguments, all: &[Rendered], start: Instant, output: OutputArguments) {
