@@ -173,7 +173,8 @@ fn strange_values_are_rendered_or_refused() {
 #[test]
 fn heads_are_limited_in_size_and_time() {
     let app = TestApp::with(Settings {
-        header_timeout_ms: Some(300),
+        // A client on a busy machine may take a while between its connection and its request.
+        header_timeout_ms: Some(2_000),
         ..Settings::default()
     });
     let long = format!(
@@ -194,7 +195,8 @@ fn heads_are_limited_in_size_and_time() {
     // A head that never ends is cut off.
     let start = Instant::now();
     app.raw(b"GET /health/live HTTP/1.1\r\nHost: a\r\nX-Slow: ");
-    assert!(start.elapsed() < Duration::from_secs(5));
+    // This client itself gives up after 20 s.
+    assert!(start.elapsed() < Duration::from_secs(15));
     assert_eq!(app.get("/health/live").status, 200);
 }
 
