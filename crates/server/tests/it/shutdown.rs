@@ -47,7 +47,8 @@ fn a_shutdown_is_bounded() {
     let start = Instant::now();
     app.begin_stop();
     app.join();
-    assert!(start.elapsed().as_secs() < 5);
+    // The rest of the body would be waited for 60 s.
+    assert!(start.elapsed().as_secs() < 30);
 }
 
 #[test]
