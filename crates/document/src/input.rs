@@ -1,16 +1,45 @@
-//! The schema of a template's data (JSON Schema 2020-12), and what data says against it.
+//! The schema of data (JSON Schema 2020-12), and what data says against it.
+//!
+//! A schema is a program: 3 KB of references can ask for 2^45 comparisons, or for as many reports of
+//! what did not match. So every subschema gets a keyword of our own, [`STEP`], where the work is
+//! counted and the deadline looked at; and every reference gets one that the validator meets before
+//! it goes any deeper, where the depth of the stack is looked at as well.
 
-use jsonschema::{Retrieve, Uri, ValidationError, Validator, error::ValidationErrorKind};
-use serde_json::Value as Json;
+use jsonschema::{
+    Keyword, Retrieve, Uri, ValidationError, Validator, error::ValidationErrorKind, paths::Location,
+};
+use serde_json::{Map, Value as Json, json};
 
-use crate::{Diagnostic, suggestion};
+use crate::{
+    Diagnostic, suggestion,
+    work::{self, Bounds, Interruption},
+};
 
 /// Most mistakes reported of one set of data.
 const MAX_MISTAKES: usize = 100;
+/// The keyword that counts. Its value is whether a reference follows.
+const STEP: &str = "\u{1}step";
+/// Steps that any check may take.
+const LEAST_STEPS: u64 = 100_000;
+/// Steps for each value of the data and each subschema: references let each meet each several times.
+const STEPS_EACH: u64 = 4;
+/// Steps that no check may exceed: some seconds.
+const MOST_STEPS: u64 = 200_000_000;
+/// Steps of collecting what is wrong, each of which may keep a report.
+const MOST_REPORT_STEPS: u64 = 1_000_000;
+/// Steps of building a validator, for each subschema: `unevaluatedProperties` builds some again.
+const BUILD_STEPS_EACH: u64 = 20;
+/// Stack for references that refer to references; a thread has 2 MiB.
+const MAX_STACK_BYTES: usize = 768 << 10;
+/// How often a regular expression may go back within one text.
+const MAX_BACKTRACKS: usize = 100_000;
 
 /// A schema ready to check data.
 #[derive(Debug)]
-pub struct InputSchema(Validator);
+pub struct InputSchema {
+    validator: Validator,
+    subschemas: u64,
+}
 
 /// Refuses every reference that leads out of the schema.
 struct NoRetrieval;
@@ -24,33 +53,179 @@ impl Retrieve for NoRetrieval {
     }
 }
 
+/// Counts; every value satisfies it.
+struct Step {
+    before_reference: bool,
+}
+
+impl<'i> Keyword<'i> for Step {
+    fn validate(&self, value: &'i Json) -> Result<(), ValidationError<'i>> {
+        self.is_valid(value);
+        Ok(())
+    }
+
+    fn is_valid(&self, _: &'i Json) -> bool {
+        match self.before_reference {
+            true => work::look(),
+            false => work::check(),
+        }
+        true
+    }
+}
+
+fn count_step<'a>(
+    _: &'a Map<String, Json>,
+    before_reference: &'a Json,
+    _: Location,
+) -> Result<Box<dyn for<'i> Keyword<'i>>, ValidationError<'a>> {
+    // Building goes deep in few steps: each frame of it is large.
+    work::look();
+    let before_reference = *before_reference == Json::Bool(true);
+    Ok(Box::new(Step { before_reference }))
+}
+
 impl InputSchema {
     /// Builds `schema`.
     ///
     /// # Errors
     /// What is wrong with it.
     pub fn new(schema: &Json) -> Result<Self, Box<Diagnostic>> {
-        jsonschema::draft202012::options()
-            .with_retriever(NoRetrieval)
-            .should_validate_formats(true)
-            .build(schema)
-            .map(Self)
-            .map_err(|error| {
+        let mut subschemas = 0;
+        let counting = with_steps(schema, &mut subschemas);
+        let patterns = jsonschema::PatternOptions::fancy_regex().backtrack_limit(MAX_BACKTRACKS);
+        let build = || {
+            jsonschema::draft202012::options()
+                .with_retriever(NoRetrieval)
+                .should_validate_formats(true)
+                .with_pattern_options(patterns)
+                .with_keyword(STEP, count_step)
+                .build(&counting)
+        };
+        let steps = 1_000 + subschemas * BUILD_STEPS_EACH;
+        match work::run(bounds(steps), build) {
+            Ok(Ok(validator)) => Ok(Self {
+                validator,
+                subschemas,
+            }),
+            Ok(Err(error)) => {
                 let path = format!("/inputSchema{}", error.instance_path());
                 let message = format!("the schema of the data is not valid: {}", short(&error));
-                Box::new(Diagnostic::error("invalid-input-schema", path, message))
-            })
+                Err(Box::new(Diagnostic::error(
+                    "invalid-input-schema",
+                    path,
+                    message,
+                )))
+            }
+            Err(interruption) => Err(Box::new(too_complex(interruption, "/inputSchema"))),
+        }
     }
 
     /// What `data` says against the schema; at most 100 mistakes.
     #[must_use]
     pub fn check(&self, data: &Json) -> Vec<Diagnostic> {
-        self.0
-            .iter_errors(data)
-            .take(MAX_MISTAKES)
-            .map(|error| mistake(&error, data))
-            .collect()
+        let values = count_values(data);
+        let steps = (values * self.subschemas * STEPS_EACH).clamp(LEAST_STEPS, MOST_STEPS);
+        match work::run(bounds(steps), || self.validator.is_valid(data)) {
+            Ok(true) => return Vec::new(),
+            Ok(false) => {}
+            Err(interruption) => return vec![too_complex(interruption, "").in_data()],
+        }
+        let find = || {
+            let errors = self.validator.iter_errors(data).take(MAX_MISTAKES);
+            errors.map(|error| mistake(&error, data)).collect()
+        };
+        work::run(bounds(steps.min(MOST_REPORT_STEPS)), find).unwrap_or_else(|_| {
+            let message = "the data does not match the schema in so many ways that they cannot \
+                           be listed";
+            vec![Diagnostic::error("data-mismatch", "", message).in_data()]
+        })
     }
+}
+
+fn bounds(steps: u64) -> Bounds {
+    Bounds {
+        steps: Some(steps),
+        stack_bytes: Some(MAX_STACK_BYTES),
+        ..Bounds::default()
+    }
+}
+
+fn too_complex(interruption: Interruption, path: &str) -> Diagnostic {
+    let (message, hint) = match interruption {
+        Interruption::Stack { .. } => (
+            "the references of the schema are nested too deep",
+            "let references refer to what they mean, not to further references",
+        ),
+        _ => (
+            "the schema asks for too many comparisons",
+            "its references multiply: `anyOf`, `oneOf` or `allOf` of references to the same of \
+             their own double the work at each level",
+        ),
+    };
+    Diagnostic::error("limit-schema", path, message).with_hint(hint)
+}
+
+/// Number of values in `data`, itself included.
+fn count_values(data: &Json) -> u64 {
+    1 + match data {
+        Json::Array(values) => values.iter().map(count_values).sum(),
+        Json::Object(members) => members.values().map(count_values).sum(),
+        _ => 0,
+    }
+}
+
+/// `schema` with [`STEP`] in every object that may be a subschema. Validators take keywords in an
+/// order of their own, but the members of `allOf` in that of the author: so references move there.
+fn with_steps(schema: &Json, subschemas: &mut u64) -> Json {
+    let Json::Object(members) = schema else {
+        return match schema {
+            Json::Array(values) => {
+                let values = values.iter().map(|value| with_steps(value, subschemas));
+                Json::Array(values.collect())
+            }
+            other => other.clone(),
+        };
+    };
+    *subschemas += 1;
+    let mut counting = Map::with_capacity(members.len() + 1);
+    counting.insert(STEP.to_owned(), Json::Bool(false));
+    let mut all_of = Vec::new();
+    for (keyword, value) in members {
+        if matches!(keyword.as_str(), "$ref" | "$dynamicRef") && value.is_string() {
+            *subschemas += 2;
+            all_of.push(json!({ STEP: true }));
+            all_of.push(json!({ keyword.as_str(): value }));
+            continue;
+        }
+        // Values, not schemas; a step in them would be compared with the data.
+        let is_plain = matches!(
+            keyword.as_str(),
+            "const"
+                | "enum"
+                | "default"
+                | "examples"
+                | "dependentRequired"
+                | "dependencies"
+                | "$vocabulary"
+        );
+        let value = match is_plain {
+            true => value.clone(),
+            false => with_steps(value, subschemas),
+        };
+        counting.insert(keyword.clone(), value);
+    }
+    if !all_of.is_empty() {
+        match counting.get_mut("allOf") {
+            Some(Json::Array(schemas)) => {
+                all_of.append(schemas);
+                *schemas = all_of;
+            }
+            _ => {
+                counting.insert("allOf".to_owned(), all_of.into());
+            }
+        }
+    }
+    Json::Object(counting)
 }
 
 fn mistake(error: &ValidationError<'_>, data: &Json) -> Diagnostic {
@@ -91,4 +266,90 @@ fn kebab(keyword: &str) -> String {
         kebab.push(symbol.to_ascii_lowercase());
     }
     kebab
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(schema: &Json, data: &Json) -> Vec<String> {
+        match InputSchema::new(schema) {
+            Ok(schema) => schema.check(data),
+            Err(mistake) => vec![*mistake],
+        }
+        .into_iter()
+        .map(|found| format!("{} {}", found.code, found.path))
+        .collect()
+    }
+
+    /// `levels` definitions, each `make` of two references to the next.
+    fn doubling(levels: usize, make: impl Fn(Json) -> Json) -> Json {
+        let mut definitions = Map::new();
+        for level in 0..levels {
+            let next = json!({"$ref": format!("#/$defs/d{}", level + 1)});
+            definitions.insert(format!("d{level}"), make(next));
+        }
+        definitions.insert(format!("d{levels}"), json!({"type": "string"}));
+        json!({"$ref": "#/$defs/d0", "$defs": definitions})
+    }
+
+    #[test]
+    fn references_that_multiply_are_refused() {
+        let any_of = doubling(45, |next| json!({"anyOf": [next.clone(), next]}));
+        assert_eq!(found(&any_of, &json!({})), ["limit-schema "]);
+        let kept = doubling(28, |next| json!({"anyOf": [next.clone(), next, {"type": "null"}]}));
+        assert_eq!(found(&kept, &json!({})), ["limit-schema "]);
+        let all_of = doubling(45, |next| json!({"allOf": [next.clone(), next]}));
+        assert_eq!(found(&all_of, &json!("text")), ["limit-schema "]);
+        let unevaluated = doubling(40, |next| {
+            json!({"anyOf": [next.clone(), next], "unevaluatedProperties": false})
+        });
+        assert_eq!(
+            found(&unevaluated, &json!({"a": 1})),
+            ["limit-schema /inputSchema"]
+        );
+    }
+
+    #[test]
+    fn long_chains_of_references_do_not_end_the_stack() {
+        let chain = doubling(20_000, |next| json!({"allOf": [next]}));
+        let found = found(&chain, &json!("text"));
+        assert!(
+            matches!(found.as_slice(), [one] if one.starts_with("limit-schema")),
+            "{found:?}"
+        );
+    }
+
+    #[test]
+    fn a_schema_of_itself_ends() {
+        let _ = found(&json!({"anyOf": [{"$ref": "#"}]}), &json!({}));
+        let _ = found(&json!({"allOf": [{"$ref": "#"}, {"$ref": "#"}]}), &json!({}));
+        let dynamic = json!({"$dynamicAnchor": "a", "anyOf": [{"$dynamicRef": "#a"}]});
+        let _ = found(&dynamic, &json!({}));
+    }
+
+    #[test]
+    fn what_is_common_is_not_in_the_way() {
+        let schema = json!({
+            "type": "object",
+            "properties": {"items": {"type": "array", "items": {"$ref": "#/$defs/item"}}},
+            "$defs": {"item": {
+                "type": "object",
+                "required": ["kind"],
+                "dependentRequired": {"price": ["currency"]},
+                "properties": {"kind": {"enum": ["a", {"b": 1}]}, "price": {"type": "number"}},
+                "additionalProperties": true,
+            }},
+        });
+        let rows = |row: &Json| json!({"items": vec![row.clone(); 5_000]});
+        assert!(found(&schema, &rows(&json!({"kind": {"b": 1}}))).is_empty());
+        let wrong = found(&schema, &rows(&json!({"kind": "c", "price": 1})));
+        assert_eq!(wrong.len(), MAX_MISTAKES);
+        assert!(wrong.contains(&"data-enum /items/0/kind".to_owned()), "{wrong:?}");
+        let strict = json!({"properties": {"a": {}}, "additionalProperties": false});
+        assert_eq!(
+            found(&strict, &json!({"b": 1})),
+            ["data-additional-properties "]
+        );
+    }
 }

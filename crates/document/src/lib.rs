@@ -25,6 +25,7 @@ mod style_sheet;
 mod suggestion;
 pub mod template;
 mod validate;
+pub mod work;
 
 pub use bind::{BindOptions, Limits, bind};
 pub use check::is_key;

@@ -29,7 +29,7 @@ pub use self::{
     frame::Channel,
     jail::{Jail, Options, Snapshot},
     map::map_file,
-    memory::Allocator,
+    memory::{Allocator, held_by_thread, return_free_memory},
     zygote::{MARK, Worker, serve},
 };
 

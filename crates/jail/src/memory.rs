@@ -1,8 +1,10 @@
 //! An allocator that tells the want of memory from other ends: what the standard library does about
-//! it is a system call that a cell may not make.
+//! it is a system call that a cell may not make. It also counts what each thread holds, so that a
+//! job outside of a cell can be ended before it takes the memory of all others.
 
 use std::{
     alloc::{GlobalAlloc, Layout, System},
+    cell::Cell,
     sync::atomic::{AtomicBool, Ordering},
 };
 
@@ -16,6 +18,33 @@ static IN_CELL: AtomicBool = AtomicBool::new(false);
 /// `#[global_allocator]`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Allocator;
+
+thread_local! {
+    /// Bytes allocated less bytes freed. Constant and without a destructor: it is reached at any time
+    /// of a thread's life, and reaching it allocates nothing.
+    static HELD: Cell<i64> = const { Cell::new(0) };
+}
+
+/// Bytes that this thread has allocated less those that it has freed. Negative where it frees what
+/// others have allocated; 0 in programs with another allocator.
+#[must_use]
+pub fn held_by_thread() -> i64 {
+    HELD.get()
+}
+
+#[inline]
+fn count(bytes: i64) {
+    HELD.set(HELD.get().wrapping_add(bytes));
+}
+
+/// Gives memory that is free back to the system; worth it after a job that held a lot.
+pub fn return_free_memory() {
+    // SAFETY: takes no pointers and may be called at any time.
+    #[cfg(target_env = "gnu")]
+    unsafe {
+        libc::malloc_trim(0);
+    }
+}
 
 /// From here on the process ends where memory is wanting.
 pub(crate) fn end_without_memory() {
@@ -34,21 +63,25 @@ fn checked(pointer: *mut u8) -> *mut u8 {
 // SAFETY: all of it is the system's allocator, whose answers are passed on as they are.
 unsafe impl GlobalAlloc for Allocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count(layout.size() as i64);
         // SAFETY: the caller keeps to the contract of this very function.
         checked(unsafe { System.alloc(layout) })
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        count(layout.size() as i64);
         // SAFETY: as above.
         checked(unsafe { System.alloc_zeroed(layout) })
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        count(size as i64 - layout.size() as i64);
         // SAFETY: as above.
         checked(unsafe { System.realloc(pointer, layout, size) })
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        count(-(layout.size() as i64));
         // SAFETY: as above.
         unsafe { System.dealloc(pointer, layout) }
     }

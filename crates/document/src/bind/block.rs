@@ -162,7 +162,8 @@ impl<'b> Binder<'b> {
         }
         let name = node.as_name.as_deref().unwrap_or("item");
         for (index, row) in rows.iter().enumerate() {
-            if self.stopped() {
+            // An iteration that makes nothing is work, too: repeats nest.
+            if self.stopped() || !self.charge("each", scope) {
                 return;
             }
             let scope = scope.with(name, Entry::Json(row)).at(index, rows.len());

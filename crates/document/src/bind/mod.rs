@@ -188,6 +188,7 @@ impl<'b> Binder<'b> {
 
     /// Runs `bind` with `token` added to the pointer.
     fn below<T>(&mut self, token: &str, bind: impl FnOnce(&mut Self) -> T) -> T {
+        crate::work::check();
         let length = self.path.len();
         crate::pointer::push(&mut self.path, token);
         let made = bind(self);

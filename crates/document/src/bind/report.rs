@@ -76,6 +76,18 @@ impl Binder<'_> {
         self.reports.add(diagnostic);
     }
 
+    /// Takes one step from the work of the document; false, with a report at `token`, where nothing
+    /// is left.
+    pub(super) fn charge(&mut self, token: &str, scope: &Scope<'_>) -> bool {
+        match self.evaluation.shared.charge(1) {
+            Ok(()) => true,
+            Err(failure) => {
+                self.below(token, |binder| binder.report(failure, scope));
+                false
+            }
+        }
+    }
+
     /// Reports a mistake at the pointer.
     pub(super) fn mistake(&mut self, code: &'static str, message: String, scope: &Scope<'_>) {
         self.report(Failure::new(code, message), scope);

@@ -113,6 +113,7 @@ impl Shared {
     /// # Errors
     /// Where nothing is left.
     pub(crate) fn charge(&self, amount: usize) -> Result<(), Failure> {
+        crate::work::check();
         let amount = amount as u64;
         let left = self.work.load(Ordering::Relaxed);
         if left < amount {
