@@ -7,7 +7,10 @@ use std::{collections::BTreeSet, hash::BuildHasher, sync::Arc};
 
 use harfrust::{Buffer, Direction, Language, ShapeOptions, ShapePlan, ShaperFont};
 use hashbrown::HashTable;
-use platen_document::bound::{Style, StyleId, StyleTable};
+use platen_document::{
+    bound::{Style, StyleId, StyleTable},
+    work,
+};
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use crate::fonts::{FaceData, FaceId, FontLibrary};
@@ -63,11 +66,14 @@ struct FontChain {
 pub(crate) const MAX_WORD_BYTES: usize = 1024;
 /// Words kept from one layout to the next.
 const MAX_KEPT_WORDS: usize = 60_000;
+/// Bytes of words kept from one layout to the next.
+const MAX_KEPT_BYTES: usize = 16 << 20;
 
 /// Shapes words of one font library and remembers them, over many layouts.
 pub struct Shaper {
     library: Arc<FontLibrary>,
     words: Vec<Word>,
+    words_bytes: usize,
     /// Words by font, direction and text.
     index: HashTable<(u16, u32)>,
     chains: Vec<FontChain>,
@@ -88,6 +94,7 @@ impl Shaper {
         Self {
             library,
             words: Vec::new(),
+            words_bytes: 0,
             index: HashTable::new(),
             chains: Vec::new(),
             plans: Vec::new(),
@@ -106,6 +113,12 @@ impl Shaper {
         &self.library
     }
 
+    /// Font units of an em of a face.
+    pub(crate) fn units_per_em(&self, face: FaceId) -> f32 {
+        let face = self.library.face(face);
+        face.map_or(1_000.0, |face| face.units_per_em)
+    }
+
     /// The word of `id`.
     #[must_use]
     pub fn word(&self, id: WordId) -> &Word {
@@ -120,8 +133,9 @@ impl Shaper {
     /// Gets ready for another document. Words of the last one become invalid where the cache has
     /// outgrown its bound or the language changed.
     pub(crate) fn begin(&mut self, language: &str) {
-        if self.words.len() > MAX_KEPT_WORDS || self.language_tag != language {
+        if self.is_full() || self.language_tag != language {
             self.words = Vec::new();
+            self.words_bytes = 0;
             self.index.clear();
             self.plans.clear();
             self.language_tag = language.to_owned();
@@ -129,6 +143,12 @@ impl Shaper {
         }
         self.style_keys.clear();
         self.missing.clear();
+    }
+
+    /// True where it holds more words than are kept from one layout to the next.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.words.len() > MAX_KEPT_WORDS || self.words_bytes > MAX_KEPT_BYTES
     }
 
     /// The font key of a style, found once a document.
@@ -188,6 +208,7 @@ impl Shaper {
         right_to_left: bool,
         pieces: &mut Vec<WordId>,
     ) {
+        work::check();
         let tag = key.0 << 1 | u16::from(right_to_left);
         let hash = FxBuildHasher.hash_one((tag, text));
         let found = self.index.find(hash, |(known, word)| {
@@ -210,20 +231,49 @@ impl Shaper {
             if single {
                 pieces.push(self.remember(tag, hash, word));
             } else {
-                self.words.push(word);
-                pieces.push(WordId((self.words.len() - 1) as u32));
+                pieces.push(self.push(word));
             }
         }
     }
 
-    fn remember(&mut self, tag: u16, hash: u64, word: Word) -> WordId {
-        let id = self.words.len() as u32;
+    /// As [`Shaper::shape`] for a part of a word, which no other line asks for: nothing is looked up
+    /// or remembered, and [`Shaper::forget`] takes it back.
+    pub(crate) fn shape_part(
+        &mut self,
+        key: FontKey,
+        text: &str,
+        right_to_left: bool,
+        pieces: &mut Vec<WordId>,
+    ) {
+        work::check();
+        for (start, end, face) in self.faces_of(key, text) {
+            let word = self.shape_run(&text[start..end], face, right_to_left);
+            pieces.push(self.push(word));
+        }
+    }
+
+    /// Takes the parts back that [`Shaper::shape_part`] has shaped last.
+    pub(crate) fn forget(&mut self, parts: &[WordId]) {
+        for _ in parts {
+            if let Some(word) = self.words.pop() {
+                self.words_bytes -= size_bytes(&word);
+            }
+        }
+    }
+
+    fn push(&mut self, word: Word) -> WordId {
+        self.words_bytes += size_bytes(&word);
         self.words.push(word);
+        WordId((self.words.len() - 1) as u32)
+    }
+
+    fn remember(&mut self, tag: u16, hash: u64, word: Word) -> WordId {
+        let id = self.push(word);
         let words = &self.words;
-        self.index.insert_unique(hash, (tag, id), |(tag, word)| {
+        self.index.insert_unique(hash, (tag, id.0), |(tag, word)| {
             FxBuildHasher.hash_one((*tag, &*words[*word as usize].text))
         });
-        WordId(id)
+        id
     }
 
     /// A number set with the font's own advances, so that digits stay in columns.
@@ -363,6 +413,11 @@ impl Shaper {
             glyphs,
         }
     }
+}
+
+/// About what a word takes in memory.
+fn size_bytes(word: &Word) -> usize {
+    size_of::<Word>() + word.text.len() + size_of_val(&*word.glyphs)
 }
 
 fn clamp(units: i32) -> i16 {

@@ -109,8 +109,14 @@ impl TextContext<'_> {
             footnote: None,
         };
         for word in text.split_inclusive(' ') {
-            let trimmed = word.trim_end_matches(' ');
+            let mut trimmed = word.trim_end_matches(' ');
             let spaces = word.len() - trimmed.len();
+            while let Some((part, rest)) = trimmed.split_at_checked(MAX_WORD_BYTES)
+                && !rest.is_empty()
+            {
+                self.push_atom(&mut paragraph, part, 0, &span, Break::Never, 0);
+                trimmed = rest;
+            }
             self.push_atom(&mut paragraph, trimmed, spaces, &span, Break::Allowed, 0);
         }
         paragraph
@@ -202,9 +208,7 @@ impl TextContext<'_> {
         let soft_hyphen = text.ends_with('\u{AD}');
         let text = text.trim_end_matches('\u{AD}');
         if !text.is_empty() {
-            width = self
-                .shape_width(key, text, level % 2 == 1, size, letter_spacing)
-                .0;
+            width = self.shape_width(key, text, level % 2 == 1, size, letter_spacing);
             paragraph.words.extend_from_slice(&self.pieces);
         }
         paragraph.atoms.push(Atom {

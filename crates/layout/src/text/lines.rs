@@ -1,8 +1,11 @@
 //! Atoms to lines: first fit, with hyphenation and emergency breaks for words wider than a line.
+//!
+//! Words come from data and may be a megabyte long: whatever is done with one here takes time and
+//! memory that grow as it does, and no faster.
 
 use std::ops::Range;
 
-use platen_document::bound::StyleId;
+use platen_document::{bound::StyleId, work};
 
 use super::{Atom, Break, Paragraph, TextContext};
 use crate::shape::WordId;
@@ -31,6 +34,16 @@ impl Line {
 
 /// Widths within this much of the line's count as fitting; sums of floats are not exact.
 const TOLERANCE: f32 = 0.01;
+/// Longer words are not hyphenated: no language has such, and each hyphen shapes the rest again.
+const MAX_HYPHENATED_BYTES: usize = 100;
+/// Parts of longer words are shaped for their line only.
+const MAX_REMEMBERED_BYTES: usize = 256;
+
+/// A part of an atom, shaped.
+struct Part {
+    width: f32,
+    words: Vec<WordId>,
+}
 
 impl TextContext<'_> {
     /// Breaks `paragraph` into lines of `width`, the first narrower by `first_indent`.
@@ -50,7 +63,8 @@ impl TextContext<'_> {
             } else {
                 width
             };
-            let end = self.line_end(paragraph, start, limit.max(1.0) + TOLERANCE);
+            let limits = [limit, width].map(|limit| limit.max(1.0) + TOLERANCE);
+            let end = self.line_end(paragraph, start, limits);
             lines.push(self.line(paragraph, start..end, style));
             start = end;
         }
@@ -71,14 +85,17 @@ impl TextContext<'_> {
     }
 
     /// Index after the last atom of the line that starts at `start`. May split an atom.
-    fn line_end(&mut self, paragraph: &mut Paragraph, start: usize, limit: f32) -> usize {
+    /// `limits` are the widths of this line and of those that follow.
+    fn line_end(&mut self, paragraph: &mut Paragraph, start: usize, limits: [f32; 2]) -> usize {
+        let [limit, _] = limits;
         let mut width = 0.0;
         let mut last_break = None;
         let mut index = start;
         while index < paragraph.atoms.len() {
+            work::check();
             let atom = &paragraph.atoms[index];
             if width + atom.width > limit {
-                return self.overflow(paragraph, start, index, limit - width, last_break, limit);
+                return self.overflow(paragraph, start, index, limit - width, last_break, limits);
             }
             width += atom.width + atom.space;
             match atom.after {
@@ -99,7 +116,7 @@ impl TextContext<'_> {
         index: usize,
         room: f32,
         last_break: Option<usize>,
-        limit: f32,
+        [limit, next]: [f32; 2],
     ) -> usize {
         let style = paragraph.atoms[index].style;
         if self.styles[style].hyphenate && self.hyphenate(paragraph, index, room) {
@@ -112,7 +129,7 @@ impl TextContext<'_> {
             // Glued atoms without an opportunity: break between them rather than overflow.
             return index;
         }
-        if self.split_by_width(paragraph, index, room) || index == start {
+        if self.cut(paragraph, index, room, next) || index == start {
             index + 1
         } else {
             index
@@ -125,81 +142,150 @@ impl TextContext<'_> {
         let [word] = paragraph.words[atom.words.start as usize..atom.words.end as usize] else {
             return false;
         };
-        if atom.level % 2 == 1 || atom.footnote.is_some() {
+        let text = &self.shaper.word(word).text;
+        if atom.level % 2 == 1 || atom.footnote.is_some() || text.len() > MAX_HYPHENATED_BYTES {
             return false;
         }
-        let text = self.shaper.word(word).text.clone();
-        for point in self.hyphenator.points(&text).into_iter().rev() {
+        let text = text.clone();
+        let fitting = self.fitting_bytes(paragraph, &atom, room);
+        let points = self.hyphenator.points(&text);
+        // A head may be narrower than its part of the word, by kerning, but not by a syllable.
+        let wider = points.iter().filter(|point| **point > fitting).count();
+        let near = points.into_iter().rev().skip(wider.saturating_sub(1));
+        for point in near {
             let head = format!("{}-", &text[..point]);
-            if self.split_at(paragraph, index, &head, &text[point..], room) {
+            if let Some(head) = self.part(&atom, &head, room, true) {
+                let tail = self.part(&atom, &text[point..], f32::INFINITY, true);
+                let parts = std::iter::once(head).chain(tail).collect();
+                self.replace(paragraph, index, parts);
                 return true;
             }
         }
         false
     }
 
-    /// Splits an atom that is wider than a line after as many characters as fit into `room`.
-    fn split_by_width(&mut self, paragraph: &mut Paragraph, index: usize, room: f32) -> bool {
-        let atom = &paragraph.atoms[index];
+    /// Cuts an atom that is wider than a line, all of it at once so that each character is shaped a
+    /// bounded number of times: the first part fits into `room`, each further one into `width`.
+    fn cut(&mut self, paragraph: &mut Paragraph, index: usize, room: f32, width: f32) -> bool {
+        let atom = paragraph.atoms[index].clone();
         let text: String = paragraph.words[atom.words.start as usize..atom.words.end as usize]
             .iter()
             .map(|id| &*self.shaper.word(*id).text)
             .collect();
-        let total = atom.width.max(0.01);
-        let characters: Vec<usize> = text.char_indices().map(|(at, _)| at).skip(1).collect();
-        if characters.is_empty() {
+        // Addresses in a table come again and again; what is longer does not.
+        let remember = text.len() <= MAX_REMEMBERED_BYTES;
+        let advances = self.advances(paragraph, &atom);
+        let mut parts = Vec::new();
+        let (mut start, mut room) = (0, room);
+        while start < advances.len() {
+            let mut end = start + 1;
+            let mut sum = advances[start].1;
+            while end < advances.len() && sum + advances[end].1 <= room {
+                sum += advances[end].1;
+                end += 1;
+            }
+            let offset = |index: usize| advances.get(index).map_or(text.len(), |one| one.0);
+            // Letters that stand apart may be wider than joined: fewer of them, then.
+            let part = loop {
+                let part = &text[offset(start)..offset(end)];
+                let room = if end == start + 1 { f32::INFINITY } else { room };
+                match self.part(&atom, part, room, remember) {
+                    Some(part) => break part,
+                    None => end -= 1,
+                }
+            };
+            parts.push(part);
+            start = end;
+            room = width;
+        }
+        if parts.len() < 2 {
             return false;
         }
-        // Start near where the proportion says, then shrink until it fits.
-        let guess = ((room / total) * characters.len() as f32).ceil() as usize + 2;
-        for count in (1..=guess.min(characters.len())).rev() {
-            let at = characters[count - 1];
-            let (head, tail) = text.split_at(at);
-            let (head, tail) = (head.to_owned(), tail.to_owned());
-            let room = if count == 1 { f32::INFINITY } else { room };
-            if self.split_at(paragraph, index, &head, &tail, room) {
-                return true;
-            }
-        }
-        false
+        self.replace(paragraph, index, parts);
+        true
     }
 
-    /// Replaces an atom by two where the first is no wider than `room`.
-    fn split_at(
-        &mut self,
-        paragraph: &mut Paragraph,
-        index: usize,
-        head: &str,
-        tail: &str,
-        room: f32,
-    ) -> bool {
-        let atom = paragraph.atoms[index].clone();
+    /// Characters of an atom with the byte where they begin and the width of their glyphs.
+    fn advances(&self, paragraph: &Paragraph, atom: &Atom) -> Vec<(usize, f32)> {
+        let letter_spacing = self.styles[atom.style].letter_spacing;
+        let mut advances: Vec<(usize, f32)> = Vec::new();
+        let mut before = 0;
+        for id in &paragraph.words[atom.words.start as usize..atom.words.end as usize] {
+            let word = self.shaper.word(*id);
+            let first = advances.len();
+            let starts = word.text.char_indices().map(|(at, _)| (before + at, 0.0));
+            advances.extend(starts);
+            let units = self.shaper.units_per_em(word.face);
+            for glyph in &word.glyphs {
+                let at = before + usize::from(glyph.cluster);
+                let place = advances[first..].partition_point(|one| one.0 < at);
+                if let Some(one) = advances.get_mut(first + place) {
+                    one.1 += f32::from(glyph.advance) / units * atom.size + letter_spacing;
+                }
+            }
+            before += word.text.len();
+        }
+        advances
+    }
+
+    /// How many bytes of an atom fit into `room`, by the widths that they have within it.
+    fn fitting_bytes(&self, paragraph: &Paragraph, atom: &Atom, room: f32) -> usize {
+        let mut sum = 0.0;
+        let wider = |one: &(usize, f32)| {
+            sum += one.1;
+            sum > room
+        };
+        let advances = self.advances(paragraph, atom);
+        advances
+            .into_iter()
+            .find(wider)
+            .map_or(usize::MAX, |one| one.0)
+    }
+
+    /// `text` as a part of `atom`, where it is no wider than `room`.
+    fn part(&mut self, atom: &Atom, text: &str, room: f32, remember: bool) -> Option<Part> {
         let key = self.shaper.key(atom.style, &self.styles);
         let letter_spacing = self.styles[atom.style].letter_spacing;
+        let mut words = Vec::new();
         let right_to_left = atom.level % 2 == 1;
-        let (width, _) = self.shape_width(key, head, right_to_left, atom.size, letter_spacing);
-        if width > room {
-            return false;
+        match remember {
+            true => self.shaper.shape(key, text, right_to_left, &mut words),
+            false => self.shaper.shape_part(key, text, right_to_left, &mut words),
         }
-        let head_words = append(&mut paragraph.words, &self.pieces);
-        let (tail_width, _) = self.shape_width(key, tail, right_to_left, atom.size, letter_spacing);
-        let tail_words = append(&mut paragraph.words, &self.pieces);
-        let tail_atom = Atom {
-            width: tail_width,
-            words: tail_words,
-            ..atom.clone()
-        };
-        paragraph.atoms[index] = Atom {
-            width,
-            space: 0.0,
-            after: Break::Allowed,
-            words: head_words,
-            footnote: None,
-            soft_hyphen: false,
-            ..atom
-        };
-        paragraph.atoms.insert(index + 1, tail_atom);
-        true
+        let width = self.width(&words, atom.size, letter_spacing);
+        if width <= room {
+            return Some(Part { width, words });
+        }
+        if !remember {
+            self.shaper.forget(&words);
+        }
+        None
+    }
+
+    /// Replaces an atom by its parts; a line may end after each.
+    fn replace(&mut self, paragraph: &mut Paragraph, index: usize, parts: Vec<Part>) {
+        let atom = paragraph.atoms[index].clone();
+        let last = parts.len().saturating_sub(1);
+        let words = &mut paragraph.words;
+        let atoms = parts.into_iter().enumerate().map(|(place, part)| {
+            let part_atom = Atom {
+                width: part.width,
+                words: append(words, &part.words),
+                ..atom.clone()
+            };
+            match place == last {
+                true => part_atom,
+                false => Atom {
+                    space: 0.0,
+                    after: Break::Allowed,
+                    footnote: None,
+                    soft_hyphen: false,
+                    ..part_atom
+                },
+            }
+        });
+        let atoms: Vec<Atom> = atoms.collect();
+        paragraph.atoms.splice(index..=index, atoms);
     }
 
     fn line(&mut self, paragraph: &mut Paragraph, atoms: Range<usize>, style: StyleId) -> Line {
@@ -242,7 +328,7 @@ impl TextContext<'_> {
         let atom = &mut paragraph.atoms[index];
         let key = self.shaper.key(atom.style, &self.styles);
         let (size, right_to_left) = (atom.size, atom.level % 2 == 1);
-        let (width, _) = self.shape_width(key, "-", right_to_left, size, 0.0);
+        let width = self.shape_width(key, "-", right_to_left, size, 0.0);
         let old = atom.words.start as usize..atom.words.end as usize;
         let mut words: Vec<WordId> = paragraph.words[old].to_vec();
         words.extend_from_slice(&self.pieces);

@@ -122,13 +122,13 @@ impl TextContext<'_> {
                 width += space * size + letter_spacing;
             }
             if !word.is_empty() {
-                width += self.shape_width(key, word, false, size, letter_spacing).0;
+                width += self.shape_width(key, word, false, size, letter_spacing);
             }
         }
         width
     }
 
-    /// Shapes a word into `self.pieces`; its width, and how many glyphs it has.
+    /// Shapes a word into `self.pieces`; its width in points.
     fn shape_width(
         &mut self,
         key: crate::shape::FontKey,
@@ -136,17 +136,22 @@ impl TextContext<'_> {
         right_to_left: bool,
         size: f32,
         letter_spacing: f32,
-    ) -> (f32, usize) {
+    ) -> f32 {
         self.pieces.clear();
         self.shaper
             .shape(key, text, right_to_left, &mut self.pieces);
+        self.width(&self.pieces, size, letter_spacing)
+    }
+
+    /// Width of `words` in points.
+    fn width(&self, words: &[WordId], size: f32, letter_spacing: f32) -> f32 {
         let mut width = 0.0;
         let mut glyphs = 0;
-        for id in &self.pieces {
+        for id in words {
             let word = self.shaper.word(*id);
             width += word.width;
             glyphs += word.glyphs.len();
         }
-        (width * size + glyphs as f32 * letter_spacing, glyphs)
+        width * size + glyphs as f32 * letter_spacing
     }
 }
