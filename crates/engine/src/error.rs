@@ -1,6 +1,6 @@
 //! Why a job failed, and whose fault that is.
 
-use platen_document::Diagnostic;
+use platen_document::{Diagnostic, work::Interruption};
 
 use crate::IsolationError;
 
@@ -67,6 +67,21 @@ impl From<platen_formats::Error> for Error {
         match error {
             platen_formats::Error::Author(mistake) => Self::Mistakes(vec![mistake]),
             other => Self::Write(other),
+        }
+    }
+}
+
+impl From<Interruption> for Error {
+    fn from(interruption: Interruption) -> Self {
+        match interruption {
+            Interruption::Stopped => Self::Stopped,
+            Interruption::Memory { limit_bytes } => {
+                Self::Isolation(IsolationError::Memory { limit_bytes })
+            }
+            // Whoever bounds these says what they mean.
+            Interruption::Steps { .. } | Interruption::Stack { .. } => {
+                Self::Bug("a bound of another computation was reached".to_owned())
+            }
         }
     }
 }

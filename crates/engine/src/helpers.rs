@@ -9,7 +9,9 @@ use std::{
 };
 
 use platen_document::{CompiledHtml, CompiledTemplate, Diagnostic, HelperUse, Helpers};
-use platen_script::{Language, Prepared, Runner, ScriptLimits, Session, Settings, prepare};
+use platen_script::{
+    Language, Prepared, Preparer, RunnerSource, ScriptLimits, Session, Settings,
+};
 use serde_json::Value as Json;
 
 use crate::Error;
@@ -27,12 +29,10 @@ const LIMITS: ScriptLimits = ScriptLimits {
     message_bytes: 4 << 20,
 };
 
-/// Gives what runs code, when a template first needs it; or says why there is nothing.
-pub type RunnerSource = dyn Fn() -> Result<Runner, String> + Send + Sync;
-
 /// The modules of templates, and what runs them.
 pub(crate) struct HelperModules {
-    runner: Option<Box<RunnerSource>>,
+    runner: Option<Arc<RunnerSource>>,
+    preparer: Preparer,
     kept: Mutex<VecDeque<(String, Arc<Prepared>)>>,
 }
 
@@ -45,10 +45,21 @@ impl fmt::Debug for HelperModules {
 }
 
 impl HelperModules {
-    pub(crate) fn new(runner: Option<Box<RunnerSource>>) -> Self {
+    /// Modules that `runner` runs, and parses where strangers send them.
+    pub(crate) fn new(runner: Option<Arc<RunnerSource>>) -> Self {
+        let preparer = runner.clone().map_or(Preparer::Thread, Preparer::Cells);
         Self {
             runner,
+            preparer,
             kept: Mutex::default(),
+        }
+    }
+
+    /// Modules that are only checked, by a process that is a cell.
+    pub(crate) fn in_cell() -> Self {
+        Self {
+            preparer: Preparer::Here,
+            ..Self::new(None)
         }
     }
 
@@ -59,7 +70,8 @@ impl HelperModules {
         if let Some((_, prepared)) = found {
             return Ok(prepared);
         }
-        let prepared = prepare(NAME, source, Language::TypeScript).map_err(|findings| {
+        let prepared = self.preparer.prepare(NAME, source, Language::TypeScript);
+        let prepared = prepared.map_err(|findings| {
             let diagnostic = |finding: &platen_script::Finding| {
                 let message = match finding.line {
                     0 => finding.message.clone(),
@@ -130,14 +142,22 @@ impl HelperModules {
 }
 
 /// Every mistake and warning about the template in `source`; with `data` also those of binding it,
-/// but for what only its assets and its helpers can decide.
+/// but for what only its assets and its helpers can decide. For whoever runs the process: see
+/// [`crate::Engine::validate`].
 #[must_use]
 pub fn validate(source: &[u8], data: Option<&Json>) -> Vec<Diagnostic> {
+    validate_with(&HelperModules::new(None), source, data)
+}
+
+pub(crate) fn validate_with(
+    modules: &HelperModules,
+    source: &[u8],
+    data: Option<&Json>,
+) -> Vec<Diagnostic> {
     let mut found = platen_document::validate(source, data);
     if found.iter().any(Diagnostic::is_error) {
         return found;
     }
-    let modules = HelperModules::new(None);
     let checked = if platen_document::html::is_html_template(source) {
         platen_document::parse_html_template(source)
             .map_err(Error::Mistakes)

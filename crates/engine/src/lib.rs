@@ -16,7 +16,7 @@ mod render;
 
 /// Chromium, as callers start and ask it.
 pub use platen_browser as browser;
-pub use platen_document::{CompiledHtml, CompiledTemplate, Diagnostic, Severity};
+pub use platen_document::{CompiledHtml, CompiledTemplate, Diagnostic, Severity, work};
 pub use platen_formats::pdf::{Attachment, Relationship, Standard};
 /// Sandboxes, as callers start them.
 pub use platen_jail as jail;
@@ -33,9 +33,9 @@ pub use self::{
     error::{Error, Fault},
     fonts::{FontSettings, system_font_folders},
     format::Format,
-    helpers::{RunnerSource, validate},
+    helpers::validate,
     html::{Page, Template, key_of, media_type_of, page_warnings},
     isolation::{Isolation, IsolationError, IsolationSettings, RenderWorker},
     options::{AttachmentRequest, Disposition, DocumentOptions, OptionsError, attachments},
-    render::{Engine, RenderOptions, Rendered, Stage},
+    render::{Engine, IsolationSource, RenderOptions, Rendered, Stage, memory_bound},
 };

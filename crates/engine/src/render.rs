@@ -14,15 +14,17 @@ use platen_document::{
     BindOptions, CompiledTemplate, Diagnostic, Host,
     bound::{Block, BlockKind, Document},
     template::{Orientation, PaperSize},
+    work::{self, Bounds, MemoryBound},
 };
 use platen_formats::{csv, docx, html, pdf, picture, pptx, xlsx};
+use platen_script::RunnerSource;
 use platen_layout::{FaceInfo, FontLibrary, Layout, Shaper};
 use serde_json::Value as Json;
 
 use crate::{
     Error, Format, Isolation,
     fonts::{self, FontSettings},
-    helpers::{HelperModules, RunnerSource},
+    helpers::{HelperModules, validate_with},
     host::FolderHost,
 };
 
@@ -58,6 +60,18 @@ pub struct RenderOptions {
     pub assets: Option<PathBuf>,
     /// Set to true from outside to stop the job.
     pub stop: Option<Arc<AtomicBool>>,
+    /// Memory that the job may hold, where it is made in this process. Counted where
+    /// [`platen_jail::Allocator`] is the allocator.
+    pub memory_bytes: Option<u64>,
+}
+
+/// A bound on what this thread holds.
+#[must_use]
+pub fn memory_bound(limit_bytes: u64) -> MemoryBound {
+    MemoryBound {
+        limit_bytes,
+        allocated: platen_jail::held_by_thread,
+    }
 }
 
 /// A stage of a job with its duration.
@@ -84,6 +98,9 @@ pub struct Rendered {
     pub stages: Vec<Stage>,
 }
 
+/// Gives sandboxes for what strangers bring, when it is first needed; `None` where there are none.
+pub type IsolationSource = dyn Fn() -> Option<Arc<Isolation>> + Send + Sync;
+
 /// Renders documents, many at once.
 pub struct Engine {
     fonts: Arc<FontLibrary>,
@@ -91,6 +108,8 @@ pub struct Engine {
     /// False where temporary files cannot be had.
     has_files: bool,
     isolation: Option<Arc<Isolation>>,
+    /// Of what strangers bring, where the rest is made here.
+    strangers: Option<Box<IsolationSource>>,
     pub(crate) helpers: Arc<HelperModules>,
 }
 
@@ -103,6 +122,7 @@ impl Engine {
             shapers: Mutex::default(),
             has_files: true,
             isolation: None,
+            strangers: None,
             helpers: Arc::new(HelperModules::new(None)),
         }
     }
@@ -114,7 +134,8 @@ impl Engine {
             shapers: Mutex::default(),
             has_files: false,
             isolation: None,
-            helpers: Arc::new(HelperModules::new(None)),
+            strangers: None,
+            helpers: Arc::new(HelperModules::in_cell()),
         }
     }
 
@@ -127,10 +148,20 @@ impl Engine {
         }
     }
 
+    /// The same engine, which reads in sandboxes what strangers bring: [`Engine::render_inline`] and
+    /// [`Engine::validate`].
+    #[must_use]
+    pub fn with_isolation_of_strangers(self, source: Box<IsolationSource>) -> Self {
+        Self {
+            strangers: Some(source),
+            ..self
+        }
+    }
+
     /// The same engine, whose templates may have helpers: `runner` is asked for what runs them when
     /// one is first called.
     #[must_use]
-    pub fn with_helpers(self, runner: Box<RunnerSource>) -> Self {
+    pub fn with_helpers(self, runner: Arc<RunnerSource>) -> Self {
         Self {
             helpers: Arc::new(HelperModules::new(Some(runner))),
             ..self
@@ -141,6 +172,52 @@ impl Engine {
     #[must_use]
     pub fn isolation(&self) -> Option<&Isolation> {
         self.isolation.as_deref()
+    }
+
+    /// Sandboxes for what strangers bring, where there are some. May wait for their start.
+    #[must_use]
+    pub fn isolation_of_strangers(&self) -> Option<Arc<Isolation>> {
+        let strangers = || (self.strangers.as_ref()?)();
+        self.isolation.clone().or_else(strangers)
+    }
+
+    /// As [`Engine::render_source`], for a template that a stranger brings.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn render_inline(
+        &self,
+        source: &[u8],
+        data: Json,
+        formats: &[Format],
+        options: &RenderOptions,
+    ) -> Result<Vec<Rendered>, Error> {
+        match self.isolation_of_strangers() {
+            Some(isolation) => {
+                let data = data.to_string();
+                isolation.render(self, source, data.as_bytes(), formats, options)
+            }
+            None => self.render_all(&self.compile(source)?, data, formats, options),
+        }
+    }
+
+    /// Every mistake and warning about the template in `source`, which a stranger brings; with `data`
+    /// also those of binding it, but for what only its assets and its helpers can decide.
+    ///
+    /// # Errors
+    /// [`Error::Data`] where `data` is no JSON, and what ends a sandbox.
+    pub fn validate(
+        &self,
+        source: &[u8],
+        data: Option<&str>,
+        stop: Option<&Arc<AtomicBool>>,
+    ) -> Result<Vec<Diagnostic>, Error> {
+        if let Some(isolation) = self.isolation_of_strangers() {
+            return isolation.validate(source, data.map(str::as_bytes), stop);
+        }
+        let data = data.map(serde_json::from_str).transpose();
+        let data: Option<Json> = data.map_err(|error| Error::Data(error.to_string()))?;
+        Ok(validate_with(&self.helpers, source, data.as_ref()))
     }
 
     /// Reads the template in `source` and renders `data`: in a sandbox where there are some.
@@ -238,15 +315,27 @@ impl Engine {
         options: &RenderOptions,
         host: &dyn Host,
     ) -> Result<Vec<Rendered>, Error> {
-        let job = || self.run(template, data, formats, options, host);
-        catch_unwind(AssertUnwindSafe(job)).unwrap_or_else(|panic| {
+        let bounds = Bounds {
+            stop: options.stop.clone(),
+            memory: options.memory_bytes.map(memory_bound),
+            ..Bounds::default()
+        };
+        let job = || work::run(bounds, || self.run(template, data, formats, options, host));
+        let done = catch_unwind(AssertUnwindSafe(job)).unwrap_or_else(|panic| {
+            let panic = work::resume(panic);
             let message = panic
                 .downcast_ref::<&str>()
                 .map(|text| (*text).to_owned())
                 .or_else(|| panic.downcast_ref::<String>().cloned());
-            Err(Error::Bug(
+            Ok(Err(Error::Bug(
                 message.unwrap_or_else(|| "a job panicked".to_owned()),
-            ))
+            )))
+        });
+        done.unwrap_or_else(|interruption| {
+            if options.memory_bytes.is_some() {
+                platen_jail::return_free_memory();
+            }
+            Err(Error::from(interruption))
         })
     }
 
@@ -343,7 +432,7 @@ impl Engine {
 
     fn give_shaper(&self, shaper: Shaper) {
         let mut shapers = self.shapers.lock().unwrap_or_else(PoisonError::into_inner);
-        if shapers.len() < MAX_IDLE_SHAPERS {
+        if shapers.len() < MAX_IDLE_SHAPERS && !shaper.is_full() {
             shapers.push(shaper);
         }
     }

@@ -15,7 +15,10 @@ use rquickjs::{
     promise::PromiseState,
 };
 
-use crate::job::{BYTECODE, ExportCall, Failure, FailureKind, Job, Work};
+use crate::{
+    job::{BYTECODE, ExportCall, Failure, FailureKind, Job, Work},
+    preparer,
+};
 
 /// The kind of worker that runs code steps.
 pub const KIND: &str = "script";
@@ -65,6 +68,13 @@ impl Worker for ScriptWorker {
         let mut next = Some(job);
         while let Some(job) = next.take() {
             let job = serde_json::from_slice::<Job>(&job).ok();
+            if let Some(job) = &job
+                && job.work == Work::Prepare
+            {
+                let prepared = preparer::answer(job);
+                let _ = channel.borrow_mut().send(&prepared);
+                break;
+            }
             if let (Some(job), Some(engine)) = (&job, self.engine.as_ref())
                 && job.work == Work::Compile
             {

@@ -43,6 +43,8 @@ pub(crate) enum Work {
     Load,
     /// It is compiled: the answer is [`BYTECODE`] and the bytecode.
     Compile,
+    /// It is parsed: the answer is what [`crate::Preparer`] gives, as JSON.
+    Prepare,
     /// Its exports are called, one [`ExportCall`] after the other; the first answer says that it
     /// is ready.
     Serve,

@@ -1,7 +1,7 @@
 //! Code steps: `export default async (input, ctx) => …` in JavaScript or TypeScript, by QuickJS, in
 //! a fresh jailed process for each run.
 //!
-//! [`prepare`] checks a source once, when it is saved, and takes the types out of TypeScript.
+//! [`Preparer`] checks a source once, when it is saved, and takes the types out of TypeScript.
 //! [`Runner`] runs it; inside the cell, [`ScriptWorker`] does.
 
 mod bytecode;
@@ -9,7 +9,9 @@ mod cancellation;
 mod cell;
 mod error;
 mod job;
+mod nesting;
 mod prepare;
+mod preparer;
 mod run;
 mod session;
 
@@ -18,6 +20,7 @@ pub use self::{
     cell::{KIND, ScriptWorker},
     error::{Error, Location, Thrown},
     prepare::{Finding, Language, MAX_SOURCE_BYTES, Prepared, prepare},
+    preparer::{Preparer, RunnerSource},
     run::{Call, Host, LogLine, NoHost, Outcome, Runner, ScriptLimits, Settings, Timings},
     session::Session,
 };

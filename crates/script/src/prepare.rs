@@ -1,5 +1,10 @@
 //! From what an author writes to a module that runs: syntax is checked and types are taken out,
 //! once, by `oxc`.
+//!
+//! The parser recurses with the nesting of the source and has no bound of its own. So a source that
+//! is nested deeper than anyone writes is refused before, by [`crate::nesting`], and parsing happens
+//! where its end is an error: in a cell, or on a thread whose stack fits whatever a source of that
+//! length can nest.
 
 use std::path::Path;
 
@@ -12,14 +17,15 @@ use oxc::{
     span::SourceType,
     transformer::{TransformOptions, Transformer},
 };
+use serde::{Deserialize, Serialize};
 
-use crate::bytecode::Bytecode;
+use crate::{bytecode::Bytecode, nesting};
 
 /// The longest source: room for a bundle of npm packages.
 pub const MAX_SOURCE_BYTES: usize = 1 << 20;
 
 /// What a source is written in.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Language {
     /// An ES module.
     #[default]
@@ -41,7 +47,7 @@ impl Language {
 }
 
 /// A mistake in a source.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
     /// What is wrong.
     pub message: String,
@@ -52,7 +58,7 @@ pub struct Finding {
 }
 
 /// A module that is ready to run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Prepared {
     /// File name in errors.
     pub name: String,
@@ -63,6 +69,7 @@ pub struct Prepared {
     /// The author's line of each line of `code`, from 1; empty where they are the same.
     pub lines: Vec<u32>,
     /// What a long `code` is compiled to when it runs first.
+    #[serde(skip)]
     pub(crate) bytecode: Bytecode,
 }
 
@@ -75,18 +82,64 @@ impl Prepared {
     }
 }
 
-/// Checks `source` and takes out its types.
+impl Finding {
+    /// One that has no place.
+    pub(crate) fn of_all(message: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            line: 0,
+            column: 0,
+        }
+    }
+}
+
+/// Stack for each byte of a source. No construct takes less than a byte for a level of the parser's
+/// recursion; `(`, the dearest of them, takes about 1 KiB.
+const STACK_BYTES_EACH: usize = 4 << 10;
+/// Stack besides.
+const STACK_BYTES: usize = 1 << 20;
+
+/// Checks what can be checked before parsing.
+///
+/// # Errors
+/// A source that is too long or nested too deep.
+pub(crate) fn check_bounds(source: &str) -> Result<(), Vec<Finding>> {
+    if source.len() > MAX_SOURCE_BYTES {
+        let message = format!("the source is longer than {MAX_SOURCE_BYTES} bytes");
+        return Err(vec![Finding::of_all(message)]);
+    }
+    nesting::check(source).map_err(|finding| vec![finding])
+}
+
+/// Checks `source` and takes out its types, on a thread of its own with a stack that it cannot
+/// overflow. Nothing ends that thread early: what strangers send belongs into a cell, see
+/// [`crate::Preparer`].
 ///
 /// # Errors
 /// All mistakes of its syntax.
 pub fn prepare(name: &str, source: &str, language: Language) -> Result<Prepared, Vec<Finding>> {
-    if source.len() > MAX_SOURCE_BYTES {
-        return Err(vec![Finding {
-            message: format!("the source is longer than {MAX_SOURCE_BYTES} bytes"),
-            line: 0,
-            column: 0,
-        }]);
-    }
+    check_bounds(source)?;
+    let stack = STACK_BYTES + source.len() * STACK_BYTES_EACH;
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new()
+            .name("parse".to_owned())
+            .stack_size(stack)
+            .spawn_scoped(scope, || parse(name, source, language));
+        let failed = |reason: &str| vec![Finding::of_all(format!("the source cannot be parsed: {reason}"))];
+        match thread.map(std::thread::ScopedJoinHandle::join) {
+            Ok(Ok(parsed)) => parsed,
+            Ok(Err(_)) => Err(failed("the parser failed")),
+            Err(error) => Err(failed(&error.to_string())),
+        }
+    })
+}
+
+/// As [`prepare`], on the stack of the caller and without the checks before.
+pub(crate) fn parse(
+    name: &str,
+    source: &str,
+    language: Language,
+) -> Result<Prepared, Vec<Finding>> {
     let allocator = Allocator::default();
     let kind = match language {
         Language::JavaScript => SourceType::mjs(),

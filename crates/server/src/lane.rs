@@ -1,7 +1,8 @@
 //! Slots for rendering: a lane for all work, slots that only previews may use, a bounded queue.
 //!
 //! A slot is held until the job has really ended, also where its client has gone or its deadline
-//! has passed: the number of jobs never exceeds the number of slots. Sending the answer holds none.
+//! has passed: the number of jobs never exceeds the number of slots. Both end the job itself, soon,
+//! and so does more memory than a rendering may hold. Sending the answer holds none.
 
 use std::{
     sync::{
@@ -12,6 +13,10 @@ use std::{
 };
 
 use hyper::StatusCode;
+use platen_engine::{
+    jail, memory_bound,
+    work::{self, Bounds},
+};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::{config::Config, metrics::Metrics, problem::Problem};
@@ -33,6 +38,7 @@ pub(crate) struct Slots {
     waiting: AtomicUsize,
     max_waiting: usize,
     timeout: Duration,
+    memory_bytes: u64,
     metrics: Arc<Metrics>,
 }
 
@@ -62,6 +68,23 @@ impl Drop for Waiting<'_> {
     }
 }
 
+/// Does `job` until it is done, its client gives up, or it holds too much.
+fn bounded<T>(
+    memory_bytes: u64,
+    ticket: &Ticket,
+    job: impl FnOnce(&Ticket) -> Result<T, Problem>,
+) -> Result<T, Problem> {
+    let bounds = Bounds {
+        stop: Some(Arc::clone(&ticket.stop)),
+        memory: Some(memory_bound(memory_bytes)),
+        ..Bounds::default()
+    };
+    work::run(bounds, || job(ticket)).unwrap_or_else(|interruption| {
+        jail::return_free_memory();
+        Err(platen_engine::Error::from(interruption).into())
+    })
+}
+
 impl Slots {
     pub(crate) fn new(config: &Config, metrics: Arc<Metrics>) -> Self {
         let total = config.max_concurrent_pages as usize;
@@ -73,6 +96,7 @@ impl Slots {
             waiting: AtomicUsize::new(0),
             max_waiting: config.render_max_queue_depth as usize,
             timeout: config.render_timeout(),
+            memory_bytes: config.render_memory_bytes,
             metrics,
         }
     }
@@ -109,8 +133,9 @@ impl Slots {
             let queued = start.elapsed();
             self.metrics.waited(queued);
             let ticket = Ticket { stop, queued };
+            let memory_bytes = self.memory_bytes;
             let running = tokio::task::spawn_blocking(move || {
-                let result = job(&ticket);
+                let result = bounded(memory_bytes, &ticket, job);
                 drop(permit);
                 result
             });

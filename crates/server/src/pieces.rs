@@ -9,7 +9,10 @@ use std::{
 };
 
 use hyper::StatusCode;
-use platen_engine::flow::{Link, LinkKey, Piece, PieceError, Pieces};
+use platen_engine::{
+    flow::{Link, LinkKey, Piece, PieceError, Pieces},
+    script::Preparer,
+};
 use platen_storage::blobs::{BlobError, BlobStore, FolderBlobs};
 
 use crate::{
@@ -52,8 +55,9 @@ impl PieceStore {
         name: &str,
         version: &str,
         archive: &[u8],
+        preparer: &Preparer,
     ) -> Result<(Arc<Piece>, bool), Problem> {
-        let piece = Piece::read(archive).map_err(refused)?;
+        let piece = Piece::read_with(archive, preparer).map_err(refused)?;
         let said = piece.manifest();
         if said.name != name || said.version != version {
             let detail = format!(

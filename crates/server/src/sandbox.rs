@@ -10,7 +10,7 @@ use std::{
 use hyper::StatusCode;
 use platen_engine::{
     jail::{Jail, Level, Options},
-    script::{KIND, Runner},
+    script::{KIND, Preparer, Runner},
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -90,6 +90,14 @@ impl Sandbox {
             return Err(Problem::new(status, "sandbox-level", detail));
         }
         Ok(Runner::new(jail))
+    }
+
+    /// Parses code that strangers send: in a cell.
+    pub(crate) fn preparer(self: &Arc<Self>) -> Preparer {
+        let sandbox = Arc::clone(self);
+        Preparer::Cells(Arc::new(move || {
+            sandbox.runner().map_err(|problem| problem.detail)
+        }))
     }
 
     /// What readiness shows.

@@ -4,13 +4,13 @@ use std::{
     fs::File,
     io,
     net::SocketAddr,
-    sync::Arc,
+    sync::{Arc, OnceLock},
     time::{Duration, Instant},
 };
 
 use platen_delivery::{ListenError, Listener, Sharing, Turn};
 use platen_engine::{
-    Engine, Format, Isolation, RenderOptions,
+    Engine, Format, Isolation, IsolationSource, RenderOptions,
     browser::{NoWalls, choose_launcher},
 };
 use platen_storage::SqliteStore;
@@ -334,9 +334,11 @@ fn open(config: Config, team: Option<Team>, log: Log) -> Result<App, Error> {
     let sandbox = Arc::new(Sandbox::new(&config));
     let mut engine = Engine::new(&config.fonts()).with_helpers({
         let sandbox = Arc::clone(&sandbox);
-        Box::new(move || sandbox.runner().map_err(|problem| problem.detail))
+        Arc::new(move || sandbox.runner().map_err(|problem| problem.detail))
     });
-    if config.render_isolation == RenderIsolation::Jail {
+    if config.render_isolation == RenderIsolation::Auto {
+        engine = engine.with_isolation_of_strangers(isolation_when_needed(&config, &log));
+    } else if config.render_isolation == RenderIsolation::Jail {
         let isolation = Isolation::start(config.isolation()).map_err(Error::Isolation)?;
         let level = isolation.level().name();
         log.event(
@@ -360,6 +362,28 @@ fn open(config: Config, team: Option<Team>, log: Log) -> Result<App, Error> {
     .map_err(Error::Config)
 }
 
+/// Starts sandboxes for what strangers bring once, when they are first needed; where there can be
+/// none, that is done in the service.
+fn isolation_when_needed(config: &Config, log: &Log) -> Box<IsolationSource> {
+    let (settings, log) = (config.isolation(), log.clone());
+    let started = OnceLock::new();
+    let start = move || match Isolation::start(settings.clone()) {
+        Ok(isolation) => {
+            let fields = [("sandbox", isolation.level().name().into())];
+            let message = "templates that requests bring are read in sandboxes";
+            log.event(LogLevel::Info, message, &fields);
+            Some(Arc::new(isolation))
+        }
+        Err(error) => {
+            let fields = [("cause", Json::from(chain(&error)))];
+            let message = "templates that requests bring are read in the service: no sandbox";
+            log.event(LogLevel::Warn, message, &fields);
+            None
+        }
+    };
+    Box::new(move || started.get_or_init(&start).clone())
+}
+
 async fn warm(app: Arc<App>) {
     let shared = Arc::clone(&app);
     let rendered = tokio::task::spawn_blocking(move || {
@@ -371,6 +395,8 @@ async fn warm(app: Arc<App>) {
             .engine
             .render_source(source, data, &formats, &options)?;
         drop(documents);
+        // The first request that brings a template need not wait for it.
+        drop(shared.engine.isolation_of_strangers());
         Ok::<(), platen_engine::Error>(())
     })
     .await;

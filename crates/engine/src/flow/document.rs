@@ -36,7 +36,12 @@ impl Doer<'_> {
             true => self.print(&source, data, format, &options, timeout)?,
             false => {
                 let engine = &self.services.engine;
-                let rendered = engine.render_source(&source, data.clone(), &[format], &options);
+                let formats = [format];
+                // A stored template is its owner's; a definition may come with the request.
+                let rendered = match input["template"].is_string() {
+                    true => engine.render_source(&source, data.clone(), &formats, &options),
+                    false => engine.render_inline(&source, data.clone(), &formats, &options),
+                };
                 let rendered = rendered.map_err(|error| failed(&error))?.pop();
                 let rendered = rendered.ok_or_else(|| fixed("bug", "no document was made"))?;
                 rendered.bytes

@@ -8,7 +8,7 @@ use platen_flow::{
     model::{Action, CodeLanguage, Flow, Step, Trigger},
     parse_flow,
 };
-use platen_script::{Language, Prepared, Runner, prepare};
+use platen_script::{Language, Prepared, Preparer, Runner};
 use serde_json::Value as Json;
 
 /// A flow that can run, with the code of its steps.
@@ -49,15 +49,29 @@ impl LoadedFlow {
     }
 }
 
-/// Reads and checks a flow.
+/// Reads and checks a flow of whoever runs this process, or one that was checked when it was stored.
 ///
 /// # Errors
 /// All its mistakes, those of its code as well.
 pub fn load_flow(source: &[u8]) -> Result<LoadedFlow, Vec<Diagnostic>> {
+    load_flow_with(source, &Preparer::Thread)
+}
+
+/// Reads and checks a flow whose code `preparer` parses.
+///
+/// # Errors
+/// As [`load_flow`].
+pub fn load_flow_with(source: &[u8], preparer: &Preparer) -> Result<LoadedFlow, Vec<Diagnostic>> {
     let flow = parse_flow(source)?;
-    let mut reader = CodeReader::default();
+    let mut reader = CodeReader {
+        preparer,
+        found: Vec::new(),
+        code: HashMap::new(),
+    };
     reader.read(&flow.steps, "/steps");
-    let CodeReader { mut found, code } = reader;
+    let CodeReader {
+        mut found, code, ..
+    } = reader;
     let (Trigger::Webhook { input_schema, .. } | Trigger::Manual { input_schema }) = &flow.trigger
     else {
         return finish(flow, found, code, None);
@@ -94,13 +108,13 @@ fn finish(
 }
 
 /// Reads the code of all steps.
-#[derive(Default)]
-struct CodeReader {
+struct CodeReader<'p> {
+    preparer: &'p Preparer,
     found: Vec<Diagnostic>,
     code: HashMap<String, Arc<Prepared>>,
 }
 
-impl CodeReader {
+impl CodeReader<'_> {
     /// How deep steps nest is bounded by the reader of JSON.
     fn read(&mut self, steps: &[Step], path: &str) {
         for (index, step) in steps.iter().enumerate() {
@@ -130,7 +144,8 @@ impl CodeReader {
             CodeLanguage::Js => ("js", Language::JavaScript),
             CodeLanguage::Ts => ("ts", Language::TypeScript),
         };
-        match prepare(&format!("{name}.{extension}"), source, language) {
+        let file = format!("{name}.{extension}");
+        match self.preparer.prepare(&file, source, language) {
             Ok(prepared) => {
                 self.code.insert(name.to_owned(), Arc::new(prepared));
             }

@@ -24,7 +24,7 @@ pub use platen_script::{Cancellation, LogLine};
 pub use self::{
     file::File,
     journal::{Journal, NoJournal, Progress, Record, Report, StepReport, Stop},
-    load::{LoadedFlow, load_flow},
+    load::{LoadedFlow, load_flow, load_flow_with},
     mail::{Mail, Smtp},
     pieces::{
         FolderPieces, Link, LinkKey, LinkedPieces, MAX_ARCHIVE_BYTES, Manifest,

@@ -2,17 +2,17 @@
 
 use std::{
     path::PathBuf,
-    sync::Arc,
+    sync::{Arc, atomic::AtomicBool},
     time::{Duration, Instant},
 };
 
-use platen_document::Host;
+use platen_document::{Diagnostic, Host};
 use platen_jail::{Cell, Ending, Jail, Level, Limits, Options};
 
 use super::{
     IsolationError,
     prepared::PreparedCells,
-    wire::{self, Failure, Head, encode_job},
+    wire::{self, Failure, Head, Task, encode_job},
     worker::kind,
 };
 use crate::{
@@ -138,14 +138,9 @@ impl Isolation {
             now_unix_seconds: Some(host.now_unix_seconds()),
             ..options.clone()
         };
-        let job = encode_job(data, formats, options, host.now_unix_seconds());
-        let input_bytes = (source.len() + job.len()) as u64;
-        if input_bytes > u64::from(self.settings.input_bytes) {
-            return Err(IsolationError::Input {
-                limit_bytes: u64::from(self.settings.input_bytes),
-            }
-            .into());
-        }
+        let now = host.now_unix_seconds();
+        let job = encode_job(Task::Render, data, formats, options, now);
+        self.check_input(source, &job)?;
         let mut cell = self.begin(source, &job, options, deadline)?;
         drop(job);
         let mut world = World {
@@ -167,6 +162,54 @@ impl Isolation {
             );
         }
         Ok(documents)
+    }
+
+    /// Every mistake and warning about the template in `source`; with the JSON in `data` also those
+    /// of binding it, but for what only its assets and its helpers can decide. Blocks the thread that
+    /// calls it, until it is done or `stop` is set.
+    ///
+    /// # Errors
+    /// As [`Isolation::render`].
+    pub fn validate(
+        &self,
+        source: &[u8],
+        data: Option<&[u8]>,
+        stop: Option<&Arc<AtomicBool>>,
+    ) -> Result<Vec<Diagnostic>, Error> {
+        let deadline = Instant::now() + Duration::from_millis(self.settings.wall_ms);
+        let options = RenderOptions {
+            stop: stop.map(Arc::clone),
+            ..RenderOptions::default()
+        };
+        let task = match data {
+            Some(_) => Task::ValidateData,
+            None => Task::Validate,
+        };
+        let job = encode_job(task, data.unwrap_or_default(), &[], &options, 0);
+        self.check_input(source, &job)?;
+        let mut cell = self.begin(source, &job, &options, deadline)?;
+        let message = cell.receive(deadline).map_err(|ending| self.named(ending))?;
+        match message.split_first() {
+            Some((&wire::REPORT, content)) => {
+                serde_json::from_slice(content).map_err(|_| odd(&mut cell))
+            }
+            Some((&wire::FAILURE, content)) => {
+                Err(match serde_json::from_slice::<Failure>(content) {
+                    Ok(failure) => failure.into(),
+                    Err(_) => odd(&mut cell),
+                })
+            }
+            _ => Err(odd(&mut cell)),
+        }
+    }
+
+    fn check_input(&self, source: &[u8], job: &[u8]) -> Result<(), Error> {
+        let input_bytes = (source.len() + job.len()) as u64;
+        let limit_bytes = u64::from(self.settings.input_bytes);
+        match input_bytes > limit_bytes {
+            true => Err(IsolationError::Input { limit_bytes }.into()),
+            false => Ok(()),
+        }
     }
 
     /// A cell with its whole job.

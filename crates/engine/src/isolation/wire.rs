@@ -23,6 +23,8 @@ pub(super) const HEAD: u8 = b'd';
 pub(super) const PIECE: u8 = b'p';
 /// All documents were sent.
 pub(super) const END: u8 = b'z';
+/// What there is to say about the template: diagnostics follow, as JSON.
+pub(super) const REPORT: u8 = b'r';
 /// There is no document: a [`Failure`] follows.
 pub(super) const FAILURE: u8 = b'f';
 
@@ -52,6 +54,7 @@ const STANDARDS: [(Standard, &str); 3] = [
 
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct JobHead {
+    task: Task,
     data_bytes: usize,
     formats: Vec<String>,
     locale: Option<String>,
@@ -67,6 +70,18 @@ struct JobHead {
     attachments: Vec<AttachmentHead>,
 }
 
+/// What is done with a template.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Task {
+    /// Documents are made.
+    #[default]
+    Render,
+    /// It is read.
+    Validate,
+    /// It is read, and bound to the data.
+    ValidateData,
+}
+
 #[derive(Debug, Serialize, Deserialize)]
 struct AttachmentHead {
     name: String,
@@ -78,6 +93,7 @@ struct AttachmentHead {
 
 /// A job as the cell reads it.
 pub(super) struct Job<'a> {
+    pub task: Task,
     pub data: &'a [u8],
     pub formats: Vec<Format>,
     pub options: RenderOptions,
@@ -85,6 +101,7 @@ pub(super) struct Job<'a> {
 
 /// A job as bytes.
 pub(super) fn encode_job(
+    task: Task,
     data: &[u8],
     formats: &[Format],
     options: &RenderOptions,
@@ -95,6 +112,7 @@ pub(super) fn encode_job(
         .iter()
         .position(|(one, _)| *one == options.standard);
     let head = JobHead {
+        task,
         data_bytes: data.len(),
         formats: formats
             .iter()
@@ -160,6 +178,7 @@ pub(super) fn decode_job(message: &[u8]) -> Option<Job<'_>> {
     }
     let formats = head.formats.iter().map(|name| name.parse().ok());
     Some(Job {
+        task: head.task,
         data,
         formats: formats.collect::<Option<_>>()?,
         options: RenderOptions {
@@ -176,6 +195,8 @@ pub(super) fn decode_job(message: &[u8]) -> Option<Job<'_>> {
             now_unix_seconds: head.now_unix_seconds,
             assets: None,
             stop: None,
+            // The cell has its own.
+            memory_bytes: None,
         },
     })
 }
@@ -293,7 +314,7 @@ mod tests {
             ..RenderOptions::default()
         };
         let formats = [Format::Pdf, Format::Csv];
-        let bytes = encode_job(b"[]", &formats, &options, 7);
+        let bytes = encode_job(Task::Render, b"[]", &formats, &options, 7);
         let job = decode_job(&bytes).unwrap();
         assert_eq!(job.data, b"[]");
         assert_eq!(job.formats, formats);

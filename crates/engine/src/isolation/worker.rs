@@ -6,13 +6,16 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use platen_document::{CompiledTemplate, Helpers, Host};
+use platen_document::{CompiledTemplate, Diagnostic, Helpers, Host};
 use platen_jail::{Channel, Worker};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use super::wire::{self, Failure, Head, decode_job};
-use crate::{Engine, Error, FontSettings, Format, RenderOptions, Rendered};
+use super::wire::{self, Failure, Head, Task, decode_job};
+use crate::{
+    Engine, Error, FontSettings, Format, RenderOptions, Rendered,
+    helpers::{HelperModules, validate_with},
+};
 
 /// What the kind of worker begins with; the fonts follow as JSON.
 const KIND: &str = "render:";
@@ -86,20 +89,23 @@ impl Worker for RenderWorker {
         };
         let channel = Arc::new(Mutex::new(channel));
         let work = || {
+            let job = decode_job(&job).ok_or_else(no_job)?;
+            if job.task != Task::Render {
+                return Ok(Answer::Report(validate(&source, &job)?));
+            }
             let (engine, template) = compiled?;
-            render(
-                engine,
-                &template,
-                &decode_job(&job).ok_or_else(no_job)?,
-                &channel,
-            )
+            render(engine, &template, &job, &channel).map(Answer::Documents)
         };
         let result = catch_unwind(AssertUnwindSafe(work))
             .unwrap_or_else(|_| Err(Error::Bug("the rendering panicked".to_owned())));
         let mut channel = channel.lock().unwrap_or_else(PoisonError::into_inner);
         // Where the owner is gone, there is nobody to tell.
         let _ = match result {
-            Ok(documents) => send(&mut channel, &documents),
+            Ok(Answer::Documents(documents)) => send(&mut channel, &documents),
+            Ok(Answer::Report(found)) => {
+                let found = serde_json::to_vec(&found).unwrap_or_default();
+                message(&mut channel, wire::REPORT, &found)
+            }
             Err(error) => {
                 let failure = serde_json::to_vec(&Failure::from(error)).unwrap_or_default();
                 message(&mut channel, wire::FAILURE, &failure)
@@ -123,6 +129,20 @@ fn warm(engine: &Engine, formats: &[Format]) {
     let data = serde_json::json!({"amount": 1, "rows": [row]});
     // Where that fails, cells are slower, and say what is wrong themselves.
     let _ = engine.render_within(&template, data, formats, &options, &host);
+}
+
+/// What a job gives.
+enum Answer {
+    Documents(Vec<Rendered>),
+    Report(Vec<Diagnostic>),
+}
+
+fn validate(source: &[u8], job: &wire::Job<'_>) -> Result<Vec<Diagnostic>, Error> {
+    let data = (job.task == Task::ValidateData).then(|| serde_json::from_slice(job.data));
+    let data: Option<Json> = data
+        .transpose()
+        .map_err(|error| Error::Data(error.to_string()))?;
+    Ok(validate_with(&HelperModules::in_cell(), source, data.as_ref()))
 }
 
 fn render(

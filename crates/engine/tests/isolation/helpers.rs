@@ -15,7 +15,7 @@ pub fn helpers_give_the_same_in_and_out_of_a_sandbox() {
     let runner = Runner::new(Arc::new(
         Jail::start(Options::new(KIND)).expect("a sandbox"),
     ));
-    let engine = engine().with_helpers(Box::new(move || Ok(runner.clone())));
+    let engine = engine().with_helpers(Arc::new(move || Ok(runner.clone())));
     let isolation = isolation(settings());
     let template = |text: &str| {
         let helpers = "interface Person { first: string; last: string }\n\

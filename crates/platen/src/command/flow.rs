@@ -247,7 +247,7 @@ impl Surroundings {
         })?;
         let scripts = Runner::new(Arc::new(jail));
         let helpers = scripts.clone();
-        let engine = Engine::new(&self.fonts).with_helpers(Box::new(move || Ok(helpers.clone())));
+        let engine = Engine::new(&self.fonts).with_helpers(Arc::new(move || Ok(helpers.clone())));
         let print = chromium::print().map_err(|message| Failure::Caller(message, None))?;
         Ok(Services {
             engine: Arc::new(engine),

@@ -29,9 +29,9 @@ use std::{
 
 use clap::{Args, Subcommand};
 use platen_engine::{
-    Engine, FontSettings, RunnerSource,
+    Engine, FontSettings,
     jail::{Jail, Level, Options},
-    script::{KIND, Runner},
+    script::{KIND, Runner, RunnerSource},
 };
 use platen_outbound::{TlsRefusal, Trust};
 
@@ -164,9 +164,9 @@ impl FontArguments {
 }
 
 /// Starts the sandbox of templates' helpers when one is first called.
-fn helper_runner() -> Box<RunnerSource> {
+fn helper_runner() -> Arc<RunnerSource> {
     let started = OnceLock::new();
-    Box::new(move || {
+    Arc::new(move || {
         let start = || {
             let jail = Jail::start(Options {
                 least: Level::NoNamespaces,

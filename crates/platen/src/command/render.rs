@@ -203,6 +203,7 @@ fn options(arguments: &Arguments) -> Result<RenderOptions, Failure> {
         now_unix_seconds: arguments.now,
         assets: arguments.assets.clone().or(folder),
         stop: None,
+        memory_bytes: None,
     })
 }
 

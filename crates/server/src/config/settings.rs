@@ -115,8 +115,8 @@ settings! {
     system_fonts: bool = "PLATEN_SYSTEM_FONTS", "Uses the system's fonts, too; true.";
     assets_dir: PathBuf = "PLATEN_ASSETS_DIR", "Folder of assets that templates name.";
     bench_results_dir: PathBuf = "BENCH_RESULTS_DIR", "Folder of benchmark results that /bench shows; none where absent.";
-    render_isolation: RenderIsolation = "RENDER_ISOLATION", "Where documents are made: inline, or jail for a sandbox each; inline.";
-    render_memory_bytes: u64 = "RENDER_MEMORY_BYTES", "Memory of one rendering in a sandbox; 1 GiB.";
+    render_isolation: RenderIsolation = "RENDER_ISOLATION", "Where documents are made: inline, in the service; jail, in a sandbox each; auto, in a sandbox where the request brings the template; auto.";
+    render_memory_bytes: u64 = "RENDER_MEMORY_BYTES", "Memory of one rendering, in a sandbox or in the service; 1 GiB.";
     render_cpu_ms: u32 = "RENDER_CPU_MS", "Processor time of one rendering in a sandbox; 60000.";
     render_max_output_bytes: u64 = "RENDER_MAX_OUTPUT_BYTES", "Largest document made in a sandbox; 512 MiB.";
     sandbox_level: SandboxLevel = "SANDBOX_LEVEL", "Sandbox level below which code, and rendering in sandboxes, is refused: process-only, no-namespaces or full; no-namespaces.";

@@ -36,8 +36,11 @@ pub enum LogLevel {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RenderIsolation {
-    /// In the service.
+    /// Of templates that a request brings each in a sandbox, where there can be one; of stored ones
+    /// in the service.
     #[default]
+    Auto,
+    /// In the service.
     Inline,
     /// Each in a sandbox of its own.
     Jail,
@@ -46,9 +49,10 @@ pub enum RenderIsolation {
 impl FromVariable for RenderIsolation {
     fn from_variable(text: &str) -> Result<Self, &'static str> {
         match text.trim() {
+            "auto" => Ok(Self::Auto),
             "inline" => Ok(Self::Inline),
             "jail" => Ok(Self::Jail),
-            _ => Err("inline or jail"),
+            _ => Err("auto, inline or jail"),
         }
     }
 }

@@ -88,7 +88,8 @@ pub(crate) async fn put_piece(
     }
     let shared = Arc::clone(&app);
     let put = move |pieces: &PieceStore| {
-        let (piece, is_new) = pieces.put(&name, &version, &bytes)?;
+        let preparer = shared.sandbox.preparer();
+        let (piece, is_new) = pieces.put(&name, &version, &bytes, &preparer)?;
         // Where there is no sandbox, the first run says so.
         if let Ok(runner) = shared.sandbox.runner() {
             let compiled = piece.compile_ahead(&runner);

@@ -160,7 +160,11 @@ impl Library {
                 self.metrics.cache_misses.fetch_add(1, Ordering::Relaxed);
                 let size = source.len() as u64;
                 let is_html = platen_document::html::is_html_template(&source);
-                let template = Arc::new(if engine.isolation().is_some() && !is_html {
+                let isolated = match identity {
+                    Identity::Inline(_) => engine.isolation_of_strangers().is_some(),
+                    Identity::Stored(..) => engine.isolation().is_some(),
+                };
+                let template = Arc::new(if isolated && !is_html {
                     Loaded::Source(source)
                 } else {
                     Loaded::Here(engine.compile_any(&source)?)

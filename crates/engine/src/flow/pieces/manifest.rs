@@ -8,7 +8,7 @@ use std::{
 };
 
 use platen_document::{Diagnostic, InputSchema};
-use platen_script::{Language, MAX_SOURCE_BYTES, Prepared, Runner, prepare};
+use platen_script::{Language, MAX_SOURCE_BYTES, Prepared, Preparer, Runner};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use sha2::{Digest, Sha256};
@@ -99,11 +99,20 @@ impl fmt::Debug for Piece {
 }
 
 impl Piece {
-    /// Reads and checks an archive.
+    /// Reads and checks an archive of whoever runs this process, or one that was checked when it was
+    /// stored.
     ///
     /// # Errors
     /// What is wrong with it.
     pub fn read(archive: &[u8]) -> Result<Self, PieceError> {
+        Self::read_with(archive, &Preparer::Thread)
+    }
+
+    /// Reads and checks an archive whose code `preparer` parses.
+    ///
+    /// # Errors
+    /// As [`Piece::read`].
+    pub fn read_with(archive: &[u8], preparer: &Preparer) -> Result<Self, PieceError> {
         if archive.len() > MAX_ARCHIVE_BYTES {
             return Err(PieceError::TooLarge {
                 what: "the archive",
@@ -120,7 +129,7 @@ impl Piece {
             "the bundle",
             MAX_SOURCE_BYTES as u64,
         )?;
-        Self::new(manifest, &bundle, hex(&Sha256::digest(archive)))
+        Self::new(manifest, &bundle, hex(&Sha256::digest(archive)), preparer)
     }
 
     /// Reads and checks a folder with `piece.json` and the bundle.
@@ -131,14 +140,19 @@ impl Piece {
         Self::read(&pack(folder)?)
     }
 
-    fn new(manifest: Manifest, bundle: &[u8], digest: String) -> Result<Self, PieceError> {
+    fn new(
+        manifest: Manifest,
+        bundle: &[u8],
+        digest: String,
+        preparer: &Preparer,
+    ) -> Result<Self, PieceError> {
         let mut found = Vec::new();
         let mut mistake = |path: String, message: String| {
             found.push(Diagnostic::error("piece-invalid", path, message));
         };
         let name = format!("{}/{}", manifest.name, manifest.bundle);
         let text = String::from_utf8_lossy(bundle);
-        let code = prepare(&name, &text, Language::of(&manifest.bundle));
+        let code = preparer.prepare(&name, &text, Language::of(&manifest.bundle));
         for finding in code.as_ref().err().into_iter().flatten() {
             let place = format!("{name}:{}:{}", finding.line, finding.column);
             mistake(

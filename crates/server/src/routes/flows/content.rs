@@ -7,7 +7,7 @@ use hyper::{
     HeaderMap, StatusCode,
     header::{HeaderValue, LOCATION},
 };
-use platen_engine::{Diagnostic, flow::load_flow};
+use platen_engine::{Diagnostic, flow::load_flow_with};
 use platen_storage::NewVersion;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -248,11 +248,12 @@ async fn checked(
     let note = change_note(headers)?;
     let (bytes, _room) = body::read_json(app, headers, body).await?;
     let key = key.map(str::to_owned);
+    let preparer = app.sandbox.preparer();
     app.slots
         .run(Lane::Preview, move |_| {
             // Truncated JSON is a bad request; only what is JSON can have an author's mistakes.
             body::parse::<serde::de::IgnoredAny>(&bytes)?;
-            let loaded = load_flow(&bytes).map_err(platen_runs::Error::Flow)?;
+            let loaded = load_flow_with(&bytes, &preparer).map_err(platen_runs::Error::Flow)?;
             let flow = loaded.flow();
             if let Some(key) = key.filter(|key| *key != flow.key) {
                 let message = format!("the key is `{}`, but the address names `{key}`", flow.key);

@@ -126,9 +126,11 @@ fn render(app: &App, job: Job, ticket: &Ticket) -> Result<Step, Problem> {
     let start = Instant::now();
     let version = job.found.version;
     let template = app.library.compile(&app.engine, job.found)?;
-    let template = match (&*template, app.engine.isolation()) {
-        (Loaded::Here(template), _) => template,
-        (Loaded::Source(source), Some(isolation)) => {
+    let template = match &*template {
+        Loaded::Here(template) => template,
+        Loaded::Source(source) => {
+            let isolation = app.engine.isolation_of_strangers();
+            let isolation = isolation.ok_or_else(|| Problem::internal("there is no sandbox"))?;
             let options = RenderOptions {
                 attachments: attachments(job.attachments)?,
                 stop: Some(Arc::clone(&ticket.stop)),
@@ -153,7 +155,6 @@ fn render(app: &App, job: Job, ticket: &Ticket) -> Result<Step, Problem> {
             };
             return Ok(done(rendered, version, stages, job.load + start.elapsed()));
         }
-        (Loaded::Source(_), None) => return Err(Problem::internal("there is no sandbox")),
     };
     let data = data_of(job.data.as_deref().unwrap_or("{}"))?;
     // The text of large data is not needed beside its value.
@@ -209,7 +210,7 @@ fn done(
 }
 
 /// What is said of data that a sandbox could not read: the same as without one.
-fn data_problem(error: &platen_engine::Error, data: &str) -> Option<Problem> {
+pub(super) fn data_problem(error: &platen_engine::Error, data: &str) -> Option<Problem> {
     matches!(error, platen_engine::Error::Data(_)).then(|| data_of(data).err())?
 }
 

@@ -32,7 +32,13 @@ use self::{
     response::answer,
 };
 use super::templates::Query;
-use crate::{app::App, body, lane::Lane, problem::Problem, respond::json};
+use crate::{
+    app::App,
+    body,
+    lane::{Lane, Ticket},
+    problem::Problem,
+    respond::json,
+};
 
 /// What is known of a template and its data without rendering.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -206,24 +212,34 @@ async fn validate(app: &Arc<App>, request: RenderRequest) -> Result<Response, Pr
     };
     let data = request.data;
     let (_, attached) = request.options.into_engine()?;
+    let shared = Arc::clone(app);
     let validation = app
         .slots
-        .run(Lane::Batch, move |_| {
+        .run(Lane::Batch, move |ticket| {
             platen_engine::attachments(attached)?;
-            let data = data_of(data.as_ref().map_or("{}", |data| data.get()))?;
-            Ok(report(&source, Some(&data)))
+            let data = data.as_ref().map_or("{}", |data| data.get());
+            report(&shared, &source, Some(data), ticket)
         })
         .await?;
     Ok(json(StatusCode::OK, &validation))
 }
 
-/// Everything about a template, and about `data` where it is given.
-pub(crate) fn report(source: &[u8], data: Option<&Json>) -> Validation {
-    let diagnostics = platen_engine::validate(source, data);
-    Validation {
+/// Everything about a template, and about the JSON in `data` where it is given.
+pub(crate) fn report(
+    app: &App,
+    source: &[u8],
+    data: Option<&str>,
+    ticket: &Ticket,
+) -> Result<Validation, Problem> {
+    let found = app.engine.validate(source, data, Some(&ticket.stop));
+    let diagnostics = found.map_err(|error| {
+        let data = data.and_then(|data| job::data_problem(&error, data));
+        data.unwrap_or_else(|| error.into())
+    })?;
+    Ok(Validation {
         valid: !diagnostics.iter().any(Diagnostic::is_error),
         diagnostics,
-    }
+    })
 }
 
 /// The data of a request.

@@ -194,9 +194,11 @@ async fn checked(
     let key = key.map(str::to_owned);
     let shared = Arc::clone(app);
     app.slots
-        .run(Lane::Preview, move |_| {
+        .run(Lane::Preview, move |ticket| {
             // Truncated JSON is a bad request; only what is JSON can have an author's mistakes.
             body::parse::<serde::de::IgnoredAny>(&bytes)?;
+            // What ends a sandbox does not come as far as this process.
+            shared.engine.validate(&bytes, None, Some(&ticket.stop))?;
             let compiled = shared.engine.compile_any(&bytes)?;
             if let Some(key) = key.filter(|key| key != compiled.key()) {
                 let message = format!(

@@ -20,7 +20,6 @@ use crate::{
     lane::Lane,
     problem::Problem,
     routes::render::{
-        data_of,
         job::{self, Job},
         report,
         response::answer,
@@ -127,11 +126,12 @@ pub(crate) async fn validate_template(
                 .source
         }
     };
+    let shared = Arc::clone(&app);
     let validation = app
         .slots
-        .run(Lane::Preview, move |_| {
-            let data = request.data.map(|data| data_of(data.get())).transpose()?;
-            Ok(report(&source, data.as_ref()))
+        .run(Lane::Preview, move |ticket| {
+            let data = request.data.as_ref().map(|data| data.get());
+            report(&shared, &source, data, ticket)
         })
         .await?;
     Ok(crate::respond::json(StatusCode::OK, &validation))

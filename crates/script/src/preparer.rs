@@ -1,0 +1,141 @@
+//! Where sources are parsed: in a cell where strangers send them.
+
+use std::{
+    fmt,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use platen_jail::{Ending, Limits};
+use serde_json::value::RawValue;
+
+use crate::{
+    Finding, Language, Prepared, Runner,
+    job::{Job, Work},
+    prepare::{check_bounds, parse, prepare},
+};
+
+/// What parsing one source may use.
+const LIMITS: Limits = Limits {
+    cpu_ms: 5_000,
+    memory_bytes: 512 << 20,
+    message_bytes: 32 << 20,
+    output_bytes: 32 << 20,
+};
+/// How long parsing may take, the wait for a cell included.
+const TIMEOUT: Duration = Duration::from_secs(15);
+
+/// Gives what runs code, or says why there is nothing.
+pub type RunnerSource = dyn Fn() -> Result<Runner, String> + Send + Sync;
+
+/// Parses sources.
+#[derive(Clone, Default)]
+pub enum Preparer {
+    /// On a thread of this process that nothing ends early: for whoever runs the process.
+    #[default]
+    Thread,
+    /// On the stack of the caller, who is in a cell already.
+    Here,
+    /// In a fresh cell each; on a thread where there is no sandbox.
+    Cells(Arc<RunnerSource>),
+}
+
+impl fmt::Debug for Preparer {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Thread => "Thread",
+            Self::Here => "Here",
+            Self::Cells(_) => "Cells",
+        })
+    }
+}
+
+impl Preparer {
+    /// Checks `source` and takes out its types.
+    ///
+    /// # Errors
+    /// All mistakes of its syntax; that it is nested too deep, or takes too much to parse.
+    pub fn prepare(
+        &self,
+        name: &str,
+        source: &str,
+        language: Language,
+    ) -> Result<Prepared, Vec<Finding>> {
+        match self {
+            Self::Thread => prepare(name, source, language),
+            Self::Here => {
+                check_bounds(source)?;
+                parse(name, source, language)
+            }
+            Self::Cells(runner) => match runner() {
+                Ok(runner) => runner.prepare(name, source, language),
+                Err(_) => prepare(name, source, language),
+            },
+        }
+    }
+}
+
+impl Runner {
+    /// Checks `source` in a fresh cell and takes out its types. Blocks.
+    ///
+    /// # Errors
+    /// As [`Preparer::prepare`].
+    pub fn prepare(
+        &self,
+        name: &str,
+        source: &str,
+        language: Language,
+    ) -> Result<Prepared, Vec<Finding>> {
+        check_bounds(source)?;
+        let deadline = Instant::now() + TIMEOUT;
+        let job = Job {
+            name,
+            code: source.into(),
+            entry: match language {
+                Language::JavaScript => "js",
+                Language::TypeScript => "ts",
+            },
+            input: RawValue::NULL,
+            run: RawValue::NULL,
+            secrets: RawValue::NULL,
+            seed: [0; 4],
+            fixed_now_ms: None,
+            memory_bytes: LIMITS.memory_bytes,
+            again: false,
+            work: Work::Prepare,
+        };
+        let failed = |reason: &str| {
+            let message = format!("the source cannot be parsed: {reason}");
+            Err(vec![Finding::of_all(message)])
+        };
+        let Ok(job) = serde_json::to_vec(&job) else {
+            return failed("it is no text");
+        };
+        let Ok(mut cell) = self.jail().cell(TIMEOUT) else {
+            // The sandbox is gone, which is no fault of the source.
+            return prepare(name, source, language);
+        };
+        let answer = match cell.start(&job, &LIMITS, deadline) {
+            Ok(()) => cell.receive(deadline),
+            Err(_) => Err(cell.end()),
+        };
+        match answer {
+            Ok(answer) => serde_json::from_slice(&answer)
+                .unwrap_or_else(|_| failed("the sandbox gave no answer")),
+            Err(Ending::CpuTime | Ending::Deadline) => failed("that takes too long"),
+            Err(Ending::Memory | Ending::Killed | Ending::Output) => {
+                failed("that takes too much memory")
+            }
+            Err(_) => failed("it is nested too deep"),
+        }
+    }
+}
+
+/// What a cell answers to a job of [`Work::Prepare`].
+pub(crate) fn answer(job: &Job<'_>) -> Vec<u8> {
+    let language = match job.entry {
+        "js" => Language::JavaScript,
+        _ => Language::TypeScript,
+    };
+    serde_json::to_vec(&parse(job.name, &job.code, language)).unwrap_or_default()
+}
