@@ -8,6 +8,7 @@ mod bind;
 mod body;
 mod cache;
 pub mod contest;
+mod crowd;
 mod deadline;
 mod document;
 mod error;

@@ -4,18 +4,31 @@ use std::{convert::Infallible, io, net::SocketAddr, sync::Arc, time::Duration};
 
 use http::{Request, Response};
 use tokio::{
-    sync::{OwnedSemaphorePermit, Semaphore, watch},
+    sync::{OwnedSemaphorePermit, Semaphore, oneshot, watch},
     task::JoinSet,
+    time::Instant,
 };
 use tower_service::Service;
 
 use crate::{
-    Body, Error, Limits, Listener, Refusal, RequestBody, bind::Accepted, h1::Connection,
-    socket::Socket, tls, writers::Writers,
+    Body, Error, Limits, Listener, Refusal, RequestBody,
+    bind::Accepted,
+    crowd::{Crowd, Place},
+    h1::Connection,
+    socket::Socket,
+    tls,
+    writers::Writers,
 };
 
 /// After an accept failed, for example because there are no file descriptors left.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+/// How long the room that a connection has left is waited for, before another is let go.
+const ROOM_PAUSE: Duration = Duration::from_millis(20);
+/// When the service stops, connections are taken until none has come for so long: the kernel has
+/// told those in its queue that they are connected, and would reset them.
+const LAST_PAUSE: Duration = Duration::from_millis(20);
+/// ... and for so long at most.
+const LAST_TIME: Duration = Duration::from_millis(300);
 
 /// Who is on the other side of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,17 +98,37 @@ pub async fn serve<M, S>(
 pub(crate) struct Room {
     shared: Arc<Shared>,
     connections: Arc<Semaphore>,
+    crowd: Arc<Crowd>,
 }
 
 impl Room {
     pub(crate) fn new(limits: Limits, observer: Arc<dyn Observer>) -> Self {
         Self {
             connections: Arc::new(Semaphore::new(limits.connections)),
+            crowd: Arc::default(),
             shared: Arc::new(Shared {
                 writers: Writers::new(limits.writer_threads),
                 limits,
                 observer,
             }),
+        }
+    }
+}
+
+impl Room {
+    /// Room for a connection; where there is none, of one that only waits.
+    async fn enter(&self) -> Option<OwnedSemaphorePermit> {
+        loop {
+            if let Ok(permit) = Arc::clone(&self.connections).try_acquire_owned() {
+                return Some(permit);
+            }
+            let permit = Arc::clone(&self.connections).acquire_owned();
+            if !self.crowd.let_one_go() {
+                return permit.await.ok();
+            }
+            if let Ok(permit) = tokio::time::timeout(ROOM_PAUSE, permit).await {
+                return permit.ok();
+            }
         }
     }
 }
@@ -134,38 +167,55 @@ where
         + 'static,
     S::Future: Send,
 {
-    let shared = room.shared;
     let mut connections = JoinSet::new();
+    // One that has not seen the stop, for those that are taken after it.
+    let unseen = stopped.clone();
+    let mut last = None;
     loop {
         while connections.try_join_next().is_some() {}
-        let next = async {
-            let accepted = listener.accept().await;
-            // Only now: listeners that nobody connects to must not hold room.
-            let permit = Arc::clone(&room.connections).acquire_owned().await.ok()?;
-            Some((accepted, permit))
-        };
-        let accepted = tokio::select! {
-            accepted = next => accepted,
-            _ = stopped.changed() => break,
-        };
-        match accepted {
-            Some((Ok(accepted), permit)) => {
-                let service = make(&accepted.peer);
-                let connection = converse(
-                    accepted,
-                    service,
-                    Arc::clone(&shared),
-                    stopped.clone(),
-                    permit,
-                );
-                connections.spawn(connection);
+        let accepted = match last {
+            None => tokio::select! {
+                accepted = listener.accept() => accepted,
+                _ = stopped.changed() => {
+                    last = Some(Instant::now() + LAST_TIME);
+                    continue;
+                }
+            },
+            Some(end) if Instant::now() < end => {
+                match tokio::time::timeout(LAST_PAUSE, listener.accept()).await {
+                    Ok(accepted) => accepted,
+                    Err(_) => break,
+                }
             }
-            Some((Err(error), _)) => {
-                shared.observer.not_accepted(&error);
+            Some(_) => break,
+        };
+        let accepted = match accepted {
+            Ok(accepted) => accepted,
+            Err(error) => {
+                room.shared.observer.not_accepted(&error);
                 tokio::time::sleep(ACCEPT_PAUSE).await;
+                continue;
             }
-            None => break,
-        }
+        };
+        // Only now: listeners that nobody connects to must not hold room.
+        let Some(permit) = room.enter().await else {
+            break;
+        };
+        let service = make(&accepted.peer);
+        let (give, place) = oneshot::channel();
+        let peer = accepted.peer;
+        let connection = converse(
+            accepted,
+            service,
+            Arc::clone(&room.shared),
+            unseen.clone(),
+            (permit, place),
+        );
+        let connection = connections.spawn(connection);
+        let place = Place::new(Arc::clone(&room.crowd), &peer, connection);
+        place.wait();
+        // It ends before it begins only with the runtime.
+        let _ = give.send(place);
     }
     drop(listener);
     while connections.join_next().await.is_some() {}
@@ -176,7 +226,7 @@ async fn converse<S>(
     service: S,
     shared: Arc<Shared>,
     stopped: watch::Receiver<()>,
-    permit: OwnedSemaphorePermit,
+    (permit, place): (OwnedSemaphorePermit, oneshot::Receiver<Place>),
 ) where
     S: Service<Request<RequestBody>, Response = Response<Body>, Error = Infallible>
         + Clone
@@ -185,6 +235,7 @@ async fn converse<S>(
     S::Future: Send,
 {
     let Accepted { socket, peer, tls } = accepted;
+    let Ok(place) = place.await else { return };
     // Counted down also where the task is dropped.
     let mut open = Open {
         shared: Arc::clone(&shared),
@@ -195,10 +246,10 @@ async fn converse<S>(
     prepare(&socket, &shared.limits);
     let ended = match (tls, socket) {
         (Some(tls), Socket::Tcp(stream)) => {
-            tls::converse(stream, tls, service, shared, stopped).await
+            tls::converse(stream, tls, service, shared, stopped, place).await
         }
         (_, socket) => {
-            Connection::new(socket, service, shared, stopped)
+            Connection::new(socket, service, shared, stopped, place)
                 .serve()
                 .await
         }

@@ -34,6 +34,7 @@ use self::{
 pub use self::{intake::RequestBody, refusal::Refusal};
 use crate::{
     Body, Error,
+    crowd::Place,
     deadline::Deadline,
     output::Output,
     serve::Shared,
@@ -77,6 +78,7 @@ pub(crate) struct Connection<S> {
     service: S,
     shared: Arc<Shared>,
     stopped: watch::Receiver<()>,
+    place: Place,
     /// Ends with the service.
     stop: Pin<Box<dyn Future<Output = ()> + Send>>,
     stopping: bool,
@@ -101,6 +103,7 @@ where
         service: S,
         shared: Arc<Shared>,
         stopped: watch::Receiver<()>,
+        place: Place,
     ) -> Self {
         let mut ends = stopped.clone();
         Self {
@@ -111,6 +114,7 @@ where
             service,
             shared,
             stopped,
+            place,
             stop: Box::pin(async move {
                 let _ = ends.changed().await;
             }),
@@ -129,6 +133,8 @@ where
             match self.read_head().await? {
                 Next::Closed => return Ok(()),
                 Next::Refused(refusal) => return self.refuse(refusal).await,
+                // Let go in this very moment: nothing of the request has been done.
+                Next::Head(_) if !self.place.begin() => return Ok(()),
                 Next::Head(head) => match self.exchange(*head).await? {
                     After::Next => {}
                     After::Upgraded => return Ok(()),
@@ -176,6 +182,7 @@ where
                 if let Poll::Ready(read) = self.poll_fill(context, HEAD_ROOM) {
                     return Poll::Ready(Some(read));
                 }
+                self.place.wait();
                 if !self.stopping && !begun && self.stop.as_mut().poll(context).is_ready() {
                     self.stopping = true;
                     self.deadline.arm(self.shared.limits.stop_timeout);

@@ -5,7 +5,7 @@ use std::{
     io,
     sync::{
         Arc,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     time::Duration,
 };
@@ -30,6 +30,7 @@ use super::{
 };
 use crate::{
     Body, Error, Limits, RequestBody,
+    crowd::Place,
     serve::Shared,
     upgrade::{self, Upgraded},
 };
@@ -48,6 +49,7 @@ pub(crate) async fn converse<S>(
     service: S,
     shared: Arc<Shared>,
     mut stopped: watch::Receiver<()>,
+    place: Place,
 ) -> Result<(), Error>
 where
     S: Service<Request<RequestBody>, Response = Response<Body>, Error = Infallible>
@@ -71,11 +73,13 @@ where
     let has_goaway = stream.get_ref().1.alpn_protocol() == Some(b"h2");
     let stream = Prompt::new(stream, limits.head_timeout);
     let (pace, stopping) = (Arc::new(Pace::default()), Arc::new(AtomicBool::new(false)));
+    let requests = Arc::new(Requests::new(place));
     let service = {
         let (pace, stopping) = (Arc::clone(&pace), Arc::clone(&stopping));
         service_fn(move |request: Request<Incoming>| {
             let pace = (request.version() == Version::HTTP_2).then(|| Arc::clone(&pace));
-            answer(service.clone(), request, pace, Arc::clone(&stopping))
+            let one = Requests::begin(&requests);
+            answer(service.clone(), request, pace, Arc::clone(&stopping), one)
         })
     };
     let builder = builder(limits);
@@ -110,12 +114,57 @@ where
     }
 }
 
+/// Requests of one connection that are under way: without any it waits, and may be let go.
+struct Requests {
+    place: Place,
+    count: AtomicUsize,
+}
+
+/// One of them, until its answer has been sent or given up.
+pub(super) struct UnderWay(Arc<Requests>);
+
+impl Requests {
+    fn new(place: Place) -> Self {
+        Self {
+            place,
+            count: AtomicUsize::new(0),
+        }
+    }
+
+    fn begin(all: &Arc<Self>) -> UnderWay {
+        if all.count.fetch_add(1, Ordering::AcqRel) == 0 {
+            // Where it was let go in this moment, its task ends before anything is answered.
+            all.place.begin();
+        }
+        UnderWay(Arc::clone(all))
+    }
+}
+
+#[cfg(test)]
+impl UnderWay {
+    /// A request of a connection that nobody else knows.
+    pub(super) fn alone() -> Self {
+        let connection = tokio::spawn(async {}).abort_handle();
+        let place = Place::new(Arc::default(), &crate::Peer::Unix, connection);
+        Requests::begin(&Arc::new(Requests::new(place)))
+    }
+}
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        if self.0.count.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.0.place.wait();
+        }
+    }
+}
+
 /// The service's answer, watched where there is a pace; the last one of HTTP/1.1 at a stop.
 async fn answer<S>(
     mut service: S,
     request: Request<Incoming>,
     pace: Option<Arc<Pace>>,
     stopping: Arc<AtomicBool>,
+    one: UnderWay,
 ) -> Result<Response<Paced>, Infallible>
 where
     S: Service<Request<RequestBody>, Response = Response<Body>, Error = Infallible>,
@@ -126,7 +175,7 @@ where
         // One that changes the protocol stays as it is.
         response.headers_mut().entry(CONNECTION).or_insert(close);
     }
-    Ok(response.map(|body| Paced::new(body, pace)))
+    Ok(response.map(|body| Paced::new(body, pace, one)))
 }
 
 fn builder(limits: &Limits) -> auto::Builder<TokioExecutor> {

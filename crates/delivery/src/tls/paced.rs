@@ -17,6 +17,7 @@ use std::{
 use bytes::Bytes;
 use http_body::{Body as HttpBody, Frame, SizeHint};
 
+use super::connection::UnderWay;
 use crate::{Body, body::BoxError};
 
 /// The largest part; a frame of HTTP/2 holds no more where the client does not say otherwise.
@@ -55,15 +56,18 @@ pub(super) struct Paced {
     held: Bytes,
     pace: Option<Arc<Pace>>,
     is_waiting: bool,
+    /// The request that it answers.
+    _request: UnderWay,
 }
 
 impl Paced {
-    pub(super) fn new(body: Body, pace: Option<Arc<Pace>>) -> Self {
+    pub(super) fn new(body: Body, pace: Option<Arc<Pace>>, request: UnderWay) -> Self {
         let mut paced = Self {
             body,
             held: Bytes::new(),
             pace,
             is_waiting: false,
+            _request: request,
         };
         let is_empty = paced.is_end_stream();
         paced.wait(!is_empty);
@@ -144,10 +148,14 @@ impl Drop for Paced {
 mod tests {
     use super::*;
 
-    #[test]
-    fn the_last_part_is_one_byte_and_who_waits_is_counted() {
+    #[tokio::test]
+    async fn the_last_part_is_one_byte_and_who_waits_is_counted() {
         let pace = Arc::new(Pace::default());
-        let mut paced = Paced::new(Body::from(vec![b'a'; 40_000]), Some(Arc::clone(&pace)));
+        let mut paced = Paced::new(
+            Body::from(vec![b'a'; 40_000]),
+            Some(Arc::clone(&pace)),
+            UnderWay::alone(),
+        );
         let waiting = || pace.waiting.load(Ordering::Relaxed);
         assert_eq!(waiting(), 1);
         let mut context = Context::from_waker(std::task::Waker::noop());
@@ -162,7 +170,11 @@ mod tests {
         }
         assert_eq!(sizes, [16_384, 16_384, 7_231, 1]);
         assert_eq!(waiting(), 0);
-        drop(Paced::new(Body::from("a"), Some(Arc::clone(&pace))));
+        drop(Paced::new(
+            Body::from("a"),
+            Some(Arc::clone(&pace)),
+            UnderWay::alone(),
+        ));
         assert_eq!(waiting(), 0);
     }
 }

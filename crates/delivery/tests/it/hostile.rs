@@ -1,7 +1,7 @@
 //! Clients that are broken, slow or mean.
 
 use std::{
-    io::{Read, Write},
+    io::Write,
     net::{Shutdown, TcpStream},
     sync::atomic::Ordering,
     time::Duration,
@@ -9,7 +9,7 @@ use std::{
 
 use platen_delivery::Limits;
 
-use crate::server::{Server, get, limits, resident_bytes, rest};
+use crate::server::{Server, exactly, get, head, limits, resident_bytes, rest};
 
 /// Connections of one attack.
 const CROWD: usize = 1_000;
@@ -211,17 +211,58 @@ fn connections_at_once_are_bounded() {
         connections: 2,
         ..limits()
     });
-    let held = [server.connect(), server.connect()];
-    server.wait_until(|seen| seen.open.load(Ordering::SeqCst) == 2);
+    let mut held: Vec<TcpStream> = (0..2).map(|_| server.connect()).collect();
+    for stream in &mut held {
+        stream.write_all(&get("/slow/1500")).unwrap();
+    }
+    server.wait_until(|seen| seen.requests.load(Ordering::SeqCst) == 2);
     let mut waiting = server.connect();
     waiting.write_all(&get("/hello")).unwrap();
-    waiting
-        .set_read_timeout(Some(Duration::from_millis(200)))
-        .unwrap();
-    assert!(waiting.read(&mut [0; 1]).is_err());
-    drop(held);
-    waiting
-        .set_read_timeout(Some(Duration::from_secs(30)))
-        .unwrap();
     assert!(rest(&mut waiting).ends_with("hello"));
+    // Whose request is worked on is not let go for somebody else.
+    for stream in &mut held {
+        assert!(rest(stream).ends_with("slept"));
+    }
+    assert_eq!(server.seen.open.load(Ordering::SeqCst), 0);
+}
+
+/// A connection from another address of this machine.
+fn connect_from(source: [u8; 4], server: &Server) -> TcpStream {
+    use rustix::net::{AddressFamily, SocketType, bind, connect, socket};
+    let socket = socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
+    bind(&socket, &std::net::SocketAddr::from((source, 0))).unwrap();
+    connect(&socket, &server.address()).unwrap();
+    socket.into()
+}
+
+#[test]
+fn slow_heads_of_one_address_leave_room_for_others() {
+    let server = Server::start(Limits {
+        connections: 20,
+        head_timeout: Duration::from_secs(600),
+        ..limits()
+    });
+    // Was here first, and waits for its next request.
+    let mut idle = connect_from([127, 0, 0, 2], &server);
+    idle.write_all(b"GET /hello HTTP/1.1\r\nHost: a\r\n\r\n")
+        .unwrap();
+    assert!(head(&mut idle).starts_with("HTTP/1.1 200 "));
+    let _slow: Vec<TcpStream> = (0..200)
+        .map(|_| {
+            let mut stream = server.connect();
+            let _ = stream.write_all(b"GET /hello HTTP/1.1\r\nHost: a\r\nX: y");
+            stream
+        })
+        .collect();
+    for source in [[127, 0, 0, 3], [127, 0, 0, 1]] {
+        for _ in 0..10 {
+            let mut stream = connect_from(source, &server);
+            stream.write_all(&get("/hello")).unwrap();
+            assert!(rest(&mut stream).ends_with("hello"), "{source:?}");
+        }
+    }
+    assert_eq!(exactly(&mut idle, 5), "hello");
+    idle.write_all(&get("/hello")).unwrap();
+    assert!(rest(&mut idle).ends_with("hello"));
+    assert!(server.seen.open.load(Ordering::SeqCst) <= 20);
 }

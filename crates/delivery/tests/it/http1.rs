@@ -243,6 +243,36 @@ fn upgrades_hand_the_connection_over() {
 }
 
 #[test]
+fn a_stop_answers_connections_that_wait_to_be_taken() {
+    let mut server = Server::start(limits());
+    let address = server.address();
+    // Both threads are held, so that what connects now stays in the kernel's queue.
+    let held: Vec<_> = (0..2)
+        .map(|_| {
+            std::thread::spawn(move || {
+                let mut stream = std::net::TcpStream::connect(address).unwrap();
+                stream.write_all(&get("/block/600")).unwrap();
+                rest(&mut stream)
+            })
+        })
+        .collect();
+    server.wait_until(|seen| seen.requests.load(Ordering::SeqCst) > 0);
+    let mut waiting: Vec<std::net::TcpStream> = (0..40).map(|_| server.connect()).collect();
+    for stream in &mut waiting {
+        stream.write_all(&get("/hello")).unwrap();
+    }
+    let reading = std::thread::spawn(move || {
+        let answers = waiting.iter_mut().map(rest);
+        answers.filter(|text| text.ends_with("hello")).count()
+    });
+    server.stop();
+    assert_eq!(reading.join().unwrap(), 40);
+    for answer in held {
+        assert!(answer.join().unwrap().ends_with("blocked"));
+    }
+}
+
+#[test]
 fn a_stop_finishes_answers_and_closes_idle_connections() {
     let mut server = Server::start(limits());
     let mut idle = server.connect();

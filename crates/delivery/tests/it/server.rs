@@ -206,6 +206,11 @@ async fn answer(mut request: Request<RequestBody>) -> Response<Body> {
         },
         "bytes" => Body::from(vec![b'x'; number]),
         "segments" => Body::segments(vec![Bytes::from_static(b"0123456789"); number]),
+        // Holds its thread, and with it all that the thread would take.
+        "block" => {
+            std::thread::sleep(Duration::from_millis(number as u64));
+            Body::from("blocked")
+        }
         "slow" => {
             tokio::time::sleep(Duration::from_millis(number as u64)).await;
             Body::from("slept")
