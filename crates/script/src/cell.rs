@@ -18,6 +18,7 @@ use rquickjs::{
 use crate::{
     job::{BYTECODE, ExportCall, Failure, FailureKind, Job, Work},
     preparer,
+    surrogates::well_formed,
 };
 
 /// The kind of worker that runs code steps.
@@ -157,7 +158,7 @@ fn module<'js>(
 /// Tells the owner the JSON of an output, or why there is none.
 fn answer(channel: &Rc<RefCell<Channel>>, outcome: Result<String, Failure>) {
     let message = match outcome {
-        Ok(output) => format!("{{\"t\":\"done\",\"output\":{output}}}"),
+        Ok(output) => format!("{{\"t\":\"done\",\"output\":{}}}", well_formed(&output)),
         Err(failure) => failed(&failure),
     };
     let mut channel = channel.borrow_mut();
@@ -209,7 +210,7 @@ fn load<'js>(
     let send = Function::new(ctx.clone(), move |ctx: Ctx<'js>, text: String| {
         sender
             .borrow_mut()
-            .send(text.as_bytes())
+            .send(well_formed(&text).as_bytes())
             .map_err(|_| Exception::throw_range(&ctx, "the message is too long"))
     });
     let host: Object = bootstrap.restore(ctx)?.call((send?,))?;

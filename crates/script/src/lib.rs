@@ -14,6 +14,7 @@ mod prepare;
 mod preparer;
 mod run;
 mod session;
+mod surrogates;
 
 pub use self::{
     cancellation::Cancellation,

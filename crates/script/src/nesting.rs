@@ -137,14 +137,29 @@ impl Scan<'_> {
     /// them.
     fn word(&mut self) {
         let start = self.at;
-        let in_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte >= 0x80 || b"_$#@".contains(byte);
-        let length = self.bytes[start..].iter().take_while(|byte| in_word(byte)).count();
+        let in_word =
+            |byte: &u8| byte.is_ascii_alphanumeric() || *byte >= 0x80 || b"_$#@".contains(byte);
+        let length = self.bytes[start..]
+            .iter()
+            .take_while(|byte| in_word(byte))
+            .count();
         self.at += length;
         let word = &self.bytes[start..self.at];
         let begins = matches!(
             word,
-            b"const" | b"let" | b"var" | b"return" | b"throw" | b"function" | b"class" | b"export"
-                | b"import" | b"case" | b"default" | b"break" | b"continue"
+            b"const"
+                | b"let"
+                | b"var"
+                | b"return"
+                | b"throw"
+                | b"function"
+                | b"class"
+                | b"export"
+                | b"import"
+                | b"case"
+                | b"default"
+                | b"break"
+                | b"continue"
         );
         if begins {
             // Within an expression, functions and classes have brackets around what they hold.
@@ -155,14 +170,39 @@ impl Scan<'_> {
         }
         let goes_on = matches!(
             word,
-            b"in" | b"of" | b"instanceof" | b"as" | b"satisfies" | b"extends" | b"is" | b"else"
-                | b"catch" | b"finally" | b"while" | b"implements"
+            b"in"
+                | b"of"
+                | b"instanceof"
+                | b"as"
+                | b"satisfies"
+                | b"extends"
+                | b"is"
+                | b"else"
+                | b"catch"
+                | b"finally"
+                | b"while"
+                | b"implements"
         );
         let before = matches!(
             word,
-            b"if" | b"for" | b"do" | b"with" | b"new" | b"typeof" | b"void" | b"delete" | b"await"
-                | b"yield" | b"keyof" | b"infer" | b"async" | b"try" | b"switch" | b"readonly"
-                | b"unique" | b"asserts"
+            b"if"
+                | b"for"
+                | b"do"
+                | b"with"
+                | b"new"
+                | b"typeof"
+                | b"void"
+                | b"delete"
+                | b"await"
+                | b"yield"
+                | b"keyof"
+                | b"infer"
+                | b"async"
+                | b"try"
+                | b"switch"
+                | b"readonly"
+                | b"unique"
+                | b"asserts"
         );
         if goes_on || before {
             self.operator();
@@ -282,13 +322,18 @@ mod tests {
 
     #[test]
     fn long_code_is_not_deep() {
-        let statements = "const a = b + c * d;\nif (a) { f(a, b.c); } else { g(); }\n".repeat(5_000);
+        let statements =
+            "const a = b + c * d;\nif (a) { f(a, b.c); } else { g(); }\n".repeat(5_000);
         assert!(is_fine(&statements));
-        let functions = "function f(a) { return a + 1 }\nclass A { b() { return 1 / 2 } }\n".repeat(5_000);
+        let functions =
+            "function f(a) { return a + 1 }\nclass A { b() { return 1 / 2 } }\n".repeat(5_000);
         assert!(is_fine(&functions));
         let no_semicolons = "const a = f(b)\nexport const c = a / 2 + `x${a}`\n".repeat(5_000);
         assert!(is_fine(&no_semicolons));
-        let table = format!("export default [{}]", "{a: -1, b: [1, 2], c: /x/g},".repeat(5_000));
+        let table = format!(
+            "export default [{}]",
+            "{a: -1, b: [1, 2], c: /x/g},".repeat(5_000)
+        );
         assert!(!is_fine(&"-".repeat(5_000)));
         assert!(is_fine(&table));
     }

@@ -125,7 +125,11 @@ pub fn prepare(name: &str, source: &str, language: Language) -> Result<Prepared,
             .name("parse".to_owned())
             .stack_size(stack)
             .spawn_scoped(scope, || parse(name, source, language));
-        let failed = |reason: &str| vec![Finding::of_all(format!("the source cannot be parsed: {reason}"))];
+        let failed = |reason: &str| {
+            vec![Finding::of_all(format!(
+                "the source cannot be parsed: {reason}"
+            ))]
+        };
         match thread.map(std::thread::ScopedJoinHandle::join) {
             Ok(Ok(parsed)) => parsed,
             Ok(Err(_)) => Err(failed("the parser failed")),

@@ -2,10 +2,7 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicUsize, Ordering},
-    },
+    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 
@@ -302,7 +299,7 @@ impl Runner {
         let lost = |_| Stop::Ending(Ending::Lost);
         let sender = cell.sender().map_err(lost)?;
         let _watched = settings.cancellation.watch(cell.killer().map_err(lost)?);
-        let open = AtomicUsize::new(0);
+        let open = OpenCalls::default();
         std::thread::scope(|scope| {
             loop {
                 let message = cell.receive(deadline).map_err(Stop::Ending)?;
@@ -315,15 +312,15 @@ impl Runner {
                     }
                     FromCell::Call { id, kind, body } => {
                         let call = Call { kind, body };
-                        if open.fetch_add(1, Ordering::AcqRel) >= MAX_OPEN_CALLS {
-                            // A cell that keeps to the rules waits.
-                            return Err(Stop::Ending(cell.abandon(Ending::Output)));
-                        }
-                        let (sender, open) = (&sender, &open);
+                        let place = open.enter(deadline);
+                        let Some(place) = place else {
+                            return Err(Stop::Ending(cell.abandon(Ending::Deadline)));
+                        };
+                        let sender = &sender;
                         scope.spawn(move || {
                             let result = host.call(call, deadline);
                             let _ = sender.send(&answer(id, result), deadline);
-                            open.fetch_sub(1, Ordering::AcqRel);
+                            drop(place);
                         });
                     }
                     FromCell::Done { output } => return Ok(output),
@@ -334,14 +331,47 @@ impl Runner {
     }
 }
 
+/// Calls of one run that are not answered yet. A cell keeps to [`MAX_OPEN_CALLS`], but has an answer,
+/// and may send its next call, before the thread that answered is done; and one that has been taken over
+/// keeps to nothing.
+#[derive(Default)]
+struct OpenCalls {
+    count: Mutex<usize>,
+    left: Condvar,
+}
+
+/// A call that is not answered yet.
+struct OpenCall<'a>(&'a OpenCalls);
+
+impl OpenCalls {
+    /// Waits until there is room for another call; `None` at the deadline.
+    fn enter(&self, deadline: Instant) -> Option<OpenCall<'_>> {
+        let mut count = lock(&self.count);
+        while *count >= MAX_OPEN_CALLS {
+            let patience = deadline.checked_duration_since(Instant::now())?;
+            let waited = self.left.wait_timeout(count, patience);
+            count = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        *count += 1;
+        Some(OpenCall(self))
+    }
+}
+
+impl Drop for OpenCall<'_> {
+    fn drop(&mut self) {
+        *lock(&self.0.count) -= 1;
+        self.0.left.notify_one();
+    }
+}
+
 /// Why a run stopped.
 pub(crate) enum Stop {
     Ending(Ending),
     Error(Error),
 }
 
-fn lock(used: &Mutex<Vec<Cell>>) -> MutexGuard<'_, Vec<Cell>> {
-    used.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A job as bytes.

@@ -161,6 +161,39 @@ fn calls_reach_the_host() {
     assert_eq!(shop.0.lock().expect("no panic").len(), 4);
 }
 
+fn thousands_of_calls_at_once_are_answered() {
+    let runner = runner();
+    let code = "export default async (input, ctx) => {\n  const calls = Array.from({length: 3000}, () => ctx.store.get('k'));\n  return new Set(await Promise.all(calls)).size;\n}";
+    let outcome = run_with(&runner, "step.js", code, json!(null), &Shop::default());
+    assert_eq!(outcome.result.expect("an output"), json!(1));
+}
+
+fn halves_of_characters_end_no_cell() {
+    let runner = runner();
+    let half = "'😀'.slice(0, 1)";
+    let code = format!("export default () => ({{[{half}]: [{half}, '😀']}})");
+    assert_eq!(
+        output(&runner, &code),
+        json!({"\u{fffd}": ["\u{fffd}", "😀"]})
+    );
+    let code = format!("export default () => {{ console.log({half}); return 1; }}");
+    let outcome = run_with(&runner, "step.js", &code, json!(null), &Shop::default());
+    assert_eq!(outcome.result.expect("an output"), json!(1));
+    assert_eq!(outcome.log[0].text, "\u{fffd}");
+    let code = format!(
+        "export default async (input, ctx) => (await ctx.fetch('https://a.example/' + {half})).ok"
+    );
+    let outcome = run_with(&runner, "step.js", &code, json!(null), &Shop::default());
+    assert_eq!(outcome.result.expect("an output"), json!(true));
+    for thrown in [half.to_owned(), format!("new Error({half})")] {
+        let ended = run(
+            &runner,
+            &format!("export default () => {{ throw {thrown}; }}"),
+        );
+        assert!(matches!(ended, Err(Error::Thrown { .. })), "{ended:?}");
+    }
+}
+
 fn nothing_of_a_run_is_seen_by_the_next() {
     let runner = runner();
     let dirt = "Object.prototype.dirt = 1; globalThis.left = 2; Array.prototype.map = null; export default () => Math.random()";
@@ -429,7 +462,7 @@ fn long_sources_are_compiled_once() {
     assert_eq!((place.file.as_str(), place.line), ("bundle.js", 602));
 }
 
-const TESTS: [(&str, fn()); 10] = [
+const TESTS: [(&str, fn()); 12] = [
     (
         "long_sources_are_compiled_once",
         long_sources_are_compiled_once,
@@ -453,6 +486,14 @@ const TESTS: [(&str, fn()); 10] = [
     (
         "a_host_that_is_late_ends_the_run",
         a_host_that_is_late_ends_the_run,
+    ),
+    (
+        "thousands_of_calls_at_once_are_answered",
+        thousands_of_calls_at_once_are_answered,
+    ),
+    (
+        "halves_of_characters_end_no_cell",
+        halves_of_characters_end_no_cell,
     ),
     ("takeovers_fail_here_too", takeovers_fail_here_too),
 ];
