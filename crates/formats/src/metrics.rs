@@ -1,7 +1,8 @@
 //! Estimates of text widths and the widths of columns, for formats whose reader lays out.
 
-use platen_document::bound::{
-    Cell, CellContent, ColumnWidth, Document, Row, Style, StyleId, Table, plain_text,
+use platen_document::{
+    bound::{Cell, CellContent, ColumnWidth, Document, Row, Style, StyleId, Table, plain_text},
+    work,
 };
 
 use crate::grid::{Grid, Slot};
@@ -128,6 +129,7 @@ pub(crate) fn measured_cells<'a>(table: &'a Table, mut visit: impl FnMut(usize, 
 
 /// Width of the content on one line, and of its longest word.
 fn cell_widths(content: &CellContent, id: StyleId, document: &Document) -> (f32, f32) {
+    work::check();
     let style = &document.styles[id];
     let frame = style.padding.left + style.padding.right + 2.0;
     let measure = |text: &str, style: &Style| {

@@ -2,7 +2,10 @@
 
 use std::borrow::Cow;
 
-use platen_document::bound::{Block, BlockKind, Cell, CellContent, Document, Inline, plain_text};
+use platen_document::{
+    bound::{Block, BlockKind, Cell, CellContent, Document, Inline, plain_text},
+    work,
+};
 
 /// The text of a cell.
 pub(crate) fn cell_text<'a>(cell: &'a Cell, document: &Document) -> Cow<'a, str> {
@@ -26,6 +29,7 @@ pub(crate) fn blocks_text(blocks: &[Block], document: &Document) -> String {
 }
 
 fn block_lines(block: &Block, document: &Document, lines: &mut Vec<String>) {
+    work::check();
     let mut add = |content: &[Inline]| {
         let text = plain_text(content);
         if !text.is_empty() {

@@ -3,6 +3,7 @@
 use platen_document::{
     Diagnostic,
     bound::{BlockKind, Cell, Document, RowKind, Table, Value},
+    work,
 };
 
 use crate::{
@@ -161,6 +162,7 @@ struct Writer<'a> {
 
 impl Writer<'_> {
     fn cell(&mut self, column: usize, cell: &Cell, document: &Document) {
+        work::check();
         let typed = cell.value != Value::Empty;
         match (raw(cell.value), self.options.values) {
             (Some(value), CsvValues::Raw) => self.field(column, &value, true),

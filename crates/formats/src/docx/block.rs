@@ -2,9 +2,12 @@
 
 use std::fmt::Write as _;
 
-use platen_document::bound::{
-    Block, BlockKind, Border, Columns, Inline, KeyValue, LineStyle, List, Signature, StyleId,
-    plain_text,
+use platen_document::{
+    bound::{
+        Block, BlockKind, Border, Columns, Inline, KeyValue, LineStyle, List, Signature, StyleId,
+        plain_text,
+    },
+    work,
 };
 
 use super::{
@@ -29,6 +32,7 @@ impl<'a> Writer<'a> {
     }
 
     fn block(&mut self, block: &'a Block, width: f32) -> Result<(), Error> {
+        work::check();
         self.path = &block.path;
         if let Some(id) = &block.id
             && self.story == Story::Body

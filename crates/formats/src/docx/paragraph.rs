@@ -2,7 +2,10 @@
 
 use std::{fmt::Write as _, sync::Arc};
 
-use platen_document::bound::{Border, Inline, LineStyle, Sides, Style, StyleId};
+use platen_document::{
+    bound::{Border, Inline, LineStyle, Sides, Style, StyleId},
+    work,
+};
 
 use super::{
     Story, Writer,
@@ -25,6 +28,7 @@ pub(super) enum Frame {
 impl<'a> Writer<'a> {
     /// Writes a paragraph of style `id`.
     pub(super) fn paragraph(&mut self, content: &[Inline], id: StyleId, frame: Frame) {
+        work::check();
         let base = self.styles.base(id);
         let properties = self.properties(id, base, frame);
         self.open(&properties);

@@ -8,6 +8,7 @@ use platen_document::{
         Block, BlockKind, Border, CellContent, LineStyle, Row, RowBreak, RowKind, Sides, StyleId,
         Table, TableBorders, VerticalAlign,
     },
+    work,
 };
 use rustc_hash::FxHashMap;
 
@@ -164,6 +165,7 @@ impl<'a> Writer<'a> {
         zebra: Option<Color>,
         keep: bool,
     ) -> Result<(), Error> {
+        work::check();
         let header = if repeats { "<w:tblHeader/>" } else { "" };
         let split = if table.row_break == RowBreak::Keep || repeats {
             "<w:cantSplit/>"
@@ -261,6 +263,7 @@ impl<'a> Writer<'a> {
         width: f32,
         shared: &mut Shared,
     ) -> Result<(), Error> {
+        work::check();
         match content {
             CellContent::Text(text) if !self.break_before => {
                 let key = (id, self.keep_with_next, has_right_to_left(text));

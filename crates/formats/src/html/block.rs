@@ -2,9 +2,12 @@
 
 use std::fmt::Write as _;
 
-use platen_document::bound::{
-    Align, Block, BlockKind, ColumnWidth, Columns, Inline, KeyValue, LineStyle, List, Signature,
-    VerticalAlign,
+use platen_document::{
+    bound::{
+        Align, Block, BlockKind, ColumnWidth, Columns, Inline, KeyValue, LineStyle, List,
+        Signature, VerticalAlign,
+    },
+    work,
 };
 
 use super::Writer;
@@ -18,6 +21,7 @@ impl<'a> Writer<'a> {
     }
 
     fn block(&mut self, block: &'a Block) {
+        work::check();
         self.path = &block.path;
         self.used.insert(block.style);
         let style = block.style;

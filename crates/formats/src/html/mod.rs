@@ -8,7 +8,10 @@ mod table;
 
 use std::fmt::Write as _;
 
-use platen_document::bound::{Block, BlockKind, Direction, Document, Inline, StyleId, plain_text};
+use platen_document::{
+    bound::{Block, BlockKind, Direction, Document, Inline, StyleId, plain_text},
+    work,
+};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
@@ -127,6 +130,7 @@ impl<'a> Writer<'a> {
 
     /// Writes inline content whose surroundings have the style `around`.
     fn inlines(&mut self, content: &[Inline], around: StyleId) {
+        work::check();
         for inline in content {
             match inline {
                 Inline::Text { text, style, link } => {

@@ -2,7 +2,10 @@
 
 use std::fmt::Write as _;
 
-use platen_document::bound::{Cell, CellContent, Row, RowKind, StyleId, Table, TableBorders};
+use platen_document::{
+    bound::{Cell, CellContent, Row, RowKind, StyleId, Table, TableBorders},
+    work,
+};
 
 use super::Writer;
 use crate::{metrics::column_widths, ooxml::push_escaped};
@@ -107,6 +110,7 @@ impl<'a> Writer<'a> {
     }
 
     fn cell(&mut self, cell: &'a Cell, element: &str, scope: &str) {
+        work::check();
         self.used.insert(cell.style);
         let out = &mut self.out;
         out.push('<');

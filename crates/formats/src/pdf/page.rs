@@ -2,7 +2,10 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use platen_document::bound::{Document, ImageData};
+use platen_document::{
+    bound::{Document, ImageData},
+    work,
+};
 use platen_layout::{
     Layout, Shaper,
     page::{Area, Artifact, Item, Page, TagId, TagKind},
@@ -81,6 +84,7 @@ fn write_node(
     kids: &[Reference],
     count: usize,
 ) {
+    work::check();
     file.object(node, |out| {
         out.raw("<</Type/Pages/Count ").integer(count as i64);
         if let Some(parent) = parent {
@@ -280,6 +284,7 @@ impl<'a> PageWriter<'a> {
         graphics: &mut Graphics,
         marks: &mut Marks<'_, '_>,
     ) -> Result<(), Error> {
+        work::check();
         match item {
             Item::Text(run) => {
                 let style = &self.layout.styles[run.style];

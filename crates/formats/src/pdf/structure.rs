@@ -1,6 +1,7 @@
 //! The logical structure of a tagged PDF, ISO 32000-1 section 14.7, from the layout's flat tags
 //! and the marks on the pages.
 
+use platen_document::work;
 use platen_layout::page::{Area, TagId, TagKind, Tags};
 
 use super::{
@@ -196,6 +197,7 @@ impl<'a> Structure<'a> {
         family: &[(TagId, Child)],
         pages: &[Reference],
     ) {
+        work::check();
         let kind = self.tags.kind(tag);
         out.raw("<</S").raw(name(kind)).raw("/P ").reference(parent);
         let home = family.iter().find_map(|(_, child)| match child {

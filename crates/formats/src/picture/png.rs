@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use platen_document::{
     Color,
     bound::{ImageData, LineStyle},
+    work,
 };
 use platen_layout::{
     Layout, Shaper,
@@ -63,6 +64,7 @@ struct Canvas<'a> {
 
 impl Canvas<'_> {
     fn draw(&mut self, page: &Page, item: &Item) {
+        work::check();
         match item {
             Item::Text(run) => self.text(page, run),
             Item::Rect { area, color } => self.rect(*area, *color, self.base),

@@ -6,6 +6,7 @@ use base64::{Engine, prelude::BASE64_STANDARD};
 use platen_document::{
     Color,
     bound::{Document, ImageData, ImageFormat, LineStyle},
+    work,
 };
 use platen_layout::{
     FaceId, Layout, Shaper,
@@ -68,6 +69,7 @@ struct Writer<'a> {
 
 impl Writer<'_> {
     fn draw(&mut self, page: &Page, item: &Item) {
+        work::check();
         match item {
             Item::Text(run) => self.text(page, run),
             Item::Rect { area, color } => self.rect(*area, *color),

@@ -1,8 +1,11 @@
 //! Blocks of a slide: which becomes what.
 
-use platen_document::bound::{
-    Align, Block, BlockKind, Border, Inline, KeyValue, LineStyle, List, Signature, StyleId,
-    plain_text,
+use platen_document::{
+    bound::{
+        Align, Block, BlockKind, Border, Inline, KeyValue, LineStyle, List, Signature, StyleId,
+        plain_text,
+    },
+    work,
 };
 
 use super::{
@@ -22,6 +25,7 @@ impl<'a> Flow<'a> {
     }
 
     pub(super) fn block(&mut self, block: &'a Block, strip: Strip) -> Result<(), Error> {
+        work::check();
         self.path = &block.path;
         let style = block.style;
         match &block.kind {

@@ -5,6 +5,7 @@ use std::{fmt::Write as _, ops::Range};
 use platen_document::{
     Color,
     bound::{Border, LineStyle, Sides, Style, StyleId, TableBorders, VerticalAlign},
+    work,
 };
 use rustc_hash::FxHashMap;
 
@@ -113,6 +114,7 @@ impl<'a> Flow<'a> {
         open: &mut usize,
         cache: &mut Cache,
     ) {
+        work::check();
         const EMPTY: &str = "<a:txBody><a:bodyPr/><a:lstStyle/><a:p/></a:txBody><a:tcPr/></a:tc>";
         match cell {
             SlideCell::FromLeft { rows } => {

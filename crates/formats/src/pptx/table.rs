@@ -5,6 +5,7 @@ use platen_document::{
     bound::{
         Cell, CellContent, Inline, KeyValue, Row, RowKind, StyleId, Table, TableBorders, plain_text,
     },
+    work,
 };
 
 use super::{
@@ -251,6 +252,7 @@ fn content<'a>(cell: &'a Cell, flow: &Flow<'_>) -> Content<'a> {
 }
 
 fn cell_height(flow: &Flow<'_>, cell: &SlideCell<'_>, width: f32) -> f32 {
+    work::check();
     let SlideCell::Cell { content, style, .. } = cell else {
         return 0.0;
     };

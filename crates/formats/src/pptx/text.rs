@@ -2,8 +2,9 @@
 
 use std::fmt::Write as _;
 
-use platen_document::bound::{
-    Align, Baseline, Document, Inline, LineStyle, Style, StyleId, plain_text,
+use platen_document::{
+    bound::{Align, Baseline, Document, Inline, LineStyle, Style, StyleId, plain_text},
+    work,
 };
 
 use crate::{
@@ -81,6 +82,7 @@ impl Typeset<'_> {
         relationships: &mut Relationships,
         lost_links: &mut bool,
     ) -> String {
+        work::check();
         let mut xml = String::from("<a:p>");
         self.properties(&mut xml, style, mark);
         for inline in content {

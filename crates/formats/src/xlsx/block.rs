@@ -1,8 +1,11 @@
 //! Blocks as rows.
 
-use platen_document::bound::{
-    Barcode, Block, BlockKind, Image, ImageFormat, Inline, KeyValue, List, Signature, StyleId,
-    Table, plain_text,
+use platen_document::{
+    bound::{
+        Barcode, Block, BlockKind, Image, ImageFormat, Inline, KeyValue, List, Signature, StyleId,
+        Table, plain_text,
+    },
+    work,
 };
 use rust_xlsxwriter::Image as Picture;
 
@@ -33,6 +36,7 @@ impl<'a> Sheet<'a> {
     }
 
     fn block(&mut self, block: &'a Block, main: Option<&'a Table>) -> Result<(), Error> {
+        work::check();
         self.path = &block.path;
         let document = self.document;
         let style = block.style;

@@ -1,7 +1,8 @@
 //! Tables: typed cells, frozen and filtered headers, groups as outline, totals as live formulas.
 
-use platen_document::bound::{
-    Aggregate, Cell, CellContent, RowKind, Table, TableBorders, Value, ValueFormat,
+use platen_document::{
+    bound::{Aggregate, Cell, CellContent, RowKind, Table, TableBorders, Value, ValueFormat},
+    work,
 };
 use rust_xlsxwriter::Formula;
 
@@ -167,6 +168,7 @@ impl<'a> Sheet<'a> {
         spans: Option<&Spans>,
         rows_left: usize,
     ) -> Result<(), Error> {
+        work::check();
         let last = rows_left == 1 && (spans.is_some() || table.rows.is_empty());
         let fill = table.zebra.filter(|_| striped);
         let mut height: f32 = 0.0;
@@ -251,6 +253,7 @@ impl<'a> Sheet<'a> {
         spans: Option<&Spans>,
         mut key: Key,
     ) -> Result<(), Error> {
+        work::check();
         let format = cell
             .format
             .as_deref()

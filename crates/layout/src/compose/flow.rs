@@ -5,7 +5,7 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
-use platen_document::{Diagnostic, bound::Section};
+use platen_document::{Diagnostic, bound::Section, work};
 
 use super::{
     Composer, Output,
@@ -308,6 +308,7 @@ impl<'s> Flow<'s> {
     }
 
     fn put(&mut self, piece: Piece) {
+        work::check();
         let y = self.y;
         self.fresh = false;
         self.y += piece.height;

@@ -20,6 +20,7 @@ use icu_segmenter::{LineSegmenter, options::LineBreakOptions};
 use platen_document::{
     Diagnostic,
     bound::{Block, BlockKind, Direction, Document, Inline, Style, StyleId},
+    work,
 };
 
 pub use self::furniture::HEADING_TARGET;
@@ -255,6 +256,7 @@ impl<'a> Composer<'a> {
     }
 
     fn block(&mut self, block: &Block, place: Place, out: &mut dyn Output) {
+        work::check();
         match &block.kind {
             BlockKind::Heading { level, content } => {
                 self.heading(block, *level, content, place, out)

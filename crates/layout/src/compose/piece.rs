@@ -2,7 +2,10 @@
 
 use std::collections::VecDeque;
 
-use platen_document::bound::{Borders, Sides, VerticalAlign};
+use platen_document::{
+    bound::{Borders, Sides, VerticalAlign},
+    work,
+};
 
 use crate::{
     page::{Area, Artifact, Item},
@@ -293,6 +296,7 @@ fn draw_lane(
     sink: &mut Sink,
     placed: &mut dyn FnMut(Vec<Mark>, f32),
 ) {
+    work::check();
     let area = Area {
         x: lane.x,
         y,

@@ -3,6 +3,7 @@
 use platen_document::{
     Color,
     bound::{Chart, ChartKind, Series},
+    work,
 };
 
 use super::{
@@ -12,6 +13,7 @@ use super::{
 };
 
 pub(super) fn draw(pen: &mut Pen<'_>, chart: &Chart, plot: &Plot) {
+    work::check();
     match chart.kind {
         ChartKind::Line => lines(pen, chart, plot),
         ChartKind::StackedBar => stacked(pen, chart, plot),

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use platen_document::bound::{Align, LineStyle, StyleId};
+use platen_document::{
+    bound::{Align, LineStyle, StyleId},
+    work,
+};
 
 use super::{Atom, Line, Paragraph, TextContext};
 use crate::{
@@ -83,6 +86,7 @@ impl TextContext<'_> {
         tags: &mut Tags,
         sink: &mut Sink,
     ) {
+        work::check();
         let atoms = &paragraph.atoms[line.atoms.clone()];
         if atoms.is_empty() {
             return;

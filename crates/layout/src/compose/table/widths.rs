@@ -1,6 +1,9 @@
 //! Column widths: fixed lengths, shares, and automatic ones from the content of every row.
 
-use platen_document::bound::{Cell, CellContent, ColumnWidth, StyleId, Table};
+use platen_document::{
+    bound::{Cell, CellContent, ColumnWidth, StyleId, Table},
+    work,
+};
 
 use super::{super::Composer, span};
 use crate::text::{Break, Paragraph};
@@ -66,6 +69,7 @@ impl Composer<'_> {
     }
 
     fn cell_need(&mut self, cell: &Cell) -> Need {
+        work::check();
         let padding = self.style(cell.style).padding;
         let sides = padding.left + padding.right;
         let need = match &cell.content {
