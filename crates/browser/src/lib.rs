@@ -26,8 +26,8 @@ pub use self::{
     config::Config,
     error::Error,
     options::{
-        CSS_PIXELS_PER_INCH, Clip, Cookie, File, Files, Job, Media, Output, PageOptions,
-        PdfOptions, PictureFormat, PictureOptions, Source, Wait,
+        CSS_PIXELS_PER_INCH, Clip, Cookie, ExtraHeader, File, Files, Job, Media, Output,
+        PageOptions, PdfOptions, PictureFormat, PictureOptions, Source, Wait,
     },
     page::Report,
     program::{INSTALL_HINT, find_chromium},

@@ -4,6 +4,7 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use platen_pool::{Key, Lane};
+use regex::{Regex, RegexBuilder};
 use serde::Serialize;
 
 use crate::error::Error;
@@ -59,8 +60,10 @@ pub enum Wait {
     Delay(Duration),
     /// An element that this selector of CSS finds.
     Selector(String),
-    /// An expression of JavaScript that becomes true; only where scripts run.
+    /// An expression of JavaScript that becomes true, or a promise of that; only where scripts run.
     Expression(String),
+    /// The same, but one that gives `undefined` is a mistake, as it is to Gotenberg.
+    DefinedExpression(String),
 }
 
 /// The media that style sheets ask for.
@@ -79,8 +82,53 @@ pub struct Cookie {
     pub name: String,
     /// Its value.
     pub value: String,
-    /// The host, and those below it where it begins with a dot.
+    /// The host without a port (RFC 6265, section 8.5), and those below it where it begins with a dot.
     pub domain: String,
+}
+
+/// A further header of requests to allowed hosts.
+#[derive(Clone, Debug)]
+pub struct ExtraHeader {
+    name: String,
+    value: String,
+    /// The addresses that it is sent to; all where absent.
+    scope: Option<Regex>,
+}
+
+/// Largest program of a scope. Bytes.
+const MAX_SCOPE_BYTES: usize = 1 << 20;
+
+impl ExtraHeader {
+    /// A header, and a regular expression for the addresses that it is sent to.
+    ///
+    /// # Errors
+    /// The header is one that only the client sets, or the expression cannot be read.
+    pub fn new(name: &str, value: &str, scope: Option<&str>) -> Result<Self, Error> {
+        if platen_outbound::is_reserved(name) {
+            let problem = format!("`{name}` is set by Platen itself: leave it out");
+            return Err(Error::bad_option("extraHttpHeaders", problem));
+        }
+        let read = |scope| {
+            RegexBuilder::new(scope)
+                .size_limit(MAX_SCOPE_BYTES)
+                .build()
+                .map_err(|error| {
+                    let problem = format!("the scope of `{name}` cannot be read: {error}");
+                    Error::bad_option("extraHttpHeaders", problem)
+                })
+        };
+        Ok(Self {
+            name: name.to_owned(),
+            value: value.to_owned(),
+            scope: scope.map(read).transpose()?,
+        })
+    }
+
+    /// Name and value, where it is sent to `url`.
+    pub(crate) fn of(&self, url: &str) -> Option<(String, String)> {
+        let is_meant = self.scope.as_ref().is_none_or(|scope| scope.is_match(url));
+        is_meant.then(|| (self.name.clone(), self.value.clone()))
+    }
 }
 
 /// How a page is loaded.
@@ -93,7 +141,7 @@ pub struct PageOptions {
     /// The media; paper for PDF and a screen for pictures where it is not given.
     pub media: Option<Media>,
     /// Further headers of requests to allowed hosts.
-    pub extra_headers: Vec<(String, String)>,
+    pub extra_headers: Vec<ExtraHeader>,
     /// Cookies of requests to allowed hosts.
     pub cookies: Vec<Cookie>,
     /// Gathers what the page writes to its console.
@@ -375,7 +423,9 @@ impl Job {
             Output::Picture(options) => options.check()?,
         }
         for wait in &self.page.wait {
-            if matches!(wait, Wait::Expression(_)) && !self.page.java_script {
+            if matches!(wait, Wait::Expression(_) | Wait::DefinedExpression(_))
+                && !self.page.java_script
+            {
                 return Err(Error::bad_option(
                     "waitForExpression",
                     "it needs scripts to run",

@@ -31,6 +31,8 @@ pub enum Shape {
     Flag,
     /// A whole number of a range.
     Number(i32, i32),
+    /// Degrees of a range, to a tenth.
+    Degrees(i32, i32),
     /// One of some words; LibreOffice wants the number behind.
     Choice(&'static [(&'static str, i32)]),
     /// Pages such as `1-3,7`.
@@ -66,7 +68,7 @@ const fn spec(
     }
 }
 
-use Shape::{Choice, Flag, Number, Pages, Text};
+use Shape::{Choice, Degrees, Flag, Number, Pages, Text};
 
 const PDF_A: Shape = Choice(&[("1b", 1), ("2b", 2), ("3b", 3)]);
 const RESOLUTIONS: Shape = Choice(&[
@@ -140,7 +142,7 @@ pub const OPTIONS: &[Spec] = &[
     spec("watermark_color", Number(0, 0xff_ff_ff), "WatermarkColor", "colour of the watermark, red × 65536 + green × 256 + blue"),
     spec("watermark_font", Text, "WatermarkFontName", "font of the watermark"),
     spec("watermark_size", Number(1, 2000), "WatermarkFontHeight", "size of the watermark in points"),
-    spec("watermark_angle", Number(-360, 360), "WatermarkRotateAngle", "turn of the watermark in degrees"),
+    spec("watermark_angle", Degrees(-360, 360), "WatermarkRotateAngle", "turn of the watermark in degrees"),
     spec("tiled_watermark", Text, "TiledWatermark", "a text all over every page"),
     spec("initial_view", VIEWS, "InitialView", "what viewers show first: none, outline, thumbnails"),
     spec("initial_page", Number(1, 1_000_000), "InitialPage", "page that viewers open"),
@@ -269,6 +271,15 @@ impl Shape {
                     "`{text}` is no whole number from {least} to {most}"
                 )),
             },
+            // LibreOffice counts tenths.
+            Degrees(least, most) => match text.parse::<f64>() {
+                Ok(degrees) if (f64::from(least)..=f64::from(most)).contains(&degrees) => {
+                    Ok(((degrees * 10.0).round() as i32).into())
+                }
+                _ => wrong(format!(
+                    "`{text}` is no number of degrees from {least} to {most}"
+                )),
+            },
             Choice(choices) => {
                 let text = text.strip_prefix("PDF/A-").unwrap_or(text);
                 let same = |(word, _): &&(&str, i32)| word.eq_ignore_ascii_case(text);
@@ -317,6 +328,7 @@ mod tests {
             ("open_password", "x"),
             ("landscape", "true"),
             ("quality", "70"),
+            ("watermark_angle", "45"),
         ] {
             options.set(name, value).unwrap();
         }
@@ -328,6 +340,7 @@ mod tests {
             value
         };
         assert_eq!(value("PageRange"), Some("1-3,7".into()));
+        assert_eq!(value("WatermarkRotateAngle"), Some(450.into()));
         assert_eq!(value("Quality"), Some(70.into()));
         assert_eq!(value("UseLosslessCompression"), Some(false.into()));
         assert_eq!(value("SelectPdfVersion"), Some(2.into()));

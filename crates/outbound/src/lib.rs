@@ -11,6 +11,6 @@ mod trust;
 
 pub use self::{
     address::{HostPattern, is_public},
-    request::{Answer, Error, Outbound, Settings},
+    request::{Answer, Error, Outbound, Settings, is_reserved},
     trust::{TlsRefusal, Trust},
 };

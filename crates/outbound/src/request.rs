@@ -149,6 +149,12 @@ impl Outbound {
             .map_err(|error| malformed(&error))?;
         let mut request = Request::builder().method(method).uri(without_fragment(url));
         for (name, value) in headers {
+            if is_reserved(name) {
+                let shown = name.to_ascii_lowercase();
+                let text =
+                    format!("the header `{shown}` is set by the client itself: leave it out");
+                return Err(Error::Malformed(text));
+            }
             request = request.header(name, value);
         }
         let response = if body.is_empty() {
@@ -178,6 +184,28 @@ impl Outbound {
             body: bytes,
         })
     }
+}
+
+/// Headers that say which host is meant and where a message ends. A caller who could set them would
+/// reach other hosts behind an allowed address, or cut a message in two.
+const RESERVED: [&str; 9] = [
+    "connection",
+    "content-length",
+    "host",
+    "keep-alive",
+    "proxy-connection",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+];
+
+/// Whether only the client itself may set a header, RFC 9110, sections 7.2 and 7.6.1.
+#[must_use]
+pub fn is_reserved(header: &str) -> bool {
+    RESERVED
+        .iter()
+        .any(|name| header.trim().eq_ignore_ascii_case(name))
 }
 
 fn without_fragment(url: &str) -> &str {
@@ -277,6 +305,25 @@ mod tests {
             named.send("GET", &url, &[], b""),
             Err(Error::Failed(_))
         ));
+        // Ends the server, which nobody has reached.
+        drop(std::net::TcpStream::connect(("127.0.0.1", port)));
+        assert_eq!(served.join().ok(), Some(0));
+    }
+
+    #[test]
+    fn headers_of_the_client_itself_cannot_be_set() {
+        let (port, served) = server();
+        let client = Outbound::new(&Settings {
+            allowed_hosts: vec![format!("127.0.0.1:{port}")],
+            allow_private_addresses: true,
+            ..Settings::default()
+        });
+        let url = format!("http://127.0.0.1:{port}/");
+        for name in ["Host", "content-length", "Transfer-Encoding", "CONNECTION"] {
+            let header = [(name.to_owned(), "0".to_owned())];
+            let sent = client.send("POST", &url, &header, b"body");
+            assert!(matches!(sent, Err(Error::Malformed(_))), "{name}: {sent:?}");
+        }
         // Ends the server, which nobody has reached.
         drop(std::net::TcpStream::connect(("127.0.0.1", port)));
         assert_eq!(served.join().ok(), Some(0));

@@ -122,7 +122,7 @@ fn long(rows: usize) -> Json {
 #[test]
 fn documents_are_the_same_from_sandboxes() {
     let jailed = Service::start(&[("RENDER_ISOLATION", "jail")]);
-    let inline = Service::start(&[]);
+    let inline = Service::start(&[("RENDER_ISOLATION", "inline")]);
     let said = jailed.log.iter().any(|line| {
         line["message"] == "documents are made in sandboxes" && line["sandbox"].is_string()
     });

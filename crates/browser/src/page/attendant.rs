@@ -262,7 +262,12 @@ impl Attendant {
         let mut headers: Vec<_> = passed
             .map(|(name, value)| (name.clone(), value.clone()))
             .collect();
-        headers.extend(state.headers.iter().cloned());
+        headers.extend(
+            state
+                .headers
+                .iter()
+                .filter_map(|header| header.of(&asked.url)),
+        );
         let host = host_of(&asked.url);
         let cookies = state.cookies.iter().filter(|cookie| is_for(cookie, &host));
         let cookies = cookies.map(|cookie| format!("{}={}", cookie.name, cookie.value));

@@ -7,7 +7,7 @@ use std::{
 
 use tokio::sync::watch;
 
-use crate::options::{Cookie, Files};
+use crate::options::{Cookie, ExtraHeader, Files};
 
 /// Denied addresses, lines of the console and so on that are kept, each.
 const KEPT: usize = 50;
@@ -35,7 +35,7 @@ pub struct Report {
 #[derive(Debug, Default)]
 pub(crate) struct State {
     pub(crate) files: Option<Arc<dyn Files>>,
-    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) headers: Vec<ExtraHeader>,
     pub(crate) cookies: Vec<Cookie>,
     /// The address that the job navigates to, where it does.
     pub(crate) address: Option<String>,

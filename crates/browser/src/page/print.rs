@@ -11,7 +11,7 @@ use super::{Page, Report};
 use crate::{
     error::Error,
     options::{
-        CSS_PIXELS_PER_INCH, Job, MAX_SIDE_INCHES, Media, Output, PageOptions, PdfOptions,
+        CSS_PIXELS_PER_INCH, Cookie, Job, MAX_SIDE_INCHES, Media, Output, PageOptions, PdfOptions,
         PictureOptions, Source, Wait,
     },
 };
@@ -79,6 +79,9 @@ impl Page {
             state.headers.clone_from(&options.extra_headers);
             state.cookies.clone_from(&options.cookies);
         });
+        if options.java_script && !options.cookies.is_empty() {
+            self.show_cookies(&options.cookies).await?;
+        }
         if options.java_script {
             let params = json!({ "value": false });
             let _: Value = self
@@ -118,6 +121,29 @@ impl Page {
         Ok(())
     }
 
+    /// Lets the page's scripts see the cookies. What is sent is ours to say: see the attendant.
+    async fn show_cookies(&self, cookies: &[Cookie]) -> Result<(), Error> {
+        let cookies: Vec<Value> = cookies
+            .iter()
+            .map(
+                |Cookie {
+                     name,
+                     value,
+                     domain,
+                 }| {
+                    json!({ "name": name, "value": value, "domain": domain, "path": "/" })
+                },
+            )
+            .collect();
+        let set: Result<Value, Error> = self
+            .call("Network.setCookies", json!({ "cookies": cookies }))
+            .await;
+        set.map(drop).map_err(|error| match error {
+            Error::Refused { message, .. } => Error::bad_option("cookies", message),
+            other => other,
+        })
+    }
+
     async fn load(&self, source: &Source) -> Result<(), Error> {
         match source {
             Source::Document { html, files } => {
@@ -127,7 +153,12 @@ impl Page {
             }
             Source::Address(url) => {
                 self.desk.change(|state| state.address = Some(url.clone()));
-                let answer: Value = self.call("Page.navigate", json!({ "url": url })).await?;
+                let answer: Result<Value, Error> =
+                    self.call("Page.navigate", json!({ "url": url })).await;
+                let answer = answer.map_err(|error| match error {
+                    Error::Refused { message, .. } => Error::bad_option("url", message),
+                    other => other,
+                })?;
                 if let Some(reason) = answer["errorText"].as_str() {
                     return Err(self.why_not_loaded(url, reason));
                 }
@@ -180,9 +211,7 @@ impl Page {
         });
         let answer: Value = self.call("Runtime.evaluate", params).await?;
         if let Some(details) = answer.get("exceptionDetails") {
-            let text = details["exception"]["description"].as_str();
-            let text = text.or(details["text"].as_str()).unwrap_or("it throws");
-            return Err(Error::bad_option("wait", text));
+            return Err(Error::bad_option("wait", thrown(details)));
         }
         Ok(answer["result"]["value"].clone())
     }
@@ -199,7 +228,8 @@ impl Page {
                 let found = format!("document.querySelector({selector}) !== null");
                 self.until_true(&found).await
             }
-            Wait::Expression(expression) => self.until_true(&format!("!!({expression})")).await,
+            Wait::Expression(expression) => self.until_ready(expression, true).await,
+            Wait::DefinedExpression(expression) => self.until_ready(expression, false).await,
         }
     }
 
@@ -223,6 +253,25 @@ impl Page {
                 return Ok(());
             }
             tokio::time::sleep(TRY_EVERY).await;
+        }
+    }
+
+    /// Tries an expression of the client's until it, or what it promises, is true.
+    async fn until_ready(&self, expression: &str, may_be_undefined: bool) -> Result<(), Error> {
+        let params = json!({ "expression": expression, "awaitPromise": true, "silent": true });
+        loop {
+            let answer: Value = self.call("Runtime.evaluate", &params).await?;
+            if let Some(details) = answer.get("exceptionDetails") {
+                return Err(Error::bad_option("waitForExpression", thrown(details)));
+            }
+            match is_true(&answer["result"]) {
+                None if !may_be_undefined => {
+                    let problem = "it gives undefined; write one that becomes true or false";
+                    return Err(Error::bad_option("waitForExpression", problem));
+                }
+                Some(true) => return Ok(()),
+                None | Some(false) => tokio::time::sleep(TRY_EVERY).await,
+            }
         }
     }
 
@@ -258,6 +307,8 @@ impl Page {
     ) -> Result<(), Error> {
         let mut params = serde_json::to_value(options).unwrap_or_default();
         params["transferMode"] = "ReturnAsStream".into();
+        // Chromium takes the outline from the tagged headings, and makes none without tags.
+        params["generateTaggedPDF"] = (options.tagged || options.outline).into();
         let has_margins =
             !options.header_template.is_empty() || !options.footer_template.is_empty();
         params["displayHeaderFooter"] = has_margins.into();
@@ -318,15 +369,14 @@ impl Page {
             false => options.paper_width_inches,
         };
         let margins = options.margin_left_inches + options.margin_right_inches;
-        let width = (sheet_width - margins) / options.scale * CSS_PIXELS_PER_INCH;
-        let device = json!({
-            "width": width.max(1.0).round(), "height": 1, "deviceScaleFactor": 1, "mobile": false,
-        });
-        let _: Value = self
-            .call("Emulation.setDeviceMetricsOverride", device)
-            .await?;
-        let metrics: Value = self.call("Page.getLayoutMetrics", json!({})).await?;
-        let height = metrics["cssContentSize"]["height"].as_f64().unwrap_or(0.0);
+        let width = ((sheet_width - margins) / options.scale * CSS_PIXELS_PER_INCH).max(1.0);
+        let mut sheet_width = sheet_width;
+        let (needed_width, mut height) = self.measure(width).await?;
+        if needed_width > width.round() {
+            // What is wider than the sheet would be cut off.
+            height = self.measure(needed_width).await?.1;
+            sheet_width = needed_width * options.scale / CSS_PIXELS_PER_INCH + margins;
+        }
         // Another pixel, since heights are rounded and a line too many would be another page.
         let height = (height + 1.0) * options.scale / CSS_PIXELS_PER_INCH;
         let height = height + options.margin_top_inches + options.margin_bottom_inches;
@@ -334,11 +384,29 @@ impl Page {
             let text = format!("the page is {height:.0} inches long, more than {MAX_SIDE_INCHES}");
             return Err(Error::bad_option("singlePage", text));
         }
+        if sheet_width > MAX_SIDE_INCHES {
+            let text =
+                format!("the page is {sheet_width:.0} inches wide, more than {MAX_SIDE_INCHES}");
+            return Err(Error::bad_option("singlePage", text));
+        }
         params["landscape"] = false.into();
         params["preferCSSPageSize"] = false.into();
         params["paperWidth"] = sheet_width.into();
         params["paperHeight"] = height.into();
         Ok(())
+    }
+
+    /// Width and height of the content where the window is `width` wide. Pixels of CSS.
+    async fn measure(&self, width: f64) -> Result<(f64, f64), Error> {
+        let device = json!({
+            "width": width.round(), "height": 1, "deviceScaleFactor": 1, "mobile": false,
+        });
+        let _: Value = self
+            .call("Emulation.setDeviceMetricsOverride", device)
+            .await?;
+        let metrics: Value = self.call("Page.getLayoutMetrics", json!({})).await?;
+        let side = |name: &str| metrics["cssContentSize"][name].as_f64().unwrap_or(0.0);
+        Ok((side("width"), side("height")))
     }
 
     async fn picture<S: Sink>(
@@ -393,6 +461,30 @@ impl Page {
         sink.put(Bytes::from(bytes)).await;
         Ok(())
     }
+}
+
+/// What was thrown, in one line.
+fn thrown(details: &Value) -> String {
+    let text = details["exception"]["description"].as_str();
+    let text = text.or(details["exception"]["value"].as_str());
+    let text = text.or(details["text"].as_str()).unwrap_or("it throws");
+    text.lines().next().unwrap_or_default().to_owned()
+}
+
+/// Whether a remote object of the DevTools protocol is true to JavaScript; `None` for `undefined`.
+fn is_true(object: &Value) -> Option<bool> {
+    if object["type"] == "undefined" {
+        return None;
+    }
+    if let Some(number) = object["unserializableValue"].as_str() {
+        return Some(!["NaN", "-0", "0n"].contains(&number));
+    }
+    Some(match &object["value"] {
+        Value::Bool(value) => *value,
+        Value::Number(value) => value.as_f64() != Some(0.0),
+        Value::String(text) => !text.is_empty(),
+        _ => object["subtype"] != "null",
+    })
 }
 
 fn decode(data: &str, method: &'static str) -> Result<Vec<u8>, Error> {

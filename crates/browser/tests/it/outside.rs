@@ -1,6 +1,6 @@
 //! The allow-list: what is loaded, and what is refused although the name is on it.
 
-use platen_browser::{Config, Cookie, Source};
+use platen_browser::{Config, Cookie, ExtraHeader, Source};
 
 use crate::bench::{Server, bench, has_chromium, job, small, text_of};
 
@@ -98,7 +98,7 @@ async fn a_page_of_an_allowed_host_is_printed_with_headers_and_cookies() {
     let bench = bench(allowing(&[format!("localhost:{}", server.port)], true));
     let mut page = job("");
     page.source = Source::Address(format!("http://localhost:{}/a", server.port));
-    page.page.extra_headers = vec![("x-test".into(), "1".into())];
+    page.page.extra_headers = vec![ExtraHeader::new("x-test", "1", None).unwrap()];
     page.page.cookies = vec![Cookie {
         name: "a".into(),
         value: "b".into(),

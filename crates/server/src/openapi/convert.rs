@@ -61,6 +61,9 @@ fn schema(shape: Shape) -> Json {
         Shape::Number(least, most) => {
             json!({"type": "integer", "minimum": least, "maximum": most})
         }
+        Shape::Degrees(least, most) => {
+            json!({"type": "number", "minimum": least, "maximum": most})
+        }
         Shape::Choice(choices) => {
             let words: Vec<&str> = choices.iter().map(|(word, _)| *word).collect();
             json!({"type": "string", "enum": words})

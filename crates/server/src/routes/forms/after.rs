@@ -18,7 +18,7 @@ use crate::{
     lane::Lane,
     middleware::Context,
     problem::{Problem, chain},
-    routes::render::response::file_headers,
+    routes::render::response::{file_headers, plain_name},
     spool::{Content, full},
 };
 
@@ -122,6 +122,10 @@ type Named = (String, Bytes);
 fn work(files: Vec<Named>, after: &After) -> Result<Vec<Named>, (String, pdf::Error)> {
     let limits = Limits::default();
     let mut files = files;
+    if let (true, [(name, bytes)]) = (after.merge, files.as_slice()) {
+        // Nothing to be put together, but what comes back says that it is a PDF.
+        pdf::page_count(bytes, &limits).map_err(|error| (name.clone(), error))?;
+    }
     if after.merge && files.len() > 1 {
         let all = files.iter().map(|(_, bytes)| &bytes[..]);
         let merged = pdf::merge(all, &limits).map_err(|error| ("the files".to_owned(), error))?;
@@ -154,9 +158,10 @@ fn work(files: Vec<Named>, after: &After) -> Result<Vec<Named>, (String, pdf::Er
 /// The name that the client wants, or the identifier of the request, with an extension.
 pub(super) fn file_name(context: &Context, headers: &HeaderMap, extension: &str) -> String {
     let wanted = headers.get("gotenberg-output-filename");
-    let name = wanted.and_then(|name| name.to_str().ok());
-    let name = name.unwrap_or(&*context.request_id);
-    let stem = name.strip_suffix(extension).unwrap_or(name);
+    let wanted = wanted.and_then(|name| std::str::from_utf8(name.as_bytes()).ok());
+    let name = wanted.map(plain_name).filter(|name| !name.is_empty());
+    let name = name.unwrap_or_else(|| context.request_id.to_string());
+    let stem = name.strip_suffix(extension).unwrap_or(&name);
     format!("{}.{extension}", stem.trim_end_matches('.'))
 }
 

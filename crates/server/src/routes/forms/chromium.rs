@@ -7,7 +7,7 @@ use http_body_util::BodyExt;
 use hyper::StatusCode;
 use platen_engine::{
     browser::{
-        Cookie, Job, Key, Lane, Media, Output, PageOptions, PdfOptions, PictureFormat,
+        Cookie, ExtraHeader, Job, Key, Lane, Media, Output, PageOptions, PdfOptions, PictureFormat,
         PictureOptions, Source, Wait,
     },
     key_of, media_type_of,
@@ -21,6 +21,7 @@ use super::{
     value::Values,
 };
 use crate::{
+    chromium::of_browser,
     problem::Problem,
     routes::render::{
         beside::{Beside, SpooledFile},
@@ -32,10 +33,11 @@ use crate::{
 
 /// Fields that change the result and are not made here.
 #[rustfmt::skip]
-const UNSUPPORTED: [&str; 10] = [
+const UNSUPPORTED: [&str; 14] = [
+    "selector", "waitWindowStatus", "titleBookmarks",
     "pdfa", "pdfua", "userPassword", "ownerPassword", "watermarkSource",
     "stampSource", "rotateAngle", "downloadFrom", "emulatedMediaFeatures",
-    "failOnResourceHttpStatusCodes",
+    "failOnResourceHttpStatusCodes", "optimizeImages",
 ];
 #[derive(Deserialize)]
 struct FormCookie {
@@ -219,12 +221,20 @@ fn page(values: &mut Values) -> Result<PageOptions, Problem> {
         wait.push(Wait::NetworkIdle);
     }
     wait.extend(values.duration("waitDelay")?.map(Wait::Delay));
-    wait.extend(values.text("waitForExpression").map(Wait::Expression));
+    wait.extend(
+        values
+            .text("waitForExpression")
+            .map(Wait::DefinedExpression),
+    );
     wait.extend(values.text("waitForSelector").map(Wait::Selector));
     let cookies: Vec<FormCookie> = values.json("cookies")?;
-    let mut extra: BTreeMap<String, String> = values.json("extraHttpHeaders")?;
+    let extra: BTreeMap<String, String> = values.json("extraHttpHeaders")?;
+    let mut extra = extra
+        .iter()
+        .map(|(name, value)| extra_header(name, value))
+        .collect::<Result<Vec<_>, _>>()?;
     if let Some(agent) = values.text("userAgent") {
-        extra.insert("user-agent".to_owned(), agent);
+        extra.push(ExtraHeader::new("user-agent", &agent, None).map_err(of_browser)?);
     }
     Ok(PageOptions {
         java_script: true,
@@ -238,17 +248,52 @@ fn page(values: &mut Values) -> Result<PageOptions, Problem> {
                 return Err(Problem::bad_request("form-invalid", detail));
             }
         },
-        extra_headers: extra.into_iter().collect(),
+        extra_headers: extra,
         cookies: cookies
             .into_iter()
             .map(|cookie| Cookie {
                 name: cookie.name,
                 value: cookie.value,
-                domain: cookie.domain,
+                domain: without_port(cookie.domain),
             })
             .collect(),
         ..PageOptions::default()
     })
+}
+
+/// A header as Gotenberg writes it: `VALUE;scope=EXPRESSION` is sent to the addresses only that the
+/// expression finds.
+fn extra_header(name: &str, value: &str) -> Result<ExtraHeader, Problem> {
+    let mut scope = None;
+    let mut kept = Vec::new();
+    for token in value.split(';') {
+        let word = token.trim();
+        let is_scope = word
+            .get(..5)
+            .is_some_and(|it| it.eq_ignore_ascii_case("scope"));
+        if !is_scope {
+            kept.push(token);
+            continue;
+        }
+        let expression = word[5..].trim_start().strip_prefix('=').map(str::trim);
+        scope = expression.filter(|it| !it.is_empty());
+        if scope.is_none() {
+            let detail = format!(
+                "the form field `extraHttpHeaders`: `{word}` of `{name}` is no scope such as \
+                 `scope=https://example\\.com/.*`"
+            );
+            return Err(Problem::bad_request("form-invalid", detail));
+        }
+    }
+    ExtraHeader::new(name, kept.join(";").trim(), scope).map_err(of_browser)
+}
+
+/// The domain of a cookie; cookies know no ports, RFC 6265, section 8.5.
+fn without_port(domain: String) -> String {
+    match domain.rsplit_once(':') {
+        Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => host.to_owned(),
+        _ => domain,
+    }
 }
 
 /// What stands at the top and the bottom of every sheet.

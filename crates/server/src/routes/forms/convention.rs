@@ -13,6 +13,7 @@ use hyper::{
     HeaderMap, StatusCode,
     header::{CONTENT_DISPOSITION, CONTENT_TYPE, HeaderName, HeaderValue},
 };
+use platen_engine::outbound::is_reserved;
 use serde_json::json;
 
 use crate::{app::App, middleware::Context, problem::Problem, spool, webhook::Parcel};
@@ -110,6 +111,17 @@ impl Hook {
                 invalid("the header `Gotenberg-Webhook-Extra-Http-Headers` is not JSON of texts")
             })?,
         };
+        if let Some(name) = extra.keys().find(|name| is_reserved(name)) {
+            let detail = format!(
+                "the header `Gotenberg-Webhook-Extra-Http-Headers` names `{name}`, which the \
+                 sender sets itself"
+            );
+            return Err(invalid(detail));
+        }
+        if text("gotenberg-webhook-events-url")?.is_some() {
+            let detail = "the header `Gotenberg-Webhook-Events-Url` is not supported";
+            return Err(invalid(detail));
+        }
         for url in [&url, &error_url] {
             if !app.webhooks.allows(url) {
                 let shown: String = url.chars().take(200).collect();
@@ -184,10 +196,20 @@ async fn parcel_of(mut response: Response) -> Result<Made, Problem> {
     Ok((headers, body.to_bytes()))
 }
 
+/// Puts the client's headers in place of ours of the same name.
+fn replace(headers: &mut Vec<(String, String)>, given: Vec<(String, String)>) {
+    headers.retain(|(name, _)| {
+        !given
+            .iter()
+            .any(|(other, _)| other.eq_ignore_ascii_case(name))
+    });
+    headers.extend(given);
+}
+
 async fn deliver(app: &App, hook: Hook, made: Result<Made, Problem>, request_id: &str) {
     let problem = match made {
         Ok((mut headers, body)) => {
-            headers.extend(hook.headers.clone());
+            replace(&mut headers, hook.headers.clone());
             let parcel = Parcel {
                 method: hook.method,
                 url: hook.url,
@@ -221,7 +243,7 @@ async fn deliver(app: &App, hook: Hook, made: Result<Made, Problem>, request_id:
     headers.extend(trace.and_then(|(name, value)| {
         Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned()))
     }));
-    headers.extend(hook.headers);
+    replace(&mut headers, hook.headers);
     let parcel = Parcel {
         method: hook.error_method,
         url: hook.error_url,

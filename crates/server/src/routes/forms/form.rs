@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// Fields of files that are not made part of a result.
-const UNSUPPORTED_FILES: [&str; 3] = ["embeds", "watermark", "stamp"];
+const UNSUPPORTED_FILES: [&str; 4] = ["embeds", "facturxXml", "watermark", "stamp"];
 
 /// A form taken apart.
 #[derive(Debug)]

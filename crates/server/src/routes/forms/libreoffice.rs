@@ -15,6 +15,7 @@ use crate::{app::App, libreoffice::of_office, problem::Problem, spool::Content};
 /// Gotenberg's names of options, and ours.
 #[rustfmt::skip]
 const OPTIONS: [(&str, &str); 41] = [
+    ("allowCopying", "allow_copying"),
     ("password", "password"),
     ("nativePageRanges", "pages"),
     ("landscape", "landscape"),
@@ -40,7 +41,6 @@ const OPTIONS: [(&str, &str); 41] = [
     ("nativeWatermarkColor", "watermark_color"),
     ("nativeWatermarkFontName", "watermark_font"),
     ("nativeWatermarkFontHeight", "watermark_size"),
-    ("nativeWatermarkRotateAngle", "watermark_angle"),
     ("nativeTiledWatermarkText", "tiled_watermark"),
     ("initialPage", "initial_page"),
     ("zoom", "zoom"),
@@ -76,11 +76,12 @@ const CHOICES: [(&str, &str, &[&str]); 3] = [
     ),
 ];
 /// Fields that change the result and are not made here.
-const UNSUPPORTED: [&str; 4] = [
+const UNSUPPORTED: [&str; 5] = [
     "watermarkSource",
     "stampSource",
     "rotateAngle",
     "downloadFrom",
+    "optimizeImages",
 ];
 /// Resolution where only its reduction is asked for. Dots per inch.
 const RESOLUTION: &str = "300";
@@ -127,6 +128,15 @@ impl Wish {
                 wish.set(field, name, &value)?;
             }
         }
+        // Tenths of a degree to Gotenberg, as to LibreOffice; degrees here.
+        let turn: i32 = values.number("nativeWatermarkRotateAngle", 0)?;
+        if turn != 0 {
+            let degrees = (f64::from(turn) / 10.0).to_string();
+            wish.set("nativeWatermarkRotateAngle", "watermark_angle", &degrees)?;
+        }
+        if !values.truth("allowPrinting", true)? {
+            wish.set("allowPrinting", "allow_printing", "none")?;
+        }
         let resolution = values.text("maxImageResolution");
         // Gotenberg leaves pictures as they are where LibreOffice reduces them to 300 dots per inch.
         let resolution = match values.truth("reduceImageResolution", false)? {
@@ -147,6 +157,7 @@ impl Wish {
             })?;
             wish.set(field, name, word)?;
         }
+        values.refuse_restrictions()?;
         Ok((wish, is_final))
     }
 }
@@ -214,6 +225,8 @@ pub(super) async fn convert(
             problem.detail = format!("{name}: {}", problem.detail);
             problem
         })?;
+        // A PDF that is written anew keeps its name.
+        let name = name.strip_suffix(".pdf").map_or(&*name, |stem| stem);
         made.push((format!("{name}.pdf"), Content::of_office(document.body)?));
     }
     Ok(made)

@@ -12,7 +12,8 @@ use super::{
 use crate::{lane::Lane, problem::Problem, respond::json, spool::full};
 
 /// Fields that change the result and are not made here.
-const UNSUPPORTED: [&str; 8] = [
+const UNSUPPORTED: [&str; 9] = [
+    "optimizeImages",
     "bookmarks",
     "autoIndexBookmarks",
     "userPassword",

@@ -15,6 +15,11 @@ fn invalid(name: &str, expected: &str) -> Problem {
     Problem::bad_request("form-invalid", detail)
 }
 
+fn unsupported(name: &str) -> Problem {
+    let detail = format!("the form field `{name}` is not supported");
+    Problem::bad_request("form-unsupported", detail)
+}
+
 impl Values {
     pub(super) fn add(&mut self, name: &str, text: &str) {
         let text = text.trim();
@@ -71,16 +76,25 @@ impl Values {
 
     /// Refuses fields that would change the result and are not known here.
     pub(super) fn refuse(&mut self, names: &[&str]) -> Result<(), Problem> {
-        for name in names {
-            if self
-                .text(name)
-                .is_some_and(|value| value != "false" && value != "0")
-            {
-                let detail = format!("the form field `{name}` is not supported");
-                return Err(Problem::bad_request("form-unsupported", detail));
-            }
-        }
-        Ok(())
+        let is_on = |value: &str| value != "false" && value != "0";
+        let named = |name: &&String| names.contains(&name.as_str()) || name.starts_with("facturx");
+        let found = self
+            .0
+            .iter()
+            .find(|(name, value)| named(name) && is_on(value));
+        found.map_or(Ok(()), |(name, _)| Err(unsupported(name)))
+    }
+
+    /// Refuses what would restrict a file and was not taken: it would be left open.
+    pub(super) fn refuse_restrictions(&self) -> Result<(), Problem> {
+        let is_off = |value: &str| !["true", "1", "t", "T", "TRUE", "True"].contains(&value);
+        let restricts = |name: &str| {
+            let rest = name.strip_prefix("allow");
+            rest.is_some_and(|rest| rest.starts_with(char::is_uppercase))
+        };
+        let mut all = self.0.iter();
+        let found = all.find(|(name, value)| restricts(name) && is_off(value));
+        found.map_or(Ok(()), |(name, _)| Err(unsupported(name)))
     }
 }
 

@@ -176,19 +176,26 @@ fn server_timing(stages: &[(&'static str, Duration)]) -> String {
 
 /// A file name with the extension of its format, and no path.
 pub(crate) fn with_extension(name: &str, format: Format) -> String {
-    let plain = name.rsplit(['/', '\\']).next().unwrap_or_default();
-    let plain: String = plain
-        .chars()
-        .filter(|symbol| !symbol.is_control())
-        .take(MAX_FILENAME)
-        .collect();
-    let plain = plain.trim().trim_start_matches('.');
-    let stem = if plain.is_empty() { "document" } else { plain };
+    let plain = plain_name(name);
+    let stem = if plain.is_empty() { "document" } else { &plain };
     if Format::of_file_name(stem) == Some(format) {
         stem.to_owned()
     } else {
         format!("{stem}.{format}")
     }
+}
+
+/// The last part of a path that a client gave, without what could mislead: control characters, marks
+/// that turn the direction of text (they show `exe.fdp` as a PDF), dots at the begin.
+pub(crate) fn plain_name(name: &str) -> String {
+    let plain = name.rsplit(['/', '\\']).next().unwrap_or_default();
+    let turns = |symbol: char| matches!(symbol, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let plain: String = plain
+        .chars()
+        .filter(|symbol| !symbol.is_control() && !turns(*symbol))
+        .take(MAX_FILENAME)
+        .collect();
+    plain.trim().trim_start_matches('.').to_owned()
 }
 
 /// RFC 6266, with `filename*` (RFC 8187) where the name is more than ASCII.
@@ -234,6 +241,10 @@ mod tests {
             let value = content_disposition(&name, Some(Disposition::Attachment)).unwrap();
             value.to_str().unwrap().to_owned()
         };
+        assert_eq!(
+            header("C:\\Windows\\a\u{202e}fdp.exe"),
+            "attachment; filename=\"afdp.exe.pdf\""
+        );
         assert_eq!(header("a.pdf"), "attachment; filename=\"a.pdf\"");
         assert_eq!(
             header("../../etc/passwd"),
