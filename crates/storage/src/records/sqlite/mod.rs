@@ -5,6 +5,7 @@ mod documents;
 mod run_accept;
 mod run_row;
 mod runs;
+mod writer;
 
 use std::{path::Path, sync::Arc};
 
