@@ -34,6 +34,12 @@ impl LoadedFlow {
         Arc::clone(&self.compiled)
     }
 
+    /// Whether its runs may read a stored template, given as its key or `KEY@VERSION`.
+    #[must_use]
+    pub fn may_read_template(&self, name: &str) -> bool {
+        self.compiled.may_read_template(name)
+    }
+
     /// Compiles the long code of its steps now, so that no run waits for it: how many were not yet.
     /// Blocks.
     pub fn compile_ahead(&self, runner: &Runner) -> usize {

@@ -25,7 +25,7 @@ const MAX_STATEMENTS: usize = 64;
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Schemas in order; the database's `user_version` counts those applied.
-const MIGRATIONS: [&str; 2] = [
+const MIGRATIONS: [&str; 3] = [
     "
     CREATE TABLE templates (
         key TEXT PRIMARY KEY,
@@ -114,6 +114,18 @@ const MIGRATIONS: [&str; 2] = [
         key TEXT PRIMARY KEY,
         value BLOB NOT NULL
     ) STRICT, WITHOUT ROWID;
+    ",
+    "
+    ALTER TABLE kept RENAME TO kept_by_all;
+    CREATE TABLE kept (
+        -- Empty where it is shared, as no key of a flow is.
+        flow TEXT NOT NULL,
+        key TEXT NOT NULL,
+        value BLOB NOT NULL,
+        PRIMARY KEY (flow, key)
+    ) STRICT, WITHOUT ROWID;
+    INSERT INTO kept SELECT '', key, value FROM kept_by_all;
+    DROP TABLE kept_by_all;
     ",
 ];
 

@@ -2,6 +2,7 @@
 
 mod database;
 mod documents;
+mod kept;
 mod run_accept;
 mod run_row;
 mod runs;
