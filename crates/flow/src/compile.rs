@@ -8,7 +8,10 @@ use platen_document::{
 };
 use serde_json::{Value as Json, json};
 
-use crate::model::{Action, Flow, Step, Trigger};
+use crate::{
+    model::{Action, Flow, Step, Trigger},
+    templates::TemplateNames,
+};
 
 /// Steps of a flow altogether.
 const MAX_STEPS: usize = 500;
@@ -24,6 +27,7 @@ const MAX_ATTEMPTS: u32 = 20;
 pub struct CompiledFlow {
     flow: Flow,
     pub(crate) steps: Vec<CompiledStep>,
+    templates: TemplateNames,
 }
 
 impl CompiledFlow {
@@ -31,6 +35,12 @@ impl CompiledFlow {
     #[must_use]
     pub fn flow(&self) -> &Flow {
         &self.flow
+    }
+
+    /// Whether its runs may read a stored template, given as its key or `KEY@VERSION`.
+    #[must_use]
+    pub fn may_read_template(&self, name: &str) -> bool {
+        self.templates.allow(name)
     }
 }
 
@@ -82,8 +92,13 @@ pub fn compile(flow: Flow) -> Result<CompiledFlow, Vec<Diagnostic>> {
         compiler.mistake("flow-empty", "/steps", "the flow has no steps");
     }
     let steps = compiler.steps(&flow.steps, "/steps", 0);
+    let templates = TemplateNames::of(&flow, &mut compiler.diagnostics);
     if compiler.diagnostics.is_empty() {
-        Ok(CompiledFlow { flow, steps })
+        Ok(CompiledFlow {
+            flow,
+            steps,
+            templates,
+        })
     } else {
         Err(compiler.diagnostics)
     }

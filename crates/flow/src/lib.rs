@@ -8,6 +8,7 @@ mod compile;
 mod machine;
 pub mod model;
 mod parse;
+mod templates;
 mod walk;
 
 pub use self::{

@@ -24,6 +24,10 @@ pub struct Flow {
     /// Names of secrets that its code may read as `ctx.secrets.NAME`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub secrets: Vec<String>,
+    /// Stored templates that its runs may read besides those that its `render` steps name: keys, with
+    /// `*` at the end for all that begin so, or with `@` and a version.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub templates: Vec<String>,
     /// Runs of this flow at the same time; no bound of its own where absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub concurrency: Option<u32>,
@@ -226,6 +230,9 @@ pub enum Action {
         operation: StoreOperation,
         /// Its key.
         key: String,
+        /// Whose it is; the flow's where absent.
+        #[serde(default, skip_serializing_if = "StoreScope::is_flow")]
+        scope: StoreScope,
         /// What is put.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         value: Option<Json>,
@@ -315,6 +322,25 @@ pub enum StoreOperation {
     Put,
     /// Forgets it.
     Delete,
+}
+
+/// Whose a kept value is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum StoreScope {
+    /// The flow's: other flows neither see nor change it.
+    #[default]
+    Flow,
+    /// Of all flows.
+    Shared,
+}
+
+impl StoreScope {
+    /// Whether it is the flow's.
+    #[must_use]
+    pub fn is_flow(&self) -> bool {
+        *self == Self::Flow
+    }
 }
 
 /// A request.

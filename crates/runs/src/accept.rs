@@ -85,7 +85,9 @@ impl Dispatcher {
         self.catalogue.set_published(key, version);
         if version.is_some() {
             // So that its limit is known before its first run.
-            self.catalogue.current(key).await?;
+            let flow = self.catalogue.current(key).await?;
+            // No time falls between now and the first look at its schedule.
+            let _ = crate::triggers::plan(self, &flow).await;
         }
         Ok(())
     }

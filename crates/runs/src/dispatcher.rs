@@ -8,10 +8,10 @@ use std::{
     },
 };
 
-use platen_engine::flow::{Cancellation, Entry, Record};
+use platen_engine::flow::{Cancellation, Entry, Record, model::StoreScope};
 use platen_storage::{
     DocumentStore, Error as StoreError, RunStore, StoreFuture,
-    runs::{Ending, Lane, Queued, Run, RunFilter, RunState, Write},
+    runs::{Ending, Lane, Queued, Run, RunFilter, RunState, Scope, Write},
 };
 use serde_json::Value as Json;
 use tokio::{
@@ -432,6 +432,14 @@ pub(crate) fn refused<T>(write: &mut StoreFuture<'_, T>) -> bool {
     let mut context = std::task::Context::from_waker(std::task::Waker::noop());
     let first = write.as_mut().poll(&mut context);
     matches!(first, std::task::Poll::Ready(Err(_)))
+}
+
+/// Whose a kept value is, as the store says it.
+pub(crate) fn scope_of(scope: StoreScope) -> Scope {
+    match scope {
+        StoreScope::Flow => Scope::Flow,
+        StoreScope::Shared => Scope::Shared,
+    }
 }
 
 /// The hint of a run.

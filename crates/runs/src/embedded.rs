@@ -2,10 +2,10 @@
 
 use std::sync::{Arc, atomic::Ordering};
 
-use platen_engine::flow::{FlowRunner, Services, Stop};
+use platen_engine::flow::{FlowRunner, Services, Stop, model::StoreScope};
 use platen_storage::{
     Error as StoreError,
-    runs::{Ending, Write},
+    runs::{Ending, Hold, Write},
 };
 use serde_json::Value as Json;
 use tokio::runtime::Handle;
@@ -13,7 +13,7 @@ use tokio::runtime::Handle;
 use crate::{
     Dispatcher, Link,
     answer::bytes,
-    dispatcher::{EMBEDDED, Holder, refused},
+    dispatcher::{EMBEDDED, Holder, refused, scope_of},
     work::work,
 };
 
@@ -114,22 +114,30 @@ impl Link for Direct {
         self.runtime.block_on(release).map_err(stop)
     }
 
-    fn keep(&self, write: Write, key: &str, value: Option<Json>) -> Result<(), String> {
-        let value = value.as_ref().map(bytes);
-        let keep = self.dispatcher.store.keep(write, key.to_owned(), value);
+    fn keep(
+        &self,
+        write: Write,
+        scope: StoreScope,
+        key: &str,
+        value: Option<Json>,
+    ) -> Result<(), String> {
+        let (value, store) = (value.as_ref().map(bytes), &self.dispatcher.store);
+        let keep = store.keep(write, scope_of(scope), key.to_owned(), value);
         self.runtime
             .block_on(keep)
             .map_err(|error| error.to_string())
     }
 
-    fn kept(&self, key: &str) -> Result<Option<Json>, String> {
-        let kept = self.dispatcher.store.kept(key.to_owned());
+    fn kept(&self, hold: Hold, scope: StoreScope, key: &str) -> Result<Option<Json>, String> {
+        let store = &self.dispatcher.store;
+        let kept = store.kept(hold, scope_of(scope), key.to_owned());
         let kept = self.runtime.block_on(kept);
         let kept = kept.map_err(|error| error.to_string())?;
         Ok(kept.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
     }
 
-    fn template(&self, key: &str) -> Result<Option<Arc<[u8]>>, String> {
+    /// Whether the flow names it is known where the step is done, which is here.
+    fn template(&self, _: Hold, key: &str) -> Result<Option<Arc<[u8]>>, String> {
         let found = self.runtime.block_on(self.dispatcher.template(key));
         found.map_err(|error| error.to_string())
     }

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use platen_engine::flow::Stop;
-use platen_storage::runs::{Ending, Write};
+use platen_engine::flow::{Stop, model::StoreScope};
+use platen_storage::runs::{Ending, Hold, Write};
 use serde_json::Value as Json;
 
 /// What the doer of a run asks of the app.
@@ -37,15 +37,21 @@ pub trait Link: Send + Sync {
     ///
     /// # Errors
     /// A sentence.
-    fn keep(&self, write: Write, key: &str, value: Option<Json>) -> Result<(), String>;
+    fn keep(
+        &self,
+        write: Write,
+        scope: StoreScope,
+        key: &str,
+        value: Option<Json>,
+    ) -> Result<(), String>;
     /// A value that was kept.
     ///
     /// # Errors
     /// A sentence.
-    fn kept(&self, key: &str) -> Result<Option<Json>, String>;
-    /// The source of a template.
+    fn kept(&self, hold: Hold, scope: StoreScope, key: &str) -> Result<Option<Json>, String>;
+    /// The source of a template that the flow of the run names.
     ///
     /// # Errors
     /// A sentence.
-    fn template(&self, key: &str) -> Result<Option<Arc<[u8]>>, String>;
+    fn template(&self, hold: Hold, key: &str) -> Result<Option<Arc<[u8]>>, String>;
 }

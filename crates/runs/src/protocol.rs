@@ -7,7 +7,7 @@
 
 use std::{collections::BTreeMap, io, sync::Arc};
 
-use platen_engine::flow::Entry;
+use platen_engine::flow::{Entry, model::StoreScope};
 use platen_storage::runs::{Ending, RunState, Write};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Value as Json, value::RawValue};
@@ -18,7 +18,7 @@ use crate::answer::Times;
 /// The name of the protocol in `Upgrade`.
 pub const UPGRADE: &str = "platen-worker";
 /// Changes when frames do.
-pub const PROTOCOL: u32 = 1;
+pub const PROTOCOL: u32 = 2;
 /// The longest frame.
 pub const MAX_FRAME_BYTES: usize = 64 << 20;
 /// Flows that a connection knows by hash; then both sides begin anew.
@@ -131,10 +131,14 @@ pub enum ToApp {
         /// What is changed.
         change: Change,
     },
-    /// Something that only asks.
+    /// Something that only asks, for a run that the worker has.
     Ask {
         /// Number of the request.
         number: u64,
+        /// Name of the run.
+        run: String,
+        /// Epoch of its lease.
+        epoch: u32,
         /// What.
         question: Question,
     },
@@ -188,6 +192,8 @@ pub enum Change {
     Release,
     /// A value for later runs.
     Keep {
+        /// Whose it is.
+        scope: StoreScope,
         /// Its key.
         key: String,
         /// The value; forgotten where it is none.
@@ -205,10 +211,12 @@ pub enum Change {
 pub enum Question {
     /// A value that was kept.
     Kept {
+        /// Whose it is.
+        scope: StoreScope,
         /// Its key.
         key: String,
     },
-    /// A template.
+    /// A template that the flow names.
     Template {
         /// Its key.
         key: String,

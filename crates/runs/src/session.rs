@@ -9,7 +9,7 @@ use std::{
 
 use platen_storage::{
     Error as StoreError,
-    runs::{Ending, RunState},
+    runs::{Ending, Hold, RunState},
 };
 use serde_json::value::RawValue;
 use tokio::{
@@ -20,7 +20,8 @@ use tokio::{
 use crate::{
     Dispatcher,
     answer::bytes as json_bytes,
-    dispatcher::Holder,
+    catalogue::Catalogued,
+    dispatcher::{Holder, scope_of},
     embedded::release_held,
     identity::{name, now_ms},
     protocol::{
@@ -123,10 +124,17 @@ struct Session {
     dispatcher: Arc<Dispatcher>,
     worker: String,
     frames: mpsc::Sender<ToWorker>,
-    /// Runs that the worker has, and who waits for them to leave.
-    open: Mutex<HashMap<(String, u32), oneshot::Sender<()>>>,
+    /// Runs that the worker has, by name and epoch.
+    open: Mutex<HashMap<(String, u32), Open>>,
     /// Hashes of flows that the worker has.
     known: Mutex<HashSet<String>>,
+}
+
+/// A run that the worker has.
+struct Open {
+    flow: Arc<Catalogued>,
+    /// Who waits for it to leave.
+    left: oneshot::Sender<()>,
 }
 
 /// Gives the worker one run at a time.
@@ -152,7 +160,11 @@ async fn slot(session: Arc<Session>, sync_only: bool, mut phases: watch::Receive
         let epoch = assignment.epoch;
         let flow = assignment.flow.loaded.flow().key.clone();
         let (left, leaving) = oneshot::channel();
-        session.open().insert((id.clone(), epoch), left);
+        let open = Open {
+            flow: Arc::clone(&assignment.flow),
+            left,
+        };
+        session.open().insert((id.clone(), epoch), open);
         let holder = Holder::There(stop.clone());
         dispatcher.held().insert(id.clone(), (epoch, holder));
         if session.assign(assignment).await.is_ok() {
@@ -169,7 +181,7 @@ async fn slot(session: Arc<Session>, sync_only: bool, mut phases: watch::Receive
 }
 
 impl Session {
-    fn open(&self) -> std::sync::MutexGuard<'_, HashMap<(String, u32), oneshot::Sender<()>>> {
+    fn open(&self) -> std::sync::MutexGuard<'_, HashMap<(String, u32), Open>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -224,8 +236,8 @@ impl Session {
                 // What it has it may still end.
                 ToApp::Leaving => drop(phase.send(Phase::Leaving)),
                 ToApp::Done { run, epoch } => {
-                    if let Some(left) = self.open().remove(&(run, epoch)) {
-                        let _ = left.send(());
+                    if let Some(open) = self.open().remove(&(run, epoch)) {
+                        let _ = open.left.send(());
                     }
                 }
                 ToApp::Change {
@@ -238,8 +250,13 @@ impl Session {
                     let changing = self.change(write, change);
                     self.answer(number, changing);
                 }
-                ToApp::Ask { number, question } => {
-                    let asking = self.ask(question);
+                ToApp::Ask {
+                    number,
+                    run,
+                    epoch,
+                    question,
+                } => {
+                    let asking = self.ask(run, epoch, question);
                     self.answer(Some(number), asking);
                 }
             }
@@ -285,7 +302,11 @@ impl Session {
         change: Change,
     ) -> impl Future<Output = Result<Option<Box<RawValue>>, StoreError>> + Send + 'static {
         let dispatcher = Arc::clone(&self.dispatcher);
+        let is_open = self.open().contains_key(&(write.id.clone(), write.epoch));
         async move {
+            if !is_open {
+                return Err(StoreError::Fenced);
+            }
             match change {
                 Change::Append => dispatcher.append(write).await?,
                 Change::Respond { answer } => {
@@ -309,24 +330,45 @@ impl Session {
                     dispatcher.finish(write, ending).await?;
                 }
                 Change::Release => dispatcher.release(write).await?,
-                Change::Keep { key, value } => {
-                    let value = value.as_ref().map(json_bytes);
-                    dispatcher.store.keep(write, key, value).await?;
+                Change::Keep { scope, key, value } => {
+                    let (scope, value) = (scope_of(scope), value.as_ref().map(json_bytes));
+                    dispatcher.store.keep(write, scope, key, value).await?;
                 }
             }
             Ok(None)
         }
     }
 
+    /// Answers for a run that this worker has, and only what its flow needs.
     fn ask(
         &self,
+        run: String,
+        epoch: u32,
         question: Question,
     ) -> impl Future<Output = Result<Option<Box<RawValue>>, StoreError>> + Send + 'static {
         let dispatcher = Arc::clone(&self.dispatcher);
+        let open = self.open();
+        let flow = open.get(&(run.clone(), epoch));
+        let flow = flow.map(|open| Arc::clone(&open.flow));
+        drop(open);
         async move {
+            let flow = flow.ok_or(StoreError::Fenced)?;
+            let hold = Hold {
+                id: run,
+                epoch,
+                now_ms: now_ms(),
+            };
+            let store = &dispatcher.store;
             let found = match question {
-                Question::Kept { key } => dispatcher.store.kept(key).await?,
-                Question::Template { key } => dispatcher.template(&key).await?,
+                Question::Kept { scope, key } => store.kept(hold, scope_of(scope), key).await?,
+                // A worker that asks for others than it was given has not checked them itself.
+                Question::Template { key } if !flow.loaded.may_read_template(&key) => {
+                    return Err(StoreError::NotFound);
+                }
+                Question::Template { key } => {
+                    store.check_hold(hold).await?;
+                    dispatcher.template(&key).await?
+                }
             };
             Ok(found.as_deref().and_then(protocol::raw))
         }

@@ -6,9 +6,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-use cronexpr::Crontab;
 use jiff::Timestamp;
-use platen_engine::flow::model::{HttpRequest, Trigger};
+use platen_engine::flow::{
+    Schedule,
+    model::{HttpRequest, Trigger},
+};
+use platen_storage::Error as StoreError;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
 use crate::{Dispatcher, Lane, Request, catalogue::Catalogued, identity::now_ms};
@@ -17,8 +21,6 @@ use crate::{Dispatcher, Lane, Request, catalogue::Catalogued, identity::now_ms};
 const LOOK: Duration = Duration::from_secs(1);
 /// Items of a poll that are known again.
 const MAX_SEEN: usize = 10_000;
-/// A schedule that was missed for longer, as nobody was here, is not made up for. Milliseconds.
-const MAX_LATE_MS: u64 = 60_000;
 
 /// Starts flows until the process ends.
 pub(crate) async fn run(dispatcher: Arc<Dispatcher>) {
@@ -31,50 +33,111 @@ pub(crate) async fn run(dispatcher: Arc<Dispatcher>) {
             let Ok(flow) = dispatcher.catalogue.get(&key.0, key.1).await else {
                 continue;
             };
-            match &flow.loaded.flow().trigger {
-                Trigger::Schedule { cron, time_zone } => {
-                    let zone = time_zone.as_deref().unwrap_or("UTC");
-                    let next = next_time(cron, zone, now_ms());
-                    let Some(at) = due.get(&key).copied() else {
-                        due.extend(next.map(|next| (key, next)));
-                        continue;
-                    };
-                    if at <= now_ms() {
-                        due.remove(&key);
-                        due.extend(next.map(|next| (key, next)));
-                        if now_ms() - at <= MAX_LATE_MS {
-                            start_at(&dispatcher, &flow, at).await;
-                        }
-                    }
+            if let Some(schedule) = flow.loaded.schedule() {
+                let known = due.get(&key).copied();
+                let next = keep_time(&dispatcher, &flow, schedule, known).await;
+                due.extend(next.map(|next| (key, next)));
+            } else if let Trigger::Poll { every_seconds, .. } = &flow.loaded.flow().trigger {
+                let at = due.get(&key).copied().unwrap_or_default();
+                if at <= now_ms() {
+                    due.insert(key, now_ms() + u64::from((*every_seconds).max(1)) * 1_000);
+                    let poll = poll(Arc::clone(&dispatcher), Arc::clone(&flow));
+                    tokio::spawn(poll);
                 }
-                Trigger::Poll { every_seconds, .. } => {
-                    let at = due.get(&key).copied().unwrap_or_default();
-                    if at <= now_ms() {
-                        due.insert(key, now_ms() + u64::from((*every_seconds).max(1)) * 1_000);
-                        let poll = poll(Arc::clone(&dispatcher), Arc::clone(&flow));
-                        tokio::spawn(poll);
-                    }
-                }
-                Trigger::Webhook { .. } | Trigger::Manual { .. } => {}
             }
         }
     }
 }
 
-/// The first instant of a schedule after `after_ms`, in milliseconds since 1970.
-fn next_time(cron: &str, zone: &str, after_ms: u64) -> Option<u64> {
-    let crontab: Crontab = cronexpr::parse_crontab(&format!("{cron} {zone}")).ok()?;
-    let after = Timestamp::from_millisecond(i64::try_from(after_ms).ok()?).ok()?;
-    let next = crontab.find_next(after.to_string().as_str());
-    let next = next.ok()?.timestamp().as_millisecond();
-    u64::try_from(next).ok()
+/// The next time of a schedule, as the store remembers it: a process that begins later knows what
+/// fell due while there was none.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Plan {
+    /// The schedule that the time is of.
+    cron: String,
+    time_zone: Option<String>,
+    /// Milliseconds since 1970.
+    due_ms: u64,
 }
 
-async fn start_at(dispatcher: &Dispatcher, flow: &Arc<Catalogued>, at_ms: u64) {
+/// Starts the flow where its time has come; the time that is next. A run that cannot be accepted
+/// now is tried again at the next look.
+async fn keep_time(
+    dispatcher: &Dispatcher,
+    flow: &Arc<Catalogued>,
+    schedule: &Schedule,
+    known: Option<u64>,
+) -> Option<u64> {
+    let at = match known {
+        Some(at) => at,
+        None => plan(dispatcher, flow).await?,
+    };
+    if at > now_ms() {
+        return Some(at);
+    }
+    if !start_at(dispatcher, flow, at).await {
+        return Some(at);
+    }
+    // However many times have passed, this was the start that makes up for them.
+    let next = schedule.next_ms(now_ms())?;
+    match remember(dispatcher, flow, next).await {
+        Ok(()) => Some(next),
+        // The run of this time is known by its key: the next look changes nothing but the memory.
+        Err(_) => Some(at),
+    }
+}
+
+/// When a published flow starts next, remembered from now on where it was not; `None` where it has
+/// no schedule, or the store cannot be asked.
+pub(crate) async fn plan(dispatcher: &Dispatcher, flow: &Catalogued) -> Option<u64> {
+    let schedule = flow.loaded.schedule()?;
+    let Trigger::Schedule { cron, time_zone } = &flow.loaded.flow().trigger else {
+        return None;
+    };
+    let memory = memory(dispatcher, &flow.loaded.flow().key).await.ok()?;
+    let known: Option<Plan> = memory.and_then(|memory| serde_json::from_slice(&memory).ok());
+    let known = known.filter(|known| known.cron == *cron && known.time_zone == *time_zone);
+    if let Some(known) = known {
+        return Some(known.due_ms);
+    }
+    let next = schedule.next_ms(now_ms())?;
+    remember(dispatcher, flow, next).await.ok()?;
+    Some(next)
+}
+
+async fn remember(
+    dispatcher: &Dispatcher,
+    flow: &Catalogued,
+    due_ms: u64,
+) -> Result<(), StoreError> {
+    let flow = flow.loaded.flow();
+    let Trigger::Schedule { cron, time_zone } = &flow.trigger else {
+        return Ok(());
+    };
+    let plan = Plan {
+        cron: cron.clone(),
+        time_zone: time_zone.clone(),
+        due_ms,
+    };
+    let plan = serde_json::to_vec(&plan).unwrap_or_default();
+    let store = &dispatcher.store;
+    store.remember(flow.key.clone(), Arc::from(plan)).await
+}
+
+/// What the trigger of a published flow remembers.
+async fn memory(dispatcher: &Dispatcher, key: &str) -> Result<Option<Arc<[u8]>>, StoreError> {
+    let published = dispatcher.store.published().await?;
+    let known = published.into_iter().find(|known| known.flow == key);
+    Ok(known.and_then(|known| known.memory))
+}
+
+/// Whether the run of that time is accepted, now or before.
+async fn start_at(dispatcher: &Dispatcher, flow: &Arc<Catalogued>, at_ms: u64) -> bool {
     let at = Timestamp::from_millisecond(at_ms as i64).unwrap_or_default();
     let trigger = json!({"at": at.to_string()});
     // Two processes, or one that was started again, start it once.
-    let _ = start(dispatcher, flow, &trigger, format!("schedule:{at}")).await;
+    start(dispatcher, flow, &trigger, format!("schedule:{at}")).await
 }
 
 /// Whether the run was accepted.
@@ -113,15 +176,13 @@ async fn poll(dispatcher: Arc<Dispatcher>, flow: Arc<Catalogued>) {
         .filter(|part| !part.is_empty())
         .fold(&answer, |value, part| &value[part]);
     let key = flow.loaded.flow().key.clone();
-    let Ok(published) = dispatcher.store.published().await else {
+    let Ok(memory) = memory(&dispatcher, &key).await else {
         return;
     };
-    let memory = published.into_iter().find(|known| known.flow == key);
-    let memory = memory.and_then(|known| known.memory);
-    let first = memory.is_none();
-    let mut seen: VecDeque<String> = memory
-        .and_then(|memory| serde_json::from_slice(&memory).ok())
-        .unwrap_or_default();
+    // The flow may have been one of another trigger before.
+    let known = memory.and_then(|memory| serde_json::from_slice(&memory).ok());
+    let first = known.is_none();
+    let mut seen: VecDeque<String> = known.unwrap_or_default();
     for item in found.as_array().into_iter().flatten() {
         let name = match &item[&id] {
             Json::String(name) => name.clone(),
@@ -168,23 +229,4 @@ fn ask(outbound: &platen_outbound::Outbound, request: &HttpRequest) -> Option<Js
         .ok()?;
     let body: Json = serde_json::from_slice(&answer.body).ok()?;
     (answer.status < 400).then(|| json!({"status": answer.status, "body": body}))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn schedules_keep_their_time_zone() {
-        let at = |text: &str| text.parse::<Timestamp>().unwrap().as_millisecond() as u64;
-        let next = |cron, zone, after| next_time(cron, zone, at(after)).unwrap();
-        let five = next("*/5 * * * *", "UTC", "2026-11-21T14:31:10Z");
-        assert_eq!(five, at("2026-11-21T14:35:00Z"));
-        // Nine o'clock in Berlin is eight in winter, seven in summer.
-        let winter = next("0 9 * * *", "Europe/Berlin", "2026-11-21T14:31:10Z");
-        assert_eq!(winter, at("2026-11-22T08:00:00Z"));
-        let summer = next("0 9 * * *", "Europe/Berlin", "2026-07-21T14:31:10Z");
-        assert_eq!(summer, at("2026-07-22T07:00:00Z"));
-        assert_eq!(next_time("61 * * * *", "UTC", 0), None);
-    }
 }

@@ -8,8 +8,9 @@ use std::{
 
 use platen_engine::flow::{
     Cancellation, Entry, FlowRunner, Journal, Progress, Record, RunOptions, Stop, Surroundings,
+    model::StoreScope,
 };
-use platen_storage::runs::Write;
+use platen_storage::runs::{Hold, Write};
 use serde_json::Value as Json;
 
 use crate::{
@@ -148,16 +149,27 @@ struct Distant<'a> {
     link: &'a dyn Link,
 }
 
+impl Distant<'_> {
+    fn hold(&self) -> Hold {
+        Hold {
+            id: self.id.to_owned(),
+            epoch: self.epoch,
+            now_ms: now_ms(),
+        }
+    }
+}
+
 impl Surroundings for Distant<'_> {
-    fn get(&self, key: &str) -> Result<Option<Json>, String> {
-        self.link.kept(key)
+    fn get(&self, scope: StoreScope, key: &str) -> Result<Option<Json>, String> {
+        self.link.kept(self.hold(), scope, key)
     }
 
-    fn put(&self, key: &str, value: Option<Json>) -> Result<(), String> {
-        self.link.keep(write(self.id, self.epoch, None), key, value)
+    fn put(&self, scope: StoreScope, key: &str, value: Option<Json>) -> Result<(), String> {
+        let write = write(self.id, self.epoch, None);
+        self.link.keep(write, scope, key, value)
     }
 
     fn template(&self, key: &str) -> Result<Option<Arc<[u8]>>, String> {
-        self.link.template(key)
+        self.link.template(self.hold(), key)
     }
 }

@@ -11,8 +11,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use platen_engine::flow::{Cancellation, FlowRunner, Services, Stop};
-use platen_storage::runs::{Ending, Write};
+use platen_engine::flow::{Cancellation, FlowRunner, Services, Stop, model::StoreScope};
+use platen_storage::runs::{Ending, Hold, Write};
 use serde_json::{Value as Json, value::RawValue};
 use tokio::{
     io::{AsyncRead, AsyncWrite, AsyncWriteExt},
@@ -282,20 +282,29 @@ impl Client {
         lock(&self.answers).clear();
     }
 
+    /// Expects an answer for as long as the guard lives.
+    fn expect(&self, number: u64, sender: oneshot::Sender<Answered>) -> Asked<'_> {
+        lock(&self.answers).insert(number, sender);
+        Asked {
+            client: self,
+            number,
+        }
+    }
+
     /// Asks the app, and waits.
     fn ask(&self, message: impl FnOnce(u64) -> ToApp) -> Answered {
         let failed = |reason: &str| Refusal::Failed {
             reason: reason.to_owned(),
         };
         let number = self.numbers.fetch_add(1, Ordering::Relaxed);
-        let (sender, receiver) = oneshot::channel();
-        lock(&self.answers).insert(number, sender);
-        if self.gone.load(Ordering::Acquire) {
-            lock(&self.answers).remove(&number);
-            return Err(failed("the connection with the app is gone"));
-        }
         let frame =
             protocol::frame(&message(number)).map_err(|error| failed(&error.to_string()))?;
+        let (sender, receiver) = oneshot::channel();
+        let _asked = self.expect(number, sender);
+        // What is expected after this would be told by nobody: see `abandon`.
+        if self.gone.load(Ordering::Acquire) {
+            return Err(failed("the connection with the app is gone"));
+        }
         if self.frames.blocking_send(frame).is_err() {
             return Err(failed("the connection with the app is gone"));
         }
@@ -306,6 +315,18 @@ impl Client {
             Ok(Err(_)) => Err(failed("the connection with the app is gone")),
             Err(_) => Err(failed("the app does not answer")),
         }
+    }
+}
+
+/// A request that is not answered yet; one whose answer never comes is forgotten with it.
+struct Asked<'a> {
+    client: &'a Client,
+    number: u64,
+}
+
+impl Drop for Asked<'_> {
+    fn drop(&mut self) {
+        lock(&self.client.answers).remove(&self.number);
     }
 }
 
@@ -352,8 +373,13 @@ impl Remote {
         }
     }
 
-    fn question(&self, question: Question) -> Result<Option<Box<RawValue>>, String> {
-        let answer = self.client.ask(|number| ToApp::Ask { number, question });
+    fn question(&self, hold: Hold, question: Question) -> Result<Option<Box<RawValue>>, String> {
+        let answer = self.client.ask(|number| ToApp::Ask {
+            number,
+            run: hold.id,
+            epoch: hold.epoch,
+            question,
+        });
         answer.map_err(|refusal| match refusal {
             Refusal::Fenced => Stop::Fenced.to_string(),
             Refusal::Failed { reason } => reason,
@@ -393,21 +419,27 @@ impl Link for Remote {
         self.change(&write, Change::Release)
     }
 
-    fn keep(&self, write: Write, key: &str, value: Option<Json>) -> Result<(), String> {
+    fn keep(
+        &self,
+        write: Write,
+        scope: StoreScope,
+        key: &str,
+        value: Option<Json>,
+    ) -> Result<(), String> {
         let key = key.to_owned();
-        let kept = self.change(&write, Change::Keep { key, value });
+        let kept = self.change(&write, Change::Keep { scope, key, value });
         kept.map_err(|stop| stop.to_string())
     }
 
-    fn kept(&self, key: &str) -> Result<Option<Json>, String> {
+    fn kept(&self, hold: Hold, scope: StoreScope, key: &str) -> Result<Option<Json>, String> {
         let key = key.to_owned();
-        let found = self.question(Question::Kept { key })?;
+        let found = self.question(hold, Question::Kept { scope, key })?;
         Ok(found.and_then(|raw| serde_json::from_str(raw.get()).ok()))
     }
 
-    fn template(&self, key: &str) -> Result<Option<Arc<[u8]>>, String> {
+    fn template(&self, hold: Hold, key: &str) -> Result<Option<Arc<[u8]>>, String> {
         let key = key.to_owned();
-        let found = self.question(Question::Template { key })?;
+        let found = self.question(hold, Question::Template { key })?;
         Ok(found.as_deref().map(protocol::bytes))
     }
 }

@@ -94,9 +94,10 @@
         fetch,
         render: (request) => call("render", request),
         store: freeze({
-          get: (key) => call("store.get", { key }),
-          put: (key, value) => call("store.put", { key, value }),
-          delete: (key) => call("store.delete", { key }),
+          get: (key, options) => call("store.get", { key, scope: options?.scope }),
+          put: (key, value, options) =>
+            call("store.put", { key, value, scope: options?.scope }),
+          delete: (key, options) => call("store.delete", { key, scope: options?.scope }),
         }),
         secrets: freeze(parse(secrets)),
         run: freeze(parse(run)),

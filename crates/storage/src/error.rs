@@ -25,6 +25,9 @@ pub enum Error {
     /// The store is shut down.
     #[error("the store is shut down")]
     Closed,
+    /// A write panicked, which is a bug of Platen; nothing of it was kept.
+    #[error("a write panicked, which is a bug of Platen; nothing of it was kept")]
+    Panicked,
     /// The disk is full.
     #[error("the disk is full")]
     DiskFull,

@@ -54,6 +54,12 @@ impl Doer<'_> {
     fn template_of(&self, input: &Json, definition: &Json) -> Result<Arc<[u8]>, StepError> {
         match (input["template"].as_str(), definition) {
             (Some(key), _) => {
+                if !self.flow.may_read_template(key) {
+                    let message = format!(
+                        "the flow does not name the template `{key}`: add it to its `templates`"
+                    );
+                    return Err(fixed("template-not-named", &message));
+                }
                 let found = self.surroundings.template(key);
                 let found = found.map_err(|reason| StepError {
                     retryable: true,

@@ -11,6 +11,8 @@ use platen_flow::{
 use platen_script::{Language, Prepared, Preparer, Runner};
 use serde_json::Value as Json;
 
+use super::schedule::Schedule;
+
 /// A flow that can run, with the code of its steps.
 #[derive(Debug)]
 pub struct LoadedFlow {
@@ -19,6 +21,7 @@ pub struct LoadedFlow {
     pub(super) code: HashMap<String, Arc<Prepared>>,
     /// Of what the trigger is given.
     schema: Option<InputSchema>,
+    schedule: Option<Schedule>,
 }
 
 impl LoadedFlow {
@@ -34,11 +37,23 @@ impl LoadedFlow {
         Arc::clone(&self.compiled)
     }
 
+    /// Whether its runs may read a stored template, given as its key or `KEY@VERSION`.
+    #[must_use]
+    pub fn may_read_template(&self, name: &str) -> bool {
+        self.compiled.may_read_template(name)
+    }
+
     /// Compiles the long code of its steps now, so that no run waits for it: how many were not yet.
     /// Blocks.
     pub fn compile_ahead(&self, runner: &Runner) -> usize {
         let code = self.code.values();
         code.filter(|code| runner.compile_ahead(code)).count()
+    }
+
+    /// The times at which it starts by itself.
+    #[must_use]
+    pub fn schedule(&self) -> Option<&Schedule> {
+        self.schedule.as_ref()
     }
 
     /// What is wrong with what the trigger is given.
@@ -72,32 +87,31 @@ pub fn load_flow_with(source: &[u8], preparer: &Preparer) -> Result<LoadedFlow, 
     let CodeReader {
         mut found, code, ..
     } = reader;
-    let (Trigger::Webhook { input_schema, .. } | Trigger::Manual { input_schema }) = &flow.trigger
-    else {
-        return finish(flow, found, code, None);
-    };
-    let schema = input_schema.as_ref().map(InputSchema::new).transpose();
-    let schema = schema.unwrap_or_else(|mistake| {
+    let (mut schema, mut schedule) = (None, None);
+    let mut keep_mistake = |mistake: Box<Diagnostic>| {
         found.push(Diagnostic {
             path: format!("/trigger{}", mistake.path),
             ..*mistake
         });
-        None
-    });
-    finish(flow, found, code, schema)
-}
-
-fn finish(
-    flow: Flow,
-    found: Vec<Diagnostic>,
-    code: HashMap<String, Arc<Prepared>>,
-    schema: Option<InputSchema>,
-) -> Result<LoadedFlow, Vec<Diagnostic>> {
+    };
+    match &flow.trigger {
+        Trigger::Webhook { input_schema, .. } | Trigger::Manual { input_schema } => {
+            let read = input_schema.as_ref().map(InputSchema::new).transpose();
+            schema = read.map_err(&mut keep_mistake).ok().flatten();
+        }
+        // How many fields there are is found with the other mistakes of the flow.
+        Trigger::Schedule { cron, time_zone } if cron.split_whitespace().count() == 5 => {
+            let read = Schedule::new(cron, time_zone.as_deref());
+            schedule = read.map_err(&mut keep_mistake).ok();
+        }
+        Trigger::Schedule { .. } | Trigger::Poll { .. } => {}
+    }
     match compile(flow) {
         Ok(compiled) if found.is_empty() => Ok(LoadedFlow {
             compiled: Arc::new(compiled),
             code,
             schema,
+            schedule,
         }),
         Ok(_) => Err(found),
         Err(mut mistakes) => {

@@ -12,6 +12,7 @@ mod pieces;
 mod print;
 mod request;
 mod run;
+mod schedule;
 mod task;
 mod tools;
 
@@ -32,6 +33,7 @@ pub use self::{
     },
     print::{ChromiumPrint, Print},
     run::{FlowRunner, RunOptions},
+    schedule::Schedule,
     task::{Memory, Services, Surroundings, Templates},
     tools::{Convert, OfficeConvert, Tools},
 };

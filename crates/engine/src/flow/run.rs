@@ -82,6 +82,7 @@ impl FlowRunner {
         let doer = Doer {
             services: &self.services,
             surroundings,
+            flow: &flow.compiled,
             code: &flow.code,
             secrets: &options.secrets,
             cancel: &options.cancel,

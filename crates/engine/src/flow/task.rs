@@ -7,8 +7,8 @@ use std::{
 };
 
 use platen_flow::{
-    StepError, Task,
-    model::{Action, Step, StoreOperation},
+    CompiledFlow, StepError, Task,
+    model::{Action, Step, StoreOperation, StoreScope},
 };
 use platen_outbound::Outbound;
 use platen_script::{Call, Cancellation, Host, LogLine, Prepared, Runner, ScriptLimits, Settings};
@@ -26,12 +26,12 @@ pub trait Surroundings: Sync {
     ///
     /// # Errors
     /// A sentence where it cannot be read.
-    fn get(&self, key: &str) -> Result<Option<Json>, String>;
+    fn get(&self, scope: StoreScope, key: &str) -> Result<Option<Json>, String>;
     /// Keeps `value`, or forgets what was kept.
     ///
     /// # Errors
     /// A sentence where it cannot be kept.
-    fn put(&self, key: &str, value: Option<Json>) -> Result<(), String>;
+    fn put(&self, scope: StoreScope, key: &str, value: Option<Json>) -> Result<(), String>;
     /// The source of a stored template.
     ///
     /// # Errors
@@ -42,9 +42,9 @@ pub trait Surroundings: Sync {
 /// Finds the source of a template by its key.
 pub type Templates = dyn Fn(&str) -> Option<Vec<u8>> + Send + Sync;
 
-/// Surroundings that live as long as the process.
+/// Surroundings of the runs of one flow that live as long as the process.
 pub struct Memory {
-    values: Mutex<HashMap<String, Json>>,
+    values: Mutex<HashMap<(StoreScope, String), Json>>,
     templates: Box<Templates>,
 }
 
@@ -60,16 +60,17 @@ impl Memory {
 }
 
 impl Surroundings for Memory {
-    fn get(&self, key: &str) -> Result<Option<Json>, String> {
+    fn get(&self, scope: StoreScope, key: &str) -> Result<Option<Json>, String> {
         let values = self.values.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(values.get(key).cloned())
+        Ok(values.get(&(scope, key.to_owned())).cloned())
     }
 
-    fn put(&self, key: &str, value: Option<Json>) -> Result<(), String> {
+    fn put(&self, scope: StoreScope, key: &str, value: Option<Json>) -> Result<(), String> {
         let mut values = self.values.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (scope, key.to_owned());
         match value {
-            Some(value) => values.insert(key.to_owned(), value),
-            None => values.remove(key),
+            Some(value) => values.insert(key, value),
+            None => values.remove(&key),
         };
         Ok(())
     }
@@ -160,6 +161,7 @@ pub(super) struct Done {
 pub(super) struct Doer<'a> {
     pub services: &'a Services,
     pub surroundings: &'a dyn Surroundings,
+    pub flow: &'a CompiledFlow,
     /// Code of the flow's steps, by name.
     pub code: &'a HashMap<String, Arc<Prepared>>,
     pub secrets: &'a BTreeMap<String, String>,
@@ -258,6 +260,13 @@ impl Doer<'_> {
 
     pub(super) fn keep(&self, operation: StoreOperation, input: &Json) -> Result<Json, StepError> {
         let key = input["key"].as_str().unwrap_or_default();
+        let scope = match &input["scope"] {
+            Json::Null => StoreScope::Flow,
+            scope => serde_json::from_value(scope.clone()).map_err(|_| {
+                let message = format!("there is no scope {scope}: it is `flow` or `shared`");
+                fixed("step-input", &message)
+            })?,
+        };
         let failed = |reason: String| StepError {
             code: "store".to_owned(),
             message: reason,
@@ -265,13 +274,16 @@ impl Doer<'_> {
         };
         let store = self.surroundings;
         match operation {
-            StoreOperation::Get => Ok(store.get(key).map_err(failed)?.unwrap_or_default()),
+            StoreOperation::Get => Ok(store.get(scope, key).map_err(failed)?.unwrap_or_default()),
             StoreOperation::Put => {
                 let value = input["value"].clone();
-                store.put(key, Some(value.clone())).map_err(failed)?;
+                store.put(scope, key, Some(value.clone())).map_err(failed)?;
                 Ok(value)
             }
-            StoreOperation::Delete => store.put(key, None).map_err(failed).map(|()| Json::Null),
+            StoreOperation::Delete => {
+                let forgotten = store.put(scope, key, None).map_err(failed);
+                forgotten.map(|()| Json::Null)
+            }
         }
     }
 }

@@ -134,13 +134,14 @@ fn a_webhook_answers_with_a_page() {
     assert!(message.contains("/html: "), "{message}");
     let source = "export default async ({ name }, ctx) =>
         ctx.render({ template: 'letter', data: { name }, format: 'pdf' });";
-    service.publish(
-        "code",
-        &json!([
+    service.publish_whole(&json!({
+        "kind": "flow", "key": "code", "name": "code", "trigger": {"type": "webhook"},
+        "templates": ["letter"],
+        "steps": [
             {"name": "print", "type": "code", "source": source, "input": "{{ trigger.body }}"},
             {"name": "answer", "type": "respond", "body": "{{ steps.print.output }}"},
-        ]),
-    );
+        ],
+    }));
     is_letter(&service.post("/webhooks/code/sync", &json!({"name": "Ada"})));
     let later = json!({"template": "letter", "format": "pdf", "data": {"name": "Ada"}});
     let accepted = service.post("/render?async=true", &later).json();

@@ -66,12 +66,20 @@ fn steps_in_a_worker_reach_what_the_app_keeps() {
     assert_eq!(service.post("/templates", &template).status, 201);
     let source = "export default async (item, ctx) => {
         await ctx.store.put(`kept-${item}`, item);
+        await ctx.store.put('of-all', 7, { scope: 'shared' });
+        const refused = await ctx.render({ template: 'other', data: {}, format: 'html' })
+            .then(() => 'given', (error) => error.message);
+        if (!refused.includes('add it to its `templates`')) throw new Error(refused);
         const html = await ctx.render({ template: 'note', data: { name: item }, format: 'html' });
-        return [await ctx.store.get(`kept-${item}`), html.$file.mediaType];
+        const kept = await ctx.store.get(`kept-${item}`);
+        const own = await ctx.store.get('of-all');
+        const shared = await ctx.store.get('of-all', { scope: 'shared' });
+        return [kept, own, shared, html.$file.mediaType];
     };";
-    service.publish(
-        "f",
-        &json!([
+    service.publish_whole(&json!({
+        "kind": "flow", "key": "f", "name": "f", "trigger": {"type": "webhook"},
+        "templates": ["not*"],
+        "steps": [
             {"name": "each", "type": "loop", "items": "{{ trigger.body }}", "as": "item", "parallel": 3,
              "steps": [
                 {"name": "own", "type": "store", "operation": "put", "key": "{{ item }}", "value": 1},
@@ -79,14 +87,14 @@ fn steps_in_a_worker_reach_what_the_app_keeps() {
             {"name": "html", "type": "render", "template": "note", "format": "html",
              "data": {"name": "Ada"}},
             {"name": "reply", "type": "respond", "body": "{{ steps.each.output }}"},
-        ]),
-    );
+        ],
+    }));
     let _worker = service.worker(1, &[]);
     let answer = service.post("/webhooks/f/sync", &json!(["a", "b", "c"]));
-    let html = "text/html; charset=utf-8";
+    let given = |item: &str| json!([item, null, 7, "text/html; charset=utf-8"]);
     assert_eq!(
         answer.json(),
-        json!([["a", html], ["b", html], ["c", html]]),
+        json!([given("a"), given("b"), given("c")]),
         "{answer:?}"
     );
 }

@@ -1,14 +1,17 @@
 //! The dispatcher with slots in this process.
 
-use std::{sync::Arc, time::Instant};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use platen_engine::{
     Engine, FontSettings,
     flow::{Services, Tools},
     outbound::{Outbound, Settings as OutboundSettings},
 };
-use platen_runs::{Dispatcher, Error, Lane, Request, RunState, Settings};
-use platen_storage::{NewVersion, SqliteStore};
+use platen_runs::{Dispatcher, Error, Lane, Request, Run, RunFilter, RunState, Settings};
+use platen_storage::{NewVersion, RunStore, SqliteStore};
 use serde_json::{Value as Json, json};
 
 /// A dispatcher over a fresh store, not started yet.
@@ -127,28 +130,80 @@ async fn thousands_of_runs_wait_in_the_store_and_all_are_done() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn schedules_start_runs() {
-    // Due every minute: the test waits for the next one, which is a minute at most.
-    let schedule = flow(&json!({"type": "schedule", "cron": "* * * * *"}));
-    let (dispatcher, _folder) = dispatcher(Settings::default(), &schedule).await;
-    start(&dispatcher).await;
-    let until = Instant::now() + std::time::Duration::from_secs(120);
+/// The time that the schedule of the flow waits for, as the store remembers it.
+async fn remembered(store: &dyn RunStore) -> Json {
+    let published = store.published().await.unwrap();
+    serde_json::from_slice(published[0].memory.as_deref().unwrap()).unwrap()
+}
+
+/// Starts the dispatcher, and gives its runs once it waits for `due_ms`.
+async fn runs_of(dispatcher: &Arc<Dispatcher>, store: &dyn RunStore, due_ms: u64) -> Vec<Run> {
+    start(dispatcher).await;
+    let watchdog = Instant::now() + Duration::from_secs(60);
     loop {
-        let filter = platen_runs::RunFilter {
+        let filter = RunFilter {
             limit: 10,
-            ..Default::default()
+            ..RunFilter::default()
         };
         let runs = dispatcher.list(filter).await.unwrap();
-        if let [run] = runs.as_slice()
-            && run.state == RunState::Succeeded
-        {
-            let trigger: Json = serde_json::from_slice(&run.trigger).unwrap();
-            let at = trigger["at"].as_str().unwrap();
-            assert!(at.ends_with(":00Z"), "{at}");
-            return;
+        let is_over = runs.iter().all(|run| run.state == RunState::Succeeded);
+        if is_over && remembered(store).await["dueMs"] == json!(due_ms) {
+            return runs;
         }
-        assert!(runs.len() < 2 && Instant::now() < until, "{runs:?}");
-        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+        assert!(Instant::now() < watchdog, "{runs:?}");
+        tokio::time::sleep(Duration::from_millis(20)).await;
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_time_that_was_missed_starts_one_run_late() {
+    // Yearly, so that the time after it does not come while the test runs.
+    let schedule = json!({"type": "schedule", "cron": "0 0 1 1 *", "timeZone": "Europe/Berlin"});
+    let (first, folder) = dispatcher(Settings::default(), &flow(&schedule)).await;
+    let store = SqliteStore::open(folder.path()).unwrap().runs();
+    // The next time stands in the store as soon as the flow is published.
+    let mut plan = remembered(&*store).await;
+    let planned = plan["dueMs"].as_u64().unwrap();
+    assert!(planned > 1_763_000_000_000, "{plan}");
+    first.close().await;
+    drop(first);
+    // Many times have passed since.
+    let missed = 1_704_063_600_000_u64;
+    plan["dueMs"] = json!(missed);
+    let memory: Arc<[u8]> = Arc::from(plan.to_string().into_bytes());
+    for _ in 0..2 {
+        // The second time it was killed after the run was accepted, and before the next time was
+        // remembered.
+        let remember = store.remember("f".into(), Arc::clone(&memory));
+        remember.await.unwrap();
+        let all = SqliteStore::open(folder.path()).unwrap();
+        let settings = Settings::default();
+        let again = Dispatcher::new(all.runs(), all.flows(), all.templates(), settings);
+        let runs = runs_of(&again, &*store, planned).await;
+        assert_eq!(runs.len(), 1, "{runs:?}");
+        let trigger: Json = serde_json::from_slice(&runs[0].trigger).unwrap();
+        assert_eq!(trigger, json!({"at": "2023-12-31T23:00:00Z"}));
+        again.close().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn another_schedule_has_another_time() {
+    let schedule = flow(&json!({"type": "schedule", "cron": "0 0 1 1 *"}));
+    let (dispatcher, folder) = dispatcher(Settings::default(), &schedule).await;
+    let all = SqliteStore::open(folder.path()).unwrap();
+    let store = all.runs();
+    let january = remembered(&*store).await;
+    dispatcher.publish("f", Some(1)).await.unwrap();
+    assert_eq!(remembered(&*store).await, january);
+    let hourly = flow(&json!({"type": "schedule", "cron": "0 * * * *"}));
+    let new = NewVersion {
+        key: "f".to_owned(),
+        name: "F".to_owned(),
+        source: Arc::from(hourly.to_string().into_bytes()),
+        note: None,
+    };
+    all.flows().update(new, 1).await.unwrap();
+    dispatcher.publish("f", Some(2)).await.unwrap();
+    assert_eq!(remembered(&*store).await["cron"], "0 * * * *");
 }

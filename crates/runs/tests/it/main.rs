@@ -2,4 +2,5 @@
 //! run ends once.
 
 mod dispatch;
+mod questions;
 mod simulation;

@@ -68,10 +68,25 @@ pub trait RunStore: Send + Sync {
     ///
     /// # Errors
     /// [`crate::Error::Fenced`].
-    fn keep(&self, write: Write, key: String, value: Option<Arc<[u8]>>) -> StoreFuture<'_, ()>;
+    fn keep(
+        &self,
+        write: Write,
+        scope: Scope,
+        key: String,
+        value: Option<Arc<[u8]>>,
+    ) -> StoreFuture<'_, ()>;
 
-    /// A value that was kept.
-    fn kept(&self, key: String) -> StoreFuture<'_, Option<Arc<[u8]>>>;
+    /// A value that was kept, for a run whose lease lasts.
+    ///
+    /// # Errors
+    /// [`crate::Error::Fenced`].
+    fn kept(&self, hold: Hold, scope: Scope, key: String) -> StoreFuture<'_, Option<Arc<[u8]>>>;
+
+    /// Whether the lease of a run lasts.
+    ///
+    /// # Errors
+    /// [`crate::Error::Fenced`] where it does not.
+    fn check_hold(&self, hold: Hold) -> StoreFuture<'_, ()>;
 
     /// Ends a run that is not over, whoever has it. Its state before.
     ///
@@ -258,6 +273,26 @@ pub struct Write {
     pub now_ms: u64,
     /// Records to be added to the journal: a JSON list.
     pub records: Option<Arc<[u8]>>,
+}
+
+/// Whoever has a run, as it asks for something.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hold {
+    /// The run.
+    pub id: String,
+    /// Of its lease.
+    pub epoch: u32,
+    /// Now.
+    pub now_ms: u64,
+}
+
+/// Whose a kept value is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Scope {
+    /// That of the flow of the run that asks: other flows neither see nor change it.
+    Flow,
+    /// That of all flows.
+    Shared,
 }
 
 /// How a run ended.

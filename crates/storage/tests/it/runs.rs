@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use platen_storage::{
     Error, RunState, RunStore, SqliteStore,
-    runs::{Accepted, Ending, Lane, Lease, NewRun, RunFilter, Write},
+    runs::{Accepted, Ending, Hold, Lane, Lease, NewRun, RunFilter, Scope, Write},
 };
 
 fn bytes(text: &str) -> Arc<[u8]> {
@@ -42,6 +42,14 @@ fn write(id: &str, epoch: u32, now_ms: u64, records: &str) -> Write {
         epoch,
         now_ms,
         records: (!records.is_empty()).then(|| bytes(records)),
+    }
+}
+
+fn hold(id: &str, epoch: u32, now_ms: u64) -> Hold {
+    Hold {
+        id: id.to_owned(),
+        epoch,
+        now_ms,
     }
 }
 
@@ -144,7 +152,12 @@ async fn a_lapsed_lease_writes_nothing(store: &dyn RunStore) {
             .await
             .map(drop),
         store
-            .keep(write("a", 1, 15_001, ""), "k".into(), Some(bytes("1")))
+            .keep(
+                write("a", 1, 15_001, ""),
+                Scope::Flow,
+                "k".into(),
+                Some(bytes("1")),
+            )
             .await,
         store.release(write("a", 1, 15_001, "")).await,
     ] {
@@ -165,7 +178,13 @@ async fn a_lapsed_lease_writes_nothing(store: &dyn RunStore) {
         Err(Error::Fenced)
     ));
     assert!(store.journal("a".into()).await.unwrap().is_empty());
-    assert!(store.kept("k".into()).await.unwrap().is_none());
+    let kept = store.kept(hold("a", 2, 16_001), Scope::Flow, "k".into());
+    assert!(kept.await.unwrap().is_none());
+    // It learns nothing either.
+    let late = hold("a", 1, 16_001);
+    let kept = store.kept(late.clone(), Scope::Flow, "k".into());
+    assert!(matches!(kept.await, Err(Error::Fenced)));
+    assert!(matches!(store.check_hold(late).await, Err(Error::Fenced)));
     let lapsed = store.lapse(40_000, 2, 10).await.unwrap();
     assert!(lapsed[0].dead);
     let run = store.get("a".into()).await.unwrap();
@@ -227,7 +246,12 @@ async fn a_cancelled_run_is_out_of_hands(store: &dyn RunStore) {
     ));
     assert!(matches!(
         store
-            .keep(write("a", 1, 1_002, ""), "k".into(), Some(bytes("1")))
+            .keep(
+                write("a", 1, 1_002, ""),
+                Scope::Flow,
+                "k".into(),
+                Some(bytes("1")),
+            )
             .await,
         Err(Error::Fenced)
     ));
@@ -277,13 +301,33 @@ async fn given_back_and_orphaned(store: &dyn RunStore) {
 async fn what_is_kept_and_published(store: &dyn RunStore) {
     store.accept(new("a")).await.unwrap();
     store.claim("a".into(), lease("w", 1_000)).await.unwrap();
-    let keep =
-        |value: Option<&str>| store.keep(write("a", 1, 1_001, ""), "k".into(), value.map(bytes));
-    keep(Some("1")).await.unwrap();
-    keep(Some("2")).await.unwrap();
-    assert_eq!(store.kept("k".into()).await.unwrap(), Some(bytes("2")));
-    keep(None).await.unwrap();
-    assert_eq!(store.kept("k".into()).await.unwrap(), None);
+    let keep = |scope, value: Option<&str>| {
+        store.keep(
+            write("a", 1, 1_001, ""),
+            scope,
+            "k".into(),
+            value.map(bytes),
+        )
+    };
+    let kept = |run: &str, scope| store.kept(hold(run, 1, 1_001), scope, "k".into());
+    keep(Scope::Flow, Some("1")).await.unwrap();
+    keep(Scope::Flow, Some("2")).await.unwrap();
+    store.check_hold(hold("a", 1, 1_001)).await.unwrap();
+    // Another flow has values of its own, and shares those that are shared.
+    let other = NewRun {
+        flow: "g".to_owned(),
+        ..new("b")
+    };
+    store.accept(other).await.unwrap();
+    store.claim("b".into(), lease("w", 1_000)).await.unwrap();
+    assert_eq!(kept("b", Scope::Flow).await.unwrap(), None);
+    assert_eq!(kept("b", Scope::Shared).await.unwrap(), None);
+    keep(Scope::Shared, Some("3")).await.unwrap();
+    assert_eq!(kept("b", Scope::Shared).await.unwrap(), Some(bytes("3")));
+    assert_eq!(kept("a", Scope::Flow).await.unwrap(), Some(bytes("2")));
+    keep(Scope::Flow, None).await.unwrap();
+    assert_eq!(kept("a", Scope::Flow).await.unwrap(), None);
+    assert_eq!(kept("a", Scope::Shared).await.unwrap(), Some(bytes("3")));
     store.publish("f".into(), Some(3)).await.unwrap();
     store.remember("f".into(), bytes("seen")).await.unwrap();
     store.publish("f".into(), Some(4)).await.unwrap();

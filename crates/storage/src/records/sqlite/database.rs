@@ -1,7 +1,6 @@
 //! The database: write-ahead log, `synchronous = FULL`, group commit.
 //!
-//! One thread writes: what waits is written in one transaction and acknowledged after its commit,
-//! so that many writers share one flush. Readers have connections of their own.
+//! One thread writes (see [`super::writer`]); readers have connections of their own.
 //! Source: <https://sqlite.org/wal.html>, <https://sqlite.org/pragma.html#pragma_synchronous>.
 
 use std::{
@@ -12,14 +11,12 @@ use std::{
 };
 
 use rusqlite::{Connection, OpenFlags, Transaction};
-use tokio::sync::oneshot;
 
+use super::writer::{Job, Work, write_batches};
 use crate::{Error, records::StoreFuture};
 
 /// Writes that may wait; more are refused.
 const MAX_WAITING: usize = 4096;
-/// Writes that share one transaction.
-const MAX_BATCH: usize = 256;
 /// Idle connections kept for readers.
 const MAX_READERS: usize = 16;
 /// Statements that a connection keeps ready.
@@ -28,7 +25,7 @@ const MAX_STATEMENTS: usize = 64;
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Schemas in order; the database's `user_version` counts those applied.
-const MIGRATIONS: [&str; 2] = [
+const MIGRATIONS: [&str; 3] = [
     "
     CREATE TABLE templates (
         key TEXT PRIMARY KEY,
@@ -118,15 +115,24 @@ const MIGRATIONS: [&str; 2] = [
         value BLOB NOT NULL
     ) STRICT, WITHOUT ROWID;
     ",
+    "
+    ALTER TABLE kept RENAME TO kept_by_all;
+    CREATE TABLE kept (
+        -- Empty where it is shared, as no key of a flow is.
+        flow TEXT NOT NULL,
+        key TEXT NOT NULL,
+        value BLOB NOT NULL,
+        PRIMARY KEY (flow, key)
+    ) STRICT, WITHOUT ROWID;
+    INSERT INTO kept SELECT '', key, value FROM kept_by_all;
+    DROP TABLE kept_by_all;
+    ",
 ];
-
-type Work = Box<dyn FnOnce(&Transaction<'_>) -> Acknowledge + Send>;
-type Acknowledge = Box<dyn FnOnce(Option<&rusqlite::Error>) + Send>;
 
 /// A database and the thread that writes it.
 pub(super) struct Database {
     readers: Readers,
-    writer: Mutex<Option<mpsc::SyncSender<Work>>>,
+    writer: Mutex<Option<mpsc::SyncSender<Box<dyn Work>>>>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -203,21 +209,10 @@ impl Database {
         &self,
         work: impl FnOnce(&Transaction<'_>) -> Result<T, Error> + Send + 'static,
     ) -> StoreFuture<'static, T> {
-        let (answer, wait) = oneshot::channel();
-        let job: Work = Box::new(move |transaction| {
-            let result = work(transaction);
-            Box::new(move |failure| {
-                let result = match failure {
-                    None => result,
-                    Some(error) => Err(commit_error(error)),
-                };
-                // The caller may have gone away; its write stands all the same.
-                let _ = answer.send(result);
-            })
-        });
+        let (job, wait) = Job::new(work);
         let sent = match &*self.writer.lock().unwrap_or_else(PoisonError::into_inner) {
             None => Err(Error::Closed),
-            Some(writer) => writer.try_send(job).map_err(|error| match error {
+            Some(writer) => writer.try_send(Box::new(job)).map_err(|error| match error {
                 mpsc::TrySendError::Full(_) => Error::Busy,
                 mpsc::TrySendError::Disconnected(_) => Error::Closed,
             }),
@@ -270,16 +265,6 @@ impl Readers {
     }
 }
 
-fn commit_error(error: &rusqlite::Error) -> Error {
-    match error.sqlite_error_code() {
-        Some(rusqlite::ErrorCode::DiskFull) => Error::DiskFull,
-        code => {
-            let reason = code.map_or_else(|| error.to_string(), |code| format!("{code:?}"));
-            Error::Database(rusqlite::Error::ToSqlConversionFailure(reason.into()))
-        }
-    }
-}
-
 fn migrate(connection: &mut Connection) -> Result<(), Error> {
     let known = MIGRATIONS.len() as u32;
     let transaction =
@@ -294,31 +279,6 @@ fn migrate(connection: &mut Connection) -> Result<(), Error> {
     transaction.pragma_update(None, "user_version", known)?;
     transaction.commit()?;
     Ok(())
-}
-
-/// Writes what waits, a transaction at a time, until the store is dropped.
-fn write_batches(connection: &mut Connection, receiver: &mpsc::Receiver<Work>) {
-    while let Ok(first) = receiver.recv() {
-        let mut batch = vec![first];
-        while batch.len() < MAX_BATCH {
-            match receiver.try_recv() {
-                Ok(work) => batch.push(work),
-                Err(_) => break,
-            }
-        }
-        let behavior = rusqlite::TransactionBehavior::Immediate;
-        let mut acknowledgements = Vec::with_capacity(batch.len());
-        let committed = connection
-            .transaction_with_behavior(behavior)
-            .and_then(|transaction| {
-                acknowledgements.extend(batch.drain(..).map(|work| work(&transaction)));
-                transaction.commit()
-            });
-        for acknowledge in acknowledgements {
-            acknowledge(committed.as_ref().err());
-        }
-        // Where no transaction could begin, dropping the rest of the batch answers `Closed`.
-    }
 }
 
 pub(super) fn now_unix_ms() -> i64 {

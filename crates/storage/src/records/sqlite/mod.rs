@@ -2,9 +2,11 @@
 
 mod database;
 mod documents;
+mod kept;
 mod run_accept;
 mod run_row;
 mod runs;
+mod writer;
 
 use std::{path::Path, sync::Arc};
 

@@ -6,6 +6,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{
     database::Database,
+    kept,
     run_accept::{add, insert},
     run_row::{ALL, QUEUED, bytes, instant, queued, run, state_number},
 };
@@ -14,8 +15,8 @@ use crate::{
     records::{
         StoreFuture,
         runs::{
-            Accepted, Claimed, Ending, Lapsed, Lease, NewRun, Published, Queued, Run, RunFilter,
-            RunState, RunStore, Write,
+            Accepted, Claimed, Ending, Hold, Lapsed, Lease, NewRun, Published, Queued, Run,
+            RunFilter, RunState, RunStore, Scope, Write,
         },
     },
 };
@@ -210,31 +211,28 @@ impl RunStore for Runs {
         })
     }
 
-    fn keep(&self, write: Write, key: String, value: Option<Arc<[u8]>>) -> StoreFuture<'_, ()> {
+    fn keep(
+        &self,
+        write: Write,
+        scope: Scope,
+        key: String,
+        value: Option<Arc<[u8]>>,
+    ) -> StoreFuture<'_, ()> {
         self.database.write(move |transaction| {
             fenced(transaction, &write)?;
-            match value {
-                Some(value) => transaction
-                    .prepare_cached(
-                        "INSERT INTO kept (key, value) VALUES (?1, ?2)
-                         ON CONFLICT (key) DO UPDATE SET value = ?2",
-                    )?
-                    .execute(params![key, &*value])?,
-                None => transaction
-                    .prepare_cached("DELETE FROM kept WHERE key = ?1")?
-                    .execute([key])?,
-            };
-            Ok(())
+            kept::put(transaction, &write.id, scope, &key, value.as_deref())
         })
     }
 
-    fn kept(&self, key: String) -> StoreFuture<'_, Option<Arc<[u8]>>> {
-        self.database.read(move |connection| {
-            let value = connection
-                .prepare_cached("SELECT value FROM kept WHERE key = ?1")?
-                .query_row([key], |row| bytes(row, 0))
-                .optional()?;
-            Ok(value.flatten())
+    fn kept(&self, hold: Hold, scope: Scope, key: String) -> StoreFuture<'_, Option<Arc<[u8]>>> {
+        kept::ask(&self.database, move |connection| {
+            kept::get(connection, &hold, scope, &key)
+        })
+    }
+
+    fn check_hold(&self, hold: Hold) -> StoreFuture<'_, ()> {
+        kept::ask(&self.database, move |connection| {
+            kept::flow_of(connection, &hold).map(drop)
         })
     }
 

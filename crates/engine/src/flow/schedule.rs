@@ -1,0 +1,114 @@
+//! Times at which a schedule starts a flow.
+
+use cronexpr::{Crontab, parse_crontab};
+use jiff::Timestamp;
+use platen_document::Diagnostic;
+
+/// 1 January 2024: the four years after it, which is how far a next time is looked for, have every
+/// date that there is.
+const EVERY_DATE_AFTER_MS: u64 = 1_704_067_200_000;
+
+/// A schedule that fires.
+#[derive(Clone, Debug)]
+pub struct Schedule {
+    crontab: Crontab,
+}
+
+impl Schedule {
+    /// A cron expression of five fields, in an IANA time zone; in UTC where that is `None`.
+    ///
+    /// # Errors
+    /// What is wrong, with its place in the trigger.
+    pub fn new(cron: &str, time_zone: Option<&str>) -> Result<Self, Box<Diagnostic>> {
+        let wrong = |code: &str, path: &str, message: String| {
+            Box::new(Diagnostic::error(code, path, message))
+        };
+        let in_utc = parse_crontab(&format!("{cron} UTC")).map_err(|error| {
+            let said = error.to_string();
+            let reason = said.lines().last().unwrap_or_default().trim();
+            let message = format!("`{cron}` is no schedule: {reason}");
+            wrong("flow-cron", "/cron", message)
+        })?;
+        let crontab = match time_zone {
+            None => in_utc,
+            Some(zone) => parse_crontab(&format!("{cron} {zone}")).map_err(|_| {
+                let message =
+                    format!("`{zone}` is no IANA time zone: write one such as `Europe/Berlin`");
+                wrong("flow-time-zone", "/timeZone", message)
+            })?,
+        };
+        let schedule = Self { crontab };
+        if schedule.next_ms(EVERY_DATE_AFTER_MS).is_none() {
+            let message = format!("`{cron}` never comes: no month has that day");
+            return Err(wrong("flow-cron", "/cron", message));
+        }
+        Ok(schedule)
+    }
+
+    /// The first time after `after_ms`, in milliseconds since 1970; none in the four years after it.
+    #[must_use]
+    pub fn next_ms(&self, after_ms: u64) -> Option<u64> {
+        let after = Timestamp::from_millisecond(i64::try_from(after_ms).ok()?).ok()?;
+        let next = self.crontab.find_next(after.to_string().as_str());
+        u64::try_from(next.ok()?.timestamp().as_millisecond()).ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn schedules_keep_their_time_zone() {
+        let at = |text: &str| text.parse::<Timestamp>().unwrap().as_millisecond() as u64;
+        let next = |cron, zone, after| {
+            let schedule = Schedule::new(cron, zone).unwrap();
+            schedule.next_ms(at(after)).unwrap()
+        };
+        let five = next("*/5 * * * *", None, "2026-11-21T14:31:10Z");
+        assert_eq!(five, at("2026-11-21T14:35:00Z"));
+        // Nine o'clock in Berlin is eight in winter, seven in summer.
+        let winter = next("0 9 * * *", Some("Europe/Berlin"), "2026-11-21T14:31:10Z");
+        assert_eq!(winter, at("2026-11-22T08:00:00Z"));
+        let summer = next("0 9 * * *", Some("Europe/Berlin"), "2026-07-21T14:31:10Z");
+        assert_eq!(summer, at("2026-07-22T07:00:00Z"));
+        let leap = next("0 0 29 2 *", None, "2026-07-21T14:31:10Z");
+        assert_eq!(leap, at("2028-02-29T00:00:00Z"));
+    }
+
+    #[test]
+    fn what_never_fires_is_a_mistake() {
+        for (cron, zone, path) in [
+            ("61 * * * *", None, "/cron"),
+            ("* * * * WORKDAY", None, "/cron"),
+            ("0 0 30 2 *", None, "/cron"),
+            ("61 * * * *", Some("Mars/Olympus"), "/cron"),
+            ("0 9 * * *", Some("Mars/Olympus"), "/timeZone"),
+            ("0 9 * * *", Some(""), "/timeZone"),
+            ("0 9 * * *", Some("* UTC"), "/timeZone"),
+        ] {
+            let found = Schedule::new(cron, zone).map(drop);
+            let found = found.expect_err(cron);
+            assert_eq!(found.path, path, "{}", found.message);
+        }
+    }
+
+    #[test]
+    fn a_flow_that_would_never_start_is_not_loaded() {
+        let load = |trigger: serde_json::Value| {
+            let flow = serde_json::json!({
+                "kind": "flow", "key": "f", "name": "F", "trigger": trigger,
+                "steps": [{"name": "reply", "type": "respond"}]});
+            let loaded = super::super::load_flow(flow.to_string().as_bytes());
+            let mistakes = loaded.map(drop).err().unwrap_or_default();
+            mistakes.into_iter().map(|one| one.path).collect::<Vec<_>>()
+        };
+        let schedule = |cron: &str, zone: &str| {
+            load(serde_json::json!({"type": "schedule", "cron": cron, "timeZone": zone}))
+        };
+        assert_eq!(schedule("0 9 * * *", "Europe/Berlin"), [""; 0]);
+        assert_eq!(schedule("61 * * * *", "Europe/Berlin"), ["/trigger/cron"]);
+        assert_eq!(schedule("0 9 * * *", "Berlin"), ["/trigger/timeZone"]);
+        assert_eq!(schedule("0 9 * *", "UTC"), ["/trigger/cron"]);
+    }
+}

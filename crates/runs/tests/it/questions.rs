@@ -1,0 +1,205 @@
+//! What a worker learns: a worker of this test speaks the protocol, and asks for what it likes.
+
+use std::sync::Arc;
+
+use platen_engine::flow::model::StoreScope;
+use platen_runs::{
+    Dispatcher, Lane, Request, Settings,
+    protocol::{self, Assign, Change, Question, Refusal, ToApp, ToWorker, WriteFrame},
+    session,
+};
+use platen_storage::{NewVersion, SqliteStore};
+use serde_json::{Value as Json, json};
+use tokio::io::DuplexStream;
+
+/// A worker that does what the test says.
+struct Worker {
+    connection: DuplexStream,
+    number: u64,
+}
+
+impl Worker {
+    async fn connect(dispatcher: &Arc<Dispatcher>) -> Self {
+        let (mut connection, theirs) = tokio::io::duplex(1 << 20);
+        tokio::spawn(session::serve(Arc::clone(dispatcher), theirs));
+        let hello = ToApp::Hello {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            protocol: protocol::PROTOCOL,
+            name: "curious".to_owned(),
+            slots: 2,
+        };
+        protocol::write(&mut connection, &hello).await.unwrap();
+        let welcome = protocol::read(&mut connection).await.unwrap();
+        assert!(matches!(welcome, Some(ToWorker::Welcome { .. })));
+        let number = 0;
+        Self { connection, number }
+    }
+
+    async fn send(&mut self, message: &ToApp) {
+        protocol::write(&mut self.connection, message)
+            .await
+            .unwrap();
+    }
+
+    async fn assigned(&mut self) -> Assign {
+        match protocol::read(&mut self.connection).await.unwrap() {
+            Some(ToWorker::Assign(assign)) => *assign,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    async fn answer(&mut self) -> Result<Json, Refusal> {
+        match protocol::read(&mut self.connection).await.unwrap() {
+            Some(ToWorker::Answer { value, refusal, .. }) => match refusal {
+                Some(refusal) => Err(refusal),
+                None => {
+                    Ok(value.map_or(Json::Null, |raw| serde_json::from_str(raw.get()).unwrap()))
+                }
+            },
+            other => panic!("{other:?}"),
+        }
+    }
+
+    async fn ask(
+        &mut self,
+        (run, epoch): (&str, u32),
+        question: Question,
+    ) -> Result<Json, Refusal> {
+        self.number += 1;
+        let message = ToApp::Ask {
+            number: self.number,
+            run: run.to_owned(),
+            epoch,
+            question,
+        };
+        self.send(&message).await;
+        self.answer().await
+    }
+
+    async fn template(&mut self, hold: (&str, u32), key: &str) -> Result<Json, Refusal> {
+        let key = key.to_owned();
+        self.ask(hold, Question::Template { key }).await
+    }
+
+    async fn kept(&mut self, hold: (&str, u32), scope: StoreScope) -> Result<Json, Refusal> {
+        let key = "k".to_owned();
+        self.ask(hold, Question::Kept { scope, key }).await
+    }
+
+    async fn change(&mut self, (run, epoch): (&str, u32), change: Change) -> Result<Json, Refusal> {
+        self.number += 1;
+        let write = WriteFrame {
+            run: run.to_owned(),
+            epoch,
+            records: None,
+        };
+        let number = Some(self.number);
+        self.send(&ToApp::Change {
+            number,
+            write,
+            change,
+        })
+        .await;
+        self.answer().await
+    }
+}
+
+/// A dispatcher with the templates `note` and `secret` and the published `flows`, by key.
+async fn dispatcher(flows: &[&str]) -> (Arc<Dispatcher>, tempfile::TempDir) {
+    let folder = tempfile::tempdir().unwrap();
+    let store = SqliteStore::open(folder.path()).unwrap();
+    let version = |key: &str, source: Json| NewVersion {
+        key: key.to_owned(),
+        name: key.to_owned(),
+        source: Arc::from(source.to_string().into_bytes()),
+        note: None,
+    };
+    for key in ["note", "secret"] {
+        let template = version(key, json!({"is": key}));
+        store.templates().create(template).await.unwrap();
+    }
+    let settings = Settings::default();
+    let dispatcher = Dispatcher::new(store.runs(), store.flows(), store.templates(), settings);
+    for key in flows {
+        let flow = json!({"kind": "flow", "key": key, "name": key, "trigger": {"type": "manual"},
+            "steps": [{"name": "note", "type": "render", "template": "note", "format": "html"}]});
+        store.flows().create(version(key, flow)).await.unwrap();
+        dispatcher.publish(key, Some(1)).await.unwrap();
+    }
+    dispatcher.start().await.unwrap();
+    (dispatcher, folder)
+}
+
+async fn start(dispatcher: &Dispatcher, flow: &str) -> String {
+    let request = Request {
+        flow: dispatcher.flow(flow).await.unwrap(),
+        lane: Lane::Async,
+        trigger: Arc::from(&b"{}"[..]),
+        idempotency: None,
+        patience_ms: None,
+        arrived: std::time::Instant::now(),
+    };
+    dispatcher.accept(request).await.unwrap().id
+}
+
+fn is_failure(answer: &Result<Json, Refusal>) -> bool {
+    matches!(answer, Err(Refusal::Failed { .. }))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_worker_learns_what_its_run_needs_and_no_more() {
+    let (dispatcher, _folder) = dispatcher(&["f"]).await;
+    let mut worker = Worker::connect(&dispatcher).await;
+    let run = start(&dispatcher, "f").await;
+    let assign = worker.assigned().await;
+    let hold = (run.as_str(), assign.epoch);
+    assert_eq!(assign.run, run);
+    let note = worker.template(hold, "note").await;
+    assert_eq!(note, Ok(json!({"is": "note"})));
+    assert!(is_failure(&worker.template(hold, "secret").await));
+    assert!(is_failure(&worker.template(hold, "note@1").await));
+    // Of a run that it does not have, or not any more, nothing.
+    let gone = ("01234567", 1);
+    assert_eq!(worker.template(gone, "note").await, Err(Refusal::Fenced));
+    let other = (hold.0, hold.1 + 1);
+    assert_eq!(worker.template(other, "note").await, Err(Refusal::Fenced));
+    let kept = worker.kept(gone, StoreScope::Shared).await;
+    assert_eq!(kept, Err(Refusal::Fenced));
+    dispatcher.cancel(&run).await.unwrap();
+    match protocol::read(&mut worker.connection).await.unwrap() {
+        Some(ToWorker::Cancel { run: told }) => assert_eq!(told, run),
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(worker.template(hold, "note").await, Err(Refusal::Fenced));
+    let kept = worker.kept(hold, StoreScope::Flow).await;
+    assert_eq!(kept, Err(Refusal::Fenced));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_flow_keeps_is_its_own() {
+    let (dispatcher, _folder) = dispatcher(&["f", "g"]).await;
+    let mut workers = Vec::new();
+    let mut runs = Vec::new();
+    for flow in ["f", "g"] {
+        let mut worker = Worker::connect(&dispatcher).await;
+        let run = start(&dispatcher, flow).await;
+        // The first worker has a slot that is free still, but only for runs somebody waits for.
+        assert_eq!(worker.assigned().await.run, run);
+        workers.push(worker);
+        runs.push(run);
+    }
+    let [f, g] = [(&*runs[0], 1), (&*runs[1], 1)];
+    for (scope, value) in [(StoreScope::Flow, 1), (StoreScope::Shared, 2)] {
+        let (key, value) = ("k".to_owned(), Some(json!(value)));
+        let keep = Change::Keep { scope, key, value };
+        workers[0].change(f, keep).await.unwrap();
+    }
+    assert_eq!(workers[0].kept(f, StoreScope::Flow).await, Ok(json!(1)));
+    assert_eq!(workers[1].kept(g, StoreScope::Flow).await, Ok(Json::Null));
+    assert_eq!(workers[1].kept(g, StoreScope::Shared).await, Ok(json!(2)));
+    // The run of another worker is not this one's to ask for or to change.
+    let kept = workers[1].kept(f, StoreScope::Flow).await;
+    assert_eq!(kept, Err(Refusal::Fenced));
+    let released = workers[1].change(f, Change::Release).await;
+    assert_eq!(released, Err(Refusal::Fenced));
+}
