@@ -42,6 +42,7 @@ fn text_of(operation: &str) -> Text {
         "get_metrics" => text("Measurements for Prometheus.", None, 200, None),
         "get_openapi" => text("This description.", None, 200, None),
         "get_docs" => text("This description as a page.", None, 200, None),
+        "get_docs_file" => text("A file of that page.", None, 200, None),
         "get_bench" => text("A folder of benchmark results as a page; 404 where BENCH_RESULTS_DIR names none.", None, 200, None),
         "get_template_format" => text("The JSON Schema of templates.", None, 200, None),
         "list_templates" => text("Lists templates in order of their keys.", None, 200, Some("TemplateList")),
@@ -240,6 +241,10 @@ fn success(route: &Route, schema: Option<&str>) -> Json {
         ("preview_template_png", _) => json!({"image/png": {"schema": binary}}),
         ("preview_template_svg", _) => json!({"image/svg+xml": {"schema": {"type": "string"}}}),
         ("get_metrics", _) => json!({"text/plain": {"schema": {"type": "string"}}}),
+        ("get_docs_file", _) => json!({
+            "text/javascript": {"schema": {"type": "string"}}, "text/css": {"schema": {"type": "string"}},
+            "image/svg+xml": {"schema": {"type": "string"}},
+        }),
         ("get_docs" | "get_bench", _) => json!({"text/html": {"schema": {"type": "string"}}}),
         ("get_template_schema" | "get_template_format" | "get_flow_format", _) => {
             json!({"application/schema+json": {"schema": {}}})

@@ -66,6 +66,7 @@ fn header_parameters(route: &Route) -> Vec<Json> {
             | "get_result"
             | "get_openapi"
             | "get_docs"
+            | "get_docs_file"
             | "get_template_format"
             | "get_flow_format"
     ) {
@@ -115,7 +116,12 @@ fn path_parameters(route: &Route) -> Vec<Json> {
             "Format of the document.",
         ));
     }
-    for (name, about) in [("id", "Name of a run."), ("token", "Token of the run.")] {
+    let texts = [
+        ("id", "Name of a run."),
+        ("token", "Token of the run."),
+        ("file", "Name of a file of the page."),
+    ];
+    for (name, about) in texts {
         if route.path.contains(&format!("{{{name}}}")) {
             list.push(parameter("path", name, string(), about));
         }
