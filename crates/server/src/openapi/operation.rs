@@ -4,7 +4,7 @@ use platen_engine::Format;
 use serde_json::{Map, Value as Json, json};
 
 use super::parameter::parameters;
-use super::{convert, result, security};
+use super::{body, convert, example, result, security};
 use crate::{
     auth::Access,
     routes::{Kind, Route},
@@ -131,38 +131,14 @@ pub(super) fn of(route: &Route) -> Json {
         if !parameters.is_empty() {
             fields.insert("parameters".into(), parameters.into());
         }
-        if route.operation == "convert_document" {
-            fields.insert("requestBody".into(), convert::body());
-        }
-        if route.path.starts_with("/forms/") {
-            let form = json!({"type": "object", "additionalProperties": true});
-            let content = json!({"multipart/form-data": {"schema": form}});
-            fields.insert(
-                "requestBody".into(),
-                json!({"required": true, "content": content}),
-            );
-        }
-        if route.operation == "put_piece" {
-            let archive = json!({"schema": {"type": "string", "format": "binary"}});
-            let content = json!({"application/zip": archive});
-            fields.insert(
-                "requestBody".into(),
-                json!({"required": true, "content": content}),
-            );
-        }
-        if let Some(schema) = text.body {
-            let mut content = json!({"application/json": {"schema": reference(schema)}});
-            if route.operation == "create_html_render" {
-                let form = json!({"type": "object", "additionalProperties": true});
-                content["multipart/form-data"] = json!({ "schema": form });
-            }
-            let body = json!({"required": true, "content": content});
+        if let Some(body) = body::of(route, text.body) {
             fields.insert("requestBody".into(), body);
         }
         if let Some(security) = security(route) {
             fields.insert("security".into(), security);
         }
     }
+    example::add(route, &mut operation);
     operation
 }
 

@@ -118,8 +118,14 @@ mod tests {
         for (name, bytes) in all.chain([("index.html", index.as_bytes())]) {
             let text = std::str::from_utf8(bytes).unwrap();
             let text = text.replace("http://www.w3.org/2000/svg", "");
-            assert!(!text.contains("http://") && !text.contains("https://"), "{name}");
-            assert!(text.lines().count() <= 500, "{name} is one idea, in a short file");
+            assert!(
+                !text.contains("http://") && !text.contains("https://"),
+                "{name}"
+            );
+            assert!(
+                text.lines().count() <= 500,
+                "{name} is one idea, in a short file"
+            );
         }
     }
 }
