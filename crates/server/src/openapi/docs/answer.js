@@ -2,7 +2,7 @@
 
 import { button, copyButton, fold, make } from './element.js';
 import { coloured, tidy } from './json.js';
-import { size } from './prose.js';
+import { inline, size } from './prose.js';
 import { send } from './send.js';
 import { askForKey } from './settings.js';
 
@@ -67,9 +67,9 @@ function jsonView(text, type, save) {
   const it = parsed(text);
   const mistakes = type === 'application/problem+json' && Array.isArray(it?.diagnostics) ? it.diagnostics : [];
   return [
-    type === 'application/problem+json' && it?.detail && make('p', { class: 'detail' }, it.detail),
+    type === 'application/problem+json' && it?.detail && make('p', { class: 'detail' }, inline(it.detail)),
     mistakes.length > 0 && make('ul', { class: 'diagnostics' }, mistakes.map(one => make('li', {},
-      one.path && make('code', {}, one.path), one.path && ' ', one.message, one.hint && make('em', {}, ` ${one.hint}`)))),
+      one.path && make('code', {}, one.path), one.path && ' ', inline(one.message), one.hint && make('em', {}, ' ', inline(one.hint))))),
     coloured(laid),
     make('div', { class: 'tools' }, copyButton(() => laid), save),
   ];

@@ -65,7 +65,7 @@ function jsonEditor(state, changed) {
   });
   const note = make('p', { class: 'mistake', id: 'body-mistake', role: 'status' });
   const check = later(250, () => { note.textContent = area.value.trim() ? mistake(area.value) : ''; });
-  const grow = () => { area.rows = Math.min(24, Math.max(4, area.value.split('\n').length)); };
+  const grow = () => { area.rows = Math.min(16, Math.max(4, area.value.split('\n').length)); };
   area.addEventListener('input', () => {
     state.text = area.value;
     grow();
@@ -149,7 +149,7 @@ function ownField(one, state, changed) {
 function filePicker(label, now, choose, several = false, about = '') {
   const list = [].concat(now ?? []);
   const isSingle = !Array.isArray(now);
-  const names = make('span', { class: 'bounds' }, list.map(file => `${file.name} (${size(file.size)}) `));
+  const names = make('span', { class: 'bounds' }, list.map(file => `Example: ${file.name} (${size(file.size)}) `));
   const picker = make('input', {
     type: 'file', multiple: several,
     onchange() {

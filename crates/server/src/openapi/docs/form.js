@@ -47,6 +47,7 @@ export function tryOut(description, operation) {
       submit.disabled = false;
       cancel.hidden = true;
       result.classList.remove('waiting');
+      result.scrollIntoView({ block: 'nearest' });
     }
   };
 
@@ -84,7 +85,7 @@ function parameterFields(description, operation, state, changed) {
     const field = input(schema, state.values[name], value => {
       state.values[name] = value;
       changed();
-    }, parameter.required ? ' ' : hint === undefined ? ' ' : String(hint));
+    }, parameter.required || hint === undefined ? ' ' : example ? `such as ${hint}` : `${hint}, where absent`);
     if (parameter.required) field.dataset.required = '';
     field.name = parameter.name;
     const label = [parameter.name, parameter.required && make('abbr', { class: 'required', title: 'required' }, '*')];

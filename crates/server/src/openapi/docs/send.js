@@ -4,15 +4,16 @@ import { root } from './description.js';
 import { key } from './settings.js';
 
 /** What is filled in before anybody has: required parameters with their examples, and the first example of a body. */
-export function fresh(description, operation, exampleName) {
+export function fresh(description, operation) {
   const values = {};
   for (const parameter of operation.parameters) {
     const [example] = description.examples(parameter);
     values[nameOf(parameter)] = parameter.required ? textOf(example?.value) : '';
   }
-  const content = operation.body?.contents[0];
+  const contents = operation.body?.contents ?? [];
+  const content = contents.find(one => description.examples(one).length) ?? contents[0];
   const state = { values, type: '', text: '', fields: [], file: null };
-  if (content && (operation.body.required || description.examples(content).length)) fill(description, state, content, exampleName);
+  if (content && (operation.body.required || description.examples(content).length)) fill(description, state, content);
   return state;
 }
 

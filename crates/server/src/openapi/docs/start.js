@@ -53,21 +53,25 @@ function firstSteps(description, steps) {
   return [make('ol', { class: 'cards' }, cards), result];
 }
 
-/** Sends the examples of a step in order. What is stored already does not stop it. */
+/** Sends the examples of a step in order. What is stored already does not stop it; only the last answer is open. */
 async function runAll(description, step) {
   const views = [];
   for (const name of step.operations) {
     const operation = description.byName.get(name);
     const request = plan(operation, fresh(description, operation));
-    const title = make('h3', { class: 'route' }, method(operation.method), ' ', make('a', { href: `#${name}` }, make('code', {}, request.url.pathname)));
+    const title = [method(operation.method), ' ', make('code', {}, request.url.pathname)];
+    const link = make('p', { class: 'quiet-text' }, make('a', { href: `#${name}` }, 'Change it, and send again'));
     try {
       const answer = await send(request);
-      views.push(title, await answerView(operation, request, answer));
       const isThere = answer.status === 409;
-      if (isThere) views.push(make('p', { class: 'quiet-text' }, 'It was stored before; what follows uses that one.'));
-      if (answer.status >= 400 && !isThere) break;
+      const isLast = name === step.operations.at(-1) || (answer.status >= 400 && !isThere);
+      const word = isThere ? 'is stored already' : answer.status;
+      const view = await answerView(operation, request, answer);
+      views.push(make('details', { class: 'plain step', open: isLast },
+        make('summary', {}, title, ' ', make('strong', { class: answer.status < 300 ? 'good' : isThere ? 'plain' : 'bad' }, word)), view, link));
+      if (isLast) break;
     } catch (error) {
-      views.push(title, failureView(error));
+      views.push(make('h3', { class: 'route' }, title), failureView(error));
       break;
     }
   }
