@@ -23,6 +23,7 @@ export async function answerView(operation, request, answer) {
   const facts = [
     type && make('span', {}, type),
     make('span', {}, size(blob.size)),
+    headers.get('location') && make('span', {}, 'at ', make('code', {}, headers.get('location'))),
     make('span', {}, `${milliseconds < 10 ? milliseconds.toFixed(1) : Math.round(milliseconds)} ms`),
   ];
   return make('section', { class: 'answer', 'aria-label': 'Answer', 'data-status': status, 'data-type': type },

@@ -2,7 +2,7 @@
 
 import { button, later, make } from './element.js';
 import { mistake, tidy } from './json.js';
-import { size } from './prose.js';
+import { inline, size } from './prose.js';
 import { sample } from './sample.js';
 import { fill, isJson } from './send.js';
 
@@ -159,7 +159,7 @@ function filePicker(label, now, choose, several = false, about = '') {
     },
   });
   return make('label', { class: 'file' }, make('span', { class: 'field-name' }, label), picker, names,
-    about && make('span', { class: 'about' }, about));
+    about && make('span', { class: 'about' }, inline(about)));
 }
 
 /** A control for a value of `schema`. */
@@ -180,5 +180,5 @@ export function input(schema, value, changed, placeholder) {
 /** A control with its name and what is known of it. */
 export function labelled(name, about, control) {
   return make('label', {}, make('span', { class: 'field-name' }, name), control,
-    about?.description && make('span', { class: 'about' }, about.description));
+    about?.description && make('span', { class: 'about' }, inline(about.description)));
 }

@@ -14,7 +14,8 @@ export function tryOut(description, operation) {
   }
   const state = fresh(description, operation);
   const command = make('pre', { class: 'curl', tabindex: 0 });
-  const result = make('div', { class: 'result', 'aria-live': 'polite' });
+  const result = make('div', { class: 'result' });
+  const said = make('p', { class: 'away', role: 'status' });
   const missing = make('span', { class: 'mistake', role: 'status' });
   let running = null;
 
@@ -40,8 +41,10 @@ export function tryOut(description, operation) {
         result.replaceChildren(stream);
       });
       result.replaceChildren(await answerView(operation, request, answer));
+      said.textContent = `Answer ${answer.status}, ${answer.type}`;
     } catch (error) {
       result.replaceChildren(failureView(error));
+      said.textContent = result.textContent;
     } finally {
       running = null;
       submit.disabled = false;
@@ -71,7 +74,7 @@ export function tryOut(description, operation) {
   make('div', { class: 'tools' }, submit, cancel, missing, make('span', { class: 'hint' }, make('kbd', {}, 'Ctrl'), ' ', make('kbd', {}, 'Enter'))));
   changed();
   const forget = onKey(() => command.isConnected ? changed() : forget());
-  return make('div', { class: 'panel' }, make('h2', {}, 'Try it'), form, result,
+  return make('div', { class: 'panel' }, make('h2', {}, 'Try it'), form, said, result,
     make('details', { class: 'plain shell', open: true },
       make('summary', {}, 'In a shell'), make('div', { class: 'copied' }, command, copyButton(() => command.textContent))));
 }

@@ -35,8 +35,16 @@ function contentOf(description, hash) {
   return [null, 'Not here'];
 }
 
+function decoded(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
 function show(description, mark) {
-  const hash = decodeURIComponent(location.hash.slice(1));
+  const hash = decoded(location.hash.slice(1));
   const [content, title] = contentOf(description, hash);
   page.replaceChildren(...(content ?? [make('h1', { tabindex: -1 }, 'Not here'),
     make('p', {}, 'The service has no such route or schema. ', make('a', { href: '#' }, 'All routes'), '.')]).flat(Infinity).filter(Boolean));

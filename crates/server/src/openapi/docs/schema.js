@@ -36,6 +36,7 @@ export function typeOf(description, schema) {
   }
   if (it.allOf) return between(it.allOf.map(one => typeOf(description, one)), ' and ');
   const types = [].concat(it.type ?? (it.properties ? 'object' : [])).filter(type => type !== 'null');
+  if (types.includes('array') && it.items?.format === 'binary') return ['files'];
   if (types.includes('array')) return ['list of ', typeOf(description, it.items)];
   const values = it.additionalProperties;
   if (types.includes('object') && values && values !== true && !it.properties) return ['map of ', typeOf(description, values)];

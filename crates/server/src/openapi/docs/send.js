@@ -1,14 +1,18 @@
 // A request: from what is filled in to what is sent, and its answer.
 
 import { root } from './description.js';
-import { key } from './settings.js';
+import { isPlain, key } from './settings.js';
+
+/** The run that was begun last, for the routes that ask for one. */
+const remembered = new Map();
 
 /** What is filled in before anybody has: required parameters with their examples, and the first example of a body. */
 export function fresh(description, operation) {
   const values = {};
   for (const parameter of operation.parameters) {
     const [example] = description.examples(parameter);
-    values[nameOf(parameter)] = parameter.required ? textOf(example?.value) : '';
+    const known = example?.value ?? (parameter.in === 'path' ? remembered.get(parameter.name) : undefined);
+    values[nameOf(parameter)] = parameter.required ? textOf(known) : '';
   }
   const contents = operation.body?.contents ?? [];
   const content = contents.find(one => description.examples(one).length) ?? contents[0];
@@ -24,6 +28,7 @@ export function fill(description, state, content, name) {
   const example = examples.find(one => one.name === name) ?? examples[0];
   state.example = example?.name ?? '';
   state.file = null;
+  state.text = '';
   state.fields = [];
   if (content.type === 'multipart/form-data') {
     state.fields = Object.entries(example?.value ?? {}).map(([field, value]) => {
@@ -59,15 +64,16 @@ export function plan(operation, state) {
     }
     if (parameter.in === 'path') path = path.replace(`{${parameter.name}}`, encodeURIComponent(value));
     else if (parameter.in === 'query') query.append(parameter.name, value);
-    else if (parameter.in === 'header') headers.set(parameter.name, value);
+    else if (parameter.in === 'header' && isPlain(value)) headers.set(parameter.name, value);
+    else missing.push(`${parameter.name} in plain letters`);
   }
-  if (key()) headers.set('X-Api-Key', key());
+  if (isPlain(key()) && key()) headers.set('X-Api-Key', key());
   const url = new URL(path.slice(1), root);
   url.search = query;
   let body = null;
   if (state.type === 'multipart/form-data') {
     body = new FormData();
-    for (const field of state.fields) body.append(field.name, field.file ?? field.value);
+    for (const field of state.fields.filter(one => one.name)) body.append(field.name, field.file ?? field.value);
   } else if (state.type && (state.file || state.text !== '')) {
     headers.set('Content-Type', state.type);
     body = isJson(state.type) ? state.text : state.file ?? state.text;
@@ -81,6 +87,8 @@ export async function send(request, signal, onText) {
   const start = performance.now();
   const answer = await fetch(url, { method, headers, body, signal, cache: 'no-store', credentials: 'same-origin' });
   const head = { status: answer.status, words: answer.statusText, headers: answer.headers, url };
+  const run = answer.headers.get('x-run-id') ?? /\/runs\/([^/]+)$/.exec(answer.headers.get('location') ?? '')?.[1];
+  if (run) remembered.set('id', run);
   const type = (answer.headers.get('content-type') ?? '').split(';')[0].trim();
   const blob = type === 'text/event-stream' ? await follow(answer, type, onText) : await answer.blob();
   return { ...head, type, blob, milliseconds: performance.now() - start };

@@ -22,6 +22,9 @@ const local = () => localStorage;
 /** The API key, or nothing. */
 export const key = () => read(session, KEY);
 
+/** Whether a text can stand in a header. */
+export const isPlain = text => /^[\x20-\x7e]*$/.test(text);
+
 /** Calls `listener` when the key changes. */
 export const onKey = listener => {
   listeners.add(listener);
@@ -42,7 +45,7 @@ export function wireKey() {
   const note = document.getElementById('key-note');
   const show = () => {
     form.classList.toggle('set', key() !== '');
-    note.textContent = key() ? 'kept in this tab' : '';
+    note.textContent = !key() ? '' : isPlain(key()) ? 'kept in this tab' : 'has letters that no key has';
   };
   field.value = key();
   show();

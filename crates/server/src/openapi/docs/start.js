@@ -36,7 +36,8 @@ export function startPage(description) {
 }
 
 function firstSteps(description, steps) {
-  const result = make('div', { class: 'result', 'aria-live': 'polite' });
+  const result = make('div', { class: 'result' });
+  const said = make('p', { class: 'away', role: 'status' });
   const cards = steps.map((step, index) => make('li', { class: 'card' },
     make('h3', {}, `${index + 1}. ${step.title}`),
     make('p', {}, step.about),
@@ -48,9 +49,10 @@ function firstSteps(description, steps) {
       result.replaceChildren(...await runAll(description, step));
       result.classList.remove('waiting');
       pressed.disabled = false;
+      said.textContent = [...result.querySelectorAll('.step > summary')].map(one => one.textContent).join(', ');
       result.scrollIntoView({ block: 'nearest' });
     } })));
-  return [make('ol', { class: 'cards' }, cards), result];
+  return [make('ol', { class: 'cards' }, cards), said, result];
 }
 
 /** Sends the examples of a step in order. What is stored already does not stop it; only the last answer is open. */
