@@ -85,7 +85,28 @@ fn header_parameters(route: &Route) -> Vec<Json> {
     list
 }
 
+/// Of pieces, whose versions are words, and of the signed links to their archives.
+fn piece_parameters(route: &Route) -> Vec<Json> {
+    let string = || json!({"type": "string"});
+    if route.operation == "get_piece_archive" {
+        let about = "When the link ends, in seconds since 1970.";
+        return vec![
+            parameter("path", "digest", string(), "Digest of the archive."),
+            parameter("query", "expires", json!({"type": "integer"}), about),
+            parameter("query", "signature", string(), "Signature of the link."),
+        ];
+    }
+    let all = [("name", "Name of a piece."), ("version", "Its version.")];
+    all.into_iter()
+        .filter(|(name, _)| route.path.contains(&format!("{{{name}}}")))
+        .map(|(name, about)| parameter("path", name, string(), about))
+        .collect()
+}
+
 fn path_parameters(route: &Route) -> Vec<Json> {
+    if route.path.starts_with("/pieces") {
+        return piece_parameters(route);
+    }
     let mut list = Vec::new();
     let string = || json!({"type": "string"});
     let number = || json!({"type": "integer", "minimum": 1});

@@ -45,6 +45,26 @@ fn every_reference_leads_somewhere() {
 }
 
 #[test]
+fn every_parameter_of_a_path_is_described_and_no_other() {
+    let document = platen_server::openapi::document();
+    for (path, methods) in document["paths"].as_object().unwrap() {
+        let pieces = path.split('{').skip(1);
+        let mut named: Vec<&str> = pieces
+            .map(|piece| piece.split('}').next().unwrap())
+            .collect();
+        named.sort_unstable();
+        for operation in methods.as_object().unwrap().values() {
+            let parameters = operation["parameters"].as_array().into_iter().flatten();
+            let in_path = parameters.filter(|one| one["in"] == "path");
+            let mut described: Vec<&str> =
+                in_path.map(|one| one["name"].as_str().unwrap()).collect();
+            described.sort_unstable();
+            assert_eq!(described, named, "{}", operation["operationId"]);
+        }
+    }
+}
+
+#[test]
 fn every_operation_is_there() {
     let app = TestApp::start();
     let document = platen_server::openapi::document();
