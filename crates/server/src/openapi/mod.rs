@@ -4,6 +4,7 @@
 mod body;
 mod convert;
 mod example;
+mod later;
 mod operation;
 mod parameter;
 mod result;

@@ -4,7 +4,7 @@ use platen_engine::Format;
 use serde_json::{Map, Value as Json, json};
 
 use super::parameter::parameters;
-use super::{body, convert, example, result, security};
+use super::{body, convert, example, later, result, security};
 use crate::{
     auth::Access,
     routes::{Kind, Route},
@@ -106,10 +106,10 @@ fn flow_text(operation: &str) -> Text {
         "get_piece_link" => text("For workers: a link to an archive that holds for five minutes.", None, 200, None),
         "get_piece_archive" => text("For workers: an archive by a signed link that ends by itself.", None, 200, None),
         "list_runs" => text("Lists runs, newest first.", None, 200, Some("RunList")),
-        "get_run" => text("Reads a run with its steps and where its time went.", None, 200, Some("Run")),
+        "get_run" => text("Reads a run with its steps and where its time went.", None, 200, Some("FlowRun")),
         "get_run_output" => text("What a run answered, as its caller would have had it.", None, 200, None),
         "get_run_events" => text("What happens in a run, as server-sent events.", None, 200, None),
-        "cancel_run" => text("Ends a run that is not over.", None, 200, Some("Run")),
+        "cancel_run" => text("Ends a run that is not over.", None, 200, Some("FlowRun")),
         "retry_run" => text("Repeats a run that is over, from a step on.", Some("RetryRequest"), 202, None),
         "call_run_back" => text("Ends a wait of a run from outside.", None, 202, None),
         "connect_worker" => text("For `platen worker`: an upgrade to its own frames.", None, 101, None),
@@ -169,8 +169,10 @@ pub(super) fn reference(schema: &str) -> Json {
 fn answers(route: &Route, text: &Text) -> Json {
     let mut answers = Map::new();
     let (status, schema) = text.answer;
-    answers.insert(status.to_string(), success(route, schema));
+    let usual = later::started(route).unwrap_or_else(|| success(route, schema, status));
+    answers.insert(status.to_string(), usual);
     result::add_answer(route, &mut answers);
+    later::add_answer(route, &mut answers);
     for code in problem_codes(route, text) {
         let reference = json!({"$ref": format!("#/components/responses/{}", name_of(code))});
         answers.insert(code.to_string(), reference);
@@ -178,7 +180,7 @@ fn answers(route: &Route, text: &Text) -> Json {
     Json::Object(answers)
 }
 
-fn success(route: &Route, schema: Option<&str>) -> Json {
+fn success(route: &Route, schema: Option<&str>, status: u16) -> Json {
     let binary = json!({"type": "string", "format": "binary"});
     let content = match (route.operation, schema) {
         ("delete_template" | "delete_flow" | "unpublish_flow" | "connect_worker", _) => json!({}),
@@ -228,12 +230,28 @@ fn success(route: &Route, schema: Option<&str>) -> Json {
         (_, Some(schema)) => json!({"application/json": {"schema": reference(schema)}}),
         (_, None) => json!({"application/json": {"schema": {}}}),
     };
-    let mut answer = json!({"description": "Done.", "content": content});
+    let mut answer = json!({"description": said(status, &content), "content": content});
     let headers = headers(route);
     if let (false, Some(fields)) = (headers.is_empty(), answer.as_object_mut()) {
         fields.insert("headers".into(), Json::Object(headers));
     }
     answer
+}
+
+/// What a status means where all is well.
+fn said(status: u16, content: &Json) -> &'static str {
+    let is_document = content
+        .as_object()
+        .into_iter()
+        .flatten()
+        .any(|(_, content)| content["schema"]["format"] == "binary");
+    match status {
+        101 => "The connection speaks the frames of workers from now on.",
+        201 => "It is stored.",
+        204 => "It is done, and there is nothing to say.",
+        _ if is_document => "The document.",
+        _ => "What was asked for.",
+    }
 }
 
 fn headers(route: &Route) -> Map<String, Json> {
@@ -279,6 +297,13 @@ fn headers(route: &Route) -> Map<String, Json> {
     if route.operation == "create_template" {
         list.push(("Location", "Address of the template."));
     }
+    if route.operation == "call_flow" {
+        list.push(("X-Run-Id", "Name of the run."));
+        list.push((
+            "Server-Timing",
+            "ingress, queue, provision, run and total, in milliseconds.",
+        ));
+    }
     list.into_iter()
         .map(|(name, about)| (name.to_owned(), header(about)))
         .collect()
@@ -302,7 +327,10 @@ fn problem_codes(route: &Route, text: &Text) -> Vec<u16> {
         codes.extend([400, 404]);
     }
     if text.body.is_some() {
-        codes.extend([400, 408, 413, 415, 422]);
+        codes.extend([415, 422]);
+    }
+    if body::of(route, text.body).is_some() {
+        codes.extend([400, 408, 413, 503]);
     }
     let conflicts = [
         "create_template",
