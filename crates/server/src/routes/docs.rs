@@ -26,7 +26,7 @@ macro_rules! page_file {
         (
             $name,
             $media_type,
-            include_bytes!(concat!("../openapi/docs/", $name)),
+            include_bytes!(concat!("../openapi/docs/", $name)).as_slice(),
         )
     };
 }
