@@ -25,7 +25,8 @@ pub fn page(folder: &Path) -> Result<String, Error> {
     let title = format!("Benchmarks: {}", name.to_string_lossy());
     let mut text = format!(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{0}</title>\n\
-         <meta name=\"viewport\" content=\"width=device-width\"><style>{STYLE}</style></head>\n\
+         <meta name=\"viewport\" content=\"width=device-width\">\
+         <link rel=\"icon\" href=\"data:,\"><style>{STYLE}</style></head>\n\
          <body><main><h1>{0}</h1>\n",
         escape(&title)
     );

@@ -43,6 +43,7 @@ fn default_timeout_ms() -> u64 {
 /// What a document is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "FlowKind")]
 pub enum Kind {
     /// A flow.
     Flow,

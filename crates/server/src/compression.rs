@@ -59,7 +59,9 @@ fn is_text(headers: &HeaderMap) -> bool {
             | "application/problem+json"
             | "application/schema+json"
             | "text/html"
+            | "text/css"
             | "text/csv"
+            | "text/javascript"
             | "text/plain"
             | "image/svg+xml"
     )

@@ -1,7 +1,10 @@
 //! The OpenAPI 3.1 description of the service: paths from the route table, components from the
 //! types that requests and answers really have.
 
+mod body;
 mod convert;
+mod example;
+mod later;
 mod operation;
 mod parameter;
 mod result;

@@ -4,7 +4,7 @@ use platen_engine::Format;
 use serde_json::{Map, Value as Json, json};
 
 use super::parameter::parameters;
-use super::{convert, result, security};
+use super::{body, convert, example, later, result, security};
 use crate::{
     auth::Access,
     routes::{Kind, Route},
@@ -42,6 +42,7 @@ fn text_of(operation: &str) -> Text {
         "get_metrics" => text("Measurements for Prometheus.", None, 200, None),
         "get_openapi" => text("This description.", None, 200, None),
         "get_docs" => text("This description as a page.", None, 200, None),
+        "get_docs_file" => text("A file of that page.", None, 200, None),
         "get_bench" => text("A folder of benchmark results as a page; 404 where BENCH_RESULTS_DIR names none.", None, 200, None),
         "get_template_format" => text("The JSON Schema of templates.", None, 200, None),
         "list_templates" => text("Lists templates in order of their keys.", None, 200, Some("TemplateList")),
@@ -105,10 +106,10 @@ fn flow_text(operation: &str) -> Text {
         "get_piece_link" => text("For workers: a link to an archive that holds for five minutes.", None, 200, None),
         "get_piece_archive" => text("For workers: an archive by a signed link that ends by itself.", None, 200, None),
         "list_runs" => text("Lists runs, newest first.", None, 200, Some("RunList")),
-        "get_run" => text("Reads a run with its steps and where its time went.", None, 200, Some("Run")),
+        "get_run" => text("Reads a run with its steps and where its time went.", None, 200, Some("FlowRun")),
         "get_run_output" => text("What a run answered, as its caller would have had it.", None, 200, None),
         "get_run_events" => text("What happens in a run, as server-sent events.", None, 200, None),
-        "cancel_run" => text("Ends a run that is not over.", None, 200, Some("Run")),
+        "cancel_run" => text("Ends a run that is not over.", None, 200, Some("FlowRun")),
         "retry_run" => text("Repeats a run that is over, from a step on.", Some("RetryRequest"), 202, None),
         "call_run_back" => text("Ends a wait of a run from outside.", None, 202, None),
         "connect_worker" => text("For `platen worker`: an upgrade to its own frames.", None, 101, None),
@@ -130,38 +131,14 @@ pub(super) fn of(route: &Route) -> Json {
         if !parameters.is_empty() {
             fields.insert("parameters".into(), parameters.into());
         }
-        if route.operation == "convert_document" {
-            fields.insert("requestBody".into(), convert::body());
-        }
-        if route.path.starts_with("/forms/") {
-            let form = json!({"type": "object", "additionalProperties": true});
-            let content = json!({"multipart/form-data": {"schema": form}});
-            fields.insert(
-                "requestBody".into(),
-                json!({"required": true, "content": content}),
-            );
-        }
-        if route.operation == "put_piece" {
-            let archive = json!({"schema": {"type": "string", "format": "binary"}});
-            let content = json!({"application/zip": archive});
-            fields.insert(
-                "requestBody".into(),
-                json!({"required": true, "content": content}),
-            );
-        }
-        if let Some(schema) = text.body {
-            let mut content = json!({"application/json": {"schema": reference(schema)}});
-            if route.operation == "create_html_render" {
-                let form = json!({"type": "object", "additionalProperties": true});
-                content["multipart/form-data"] = json!({ "schema": form });
-            }
-            let body = json!({"required": true, "content": content});
+        if let Some(body) = body::of(route, text.body) {
             fields.insert("requestBody".into(), body);
         }
         if let Some(security) = security(route) {
             fields.insert("security".into(), security);
         }
     }
+    example::add(route, &mut operation);
     operation
 }
 
@@ -192,8 +169,10 @@ pub(super) fn reference(schema: &str) -> Json {
 fn answers(route: &Route, text: &Text) -> Json {
     let mut answers = Map::new();
     let (status, schema) = text.answer;
-    answers.insert(status.to_string(), success(route, schema));
+    let usual = later::started(route).unwrap_or_else(|| success(route, schema, status));
+    answers.insert(status.to_string(), usual);
     result::add_answer(route, &mut answers);
+    later::add_answer(route, &mut answers);
     for code in problem_codes(route, text) {
         let reference = json!({"$ref": format!("#/components/responses/{}", name_of(code))});
         answers.insert(code.to_string(), reference);
@@ -201,7 +180,7 @@ fn answers(route: &Route, text: &Text) -> Json {
     Json::Object(answers)
 }
 
-fn success(route: &Route, schema: Option<&str>) -> Json {
+fn success(route: &Route, schema: Option<&str>, status: u16) -> Json {
     let binary = json!({"type": "string", "format": "binary"});
     let content = match (route.operation, schema) {
         ("delete_template" | "delete_flow" | "unpublish_flow" | "connect_worker", _) => json!({}),
@@ -240,6 +219,10 @@ fn success(route: &Route, schema: Option<&str>) -> Json {
         ("preview_template_png", _) => json!({"image/png": {"schema": binary}}),
         ("preview_template_svg", _) => json!({"image/svg+xml": {"schema": {"type": "string"}}}),
         ("get_metrics", _) => json!({"text/plain": {"schema": {"type": "string"}}}),
+        ("get_docs_file", _) => json!({
+            "text/javascript": {"schema": {"type": "string"}}, "text/css": {"schema": {"type": "string"}},
+            "image/svg+xml": {"schema": {"type": "string"}},
+        }),
         ("get_docs" | "get_bench", _) => json!({"text/html": {"schema": {"type": "string"}}}),
         ("get_template_schema" | "get_template_format" | "get_flow_format", _) => {
             json!({"application/schema+json": {"schema": {}}})
@@ -247,12 +230,28 @@ fn success(route: &Route, schema: Option<&str>) -> Json {
         (_, Some(schema)) => json!({"application/json": {"schema": reference(schema)}}),
         (_, None) => json!({"application/json": {"schema": {}}}),
     };
-    let mut answer = json!({"description": "Done.", "content": content});
+    let mut answer = json!({"description": said(status, &content), "content": content});
     let headers = headers(route);
     if let (false, Some(fields)) = (headers.is_empty(), answer.as_object_mut()) {
         fields.insert("headers".into(), Json::Object(headers));
     }
     answer
+}
+
+/// What a status means where all is well.
+fn said(status: u16, content: &Json) -> &'static str {
+    let is_document = content
+        .as_object()
+        .into_iter()
+        .flatten()
+        .any(|(_, content)| content["schema"]["format"] == "binary");
+    match status {
+        101 => "The connection speaks the frames of workers from now on.",
+        201 => "It is stored.",
+        204 => "It is done, and there is nothing to say.",
+        _ if is_document => "The document.",
+        _ => "What was asked for.",
+    }
 }
 
 fn headers(route: &Route) -> Map<String, Json> {
@@ -298,6 +297,13 @@ fn headers(route: &Route) -> Map<String, Json> {
     if route.operation == "create_template" {
         list.push(("Location", "Address of the template."));
     }
+    if route.operation == "call_flow" {
+        list.push(("X-Run-Id", "Name of the run."));
+        list.push((
+            "Server-Timing",
+            "ingress, queue, provision, run and total, in milliseconds.",
+        ));
+    }
     list.into_iter()
         .map(|(name, about)| (name.to_owned(), header(about)))
         .collect()
@@ -321,7 +327,10 @@ fn problem_codes(route: &Route, text: &Text) -> Vec<u16> {
         codes.extend([400, 404]);
     }
     if text.body.is_some() {
-        codes.extend([400, 408, 413, 415, 422]);
+        codes.extend([415, 422]);
+    }
+    if body::of(route, text.body).is_some() {
+        codes.extend([400, 408, 413, 503]);
     }
     let conflicts = [
         "create_template",

@@ -66,6 +66,7 @@ fn header_parameters(route: &Route) -> Vec<Json> {
             | "get_result"
             | "get_openapi"
             | "get_docs"
+            | "get_docs_file"
             | "get_template_format"
             | "get_flow_format"
     ) {
@@ -84,7 +85,28 @@ fn header_parameters(route: &Route) -> Vec<Json> {
     list
 }
 
+/// Of pieces, whose versions are words, and of the signed links to their archives.
+fn piece_parameters(route: &Route) -> Vec<Json> {
+    let string = || json!({"type": "string"});
+    if route.operation == "get_piece_archive" {
+        let about = "When the link ends, in seconds since 1970.";
+        return vec![
+            parameter("path", "digest", string(), "Digest of the archive."),
+            parameter("query", "expires", json!({"type": "integer"}), about),
+            parameter("query", "signature", string(), "Signature of the link."),
+        ];
+    }
+    let all = [("name", "Name of a piece."), ("version", "Its version.")];
+    all.into_iter()
+        .filter(|(name, _)| route.path.contains(&format!("{{{name}}}")))
+        .map(|(name, about)| parameter("path", name, string(), about))
+        .collect()
+}
+
 fn path_parameters(route: &Route) -> Vec<Json> {
+    if route.path.starts_with("/pieces") {
+        return piece_parameters(route);
+    }
     let mut list = Vec::new();
     let string = || json!({"type": "string"});
     let number = || json!({"type": "integer", "minimum": 1});
@@ -115,7 +137,12 @@ fn path_parameters(route: &Route) -> Vec<Json> {
             "Format of the document.",
         ));
     }
-    for (name, about) in [("id", "Name of a run."), ("token", "Token of the run.")] {
+    let texts = [
+        ("id", "Name of a run."),
+        ("token", "Token of the run."),
+        ("file", "Name of a file of the page."),
+    ];
+    for (name, about) in texts {
         if route.path.contains(&format!("{{{name}}}")) {
             list.push(parameter("path", name, string(), about));
         }

@@ -10,8 +10,8 @@ use hyper::{
 
 use crate::{app::App, problem::Problem, respond::bytes_of};
 
-/// The page holds its plots itself, and runs nothing.
-const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; \
+/// The page holds its plots itself, and runs nothing; its icon, an empty one, is in it.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; \
     form-action 'none'; frame-ancestors 'none'";
 
 /// The results in the folder of `BENCH_RESULTS_DIR`, with their tables and plots.

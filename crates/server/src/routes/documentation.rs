@@ -4,23 +4,20 @@ use std::sync::LazyLock;
 
 use axum::response::Response;
 use bytes::Bytes;
-use hyper::{
-    HeaderMap, Method,
-    header::{CONTENT_SECURITY_POLICY, HeaderValue},
-};
+use hyper::{HeaderMap, Method, header::HeaderValue};
 use platen_delivery::Metadata;
 use sha2::{Digest, Sha256};
 
 use crate::{openapi, respond};
 
 /// A text that is made once, and the tag that names it.
-struct Page {
+pub(super) struct Page {
     bytes: Bytes,
     tag: String,
 }
 
 impl Page {
-    fn new(bytes: Vec<u8>) -> Self {
+    pub(super) fn new(bytes: Vec<u8>) -> Self {
         let digest = Sha256::digest(&bytes);
         let tag = digest[..16].iter().map(|byte| format!("{byte:02x}"));
         Self {
@@ -29,12 +26,19 @@ impl Page {
         }
     }
 
-    fn answer(&self, method: &Method, headers: &HeaderMap, media_type: &'static str) -> Response {
+    /// The text, or that the client has it.
+    pub(super) fn answer(
+        &self,
+        method: &Method,
+        headers: &HeaderMap,
+        media_type: &'static str,
+        cache_control: &'static str,
+    ) -> Response {
         let metadata = Metadata {
             tag: Some(self.tag.clone()),
             // It is compressed on the way.
             recoded: true,
-            cache_control: Some(HeaderValue::from_static("public, max-age=300")),
+            cache_control: Some(HeaderValue::from_static(cache_control)),
             ..Metadata::new(HeaderValue::from_static(media_type))
         };
         respond::document(method, headers, self.bytes.clone(), &metadata)
@@ -51,33 +55,20 @@ static FLOW_SCHEMA: LazyLock<Page> = LazyLock::new(|| {
     let schema = platen_engine::flow::flow_schema().to_string();
     Page::new(schema.into_bytes())
 });
-static DOCS: LazyLock<Page> =
-    LazyLock::new(|| Page::new(include_bytes!("../openapi/docs.html").to_vec()));
-
-/// The page loads nothing from elsewhere and reads only its own description.
-const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; \
-    connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+/// Clients may keep a text for five minutes.
+const CACHE: &str = "public, max-age=300";
 
 /// The description of the service, OpenAPI 3.1.
 pub(crate) async fn get_openapi(method: Method, headers: HeaderMap) -> Response {
-    OPENAPI.answer(&method, &headers, "application/json")
-}
-
-/// The description as a page.
-pub(crate) async fn get_docs(method: Method, headers: HeaderMap) -> Response {
-    let mut response = DOCS.answer(&method, &headers, "text/html; charset=utf-8");
-    response
-        .headers_mut()
-        .insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
-    response
+    OPENAPI.answer(&method, &headers, "application/json", CACHE)
 }
 
 /// The JSON Schema of templates.
 pub(crate) async fn get_template_format(method: Method, headers: HeaderMap) -> Response {
-    SCHEMA.answer(&method, &headers, "application/schema+json")
+    SCHEMA.answer(&method, &headers, "application/schema+json", CACHE)
 }
 
 /// The JSON Schema of flows.
 pub(crate) async fn get_flow_format(method: Method, headers: HeaderMap) -> Response {
-    FLOW_SCHEMA.answer(&method, &headers, "application/schema+json")
+    FLOW_SCHEMA.answer(&method, &headers, "application/schema+json", CACHE)
 }

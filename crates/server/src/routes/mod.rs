@@ -2,6 +2,7 @@
 
 mod bench;
 mod convert;
+mod docs;
 mod documentation;
 pub(crate) mod flows;
 mod forms;
@@ -76,6 +77,7 @@ pub(crate) const ROUTES: &[Route] = &[
     route("GET", "/metrics", "get_metrics", Metrics, Probe),
     route("GET", "/openapi.json", "get_openapi", Open, Plain),
     route("GET", "/docs", "get_docs", Open, Plain),
+    route("GET", "/docs/{file}", "get_docs_file", Open, Plain),
     route("GET", "/bench", "get_bench", Admin, Plain),
     route("GET", "/schema/template.json", "get_template_format", Open, Plain),
     route("GET", "/templates", "list_templates", Reader, Plain),
@@ -163,7 +165,8 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .route("/health/ready", get(health::get_health_ready))
         .route("/metrics", get(health::get_metrics))
         .route("/openapi.json", get(documentation::get_openapi))
-        .route("/docs", get(documentation::get_docs))
+        .route("/docs", get(docs::get_docs))
+        .route("/docs/{file}", get(docs::get_docs_file))
         .route("/bench", get(bench::get_bench))
         .route(
             "/schema/template.json",

@@ -1,6 +1,8 @@
 //! The description of the service, as it is committed and as the service answers.
 
-use crate::app::TestApp;
+use serde_json::Value as Json;
+
+use crate::app::{Answer, TestApp};
 
 fn file() -> String {
     let package = std::env::var("CARGO_MANIFEST_DIR").unwrap();
@@ -43,6 +45,26 @@ fn every_reference_leads_somewhere() {
 }
 
 #[test]
+fn every_parameter_of_a_path_is_described_and_no_other() {
+    let document = platen_server::openapi::document();
+    for (path, methods) in document["paths"].as_object().unwrap() {
+        let pieces = path.split('{').skip(1);
+        let mut named: Vec<&str> = pieces
+            .map(|piece| piece.split('}').next().unwrap())
+            .collect();
+        named.sort_unstable();
+        for operation in methods.as_object().unwrap().values() {
+            let parameters = operation["parameters"].as_array().into_iter().flatten();
+            let in_path = parameters.filter(|one| one["in"] == "path");
+            let mut described: Vec<&str> =
+                in_path.map(|one| one["name"].as_str().unwrap()).collect();
+            described.sort_unstable();
+            assert_eq!(described, named, "{}", operation["operationId"]);
+        }
+    }
+}
+
+#[test]
 fn every_operation_is_there() {
     let app = TestApp::start();
     let document = platen_server::openapi::document();
@@ -67,4 +89,98 @@ fn every_operation_is_there() {
     names.sort();
     names.dedup();
     assert_eq!(names.len(), count);
+}
+
+/// Sends the example `name` of `operation` with the examples of its parameters.
+fn send_example(app: &TestApp, document: &Json, operation: &str, name: &str) -> Answer {
+    let paths = document["paths"].as_object().unwrap();
+    let all = paths.iter().flat_map(|(path, methods)| {
+        let methods = methods.as_object().unwrap().iter();
+        methods.map(move |(method, about)| (path, method, about))
+    });
+    let mut all = all.filter(|(.., about)| about["operationId"] == operation);
+    let (path, method, about) = all.next().unwrap();
+    let mut path = path.clone();
+    let mut headers = Vec::new();
+    for parameter in about["parameters"].as_array().into_iter().flatten() {
+        let (name, example) = (parameter["name"].as_str().unwrap(), &parameter["example"]);
+        if parameter["required"] == true {
+            let text = example
+                .as_str()
+                .map_or_else(|| example.to_string(), str::to_owned);
+            path = path.replace(&format!("{{{name}}}"), &text);
+            if parameter["in"] == "header" {
+                headers.push((name, text));
+            }
+        }
+    }
+    let headers: Vec<(&str, &str)> = headers
+        .iter()
+        .map(|(name, value)| (*name, value.as_str()))
+        .collect();
+    let examples = &about["requestBody"]["content"]["application/json"]["examples"];
+    let body = match examples[name]["value"] {
+        Json::Null => String::new(),
+        ref value => value.to_string(),
+    };
+    app.send(&method.to_uppercase(), &path, &headers, body.as_bytes())
+}
+
+#[test]
+fn the_examples_are_requests_that_work() {
+    let app = TestApp::start();
+    let document = platen_server::openapi::document();
+    let pdf = "application/pdf";
+    let json = "application/json";
+    let steps = [
+        ("create_render", "inline", 200, pdf),
+        ("create_template", "invoice", 201, json),
+        ("create_render", "stored", 200, pdf),
+        (
+            "create_render",
+            "word",
+            200,
+            "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+        ),
+        ("create_render_in_format", "inline", 200, pdf),
+        ("create_render_in_format", "stored", 200, pdf),
+        ("create_render_batch", "formats", 200, json),
+        ("create_render_batch_in_format", "one", 200, json),
+        ("validate_render", "mistake", 200, json),
+        ("get_template", "", 200, json),
+        ("get_template_version", "", 200, json),
+        ("validate_template", "stored", 200, json),
+        ("update_template", "invoice", 200, json),
+        ("diff_template", "first", 200, json),
+        ("restore_template_version", "", 200, json),
+        ("create_flow", "sum", 201, json),
+        ("publish_flow", "current", 200, json),
+        ("call_flow", "numbers", 200, json),
+        ("start_flow", "numbers", 202, json),
+        ("create_run", "webhook", 202, json),
+        ("update_flow", "sum", 200, json),
+        ("get_docs_file", "", 200, "text/css; charset=utf-8"),
+    ];
+    for (operation, name, status, media_type) in steps {
+        let answer = send_example(&app, &document, operation, name);
+        let text = String::from_utf8_lossy(&answer.bytes);
+        assert_eq!(answer.status, status, "{operation} {name}: {text}");
+        assert_eq!(
+            answer.header("content-type"),
+            media_type,
+            "{operation} {name}"
+        );
+        if media_type == pdf {
+            assert!(
+                !answer.headers.contains_key("x-render-warnings"),
+                "{operation} {name}"
+            );
+        }
+        if operation == "validate_render" {
+            assert_eq!(answer.json()["valid"], false, "{text}");
+        }
+        if operation == "call_flow" {
+            assert_eq!(answer.json()["sum"], 5);
+        }
+    }
 }

@@ -10,7 +10,7 @@ use crate::respond::moment;
 /// A run.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "Run")]
+#[schemars(rename = "FlowRun")]
 pub(crate) struct RunDocument {
     /// Its name.
     pub(crate) id: String,

@@ -40,6 +40,7 @@ pub(crate) struct RenderRequest {
 /// A format of documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[schemars(rename = "DocumentFormat")]
 #[allow(missing_docs, reason = "the names say it")]
 pub(crate) enum FormatName {
     Pdf,

@@ -36,6 +36,27 @@ fn get_docs_is_self_contained() {
     );
     let text = String::from_utf8(page.bytes).unwrap();
     assert!(!text.contains("http://") && !text.contains("https://"));
+    for (name, media_type) in [
+        ("main.js", "text/javascript; charset=utf-8"),
+        ("style.css", "text/css; charset=utf-8"),
+        ("icon.svg", "image/svg+xml"),
+    ] {
+        assert!(text.contains(&format!("docs/{name}")), "{name}");
+        let file = app.get(&format!("/docs/{name}"));
+        assert_eq!(
+            (file.status, file.header("content-type")),
+            (200, media_type)
+        );
+        let known = [("if-none-match", file.header("etag"))];
+        let again = app.send("GET", &format!("/docs/{name}"), &known, b"");
+        assert_eq!((again.status, again.bytes.len()), (304, 0), "{name}");
+    }
+    let script = app.send("GET", "/docs/send.js", &[("accept-encoding", "gzip")], b"");
+    assert_eq!(script.header("content-encoding"), "gzip");
+    app.get("/docs/other.js")
+        .problem(404, "docs-file-not-found");
+    app.get("/docs/..%2Fexamples.json")
+        .problem(404, "docs-file-not-found");
     let schema = app.get("/schema/template.json").json();
     assert_eq!(schema["title"], "Platen document template");
 }
