@@ -9,9 +9,7 @@ use std::{
 };
 
 use platen_document::{CompiledHtml, CompiledTemplate, Diagnostic, HelperUse, Helpers};
-use platen_script::{
-    Language, Prepared, Preparer, RunnerSource, ScriptLimits, Session, Settings,
-};
+use platen_script::{Language, Prepared, Preparer, RunnerSource, ScriptLimits, Session, Settings};
 use serde_json::Value as Json;
 
 use crate::Error;
