@@ -176,6 +176,8 @@ pub struct Tags {
     pub alternatives: Vec<(TagId, String)>,
     /// Columns and rows that cells cover where not one, by tag.
     pub spans: Vec<(TagId, u16, u16)>,
+    /// Pointers of the template's nodes, by the first tag that each has made, ascending.
+    nodes: Vec<(TagId, Arc<str>)>,
 }
 
 impl Default for Tags {
@@ -185,6 +187,7 @@ impl Default for Tags {
             parents: vec![TagId(0)],
             alternatives: Vec::new(),
             spans: Vec::new(),
+            nodes: Vec::new(),
         }
     }
 }
@@ -199,6 +202,28 @@ impl Tags {
         self.kinds.push(kind);
         self.parents.push(parent);
         id
+    }
+
+    /// Says that the next tag is made for the node of the template that `path` points at.
+    pub(crate) fn begin_node(&mut self, path: &Arc<str>) {
+        let next = TagId(self.kinds.len() as u32);
+        match self.nodes.last_mut() {
+            // The block before has made no tag.
+            Some((tag, known)) if *tag == next => *known = Arc::clone(path),
+            _ => self.nodes.push((next, Arc::clone(path))),
+        }
+    }
+
+    /// Pointer of the template's node that a tag was made for.
+    #[must_use]
+    pub fn node(&self, mut id: TagId) -> Option<&str> {
+        while id != Self::DOCUMENT {
+            if let Ok(index) = self.nodes.binary_search_by_key(&id, |(tag, _)| *tag) {
+                return Some(&self.nodes[index].1);
+            }
+            id = self.parent(id);
+        }
+        None
     }
 
     /// Number of tags.

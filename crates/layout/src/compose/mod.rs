@@ -7,8 +7,10 @@ mod furniture;
 mod group;
 mod list;
 mod media;
+mod notes;
 mod paragraph;
 mod piece;
+mod room;
 mod table;
 
 use std::{
@@ -87,10 +89,10 @@ fn compose(
     flow.finish(&mut composer);
     if flow.refused && !flow.stopped() {
         composer.warn_once(
-            Diagnostic::warning(
+            Diagnostic::error(
                 "too-many-pages",
                 "",
-                "the document was cut off at 20,000 pages",
+                "the document has more than 20,000 pages",
             )
             .with_hint("split the data over several documents"),
         );
@@ -255,6 +257,9 @@ impl<'a> Composer<'a> {
     }
 
     fn block(&mut self, block: &Block, place: Place, out: &mut dyn Output) {
+        if place.tag.is_some() {
+            self.tags.begin_node(&block.path);
+        }
         match &block.kind {
             BlockKind::Heading { level, content } => {
                 self.heading(block, *level, content, place, out)

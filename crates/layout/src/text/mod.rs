@@ -62,6 +62,16 @@ pub(crate) struct Paragraph {
     pub right_to_left: bool,
 }
 
+impl Paragraph {
+    /// Footnotes whose marks stand on `lines`.
+    pub fn footnotes(&self, lines: &[Line]) -> impl Iterator<Item = u32> {
+        lines
+            .iter()
+            .flat_map(|line| &self.atoms[line.atoms.clone()])
+            .filter_map(|atom| atom.footnote)
+    }
+}
+
 /// Page numbers that fields show.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fields {
