@@ -204,6 +204,19 @@ impl Tags {
         id
     }
 
+    /// Gives headings the level at which they are nested: authors choose a level by its look, but
+    /// ISO 14289-1 section 7.4.2 wants the first to be of level 1 and none to be skipped.
+    pub(crate) fn nest_headings(&mut self) {
+        let mut open: Vec<u8> = Vec::new();
+        for kind in &mut self.kinds {
+            if let TagKind::Heading(level) = kind {
+                open.retain(|above| *above < *level);
+                open.push(*level);
+                *level = open.len() as u8;
+            }
+        }
+    }
+
     /// Says that the next tag is made for the node of the template that `path` points at.
     pub(crate) fn begin_node(&mut self, path: &Arc<str>) {
         let next = TagId(self.kinds.len() as u32);
@@ -260,7 +273,7 @@ pub enum TagKind {
     Section,
     /// A box.
     Division,
-    /// A heading of this level.
+    /// A heading of this level: how deep it is nested.
     Heading(u8),
     /// A paragraph.
     Paragraph,

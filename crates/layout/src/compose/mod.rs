@@ -15,7 +15,10 @@ mod table;
 
 use std::{
     collections::VecDeque,
-    sync::atomic::{AtomicBool, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use icu_segmenter::{LineSegmenter, options::LineBreakOptions};
@@ -99,13 +102,14 @@ fn compose(
     }
     composer.furnish(&mut flow);
     composer.warn_missing();
+    composer.tags.nest_headings();
     let layout = Layout {
         pages: flow.pages,
         tags: composer.tags,
         outline: flow.outline,
         anchors: flow.anchors,
         styles: composer.text.styles,
-        warnings: composer.warnings,
+        warnings: composer.text.warnings,
     };
     (layout, composer.needs_numbers)
 }
@@ -147,7 +151,6 @@ pub(crate) struct Composer<'a> {
     pub document: &'a Document,
     pub text: TextContext<'a>,
     pub tags: Tags,
-    pub warnings: Vec<Diagnostic>,
     known: &'a Known,
     /// Page numbers stand in the text: another pass may be needed.
     needs_numbers: bool,
@@ -181,9 +184,10 @@ impl<'a> Composer<'a> {
                 },
                 segmenter: LineSegmenter::new_auto(LineBreakOptions::default()),
                 pieces: Vec::new(),
+                node: Arc::from(""),
+                warnings: Vec::new(),
             },
             tags: Tags::default(),
-            warnings: Vec::new(),
             known,
             needs_numbers: false,
             space_after: 0.0,
@@ -207,8 +211,8 @@ impl<'a> Composer<'a> {
     /// Adds a warning unless there is one of its code and path.
     pub(super) fn warn_once(&mut self, warning: Diagnostic) {
         let known = |other: &Diagnostic| other.code == warning.code && other.path == warning.path;
-        if !self.warnings.iter().any(known) {
-            self.warnings.push(warning);
+        if !self.text.warnings.iter().any(known) {
+            self.text.warnings.push(warning);
         }
     }
 
@@ -216,7 +220,7 @@ impl<'a> Composer<'a> {
         let missing: Vec<char> = self.text.shaper.missing().iter().copied().collect();
         for character in missing.into_iter().take(20) {
             let code = character as u32;
-            self.warnings.push(
+            self.text.warnings.push(
                 Diagnostic::warning(
                     "missing-glyph",
                     "",
@@ -260,6 +264,12 @@ impl<'a> Composer<'a> {
         if place.tag.is_some() {
             self.tags.begin_node(&block.path);
         }
+        let outer = std::mem::replace(&mut self.text.node, Arc::clone(&block.path));
+        self.block_kind(block, place, out);
+        self.text.node = outer;
+    }
+
+    fn block_kind(&mut self, block: &Block, place: Place, out: &mut dyn Output) {
         match &block.kind {
             BlockKind::Heading { level, content } => {
                 self.heading(block, *level, content, place, out)

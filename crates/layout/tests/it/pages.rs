@@ -1,5 +1,6 @@
 //! Page breaks: widows, keeps, headers, footers, contents, footnotes.
 
+use platen_layout::page::{Item, TagId, TagKind};
 use serde_json::{Value, json};
 
 use crate::harness::{Sheet, assert_within, sheet, sheet_with, words};
@@ -337,4 +338,42 @@ fn headings_and_ids_in_cells_are_places_to_go_to() {
     let sheet = sheet(body, json!({}));
     assert_eq!(sheet.layout.outline.len(), 1);
     assert_eq!(sheet.layout.anchors.len(), 1);
+}
+
+#[test]
+fn headings_are_nested_in_the_structure_without_gaps() {
+    let levels = [2, 4, 4, 3, 2, 1, 6];
+    let body: Vec<Value> = levels
+        .iter()
+        .map(|level| json!({"type": "heading", "level": level, "content": "Heading"}))
+        .collect();
+    let tags = sheet(Value::from(body), json!({})).layout.tags;
+    let nested: Vec<u8> = (0..tags.len() as u32)
+        .filter_map(|id| match tags.kind(TagId(id)) {
+            TagKind::Heading(level) => Some(level),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(nested, [1, 2, 2, 2, 1, 1, 2]);
+}
+
+#[test]
+fn contents_of_some_levels_lead_to_their_headings() {
+    let body = json!([
+        {"type": "tableOfContents", "depth": 1},
+        {"type": "heading", "level": 1, "content": "One"},
+        {"type": "heading", "level": 2, "content": "Inner"},
+        {"type": "heading", "level": 1, "content": "Two"}
+    ]);
+    let sheet = sheet(body, json!({}));
+    let links: Vec<String> = sheet.layout.pages[0]
+        .items
+        .iter()
+        .filter_map(|item| match item {
+            Item::Link { target, .. } => Some(target.to_string()),
+            _ => None,
+        })
+        .collect();
+    let target = platen_layout::HEADING_TARGET;
+    assert_eq!(links, [format!("#{target}0"), format!("#{target}2")]);
 }

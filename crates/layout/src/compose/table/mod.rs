@@ -5,7 +5,7 @@ mod rows;
 mod rules;
 mod widths;
 
-use platen_document::bound::{Block, Cell, Inline, Row, RowKind, Table};
+use platen_document::bound::{Block, Cell, Column, ColumnWidth, Inline, Row, RowKind, Table};
 
 pub(super) use self::rows::Rows;
 use self::rules::Look;
@@ -57,6 +57,7 @@ impl Composer<'_> {
         if let Some(caption) = &table.caption {
             self.table_caption(caption, place, out);
         }
+        self.warn_too_wide(table, width);
         let edges = self.column_edges(table, width);
         let head_tag = if table.header.is_empty() {
             None
@@ -80,6 +81,28 @@ impl Composer<'_> {
             data_rows: 0,
         };
         self.table_rows(block, &mut grid, out);
+    }
+
+    /// Columns of fixed widths that are wider than the table are all made narrower.
+    fn warn_too_wide(&mut self, table: &Table, width: f32) {
+        let fixed = |column: &Column| match column.width {
+            ColumnWidth::Fixed(points) => points,
+            _ => 0.0,
+        };
+        let sum: f32 = table.columns.iter().map(fixed).sum();
+        if sum > width + 1.0 {
+            let millimetres = |points: f32| (points * 25.4 / 72.0).round();
+            self.text.warn(
+                "columns-too-wide",
+                format!(
+                    "the columns are {} mm wide, which is more than the {} mm there are: they are \
+                     made narrower",
+                    millimetres(sum),
+                    millimetres(width)
+                ),
+                "make columns narrower, or the page wider",
+            );
+        }
     }
 
     fn table_caption(&mut self, caption: &[Inline], place: Place, out: &mut dyn Output) {
