@@ -7,13 +7,18 @@ mod furniture;
 mod group;
 mod list;
 mod media;
+mod notes;
 mod paragraph;
 mod piece;
+mod room;
 mod table;
 
 use std::{
     collections::VecDeque,
-    sync::atomic::{AtomicBool, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use icu_segmenter::{LineSegmenter, options::LineBreakOptions};
@@ -88,23 +93,24 @@ fn compose(
     flow.finish(&mut composer);
     if flow.refused && !flow.stopped() {
         composer.warn_once(
-            Diagnostic::warning(
+            Diagnostic::error(
                 "too-many-pages",
                 "",
-                "the document was cut off at 20,000 pages",
+                "the document has more than 20,000 pages",
             )
             .with_hint("split the data over several documents"),
         );
     }
     composer.furnish(&mut flow);
     composer.warn_missing();
+    composer.tags.nest_headings();
     let layout = Layout {
         pages: flow.pages,
         tags: composer.tags,
         outline: flow.outline,
         anchors: flow.anchors,
         styles: composer.text.styles,
-        warnings: composer.warnings,
+        warnings: composer.text.warnings,
     };
     (layout, composer.needs_numbers)
 }
@@ -146,7 +152,6 @@ pub(crate) struct Composer<'a> {
     pub document: &'a Document,
     pub text: TextContext<'a>,
     pub tags: Tags,
-    pub warnings: Vec<Diagnostic>,
     known: &'a Known,
     /// Page numbers stand in the text: another pass may be needed.
     needs_numbers: bool,
@@ -180,9 +185,10 @@ impl<'a> Composer<'a> {
                 },
                 segmenter: LineSegmenter::new_auto(LineBreakOptions::default()),
                 pieces: Vec::new(),
+                node: Arc::from(""),
+                warnings: Vec::new(),
             },
             tags: Tags::default(),
-            warnings: Vec::new(),
             known,
             needs_numbers: false,
             space_after: 0.0,
@@ -206,8 +212,8 @@ impl<'a> Composer<'a> {
     /// Adds a warning unless there is one of its code and path.
     pub(super) fn warn_once(&mut self, warning: Diagnostic) {
         let known = |other: &Diagnostic| other.code == warning.code && other.path == warning.path;
-        if !self.warnings.iter().any(known) {
-            self.warnings.push(warning);
+        if !self.text.warnings.iter().any(known) {
+            self.text.warnings.push(warning);
         }
     }
 
@@ -215,7 +221,7 @@ impl<'a> Composer<'a> {
         let missing: Vec<char> = self.text.shaper.missing().iter().copied().collect();
         for character in missing.into_iter().take(20) {
             let code = character as u32;
-            self.warnings.push(
+            self.text.warnings.push(
                 Diagnostic::warning(
                     "missing-glyph",
                     "",
@@ -257,6 +263,15 @@ impl<'a> Composer<'a> {
 
     fn block(&mut self, block: &Block, place: Place, out: &mut dyn Output) {
         work::check();
+        if place.tag.is_some() {
+            self.tags.begin_node(&block.path);
+        }
+        let outer = std::mem::replace(&mut self.text.node, Arc::clone(&block.path));
+        self.block_kind(block, place, out);
+        self.text.node = outer;
+    }
+
+    fn block_kind(&mut self, block: &Block, place: Place, out: &mut dyn Output) {
         match &block.kind {
             BlockKind::Heading { level, content } => {
                 self.heading(block, *level, content, place, out)

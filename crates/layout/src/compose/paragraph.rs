@@ -132,11 +132,7 @@ impl Composer<'_> {
             0.0,
             &mut sink,
         );
-        let footnotes = lines[range]
-            .iter()
-            .flat_map(|line| &paragraph.atoms[line.atoms.clone()])
-            .filter_map(|atom| atom.footnote)
-            .collect();
+        let footnotes = paragraph.footnotes(&lines[range]).collect();
         Piece {
             height,
             footnotes,
@@ -197,17 +193,10 @@ pub(super) fn framed(pieces: VecDeque<Piece>, frame: Frame, x: f32, width: f32) 
     lanes_piece(lanes)
 }
 
-/// A piece of lanes, with the footnotes of what is in them.
-pub(super) fn lanes_piece(mut lanes: Lanes) -> Piece {
-    let mut footnotes = Vec::new();
-    for lane in &mut lanes.lanes {
-        for piece in &mut lane.pieces {
-            footnotes.append(&mut piece.footnotes);
-        }
-    }
+/// A piece of lanes.
+pub(super) fn lanes_piece(lanes: Lanes) -> Piece {
     Piece {
         height: lanes.height(),
-        footnotes,
         body: Body::Lanes(Box::new(lanes)),
         ..Piece::default()
     }
