@@ -3,6 +3,8 @@
 
 mod command;
 mod progress;
+#[cfg(test)]
+mod reference;
 mod report;
 
 use std::{ffi::OsString, process::ExitCode};

@@ -39,8 +39,8 @@ mod webhook;
 
 pub use self::{
     config::{
-        ChildIsolation, Config, ConfigError, LogFormat, LogLevel, RenderIsolation, SETTINGS,
-        SandboxLevel, Setting, Settings,
+        ChildIsolation, Config, ConfigError, FOREIGN, Foreign, LogFormat, LogLevel,
+        RenderIsolation, SETTINGS, SandboxLevel, Setting, Settings,
     },
     server::{Error, Server, serve},
     team::{MembershipError, SuperviseError, is_supervised, supervise},

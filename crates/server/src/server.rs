@@ -149,6 +149,7 @@ impl Server {
             let message = "no API key is set: everybody on this machine may do everything";
             app.log.event(LogLevel::Warn, message, &[]);
         }
+        warn_of_foreign_variables(&app);
         isolate(&app).await?;
         Ok(Self {
             app: Arc::new(app),
@@ -197,6 +198,21 @@ impl Server {
         drop(stop);
         finish(&app, connections).await;
         sweeping.abort();
+    }
+}
+
+/// Once for all processes.
+fn warn_of_foreign_variables(app: &App) {
+    if app.team.as_ref().is_some_and(|team| !team.is_owner()) {
+        return;
+    }
+    for foreign in &app.config.foreign {
+        let fields = [
+            ("variable", Json::from(foreign.variable)),
+            ("instead", Json::from(foreign.instead)),
+        ];
+        let message = "a variable of another product is set, which decides nothing here";
+        app.log.event(LogLevel::Warn, message, &fields);
     }
 }
 

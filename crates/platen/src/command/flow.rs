@@ -83,7 +83,7 @@ struct RunArguments {
     #[arg(long = "secret", value_name = "NAME=VALUE", value_parser = pair)]
     secrets: Vec<(String, String)>,
     /// Sandbox level below which no code runs.
-    #[arg(long, value_name = "LEVEL", default_value = "no-namespaces", env = "PLATEN_SANDBOX",
+    #[arg(long, value_name = "LEVEL", default_value = "no-namespaces", env = "SANDBOX_LEVEL",
           value_parser = LEVELS)]
     sandbox: String,
     #[command(flatten)]

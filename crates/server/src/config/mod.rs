@@ -2,6 +2,8 @@
 
 mod bind;
 mod flow;
+mod foreign;
+mod print;
 mod result;
 mod settings;
 mod value;
@@ -18,6 +20,7 @@ use serde::Serialize;
 
 pub use self::{
     flow::FlowConfig,
+    foreign::{FOREIGN, Foreign},
     result::ResultConfig,
     settings::{SETTINGS, Setting, Settings},
     value::{ChildIsolation, LogFormat, LogLevel, RenderIsolation, SandboxLevel},
@@ -178,6 +181,9 @@ pub struct Config {
     /// Results that are sent to addresses of clients.
     #[serde(flatten)]
     pub webhook: WebhookConfig,
+    /// Variables of another product that are set, and decide nothing here.
+    #[serde(skip)]
+    pub foreign: Vec<Foreign>,
 }
 
 /// Processes that serve together.
@@ -197,8 +203,10 @@ impl Config {
             .map(Settings::from_toml)
             .transpose()?
             .unwrap_or_default();
+        let foreign = foreign::set_in(&environment);
         let environment = Settings::from_environment(environment)?;
-        Self::resolve(flags.or(environment).or(file))
+        let config = Self::resolve(flags.or(environment).or(file))?;
+        Ok(Self { foreign, ..config })
     }
 
     /// Settings with defaults for what they leave open.
@@ -272,6 +280,7 @@ impl Config {
             chromium_spare_pages: settings.chromium_spare_pages.unwrap_or(2),
             chromium_allowed_hosts: settings.chromium_allowed_hosts.unwrap_or_default(),
             chromium_allow_private_addresses: is_on(settings.chromium_allow_private_addresses),
+            foreign: Vec::new(),
         }
         .checked()
     }
@@ -347,23 +356,6 @@ impl Config {
     #[must_use]
     pub fn has_keys(&self) -> bool {
         !self.api_key_admin.is_empty() || !self.api_key_render.is_empty()
-    }
-
-    /// The set-up as TOML, without keys.
-    #[must_use]
-    pub fn to_toml(&self) -> String {
-        let mut text = toml::to_string(self).unwrap_or_default();
-        for (name, count) in [
-            ("api_key_admin", self.api_key_admin.len()),
-            ("api_key_render", self.api_key_render.len()),
-            ("metrics_token", usize::from(self.metrics_token.is_some())),
-            ("webhook_secret", usize::from(self.webhook_secret.is_some())),
-            ("smtp_url", usize::from(self.smtp_url.is_some())),
-            ("worker_token", usize::from(self.worker_token.is_some())),
-        ] {
-            text.push_str(&format!("# {name}: {count} set, not shown\n"));
-        }
-        text
     }
 
     pub(crate) fn render_timeout(&self) -> Duration {
@@ -444,6 +436,28 @@ mod tests {
         let config = load("", &[], Settings::default()).unwrap();
         let again = load(&config.to_toml(), &[], Settings::default()).unwrap();
         assert_eq!(config.to_toml(), again.to_toml());
+    }
+
+    #[test]
+    fn what_is_printed_explains_every_setting() {
+        let config = load("smtp_url = \"smtp://a:b@c\"", &[], Settings::default()).unwrap();
+        let printed = config.to_toml();
+        for setting in SETTINGS {
+            assert!(printed.contains(setting.about), "{}", setting.name);
+            assert!(printed.contains(setting.variable), "{}", setting.name);
+        }
+        assert!(!printed.contains("a:b@c"), "{printed}");
+    }
+
+    #[test]
+    fn variables_of_another_product_are_told() {
+        let variables = [("RENDER_MODE", "socket"), ("HARDEN_PRODUCTION", "")];
+        let config = load("", &variables, Settings::default()).unwrap();
+        let [only] = config.foreign.as_slice() else {
+            panic!("{:?}", config.foreign);
+        };
+        assert_eq!(only.variable, "RENDER_MODE");
+        assert!(only.instead.contains("RENDER_ISOLATION"));
     }
 
     #[test]

@@ -47,12 +47,14 @@ pub enum RenderIsolation {
 }
 
 impl FromVariable for RenderIsolation {
-    fn from_variable(text: &str) -> Result<Self, &'static str> {
+    const VALUES: &'static str = "auto, inline or jail";
+
+    fn from_variable(text: &str) -> Option<Self> {
         match text.trim() {
-            "auto" => Ok(Self::Auto),
-            "inline" => Ok(Self::Inline),
-            "jail" => Ok(Self::Jail),
-            _ => Err("auto, inline or jail"),
+            "auto" => Some(Self::Auto),
+            "inline" => Some(Self::Inline),
+            "jail" => Some(Self::Jail),
+            _ => None,
         }
     }
 }
@@ -105,15 +107,20 @@ impl From<ChildIsolation> for Demand {
 
 /// A value that a variable can hold.
 pub(crate) trait FromVariable: Sized {
-    /// Reads it; the error says what is expected.
-    fn from_variable(text: &str) -> Result<Self, &'static str>;
+    /// What it may be, after "does not hold".
+    const VALUES: &'static str;
+
+    /// Reads it, where it is one of those.
+    fn from_variable(text: &str) -> Option<Self>;
 }
 
 macro_rules! number {
     ($($kind:ty),+) => {
         $(impl FromVariable for $kind {
-            fn from_variable(text: &str) -> Result<Self, &'static str> {
-                text.trim().parse().map_err(|_| "a whole number")
+            const VALUES: &'static str = "a whole number";
+
+            fn from_variable(text: &str) -> Option<Self> {
+                text.trim().parse().ok()
             }
         })+
     };
@@ -122,83 +129,99 @@ macro_rules! number {
 number!(u16, u32, u64);
 
 impl FromVariable for String {
-    fn from_variable(text: &str) -> Result<Self, &'static str> {
-        Ok(text.trim().to_owned())
+    const VALUES: &'static str = "text";
+
+    fn from_variable(text: &str) -> Option<Self> {
+        Some(text.trim().to_owned())
     }
 }
 
 impl FromVariable for PathBuf {
-    fn from_variable(text: &str) -> Result<Self, &'static str> {
-        Ok(text.into())
+    const VALUES: &'static str = "a path";
+
+    fn from_variable(text: &str) -> Option<Self> {
+        Some(text.into())
     }
 }
 
 impl FromVariable for bool {
-    fn from_variable(text: &str) -> Result<Self, &'static str> {
+    const VALUES: &'static str = "true or false";
+
+    fn from_variable(text: &str) -> Option<Self> {
         match text.trim() {
-            "true" | "1" => Ok(true),
-            "false" | "0" => Ok(false),
-            _ => Err("true or false"),
+            "true" | "1" => Some(true),
+            "false" | "0" => Some(false),
+            _ => None,
         }
     }
 }
 
 impl FromVariable for Vec<String> {
-    fn from_variable(text: &str) -> Result<Self, &'static str> {
+    const VALUES: &'static str = "texts with commas between them";
+
+    fn from_variable(text: &str) -> Option<Self> {
         let parts = text.split(',').map(str::trim);
-        Ok(parts
-            .filter(|part| !part.is_empty())
-            .map(str::to_owned)
-            .collect())
+        let parts = parts.filter(|part| !part.is_empty());
+        Some(parts.map(str::to_owned).collect())
     }
 }
 
 impl FromVariable for Vec<PathBuf> {
-    fn from_variable(text: &str) -> Result<Self, &'static str> {
-        Ok(std::env::split_paths(text).collect())
+    const VALUES: &'static str = "paths with colons between them";
+
+    fn from_variable(text: &str) -> Option<Self> {
+        Some(std::env::split_paths(text).collect())
     }
 }
 
 impl FromVariable for ChildIsolation {
-    fn from_variable(text: &str) -> Result<Self, &'static str> {
+    const VALUES: &'static str = "auto, required or off";
+
+    fn from_variable(text: &str) -> Option<Self> {
         match text.trim() {
-            "auto" => Ok(Self::Auto),
-            "required" => Ok(Self::Required),
-            "off" => Ok(Self::Off),
-            _ => Err("auto, required or off"),
+            "auto" => Some(Self::Auto),
+            "required" => Some(Self::Required),
+            "off" => Some(Self::Off),
+            _ => None,
         }
     }
 }
 
 impl FromVariable for LogFormat {
-    fn from_variable(text: &str) -> Result<Self, &'static str> {
+    const VALUES: &'static str = "json or text";
+
+    fn from_variable(text: &str) -> Option<Self> {
         match text.trim() {
-            "json" => Ok(Self::Json),
-            "text" => Ok(Self::Text),
-            _ => Err("json or text"),
+            "json" => Some(Self::Json),
+            "text" => Some(Self::Text),
+            _ => None,
         }
     }
 }
 
 impl FromVariable for LogLevel {
-    fn from_variable(text: &str) -> Result<Self, &'static str> {
+    const VALUES: &'static str = "error, warn, info or debug";
+
+    fn from_variable(text: &str) -> Option<Self> {
         match text.trim() {
-            "error" => Ok(Self::Error),
-            "warn" => Ok(Self::Warn),
-            "info" => Ok(Self::Info),
-            "debug" => Ok(Self::Debug),
-            _ => Err("error, warn, info or debug"),
+            "error" => Some(Self::Error),
+            "warn" => Some(Self::Warn),
+            "info" => Some(Self::Info),
+            "debug" => Some(Self::Debug),
+            _ => None,
         }
     }
 }
 
 impl FromVariable for SandboxLevel {
-    fn from_variable(text: &str) -> Result<Self, &'static str> {
+    const VALUES: &'static str = "process-only, no-namespaces or full";
+
+    fn from_variable(text: &str) -> Option<Self> {
         match text.trim() {
-            "process-only" => Ok(Self::ProcessOnly),
-            "no-namespaces" => Ok(Self::NoNamespaces),
-            "full" => Ok(Self::Full),
-            _ => Err("process-only, no-namespaces or full"),
+            "process-only" => Some(Self::ProcessOnly),
+            "no-namespaces" => Some(Self::NoNamespaces),
+            "full" => Some(Self::Full),
+            _ => None,
         }
     }
 }

@@ -1,0 +1,37 @@
+//! Variables of Pulp Engine that decide nothing here, though somebody who comes from there may rely on
+//! them.
+
+/// Such a variable.
+#[derive(Clone, Copy, Debug)]
+pub struct Foreign {
+    /// Its name.
+    pub variable: &'static str,
+    /// What to set here to the same end.
+    pub instead: &'static str,
+}
+
+/// All that the start warns of.
+pub const FOREIGN: [Foreign; 3] = [
+    Foreign {
+        variable: "RENDER_MODE",
+        instead: "RENDER_ISOLATION (auto, jail or inline) says where templates are rendered, \
+                  CHILD_ISOLATION (auto, required or off) how Chromium is shut in",
+    },
+    Foreign {
+        variable: "HARDEN_PRODUCTION",
+        instead: "set what it would demand: API_KEY_ADMIN, METRICS_TOKEN, CORS_ALLOWED_ORIGINS, \
+                  PLATEN_BIND with tls://, RENDER_ISOLATION=jail, CHILD_ISOLATION=required",
+    },
+    Foreign {
+        variable: "EDITOR_TOKEN_SECRET",
+        instead: "there are no editor tokens: who writes templates needs a key of API_KEY_ADMIN",
+    },
+];
+
+/// Those that the environment has.
+pub(super) fn set_in(environment: &impl Fn(&str) -> Option<String>) -> Vec<Foreign> {
+    let is_set = |foreign: &Foreign| {
+        environment(foreign.variable).is_some_and(|value| !value.trim().is_empty())
+    };
+    FOREIGN.into_iter().filter(is_set).collect()
+}

@@ -1,0 +1,41 @@
+//! The set-up as text.
+
+use std::fmt::Write as _;
+
+use super::{Config, SETTINGS};
+
+impl Config {
+    /// The set-up as TOML, without keys: every setting with what it decides.
+    #[must_use]
+    pub fn to_toml(&self) -> String {
+        let decided = toml::Table::try_from(self).unwrap_or_default();
+        let mut text = String::new();
+        for setting in SETTINGS {
+            let (name, variable) = (setting.name, setting.variable);
+            let _ = writeln!(text, "# {} {variable}", setting.about);
+            let _ = match (self.secrets(name), decided.get(name)) {
+                (Some(count), _) => writeln!(text, "# {name}: {count} set, not shown"),
+                (None, Some(value)) => writeln!(text, "{name} = {value}"),
+                // Both are in `bind` by now.
+                (None, None) if matches!(name, "host" | "port") => {
+                    writeln!(text, "# {name}: see bind")
+                }
+                (None, None) => writeln!(text, "# {name}: not set"),
+            };
+        }
+        text
+    }
+
+    /// How many values the setting `name` has, where nobody may see them.
+    fn secrets(&self, name: &str) -> Option<usize> {
+        match name {
+            "api_key_admin" => Some(self.api_key_admin.len()),
+            "api_key_render" => Some(self.api_key_render.len()),
+            "metrics_token" => Some(usize::from(self.metrics_token.is_some())),
+            "webhook_secret" => Some(usize::from(self.webhook_secret.is_some())),
+            "smtp_url" => Some(usize::from(self.smtp_url.is_some())),
+            "worker_token" => Some(usize::from(self.worker_token.is_some())),
+            _ => None,
+        }
+    }
+}
