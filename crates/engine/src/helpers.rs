@@ -16,6 +16,8 @@ use crate::Error;
 
 /// Name of the module in messages.
 const NAME: &str = "helpers";
+/// Code of a mistake: source that is nested deeper than is parsed.
+pub(crate) const CODE_TOO_DEEP: &str = "code-too-deep";
 /// Modules that are kept ready.
 const MAX_KEPT: usize = 64;
 /// What the helpers of one rendering may use.
@@ -78,7 +80,11 @@ impl HelperModules {
                         finding.column, finding.message
                     ),
                 };
-                Diagnostic::error("invalid-helpers", "/helpers", message)
+                let code = match finding.is_too_deep {
+                    true => CODE_TOO_DEEP,
+                    false => "invalid-helpers",
+                };
+                Diagnostic::error(code, "/helpers", message)
             };
             findings.iter().map(diagnostic).collect::<Vec<_>>()
         })?;

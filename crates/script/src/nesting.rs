@@ -113,6 +113,7 @@ fn too_deep(source: &str, at: usize) -> Finding {
         ),
         line: before.iter().filter(|byte| **byte == b'\n').count() as u32 + 1,
         column: (before.len() - start.map_or(0, |start| start + 1)) as u32 + 1,
+        is_too_deep: true,
     }
 }
 

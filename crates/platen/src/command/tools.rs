@@ -10,7 +10,8 @@ use std::{
 use platen_engine::{
     FontSettings,
     flow::{
-        Convert, File, FolderPieces, LinkedPieces, Mail, OfficeConvert, Pieces, Smtp, StepError,
+        Convert, File, FolderPieces, Limit, LinkedPieces, Mail, OfficeConvert, Pieces, Smtp,
+        StepError,
     },
     office::{Config, Office, find_libreoffice},
 };
@@ -34,9 +35,9 @@ impl Convert for LocalOffice {
         file: File,
         to: &str,
         options: &Json,
-        timeout: Duration,
+        limit: &Limit,
     ) -> Result<File, StepError> {
-        self.convert.convert(file, to, options, timeout)
+        self.convert.convert(file, to, options, limit)
     }
 }
 
