@@ -398,6 +398,10 @@ impl Engine {
         let mut count = None;
         let bytes = match (format, pages) {
             (Format::Pdf | Format::Png | Format::Svg, Some((shaper, layout))) => {
+                // What a page cannot show is not left out of a document that says it is whole.
+                if layout.warnings.iter().any(Diagnostic::is_error) {
+                    return Err(Error::Mistakes(layout.warnings.clone()));
+                }
                 warnings.extend(layout.warnings.iter().cloned());
                 count = Some(layout.pages.len() as u32);
                 if format == Format::Pdf {

@@ -14,7 +14,7 @@ use super::{
     room::Room,
 };
 use crate::{
-    page::{Anchor, OutlineEntry, Page},
+    page::{Anchor, Artifact, Item, OutlineEntry, Page},
     text::Sink,
 };
 
@@ -320,10 +320,35 @@ impl<'s> Flow<'s> {
         work::check();
         self.y += gap;
         let y = self.y;
-        self.fresh = false;
+        let first = std::mem::replace(&mut self.fresh, false);
         self.y += piece.height;
         self.draw(piece.body, y, piece.height, piece.marks);
+        if first {
+            self.redraw_header_rule(y);
+        }
         self.notes.begin(notes, self.frame().bottom - self.y);
+    }
+
+    /// Draws the line at the foot of a repeated header again, at `y`: the background of the row
+    /// below has covered half of it.
+    fn redraw_header_rule(&mut self, y: f32) {
+        let Some((content, height)) = self.repeat.last() else {
+            return;
+        };
+        let at_foot = |item: &&Item| match item {
+            Item::Line { from, to, .. } => {
+                (from.1 - height).abs() < 0.01 && (to.1 - height).abs() < 0.01
+            }
+            _ => false,
+        };
+        let mut rule = Sink::default();
+        rule.items.push(Item::Artifact(Artifact::Decoration));
+        rule.items
+            .extend(content.items.iter().filter(at_foot).cloned());
+        let (dx, height) = (self.column_offset(), *height);
+        if let Some(page) = self.pages.last_mut() {
+            append(page, rule, dx, y - height);
+        }
     }
 
     /// Distance of the column from the first one.

@@ -1,6 +1,7 @@
 //! Blocks to pages. [`layout`] runs the passes; the modules lay out one kind of block each, as
 //! pieces that a [`flow::Flow`] puts on pages.
 
+mod bounds;
 mod contents;
 mod flow;
 mod furniture;
@@ -83,6 +84,7 @@ fn compose(
     let mut flow = Flow::new(stop);
     for (index, section) in document.sections.iter().enumerate() {
         let frames = composer.text_frames(section);
+        composer.room = (frames[0].bottom - frames[0].top).min(frames[1].bottom - frames[1].top);
         composer.text.fields.page_number = flow.page_number() + u32::from(index > 0);
         flow.flush(&mut composer);
         flow.start_section(index, section, frames);
@@ -102,6 +104,7 @@ fn compose(
         );
     }
     composer.furnish(&mut flow);
+    composer.check_bounds(&flow.pages);
     composer.warn_missing();
     composer.tags.nest_headings();
     let layout = Layout {
@@ -159,6 +162,8 @@ pub(crate) struct Composer<'a> {
     space_after: f32,
     /// Page furniture is being laid out, where page fields are exact.
     furniture: bool,
+    /// Height of the text on the section's pages.
+    room: f32,
 }
 
 /// Where a block stands.
@@ -193,6 +198,7 @@ impl<'a> Composer<'a> {
             needs_numbers: false,
             space_after: 0.0,
             furniture: false,
+            room: f32::MAX,
         }
     }
 

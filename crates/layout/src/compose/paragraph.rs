@@ -97,8 +97,11 @@ impl Composer<'_> {
             self.text
                 .break_lines(&mut paragraph, text.width, text.first_indent, text.style);
         let properties = self.style(text.style);
-        let orphans = usize::from(properties.orphans.max(1));
-        let widows = usize::from(properties.widows.max(1));
+        // Lines that stay together fit on a page, whatever is asked for.
+        let highest = lines.iter().map(Line::height).fold(1.0, f32::max);
+        let most = ((self.room / 3.0 / highest) as usize).max(1);
+        let orphans = usize::from(properties.orphans.max(1)).min(most);
+        let widows = usize::from(properties.widows.max(1)).min(most);
         let mut pieces = VecDeque::new();
         let mut start = 0;
         while start < lines.len() {

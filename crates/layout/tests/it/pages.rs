@@ -377,3 +377,46 @@ fn contents_of_some_levels_lead_to_their_headings() {
     let target = platen_layout::HEADING_TARGET;
     assert_eq!(links, [format!("#{target}0"), format!("#{target}2")]);
 }
+
+#[test]
+fn a_long_value_beside_its_label_goes_on_at_the_next_page() {
+    let text = words(700);
+    let body = json!([{"type": "keyValue", "items": [
+        {"key": "Short", "value": "one"}, {"key": "Long", "value": text},
+        {"key": "Noted", "value": ["two", {"text": "", "footnote": "The note"}]}
+    ]}]);
+    let sheet = sheet(body, json!({}));
+    assert!(
+        sheet.layout.warnings.is_empty(),
+        "{:?}",
+        sheet.layout.warnings
+    );
+    assert_within(&sheet, 30.0);
+    let found = note_words(&sheet, "word");
+    assert_eq!(found.join(" "), text);
+    sheet.page_of("The note");
+}
+
+#[test]
+fn what_stands_outside_the_page_is_an_error_with_its_node() {
+    let body = json!([
+        {"type": "text", "content": "inside"},
+        {"type": "text", "content": "outside", "style": {"fontSize": "400pt"}}
+    ]);
+    let sheet = sheet(body, json!({}));
+    let error = sheet.layout.warnings.iter().find(|found| found.is_error());
+    let error = error.expect("an error");
+    assert_eq!(
+        (error.code.as_str(), error.path.as_str()),
+        ("off-page", "/body/1")
+    );
+}
+
+#[test]
+fn lines_kept_together_are_never_more_than_a_page() {
+    let body = json!([{"type": "text", "style": {"orphans": 200, "widows": 200},
+        "content": words(900)}]);
+    let sheet = sheet(body, json!({}));
+    assert_within(&sheet, 30.0);
+    assert_eq!(note_words(&sheet, "word").len(), 900);
+}
