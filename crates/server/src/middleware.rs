@@ -20,7 +20,7 @@ use axum::{
 use http_body::Body as _;
 use hyper::{
     HeaderMap, Method, StatusCode,
-    header::{HOST, HeaderName, HeaderValue},
+    header::{ACCEPT_ENCODING, ALLOW, CONTENT_ENCODING, HOST, HeaderName, HeaderValue},
 };
 use serde_json::Value as Json;
 
@@ -85,7 +85,9 @@ pub(crate) async fn handle(
     };
     let cors = cors::Cors::of(&app.config, request.headers());
     let headers = compression::Wish::of(request.headers());
-    let answer = match cors.preflight(request.method()) {
+    let early = cors.preflight(request.method());
+    let early = early.or_else(|| options_of_all(&request));
+    let answer = match early.or_else(|| coding_problem(request.headers()).map(Err)) {
         Some(answer) => answer,
         None => match admit(&app, route, request.headers(), address) {
             Err(problem) => Err(problem),
@@ -114,6 +116,29 @@ pub(crate) async fn handle(
     finish_headers(response.headers_mut(), &request_id);
     account.finish(&response, problem.as_ref(), note);
     response
+}
+
+/// The answer to `OPTIONS *`, which asks after the service itself (RFC 9110, section 9.3.7).
+fn options_of_all(request: &Request) -> Option<Result<Response, Problem>> {
+    if request.method() != Method::OPTIONS || request.uri().path() != "*" {
+        return None;
+    }
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::NO_CONTENT;
+    let methods = HeaderValue::from_static("GET, HEAD, POST, PUT, DELETE, OPTIONS");
+    response.headers_mut().insert(ALLOW, methods);
+    Some(Ok(response))
+}
+
+/// Bodies are read as they come: one that is compressed would be taken for what it is not.
+fn coding_problem(headers: &HeaderMap) -> Option<Problem> {
+    let mut codings = headers.get_all(CONTENT_ENCODING).iter();
+    codings.find(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"identity"))?;
+    let status = StatusCode::UNSUPPORTED_MEDIA_TYPE;
+    let detail = "send the body as it is, without Content-Encoding";
+    let problem = Problem::new(status, "content-encoding-not-supported", detail);
+    // RFC 9110, section 15.5.16.
+    Some(problem.with_header(ACCEPT_ENCODING, HeaderValue::from_static("identity")))
 }
 
 /// Decides whether a request may go on.

@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use bytes::{Buf, BytesMut};
-use hyper::{HeaderMap, StatusCode, header::CONTENT_TYPE};
+use hyper::{
+    HeaderMap, StatusCode,
+    header::{CONTENT_TYPE, HeaderValue},
+};
 use tokio::sync::Semaphore;
 
 use crate::{
@@ -42,6 +45,15 @@ impl Field {
             Problem::bad_request("form-invalid", format!("the field `{name}` is not UTF-8"))
         })
     }
+}
+
+/// Whether the request says that it is a form with files, with a boundary or without.
+pub(crate) fn is_form(headers: &HeaderMap) -> bool {
+    let value = headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes);
+    value.is_some_and(|value| {
+        let start = value.get(..10).unwrap_or_default();
+        start.eq_ignore_ascii_case(b"multipart/")
+    })
 }
 
 /// The boundary, where the request is such a form.
@@ -331,7 +343,6 @@ mod tests {
 
     use bytes::Bytes;
     use http_body::Frame;
-    use hyper::header::HeaderValue;
 
     use super::*;
 
@@ -417,6 +428,12 @@ mod tests {
         headers.insert(CONTENT_TYPE, value);
         assert_eq!(boundary(&headers).as_deref(), Some("a b"));
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        assert!(!is_form(&headers));
         assert_eq!(boundary(&headers), None);
+        headers.insert(
+            CONTENT_TYPE,
+            HeaderValue::from_static("multipart/form-data"),
+        );
+        assert!(is_form(&headers) && boundary(&headers).is_none());
     }
 }

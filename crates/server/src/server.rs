@@ -47,6 +47,14 @@ pub enum Error {
         /// Why.
         source: platen_storage::Error,
     },
+    /// The data folder cannot be made or written to.
+    #[error("the data folder `{folder}` cannot be written to")]
+    Folder {
+        /// The folder.
+        folder: String,
+        /// Why.
+        source: std::io::Error,
+    },
     /// Another service uses the data folder.
     #[error("the data folder `{0}` is in use by another service")]
     InUse(String),
@@ -308,8 +316,12 @@ async fn say_ready(app: Arc<App>, supervisor: io::Result<Channel>) {
 /// service's writes. A successor waits for its predecessor.
 fn lock(config: &Config, team: Option<&Team>) -> Result<File, Error> {
     let folder = config.database_folder();
-    std::fs::create_dir_all(folder)?;
-    let lock = File::create(folder.join("platen.lock"))?;
+    let made =
+        std::fs::create_dir_all(folder).and_then(|()| File::create(folder.join("platen.lock")));
+    let lock = made.map_err(|source| Error::Folder {
+        folder: folder.display().to_string(),
+        source,
+    })?;
     let patience = team.map_or(Duration::ZERO, |_| {
         Duration::from_millis(config.shutdown_timeout_ms) + HANDOVER_GRACE
     });

@@ -102,6 +102,13 @@ pub(crate) fn parse(bytes: Bytes, max_headers: usize) -> Result<Head, Refusal> {
     Head::new(method, uri, version, headers)
 }
 
+/// Whether a value may be a host and a port (RFC 9110, section 7.2; RFC 3986, section 3.2.2). It may be
+/// empty, where the target has no authority.
+fn is_host(value: &[u8]) -> bool {
+    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"-._~%!$&'()*+,;=:[]".contains(byte);
+    value.iter().all(is_part)
+}
+
 impl Head {
     fn new(
         method: Method,
@@ -114,6 +121,9 @@ impl Head {
         match (hosts.next(), hosts.next()) {
             (_, Some(_)) => return Err(Refusal::malformed("`Host` is repeated")),
             (None, None) if newer => return Err(Refusal::malformed("`Host` is missing")),
+            (Some(host), None) if !is_host(host.as_bytes()) => {
+                return Err(Refusal::malformed("`Host` is no name or address"));
+            }
             _ => {}
         }
         let framing = framing(&headers, newer)?;
@@ -263,6 +273,16 @@ mod tests {
                 .status,
             400
         );
+        for host in ["a b", "a/b", "a@b", "a\tb", "a\"b"] {
+            let request = format!("GET / HTTP/1.1\r\nHost: {host}");
+            assert_eq!(read(&request).unwrap_err().status, 400, "{host}");
+        }
+        for host in ["", "a.example:80", "[::1]:80", "a_b"] {
+            assert!(
+                read(&format!("GET / HTTP/1.1\r\nHost: {host}")).is_ok(),
+                "{host}"
+            );
+        }
         let many = format!("GET / HTTP/1.1\r\nHost: a{}", "\r\nX: y".repeat(100));
         assert_eq!(read(&many).unwrap_err().status, 431);
     }

@@ -175,7 +175,7 @@ impl Writer<'_> {
             self.out.push(self.options.delimiter);
         }
         let delimiter = self.options.delimiter;
-        let dangerous = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
+        let dangerous = is_formula(text);
         let guard = dangerous && !typed && self.options.neutralise_formulas;
         let quote = text.contains([delimiter, '\"', '\r', '\n']);
         if quote {
@@ -195,6 +195,14 @@ impl Writer<'_> {
     }
 }
 
+/// Whether a spreadsheet might take a text for a formula: after blanks too, which some importers cut
+/// off, and with the wide signs of East Asian keyboards.
+/// Source: OWASP, "CSV Injection".
+fn is_formula(text: &str) -> bool {
+    let text = text.trim_start_matches([' ', '\u{a0}', '\u{3000}']);
+    text.starts_with(['=', '+', '-', '@', '\t', '\r', '＝', '＋', '－', '＠'])
+}
+
 /// `value` for machines.
 fn raw(value: Value) -> Option<String> {
     match value {
@@ -206,5 +214,20 @@ fn raw(value: Value) -> Option<String> {
         Value::Date(days) => Some(iso_date(days.into())),
         Value::DateTime(seconds) => Some(iso_date_time(seconds)),
         Value::Time(seconds) => Some(iso_time(seconds.into())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formulas_are_known_however_they_are_written() {
+        for text in ["=1+1", " =1", "＝1+1", "＋1", "\u{3000}@a", "-5", "\ta"] {
+            assert!(is_formula(text), "{text}");
+        }
+        for text in ["", " ", "a=1", "1-2", "5 + 3"] {
+            assert!(!is_formula(text), "{text}");
+        }
     }
 }

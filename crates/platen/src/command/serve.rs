@@ -110,8 +110,18 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     // A job that does not stop must not keep the process.
     runtime.shutdown_timeout(std::time::Duration::from_secs(1));
     result.map_err(|error| {
-        let hint =
-            "another process may use the address or the data folder: see --bind and --data-dir";
+        use platen_server::Error;
+        let hint = match &error {
+            Error::Listen(_) => "another process may use the address: see --bind",
+            Error::Folder { .. } => {
+                "let the user of the service write to it, or name another: see --data-dir"
+            }
+            Error::InUse(_) => "end the other service, or name another folder: see --data-dir",
+            Error::Store { .. } | Error::Blobs(_) | Error::Results(_) => {
+                "put a sound copy of the folder in its place, or name another: see --data-dir"
+            }
+            _ => "see --help for the settings",
+        };
         let cause = std::error::Error::source(&error).map(|source| format!(": {source}"));
         Failure::caller(format!("{error}{}", cause.unwrap_or_default()), hint)
     })?;

@@ -114,6 +114,10 @@ pub(crate) async fn convert_document(
             let (fields, room) = multipart::read(&app, &headers, body, &boundary).await?;
             (of_form(fields, &mut wishes).await?, Some(room))
         }
+        None if multipart::is_form(&headers) => {
+            let detail = "the form's Content-Type has no boundary";
+            return Err(Problem::bad_request("form-invalid", detail));
+        }
         None => {
             let limit = (app.config.office_max_body_bytes, "OFFICE_MAX_BODY_BYTES");
             (spool::read(&app, &headers, body, limit).await?, None)
