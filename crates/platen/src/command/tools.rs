@@ -9,7 +9,8 @@ use std::{
 
 use platen_engine::{
     flow::{
-        Convert, File, FolderPieces, LinkedPieces, Mail, OfficeConvert, Pieces, Smtp, StepError,
+        Convert, File, FolderPieces, Limit, LinkedPieces, Mail, OfficeConvert, Pieces, Smtp,
+        StepError,
     },
     office::{Config, Office, find_libreoffice},
 };
@@ -33,9 +34,9 @@ impl Convert for LocalOffice {
         file: File,
         to: &str,
         options: &Json,
-        timeout: Duration,
+        limit: &Limit,
     ) -> Result<File, StepError> {
-        self.convert.convert(file, to, options, timeout)
+        self.convert.convert(file, to, options, limit)
     }
 }
 
