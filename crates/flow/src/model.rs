@@ -168,6 +168,9 @@ pub enum Action {
         /// Its input.
         #[serde(default)]
         input: Json,
+        /// Gives the same for the same input: `Math.random` and the clock are fixed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        deterministic: Option<Deterministic>,
     },
     /// One of several ways.
     Branch {
@@ -287,6 +290,27 @@ pub enum CodeLanguage {
     Js,
     /// TypeScript.
     Ts,
+}
+
+/// What code gets instead of chance and the clock.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Deterministic {
+    /// Where true, what the run and the step are, and the instant at which the run began: every
+    /// attempt of the step in this run gets the same.
+    Switch(bool),
+    /// What is said, the same in every run.
+    Fixed(FixedChance),
+}
+
+/// Chance and clock.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct FixedChance {
+    /// Seed of `Math.random`.
+    pub seed: u64,
+    /// The instant, such as `2026-11-21T14:30:00Z`.
+    pub now: String,
 }
 
 /// How many ways are taken.

@@ -2,15 +2,18 @@
 
 use std::{
     fs::File,
-    io::{self, Read, Seek, Write},
+    io::{self, Read, Write},
     path::{Path, PathBuf},
     sync::Arc,
 };
 
-use crate::{job::Source, links::Patch};
+use crate::{job::Source, links::Patch, reading::Reading};
 
 /// Name of a document that has none.
 pub(crate) const NAMELESS: &str = "document";
+
+/// Bytes that are copied at a time.
+const PIECE_BYTES: usize = 256 << 10;
 
 /// Larger documents are written off the threads of the runtime.
 const INLINE_BYTES: u64 = 256 << 10;
@@ -63,8 +66,8 @@ impl Given {
                 let kept = keep.map_or(bytes.len(), |keep| keep.min(bytes.len()));
                 to.write_all(&bytes[..kept])?;
             }
-            Source::Path(path) => copy(&mut &File::open(path)?, keep, &mut to)?,
-            Source::File(file) => copy(&mut &**file, keep, &mut to)?,
+            Source::Path(path) => copy(&File::open(path)?, keep, &mut to)?,
+            Source::File(file) => copy_shared(file, keep, &mut to)?,
         }
         match &self.patch {
             Some(patch) => to.write_all(&patch.tail),
@@ -74,11 +77,22 @@ impl Given {
 }
 
 /// Copies in the kernel, where it can.
-fn copy(from: &mut &File, keep: Option<u64>, to: &mut File) -> io::Result<()> {
-    from.seek(io::SeekFrom::Start(0))?;
+fn copy(mut from: &File, keep: Option<u64>, to: &mut File) -> io::Result<()> {
     match keep {
         Some(keep) => io::copy(&mut from.take(keep), to)?,
-        None => io::copy(from, to)?,
+        None => io::copy(&mut from, to)?,
     };
     Ok(())
+}
+
+/// Copies a file that others may read at the same time; the kernel would move their place in it.
+fn copy_shared(from: &File, keep: Option<u64>, to: &mut File) -> io::Result<()> {
+    let mut from = Reading::new(from).take(keep.unwrap_or(u64::MAX));
+    let mut piece = vec![0; PIECE_BYTES];
+    loop {
+        match from.read(&mut piece)? {
+            0 => return Ok(()),
+            count => to.write_all(&piece[..count])?,
+        }
+    }
 }

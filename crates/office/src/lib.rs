@@ -16,6 +16,7 @@ mod ole;
 mod options;
 mod profile;
 mod program;
+mod reading;
 mod soffice;
 mod stable;
 mod zip_directory;

@@ -19,6 +19,7 @@ use crate::{
     format::Target,
     given::{self, Given},
     job::{Body, Document, Job, Source, Times},
+    reading::Reading,
     soffice::{Soffice, Worker},
     stable,
 };
@@ -214,7 +215,7 @@ fn look(job: &Job, config: &Config) -> Result<(Inspected, Key), Error> {
         }
         Source::File(file) => {
             let size = file.metadata().map_err(Error::Input)?.len();
-            look_at(&mut &**file, size, name, job, config)
+            look_at(&mut Reading::new(file), size, name, job, config)
         }
         Source::Path(path) => {
             let mut file = File::open(path).map_err(Error::Input)?;

@@ -210,6 +210,43 @@ fn waits_and_stores_work_here() {
 }
 
 #[test]
+fn deterministic_code_gives_the_same() {
+    let source = "export default async () => {
+        const first = [Math.random(), Math.random(), Date.now(), new Date().toISOString()];
+        for (let end = 0; end < 1e6; end += 1);
+        return [...first, Date.now()];
+    };";
+    let code = |name: &str, deterministic: Value| json!({"name": name, "type": "code", "source": source, "deterministic": deterministic});
+    let fixed = json!({"seed": 7, "now": "2026-11-21T14:30:00Z"});
+    let steps = json!([
+        code("fixed", fixed.clone()), code("again", fixed), code("own", json!(true)),
+        code("other", json!(true)), code("free", json!(false)),
+        {"name": "all", "type": "respond", "body": ["{{ steps.fixed.output }}",
+            "{{ steps.again.output }}", "{{ steps.own.output }}", "{{ steps.other.output }}"]},
+    ]);
+    let (code_of_exit, report) = run(&flow(steps), &[]);
+    assert_eq!(code_of_exit, 0, "{report}");
+    let given = &report["answer"]["body"];
+    let now = 1_795_271_400_000_u64;
+    let iso = json!("2026-11-21T14:30:00.000Z");
+    assert_eq!(
+        (&given[0][2], &given[0][3], &given[0][4]),
+        (&json!(now), &iso, &json!(now))
+    );
+    assert_ne!(given[0][0], given[0][1]);
+    assert_eq!(given[0], given[1]);
+    // Of the run: the same clock for its steps, and each has chance of its own.
+    assert_eq!(given[2][2], given[3][2]);
+    assert_ne!(given[2][0], given[3][0]);
+    let wrong = flow(json!([code("a", json!({"seed": 7, "now": "noon"}))]));
+    let file = written(&wrong);
+    let output = platen(&["flow", "validate", &file.path().display().to_string()]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let said = said + &String::from_utf8_lossy(&output.stdout);
+    assert!(said.contains("/steps/0/deterministic/now"), "{said}");
+}
+
+#[test]
 fn mistakes_are_told_without_running() {
     let wrong = flow(json!([
         {"name": "a b", "type": "wait"},

@@ -226,6 +226,10 @@ impl Dispatcher {
             steps[..kept].iter().any(|step| step.name == top)
         };
         records.retain(|record| keeps(record, &before));
+        for record in &mut records {
+            // The new run has its whole time.
+            record.worked_ms = 0;
+        }
         let now_ms = now_ms();
         let new = NewRun {
             id: name(now_ms),

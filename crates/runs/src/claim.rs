@@ -98,11 +98,13 @@ impl Dispatcher {
             }
         };
         let journal = records(&claimed.journal);
+        let worked_ms = journal.iter().map(|record| record.worked_ms).max();
         Ok(Assignment {
             id: run.id,
             epoch: run.epoch,
             trigger: serde_json::from_slice(&run.trigger).unwrap_or_default(),
             journal: journal.into_iter().map(|record| record.entry).collect(),
+            worked_ms: worked_ms.unwrap_or_default(),
             created_ms: run.created_ms,
             token: run.token,
             secrets: self.secrets(&flow),
@@ -123,6 +125,7 @@ impl Dispatcher {
             epoch: 1,
             trigger: serde_json::from_slice(&fresh.trigger).unwrap_or_default(),
             journal: Vec::new(),
+            worked_ms: 0,
             created_ms: fresh.created_ms,
             token: fresh.token,
             secrets: self.secrets(&fresh.flow),

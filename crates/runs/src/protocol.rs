@@ -93,6 +93,8 @@ pub struct Assign {
     pub trigger: Json,
     /// What happened already.
     pub journal: Vec<Entry>,
+    /// How long it was worked on already, in milliseconds.
+    pub worked_ms: u64,
     /// When it was accepted, in milliseconds since 1970.
     pub created_ms: u64,
     /// Whoever knows this may call the run back.

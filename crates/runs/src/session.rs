@@ -207,6 +207,7 @@ impl Session {
             version: flow.version,
             trigger: assignment.trigger,
             journal: assignment.journal,
+            worked_ms: assignment.worked_ms,
             created_ms: assignment.created_ms,
             token: assignment.token,
             secrets: assignment.secrets,

@@ -31,6 +31,8 @@ pub(crate) struct Assignment {
     pub flow: Arc<Catalogued>,
     pub trigger: Json,
     pub journal: Vec<Entry>,
+    /// How long it was worked on already, in milliseconds.
+    pub worked_ms: u64,
     pub created_ms: u64,
     /// For the callback address in `run`.
     pub token: String,
@@ -74,6 +76,7 @@ pub(crate) fn work(
         cancel: assignment.cancel.clone(),
         secrets: assignment.secrets,
         journal: assignment.journal,
+        worked: Duration::from_millis(assignment.worked_ms),
         suspend_after: Some(assignment.suspend_after),
     };
     let times = Times {

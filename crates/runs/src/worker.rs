@@ -223,6 +223,7 @@ impl Client {
                         flow,
                         trigger: assign.trigger,
                         journal: assign.journal,
+                        worked_ms: assign.worked_ms,
                         created_ms: assign.created_ms,
                         token: assign.token,
                         secrets: assign.secrets,
@@ -443,3 +444,6 @@ impl Link for Remote {
         Ok(found.as_deref().map(protocol::bytes))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -54,6 +54,10 @@ pub(crate) struct App {
     /// Where other processes serve, too.
     pub(crate) team: Option<Team>,
     warm: AtomicBool,
+    /// Chromium is there, or need not be.
+    chromium_warm: AtomicBool,
+    /// As `chromium_warm`.
+    libreoffice_warm: AtomicBool,
     draining: AtomicBool,
     /// Held as long as the service lives, by the process that owns the data folder.
     lock: Option<File>,
@@ -101,6 +105,8 @@ impl App {
             log,
             team,
             warm: AtomicBool::new(false),
+            chromium_warm: AtomicBool::new(!config.chromium_warm),
+            libreoffice_warm: AtomicBool::new(!config.libreoffice_warm),
             draining: AtomicBool::new(false),
             lock,
             config,
@@ -113,6 +119,25 @@ impl App {
 
     pub(crate) fn is_warm(&self) -> bool {
         self.warm.load(Ordering::Acquire)
+    }
+
+    /// Chromium was ready once.
+    pub(crate) fn set_chromium_warm(&self) {
+        self.chromium_warm.store(true, Ordering::Release);
+    }
+
+    /// LibreOffice was ready once.
+    pub(crate) fn set_libreoffice_warm(&self) {
+        self.libreoffice_warm.store(true, Ordering::Release);
+    }
+
+    /// Whether Chromium and LibreOffice are there, those that are to start with the service.
+    pub(crate) fn children_are_warm(&self) -> [bool; 2] {
+        let is_warm = |flag: &AtomicBool| flag.load(Ordering::Acquire);
+        [
+            is_warm(&self.chromium_warm),
+            is_warm(&self.libreoffice_warm),
+        ]
     }
 
     /// Whether runs are handed out, here or by the owner of the data folder.

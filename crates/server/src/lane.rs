@@ -40,6 +40,8 @@ pub(crate) struct Slots {
     timeout: Duration,
     memory_bytes: u64,
     metrics: Arc<Metrics>,
+    /// Checks of what requests bring, see [`Slots::check`].
+    checks: Arc<Semaphore>,
 }
 
 /// What a job may ask while it runs.
@@ -98,6 +100,7 @@ impl Slots {
             timeout: config.render_timeout(),
             memory_bytes: config.render_memory_bytes,
             metrics,
+            checks: Arc::new(Semaphore::new(total.max(1))),
         }
     }
 
@@ -126,12 +129,45 @@ impl Slots {
         job: impl FnOnce(&Ticket) -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, Problem> {
         let start = Instant::now();
+        let permit = async {
+            let permit = self.acquire(lane).await?;
+            self.metrics.waited(start.elapsed());
+            Ok(permit)
+        };
+        self.run_with(permit, start, job).await
+    }
+
+    /// Runs `job`, which is short unless somebody wants it to be long: a check of what a request
+    /// brings. It waits for no rendering and no rendering for it, and it has the bounds of one.
+    ///
+    /// # Errors
+    /// As [`Slots::run`].
+    pub(crate) async fn check<T: Send + 'static>(
+        &self,
+        job: impl FnOnce(&Ticket) -> Result<T, Problem> + Send + 'static,
+    ) -> Result<T, Problem> {
+        let permit = async {
+            if let Ok(permit) = Arc::clone(&self.checks).try_acquire_owned() {
+                return Ok(permit);
+            }
+            let _waiting = self.wait_in_line()?;
+            let permit = Arc::clone(&self.checks).acquire_owned().await;
+            permit.map_err(|_| Problem::internal("the slots are closed"))
+        };
+        self.run_with(permit, Instant::now(), job).await
+    }
+
+    async fn run_with<T: Send + 'static>(
+        &self,
+        permit: impl Future<Output = Result<OwnedSemaphorePermit, Problem>>,
+        start: Instant,
+        job: impl FnOnce(&Ticket) -> Result<T, Problem> + Send + 'static,
+    ) -> Result<T, Problem> {
         let stop = Arc::new(AtomicBool::new(false));
         let guard = StopOnDrop(Arc::clone(&stop));
         let work = async {
-            let permit = self.acquire(lane).await?;
+            let permit = permit.await?;
             let queued = start.elapsed();
-            self.metrics.waited(queued);
             let ticket = Ticket { stop, queued };
             let memory_bytes = self.memory_bytes;
             let running = tokio::task::spawn_blocking(move || {
@@ -156,6 +192,19 @@ impl Slots {
         })
     }
 
+    /// A place among those that wait.
+    fn wait_in_line(&self) -> Result<Waiting<'_>, Problem> {
+        let before = self.waiting.fetch_add(1, Ordering::Relaxed);
+        let waiting = Waiting(&self.waiting);
+        if before >= self.max_waiting {
+            self.metrics.rejected("queue-full");
+            let detail = "too many renderings wait already; try again in a moment";
+            let status = StatusCode::SERVICE_UNAVAILABLE;
+            return Err(Problem::new(status, "queue-full", detail).retry_after(1));
+        }
+        Ok(waiting)
+    }
+
     async fn acquire(&self, lane: Lane) -> Result<OwnedSemaphorePermit, Problem> {
         let closed = |_| Problem::internal("the slots are closed");
         let batch = Arc::clone(&self.batch);
@@ -168,14 +217,7 @@ impl Slots {
         if let Ok(permit) = Arc::clone(&batch).try_acquire_owned() {
             return Ok(permit);
         }
-        let before = self.waiting.fetch_add(1, Ordering::Relaxed);
-        let _waiting = Waiting(&self.waiting);
-        if before >= self.max_waiting {
-            self.metrics.rejected("queue-full");
-            let detail = "too many renderings wait already; try again in a moment";
-            let status = StatusCode::SERVICE_UNAVAILABLE;
-            return Err(Problem::new(status, "queue-full", detail).retry_after(1));
-        }
+        let _waiting = self.wait_in_line()?;
         match lane {
             Lane::Batch => batch.acquire_owned().await.map_err(closed),
             Lane::Preview => tokio::select! {

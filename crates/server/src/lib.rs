@@ -35,6 +35,7 @@ mod server;
 mod spool;
 mod team;
 mod templates;
+mod warm;
 mod webhook;
 
 pub use self::{

@@ -10,7 +10,7 @@ use std::{
 
 use platen_delivery::{ListenError, Listener, Sharing, Turn};
 use platen_engine::{
-    Engine, Format, Isolation, IsolationSource, RenderOptions,
+    Engine, Isolation, IsolationSource,
     browser::{NoWalls, choose_launcher},
 };
 use platen_storage::SqliteStore;
@@ -30,6 +30,7 @@ use crate::{
     routes,
     sandbox::Sandbox,
     team::{Channel, HANDOVER_GRACE, Membership, MembershipError, Team, load::Loads},
+    warm,
 };
 
 /// Why the service could not start.
@@ -94,10 +95,6 @@ pub struct Server {
 
 /// How often something is looked at that is waited for.
 const LOOK: Duration = Duration::from_millis(10);
-
-/// A tiny document, so that the first request finds fonts read and caches filled.
-const WARM_TEMPLATE: &str =
-    r#"{"key":"warm","name":"Warm","body":[{"type":"text","content":"Hello, {{ name }}"}]}"#;
 
 impl Server {
     /// Opens the store and listens.
@@ -238,19 +235,16 @@ fn say_listening(app: &App, listeners: &[Listener]) {
 
 /// Starts what works besides the connections.
 fn start_parts(app: &Arc<App>) {
-    tokio::spawn(warm(Arc::clone(app)));
+    tokio::spawn(warm::engine(Arc::clone(app)));
     {
         let app = Arc::clone(app);
         tokio::task::spawn_blocking(move || app.sandbox.announce(&app.log));
     }
     if app.config.chromium_warm {
-        let app = Arc::clone(app);
-        // Whether it works is said by the first page that needs it.
-        tokio::spawn(async move { app.chromium.browser().await.map(drop) });
+        tokio::spawn(warm::chromium(Arc::clone(app)));
     }
     if app.config.libreoffice_warm {
-        let app = Arc::clone(app);
-        tokio::spawn(async move { app.libreoffice.office().await.map(drop) });
+        tokio::spawn(warm::libreoffice(Arc::clone(app)));
     }
     if app.team.as_ref().is_none_or(Team::is_owner) {
         let app = Arc::clone(app);
@@ -306,6 +300,13 @@ async fn say_ready(app: Arc<App>, supervisor: io::Result<Channel>) {
     while !(app.is_warm() && app.has_flows()) {
         tokio::time::sleep(LOOK).await;
     }
+    let warm_children = async {
+        while app.children_are_warm().contains(&false) {
+            tokio::time::sleep(LOOK).await;
+        }
+    };
+    // A process without them renders all the same: it says of itself that it is not ready.
+    let _ = tokio::time::timeout(warm::PATIENCE, warm_children).await;
     if let Ok(supervisor) = supervisor {
         supervisor.say_ready();
         supervisor.keep_saying_well().await;
@@ -410,40 +411,6 @@ fn isolation_when_needed(config: &Config, log: &Log) -> Box<IsolationSource> {
         }
     };
     Box::new(move || started.get_or_init(&start).clone())
-}
-
-async fn warm(app: Arc<App>) {
-    let shared = Arc::clone(&app);
-    let rendered = tokio::task::spawn_blocking(move || {
-        let data = serde_json::json!({"name": "Platen"});
-        let formats = [Format::Pdf, Format::Docx, Format::Xlsx];
-        let options = RenderOptions::default();
-        let source = WARM_TEMPLATE.as_bytes();
-        let documents = shared
-            .engine
-            .render_source(source, data, &formats, &options)?;
-        drop(documents);
-        // The first request that brings a template need not wait for it.
-        drop(shared.engine.isolation_of_strangers());
-        Ok::<(), platen_engine::Error>(())
-    })
-    .await;
-    match rendered {
-        Ok(Ok(())) => {
-            app.set_warm();
-            app.log.event(LogLevel::Info, "ready", &[]);
-        }
-        Ok(Err(error)) => {
-            let fields = [("cause", Json::from(chain(&error)))];
-            app.log
-                .event(LogLevel::Error, "the engine cannot render", &fields);
-        }
-        Err(error) => {
-            let fields = [("cause", Json::from(error.to_string()))];
-            app.log
-                .event(LogLevel::Error, "the engine cannot render", &fields);
-        }
-    }
 }
 
 /// Serves until SIGTERM, SIGINT or SIGHUP; in the place that a supervisor gives, where there is one.

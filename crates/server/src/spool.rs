@@ -1,13 +1,7 @@
 //! What comes with a request and may be large: the beginning in memory, the rest in a file without a
 //! name, so that nothing is left of it however the request ends.
 
-use std::{
-    fs::File,
-    io::{Read, Seek, SeekFrom, Write},
-    os::unix::fs::FileExt,
-    sync::Arc,
-    time::Duration,
-};
+use std::{fs::File, io::Write, os::unix::fs::FileExt, sync::Arc, time::Duration};
 
 use axum::body::Body;
 use bytes::{Bytes, BytesMut};
@@ -67,10 +61,9 @@ impl Content {
         match self {
             Self::Held(bytes) => Ok(bytes.clone()),
             Self::Spooled(spooled) => {
-                let mut bytes = Vec::with_capacity(spooled.size_bytes as usize);
-                let mut file = &*spooled.file;
-                file.seek(SeekFrom::Start(0))?;
-                file.read_to_end(&mut bytes)?;
+                // By position: clones share the file, and with it its offset.
+                let mut bytes = vec![0; spooled.size_bytes as usize];
+                spooled.file.read_exact_at(&mut bytes, 0)?;
                 Ok(bytes.into())
             }
         }
@@ -293,4 +286,28 @@ pub(crate) async fn timed<T>(
         let status = StatusCode::REQUEST_TIMEOUT;
         Err(Problem::new(status, "body-timeout", detail))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_readers_of_a_file_do_not_mix() {
+        let mut file = tempfile::tempfile().unwrap();
+        let whole: Vec<u8> = (0..1_000_000_u32).map(|at| (at / 7) as u8).collect();
+        file.write_all(&whole).unwrap();
+        let content = Content::of_file(file).unwrap();
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                let content = content.clone();
+                let whole = &whole;
+                scope.spawn(move || {
+                    for _ in 0..50 {
+                        assert!(content.read().unwrap() == whole[..]);
+                    }
+                });
+            }
+        });
+    }
 }

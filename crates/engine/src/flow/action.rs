@@ -6,6 +6,7 @@ use platen_flow::{
     StepError,
     model::{Step, StoreOperation},
 };
+use platen_script::Settings;
 use serde_json::Value as Json;
 
 use super::{
@@ -127,6 +128,11 @@ impl Doer<'_> {
             .filter(|(name, _)| declared.contains(name))
             .map(|(name, value)| (name.clone(), value.clone()))
             .collect();
-        self.script(step, piece.code(), Some(action.to_owned()), input, secrets)
+        let settings = Settings {
+            secrets,
+            entry: Some(action.to_owned()),
+            ..Settings::default()
+        };
+        self.script(step, piece.code(), input, settings)
     }
 }

@@ -15,6 +15,9 @@ pub struct Record {
     pub entry: Entry,
     /// When, in milliseconds since 1970.
     pub at_ms: u64,
+    /// How long the run was worked on until then, in milliseconds: its limit counts this.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub worked_ms: u64,
     /// Where the time of a step went, where one ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub report: Option<StepReport>,
@@ -27,9 +30,15 @@ impl Record {
         Self {
             entry,
             at_ms: now().as_millis() as u64,
+            worked_ms: 0,
             report: None,
         }
     }
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde gives a reference.
+fn is_zero(worked_ms: &u64) -> bool {
+    *worked_ms == 0
 }
 
 /// A step that was done.

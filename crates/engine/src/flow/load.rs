@@ -5,7 +5,7 @@ use std::{collections::HashMap, sync::Arc};
 use platen_document::{Diagnostic, InputSchema};
 use platen_flow::{
     CompiledFlow, compile,
-    model::{Action, CodeLanguage, Flow, Step, Trigger},
+    model::{Action, CodeLanguage, Deterministic, Flow, Step, Trigger},
     parse_flow,
 };
 use platen_script::{Language, Prepared, Preparer, Runner};
@@ -55,6 +55,12 @@ impl LoadedFlow {
     #[must_use]
     pub fn schedule(&self) -> Option<&Schedule> {
         self.schedule.as_ref()
+    }
+
+    /// Whether what the trigger is given is checked.
+    #[must_use]
+    pub fn has_schema(&self) -> bool {
+        self.schema.is_some()
     }
 
     /// What is wrong with what the trigger is given.
@@ -136,8 +142,14 @@ impl CodeReader<'_> {
             let path = format!("{path}/{index}");
             match &step.action {
                 Action::Code {
-                    source, language, ..
-                } => self.prepare(&step.name, source, *language, &path),
+                    source,
+                    language,
+                    deterministic,
+                    ..
+                } => {
+                    self.prepare(&step.name, source, *language, &path);
+                    self.check_chance(deterministic.as_ref(), &path);
+                }
                 Action::Branch {
                     branches,
                     otherwise,
@@ -151,6 +163,20 @@ impl CodeReader<'_> {
                 Action::Loop { steps, .. } => self.read(steps, &format!("{path}/steps")),
                 _ => {}
             }
+        }
+    }
+
+    fn check_chance(&mut self, chance: Option<&Deterministic>, path: &str) {
+        if let Some(Deterministic::Fixed(fixed)) = chance
+            && fixed.now.parse::<jiff::Timestamp>().is_err()
+        {
+            let message = format!(
+                "`{}` is no instant: write one such as `2026-11-21T14:30:00Z`",
+                fixed.now
+            );
+            let path = format!("{path}/deterministic/now");
+            let mistake = Diagnostic::error("flow-deterministic", path, message);
+            self.found.push(mistake);
         }
     }
 

@@ -36,6 +36,8 @@ pub struct RunOptions {
     pub secrets: BTreeMap<String, String>,
     /// What happened in this run already, on this machine or another.
     pub journal: Vec<Entry>,
+    /// How long it was worked on already.
+    pub worked: Duration,
     /// A run that only waits, and longer than this, is suspended; never where absent.
     pub suspend_after: Option<Duration>,
 }
@@ -66,11 +68,11 @@ impl FlowRunner {
         let run = json!({
             "id": options.id, "flow": flow.flow().key, "callback": options.callback,
         });
-        let started = options
+        let began = options
             .started_unix_seconds
             .unwrap_or_else(|| now().as_secs() as i64);
         let trigger = options.trigger.clone();
-        let mut machine = Machine::new(Arc::clone(&flow.compiled), trigger, run.clone(), started);
+        let mut machine = Machine::new(Arc::clone(&flow.compiled), trigger, run.clone(), began);
         for entry in &options.journal {
             machine.apply(entry);
         }
@@ -86,8 +88,9 @@ impl FlowRunner {
             code: &flow.code,
             secrets: &options.secrets,
             cancel: &options.cancel,
-            deadline: started + limit,
+            deadline: started + limit.saturating_sub(options.worked),
             run: &run,
+            started_unix_seconds: began,
         };
         let mut conductor = Conductor {
             waits: waits.collect(),
@@ -178,6 +181,12 @@ impl Conductor<'_> {
         doer: &Doer<'_>,
     ) -> Result<Progress, Stop> {
         loop {
+            // Steps end with their run, and then the run is what took too long.
+            if Instant::now() >= doer.deadline {
+                self.note(Entry::TimedOut)?;
+            } else if self.options.cancel.is_cancelled() {
+                self.note(Entry::Cancelled)?;
+            }
             let next = self.machine.proceed();
             if let Some(finish) = next.finish {
                 return Ok(Progress::Ended(finish));
@@ -202,11 +211,7 @@ impl Conductor<'_> {
                     spawn(step, task);
                 }
             }
-            if Instant::now() > doer.deadline {
-                self.note(Entry::TimedOut)?;
-            } else if self.options.cancel.is_cancelled() {
-                self.note(Entry::Cancelled)?;
-            } else if self.open > 0 || begun == 0 {
+            if self.open > 0 || begun == 0 {
                 if let Some(wake_ms) = self.suspension(next.wake_ms) {
                     return Ok(Progress::Suspended(wake_ms));
                 }
@@ -217,7 +222,16 @@ impl Conductor<'_> {
 
     fn note(&mut self, entry: Entry) -> Result<(), Stop> {
         self.machine.apply(&entry);
-        self.journal.append(Record::now(entry))
+        let record = self.record(entry);
+        self.journal.append(record)
+    }
+
+    fn record(&self, entry: Entry) -> Record {
+        let worked = self.options.worked + self.started.elapsed();
+        Record {
+            worked_ms: worked.as_millis() as u64,
+            ..Record::now(entry)
+        }
     }
 
     /// Begins what `command` asks for; a task is the caller's to do.
@@ -338,10 +352,11 @@ impl Conductor<'_> {
         };
         self.steps.push(report.clone());
         self.machine.apply(&entry);
-        self.journal.append(Record {
+        let record = Record {
             report: Some(report),
-            ..Record::now(entry)
-        })?;
+            ..self.record(entry)
+        };
+        self.journal.append(record)?;
         match durable {
             true => self.journal.flush(true),
             false => Ok(()),

@@ -8,11 +8,12 @@ use std::{
 
 use platen_flow::{
     CompiledFlow, StepError, Task,
-    model::{Action, Step, StoreOperation, StoreScope},
+    model::{Action, Deterministic, Step, StoreOperation, StoreScope},
 };
 use platen_outbound::Outbound;
 use platen_script::{Call, Cancellation, Host, LogLine, Prepared, Runner, ScriptLimits, Settings};
 use serde_json::{Value as Json, json, value::RawValue};
+use sha2::{Digest, Sha256};
 
 use super::{Limit, Tools, piece};
 use crate::Engine;
@@ -172,6 +173,8 @@ pub(super) struct Doer<'a> {
     pub deadline: Instant,
     /// `ctx.run`.
     pub run: &'a Json,
+    /// When the run began first.
+    pub started_unix_seconds: i64,
 }
 
 impl Doer<'_> {
@@ -186,7 +189,11 @@ impl Doer<'_> {
             Action::Piece { piece, action, .. } => {
                 self.piece(step, &task.path, (piece, action), &input["input"])
             }
-            Action::Code { .. } => self.code(step, &input["input"]),
+            Action::Code { deterministic, .. } => {
+                let chance = deterministic.as_ref();
+                let chance = chance.and_then(|chance| self.chance(chance, &task.path));
+                self.code(step, &input["input"], chance)
+            }
             Action::Render { definition, .. } => self
                 .render(
                     input,
@@ -226,19 +233,46 @@ impl Doer<'_> {
         }
     }
 
-    fn code(&self, step: &Step, input: &Json) -> Result<Done, StepError> {
+    /// Seed and clock of code that is to give the same for the same input.
+    fn chance(&self, chance: &Deterministic, path: &str) -> Option<(u64, i64)> {
+        match chance {
+            Deterministic::Switch(false) => None,
+            Deterministic::Switch(true) => {
+                let run = self.run["id"].as_str().unwrap_or_default();
+                let hash = Sha256::digest(format!("{run}:{path}"));
+                let seed = hash.first_chunk().copied().map(u64::from_be_bytes);
+                Some((seed.unwrap_or_default(), self.started_unix_seconds * 1_000))
+            }
+            Deterministic::Fixed(fixed) => {
+                // It was looked at when the flow was loaded.
+                let now = fixed.now.parse::<jiff::Timestamp>().unwrap_or_default();
+                Some((fixed.seed, now.as_millisecond()))
+            }
+        }
+    }
+
+    fn code(
+        &self,
+        step: &Step,
+        input: &Json,
+        chance: Option<(u64, i64)>,
+    ) -> Result<Done, StepError> {
         let prepared = self.code.get(&step.name);
         let prepared = prepared.ok_or_else(|| fixed("bug", "the code of the step is not there"))?;
-        self.script(step, prepared, None, input, self.secrets.clone())
+        let settings = Settings {
+            secrets: self.secrets.clone(),
+            deterministic: chance,
+            ..Settings::default()
+        };
+        self.script(step, prepared, input, settings)
     }
 
     pub(super) fn script(
         &self,
         step: &Step,
         prepared: &Prepared,
-        entry: Option<String>,
         input: &Json,
-        secrets: BTreeMap<String, String>,
+        settings: Settings,
     ) -> Result<Done, StepError> {
         let Some(scripts) = &self.services.scripts else {
             return Err(fixed(
@@ -258,12 +292,10 @@ impl Doer<'_> {
                 .min(u32::try_from(timeout_ms).unwrap_or(u32::MAX));
         }
         let settings = Settings {
-            secrets,
-            entry,
             run: self.run.clone(),
             limits,
             cancellation: self.cancel.clone(),
-            ..Settings::default()
+            ..settings
         };
         let outcome = scripts.run(prepared, &input, &settings, self);
         let output = outcome.result.map_err(|error| script_error(&error))?;

@@ -102,14 +102,18 @@ impl World {
         step["name"] = json!("one");
         let flow = json!({"kind": "flow", "key": "f", "name": "F", "trigger": {"type": "manual"},
             "steps": [step]});
-        let flow = load_flow(flow.to_string().as_bytes()).unwrap();
         let options = RunOptions {
             cancel: cancel.clone(),
             ..RunOptions::default()
         };
+        self.run_with(&flow, &options, journal)
+    }
+
+    fn run_with(&self, flow: &Json, options: &RunOptions, journal: &mut dyn Journal) -> Report {
+        let flow = load_flow(flow.to_string().as_bytes()).unwrap();
         let memory = Memory::new(Box::new(|_| None));
         let runner = FlowRunner::new(Arc::clone(&self.services));
-        runner.run(&flow, &options, &memory, journal).unwrap()
+        runner.run(&flow, options, &memory, journal).unwrap()
     }
 }
 
@@ -196,4 +200,47 @@ fn files_that_take_too_long_are_not_given() {
         Some(Finish::Failed { error, .. }) => assert_eq!(error.code, "step-timeout"),
         other => panic!("{other:?}"),
     }
+}
+
+/// Keeps the records.
+#[derive(Default)]
+struct Kept(Vec<Record>);
+
+impl Journal for Kept {
+    fn append(&mut self, record: Record) -> Result<(), Stop> {
+        self.0.push(record);
+        Ok(())
+    }
+
+    fn flush(&mut self, _: bool) -> Result<(), Stop> {
+        Ok(())
+    }
+
+    fn respond(&mut self, _: &Json) -> Result<(), Stop> {
+        Ok(())
+    }
+}
+
+#[test]
+fn the_time_of_a_run_counts_what_was_worked_before() {
+    let world = world();
+    let flow = json!({"kind": "flow", "key": "f", "name": "F", "trigger": {"type": "manual"},
+        "timeoutMs": 600_000, "steps": [
+            {"name": "one", "type": "piece", "piece": "math", "action": "add",
+             "input": {"a": 1, "b": 2}},
+            {"name": "two", "type": "respond", "body": "{{ steps.one.output }}"}]});
+    let run = |worked_s: u64| {
+        let options = RunOptions {
+            worked: std::time::Duration::from_secs(worked_s),
+            ..RunOptions::default()
+        };
+        let mut kept = Kept::default();
+        let report = world.run_with(&flow, &options, &mut kept);
+        (report.progress.finish().cloned(), kept.0)
+    };
+    // Ten seconds for two steps that take microseconds.
+    let (finish, records) = run(590);
+    assert!(matches!(finish, Some(Finish::Succeeded(_))), "{finish:?}");
+    assert!(records.iter().all(|record| record.worked_ms >= 590_000));
+    assert_eq!(run(600).0, Some(Finish::TimedOut));
 }

@@ -86,12 +86,22 @@ impl Worker {
         self.ask(hold, Question::Kept { scope, key }).await
     }
 
-    async fn change(&mut self, (run, epoch): (&str, u32), change: Change) -> Result<Json, Refusal> {
+    async fn change(&mut self, hold: (&str, u32), change: Change) -> Result<Json, Refusal> {
+        self.record(hold, None, change).await
+    }
+
+    async fn record(
+        &mut self,
+        (run, epoch): (&str, u32),
+        records: Option<Json>,
+        change: Change,
+    ) -> Result<Json, Refusal> {
         self.number += 1;
+        let records = records.map(|records| serde_json::value::to_raw_value(&records).unwrap());
         let write = WriteFrame {
             run: run.to_owned(),
             epoch,
-            records: None,
+            records,
         };
         let number = Some(self.number);
         self.send(&ToApp::Change {
@@ -202,4 +212,29 @@ async fn what_a_flow_keeps_is_its_own() {
     assert_eq!(kept, Err(Refusal::Fenced));
     let released = workers[1].change(f, Change::Release).await;
     assert_eq!(released, Err(Refusal::Fenced));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_time_of_a_run_goes_on_when_it_is_taken_up_again() {
+    let (dispatcher, _folder) = dispatcher(&["f"]).await;
+    let mut worker = Worker::connect(&dispatcher).await;
+    let run = start(&dispatcher, "f").await;
+    let first = worker.assigned().await;
+    assert_eq!((first.epoch, first.worked_ms), (1, 0));
+    let records = json!([
+        {"entry": {"event": "started", "path": "note", "attempt": 1}, "atMs": 1, "workedMs": 5_000},
+        {"entry": {"event": "waiting", "path": "later", "untilMs": 1}, "atMs": 2, "workedMs": 7_000},
+        // From outside, where nobody knows.
+        {"entry": {"event": "resumed", "path": "later", "payload": null}, "atMs": 3},
+    ]);
+    let sleep = Change::Suspend { wake_ms: Some(1) };
+    let slept = worker.record((&run, 1), Some(records), sleep).await;
+    slept.unwrap();
+    let done = ToApp::Done {
+        run: run.clone(),
+        epoch: 1,
+    };
+    worker.send(&done).await;
+    let second = worker.assigned().await;
+    assert_eq!((second.epoch, second.worked_ms), (2, 7_000));
 }

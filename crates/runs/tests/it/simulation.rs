@@ -193,6 +193,7 @@ impl World {
         worker.machine.apply(&entry);
         let (at_ms, report) = (self.now_ms, None);
         worker.unwritten.push(Record {
+            worked_ms: 0,
             entry,
             at_ms,
             report,
@@ -308,6 +309,7 @@ impl World {
         let path = "hold".to_owned();
         let payload = json!("called");
         let record = Record {
+            worked_ms: 0,
             entry: Entry::Resumed { path, payload },
             at_ms: self.now_ms,
             report: None,

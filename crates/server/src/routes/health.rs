@@ -110,7 +110,8 @@ pub(crate) async fn get_version() -> Response {
     bytes_of("text/plain; charset=utf-8", StatusCode::OK, bytes)
 }
 
-/// The engine is warm, the store answers, no shutdown has begun.
+/// The engine is warm, so are the programs that start with the service, the store answers, no
+/// shutdown has begun.
 pub(crate) async fn get_health_ready(State(app): State<Arc<App>>) -> Response {
     let store = match app.library.store().check().await {
         Ok(()) => true,
@@ -122,12 +123,22 @@ pub(crate) async fn get_health_ready(State(app): State<Arc<App>>) -> Response {
         }
     };
     let check = |name, ok| Check { name, ok };
-    let checks = vec![
+    let mut checks = vec![
         check("engine", app.is_warm()),
         check("store", store),
         check("flows", app.has_flows()),
         check("accepting", !app.is_draining()),
     ];
+    let [chromium, libreoffice] = app.children_are_warm();
+    let demanded = [
+        (app.config.chromium_warm, check("chromium", chromium)),
+        (
+            app.config.libreoffice_warm,
+            check("libreoffice", libreoffice),
+        ),
+    ];
+    let demanded = demanded.into_iter().filter(|(is_demanded, _)| *is_demanded);
+    checks.extend(demanded.map(|(_, check)| check));
     let ready = checks.iter().all(|check| check.ok);
     let (status, word) = if ready {
         (StatusCode::OK, "ok")

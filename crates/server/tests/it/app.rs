@@ -68,6 +68,13 @@ impl TestApp {
     }
 
     pub fn in_folder(settings: Settings, folder: Arc<TempDir>) -> Self {
+        let app = Self::not_ready(settings, folder);
+        app.wait_until(|| app.get("/health/ready").status == 200);
+        app
+    }
+
+    /// A server that may never be ready.
+    pub fn not_ready(settings: Settings, folder: Arc<TempDir>) -> Self {
         let settings = Settings {
             bind: Some("127.0.0.1:0".to_owned()),
             data_dir: Some(folder.path().to_owned()),
@@ -86,16 +93,14 @@ impl TestApp {
         let settings = ureq::Agent::config_builder()
             .http_status_as_error(false)
             .max_idle_connections_per_host(64);
-        let app = Self {
+        Self {
             address,
             folder,
             agent: settings.build().into(),
             runtime,
             stop: Some(stop),
             running: Some(running),
-        };
-        app.wait_until(|| app.get("/health/ready").status == 200);
-        app
+        }
     }
 
     pub fn wait_until(&self, mut done: impl FnMut() -> bool) {

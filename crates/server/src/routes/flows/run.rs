@@ -26,7 +26,7 @@ use tokio::sync::mpsc;
 use super::{
     super::templates::{MAX_PAGE, Place, Query},
     view::{RunDocument, RunList, state, word},
-    webhook::{accepted, answer_of, idempotency_key},
+    webhook::{accepted, answer_of, checked, idempotency_key},
 };
 use crate::{app::App, auth::Access, body, problem::Problem, respond::json};
 
@@ -63,10 +63,7 @@ pub(crate) async fn create_run(
         true => Json::Null,
         false => body::parse(&bytes)?,
     };
-    let mistakes = flow.loaded.check(&trigger);
-    if !mistakes.is_empty() {
-        return Err(Problem::mistakes(mistakes));
-    }
+    let trigger = checked(&app, &flow, trigger).await?;
     let request = Request {
         flow,
         lane: Lane::Async,

@@ -16,7 +16,7 @@ use hyper::{
     header::{CONTENT_TYPE, HeaderName, HeaderValue, LOCATION},
 };
 use platen_engine::flow::model::Trigger;
-use platen_runs::{Answer, Lane, Receipt, Request, RunState};
+use platen_runs::{Answer, Catalogued, Lane, Receipt, Request, RunState};
 use serde_json::{Map, Value as Json, json};
 
 use super::super::{render::response::content_disposition, templates::Place};
@@ -153,13 +153,13 @@ async fn accept(
     }
     let (bytes, _room) = body::read(app, headers, body).await?;
     let content = content(headers, &bytes)?;
-    let mistakes = flow.loaded.check(&content);
-    if !mistakes.is_empty() {
-        return Err(Problem {
-            detail: "the body is not what the flow expects".to_owned(),
-            ..Problem::mistakes(mistakes)
-        });
-    }
+    let content = checked(app, &flow, content).await.map_err(|problem| {
+        let detail = match problem.diagnostics.is_empty() {
+            true => problem.detail,
+            false => "the body is not what the flow expects".to_owned(),
+        };
+        Problem { detail, ..problem }
+    })?;
     let fields = query.iter().cloned();
     let fields: Map<String, Json> = fields.map(|(name, value)| (name, value.into())).collect();
     // Proxies and clients change headers between two tries.
@@ -181,6 +181,24 @@ async fn accept(
         app.metrics.rejected(problem.code);
         problem
     })
+}
+
+/// What a trigger is given, if it is what the flow's schema wants. A schema can be long in checking:
+/// that is done off the async threads, within the bounds of a rendering.
+pub(super) async fn checked(
+    app: &App,
+    flow: &Arc<Catalogued>,
+    input: Json,
+) -> Result<Json, Problem> {
+    if !flow.loaded.has_schema() {
+        return Ok(input);
+    }
+    let flow = Arc::clone(flow);
+    let check = move |_: &_| match flow.loaded.check(&input) {
+        mistakes if mistakes.is_empty() => Ok(input),
+        mistakes => Err(Problem::mistakes(mistakes)),
+    };
+    app.slots.check(check).await
 }
 
 pub(crate) fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Problem> {

@@ -4,6 +4,7 @@ mod auth;
 mod batch;
 mod convert;
 mod delivery;
+mod flows;
 mod forms;
 mod gotenberg;
 mod gotenberg_clients;

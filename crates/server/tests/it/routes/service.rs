@@ -1,8 +1,9 @@
 //! Health, metrics, descriptions, headers of every answer.
 
-use std::io::Read;
+use std::{io::Read, sync::Arc};
 
 use crate::app::{TestApp, example, template};
+use platen_server::Settings;
 use serde_json::json;
 
 #[test]
@@ -103,4 +104,46 @@ fn text_is_compressed_and_documents_are_not() {
         .read_to_string(&mut text)
         .unwrap();
     assert!(text.starts_with("{\"openapi\""));
+}
+
+#[test]
+fn get_health_ready_waits_for_programs_that_start_with_the_service() {
+    let settings = Settings {
+        chromium_warm: Some(true),
+        chromium_path: Some("/nonexistent/chromium".into()),
+        ..Settings::default()
+    };
+    let app = TestApp::not_ready(settings, Arc::new(tempfile::tempdir().unwrap()));
+    let check = |name: &str| {
+        let ready = app.get("/health/ready");
+        assert_eq!(ready.status, 503);
+        let checks = ready.json()["checks"].clone();
+        let checks = checks.as_array().unwrap().iter();
+        let mut found = checks.filter(|check| check["name"] == name);
+        found.next().map(|check| check["ok"].clone())
+    };
+    app.wait_until(|| check("engine") == Some(json!(true)) && check("flows") == Some(json!(true)));
+    assert_eq!(check("chromium"), Some(json!(false)));
+    // Nobody asked for LibreOffice at once.
+    assert_eq!(check("libreoffice"), None);
+    // Documents that need no Chromium are made all the same.
+    let request = json!({"definition": template("a", "x"), "data": {"name": "x"}});
+    assert_eq!(app.post("/render/pdf", &request).status, 200);
+}
+
+#[test]
+fn get_health_ready_says_when_chromium_is_there() {
+    if !super::html::has_chromium() {
+        return;
+    }
+    let app = TestApp::with(Settings {
+        chromium_warm: Some(true),
+        ..Settings::default()
+    });
+    let checks = app.get("/health/ready").json()["checks"].clone();
+    let checks = checks.as_array().unwrap();
+    assert!(
+        checks.contains(&json!({"name": "chromium", "ok": true})),
+        "{checks:?}"
+    );
 }

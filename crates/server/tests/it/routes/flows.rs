@@ -1,0 +1,60 @@
+//! What starts flows.
+
+use platen_server::Settings;
+use serde_json::{Value as Json, json};
+
+use crate::app::TestApp;
+
+fn publish(app: &TestApp, key: &str, trigger: &Json) {
+    let flow = json!({"kind": "flow", "key": key, "name": key, "trigger": trigger,
+        "steps": [{"name": "reply", "type": "respond", "body": 1}]});
+    let stored = app.post("/flows", &flow);
+    assert_eq!(stored.status, 201, "{}", stored.json());
+    let published = app.post(&format!("/flows/{key}/publication"), &json!({}));
+    assert_eq!(published.status, 200, "{}", published.json());
+}
+
+#[test]
+fn inputs_are_checked_by_the_schema_of_the_flow() {
+    let app = TestApp::start();
+    let schema = json!({"type": "object", "required": ["a"]});
+    publish(
+        &app,
+        "hook",
+        &json!({"type": "webhook", "inputSchema": schema}),
+    );
+    publish(
+        &app,
+        "hand",
+        &json!({"type": "manual", "inputSchema": schema}),
+    );
+    for path in ["/webhooks/hook", "/webhooks/hook/sync", "/flows/hand/runs"] {
+        let wrong = app.post(path, &json!({"b": 1}));
+        let problem = wrong.problem(422, "mistakes");
+        let said = problem["diagnostics"][0]["message"].as_str().unwrap();
+        assert!(said.contains("`a`") || said.contains("\"a\""), "{said}");
+        let right = app.post(path, &json!({"a": 1}));
+        assert!([200, 202].contains(&right.status), "{}", right.json());
+    }
+}
+
+/// A check that takes as long as somebody likes has the deadline of a rendering, and the threads
+/// that serve others are free of it.
+#[test]
+fn a_long_check_of_an_input_ends_at_the_deadline() {
+    let app = TestApp::with(Settings {
+        render_timeout_ms: Some(500),
+        ..Settings::default()
+    });
+    let never: Vec<Json> = (1..60).map(|number| json!({"const": -number})).collect();
+    let schema = json!({"type": "array", "items": {"anyOf": never}});
+    publish(
+        &app,
+        "long",
+        &json!({"type": "webhook", "inputSchema": schema}),
+    );
+    let data: Vec<u32> = (0..200_000).collect();
+    let late = app.post("/webhooks/long", &json!(data));
+    late.problem(504, "deadline-passed");
+    assert_eq!(app.post("/webhooks/long", &json!([-1])).status, 202);
+}
