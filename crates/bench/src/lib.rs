@@ -11,6 +11,7 @@ pub mod cpu;
 pub mod environment;
 mod error;
 pub mod flow;
+pub mod gaps;
 pub mod histogram;
 pub mod http;
 pub mod load;

@@ -44,6 +44,8 @@ pub struct Options {
     pub rounds: usize,
 }
 
+/// Seconds of a run where nothing else is asked for.
+pub const SECONDS: u64 = 10;
 /// Bounds: a run is never longer, and never has more connections.
 const MAX_SECONDS: u64 = 120;
 const MAX_CONNECTIONS: usize = 1_024;
