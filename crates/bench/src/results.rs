@@ -1,8 +1,8 @@
-//! A folder of results: what was measured, on what, and every request.
+//! A folder of results: what was measured, on what, and the requests.
 //!
-//! `summary.json` holds the cells, `environment.json` the machine, `requests.csv.gz` every request
-//! (thinned evenly where a cell has more than [`MAX_RAW_ROWS`]), `summary.md` the tables, and the
-//! `.svg` files the plots. Tables and plots are made from `summary.json` alone.
+//! `summary.json` holds the cells, `environment.json` the machine, `requests.csv.gz` the requests of
+//! our own client (thinned evenly where a cell has more than [`MAX_RAW_ROWS`]), `summary.md` the
+//! tables, and the `.svg` files the plots. Tables and plots are made from `summary.json` alone.
 
 use std::{
     fmt::Write as _,
