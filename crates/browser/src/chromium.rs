@@ -8,8 +8,10 @@ use std::{
     time::{Duration, Instant},
 };
 
+use platen_fonts::Installed;
 use platen_pool::{Command, Limits, Pipes, Process, Purpose, Reason, Spawner, StartError};
 use serde_json::{Value, json};
+use tokio::sync::OnceCell;
 
 use crate::{
     config::Config,
@@ -40,16 +42,19 @@ impl Chromium {
         spawner: &Spawner,
         config: &Config,
         switches: &Switches,
+        fonts: &Installed,
     ) -> Result<Arc<Self>, StartError> {
         let program = find_chromium(config.program.as_deref())?;
         let folder = spawner.folder()?;
         let installed = program.canonicalize().unwrap_or(program);
         let command = Command::new(installed.clone())
             .reads(installed.parent().unwrap_or(&installed))
+            .env("FONTCONFIG_FILE", &fonts.configuration)
             .nests()
             .args(arguments(&folder.path().join("profile"), switches))
             .pipes(Pipes::ThreeAndFour)
             .limits(Limits::default());
+        let command = fonts.folders.iter().fold(command, Command::reads);
         let mut process = spawner.spawn(command, folder)?;
         let (Some(input), Some(output)) = (process.input.take(), process.output.take()) else {
             return Err(process.handle().ended_early().await);
@@ -208,6 +213,7 @@ struct Current {
 /// Keeps a process at hand.
 pub(crate) struct Keeper {
     config: Config,
+    fonts: OnceCell<Installed>,
     current: tokio::sync::Mutex<Current>,
     is_root: bool,
     without_sandbox: AtomicBool,
@@ -228,6 +234,7 @@ impl Keeper {
         });
         Self {
             config,
+            fonts: OnceCell::new(),
             current: tokio::sync::Mutex::default(),
             is_root,
             without_sandbox: AtomicBool::new(false),
@@ -272,12 +279,14 @@ impl Keeper {
     }
 
     async fn start(&self, spawner: &Spawner) -> Result<Arc<Chromium>, StartError> {
+        let fonts = self.fonts.get_or_try_init(|| self.lay_out_fonts(spawner));
+        let fonts = fonts.await?;
         let start = |sandbox| {
             let switches = Switches {
                 sandbox,
                 script_heap_mb: self.config.script_heap_mb,
             };
-            async move { Chromium::start(spawner, &self.config, &switches).await }
+            async move { Chromium::start(spawner, &self.config, &switches, fonts).await }
         };
         let is_root = self.is_root && spawner.isolation().user().is_none();
         let sandbox = !is_root && !self.without_sandbox.load(Ordering::Relaxed);
@@ -294,6 +303,16 @@ impl Keeper {
         let mut version = self.version.lock().unwrap_or_else(PoisonError::into_inner);
         *version = Some(started.version.clone());
         Ok(started)
+    }
+
+    /// Writes the fonts beside the folders of the processes, so that they go with the pool.
+    async fn lay_out_fonts(&self, spawner: &Spawner) -> Result<Installed, StartError> {
+        let (settings, path) = (self.config.fonts.clone(), spawner.place().join("fonts"));
+        let place = path.clone();
+        let install = move || platen_fonts::install(&settings, &place);
+        let installed = tokio::task::spawn_blocking(install).await;
+        let installed = installed.map_err(std::io::Error::other).flatten();
+        installed.map_err(|source| StartError::Folder { path, source })
     }
 
     /// Lets the process go, and keeps none from now on; it ends when its last page does.

@@ -2,11 +2,15 @@
 
 use std::{path::PathBuf, time::Duration};
 
+use platen_fonts::FontSettings;
+
 /// Slots, bounds and the allow-list.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// The program; the first that is installed where it is not named.
     pub program: Option<PathBuf>,
+    /// Fonts that pages have.
+    pub fonts: FontSettings,
     /// Pages that are printed at once, in both lanes together.
     pub slots: usize,
     /// Of these, the slots that only the interactive lane may use.
@@ -41,6 +45,7 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             program: None,
+            fonts: FontSettings::with_system(),
             slots: 5,
             reserved: 1,
             max_queue: 100,

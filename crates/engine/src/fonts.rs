@@ -8,67 +8,11 @@ use std::{
     sync::Arc,
 };
 
+use platen_fonts::{FontSettings, SHIPPED, font_files, is_shipped_family, system_font_folders};
 use platen_layout::{FontBytes, FontLibrary, FontPart};
 
-/// Fonts shipped with Platen; see `assets/fonts/README.md`.
-const SHIPPED: [(&str, &[u8]); 16] = {
-    macro_rules! font {
-        ($name:literal) => {
-            (
-                $name,
-                include_bytes!(concat!("../../../assets/fonts/", $name)) as &[u8],
-            )
-        };
-    }
-    [
-        font!("LiberationSans-Regular.ttf"),
-        font!("LiberationSans-Bold.ttf"),
-        font!("LiberationSans-Italic.ttf"),
-        font!("LiberationSans-BoldItalic.ttf"),
-        font!("LiberationSerif-Regular.ttf"),
-        font!("LiberationSerif-Bold.ttf"),
-        font!("LiberationSerif-Italic.ttf"),
-        font!("LiberationSerif-BoldItalic.ttf"),
-        font!("LiberationMono-Regular.ttf"),
-        font!("LiberationMono-Bold.ttf"),
-        font!("LiberationMono-Italic.ttf"),
-        font!("LiberationMono-BoldItalic.ttf"),
-        font!("NotoSansArabic-Regular.ttf"),
-        font!("NotoSansArabic-Bold.ttf"),
-        font!("NotoSansJP-Regular.otf"),
-        font!("NotoSansJP-Bold.otf"),
-    ]
-};
-
-/// Font files looked at in all folders together.
-const MAX_FILES: usize = 5_000;
-/// Folders below a font folder are searched this deep.
-const MAX_DEPTH: usize = 6;
 /// The largest font file.
 const MAX_FILE_BYTES: u64 = 256 << 20;
-
-/// Where fonts come from.
-#[derive(Clone, Debug, Default)]
-pub struct FontSettings {
-    /// Folders whose fonts win over the system's.
-    pub folders: Vec<PathBuf>,
-    /// Uses the system's fonts too.
-    pub system: bool,
-}
-
-/// Where systems keep fonts, by the XDG conventions.
-#[must_use]
-pub fn system_font_folders() -> Vec<PathBuf> {
-    let mut folders = vec![
-        PathBuf::from("/usr/share/fonts"),
-        PathBuf::from("/usr/local/share/fonts"),
-    ];
-    if let Some(home) = std::env::var_os("HOME") {
-        folders.push(Path::new(&home).join(".local/share/fonts"));
-        folders.push(Path::new(&home).join(".fonts"));
-    }
-    folders
-}
 
 /// Loads what `settings` names. Shipped fonts come first, so that a document looks the same
 /// whatever a system has installed.
@@ -81,58 +25,33 @@ pub(crate) fn load_resident(settings: &FontSettings) -> FontLibrary {
     load_with(settings, add_mapped)
 }
 
-fn load_with(settings: &FontSettings, add: fn(&mut FontLibrary, PathBuf)) -> FontLibrary {
+/// Whether a family is wanted.
+type Wanted = fn(&str) -> bool;
+
+fn load_with(settings: &FontSettings, add: fn(&mut FontLibrary, PathBuf, Wanted)) -> FontLibrary {
     let mut library = FontLibrary::default();
     for (name, bytes) in SHIPPED {
         library.add_static(bytes, &format!("shipped: {name}"));
     }
-    let mut files = Vec::new();
-    for folder in &settings.folders {
-        find(folder, 0, &mut files);
+    for path in font_files(&settings.folders) {
+        add(&mut library, path, |_| true);
     }
     if settings.system {
-        for folder in system_font_folders() {
-            find(&folder, 0, &mut files);
+        for path in font_files(&system_font_folders()) {
+            // A page would look otherwise on the next machine.
+            add(&mut library, path, |family| !is_shipped_family(family));
         }
-    }
-    for path in files {
-        add(&mut library, path);
     }
     library
 }
 
-/// Font files below `folder`, in order of their names.
-fn find(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) {
-    let Ok(entries) = std::fs::read_dir(folder) else {
-        return;
-    };
-    let mut paths: Vec<PathBuf> = entries
-        .filter_map(|entry| Some(entry.ok()?.path()))
-        .collect();
-    paths.sort();
-    for path in paths {
-        if files.len() >= MAX_FILES {
-            return;
-        }
-        let extension = path.extension().and_then(|extension| extension.to_str());
-        let is_font = matches!(
-            extension.map(str::to_ascii_lowercase).as_deref(),
-            Some("ttf" | "otf" | "ttc" | "otc")
-        );
-        if is_font {
-            files.push(path);
-        } else if depth < MAX_DEPTH && path.is_dir() {
-            find(&path, depth + 1, files);
-        }
-    }
-}
-
-fn add_file(library: &mut FontLibrary, path: PathBuf) {
+fn add_file(library: &mut FontLibrary, path: PathBuf, wanted: Wanted) {
     let Some(names) = read_tables(&path, &[*b"name", *b"OS/2", *b"head", *b"post"]) else {
         return;
     };
     let path: Arc<Path> = path.into();
-    for info in FontLibrary::inspect(&names, &path.display().to_string()) {
+    let infos = FontLibrary::inspect(&names, &path.display().to_string()).into_iter();
+    for info in infos.filter(|info| wanted(&info.family)) {
         let path = Arc::clone(&path);
         library.add(info, move |part| {
             let bytes = match part {
@@ -144,9 +63,13 @@ fn add_file(library: &mut FontLibrary, path: PathBuf) {
     }
 }
 
-fn add_mapped(library: &mut FontLibrary, path: PathBuf) {
-    if let Ok(bytes) = platen_jail::map_file(&path, MAX_FILE_BYTES) {
-        library.add_static(bytes, &path.display().to_string());
+fn add_mapped(library: &mut FontLibrary, path: PathBuf, wanted: Wanted) {
+    let Ok(bytes) = platen_jail::map_file(&path, MAX_FILE_BYTES) else {
+        return;
+    };
+    let infos = FontLibrary::inspect(bytes, &path.display().to_string()).into_iter();
+    for info in infos.filter(|info| wanted(&info.family)) {
+        library.add(info, move |_| Some(FontBytes::Static(bytes)));
     }
 }
 

@@ -9,15 +9,15 @@ use std::{
 };
 
 use platen_document::{CompiledHtml, CompiledTemplate, Diagnostic, HelperUse, Helpers};
-use platen_script::{
-    Language, Prepared, Preparer, RunnerSource, ScriptLimits, Session, Settings,
-};
+use platen_script::{Language, Prepared, Preparer, RunnerSource, ScriptLimits, Session, Settings};
 use serde_json::Value as Json;
 
 use crate::Error;
 
 /// Name of the module in messages.
 const NAME: &str = "helpers";
+/// Code of a mistake: source that is nested deeper than is parsed.
+pub(crate) const CODE_TOO_DEEP: &str = "code-too-deep";
 /// Modules that are kept ready.
 const MAX_KEPT: usize = 64;
 /// What the helpers of one rendering may use.
@@ -80,7 +80,11 @@ impl HelperModules {
                         finding.column, finding.message
                     ),
                 };
-                Diagnostic::error("invalid-helpers", "/helpers", message)
+                let code = match finding.is_too_deep {
+                    true => CODE_TOO_DEEP,
+                    false => "invalid-helpers",
+                };
+                Diagnostic::error(code, "/helpers", message)
             };
             findings.iter().map(diagnostic).collect::<Vec<_>>()
         })?;

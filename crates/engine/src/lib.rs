@@ -13,10 +13,12 @@ mod html;
 mod isolation;
 mod options;
 mod render;
+mod write;
 
 /// Chromium, as callers start and ask it.
 pub use platen_browser as browser;
 pub use platen_document::{CompiledHtml, CompiledTemplate, Diagnostic, Severity, work};
+pub use platen_fonts::{FontSettings, system_font_folders};
 pub use platen_formats::pdf::{Attachment, Relationship, Standard};
 /// Sandboxes, as callers start them.
 pub use platen_jail as jail;
@@ -31,7 +33,6 @@ pub use platen_script as script;
 
 pub use self::{
     error::{Error, Fault},
-    fonts::{FontSettings, system_font_folders},
     format::Format,
     helpers::validate,
     html::{Page, Template, key_of, media_type_of, page_warnings},

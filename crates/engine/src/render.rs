@@ -12,20 +12,21 @@ use std::{
 
 use platen_document::{
     BindOptions, CompiledTemplate, Diagnostic, Host,
-    bound::{Block, BlockKind, Document},
+    bound::Document,
     template::{Orientation, PaperSize},
     work::{self, Bounds, MemoryBound},
 };
-use platen_formats::{csv, docx, html, pdf, picture, pptx, xlsx};
-use platen_script::RunnerSource;
+use platen_fonts::FontSettings;
+use platen_formats::pdf;
 use platen_layout::{FaceInfo, FontLibrary, Layout, Shaper};
+use platen_script::RunnerSource;
 use serde_json::Value as Json;
 
 use crate::{
-    Error, Format, Isolation,
-    fonts::{self, FontSettings},
+    Error, Format, Isolation, fonts,
     helpers::{HelperModules, validate_with},
     host::FolderHost,
+    write::{is_paged, needs_pages, write_pdf, write_picture, write_plain},
 };
 
 /// Shapers kept for the next jobs; each holds a cache of words.
@@ -397,6 +398,10 @@ impl Engine {
         let mut count = None;
         let bytes = match (format, pages) {
             (Format::Pdf | Format::Png | Format::Svg, Some((shaper, layout))) => {
+                // What a page cannot show is not left out of a document that says it is whole.
+                if layout.warnings.iter().any(Diagnostic::is_error) {
+                    return Err(Error::Mistakes(layout.warnings.clone()));
+                }
                 warnings.extend(layout.warnings.iter().cloned());
                 count = Some(layout.pages.len() as u32);
                 if format == Format::Pdf {
@@ -436,107 +441,6 @@ impl Engine {
             shapers.push(shaper);
         }
     }
-}
-
-/// Writes a PDF; where it is the `last` format, the pages are let go of on the way.
-fn write_pdf(
-    document: &Document,
-    shaper: &Shaper,
-    layout: &mut Layout,
-    last: bool,
-    options: &RenderOptions,
-) -> Result<(Vec<u8>, Vec<Diagnostic>), Error> {
-    let pdf_options = pdf::Options {
-        standard: options.standard,
-        tagged: !options.untagged,
-        attachments: options.attachments.clone(),
-    };
-    let given = last.then(|| std::mem::take(&mut layout.pages));
-    let pages = given.map_or(pdf::Pages::Kept(&layout.pages), pdf::Pages::Given);
-    Ok(pdf::write(document, layout, pages, shaper, &pdf_options)?)
-}
-
-fn write_picture(
-    document: &Document,
-    shaper: &Shaper,
-    layout: &Layout,
-    format: Format,
-    options: &RenderOptions,
-) -> Result<Vec<u8>, Error> {
-    let page = options.page.unwrap_or(1);
-    let pages = layout.pages.len() as u32;
-    if page == 0 || page > pages {
-        return Err(Error::NoSuchPage { page, pages });
-    }
-    let index = (page - 1) as usize;
-    let picture = if format == Format::Png {
-        let resolution = options.dots_per_inch.unwrap_or(144.0);
-        picture::png::write(layout, shaper, index, resolution)
-    } else {
-        picture::svg::write(document, layout, shaper, index)
-    };
-    picture.ok_or(Error::PictureTooLarge)
-}
-
-/// True for formats made of pages.
-fn is_paged(format: Format) -> bool {
-    matches!(format, Format::Pdf | Format::Png | Format::Svg)
-}
-
-/// True for formats made of pages, and for Word documents whose table of contents shows numbers.
-fn needs_pages(format: Format, document: &Document) -> bool {
-    match format {
-        paged if is_paged(paged) => true,
-        Format::Docx => document.sections.iter().any(|section| {
-            let contents = |block: &Block| matches!(block.kind, BlockKind::TableOfContents { .. });
-            section.body.iter().any(contents)
-        }),
-        _ => false,
-    }
-}
-
-fn write_docx(
-    document: &Document,
-    layout: Option<&Layout>,
-) -> Result<platen_formats::Written, platen_formats::Error> {
-    let heading_pages: Vec<String> = layout.map_or_else(Vec::new, |layout| {
-        layout
-            .outline
-            .iter()
-            .map(|entry| layout.pages[entry.page as usize].number.to_string())
-            .collect()
-    });
-    let docx_options = docx::DocxOptions {
-        heading_pages: &heading_pages,
-    };
-    docx::write(document, &docx_options)
-}
-
-fn write_plain(
-    document: &Document,
-    layout: Option<&Layout>,
-    format: Format,
-    options: &RenderOptions,
-    has_files: bool,
-) -> Result<platen_formats::Written, Error> {
-    let written = match format {
-        Format::Html => html::write(document),
-        Format::Docx => write_docx(document, layout),
-        Format::Pptx => pptx::write(document),
-        Format::Xlsx if has_files => xlsx::write(document),
-        Format::Xlsx => xlsx::write_in_memory(document),
-        Format::Csv => {
-            let csv_options = csv::CsvOptions {
-                table: options.table.clone(),
-                ..csv::CsvOptions::default()
-            };
-            csv::write(document, &csv_options)
-        }
-        Format::Pdf | Format::Png | Format::Svg => {
-            return Err(Error::Bug(format!("{format} needs pages")));
-        }
-    };
-    Ok(written?)
 }
 
 /// Durations of the stages, and the wish to stop.

@@ -8,7 +8,7 @@ use std::{
 };
 
 use skrifa::{
-    FontRef, MetadataProvider,
+    FontRef, MetadataProvider, Tag,
     instance::{LocationRef, Size},
     raw::FileRef,
     string::StringId,
@@ -67,6 +67,8 @@ pub struct FaceData {
     pub descent: f32,
     /// Advance of the space, in em.
     pub space: f32,
+    /// Glyphs may be drawn by colours alone, without an outline.
+    colored: bool,
     /// Distance of the underline's top below the baseline and its thickness, in em.
     pub underline: (f32, f32),
     /// Glyph and advance (font units) of ASCII characters; glyph 0 where there is none.
@@ -107,8 +109,11 @@ impl FaceData {
             0 => 0.25,
             advance => f32::from(advance) / units,
         };
+        let tables = [Tag::new(b"COLR"), Tag::new(b"CBDT"), Tag::new(b"sbix")];
+        let colored = tables.into_iter().any(|tag| has_table(&font, tag));
         Some(Self {
             index,
+            colored,
             shaping,
             units_per_em: units,
             ascent: (metrics.ascent / units).clamp(0.1, 3.0),
@@ -137,8 +142,30 @@ impl FaceData {
         if character.is_ascii() {
             return self.ascii[character as usize].0 != 0;
         }
-        self.shaping.charmap().map_unicode(character).is_some()
+        let glyph = self.shaping.charmap().map_unicode(character);
+        glyph.is_some_and(|glyph| !self.colored || self.draws(glyph.to_u32()))
     }
+
+    /// True where the glyph has an outline.
+    fn draws(&self, glyph: u32) -> bool {
+        let bounds = self.font_ref().and_then(|font| {
+            let metrics = font.glyph_metrics(Size::unscaled(), LocationRef::default());
+            metrics.bounds(skrifa::GlyphId::new(glyph))
+        });
+        bounds.is_some_and(|bounds| bounds.x_max > bounds.x_min)
+    }
+}
+
+/// True for faces whose glyphs are outlines that a PDF can embed.
+fn has_outlines(font: &FontRef<'_>) -> bool {
+    [Tag::new(b"glyf"), Tag::new(b"CFF ")]
+        .into_iter()
+        .any(|tag| has_table(font, tag))
+}
+
+fn has_table(font: &FontRef<'_>, tag: Tag) -> bool {
+    let records = font.table_directory().table_records();
+    records.iter().any(|record| record.tag() == tag)
 }
 
 /// How much of a font file a loader must give.
@@ -224,7 +251,8 @@ const MAX_FACES: usize = 20_000;
 
 impl FontLibrary {
     /// Reads the names of every face in a font file: what [`FontLibrary::add`] wants.
-    /// Empty where the bytes are no font.
+    /// Empty where the bytes are no font. Faces of pictures, as emoji fonts have them, are left
+    /// out: they cannot be embedded as outlines.
     #[must_use]
     pub fn inspect(bytes: &[u8], origin: &str) -> Vec<FaceInfo> {
         let Ok(file) = FileRef::new(bytes) else {
@@ -233,6 +261,7 @@ impl FontLibrary {
         file.fonts()
             .filter_map(Result::ok)
             .enumerate()
+            .filter(|(_, font)| has_outlines(font))
             .filter_map(|(index, font)| {
                 let family = [StringId::TYPOGRAPHIC_FAMILY_NAME, StringId::FAMILY_NAME]
                     .into_iter()

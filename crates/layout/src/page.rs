@@ -176,6 +176,8 @@ pub struct Tags {
     pub alternatives: Vec<(TagId, String)>,
     /// Columns and rows that cells cover where not one, by tag.
     pub spans: Vec<(TagId, u16, u16)>,
+    /// Pointers of the template's nodes, by the first tag that each has made, ascending.
+    nodes: Vec<(TagId, Arc<str>)>,
 }
 
 impl Default for Tags {
@@ -185,6 +187,7 @@ impl Default for Tags {
             parents: vec![TagId(0)],
             alternatives: Vec::new(),
             spans: Vec::new(),
+            nodes: Vec::new(),
         }
     }
 }
@@ -199,6 +202,41 @@ impl Tags {
         self.kinds.push(kind);
         self.parents.push(parent);
         id
+    }
+
+    /// Gives headings the level at which they are nested: authors choose a level by its look, but
+    /// ISO 14289-1 section 7.4.2 wants the first to be of level 1 and none to be skipped.
+    pub(crate) fn nest_headings(&mut self) {
+        let mut open: Vec<u8> = Vec::new();
+        for kind in &mut self.kinds {
+            if let TagKind::Heading(level) = kind {
+                open.retain(|above| *above < *level);
+                open.push(*level);
+                *level = open.len() as u8;
+            }
+        }
+    }
+
+    /// Says that the next tag is made for the node of the template that `path` points at.
+    pub(crate) fn begin_node(&mut self, path: &Arc<str>) {
+        let next = TagId(self.kinds.len() as u32);
+        match self.nodes.last_mut() {
+            // The block before has made no tag.
+            Some((tag, known)) if *tag == next => *known = Arc::clone(path),
+            _ => self.nodes.push((next, Arc::clone(path))),
+        }
+    }
+
+    /// Pointer of the template's node that a tag was made for.
+    #[must_use]
+    pub fn node(&self, mut id: TagId) -> Option<&str> {
+        while id != Self::DOCUMENT {
+            if let Ok(index) = self.nodes.binary_search_by_key(&id, |(tag, _)| *tag) {
+                return Some(&self.nodes[index].1);
+            }
+            id = self.parent(id);
+        }
+        None
     }
 
     /// Number of tags.
@@ -235,7 +273,7 @@ pub enum TagKind {
     Section,
     /// A box.
     Division,
-    /// A heading of this level.
+    /// A heading of this level: how deep it is nested.
     Heading(u8),
     /// A paragraph.
     Paragraph,

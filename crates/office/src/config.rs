@@ -2,11 +2,15 @@
 
 use std::{path::PathBuf, time::Duration};
 
+use platen_fonts::FontSettings;
+
 /// Slots, bounds and times.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// The program; the first that is installed where it is not named.
     pub program: Option<PathBuf>,
+    /// Fonts that documents have.
+    pub fonts: FontSettings,
     /// Conversions at a time, a process each.
     pub slots: usize,
     /// Of these, the slots that only the interactive lane may use.
@@ -38,6 +42,7 @@ impl Default for Config {
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
         Self {
             program: None,
+            fonts: FontSettings::with_system(),
             slots: cores,
             reserved: usize::from(cores > 2),
             max_queue: 100,

@@ -9,6 +9,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use platen_fonts::Installed;
+
 use crate::program::Installation;
 
 /// Path, property, value of what is set.
@@ -121,6 +123,8 @@ pub(crate) struct Template {
     pub(crate) profile: PathBuf,
     /// The installation with what its packages lack; `None` where they lack nothing.
     pub(crate) overlay: Option<PathBuf>,
+    /// The fonts that its documents have.
+    pub(crate) fonts: Installed,
 }
 
 /// The settings of a profile for a version of LibreOffice, with others besides (path, property,

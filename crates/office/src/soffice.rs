@@ -2,6 +2,7 @@
 
 use std::{
     ffi::OsString,
+    io,
     os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
     sync::{
@@ -13,6 +14,7 @@ use std::{
 
 use bytes::Bytes;
 use md5::{Digest, Md5};
+use platen_fonts::{FontSettings, Installed};
 use platen_pool::{Command, Folder, Kind, Purpose, Spawner, StartError, Started, Unsound};
 use platen_urp::{Client, Conversion, Input, Options, Output};
 
@@ -62,7 +64,7 @@ impl Soffice {
         spawner: &Spawner,
         installation: &Installation,
     ) -> Result<&Template, StartError> {
-        let make = || make_template(spawner, installation, self.config.start_timeout);
+        let make = || make_template(spawner, installation, &self.config);
         self.template.get_or_try_init(make).await
     }
 }
@@ -70,12 +72,11 @@ impl Soffice {
 async fn make_template(
     spawner: &Spawner,
     installation: &Installation,
-    timeout: Duration,
+    config: &Config,
 ) -> Result<Template, StartError> {
     let folder = spawner.folder()?;
     // Beside the folders of the children, so that it goes with the pool.
-    let place = folder.path().parent().unwrap_or(folder.path());
-    let place = place.join("template");
+    let place = spawner.place().join("template");
     let failed = |source| StartError::Folder {
         path: place.clone(),
         source,
@@ -87,7 +88,10 @@ async fn make_template(
     profile::write_settings(&made, &installation.version).map_err(failed)?;
     let overlay = profile::overlay(installation, &place.join("installation"));
     let overlay = overlay.map_err(failed)?;
-    let launch = Launch::new(spawner, &folder, made.clone(), overlay.as_deref());
+    let fonts = fonts(&config.fonts, place.join("fonts"))
+        .await
+        .map_err(failed)?;
+    let launch = Launch::new(spawner, &folder, made.clone(), overlay.as_deref(), &fonts);
     let process = spawner.spawn(launch.command(installation), folder)?;
     let handle = process.handle().clone();
     let ready = async {
@@ -95,15 +99,26 @@ async fn make_template(
             tokio::time::sleep(TRY_EVERY).await;
         }
     };
-    let after = timeout;
-    let in_time = tokio::time::timeout(timeout, ready).await;
+    let after = config.start_timeout;
+    let in_time = tokio::time::timeout(after, ready).await;
     in_time.map_err(|_| StartError::TimedOut { after })?;
     let profile = place.join("profile");
     handle.kill();
     handle.gone().await;
     profile::copy(&made, &profile).map_err(failed)?;
     profile::write_settings(&profile, &installation.version).map_err(failed)?;
-    Ok(Template { profile, overlay })
+    Ok(Template {
+        profile,
+        overlay,
+        fonts,
+    })
+}
+
+async fn fonts(settings: &FontSettings, place: PathBuf) -> io::Result<Installed> {
+    let settings = settings.clone();
+    let install = move || platen_fonts::install(&settings, &place);
+    let installed = tokio::task::spawn_blocking(install).await;
+    installed.map_err(io::Error::other).flatten()
 }
 
 /// How a process is started.
@@ -112,11 +127,18 @@ struct Launch {
     pipe: PathBuf,
     profile: PathBuf,
     overlay: Option<PathBuf>,
+    fonts: Installed,
     pipes: PipeFiles,
 }
 
 impl Launch {
-    fn new(spawner: &Spawner, folder: &Folder, profile: PathBuf, overlay: Option<&Path>) -> Self {
+    fn new(
+        spawner: &Spawner,
+        folder: &Folder,
+        profile: PathBuf,
+        overlay: Option<&Path>,
+        fonts: &Installed,
+    ) -> Self {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let name = format!("platen-{}-{number}", std::process::id());
@@ -134,6 +156,7 @@ impl Launch {
             pipe,
             profile,
             overlay: overlay.map(Path::to_owned),
+            fonts: fonts.clone(),
         }
     }
 
@@ -149,8 +172,11 @@ impl Launch {
             .arg(format!("--accept=pipe,name={};urp;", self.name))
             .arg(url("UserInstallation", &self.profile))
             .env("SAL_USE_VCLPLUGIN", "svp")
+            .env("FONTCONFIG_FILE", &self.fonts.configuration)
             .reads(installation.root())
             .writes(&self.profile);
+        let fonts = self.fonts.folders.iter();
+        let command = fonts.fold(command, |command, folder| command.reads(folder));
         let command = match find_allocator() {
             Some(allocator) => command.env("LD_PRELOAD", allocator),
             None => command,
@@ -216,7 +242,8 @@ impl Kind for Soffice {
         let folder = spawner.folder()?;
         let path = folder.path().to_owned();
         let profile = path.join("profile");
-        let launch = Launch::new(spawner, &folder, profile, template.overlay.as_deref());
+        let overlay = template.overlay.as_deref();
+        let launch = Launch::new(spawner, &folder, profile, overlay, &template.fonts);
         let copied = profile::copy(&template.profile, &launch.profile);
         copied.map_err(|source| StartError::Folder {
             path: path.clone(),

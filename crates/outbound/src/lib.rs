@@ -7,10 +7,11 @@
 
 mod address;
 mod request;
+mod stop;
 mod trust;
 
 pub use self::{
     address::{HostPattern, is_public},
-    request::{Answer, Error, Outbound, Settings, is_reserved},
+    request::{Answer, Error, Outbound, Patience, Settings, is_reserved},
     trust::{TlsRefusal, Trust},
 };

@@ -3,6 +3,10 @@
 use std::{
     io::Read,
     net::{SocketAddr, ToSocketAddrs},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
@@ -12,11 +16,14 @@ use ureq::{
     http::{Method, Request, Uri},
     unversioned::{
         resolver::{DefaultResolver, ResolvedSocketAddrs, Resolver},
-        transport::{DefaultConnector, NextTimeout},
+        transport::{Connector, NextTimeout, RustlsConnector, TcpConnector},
     },
 };
 
-use crate::{HostPattern, is_public};
+use crate::{
+    HostPattern, is_public,
+    stop::{StopConnector, stoppable},
+};
 
 /// Addresses of a name that are tried.
 const MAX_ADDRESSES: usize = 8;
@@ -71,9 +78,21 @@ pub enum Error {
     /// The body is longer than allowed.
     #[error("the answer is longer than {0} bytes")]
     TooLong(u64),
+    /// Whoever asked gave up before there was an answer.
+    #[error("the request was given up")]
+    Stopped,
     /// It failed on the way, or the name has no public address.
     #[error("the request failed")]
     Failed(#[from] ureq::Error),
+}
+
+/// How long whoever asks waits for an answer.
+#[derive(Clone, Debug, Default)]
+pub struct Patience {
+    /// The longest this request may take; as for all where absent.
+    pub timeout: Option<Duration>,
+    /// Set to true from outside to give it up.
+    pub stop: Option<Arc<AtomicBool>>,
 }
 
 /// A guarded client with its connections.
@@ -103,9 +122,13 @@ impl Outbound {
             resolver: DefaultResolver::default(),
             allow_private: settings.allow_private_addresses,
         };
+        let connector =
+            ().chain(TcpConnector::default())
+                .chain(StopConnector)
+                .chain(RustlsConnector::default());
         let allowed = settings.allowed_hosts.iter();
         Self {
-            agent: Agent::with_parts(config, DefaultConnector::default(), guard),
+            agent: Agent::with_parts(config, connector, guard),
             allowed: allowed.map(|text| HostPattern::parse(text)).collect(),
             max_bytes: settings.max_bytes,
         }
@@ -141,6 +164,37 @@ impl Outbound {
         headers: &[(String, String)],
         body: &[u8],
     ) -> Result<Answer, Error> {
+        self.send_within(method, url, headers, body, &Patience::default())
+    }
+
+    /// As [`Outbound::send`], as long as `patience` lasts.
+    ///
+    /// # Errors
+    /// As [`Outbound::send`], and [`Error::Stopped`].
+    pub fn send_within(
+        &self,
+        method: &str,
+        url: &str,
+        headers: &[(String, String)],
+        body: &[u8],
+        patience: &Patience,
+    ) -> Result<Answer, Error> {
+        let stop = patience.stop.as_ref();
+        let send = || self.exchange(method, url, headers, body, patience.timeout);
+        stoppable(stop, send).map_err(|error| match (error, stop) {
+            (Error::Failed(_), Some(stop)) if stop.load(Ordering::Relaxed) => Error::Stopped,
+            (error, _) => error,
+        })
+    }
+
+    fn exchange(
+        &self,
+        method: &str,
+        url: &str,
+        headers: &[(String, String)],
+        body: &[u8],
+        timeout: Option<Duration>,
+    ) -> Result<Answer, Error> {
         if !self.allows(url) {
             return Err(Error::NotAllowed(url.chars().take(200).collect()));
         }
@@ -157,12 +211,15 @@ impl Outbound {
             }
             request = request.header(name, value);
         }
+        let timeout = timeout.or(self.agent.config().timeouts().global);
         let response = if body.is_empty() {
             let request = request.body(()).map_err(|error| malformed(&error))?;
-            self.agent.run(request)?
+            let request = self.agent.configure_request(request);
+            self.agent.run(request.timeout_global(timeout).build())?
         } else {
             let request = request.body(body).map_err(|error| malformed(&error))?;
-            self.agent.run(request)?
+            let request = self.agent.configure_request(request);
+            self.agent.run(request.timeout_global(timeout).build())?
         };
         let (parts, body) = response.into_parts();
         let headers = parts.headers.iter().filter_map(|(name, value)| {
@@ -308,6 +365,58 @@ mod tests {
         // Ends the server, which nobody has reached.
         drop(std::net::TcpStream::connect(("127.0.0.1", port)));
         assert_eq!(served.join().ok(), Some(0));
+    }
+
+    /// A server that takes one connection and says nothing for as long as the client waits.
+    fn silent() -> (String, Outbound, std::thread::JoinHandle<()>) {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let host = listener.local_addr().expect("an address").to_string();
+        let served = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().expect("a connection");
+            let mut all = Vec::new();
+            let _ = stream.read_to_end(&mut all);
+        });
+        let client = Outbound::new(&Settings {
+            allowed_hosts: vec![host.clone()],
+            allow_private_addresses: true,
+            timeout: Duration::from_secs(600),
+            ..Settings::default()
+        });
+        (format!("http://{host}/"), client, served)
+    }
+
+    #[test]
+    fn a_request_that_is_given_up_ends() {
+        let (url, client, served) = silent();
+        let patience = Patience {
+            stop: Some(Arc::default()),
+            ..Patience::default()
+        };
+        let stop = patience.stop.clone().unwrap_or_default();
+        let sent = std::thread::scope(|scope| {
+            let sending = scope.spawn(|| client.send_within("GET", &url, &[], b"", &patience));
+            std::thread::sleep(Duration::from_millis(100));
+            stop.store(true, Ordering::Relaxed);
+            sending.join().expect("it does not panic")
+        });
+        assert!(matches!(sent, Err(Error::Stopped)), "{sent:?}");
+        // The other side sees the end of the connection.
+        served.join().expect("it ends");
+        let again = client.send_within("GET", &url, &[], b"", &patience);
+        assert!(matches!(again, Err(Error::Stopped)), "{again:?}");
+    }
+
+    #[test]
+    fn a_request_ends_at_its_own_time() {
+        let (url, client, served) = silent();
+        let patience = Patience {
+            timeout: Some(Duration::from_millis(120)),
+            ..Patience::default()
+        };
+        let sent = client.send_within("GET", &url, &[], b"", &patience);
+        let is_late = matches!(sent, Err(Error::Failed(ureq::Error::Timeout(_))));
+        assert!(is_late, "{sent:?}");
+        served.join().expect("it ends");
     }
 
     #[test]

@@ -1,6 +1,11 @@
 //! What a pool must know about a kind of child.
 
-use std::{fmt, future::Future, path::PathBuf, sync::Arc};
+use std::{
+    fmt,
+    future::Future,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use crate::{
     error::StartError,
@@ -96,6 +101,12 @@ impl Spawner {
             path: PathBuf::from(self.root.path()),
             source,
         })
+    }
+
+    /// The folder that holds those of all processes, and lives as long as the pool.
+    #[must_use]
+    pub fn place(&self) -> &Path {
+        self.root.path()
     }
 
     /// Starts a process whose working, home and temporary folder is `folder`.

@@ -21,16 +21,7 @@ use tokio::{
 use crate::{error::StartError, folder::Folder, launcher::Launcher, table};
 
 /// Variables of this process that a child may see.
-const INHERITED: [&str; 8] = [
-    "PATH",
-    "LANG",
-    "LANGUAGE",
-    "LC_ALL",
-    "LC_CTYPE",
-    "TZ",
-    "FONTCONFIG_FILE",
-    "FONTCONFIG_PATH",
-];
+const INHERITED: [&str; 6] = ["PATH", "LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "TZ"];
 /// Bytes kept of what a child writes to its standard error.
 const STDERR_KEPT: usize = 4096;
 /// How long the members of a dead child's family may take to go.
@@ -153,12 +144,10 @@ impl Command {
 
     /// What it sees and may do in its folder, for a launcher that makes walls.
     pub(crate) fn walls(&self, folder: &Path) -> Spec {
-        let named = ["FONTCONFIG_FILE", "FONTCONFIG_PATH"].into_iter();
-        let fonts = named.filter_map(std::env::var_os).map(PathBuf::from);
-        let reads = self.reads.iter().cloned().chain(fonts);
+        let reads = self.reads.iter().filter(|path| path.exists());
         Spec {
             folder: folder.to_owned(),
-            reads: reads.filter(|path| path.exists()).collect(),
+            reads: reads.cloned().collect(),
             writes: self
                 .writes
                 .iter()

@@ -11,6 +11,59 @@ const MAX_BRACKETS: usize = 200;
 /// Operators within one statement, those of the brackets around counted, too.
 const MAX_OPERATORS: usize = 4_000;
 
+/// Keywords that begin a statement.
+const BEGIN: [&[u8]; 13] = [
+    b"const",
+    b"let",
+    b"var",
+    b"return",
+    b"throw",
+    b"function",
+    b"class",
+    b"export",
+    b"import",
+    b"case",
+    b"default",
+    b"break",
+    b"continue",
+];
+/// Keywords that go on with a statement, as operators do.
+const GO_ON: [&[u8]; 12] = [
+    b"in",
+    b"of",
+    b"instanceof",
+    b"as",
+    b"satisfies",
+    b"extends",
+    b"is",
+    b"else",
+    b"catch",
+    b"finally",
+    b"while",
+    b"implements",
+];
+/// Keywords that stand before an operand.
+const BEFORE: [&[u8]; 18] = [
+    b"if",
+    b"for",
+    b"do",
+    b"with",
+    b"new",
+    b"typeof",
+    b"void",
+    b"delete",
+    b"await",
+    b"yield",
+    b"keyof",
+    b"infer",
+    b"async",
+    b"try",
+    b"switch",
+    b"readonly",
+    b"unique",
+    b"asserts",
+];
+
 /// A bracket that is open.
 struct Open {
     /// Operators of its statement so far.
@@ -60,6 +113,7 @@ fn too_deep(source: &str, at: usize) -> Finding {
         ),
         line: before.iter().filter(|byte| **byte == b'\n').count() as u32 + 1,
         column: (before.len() - start.map_or(0, |start| start + 1)) as u32 + 1,
+        is_too_deep: true,
     }
 }
 
@@ -145,66 +199,14 @@ impl Scan<'_> {
             .count();
         self.at += length;
         let word = &self.bytes[start..self.at];
-        let begins = matches!(
-            word,
-            b"const"
-                | b"let"
-                | b"var"
-                | b"return"
-                | b"throw"
-                | b"function"
-                | b"class"
-                | b"export"
-                | b"import"
-                | b"case"
-                | b"default"
-                | b"break"
-                | b"continue"
-        );
-        if begins {
+        if BEGIN.contains(&word) {
             // Within an expression, functions and classes have brackets around what they hold.
             if self.after_operand || !matches!(word, b"function" | b"class" | b"import") {
                 self.end_statement();
             }
             return;
         }
-        let goes_on = matches!(
-            word,
-            b"in"
-                | b"of"
-                | b"instanceof"
-                | b"as"
-                | b"satisfies"
-                | b"extends"
-                | b"is"
-                | b"else"
-                | b"catch"
-                | b"finally"
-                | b"while"
-                | b"implements"
-        );
-        let before = matches!(
-            word,
-            b"if"
-                | b"for"
-                | b"do"
-                | b"with"
-                | b"new"
-                | b"typeof"
-                | b"void"
-                | b"delete"
-                | b"await"
-                | b"yield"
-                | b"keyof"
-                | b"infer"
-                | b"async"
-                | b"try"
-                | b"switch"
-                | b"readonly"
-                | b"unique"
-                | b"asserts"
-        );
-        if goes_on || before {
+        if GO_ON.contains(&word) || BEFORE.contains(&word) {
             self.operator();
         } else {
             self.after_operand = true;

@@ -55,6 +55,9 @@ pub struct Finding {
     pub line: u32,
     /// From 1.
     pub column: u32,
+    /// The code is nested deeper than is parsed, which is no mistake of its syntax.
+    #[serde(default)]
+    pub is_too_deep: bool,
 }
 
 /// A module that is ready to run.
@@ -89,6 +92,7 @@ impl Finding {
             message: message.into(),
             line: 0,
             column: 0,
+            is_too_deep: false,
         }
     }
 }
@@ -233,6 +237,7 @@ fn finding(error: &OxcDiagnostic, source: &str) -> Finding {
         message: error.message.to_string(),
         line,
         column,
+        is_too_deep: false,
     }
 }
 

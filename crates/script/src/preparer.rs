@@ -126,7 +126,14 @@ impl Runner {
             Err(Ending::Memory | Ending::Killed | Ending::Output) => {
                 failed("that takes too much memory")
             }
-            Err(_) => failed("it is nested too deep"),
+            // Its stack ended, or something as bad: other code would have been parsed.
+            Err(_) => failed("it is nested too deep").map_err(|findings| {
+                let deep = |finding| Finding {
+                    is_too_deep: true,
+                    ..finding
+                };
+                findings.into_iter().map(deep).collect()
+            }),
         }
     }
 }

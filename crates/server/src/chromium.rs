@@ -34,6 +34,7 @@ impl Chromium {
             demand: config.child_isolation.into(),
             config: BrowserConfig {
                 program: config.chromium_path.clone(),
+                fonts: config.fonts(),
                 slots: config.max_concurrent_pages as usize,
                 reserved: config.render_preview_reserved_slots as usize,
                 max_queue: config.render_max_queue_depth as usize,

@@ -37,6 +37,7 @@ impl LibreOffice {
             demand: config.child_isolation.into(),
             config: OfficeConfig {
                 program: config.libreoffice_path.clone(),
+                fonts: config.fonts(),
                 slots,
                 // Two slots or fewer serve both lanes: one kept free would halve what a batch gets.
                 reserved: reserved.min(slots.saturating_sub(2)),

@@ -212,6 +212,14 @@ impl From<platen_storage::Error> for Problem {
                 cause: Some(text),
                 ..Self::new(StatusCode::INSUFFICIENT_STORAGE, "disk-full", "")
             },
+            Error::Gone(_) => Self {
+                cause: Some(text),
+                ..Self::new(
+                    StatusCode::SERVICE_UNAVAILABLE,
+                    "store-gone",
+                    "the data folder was deleted under the service; nothing was stored",
+                )
+            },
             other => {
                 let (status, code) = of_fault(match other {
                     Error::Closed => Fault::Unavailable,

@@ -28,6 +28,11 @@ pub enum Error {
     /// A write panicked, which is a bug of Platen; nothing of it was kept.
     #[error("a write panicked, which is a bug of Platen; nothing of it was kept")]
     Panicked,
+    /// The database was deleted or replaced under the service.
+    #[error(
+        "the database {} was deleted or replaced while it was in use: put it back and start again", .0.display()
+    )]
+    Gone(std::path::PathBuf),
     /// The disk is full.
     #[error("the disk is full")]
     DiskFull,

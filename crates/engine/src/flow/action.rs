@@ -10,11 +10,13 @@ use serde_json::Value as Json;
 
 use super::{
     File, paper, piece,
-    task::{Doer, Done, fixed},
+    task::{Doer, Done, HTTP_TIMEOUT, fixed},
 };
 
 /// How long a conversion may take where its step does not say.
 const CONVERT_TIMEOUT: Duration = Duration::from_secs(120);
+/// How long sending a mail may take where its step does not say.
+const MAIL_TIMEOUT: Duration = Duration::from_secs(120);
 
 impl Doer<'_> {
     /// An action of a piece: built in, another name for a step, or made by a user.
@@ -38,13 +40,16 @@ impl Doer<'_> {
         }
         let operation = match (piece, action) {
             ("render", "render") => {
-                let left = self.left(step);
-                return self.render(input, &input["definition"], left).map(plain);
+                let limit = self.limit(step, None);
+                return self.render(input, &input["definition"], &limit).map(plain);
             }
             ("convert", "convert") => return self.convert(step, input).map(plain),
-            ("http", "request") => return self.request(input, Some(path)).map(plain),
-            ("email", "send") => return self.mail(path, input).map(plain),
-            ("pdf", action) => return paper::call(action, input).map(plain),
+            ("http", "request") => {
+                let limit = self.limit(step, Some(HTTP_TIMEOUT));
+                return self.request(input, Some(path), &limit).map(plain);
+            }
+            ("email", "send") => return self.mail(step, path, input).map(plain),
+            ("pdf", action) => return self.paper(step, action, input).map(plain),
             ("store", "get") => StoreOperation::Get,
             ("store", "put") => StoreOperation::Put,
             ("store", "delete") => StoreOperation::Delete,
@@ -54,14 +59,23 @@ impl Doer<'_> {
         self.keep(operation, input).map(plain)
     }
 
-    fn mail(&self, path: &str, input: &Json) -> Result<Json, StepError> {
+    fn mail(&self, step: &Step, path: &str, input: &Json) -> Result<Json, StepError> {
         let mail = self.services.tools.mail.as_ref();
         let mail = mail.ok_or_else(|| {
             let message = "no mail server is set up: see SMTP_URL and SMTP_FROM";
             fixed("step-unavailable", message)
         })?;
         let run = self.run["id"].as_str().unwrap_or_default();
-        mail.send(input, &format!("{run}:{path}"))
+        let limit = self.limit(step, Some(MAIL_TIMEOUT));
+        mail.send(input, &format!("{run}:{path}"), &limit)
+    }
+
+    /// Work on PDF files: between two files, and after it, it ends with the step.
+    pub(super) fn paper(&self, step: &Step, action: &str, input: &Json) -> Result<Json, StepError> {
+        let limit = self.limit(step, None);
+        let done = limit.bounded(|_| paper::call(action, input))?;
+        limit.check()?;
+        done
     }
 
     pub(super) fn convert(&self, step: &Step, input: &Json) -> Result<Json, StepError> {
@@ -70,12 +84,8 @@ impl Doer<'_> {
             .ok_or_else(|| fixed("step-unavailable", "there is no LibreOffice for flows here"))?;
         let file = File::of_value(&input["file"])?;
         let to = input["to"].as_str().unwrap_or("pdf");
-        let left = self.left(step);
-        let timeout = match step.timeout_ms {
-            Some(_) => left,
-            None => left.min(CONVERT_TIMEOUT),
-        };
-        let converted = convert.convert(file, to, &input["options"], timeout)?;
+        let limit = self.limit(step, Some(CONVERT_TIMEOUT));
+        let converted = convert.convert(file, to, &input["options"], &limit)?;
         Ok(converted.to_value())
     }
 

@@ -1,13 +1,14 @@
 //! Documents that flows make.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use platen_document::html::is_html_template;
 use platen_flow::StepError;
 use serde_json::Value as Json;
 
 use super::{
-    file,
+    Limit, file,
+    limit::timed_out,
     task::{Doer, fixed},
 };
 use crate::{DocumentOptions, Error, Fault, Format, RenderOptions, Template, attachments};
@@ -16,12 +17,12 @@ use crate::{DocumentOptions, Error, Fault, Format, RenderOptions, Template, atta
 const MAX_TOLD: usize = 5;
 
 impl Doer<'_> {
-    /// The document that `input` asks for; a page of HTML within `timeout`.
+    /// The document that `input` asks for.
     pub(super) fn render(
         &self,
         input: &Json,
         definition: &Json,
-        timeout: Duration,
+        limit: &Limit,
     ) -> Result<Json, StepError> {
         let source = self.template_of(input, definition)?;
         let wanted = input["format"].as_str().unwrap_or("pdf");
@@ -33,16 +34,19 @@ impl Doer<'_> {
         options.assets.clone_from(&self.services.tools.assets);
         let data = &input["data"];
         let bytes = match is_html_template(&source) {
-            true => self.print(&source, data, format, &options, timeout)?,
+            true => self.print(&source, data, format, &options, limit)?,
             false => {
                 let engine = &self.services.engine;
                 let formats = [format];
-                // A stored template is its owner's; a definition may come with the request.
-                let rendered = match input["template"].is_string() {
-                    true => engine.render_source(&source, data.clone(), &formats, &options),
-                    false => engine.render_inline(&source, data.clone(), &formats, &options),
-                };
-                let rendered = rendered.map_err(|error| failed(&error))?.pop();
+                let rendered = limit.bounded(|stop| {
+                    options.stop = Some(Arc::clone(stop));
+                    // A stored template is its owner's; a definition may come with the request.
+                    match input["template"].is_string() {
+                        true => engine.render_source(&source, data.clone(), &formats, &options),
+                        false => engine.render_inline(&source, data.clone(), &formats, &options),
+                    }
+                })?;
+                let rendered = rendered.map_err(|error| failed(&error, limit))?.pop();
                 let rendered = rendered.ok_or_else(|| fixed("bug", "no document was made"))?;
                 rendered.bytes
             }
@@ -84,26 +88,36 @@ impl Doer<'_> {
         data: &Json,
         format: Format,
         options: &RenderOptions,
-        timeout: Duration,
+        limit: &Limit,
     ) -> Result<Vec<u8>, StepError> {
         let engine = &self.services.engine;
-        let failed = |error: Error| failed(&error);
-        let Template::Html(template) = engine.compile_any(source).map_err(failed)? else {
-            return Err(fixed("bug", "the template is not one of HTML"));
-        };
-        let page = engine.bind_html(&template, data, format, options);
-        let page = page.map_err(failed)?;
+        let page = limit.bounded(|stop| {
+            let options = RenderOptions {
+                stop: Some(Arc::clone(stop)),
+                ..options.clone()
+            };
+            match engine.compile_any(source)? {
+                Template::Html(template) => engine.bind_html(&template, data, format, &options),
+                Template::Document(_) => {
+                    Err(Error::Bug("the template is not one of HTML".to_owned()))
+                }
+            }
+        })?;
+        let page = page.map_err(|error| failed(&error, limit))?;
         if format == Format::Html {
             return Ok(page.into_html().into_bytes());
         }
         let print = self.services.tools.print.as_ref();
         let print = print
             .ok_or_else(|| fixed("step-unavailable", "there is no Chromium for flows here"))?;
-        print.print(page, timeout, self.cancel)
+        print.print(page, limit.left(), self.cancel)
     }
 }
 
-fn failed(error: &Error) -> StepError {
+fn failed(error: &Error, limit: &Limit) -> StepError {
+    if let Error::Stopped = error {
+        return limit.or(timed_out());
+    }
     let mut message = error.to_string();
     if let Error::Mistakes(found) = error {
         let found = found.iter().filter(|one| one.is_error());

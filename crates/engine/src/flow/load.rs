@@ -12,6 +12,7 @@ use platen_script::{Language, Prepared, Preparer, Runner};
 use serde_json::Value as Json;
 
 use super::schedule::Schedule;
+use crate::helpers::CODE_TOO_DEEP;
 
 /// A flow that can run, with the code of its steps.
 #[derive(Debug)]
@@ -168,7 +169,11 @@ impl CodeReader<'_> {
                     "line {}, column {}: {}",
                     finding.line, finding.column, finding.message
                 );
-                Diagnostic::error("code-syntax", format!("{path}/source"), message)
+                let code = match finding.is_too_deep {
+                    true => CODE_TOO_DEEP,
+                    false => "code-syntax",
+                };
+                Diagnostic::error(code, format!("{path}/source"), message)
             })),
         }
     }

@@ -4,6 +4,7 @@ mod action;
 mod document;
 mod file;
 mod journal;
+mod limit;
 mod load;
 mod mail;
 mod paper;
@@ -14,6 +15,8 @@ mod request;
 mod run;
 mod schedule;
 mod task;
+#[cfg(test)]
+mod tests;
 mod tools;
 
 pub use platen_flow::{
@@ -25,6 +28,7 @@ pub use platen_script::{Cancellation, LogLine};
 pub use self::{
     file::File,
     journal::{Journal, NoJournal, Progress, Record, Report, StepReport, Stop},
+    limit::Limit,
     load::{LoadedFlow, load_flow, load_flow_with},
     mail::{Mail, Smtp},
     pieces::{

@@ -1,5 +1,6 @@
 //! Steps with PDF files: merge, split, flatten, metadata.
 
+use platen_document::work;
 use platen_flow::StepError;
 use platen_pdf::{Limits, Split};
 use serde_json::{Value as Json, json};
@@ -10,9 +11,12 @@ use super::File;
 const PDF: &str = "application/pdf";
 
 /// Several files as one.
-pub(super) fn merge(files: &Json) -> Result<Json, StepError> {
+fn merge(files: &Json) -> Result<Json, StepError> {
     let files = File::all_of(files)?;
-    let bytes = files.iter().map(|file| file.bytes.as_slice());
+    let bytes = files.iter().map(|file| {
+        work::look();
+        file.bytes.as_slice()
+    });
     let merged = platen_pdf::merge(bytes, &Limits::default()).map_err(|error| failed(&error))?;
     Ok(pdf("merged.pdf", merged))
 }

@@ -1,13 +1,13 @@
 //! Requests of flows to other services.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use platen_flow::StepError;
-use platen_outbound::Answer;
+use platen_outbound::{Answer, Patience};
 use serde_json::{Value as Json, json};
 
 use super::{
-    File, file,
+    File, Limit, file,
     journal::now,
     pieces::authenticate,
     task::{Doer, MAX_VALUE_BYTES, fixed, text_of},
@@ -17,7 +17,12 @@ use crate::error::chain;
 impl Doer<'_> {
     /// A request; its output is `status`, `headers` and `body`.
     /// `path` is that of a step, whose attempts the other side can tell apart from new requests.
-    pub(super) fn request(&self, input: &Json, path: Option<&str>) -> Result<Json, StepError> {
+    pub(super) fn request(
+        &self,
+        input: &Json,
+        path: Option<&str>,
+        limit: &Limit,
+    ) -> Result<Json, StepError> {
         use platen_outbound::Error as Outside;
         let url = input["url"].as_str().unwrap_or_default();
         let method = input["method"].as_str().unwrap_or("GET");
@@ -58,15 +63,28 @@ impl Doer<'_> {
         if let Some(name) = input["signWith"].as_str() {
             headers.push(("platen-signature".to_owned(), self.sign(name, &body)?));
         }
-        let answer = self
-            .services
-            .outbound
-            .send(method, url, &headers, &body)
-            .map_err(|error| StepError {
+        limit.check()?;
+        let outbound = &self.services.outbound;
+        let answer = limit.stoppable(|stop| {
+            let patience = Patience {
+                timeout: Some(limit.left()),
+                stop: Some(Arc::clone(stop)),
+            };
+            outbound.send_within(method, url, &headers, &body, &patience)
+        });
+        let answer = answer.map_err(|error| {
+            let is_temporary = matches!(error, Outside::Failed(_) | Outside::Stopped);
+            let failed = StepError {
                 code: "http".to_owned(),
                 message: chain(&error),
-                retryable: matches!(error, Outside::Failed(_)),
-            })?;
+                retryable: is_temporary,
+            };
+            // A refusal is one, however late it comes.
+            match is_temporary {
+                true => limit.or(failed),
+                false => failed,
+            }
+        })?;
         answered(url, answer)
     }
 

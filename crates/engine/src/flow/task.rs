@@ -14,11 +14,13 @@ use platen_outbound::Outbound;
 use platen_script::{Call, Cancellation, Host, LogLine, Prepared, Runner, ScriptLimits, Settings};
 use serde_json::{Value as Json, json, value::RawValue};
 
-use super::{Tools, paper, piece};
+use super::{Limit, Tools, piece};
 use crate::Engine;
 
 /// The longest text of an answer that a step keeps.
 pub(super) const MAX_VALUE_BYTES: usize = 10 << 20;
+/// How long a request may take where its step does not say.
+pub(super) const HTTP_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// What belongs to the owner of a run. Called from the threads of its steps.
 pub trait Surroundings: Sync {
@@ -189,13 +191,16 @@ impl Doer<'_> {
                 .render(
                     input,
                     definition.as_ref().unwrap_or(&Json::Null),
-                    self.left(step),
+                    &self.limit(step, None),
                 )
                 .map(plain),
             Action::Store { operation, .. } => self.keep(*operation, input).map(plain),
-            Action::Http(_) => self.request(input, Some(&task.path)).map(plain),
+            Action::Http(_) => {
+                let limit = self.limit(step, Some(HTTP_TIMEOUT));
+                self.request(input, Some(&task.path), &limit).map(plain)
+            }
             Action::Convert { .. } => self.convert(step, input).map(plain),
-            Action::Merge { .. } => paper::merge(&input["files"]).map(plain),
+            Action::Merge { .. } => self.paper(step, "merge", input).map(plain),
             Action::Branch { .. }
             | Action::Loop { .. }
             | Action::Wait { .. }
@@ -203,11 +208,22 @@ impl Doer<'_> {
         }
     }
 
-    /// What is left of the time of the run, and of that of the step where it has one.
-    pub(super) fn left(&self, step: &Step) -> Duration {
-        let left = self.deadline.saturating_duration_since(Instant::now());
-        let own = step.timeout_ms.map(Duration::from_millis);
-        own.map_or(left, |own| own.min(left))
+    /// The time of the step, `usual` where it has none of its own; never more than its run has.
+    pub(super) fn limit(&self, step: &Step, usual: Option<Duration>) -> Limit {
+        let own = step.timeout_ms.map(Duration::from_millis).or(usual);
+        let own = own.and_then(|own| Instant::now().checked_add(own));
+        Limit {
+            deadline: own.map_or(self.deadline, |own| own.min(self.deadline)),
+            cancel: self.cancel.clone(),
+        }
+    }
+
+    /// What code asks for ends with the code.
+    fn limit_of_call(&self, deadline: Instant) -> Limit {
+        Limit {
+            deadline: deadline.min(self.deadline),
+            cancel: self.cancel.clone(),
+        }
     }
 
     fn code(&self, step: &Step, input: &Json) -> Result<Done, StepError> {
@@ -293,7 +309,8 @@ impl Host for Doer<'_> {
         let said = |error: StepError| error.message;
         let operation = match call.kind.as_str() {
             "fetch" => {
-                let answer = self.request(&call.body, None).map_err(said)?;
+                let limit = self.limit_of_call(deadline.min(Instant::now() + HTTP_TIMEOUT));
+                let answer = self.request(&call.body, None, &limit).map_err(said)?;
                 let body = text_of(&answer["body"]);
                 return Ok(json!({
                     "status": answer["status"], "headers": answer["headers"], "body": body,
@@ -301,8 +318,9 @@ impl Host for Doer<'_> {
             }
             "render" => {
                 let definition = &call.body["definition"];
-                let left = deadline.saturating_duration_since(Instant::now());
-                return self.render(&call.body, definition, left).map_err(said);
+                let limit = self.limit_of_call(deadline);
+                let rendered = self.render(&call.body, definition, &limit);
+                return rendered.map_err(said);
             }
             "store.get" => StoreOperation::Get,
             "store.put" => StoreOperation::Put,

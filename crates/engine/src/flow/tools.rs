@@ -7,8 +7,11 @@ use platen_office::{Body, Document, Error as OfficeError, Job, Options, Source, 
 use serde_json::Value as Json;
 use tokio::runtime::Handle;
 
-use super::{File, Mail, Pieces, Print};
+use super::{File, Limit, Mail, Pieces, Print, limit::timed_out};
 use crate::{Fault, error::chain};
+
+/// LibreOffice keeps to its time by itself, and says more of it.
+const GRACE: Duration = Duration::from_millis(500);
 
 /// What some steps need.
 #[derive(Clone, Default)]
@@ -27,7 +30,7 @@ pub struct Tools {
 
 /// Converts files. Blocks the thread that calls it.
 pub trait Convert: Send + Sync {
-    /// `file` as a `to`, by its extension, within `timeout`.
+    /// `file` as a `to`, by its extension, as long as `limit` allows.
     ///
     /// # Errors
     /// Why not.
@@ -36,7 +39,7 @@ pub trait Convert: Send + Sync {
         file: File,
         to: &str,
         options: &Json,
-        timeout: Duration,
+        limit: &Limit,
     ) -> Result<File, StepError>;
 }
 
@@ -74,7 +77,7 @@ impl Convert for OfficeConvert {
         file: File,
         to: &str,
         options: &Json,
-        timeout: Duration,
+        limit: &Limit,
     ) -> Result<File, StepError> {
         let target = Target::from_extension(to.trim_start_matches('.')).ok_or_else(|| {
             let known: Vec<&str> = Target::all().map(Target::extension).collect();
@@ -88,8 +91,15 @@ impl Convert for OfficeConvert {
         let mut job = Job::new(Source::Bytes(file.bytes.into()), target);
         job.options = options_of(options)?;
         job.name = Some(file.name).filter(|name| !name.is_empty());
-        job.timeout = timeout;
-        let document = self.runtime.block_on((self.work)(job));
+        job.timeout = limit.left();
+        // The process of a conversion that is dropped is interrupted or replaced.
+        let document = self.runtime.block_on(async {
+            tokio::select! {
+                document = (self.work)(job) => document,
+                cancelled = limit.cancelled() => Err(cancelled),
+                () = tokio::time::sleep(limit.left() + GRACE) => Err(timed_out()),
+            }
+        });
         let document = document?;
         Ok(File {
             name,

@@ -188,7 +188,9 @@ impl Isolation {
         let job = encode_job(task, data.unwrap_or_default(), &[], &options, 0);
         self.check_input(source, &job)?;
         let mut cell = self.begin(source, &job, &options, deadline)?;
-        let message = cell.receive(deadline).map_err(|ending| self.named(ending))?;
+        let message = cell
+            .receive(deadline)
+            .map_err(|ending| self.named(ending))?;
         match message.split_first() {
             Some((&wire::REPORT, content)) => {
                 serde_json::from_slice(content).map_err(|_| odd(&mut cell))

@@ -142,7 +142,11 @@ fn validate(source: &[u8], job: &wire::Job<'_>) -> Result<Vec<Diagnostic>, Error
     let data: Option<Json> = data
         .transpose()
         .map_err(|error| Error::Data(error.to_string()))?;
-    Ok(validate_with(&HelperModules::in_cell(), source, data.as_ref()))
+    Ok(validate_with(
+        &HelperModules::in_cell(),
+        source,
+        data.as_ref(),
+    ))
 }
 
 fn render(

@@ -290,7 +290,7 @@ fn catalog(
         }
         out.raw(">>");
         if let Some(structure) = structure {
-            out.raw("/MarkInfo<</Marked true/Suspects false>>/StructTreeRoot ");
+            out.raw("/MarkInfo<</Marked true>>/StructTreeRoot ");
             out.reference(structure);
         }
         if !writer.fields.is_empty() {

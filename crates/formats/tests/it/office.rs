@@ -1,5 +1,6 @@
 //! Round trips through LibreOffice, where it is installed; with `REQUIRE_ALL=1` it must be.
 
+use platen_fonts::FontSettings;
 use std::{
     path::{Path, PathBuf},
     process::Command,
@@ -33,7 +34,10 @@ pub fn text_by_office(bytes: &[u8], name: &str) -> Option<String> {
 
 fn convert(folder: &Path, source: &Path) -> Option<PathBuf> {
     Command::new("pdftotext").arg("-v").output().ok()?;
+    // The fonts of the service, so that pages break alike on every machine.
+    let fonts = platen_fonts::install(&FontSettings::default(), &folder.join("fonts"));
     let output = Command::new("soffice")
+        .env("FONTCONFIG_FILE", fonts.expect("fonts").configuration)
         .arg(format!(
             "-env:UserInstallation=file://{}/profile",
             folder.display()

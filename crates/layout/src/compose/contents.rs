@@ -17,6 +17,16 @@ use crate::{
 /// Indent of each level.
 const LEVEL_INDENT: f32 = 14.0;
 
+/// A line of a table of contents.
+struct Entry {
+    level: u8,
+    title: String,
+    /// Number of its page, once it is known.
+    number: Option<u32>,
+    /// Index among all headings.
+    index: usize,
+}
+
 impl Composer<'_> {
     pub(super) fn contents(
         &mut self,
@@ -46,28 +56,26 @@ impl Composer<'_> {
             pieces.append(&mut lines);
         }
         let entries = self.entries(depth);
-        for (index, (level, text, number)) in entries.iter().enumerate() {
+        for (index, entry) in entries.iter().enumerate() {
             let item = self.tag(TagKind::ContentsItem, tag);
-            let mut piece = self.entry(*level, text, *number, index, Place { tag: item, ..place });
+            let mut piece = self.entry(entry, Place { tag: item, ..place });
             piece.gap = if index == 0 { 6.0 } else { 2.0 };
             pieces.push_back(piece);
         }
         self.push_pieces(block, pieces, out);
     }
 
-    /// Level, text and page number of each heading down to `depth`.
-    fn entries(&self, depth: u8) -> Vec<(u8, String, Option<u32>)> {
+    /// The headings down to `depth`.
+    fn entries(&self, depth: u8) -> Vec<Entry> {
         let numbers = &self.known.numbers;
         if self.known.page_count > 0 {
-            let known = self
-                .known
-                .outline
-                .iter()
-                .filter(|entry| entry.level <= depth);
-            return known
-                .map(|entry| {
-                    let number = numbers.get(entry.page as usize).copied();
-                    (entry.level, entry.title.clone(), number)
+            return (self.known.outline.iter().enumerate())
+                .filter(|(_, heading)| heading.level <= depth)
+                .map(|(index, heading)| Entry {
+                    level: heading.level,
+                    title: heading.title.clone(),
+                    number: numbers.get(heading.page as usize).copied(),
+                    index,
                 })
                 .collect();
         }
@@ -78,14 +86,13 @@ impl Composer<'_> {
         entries
     }
 
-    fn entry(
-        &mut self,
-        level: u8,
-        title: &str,
-        number: Option<u32>,
-        index: usize,
-        place: Place,
-    ) -> Piece {
+    fn entry(&mut self, entry: &Entry, place: Place) -> Piece {
+        let Entry {
+            level,
+            title,
+            number,
+            index,
+        } = entry;
         let style = self.document.named.toc_entry;
         let number = number.map_or_else(
             || "000".to_owned(),
@@ -103,7 +110,7 @@ impl Composer<'_> {
             style,
             tag: link,
         };
-        let content = [Inline::text(title, style)];
+        let content = [Inline::text(title.as_str(), style)];
         let mut paragraph = self.text.paragraph(&content, style);
         let lines = self.text.break_lines(&mut paragraph, width, 0.0, style);
         let mut sink = Sink::default();
@@ -197,11 +204,16 @@ impl Composer<'_> {
 }
 
 /// Headings of `blocks`, in reading order.
-fn headings(blocks: &[Block], depth: u8, entries: &mut Vec<(u8, String, Option<u32>)>) {
+fn headings(blocks: &[Block], depth: u8, entries: &mut Vec<Entry>) {
     for block in blocks {
         match &block.kind {
             BlockKind::Heading { level, content } if *level <= depth => {
-                entries.push((*level, plain_text(content), None));
+                entries.push(Entry {
+                    level: *level,
+                    title: plain_text(content),
+                    number: None,
+                    index: entries.len(),
+                });
             }
             BlockKind::Panel { body, .. } => headings(body, depth, entries),
             BlockKind::Columns(columns) => {

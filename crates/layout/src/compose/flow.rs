@@ -9,17 +9,15 @@ use platen_document::{Diagnostic, bound::Section, work};
 
 use super::{
     Composer, Output,
-    piece::{Body, Mark, Piece, split_piece},
+    notes::Notes,
+    piece::{Body, MIN_PART, Mark, Piece, split_piece},
+    room::Room,
 };
 use crate::{
     page::{Anchor, Artifact, Item, OutlineEntry, Page},
     text::Sink,
 };
 
-/// Space between text and footnotes, with the rule between them.
-const FOOTNOTE_GAP: f32 = 12.0;
-/// Part of a breakable piece worth starting at a page's end.
-const MIN_PART: f32 = 40.0;
 /// The most pages of one document.
 const MAX_PAGES: usize = 20_000;
 
@@ -59,8 +57,7 @@ pub(super) struct Flow<'s> {
     fresh: bool,
     chain: VecDeque<Piece>,
     repeat: Vec<(Sink, f32)>,
-    footnotes: Vec<(Sink, f32)>,
-    footnotes_height: f32,
+    notes: Notes,
     /// Pages asked for beyond the bound, or the layout was stopped: nothing more is placed.
     pub refused: bool,
     stop: Option<&'s AtomicBool>,
@@ -78,6 +75,7 @@ impl<'s> Flow<'s> {
 
     /// Goes on with another section, on a new page.
     pub fn start_section(&mut self, index: usize, section: &Section, frames: [Frame; 2]) {
+        self.finish_notes();
         self.finish_page();
         self.section = index;
         self.page_size = (section.page.width, section.page.height);
@@ -138,6 +136,7 @@ impl<'s> Flow<'s> {
             self.draw(Body::Solid(content), y, height, Vec::new());
             self.y += height;
         }
+        self.notes.go_on(self.frame().bottom - self.y);
     }
 
     fn frame(&self) -> Frame {
@@ -151,11 +150,19 @@ impl<'s> Flow<'s> {
         self.frames[1].bottom - self.frames[1].top - repeat
     }
 
+    /// Height that is left of the column.
     fn room(&self) -> f32 {
-        self.frame().bottom - self.footnotes_height - self.y
+        self.frame().bottom - self.notes.height() - self.y
+    }
+
+    /// True where the column holds nothing of its own yet, so that going on to the next one would
+    /// leave it empty.
+    fn is_blank(&self) -> bool {
+        self.fresh && self.notes.height() == 0.0
     }
 
     fn next_column(&mut self) {
+        self.finish_column();
         if self.column + 1 < self.columns {
             self.column += 1;
             self.start_column();
@@ -165,39 +172,39 @@ impl<'s> Flow<'s> {
         }
     }
 
-    /// Draws what waits for the page's end.
+    /// Draws the footnotes of the column.
+    fn finish_column(&mut self) {
+        if self.notes.height() == 0.0 {
+            return;
+        }
+        let frame = self.frame();
+        let (width, dx) = (self.column_width(), self.column_offset());
+        if let Some(page) = self.pages.last_mut() {
+            self.notes
+                .draw(page, (frame.left + dx, width), frame.bottom, dx);
+        }
+    }
+
+    /// Ends the page.
     fn finish_page(&mut self) {
+        self.finish_column();
         if let Some(page) = self.pages.last_mut() {
             page.items.shrink_to_fit();
             page.words.shrink_to_fit();
         }
-        let notes = std::mem::take(&mut self.footnotes);
-        if notes.is_empty() {
-            return;
-        }
-        let frame = self.frame();
-        let mut y = frame.bottom - self.footnotes_height + FOOTNOTE_GAP;
-        self.footnotes_height = 0.0;
-        let Some(page) = self.pages.last_mut() else {
-            return;
-        };
-        page.items.push(Item::Artifact(Artifact::Decoration));
-        page.items.push(Item::Line {
-            from: (frame.left, y - FOOTNOTE_GAP / 2.0),
-            to: (frame.left + frame.width / 3.0, y - FOOTNOTE_GAP / 2.0),
-            width: 0.5,
-            color: platen_document::Color::from_rgb(0x80_8080),
-            style: platen_document::bound::LineStyle::Solid,
-        });
-        for (content, height) in notes {
-            append(page, content, 0.0, y);
-            y += height;
+    }
+
+    /// Goes on until the last footnote has ended.
+    fn finish_notes(&mut self) {
+        while self.notes.wait() && !self.refused {
+            self.next_column();
         }
     }
 
     /// Places the waiting pieces and ends the last page.
     pub fn finish(&mut self, composer: &mut Composer<'_>) {
         self.flush(composer);
+        self.finish_notes();
         self.finish_page();
     }
 
@@ -207,25 +214,21 @@ impl<'s> Flow<'s> {
         if chain.is_empty() || self.refused {
             return;
         }
+        let full = self.full_height();
         let mut height = 0.0;
-        for (index, piece) in chain.iter().enumerate() {
-            let gap = if index == 0 && self.fresh {
-                0.0
-            } else {
-                piece.gap
-            };
-            let breakable = matches!(&piece.body, Body::Lanes(lanes) if !lanes.whole);
-            let needed = if breakable {
-                piece.height.min(MIN_PART)
-            } else {
-                piece.height
-            };
-            height += gap + needed;
+        let mut notes = Vec::new();
+        let mut starts = self.fresh;
+        for piece in &chain {
+            let gap = if starts { 0.0 } else { piece.gap };
+            starts &= piece.repeat.is_some();
+            height += gap + piece.lead(full, &mut notes);
         }
+        let heights = |note| self.notes.height_of(note);
+        height += Room::new(full, self.notes.height() > 0.0, &heights).least(&notes);
         if chain.front().is_some_and(|piece| piece.page_break) && !self.fresh {
             self.finish_page();
             self.start_page(false);
-        } else if height > self.room() && height <= self.full_height() && !self.fresh {
+        } else if height > self.room() + 0.01 && height <= full && !self.is_blank() {
             self.next_column();
         }
         for piece in chain {
@@ -234,89 +237,127 @@ impl<'s> Flow<'s> {
     }
 
     fn place(&mut self, composer: &mut Composer<'_>, mut piece: Piece) {
-        loop {
-            let notes = self.lay_out_footnotes(composer, &mut piece);
-            let notes_height: f32 = notes.iter().map(|(_, height)| height).sum();
-            let notes_height = match (notes.is_empty(), self.footnotes.is_empty()) {
-                (false, true) => notes_height + FOOTNOTE_GAP,
-                _ => notes_height,
-            };
+        if let Some(rows) = piece.repeat {
+            self.repeat_rows(rows);
+            return;
+        }
+        let mut notes = Vec::new();
+        while !self.refused {
+            notes.clear();
+            piece.notes(&mut notes);
             let gap = if self.fresh { 0.0 } else { piece.gap };
-            let room = self.room() - gap - notes_height;
-            if piece.height <= room + 0.01 {
-                self.footnotes.extend(notes);
-                self.footnotes_height += notes_height;
-                self.y += gap;
-                self.put(piece);
+            let height = self.room() - gap;
+            let blank = self.is_blank();
+            let heights = |note| self.notes.height_of(note);
+            let mut room = Room::new(height, self.notes.height() > 0.0, &heights);
+            let fits = room.admit(piece.height, &notes);
+            let full = self.full_height();
+            let whole = piece.stays_whole(full);
+            // On a blank page footnotes that do not fit go on at the next.
+            if fits || (blank && whole && piece.height <= height + 0.01) {
+                self.put(piece, gap, &notes);
                 return;
             }
-            let splittable = match &piece.body {
-                Body::Solid(_) => false,
-                Body::Lanes(lanes) => !lanes.whole || piece.height > self.full_height(),
-            };
-            if splittable && (self.fresh || room >= MIN_PART) {
-                let (part, rest) = split_piece(piece, room, self.fresh);
+            if blank && whole && piece.height <= full && height + 0.01 < full {
+                // The first page has less room than the others.
+                self.next_column();
+                continue;
+            }
+            if !whole && (blank || height >= MIN_PART) {
+                let mut room = Room::new(height, self.notes.height() > 0.0, &heights);
+                let (part, rest) = split_piece(piece, &mut room, blank);
                 if let Some(part) = part {
-                    self.footnotes.extend(notes);
-                    self.footnotes_height += notes_height;
-                    self.y += gap;
-                    self.put(part);
+                    notes.clear();
+                    part.notes(&mut notes);
+                    self.warn_too_tall(composer, &part, height);
+                    self.put(part, gap, &notes);
                 }
                 match rest {
                     Some(rest) => piece = rest,
                     None => return,
                 }
                 self.next_column();
-            } else if self.fresh {
-                // Higher than a page and unbreakable: it is drawn and runs off, with a warning.
-                composer.warn_once(
-                    Diagnostic::warning(
-                        "content-too-tall",
-                        "",
-                        "a part of the document is higher than a page and runs off its end",
-                    )
-                    .with_hint(
-                        "make it smaller, or let its rows break with `\"rowBreak\": \"allow\"`",
-                    ),
-                );
-                self.footnotes.extend(notes);
-                self.footnotes_height += notes_height;
-                self.put(piece);
+            } else if blank {
+                self.warn_too_tall(composer, &piece, height);
+                self.put(piece, gap, &notes);
                 return;
             } else {
                 self.next_column();
             }
-            if self.refused {
-                return;
-            }
         }
     }
 
-    fn lay_out_footnotes(
-        &self,
-        composer: &mut Composer<'_>,
-        piece: &mut Piece,
-    ) -> Vec<(Sink, f32)> {
-        let indices = std::mem::take(&mut piece.footnotes);
-        let frame = self.frames[0];
-        let notes = indices
-            .iter()
-            .map(|index| composer.footnote(*index, frame.left, frame.width))
-            .collect();
-        piece.footnotes = indices;
-        notes
+    /// From here on `rows` stand at the top of each column.
+    fn repeat_rows(&mut self, rows: Vec<(Sink, f32)>) {
+        let height: f32 = rows.iter().map(|(_, height)| height).sum();
+        // A header that leaves no room for rows is not repeated.
+        let full = self.frames[1].bottom - self.frames[1].top;
+        self.repeat = if height < full * 0.5 {
+            rows
+        } else {
+            Vec::new()
+        };
     }
 
-    fn put(&mut self, piece: Piece) {
+    /// What cannot be broken and is higher than a page is drawn over the margin, with a warning.
+    fn warn_too_tall(&self, composer: &mut Composer<'_>, piece: &Piece, room: f32) {
+        if piece.height <= room + 0.5 {
+            return;
+        }
+        let path = piece.first_tag().and_then(|tag| composer.tags.node(tag));
+        let path = path.unwrap_or_default().to_owned();
+        composer.warn_once(
+            Diagnostic::warning(
+                "content-too-tall",
+                path,
+                "a part of the document is higher than a page and runs into its margin",
+            )
+            .with_hint("make it smaller, or the page larger"),
+        );
+    }
+
+    fn put(&mut self, piece: Piece, gap: f32, notes: &[u32]) {
         work::check();
+        self.y += gap;
         let y = self.y;
-        self.fresh = false;
+        let first = std::mem::replace(&mut self.fresh, false);
         self.y += piece.height;
         self.draw(piece.body, y, piece.height, piece.marks);
+        if first {
+            self.redraw_header_rule(y);
+        }
+        self.notes.begin(notes, self.frame().bottom - self.y);
+    }
+
+    /// Draws the line at the foot of a repeated header again, at `y`: the background of the row
+    /// below has covered half of it.
+    fn redraw_header_rule(&mut self, y: f32) {
+        let Some((content, height)) = self.repeat.last() else {
+            return;
+        };
+        let at_foot = |item: &&Item| match item {
+            Item::Line { from, to, .. } => {
+                (from.1 - height).abs() < 0.01 && (to.1 - height).abs() < 0.01
+            }
+            _ => false,
+        };
+        let mut rule = Sink::default();
+        rule.items.push(Item::Artifact(Artifact::Decoration));
+        rule.items
+            .extend(content.items.iter().filter(at_foot).cloned());
+        let (dx, height) = (self.column_offset(), *height);
+        if let Some(page) = self.pages.last_mut() {
+            append(page, rule, dx, y - height);
+        }
+    }
+
+    /// Distance of the column from the first one.
+    fn column_offset(&self) -> f32 {
+        f32::from(self.column) * (self.column_width() + self.column_gap)
     }
 
     fn draw(&mut self, body: Body, y: f32, height: f32, marks: Vec<Mark>) {
-        let dx = f32::from(self.column) * (self.column_width() + self.column_gap);
+        let dx = self.column_offset();
         let index = (self.pages.len() - 1) as u32;
         let Some(page) = self.pages.last_mut() else {
             return;
@@ -338,9 +379,9 @@ impl<'s> Flow<'s> {
         placed(marks, y);
         match body {
             Body::Solid(content) => append(page, content, dx, y),
-            lanes @ Body::Lanes(_) => {
+            body => {
                 let mut sink = Sink::default();
-                lanes.draw(y, height, &mut sink, &mut placed);
+                body.draw(y, height, &mut sink, &mut placed);
                 append(page, sink, dx, 0.0);
             }
         }
@@ -363,6 +404,13 @@ impl Output for Flow<'_> {
         if piece.page_break && !self.chain.is_empty() {
             self.flush(composer);
         }
+        let mut notes = Vec::new();
+        piece.notes(&mut notes);
+        let (left, width) = (self.left(), self.column_width());
+        for note in notes {
+            self.notes
+                .set(note, || composer.footnote(note, left, width));
+        }
         let keep = piece.keep;
         self.chain.push_back(piece);
         if !keep {
@@ -371,15 +419,12 @@ impl Output for Flow<'_> {
     }
 
     fn set_repeat(&mut self, composer: &mut Composer<'_>, rows: Vec<(Sink, f32)>) {
-        self.flush(composer);
-        let height: f32 = rows.iter().map(|(_, height)| height).sum();
-        // A header that leaves no room for rows is not repeated.
-        let full = self.frames[1].bottom - self.frames[1].top;
-        self.repeat = if height < full * 0.5 {
-            rows
-        } else {
-            Vec::new()
+        let piece = Piece {
+            keep: true,
+            repeat: Some(rows),
+            ..Piece::default()
         };
+        self.push(composer, piece);
     }
 
     fn page_number(&self) -> u32 {

@@ -5,12 +5,13 @@ use platen_document::bound::{Block, Direction, Inline, Section};
 use super::{
     Composer, Place,
     flow::{Flow, Frame, append},
+    notes::NoteLines,
     paragraph::TextBox,
     piece::{Piece, stack_height},
 };
 use crate::{
     page::{Artifact, Item, TagKind, Tags},
-    text::{Line, Sink},
+    text::Sink,
 };
 
 /// Distance between header or footer and text.
@@ -128,13 +129,14 @@ impl Composer<'_> {
         self.furniture = false;
     }
 
-    /// A footnote's lines and height.
-    pub(super) fn footnote(&mut self, index: u32, x: f32, width: f32) -> (Sink, f32) {
+    /// A footnote's lines with their heights.
+    pub(super) fn footnote(&mut self, index: u32, x: f32, width: f32) -> NoteLines {
         let document = self.document;
         let Some(note) = document.footnotes.get(index as usize) else {
-            return (Sink::default(), 0.0);
+            return NoteLines::new();
         };
         let style = document.named.footnote;
+        let note_number = index + 1;
         let tag = Some(self.tags.add(TagKind::Note, Tags::DOCUMENT));
         let indent = 14.0;
         let right_to_left = document.direction == Direction::RightToLeft;
@@ -146,23 +148,34 @@ impl Composer<'_> {
             style,
             tag,
         };
-        let mut sink = Sink::default();
-        let label = [Inline::text((index + 1).to_string(), style)];
-        let label_box = TextBox {
-            x: if right_to_left { x + width - indent } else { x },
-            width: indent,
-            ..text
-        };
-        let mut paragraph = self.text.paragraph(&label, style);
-        let lines = self.text.break_lines(&mut paragraph, indent, 0.0, style);
-        self.draw_lines(&paragraph, &lines, true, label_box, 0.0, &mut sink);
         let mut paragraph = self.text.paragraph(&note.content, style);
         let lines = self
             .text
             .break_lines(&mut paragraph, text.width, 0.0, style);
-        self.draw_lines(&paragraph, &lines, true, text, 0.0, &mut sink);
-        let height: f32 = lines.iter().map(Line::height).sum();
-        (sink, height + 2.0)
+        let mut set: NoteLines = lines
+            .chunks(1)
+            .enumerate()
+            .map(|(index, line)| {
+                let mut sink = Sink::default();
+                if index == 0 {
+                    let label = [Inline::text(note_number.to_string(), style)];
+                    let label_box = TextBox {
+                        x: if right_to_left { x + width - indent } else { x },
+                        width: indent,
+                        ..text
+                    };
+                    let mut paragraph = self.text.paragraph(&label, style);
+                    let lines = self.text.break_lines(&mut paragraph, indent, 0.0, style);
+                    self.draw_lines(&paragraph, &lines, true, label_box, 0.0, &mut sink);
+                }
+                let height = self.draw_lines(&paragraph, line, index == 0, text, 0.0, &mut sink);
+                (sink, height)
+            })
+            .collect();
+        if let Some((_, height)) = set.last_mut() {
+            *height += 2.0;
+        }
+        set
     }
 }
 

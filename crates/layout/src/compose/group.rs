@@ -2,7 +2,9 @@
 
 use std::collections::VecDeque;
 
-use platen_document::bound::{Align, Block, ColumnWidth, Columns, Inline, KeyValue, StyleId};
+use platen_document::bound::{
+    Align, Block, ColumnWidth, Columns, Inline, KeyValue, StyleId, VerticalAlign,
+};
 
 use super::{
     Composer, Output, Place,
@@ -10,7 +12,7 @@ use super::{
     piece::{Body, Frame, Lane, Lanes, Piece},
 };
 use crate::{
-    page::{TagId, TagKind},
+    page::TagKind,
     text::{Line, Paragraph, Sink},
 };
 
@@ -23,6 +25,7 @@ const PAIR_GAP: f32 = 18.0;
 struct Set {
     paragraph: Paragraph,
     lines: Vec<Line>,
+    text: TextBox,
     height: f32,
 }
 
@@ -128,8 +131,7 @@ impl Composer<'_> {
         let gap = self.style(block.style).font_size * 0.25;
         let mut pieces = VecDeque::new();
         for (index, row) in pairs.items.chunks(columns).enumerate() {
-            let mut sink = Sink::default();
-            let mut height = 0.0_f32;
+            let mut sets = Vec::with_capacity(row.len() * 2);
             for (column, (key, value)) in row.iter().enumerate() {
                 let offset = (pair_width + PAIR_GAP) * column as f32;
                 let item = self.tag(TagKind::ListItem, tag);
@@ -139,15 +141,24 @@ impl Composer<'_> {
                 let value_box = self.pair_box(value, block.style, place, value_at);
                 let label = self.tag(TagKind::ListLabel, item);
                 let body = self.tag(TagKind::ListBody, item);
-                height = height.max(self.pair_text(key, key_box, label, &mut sink));
-                height = height.max(self.pair_text(value, value_box, body, &mut sink));
+                sets.push(self.set(
+                    key,
+                    TextBox {
+                        tag: label,
+                        ..key_box
+                    },
+                ));
+                sets.push(self.set(
+                    value,
+                    TextBox {
+                        tag: body,
+                        ..value_box
+                    },
+                ));
             }
-            pieces.push_back(Piece {
-                height,
-                gap: if index == 0 { 0.0 } else { gap },
-                body: Body::Solid(sink),
-                ..Piece::default()
-            });
+            let mut piece = self.pairs_piece(sets);
+            piece.gap = if index == 0 { 0.0 } else { gap };
+            pieces.push_back(piece);
         }
         self.push_pieces(block, pieces, out);
     }
@@ -169,23 +180,49 @@ impl Composer<'_> {
         }
     }
 
-    fn pair_text(
-        &mut self,
-        content: &[Inline],
-        text: TextBox,
-        tag: Option<TagId>,
-        sink: &mut Sink,
-    ) -> f32 {
-        let set = self.set(content, text);
-        self.draw_lines(
-            &set.paragraph,
-            &set.lines,
-            true,
-            TextBox { tag, ..text },
-            0.0,
-            sink,
-        );
-        set.height
+    /// Labels and values side by side; those higher than a page go on at the next.
+    fn pairs_piece(&mut self, sets: Vec<Set>) -> Piece {
+        let height = sets.iter().map(|set| set.height).fold(0.0, f32::max);
+        if height > self.room / 2.0 {
+            let lanes = sets.into_iter().map(|set| Lane {
+                x: set.text.x,
+                width: set.text.width,
+                pieces: self.set_pieces(&set),
+                vertical_align: VerticalAlign::Top,
+                frame: Frame::default(),
+            });
+            let lanes = lanes.collect();
+            return lanes_piece(Lanes { lanes, whole: true });
+        }
+        let mut sink = Sink::default();
+        let mut footnotes = Vec::new();
+        for set in &sets {
+            self.draw_lines(&set.paragraph, &set.lines, true, set.text, 0.0, &mut sink);
+            footnotes.extend(set.paragraph.footnotes(&set.lines));
+        }
+        Piece {
+            height,
+            footnotes,
+            body: Body::Solid(sink),
+            ..Piece::default()
+        }
+    }
+
+    /// A piece for each line.
+    fn set_pieces(&mut self, set: &Set) -> VecDeque<Piece> {
+        let lines = set.lines.chunks(1);
+        lines
+            .map(|line| {
+                let mut sink = Sink::default();
+                let height = self.draw_lines(&set.paragraph, line, false, set.text, 0.0, &mut sink);
+                Piece {
+                    height,
+                    footnotes: set.paragraph.footnotes(line).collect(),
+                    body: Body::Solid(sink),
+                    ..Piece::default()
+                }
+            })
+            .collect()
     }
 
     fn set(&mut self, content: &[Inline], text: TextBox) -> Set {
@@ -198,6 +235,7 @@ impl Composer<'_> {
         Set {
             paragraph,
             lines,
+            text,
             height,
         }
     }

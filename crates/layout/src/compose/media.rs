@@ -21,6 +21,9 @@ use crate::{
     text::{Placement, Sink},
 };
 
+/// Part of a page's height that an image fills at most.
+const FIGURE_PART: f32 = 0.9;
+
 impl Composer<'_> {
     pub(super) fn image(
         &mut self,
@@ -29,7 +32,10 @@ impl Composer<'_> {
         place: Place,
         out: &mut dyn Output,
     ) {
-        let scale = (place.width / image.width.max(0.01)).min(1.0);
+        // An image higher than a page is set smaller, with some room for what stands around it.
+        let scale = (place.width / image.width.max(0.01))
+            .min(self.room * FIGURE_PART / image.height.max(0.01))
+            .min(1.0);
         let (width, height) = (image.width * scale, image.height * scale);
         let area = Area {
             x: place.x + self.aligned(image.align, place.width - width),
@@ -64,7 +70,9 @@ impl Composer<'_> {
         place: Place,
         out: &mut dyn Output,
     ) {
-        let scale = (place.width / barcode.width.max(0.01)).min(1.0);
+        let scale = (place.width / barcode.width.max(0.01))
+            .min(self.room * FIGURE_PART / barcode.height.max(0.01))
+            .min(1.0);
         let (width, height) = (barcode.width * scale, barcode.height * scale);
         let shapes = barcode_rects(&barcode.modules, width, height)
             .into_iter()
@@ -311,6 +319,7 @@ impl Composer<'_> {
         }
         let tag = self.tag(TagKind::Paragraph, place.tag);
         let mut height = signature.height;
+        let mut footnotes = Vec::new();
         if let Some(label) = &signature.label {
             let style = super::group::first_style(label).unwrap_or(block.style);
             let text = TextBox {
@@ -325,9 +334,11 @@ impl Composer<'_> {
             let lines = self.text.break_lines(&mut paragraph, width, 0.0, style);
             height +=
                 3.0 + self.draw_lines(&paragraph, &lines, true, text, height + 3.0, &mut sink);
+            footnotes.extend(paragraph.footnotes(&lines));
         }
         let piece = Piece {
             height,
+            footnotes,
             body: Body::Solid(sink),
             ..Piece::default()
         };

@@ -1,19 +1,25 @@
 //! Blocks to pages. [`layout`] runs the passes; the modules lay out one kind of block each, as
 //! pieces that a [`flow::Flow`] puts on pages.
 
+mod bounds;
 mod contents;
 mod flow;
 mod furniture;
 mod group;
 mod list;
 mod media;
+mod notes;
 mod paragraph;
 mod piece;
+mod room;
 mod table;
 
 use std::{
     collections::VecDeque,
-    sync::atomic::{AtomicBool, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use icu_segmenter::{LineSegmenter, options::LineBreakOptions};
@@ -78,6 +84,7 @@ fn compose(
     let mut flow = Flow::new(stop);
     for (index, section) in document.sections.iter().enumerate() {
         let frames = composer.text_frames(section);
+        composer.room = (frames[0].bottom - frames[0].top).min(frames[1].bottom - frames[1].top);
         composer.text.fields.page_number = flow.page_number() + u32::from(index > 0);
         flow.flush(&mut composer);
         flow.start_section(index, section, frames);
@@ -88,23 +95,25 @@ fn compose(
     flow.finish(&mut composer);
     if flow.refused && !flow.stopped() {
         composer.warn_once(
-            Diagnostic::warning(
+            Diagnostic::error(
                 "too-many-pages",
                 "",
-                "the document was cut off at 20,000 pages",
+                "the document has more than 20,000 pages",
             )
             .with_hint("split the data over several documents"),
         );
     }
     composer.furnish(&mut flow);
+    composer.check_bounds(&flow.pages);
     composer.warn_missing();
+    composer.tags.nest_headings();
     let layout = Layout {
         pages: flow.pages,
         tags: composer.tags,
         outline: flow.outline,
         anchors: flow.anchors,
         styles: composer.text.styles,
-        warnings: composer.warnings,
+        warnings: composer.text.warnings,
     };
     (layout, composer.needs_numbers)
 }
@@ -146,7 +155,6 @@ pub(crate) struct Composer<'a> {
     pub document: &'a Document,
     pub text: TextContext<'a>,
     pub tags: Tags,
-    pub warnings: Vec<Diagnostic>,
     known: &'a Known,
     /// Page numbers stand in the text: another pass may be needed.
     needs_numbers: bool,
@@ -154,6 +162,8 @@ pub(crate) struct Composer<'a> {
     space_after: f32,
     /// Page furniture is being laid out, where page fields are exact.
     furniture: bool,
+    /// Height of the text on the section's pages.
+    room: f32,
 }
 
 /// Where a block stands.
@@ -180,13 +190,15 @@ impl<'a> Composer<'a> {
                 },
                 segmenter: LineSegmenter::new_auto(LineBreakOptions::default()),
                 pieces: Vec::new(),
+                node: Arc::from(""),
+                warnings: Vec::new(),
             },
             tags: Tags::default(),
-            warnings: Vec::new(),
             known,
             needs_numbers: false,
             space_after: 0.0,
             furniture: false,
+            room: f32::MAX,
         }
     }
 
@@ -206,8 +218,8 @@ impl<'a> Composer<'a> {
     /// Adds a warning unless there is one of its code and path.
     pub(super) fn warn_once(&mut self, warning: Diagnostic) {
         let known = |other: &Diagnostic| other.code == warning.code && other.path == warning.path;
-        if !self.warnings.iter().any(known) {
-            self.warnings.push(warning);
+        if !self.text.warnings.iter().any(known) {
+            self.text.warnings.push(warning);
         }
     }
 
@@ -215,7 +227,7 @@ impl<'a> Composer<'a> {
         let missing: Vec<char> = self.text.shaper.missing().iter().copied().collect();
         for character in missing.into_iter().take(20) {
             let code = character as u32;
-            self.warnings.push(
+            self.text.warnings.push(
                 Diagnostic::warning(
                     "missing-glyph",
                     "",
@@ -257,6 +269,15 @@ impl<'a> Composer<'a> {
 
     fn block(&mut self, block: &Block, place: Place, out: &mut dyn Output) {
         work::check();
+        if place.tag.is_some() {
+            self.tags.begin_node(&block.path);
+        }
+        let outer = std::mem::replace(&mut self.text.node, Arc::clone(&block.path));
+        self.block_kind(block, place, out);
+        self.text.node = outer;
+    }
+
+    fn block_kind(&mut self, block: &Block, place: Place, out: &mut dyn Output) {
         match &block.kind {
             BlockKind::Heading { level, content } => {
                 self.heading(block, *level, content, place, out)

@@ -97,8 +97,11 @@ impl Composer<'_> {
             self.text
                 .break_lines(&mut paragraph, text.width, text.first_indent, text.style);
         let properties = self.style(text.style);
-        let orphans = usize::from(properties.orphans.max(1));
-        let widows = usize::from(properties.widows.max(1));
+        // Lines that stay together fit on a page, whatever is asked for.
+        let highest = lines.iter().map(Line::height).fold(1.0, f32::max);
+        let most = ((self.room / 3.0 / highest) as usize).max(1);
+        let orphans = usize::from(properties.orphans.max(1)).min(most);
+        let widows = usize::from(properties.widows.max(1)).min(most);
         let mut pieces = VecDeque::new();
         let mut start = 0;
         while start < lines.len() {
@@ -132,11 +135,7 @@ impl Composer<'_> {
             0.0,
             &mut sink,
         );
-        let footnotes = lines[range]
-            .iter()
-            .flat_map(|line| &paragraph.atoms[line.atoms.clone()])
-            .filter_map(|atom| atom.footnote)
-            .collect();
+        let footnotes = paragraph.footnotes(&lines[range]).collect();
         Piece {
             height,
             footnotes,
@@ -197,17 +196,10 @@ pub(super) fn framed(pieces: VecDeque<Piece>, frame: Frame, x: f32, width: f32) 
     lanes_piece(lanes)
 }
 
-/// A piece of lanes, with the footnotes of what is in them.
-pub(super) fn lanes_piece(mut lanes: Lanes) -> Piece {
-    let mut footnotes = Vec::new();
-    for lane in &mut lanes.lanes {
-        for piece in &mut lane.pieces {
-            footnotes.append(&mut piece.footnotes);
-        }
-    }
+/// A piece of lanes.
+pub(super) fn lanes_piece(lanes: Lanes) -> Piece {
     Piece {
         height: lanes.height(),
-        footnotes,
         body: Body::Lanes(Box::new(lanes)),
         ..Piece::default()
     }

@@ -7,13 +7,17 @@ use platen_document::{
     work,
 };
 
+use super::{room::Room, table::Rows};
 use crate::{
-    page::{Area, Artifact, Item},
+    page::{Area, Artifact, Item, TagId},
     text::Sink,
 };
 
+/// Part of a breakable piece worth starting at a page's end.
+pub(super) const MIN_PART: f32 = 40.0;
+
 /// A vertical stretch of content.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Piece {
     /// Height without `gap`.
     pub height: f32,
@@ -23,21 +27,25 @@ pub(super) struct Piece {
     pub keep: bool,
     /// Starts a new page.
     pub page_break: bool,
-    /// Footnotes whose marks stand in it.
+    /// Footnotes whose marks stand in it, without those of inner pieces.
     pub footnotes: Vec<u32>,
     /// Headings and link targets at its top.
     pub marks: Vec<Mark>,
+    /// From here on these rows, with their heights, stand at the top of each further page.
+    pub repeat: Option<Vec<(Sink, f32)>>,
     /// The content.
     pub body: Body,
 }
 
 /// Content of a piece.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum Body {
     /// Never broken.
     Solid(Sink),
     /// Lanes side by side that may go on at the next page.
     Lanes(Box<Lanes>),
+    /// Rows of a table that may go on at the next page.
+    Rows(Box<Rows>),
 }
 
 impl Default for Body {
@@ -61,7 +69,7 @@ pub(super) enum Mark {
 }
 
 /// Boxes side by side.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Lanes {
     pub lanes: Vec<Lane>,
     /// Moves to the next page as a whole where it fits there.
@@ -69,7 +77,7 @@ pub(super) struct Lanes {
 }
 
 /// A box with content that may be broken.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Lane {
     /// Left edge.
     pub x: f32,
@@ -101,6 +109,11 @@ impl Frame {
             && sides.bottom.is_none()
             && sides.left.is_none()
             && self.padding == Sides::default()
+    }
+
+    /// Padding above and below.
+    pub fn vertical_padding(&self) -> f32 {
+        self.padding.top + self.padding.bottom
     }
 
     /// Draws the background, behind what follows.
@@ -139,10 +152,103 @@ impl Frame {
     }
 }
 
+impl Piece {
+    /// Adds the footnotes whose marks stand in it and in its inner pieces.
+    pub fn notes(&self, notes: &mut Vec<u32>) {
+        notes.extend(&self.footnotes);
+        match &self.body {
+            Body::Solid(_) => {}
+            Body::Lanes(lanes) => {
+                for piece in lanes.lanes.iter().flat_map(|lane| &lane.pieces) {
+                    piece.notes(notes);
+                }
+            }
+            Body::Rows(rows) => {
+                for piece in rows.lanes().flat_map(|lane| &lane.pieces) {
+                    piece.notes(notes);
+                }
+            }
+        }
+    }
+
+    /// The tag that its content begins with.
+    pub fn first_tag(&self) -> Option<TagId> {
+        match &self.body {
+            Body::Solid(sink) => sink.items.iter().find_map(|item| match item {
+                Item::Tag(tag) => Some(*tag),
+                _ => None,
+            }),
+            Body::Lanes(lanes) => {
+                let mut pieces = lanes.lanes.iter().flat_map(|lane| &lane.pieces);
+                pieces.find_map(Self::first_tag)
+            }
+            Body::Rows(rows) => {
+                let mut pieces = rows.lanes().flat_map(|lane| &lane.pieces);
+                pieces.find_map(Self::first_tag)
+            }
+        }
+    }
+
+    /// True where it moves to the next page rather than break, on pages of `full` height.
+    pub fn stays_whole(&self, full: f32) -> bool {
+        match &self.body {
+            Body::Solid(_) => true,
+            Body::Lanes(lanes) => lanes.whole && self.height <= full,
+            Body::Rows(rows) => rows.stays_whole(self.height, full),
+        }
+    }
+
+    /// The least height that is placed of it at a page's end; adds the footnotes in that part.
+    pub fn lead(&self, full: f32, notes: &mut Vec<u32>) -> f32 {
+        if self.stays_whole(full) {
+            self.notes(notes);
+            return self.height;
+        }
+        notes.extend(&self.footnotes);
+        let lead = match &self.body {
+            Body::Solid(_) => self.height,
+            Body::Lanes(lanes) => {
+                let leads = lanes.lanes.iter().map(|lane| lane.lead(full, notes));
+                leads.fold(0.0, f32::max)
+            }
+            Body::Rows(rows) => rows.lead(full, notes),
+        };
+        lead.max(self.height.min(MIN_PART))
+    }
+}
+
 impl Lane {
     /// Height of the content with padding.
     pub fn height(&self) -> f32 {
-        stack_height(&self.pieces) + self.frame.padding.top + self.frame.padding.bottom
+        stack_height(&self.pieces) + self.frame.vertical_padding()
+    }
+
+    /// The least height that is placed of it at a page's end; adds the footnotes in that part.
+    pub fn lead(&self, full: f32, notes: &mut Vec<u32>) -> f32 {
+        let mut height = self.frame.vertical_padding();
+        for (index, piece) in self.pieces.iter().enumerate() {
+            height += if index == 0 { 0.0 } else { piece.gap };
+            if !piece.keep {
+                return height + piece.lead(full, notes);
+            }
+            piece.notes(notes);
+            height += piece.height;
+            if height > full {
+                break;
+            }
+        }
+        height
+    }
+
+    /// An empty lane of the same shape.
+    pub fn shape(&self) -> Self {
+        Self {
+            x: self.x,
+            width: self.width,
+            pieces: VecDeque::new(),
+            vertical_align: self.vertical_align,
+            frame: self.frame,
+        }
     }
 }
 
@@ -161,21 +267,23 @@ impl Lanes {
         self.lanes.iter().map(Lane::height).fold(0.0, f32::max)
     }
 
-    /// Takes what fits into `room` out of the lanes. Where `force`, each lane gives at least one
-    /// piece, so that a page is never left as it was found.
-    /// Returns the part, its height, and the rest where there is one.
-    pub fn split(mut self, room: f32, force: bool) -> (Option<Self>, Option<Self>) {
+    /// Takes what fits into `room` out of the lanes: something of each, or nothing at all. Where
+    /// `force`, each lane gives at least one piece, so that a page is never left as it was found.
+    /// Returns the part and the rest where there is one.
+    fn split(mut self, room: &mut Room<'_>, force: bool) -> (Option<Self>, Option<Self>) {
+        let stuck = |lane: &Lane| {
+            !lane.pieces.is_empty() && lane.lead(room.height, &mut Vec::new()) > room.free() + 0.01
+        };
+        if !force && self.lanes.iter().any(stuck) {
+            return (None, Some(self));
+        }
         let mut parts = Vec::with_capacity(self.lanes.len());
         let mut taken_any = false;
         for lane in &mut self.lanes {
-            let padding = lane.frame.padding;
-            let pieces = take(&mut lane.pieces, room - padding.top - padding.bottom, force);
-            taken_any |= !pieces.is_empty();
-            parts.push(Lane {
-                pieces,
-                frame: lane.frame,
-                ..*lane_shape(lane)
-            });
+            let mut part = lane.shape();
+            part.pieces = take(&mut lane.pieces, room, lane.frame.vertical_padding(), force);
+            taken_any |= !part.pieces.is_empty();
+            parts.push(part);
         }
         if !taken_any {
             return (None, Some(self));
@@ -189,36 +297,38 @@ impl Lanes {
     }
 }
 
-/// An empty lane of the same shape.
-fn lane_shape(lane: &Lane) -> Box<Lane> {
-    Box::new(Lane {
-        x: lane.x,
-        width: lane.width,
-        pieces: VecDeque::new(),
-        vertical_align: lane.vertical_align,
-        frame: lane.frame,
-    })
-}
-
-/// Takes pieces off the front while they fit into `room`, together with those they stay with.
-fn take(pieces: &mut VecDeque<Piece>, room: f32, force: bool) -> VecDeque<Piece> {
+/// Takes pieces off the front while they fit into `room` below `depth`, together with those they
+/// stay with.
+pub(super) fn take(
+    pieces: &mut VecDeque<Piece>,
+    room: &mut Room<'_>,
+    depth: f32,
+    force: bool,
+) -> VecDeque<Piece> {
     let mut taken = VecDeque::new();
-    let mut used = 0.0;
+    let mut used = depth;
+    let mut notes = Vec::new();
     while let Some(piece) = pieces.front() {
-        let gap = if taken.is_empty() { 0.0 } else { piece.gap };
-        if used + gap + piece.height <= room + 0.01 {
+        let first = taken.is_empty();
+        let gap = if first { 0.0 } else { piece.gap };
+        notes.clear();
+        piece.notes(&mut notes);
+        if room.admit(used + gap + piece.height, &notes) {
             used += gap + piece.height;
             taken.extend(pieces.pop_front());
             continue;
         }
-        let first = taken.is_empty();
         let breakable = match &piece.body {
             Body::Solid(_) => false,
             Body::Lanes(lanes) => !lanes.whole || force && first,
+            Body::Rows(rows) => rows.breaks_inside_boxes() || force && first,
         };
         if breakable {
             let piece = pieces.pop_front().expect("there is a front");
-            let (part, rest) = split_piece(piece, room - used - gap, force && first);
+            let mut inner = room.below(used + gap);
+            let (part, rest) = split_piece(piece, &mut inner, force && first);
+            let height = part.as_ref().map_or(0.0, |part| part.height);
+            room.absorb(&inner, used + gap + height);
             taken.extend(part);
             if let Some(rest) = rest {
                 pieces.push_front(rest);
@@ -238,32 +348,47 @@ fn take(pieces: &mut VecDeque<Piece>, room: f32, force: bool) -> VecDeque<Piece>
     taken
 }
 
-/// Splits a piece of lanes at `room`; a solid piece comes back whole.
-pub(super) fn split_piece(piece: Piece, room: f32, force: bool) -> (Option<Piece>, Option<Piece>) {
-    let Body::Lanes(lanes) = piece.body else {
-        return (None, Some(piece));
+/// Splits a piece at the end of `room`; a solid piece comes back whole.
+pub(super) fn split_piece(
+    piece: Piece,
+    room: &mut Room<'_>,
+    force: bool,
+) -> (Option<Piece>, Option<Piece>) {
+    let (part, rest) = match piece.body {
+        Body::Lanes(lanes) => {
+            let (part, rest) = lanes.split(room, force);
+            let body = |lanes: Lanes| (lanes.height(), Body::Lanes(Box::new(lanes)));
+            (part.map(body), rest.map(body))
+        }
+        Body::Rows(rows) => {
+            let (part, rest) = rows.split(room, force);
+            let body = |rows: Rows| (rows.height(), Body::Rows(Box::new(rows)));
+            (part.map(body), rest.map(body))
+        }
+        Body::Solid(_) => return (None, Some(piece)),
     };
-    let (part, rest) = lanes.split(room, force);
     let first = part.is_some();
     let mut footnotes = Some(piece.footnotes);
     let mut marks = Some(piece.marks);
-    let part = part.map(|lanes| Piece {
-        height: lanes.height(),
+    let part = part.map(|(height, body)| Piece {
+        height,
         gap: piece.gap,
         keep: false,
         page_break: piece.page_break,
         footnotes: footnotes.take().unwrap_or_default(),
         marks: marks.take().unwrap_or_default(),
-        body: Body::Lanes(Box::new(lanes)),
+        repeat: None,
+        body,
     });
-    let rest = rest.map(|lanes| Piece {
-        height: lanes.height(),
+    let rest = rest.map(|(height, body)| Piece {
+        height,
         gap: if first { 0.0 } else { piece.gap },
         keep: piece.keep,
         page_break: !first && piece.page_break,
         footnotes: footnotes.take().unwrap_or_default(),
         marks: marks.take().unwrap_or_default(),
-        body: Body::Lanes(Box::new(lanes)),
+        repeat: None,
+        body,
     });
     (part, rest)
 }
@@ -282,45 +407,49 @@ impl Body {
             Self::Solid(content) => sink.append(content, 0.0, y),
             Self::Lanes(lanes) => {
                 for lane in lanes.lanes {
-                    draw_lane(lane, y, height, sink, placed);
+                    lane.draw(y, height, sink, placed);
                 }
             }
+            Self::Rows(rows) => rows.draw(y, height, sink, placed),
         }
     }
 }
 
-fn draw_lane(
-    lane: Lane,
-    y: f32,
-    height: f32,
-    sink: &mut Sink,
-    placed: &mut dyn FnMut(Vec<Mark>, f32),
-) {
-    work::check();
-    let area = Area {
-        x: lane.x,
-        y,
-        width: lane.width,
-        height,
-    };
-    lane.frame.draw_background(area, sink);
-    let free = height - lane.height();
-    let mut top = y
-        + lane.frame.padding.top
-        + match lane.vertical_align {
-            VerticalAlign::Top => 0.0,
-            VerticalAlign::Middle => free / 2.0,
-            VerticalAlign::Bottom => free,
+impl Lane {
+    /// Draws the lane with its frame from `y` on, `height` high.
+    pub fn draw(
+        self,
+        y: f32,
+        height: f32,
+        sink: &mut Sink,
+        placed: &mut dyn FnMut(Vec<Mark>, f32),
+    ) {
+        work::check();
+        let area = Area {
+            x: self.x,
+            y,
+            width: self.width,
+            height,
         };
-    for (index, piece) in lane.pieces.into_iter().enumerate() {
-        if index > 0 {
-            top += piece.gap;
+        self.frame.draw_background(area, sink);
+        let free = height - self.height();
+        let mut top = y
+            + self.frame.padding.top
+            + match self.vertical_align {
+                VerticalAlign::Top => 0.0,
+                VerticalAlign::Middle => free / 2.0,
+                VerticalAlign::Bottom => free,
+            };
+        for (index, piece) in self.pieces.into_iter().enumerate() {
+            if index > 0 {
+                top += piece.gap;
+            }
+            if !piece.marks.is_empty() {
+                placed(piece.marks, top);
+            }
+            piece.body.draw(top, piece.height, sink, placed);
+            top += piece.height;
         }
-        if !piece.marks.is_empty() {
-            placed(piece.marks, top);
-        }
-        piece.body.draw(top, piece.height, sink, placed);
-        top += piece.height;
+        self.frame.draw_borders(area, sink);
     }
-    lane.frame.draw_borders(area, sink);
 }

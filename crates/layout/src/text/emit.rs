@@ -257,6 +257,7 @@ fn run_end(atoms: &[Atom], start: usize) -> usize {
     }
     let same = |atom: &&Atom| {
         atom.style == first.style
+            && atom.size == first.size
             && atom.link == first.link
             && atom.level == first.level
             && atom.footnote.is_none()

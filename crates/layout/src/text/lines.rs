@@ -39,6 +39,11 @@ const MAX_HYPHENATED_BYTES: usize = 100;
 /// Parts of longer words are shaped for their line only.
 const MAX_REMEMBERED_BYTES: usize = 256;
 
+/// Longer texts of digits are no amounts or dates.
+const MAX_VALUE_BYTES: usize = 48;
+/// Values are set no smaller than this part of their size.
+const MIN_SHRINK: f32 = 0.5;
+
 /// A part of an atom, shaped.
 struct Part {
     width: f32,
@@ -129,6 +134,24 @@ impl TextContext<'_> {
             // Glued atoms without an opportunity: break between them rather than overflow.
             return index;
         }
+        if let Some(value) = self.value(paragraph, index) {
+            if index > start {
+                return index;
+            }
+            if self.shrink(paragraph, index, limit) {
+                self.warn(
+                    "value-shrunk",
+                    format!("`{value}` is wider than its line and is set smaller"),
+                    "make its column wider, or the text smaller",
+                );
+                return index + 1;
+            }
+            self.warn(
+                "value-broken",
+                format!("`{value}` is much wider than its line and is broken inside"),
+                "make its column wider, or the text smaller",
+            );
+        }
         if self.cut(paragraph, index, room, next) || index == start {
             index + 1
         } else {
@@ -164,6 +187,37 @@ impl TextContext<'_> {
         false
     }
 
+    /// The text of an atom that reads as another value where it is broken: an amount, a date.
+    fn value(&self, paragraph: &Paragraph, index: usize) -> Option<String> {
+        let atom = &paragraph.atoms[index];
+        let words = &paragraph.words[atom.words.start as usize..atom.words.end as usize];
+        let texts = words.iter().map(|id| &*self.shaper.word(*id).text);
+        let length: usize = texts.clone().map(str::len).sum();
+        if length > MAX_VALUE_BYTES {
+            return None;
+        }
+        let text: String = texts.collect();
+        is_value(&text).then_some(text)
+    }
+
+    /// Sets an atom smaller so that it fits into `room`; false where it would be unreadable.
+    fn shrink(&mut self, paragraph: &mut Paragraph, index: usize, room: f32) -> bool {
+        let letter_spacing = self.styles[paragraph.atoms[index].style].letter_spacing;
+        let atom = &mut paragraph.atoms[index];
+        let words = &paragraph.words[atom.words.start as usize..atom.words.end as usize];
+        let glyphs: usize = (words.iter())
+            .map(|id| self.shaper.word(*id).glyphs.len())
+            .sum();
+        let spacing = glyphs as f32 * letter_spacing;
+        let factor = (room - TOLERANCE - spacing) / (atom.width - spacing).max(0.01);
+        if factor < MIN_SHRINK {
+            return false;
+        }
+        atom.size *= factor;
+        atom.width = (atom.width - spacing) * factor + spacing;
+        true
+    }
+
     /// Cuts an atom that is wider than a line, all of it at once so that each character is shaped a
     /// bounded number of times: the first part fits into `room`, each further one into `width`.
     fn cut(&mut self, paragraph: &mut Paragraph, index: usize, room: f32, width: f32) -> bool {
@@ -188,7 +242,11 @@ impl TextContext<'_> {
             // Letters that stand apart may be wider than joined: fewer of them, then.
             let part = loop {
                 let part = &text[offset(start)..offset(end)];
-                let room = if end == start + 1 { f32::INFINITY } else { room };
+                let room = if end == start + 1 {
+                    f32::INFINITY
+                } else {
+                    room
+                };
                 match self.part(&atom, part, room, remember) {
                     Some(part) => break part,
                     None => end -= 1,
@@ -338,6 +396,21 @@ impl TextContext<'_> {
         atom.words = range;
         atom.soft_hyphen = false;
     }
+}
+
+/// True for amounts, dates and other numbers, with at most a currency code.
+fn is_value(text: &str) -> bool {
+    let letters = text.chars().filter(|c| c.is_alphabetic()).count();
+    let part = |c: char| {
+        c.is_alphanumeric()
+            || ".,'’:/+-−–%‰()٫٬٪$¢£¤¥฿".contains(c)
+            || matches!(
+                c,
+                '\u{20A0}'..='\u{20CF}' | '\u{A0}' | '\u{2007}' | '\u{2009}' | '\u{202F}'
+            )
+            || matches!(c, '\u{200E}' | '\u{200F}' | '\u{61C}')
+    };
+    letters <= 3 && text.chars().any(char::is_numeric) && text.chars().all(part)
 }
 
 fn append(words: &mut Vec<WordId>, more: &[WordId]) -> Range<u32> {

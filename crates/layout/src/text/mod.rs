@@ -9,7 +9,10 @@ mod lines;
 use std::{ops::Range, sync::Arc};
 
 use icu_segmenter::LineSegmenterBorrowed;
-use platen_document::bound::{Baseline, Document, StyleId, StyleTable};
+use platen_document::{
+    Diagnostic,
+    bound::{Baseline, Document, StyleId, StyleTable},
+};
 
 pub(crate) use self::{
     emit::{Placement, Sink},
@@ -62,6 +65,16 @@ pub(crate) struct Paragraph {
     pub right_to_left: bool,
 }
 
+impl Paragraph {
+    /// Footnotes whose marks stand on `lines`.
+    pub fn footnotes(&self, lines: &[Line]) -> impl Iterator<Item = u32> {
+        lines
+            .iter()
+            .flat_map(|line| &self.atoms[line.atoms.clone()])
+            .filter_map(|atom| atom.footnote)
+    }
+}
+
 /// Page numbers that fields show.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fields {
@@ -80,12 +93,24 @@ pub(crate) struct TextContext<'a> {
     /// Where lines may break; finding its data is dear.
     pub segmenter: LineSegmenterBorrowed<'static>,
     pub pieces: Vec<WordId>,
+    /// Pointer of the template's node at hand, for warnings.
+    pub node: Arc<str>,
+    pub warnings: Vec<Diagnostic>,
 }
 
 /// Size of super- and subscripts against the text around them.
 const SCRIPT_SIZE: f32 = 0.65;
 
 impl TextContext<'_> {
+    /// Warns of the node at hand, once for each `code`.
+    pub fn warn(&mut self, code: &str, message: String, hint: &str) {
+        let known = |other: &Diagnostic| other.code == code && *other.path == *self.node;
+        if !self.warnings.iter().any(known) {
+            let warning = Diagnostic::warning(code, &*self.node, message);
+            self.warnings.push(warning.with_hint(hint));
+        }
+    }
+
     /// Font size and rise of a style.
     pub fn size_and_rise(&self, style: StyleId) -> (f32, f32) {
         let style = &self.styles[style];

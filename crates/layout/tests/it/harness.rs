@@ -126,6 +126,23 @@ impl Sheet {
     }
 }
 
+/// Panics where a text stands outside the page, less `margin` points.
+pub fn assert_within(sheet: &Sheet, margin: f32) {
+    for page in 0..sheet.page_count() {
+        let (width, height) = (
+            sheet.layout.pages[page].width,
+            sheet.layout.pages[page].height,
+        );
+        for text in sheet.texts(page) {
+            let inside = text.x > margin - 0.5
+                && text.x + text.width < width - margin + 0.5
+                && text.y > margin
+                && text.y < height - margin;
+            assert!(inside, "page {page}: {text:?}");
+        }
+    }
+}
+
 /// A paragraph of `count` words that are all different.
 pub fn words(count: usize) -> String {
     (0..count)

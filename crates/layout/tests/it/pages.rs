@@ -1,8 +1,9 @@
 //! Page breaks: widows, keeps, headers, footers, contents, footnotes.
 
+use platen_layout::page::{Item, TagId, TagKind};
 use serde_json::{Value, json};
 
-use crate::harness::{Sheet, sheet, sheet_with, words};
+use crate::harness::{Sheet, assert_within, sheet, sheet_with, words};
 
 fn paragraphs(count: usize) -> Vec<Value> {
     (0..count)
@@ -193,4 +194,229 @@ fn kept_content_higher_than_a_page_still_ends() {
     let sheet = sheet(Value::from(body), json!({}));
     assert!(sheet.page_count() >= 4);
     sheet.page_of("kept 79");
+}
+
+#[test]
+fn a_heading_stays_with_a_text_that_has_a_footnote() {
+    for count in 8..24 {
+        let mut body = paragraphs(count);
+        body.push(json!({"type": "heading", "level": 2, "content": "The heading"}));
+        body.push(json!({"type": "text", "content": [
+            "The text below it", {"text": "", "footnote": words(25)}
+        ]}));
+        let sheet = sheet(Value::from(body), json!({}));
+        assert_eq!(
+            sheet.page_of("The heading"),
+            sheet.page_of("The text below"),
+            "{count}"
+        );
+    }
+}
+
+/// The words of all footnotes with the page of each.
+fn note_words(sheet: &Sheet, start: &str) -> Vec<String> {
+    (0..sheet.page_count())
+        .flat_map(|page| sheet.lines(page))
+        .flat_map(|line| {
+            line.split_whitespace()
+                .map(str::to_owned)
+                .collect::<Vec<_>>()
+        })
+        .filter(|word| word.starts_with(start))
+        .collect()
+}
+
+#[test]
+fn a_footnote_longer_than_a_page_goes_on_at_the_next() {
+    let note: Vec<String> = (0..900).map(|index| format!("note{index}")).collect();
+    let mut body = paragraphs(3);
+    body.push(json!({"type": "text", "content": [
+        "Marked", {"text": "", "footnote": note.join(" ")}
+    ]}));
+    body.extend(paragraphs(30));
+    let sheet = sheet(Value::from(body), json!({}));
+    assert!(
+        sheet.layout.warnings.is_empty(),
+        "{:?}",
+        sheet.layout.warnings
+    );
+    assert_within(&sheet, 30.0);
+    assert_eq!(note_words(&sheet, "note"), note);
+    assert_eq!(sheet.page_of("Marked"), 0);
+    assert_eq!(sheet.page_of("note0"), 0);
+    // What the notes leave of a page is the text's.
+    assert_eq!(sheet.page_of("paragraph 2"), 0);
+    assert!(sheet.page_of("paragraph 1") < sheet.page_of("note899"));
+    for page in 0..sheet.page_count() {
+        assert_no_overlap(&sheet, page);
+    }
+}
+
+/// Panics where two lines of a page stand on top of each other.
+fn assert_no_overlap(sheet: &Sheet, page: usize) {
+    let mut texts = sheet.texts(page);
+    texts.sort_by(|a, b| a.y.total_cmp(&b.y));
+    for (one, next) in texts.iter().zip(texts.iter().skip(1)) {
+        let apart = next.y - one.y;
+        let beside = one.x + one.width <= next.x + 0.1 || next.x + next.width <= one.x + 0.1;
+        assert!(beside || apart > 5.0, "page {page}: {one:?} {next:?}");
+    }
+}
+
+#[test]
+fn footnotes_of_text_columns_leave_the_text_alone() {
+    let mut body = Vec::new();
+    for index in 0..40 {
+        body.push(json!({"type": "text", "content": [
+            format!("paragraph{index} of some words that fill a line or two"),
+            {"text": "", "footnote": format!("note{index} {}", words(index % 17))}
+        ]}));
+    }
+    let parts = json!({
+        "page": {"size": {"width": "300pt", "height": "400pt"}, "margins": "30pt", "columns": 2},
+        "body": body
+    });
+    let sheet = sheet_with(parts, json!({}));
+    assert_within(&sheet, 30.0);
+    let expected: Vec<String> = (0..40).map(|index| format!("note{index}")).collect();
+    let mut found = note_words(&sheet, "note");
+    found.sort_by_key(|note| note[4..].parse::<u32>().unwrap());
+    assert_eq!(found, expected);
+    for page in 0..sheet.page_count() {
+        assert_no_overlap(&sheet, page);
+    }
+}
+
+#[test]
+fn footnotes_stand_on_the_page_of_their_marks_in_long_cells() {
+    let cells: Vec<Value> = (0..60)
+        .map(|index| {
+            json!({"type": "text", "content": [
+                format!("mark{index}."), {"text": "", "footnote": format!("note{index}.")}
+            ]})
+        })
+        .collect();
+    let body = json!([{"type": "table", "rowBreak": "allow", "columns": [{"header": "Text"}],
+        "bodyRows": [{"cells": [{"body": cells}]}]}]);
+    let sheet = sheet(body, json!({}));
+    assert_within(&sheet, 30.0);
+    for index in 0..60 {
+        let page = sheet.page_of(&format!("mark{index}."));
+        assert_eq!(sheet.page_of(&format!("note{index}.")), page, "{index}");
+    }
+}
+
+#[test]
+fn a_first_page_with_less_room_does_not_cut_what_fits_on_the_next() {
+    let column: Vec<Value> = paragraphs(14);
+    let parts = json!({
+        "page": {
+            "size": {"width": "300pt", "height": "400pt"}, "margins": "30pt",
+            "firstHeader": [{"type": "spacer", "height": "150pt"}],
+            "header": [{"type": "text", "content": "Running"}]
+        },
+        "body": [{"type": "columns", "columns": [{"body": column}]}]
+    });
+    let sheet = sheet_with(parts, json!({}));
+    for page in 0..sheet.page_count() {
+        assert!(
+            sheet.texts(page).iter().all(|text| text.y < 371.0),
+            "{page}"
+        );
+    }
+    sheet.page_of("paragraph 13");
+}
+
+#[test]
+fn headings_and_ids_in_cells_are_places_to_go_to() {
+    let body = json!([{"type": "table", "columns": [{"header": "Text"}], "bodyRows": [
+        {"cells": [{"body": [
+            {"type": "heading", "level": 1, "content": "In a cell"},
+            {"type": "text", "id": "target", "content": "here"}
+        ]}]}
+    ]}]);
+    let sheet = sheet(body, json!({}));
+    assert_eq!(sheet.layout.outline.len(), 1);
+    assert_eq!(sheet.layout.anchors.len(), 1);
+}
+
+#[test]
+fn headings_are_nested_in_the_structure_without_gaps() {
+    let levels = [2, 4, 4, 3, 2, 1, 6];
+    let body: Vec<Value> = levels
+        .iter()
+        .map(|level| json!({"type": "heading", "level": level, "content": "Heading"}))
+        .collect();
+    let tags = sheet(Value::from(body), json!({})).layout.tags;
+    let nested: Vec<u8> = (0..tags.len() as u32)
+        .filter_map(|id| match tags.kind(TagId(id)) {
+            TagKind::Heading(level) => Some(level),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(nested, [1, 2, 2, 2, 1, 1, 2]);
+}
+
+#[test]
+fn contents_of_some_levels_lead_to_their_headings() {
+    let body = json!([
+        {"type": "tableOfContents", "depth": 1},
+        {"type": "heading", "level": 1, "content": "One"},
+        {"type": "heading", "level": 2, "content": "Inner"},
+        {"type": "heading", "level": 1, "content": "Two"}
+    ]);
+    let sheet = sheet(body, json!({}));
+    let links: Vec<String> = sheet.layout.pages[0]
+        .items
+        .iter()
+        .filter_map(|item| match item {
+            Item::Link { target, .. } => Some(target.to_string()),
+            _ => None,
+        })
+        .collect();
+    let target = platen_layout::HEADING_TARGET;
+    assert_eq!(links, [format!("#{target}0"), format!("#{target}2")]);
+}
+
+#[test]
+fn a_long_value_beside_its_label_goes_on_at_the_next_page() {
+    let text = words(700);
+    let body = json!([{"type": "keyValue", "items": [
+        {"key": "Short", "value": "one"}, {"key": "Long", "value": text},
+        {"key": "Noted", "value": ["two", {"text": "", "footnote": "The note"}]}
+    ]}]);
+    let sheet = sheet(body, json!({}));
+    assert!(
+        sheet.layout.warnings.is_empty(),
+        "{:?}",
+        sheet.layout.warnings
+    );
+    assert_within(&sheet, 30.0);
+    let found = note_words(&sheet, "word");
+    assert_eq!(found.join(" "), text);
+    sheet.page_of("The note");
+}
+
+#[test]
+fn what_stands_outside_the_page_is_an_error_with_its_node() {
+    let body = json!([
+        {"type": "text", "content": "inside"},
+        {"type": "text", "content": "outside", "style": {"fontSize": "400pt"}}
+    ]);
+    let sheet = sheet(body, json!({}));
+    let error = sheet.layout.warnings.iter().find(|found| found.is_error());
+    let error = error.expect("an error");
+    assert_eq!(
+        (error.code.as_str(), error.path.as_str()),
+        ("off-page", "/body/1")
+    );
+}
+
+#[test]
+fn lines_kept_together_are_never_more_than_a_page() {
+    let body = json!([{"type": "text", "style": {"orphans": 200, "widows": 200},
+        "content": words(900)}]);
+    let sheet = sheet(body, json!({}));
+    assert_within(&sheet, 30.0);
+    assert_eq!(note_words(&sheet, "word").len(), 900);
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{sheet, words};
+use crate::harness::{Sheet, assert_within, sheet, words};
 
 fn rows(count: usize) -> Value {
     let rows: Vec<Value> = (0..count)
@@ -135,5 +135,221 @@ fn tables_nest_in_cells() {
     let lines = sheet(body, json!({})).lines(0).join("\n");
     for text in ["Outer", "In", "Out", "plain"] {
         assert!(lines.contains(text), "{lines}");
+    }
+}
+
+/// Lines of all pages that hold `text`.
+fn count(sheet: &Sheet, text: &str) -> usize {
+    (0..sheet.page_count())
+        .flat_map(|page| sheet.lines(page))
+        .filter(|line| line.contains(text))
+        .count()
+}
+
+fn joined(rows: usize, row_break: &str) -> Value {
+    let rows: Vec<Value> = (0..rows)
+        .map(|index| {
+            let text = format!("row{index}.\nsecond{index}.");
+            match index {
+                0 => json!({"cells": [{"content": "Group", "rowSpan": rows}, text]}),
+                _ => json!({"cells": [text]}),
+            }
+        })
+        .collect();
+    json!({"type": "table", "borders": "all", "rowBreak": row_break, "showHeader": false,
+        "columns": [{"width": "60pt"}, {}], "bodyRows": rows})
+}
+
+#[test]
+fn rows_that_a_span_joins_go_on_at_the_next_page() {
+    for row_break in ["keep", "allow"] {
+        let body = json!([
+            {"type": "text", "content": words(120)},
+            joined(30, row_break)
+        ]);
+        let sheet = sheet(body, json!({}));
+        assert!(
+            sheet.layout.warnings.is_empty(),
+            "{:?}",
+            sheet.layout.warnings
+        );
+        assert_within(&sheet, 30.0);
+        for index in 0..30 {
+            assert_eq!(
+                count(&sheet, &format!("row{index}.")),
+                1,
+                "{row_break} {index}"
+            );
+            assert_eq!(
+                count(&sheet, &format!("second{index}.")),
+                1,
+                "{row_break} {index}"
+            );
+        }
+        assert_eq!(sheet.page_of("Group"), 0, "{row_break}");
+        assert_eq!(sheet.page_of("row0."), 0, "{row_break}");
+    }
+}
+
+#[test]
+fn few_joined_rows_move_to_the_next_page_as_a_whole() {
+    for filler in 1..40 {
+        let mut body: Vec<Value> = (0..filler)
+            .map(|index| json!({"type": "text", "content": format!("paragraph {index}")}))
+            .collect();
+        body.push(joined(3, "keep"));
+        let sheet = sheet(Value::from(body), json!({}));
+        assert_eq!(sheet.page_of("row0."), sheet.page_of("row2."), "{filler}");
+    }
+}
+
+#[test]
+fn a_long_cell_beside_joined_rows_loses_nothing() {
+    let text = words(700);
+    let body = json!([{
+        "type": "table", "borders": "all", "showHeader": false, "columns": [{}, {}],
+        "bodyRows": [
+            {"cells": [{"content": text, "rowSpan": 3}, "one."]}, {"cells": ["two."]},
+            {"cells": [words(300)]}
+        ]
+    }]);
+    let sheet = sheet(body, json!({}));
+    assert_within(&sheet, 30.0);
+    let mut found: Vec<String> = Vec::new();
+    for page in 0..sheet.page_count() {
+        let mut texts = sheet.texts(page);
+        texts.retain(|text| text.x < 150.0);
+        for text in texts {
+            found.extend(text.text.split_whitespace().map(str::to_owned));
+        }
+    }
+    assert_eq!(found.join(" "), text);
+}
+
+#[test]
+fn a_total_is_never_left_alone() {
+    let mut grouped = table();
+    grouped["groups"] = json!([{"by": "item.group", "header": "Group {{ group.key }}", "footer": "Subtotal {{ group.key }}"}]);
+    for rows_count in 1..40 {
+        let sheet = sheet(json!([grouped]), rows(rows_count));
+        let last = sheet.page_count() - 1;
+        let lines = sheet.lines(last);
+        assert!(
+            lines.iter().any(|line| line.starts_with("name")),
+            "{rows_count}: {lines:?}"
+        );
+    }
+}
+
+/// Vertical and horizontal lines of a page: (x or y, from, to).
+fn rules(sheet: &Sheet, page: usize, vertical: bool) -> Vec<(f32, f32, f32)> {
+    let lines = sheet.layout.pages[page]
+        .items
+        .iter()
+        .filter_map(|item| match item {
+            platen_layout::page::Item::Line { from, to, .. } => Some((*from, *to)),
+            _ => None,
+        });
+    lines
+        .filter(|(from, to)| {
+            (from.0 - to.0).abs() < 0.01 && vertical || (from.1 - to.1).abs() < 0.01 && !vertical
+        })
+        .map(|(from, to)| {
+            if vertical {
+                (from.0, from.1, to.1)
+            } else {
+                (from.1, from.0, to.0)
+            }
+        })
+        .collect()
+}
+
+#[test]
+fn a_table_with_all_borders_has_every_line_on_every_page() {
+    for row_break in ["keep", "allow"] {
+        let rows: Vec<Value> = (0..12)
+            .map(|index| json!({"cells": [format!("row{index}"), words(30)]}))
+            .collect();
+        let body = json!([{"type": "table", "borders": "all", "rowBreak": row_break,
+            "zebra": true, "showHeader": false, "repeatHeader": false,
+            "columns": [{"width": "80pt"}, {"width": "160pt"}], "bodyRows": rows}]);
+        let sheet = sheet(body, json!({}));
+        assert!(sheet.page_count() > 1);
+        for page in 0..sheet.page_count() {
+            let (first, last) = bounds(&sheet, page);
+            for x in [30.0, 110.0, 270.0] {
+                let length: f32 = rules(&sheet, page, true)
+                    .into_iter()
+                    .filter(|line| (line.0 - x).abs() < 0.1)
+                    .map(|line| line.2 - line.1)
+                    .sum();
+                assert!(
+                    length > last - first,
+                    "{row_break} page {page} x {x}: {length}"
+                );
+            }
+            let top = rules(&sheet, page, false)
+                .into_iter()
+                .any(|line| line.0 < first && line.2 - line.1 > 239.0);
+            assert!(top, "{row_break} page {page} has a top line");
+        }
+    }
+}
+
+/// Baselines of a page's first and last text.
+fn bounds(sheet: &Sheet, page: usize) -> (f32, f32) {
+    let texts = sheet.texts(page);
+    let ys = texts.iter().map(|text| text.y);
+    (ys.clone().fold(f32::MAX, f32::min), ys.fold(0.0, f32::max))
+}
+
+#[test]
+fn lines_between_rows_lie_over_the_backgrounds_of_both() {
+    for borders in ["all", "horizontal"] {
+        let body = json!([{"type": "table", "borders": borders, "zebra": true,
+        "columns": [{"header": "Name"}], "bodyRows": [
+            {"cells": ["one"]}, {"cells": ["two"]}, {"cells": ["three"]}
+        ]}]);
+        let sheet = sheet(body, json!({}));
+        let items = &sheet.layout.pages[0].items;
+        for (index, item) in items.iter().enumerate() {
+            let platen_layout::page::Item::Rect { area, .. } = item else {
+                continue;
+            };
+            let again = items[index..].iter().any(|item| match item {
+                platen_layout::page::Item::Line { from, to, .. } => {
+                    (from.1 - area.y).abs() < 0.01 && from.1 == to.1
+                }
+                _ => false,
+            });
+            let header = area.y < 31.0 && borders == "horizontal";
+            assert!(again || header, "{borders}: no line over {area:?}");
+        }
+    }
+}
+
+#[test]
+fn lines_between_rows_leave_spanning_cells_alone() {
+    let body = json!([{"type": "table", "borders": "horizontal", "showHeader": false,
+    "columns": [{"width": "80pt"}, {"width": "80pt"}], "bodyRows": [
+        {"cells": [{"content": "tall", "rowSpan": 3}, "a"]}, {"cells": ["b"]}, {"cells": ["c"]}
+    ]}]);
+    let sheet = sheet(body, json!({}));
+    let (first, last) = bounds(&sheet, 0);
+    let across = rules(&sheet, 0, false)
+        .into_iter()
+        .filter(|line| line.0 > first && line.0 < last && line.1 < 100.0)
+        .count();
+    assert_eq!(across, 0);
+}
+
+#[test]
+fn the_header_stands_over_the_parts_of_a_first_row_that_goes_on() {
+    let body = json!([{"type": "table", "columns": [{"header": "Heading"}],
+        "bodyRows": [{"cells": [words(600)]}]}]);
+    let sheet = sheet(body, json!({}));
+    assert!(sheet.page_count() > 2);
+    for page in 0..sheet.page_count() {
+        assert_eq!(sheet.lines(page)[0], "Heading", "{page}");
     }
 }

@@ -1,5 +1,6 @@
 //! Paragraphs: lines, alignment, bidi, scripts, hyphens.
 
+use platen_layout::FontLibrary;
 use serde_json::json;
 
 use crate::harness::{Placed, sheet, sheet_with, words};
@@ -149,5 +150,58 @@ fn line_breaks_and_empty_paragraphs_have_height() {
     assert!(
         ys[2] - ys[1] > 26.0,
         "an empty paragraph stands between: {ys:?}"
+    );
+}
+
+/// A shipped font whose outlines are under another name, as in fonts of bitmaps.
+#[test]
+fn fonts_without_outlines_are_left_out() {
+    let shipped = include_bytes!("../../../../assets/fonts/LiberationMono-Regular.ttf");
+    assert_eq!(FontLibrary::inspect(shipped, "test").len(), 1);
+    let mut bitmaps = shipped.to_vec();
+    let record = bitmaps.windows(4).position(|tag| tag == b"glyf").unwrap();
+    bitmaps[record..record + 4].copy_from_slice(b"CBDT");
+    assert!(FontLibrary::inspect(&bitmaps, "test").is_empty());
+}
+
+#[test]
+fn amounts_and_dates_are_set_smaller_rather_than_broken() {
+    for value in [
+        "£1,026,132.14",
+        "01/01/2026",
+        "1\u{202F}026\u{202F}132,14\u{A0}€",
+    ] {
+        let body = json!([{"type": "table", "showHeader": false, "columns": [{"width": "62pt"}, {}],
+            "bodyRows": [{"cells": [{"content": value, "style": {"fontSize": "12pt"}}, "other"]}]}]);
+        let sheet = sheet(body, json!({}));
+        let texts = sheet.texts(0);
+        let placed = texts.iter().find(|text| text.text == value);
+        let placed = placed.unwrap_or_else(|| panic!("{value} is whole: {texts:?}"));
+        assert!(placed.x + placed.width < 30.0 + 62.0, "{placed:?}");
+        let warning = &sheet.layout.warnings[0];
+        assert_eq!(
+            (warning.code.as_str(), warning.path.as_str()),
+            ("value-shrunk", "/body/0")
+        );
+    }
+}
+
+#[test]
+fn a_value_that_must_be_broken_is_named() {
+    let body = json!([{"type": "table", "showHeader": false, "columns": [{"width": "20pt"}, {}],
+        "bodyRows": [{"cells": ["1,026,132,458.14", "other"]}]}]);
+    let sheet = sheet(body, json!({}));
+    assert_eq!(sheet.layout.warnings[0].code, "value-broken");
+}
+
+#[test]
+fn columns_wider_than_the_page_are_named() {
+    let body = json!([{"type": "table", "columns": [{"header": "A", "width": "200pt"},
+        {"header": "B", "width": "200pt"}], "bodyRows": []}]);
+    let sheet = sheet(body, json!({}));
+    let warning = &sheet.layout.warnings[0];
+    assert_eq!(
+        (warning.code.as_str(), warning.path.as_str()),
+        ("columns-too-wide", "/body/0")
     );
 }

@@ -4,7 +4,7 @@
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use platen_engine::{
-    Page,
+    FontSettings, Page,
     browser::{Browser, Config, Error, find_chromium},
     flow::{Cancellation, ChromiumPrint, Print, StepError},
 };
@@ -95,8 +95,8 @@ impl Drop for LocalChromium {
 ///
 /// # Errors
 /// A variable that cannot be read.
-pub fn print() -> Result<Arc<dyn Print>, String> {
-    let config = config()?;
+pub fn print(fonts: FontSettings) -> Result<Arc<dyn Print>, String> {
+    let config = Config { fonts, ..config()? };
     let longest = match variable("RENDER_TIMEOUT_MS") {
         None => TIMEOUT,
         Some(text) => {

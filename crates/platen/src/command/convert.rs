@@ -13,7 +13,7 @@ use platen_engine::office::{
 };
 use tokio::{runtime::Runtime, task::JoinSet};
 
-use super::isolation;
+use super::{FontArguments, isolation};
 use crate::{
     progress::Progress,
     report::{Failure, OutputArguments, print_line, say},
@@ -47,6 +47,8 @@ pub struct Arguments {
     /// LibreOffice's program; the first that is installed where absent.
     #[arg(long, env = "LIBREOFFICE_PATH", value_name = "PATH")]
     libreoffice: Option<PathBuf>,
+    #[command(flatten)]
+    fonts: FontArguments,
     /// Leave times and identifiers in a PDF as LibreOffice writes them.
     #[arg(long)]
     volatile: bool,
@@ -142,6 +144,7 @@ async fn convert_all(
     let slots = arguments.jobs.unwrap_or(cores).clamp(1, tasks.len());
     let config = Config {
         program: arguments.libreoffice.clone(),
+        fonts: arguments.fonts.settings(),
         slots,
         reserved: 0,
         max_queue: tasks.len(),

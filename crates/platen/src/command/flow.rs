@@ -248,13 +248,14 @@ impl Surroundings {
         let scripts = Runner::new(Arc::new(jail));
         let helpers = scripts.clone();
         let engine = Engine::new(&self.fonts).with_helpers(Arc::new(move || Ok(helpers.clone())));
-        let print = chromium::print().map_err(|message| Failure::Caller(message, None))?;
+        let print = chromium::print(self.fonts.clone())
+            .map_err(|message| Failure::Caller(message, None))?;
         Ok(Services {
             engine: Arc::new(engine),
             scripts: Some(scripts),
             outbound: Arc::new(Outbound::new(&self.outbound)),
             tools: Tools {
-                convert: tools::convert(),
+                convert: tools::convert(&self.fonts),
                 print: Some(print),
                 mail: tools::mail()?,
                 pieces: self.pieces,

@@ -131,7 +131,10 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
     distinct.sort();
     distinct.dedup();
     let rendered = match page {
-        Some(page) => render_html::render(&engine, &page, &data, &distinct, &options)?,
+        Some(page) => {
+            let fonts = arguments.fonts.settings();
+            render_html::render(&engine, fonts, &page, &data, &distinct, &options)?
+        }
         None => engine.render_source(&source, data, &distinct, &options)?,
     };
     for (path, format) in arguments.outputs.iter().zip(&formats) {

@@ -4,7 +4,7 @@ use std::{path::Path, time::Duration};
 
 use platen_document::html::{HtmlKind, HtmlPage, HtmlTemplate, is_html_template};
 use platen_engine::{
-    CompiledHtml, Engine, Error, Format, RenderOptions, Rendered, Template,
+    CompiledHtml, Engine, Error, FontSettings, Format, RenderOptions, Rendered, Template,
     browser::{Browser, Config, Lane},
 };
 use serde_json::Value as Json;
@@ -72,6 +72,7 @@ fn template_of(path: &Path, html: String) -> HtmlTemplate {
 /// Mistakes in the data; a page that cannot be printed; Chromium missing.
 pub fn render(
     engine: &Engine,
+    fonts: FontSettings,
     template: &CompiledHtml,
     data: &Json,
     formats: &[Format],
@@ -87,7 +88,17 @@ pub fn render(
         let mut all = Vec::with_capacity(formats.len());
         let mut result = Ok(());
         for format in formats {
-            match one(engine, template, data, *format, options, &mut browser).await {
+            match one(
+                engine,
+                &fonts,
+                template,
+                data,
+                *format,
+                options,
+                &mut browser,
+            )
+            .await
+            {
                 Ok(rendered) => all.push(rendered),
                 Err(error) => {
                     result = Err(error);
@@ -104,6 +115,7 @@ pub fn render(
 
 async fn one(
     engine: &Engine,
+    fonts: &FontSettings,
     template: &CompiledHtml,
     data: &Json,
     format: Format,
@@ -117,7 +129,7 @@ async fn one(
     } else {
         let browser = match browser {
             Some(browser) => browser,
-            None => browser.insert(start().await?),
+            None => browser.insert(start(fonts.clone()).await?),
         };
         let printed = browser
             .print(page.into_job(Lane::Interactive, TIMEOUT))
@@ -135,10 +147,11 @@ async fn one(
     })
 }
 
-async fn start() -> Result<Browser, Failure> {
+async fn start(fonts: FontSettings) -> Result<Browser, Failure> {
     let refused = |message| Failure::Caller(message, None);
     let config = Config {
         slots: 1,
+        fonts,
         ..chromium::config().map_err(refused)?
     };
     chromium::start(config).await.map_err(refused)

@@ -8,8 +8,10 @@ use std::{
 };
 
 use platen_engine::{
+    FontSettings,
     flow::{
-        Convert, File, FolderPieces, LinkedPieces, Mail, OfficeConvert, Pieces, Smtp, StepError,
+        Convert, File, FolderPieces, Limit, LinkedPieces, Mail, OfficeConvert, Pieces, Smtp,
+        StepError,
     },
     office::{Config, Office, find_libreoffice},
 };
@@ -33,9 +35,9 @@ impl Convert for LocalOffice {
         file: File,
         to: &str,
         options: &Json,
-        timeout: Duration,
+        limit: &Limit,
     ) -> Result<File, StepError> {
-        self.convert.convert(file, to, options, timeout)
+        self.convert.convert(file, to, options, limit)
     }
 }
 
@@ -52,7 +54,7 @@ impl Drop for LocalOffice {
 }
 
 /// Conversions, where LibreOffice is installed.
-pub fn convert() -> Option<Arc<dyn Convert>> {
+pub fn convert(fonts: &FontSettings) -> Option<Arc<dyn Convert>> {
     let program = std::env::var_os("LIBREOFFICE_PATH").map(PathBuf::from);
     find_libreoffice(program.as_deref()).ok()?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -62,10 +64,11 @@ pub fn convert() -> Option<Arc<dyn Convert>> {
         .ok()?;
     let office: Arc<OnceCell<Office>> = Arc::default();
     let shared = Arc::clone(&office);
+    let fonts = fonts.clone();
     let convert = OfficeConvert::new(runtime.handle().clone(), move |job| {
-        let (office, program) = (Arc::clone(&shared), program.clone());
+        let (office, program, fonts) = (Arc::clone(&shared), program.clone(), fonts.clone());
         Box::pin(async move {
-            let started = office.get_or_try_init(|| start(program)).await?;
+            let started = office.get_or_try_init(|| start(program, fonts)).await?;
             let converted = started.convert(job).await;
             converted.map_err(|error| OfficeConvert::failure(&error))
         })
@@ -77,7 +80,7 @@ pub fn convert() -> Option<Arc<dyn Convert>> {
     }))
 }
 
-async fn start(program: Option<PathBuf>) -> Result<Office, StepError> {
+async fn start(program: Option<PathBuf>, fonts: FontSettings) -> Result<Office, StepError> {
     let failed = |message: String| StepError {
         code: "libreoffice-not-started".to_owned(),
         message,
@@ -85,6 +88,7 @@ async fn start(program: Option<PathBuf>) -> Result<Office, StepError> {
     };
     let config = Config {
         program,
+        fonts,
         spares: 0,
         ..Config::default()
     };

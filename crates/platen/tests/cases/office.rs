@@ -56,7 +56,11 @@ pub fn check(examples: &[Case]) {
         files.extend(render(example, folder.path()));
     }
     let profile = folder.path().join("profile");
+    // The fonts of the service, so that pages break alike on every machine.
+    let place = folder.path().join("fonts");
+    let fonts = platen_fonts::install(&platen_fonts::FontSettings::default(), &place);
     let converted = Command::new("soffice")
+        .env("FONTCONFIG_FILE", fonts.expect("fonts").configuration)
         .arg(format!(
             "-env:UserInstallation=file://{}",
             profile.display()

@@ -273,7 +273,7 @@ pub fn paragraphs(count: usize, text: &str) -> String {
 }
 
 /// The status, and with a problem its code.
-fn status_of(answer: &[u8]) -> String {
+pub fn status_of(answer: &[u8]) -> String {
     let text = String::from_utf8_lossy(&answer[..answer.len().min(4000)]).into_owned();
     let status = text.split(' ').nth(1).unwrap_or("none");
     let code = text.split("\"code\":\"").nth(1);

@@ -3,17 +3,24 @@
 
 mod address;
 
-use std::time::Duration;
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
 
 use lettre::{
-    SmtpTransport, Transport,
+    Transport,
     message::{Attachment, Mailbox, Message, MultiPart, SinglePart, header::ContentType},
+    transport::smtp::SmtpTransportBuilder,
 };
 use platen_flow::StepError;
 use platen_outbound::{TlsRefusal, Trust};
 use serde_json::{Value as Json, json};
 
-use super::File;
+use super::{File, Limit};
 use crate::error::chain;
 
 /// Most people that one mail goes to.
@@ -22,6 +29,8 @@ const MAX_RECIPIENTS: usize = 100;
 const MAX_ATTACHED_BYTES: usize = 25 << 20;
 /// Longest subject.
 const MAX_SUBJECT_BYTES: usize = 500;
+/// Mails that are sent at the same time.
+const MAX_SENDING: usize = 64;
 /// Bound of each exchange with the server.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -32,13 +41,17 @@ pub trait Mail: Send + Sync {
     ///
     /// # Errors
     /// Why not.
-    fn send(&self, input: &Json, id: &str) -> Result<Json, StepError>;
+    /// Where `limit` ends it, the mail may be under way all the same.
+    fn send(&self, input: &Json, id: &str, limit: &Limit) -> Result<Json, StepError>;
 }
 
 /// Sends by a server.
 #[derive(Debug)]
 pub struct Smtp {
-    transport: SmtpTransport,
+    /// How the server is reached; each mail has bounds of its own.
+    builder: SmtpTransportBuilder,
+    /// Mails that are being sent, those that nobody waits for any more among them.
+    sending: Arc<AtomicUsize>,
     from: Mailbox,
 }
 
@@ -53,19 +66,56 @@ impl Smtp {
     pub fn new(url: &str, from: &str, trust: &Trust) -> Result<Self, String> {
         let builder = address::transport(url, trust)?;
         Ok(Self {
-            transport: builder.timeout(Some(TIMEOUT)).build(),
+            builder,
+            sending: Arc::default(),
             from: mailbox(from).map_err(|error| error.message)?,
         })
     }
 }
 
 impl Mail for Smtp {
-    fn send(&self, input: &Json, id: &str) -> Result<Json, StepError> {
+    fn send(&self, input: &Json, id: &str, limit: &Limit) -> Result<Json, StepError> {
         let message = message(&self.from, input, id)?;
-        let sent = self.transport.send(&message);
-        let response = sent.map_err(|error| failed(&error))?;
+        limit.check()?;
+        let sending = Sending::begin(&self.sending)?;
+        let timeout = limit.left().min(TIMEOUT);
+        let transport = self.builder.clone().timeout(Some(timeout)).build();
+        // A conversation with a mail server cannot be interrupted from outside.
+        let sent = limit.beside(move || {
+            let sent = transport.send(&message);
+            drop(sending);
+            sent
+        })?;
+        let response = sent.map_err(|error| match error.is_timeout() {
+            true => limit.or(failed(&error)),
+            false => failed(&error),
+        })?;
         let said: Vec<&str> = response.message().collect();
         Ok(json!({"accepted": response.is_positive(), "response": said.join(" ")}))
+    }
+}
+
+/// A mail that is being sent.
+struct Sending(Arc<AtomicUsize>);
+
+impl Sending {
+    fn begin(count: &Arc<AtomicUsize>) -> Result<Self, StepError> {
+        let sending = Self(Arc::clone(count));
+        if count.fetch_add(1, Ordering::Relaxed) >= MAX_SENDING {
+            let message = format!("{MAX_SENDING} mails are being sent already");
+            return Err(StepError {
+                code: "email".to_owned(),
+                message,
+                retryable: true,
+            });
+        }
+        Ok(sending)
+    }
+}
+
+impl Drop for Sending {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

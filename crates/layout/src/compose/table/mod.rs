@@ -1,12 +1,14 @@
 //! Tables: rows go to the output one at a time, so that a hundred thousand of them stay cheap.
 
 mod row;
+mod rows;
+mod rules;
 mod widths;
 
-use std::collections::VecDeque;
+use platen_document::bound::{Block, Cell, Column, ColumnWidth, Inline, Row, RowKind, Table};
 
-use platen_document::bound::{Block, Cell, Inline, Row, RowKind, Table, TableBorders};
-
+pub(super) use self::rows::Rows;
+use self::rules::Look;
 use super::{Composer, Output, Place, group::first_style, piece::Piece};
 use crate::{
     page::{Artifact, Item, TagId, TagKind},
@@ -17,12 +19,12 @@ use crate::{
 pub(super) struct Grid<'t> {
     table: &'t Table,
     place: Place,
+    look: Look,
     /// Left offset of each column from the start side, and the end of the last.
     edges: Vec<f32>,
     head_tag: Option<TagId>,
     body_tag: Option<TagId>,
     data_rows: usize,
-    last_row: usize,
 }
 
 impl Grid<'_> {
@@ -55,6 +57,7 @@ impl Composer<'_> {
         if let Some(caption) = &table.caption {
             self.table_caption(caption, place, out);
         }
+        self.warn_too_wide(table, width);
         let edges = self.column_edges(table, width);
         let head_tag = if table.header.is_empty() {
             None
@@ -64,13 +67,42 @@ impl Composer<'_> {
         let mut grid = Grid {
             table,
             place,
+            look: Look {
+                x: place.x,
+                width: place.width,
+                borders: table.borders,
+                border_color: table.border_color,
+                zebra: table.zebra,
+                tagged: place.tag.is_some(),
+            },
             edges,
             head_tag,
             body_tag: self.tag(TagKind::TableBody, tag),
             data_rows: 0,
-            last_row: table.rows.len().saturating_sub(1),
         };
         self.table_rows(block, &mut grid, out);
+    }
+
+    /// Columns of fixed widths that are wider than the table are all made narrower.
+    fn warn_too_wide(&mut self, table: &Table, width: f32) {
+        let fixed = |column: &Column| match column.width {
+            ColumnWidth::Fixed(points) => points,
+            _ => 0.0,
+        };
+        let sum: f32 = table.columns.iter().map(fixed).sum();
+        if sum > width + 1.0 {
+            let millimetres = |points: f32| (points * 25.4 / 72.0).round();
+            self.text.warn(
+                "columns-too-wide",
+                format!(
+                    "the columns are {} mm wide, which is more than the {} mm there are: they are \
+                     made narrower",
+                    millimetres(sum),
+                    millimetres(width)
+                ),
+                "make columns narrower, or the page wider",
+            );
+        }
     }
 
     fn table_caption(&mut self, caption: &[Inline], place: Place, out: &mut dyn Output) {
@@ -106,30 +138,25 @@ impl Composer<'_> {
         }
         let table = grid.table;
         let repeats = table.repeat_header && !table.header.is_empty();
-        let mut repeat: VecDeque<(Sink, f32)> = VecDeque::new();
-        for mut piece in self.span_groups(grid, &table.header, true) {
+        let mut repeat: Vec<(Sink, f32)> = Vec::new();
+        for mut piece in self.header_pieces(grid) {
             piece.keep = true;
             piece.gap = std::mem::take(&mut gap);
             if repeats {
-                repeat.extend(repeated(&piece));
+                repeat.push(repeated(&piece));
             }
             out.push(self, piece);
         }
-        let mut waiting = repeats.then_some(repeat);
+        if repeats {
+            out.set_repeat(self, repeat);
+        }
         let mut start = 0;
         while start < table.rows.len() {
             let end = group_end(&table.rows, start);
-            let pieces = self.rows_pieces(grid, start..end);
-            for mut piece in pieces {
-                piece.gap = std::mem::take(&mut gap);
-                let last = end == table.rows.len();
-                piece.keep = !last && stays_with_next(&table.rows, end - 1);
-                let settled = !piece.keep;
-                out.push(self, piece);
-                if let (true, Some(rows)) = (settled, waiting.take_if(|_| settled)) {
-                    out.set_repeat(self, rows.into());
-                }
-            }
+            let mut piece = self.rows_piece(grid, start..end);
+            piece.gap = std::mem::take(&mut gap);
+            piece.keep = stays_with_next(&table.rows, end - 1);
+            out.push(self, piece);
             start = end;
         }
         if repeats {
@@ -152,23 +179,30 @@ fn group_end(rows: &[Row], start: usize) -> usize {
     end.min(rows.len())
 }
 
+/// Totals in a row that stay together; more of them are a table of their own.
+const KEPT_TOTALS: usize = 5;
+
 /// True for group headers, and for rows before a subtotal or total.
 fn stays_with_next(rows: &[Row], index: usize) -> bool {
-    if matches!(rows[index].kind, RowKind::GroupHeader(_)) {
-        return true;
+    let Some(next) = rows.get(index + 1) else {
+        return false;
+    };
+    match (rows[index].kind, next.kind) {
+        (RowKind::GroupHeader(_), _) => true,
+        (RowKind::Total, RowKind::Total) => {
+            let totals = rows.iter().rev().take(KEPT_TOTALS + 1);
+            totals.take_while(|row| row.kind == RowKind::Total).count() <= KEPT_TOTALS
+        }
+        (_, RowKind::Subtotal(_) | RowKind::Total) => true,
+        _ => false,
     }
-    matches!(
-        rows.get(index + 1).map(|row| row.kind),
-        Some(RowKind::Subtotal(_) | RowKind::Total)
-    ) && rows[index].kind == RowKind::Data
 }
 
 /// A header row for further pages: the same, outside the logical structure.
-fn repeated(piece: &Piece) -> Option<(Sink, f32)> {
-    let super::piece::Body::Solid(sink) = &piece.body else {
-        return None;
-    };
-    let mut sink = sink.clone();
+fn repeated(piece: &Piece) -> (Sink, f32) {
+    let mut sink = Sink::default();
+    let body = piece.body.clone();
+    body.draw(0.0, piece.height, &mut sink, &mut |_, _| {});
     sink.items
         .retain(|item| !matches!(item, Item::Link { .. } | Item::SignatureField { .. }));
     for item in &mut sink.items {
@@ -176,12 +210,19 @@ fn repeated(piece: &Piece) -> Option<(Sink, f32)> {
             *item = Item::Artifact(Artifact::Repeated);
         }
     }
-    Some((sink, piece.height))
+    (sink, piece.height)
 }
 
-/// True where the table draws lines between rows.
-fn has_row_lines(borders: TableBorders) -> bool {
-    matches!(borders, TableBorders::Horizontal | TableBorders::All)
+/// Top of each row, and the bottom of the last.
+fn offsets(heights: &[f32]) -> Vec<f32> {
+    let mut tops = Vec::with_capacity(heights.len() + 1);
+    let mut top = 0.0;
+    tops.push(top);
+    for height in heights {
+        top += height;
+        tops.push(top);
+    }
+    tops
 }
 
 /// Columns that a cell covers.

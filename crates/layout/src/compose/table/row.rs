@@ -2,28 +2,26 @@
 
 use std::{collections::VecDeque, ops::Range};
 
-use platen_document::{
-    Color,
-    bound::{
-        Cell, CellContent, LineStyle, Row, RowBreak, RowKind, StyleId, TableBorders, VerticalAlign,
-    },
-};
+use platen_document::bound::{Cell, CellContent, Row, RowBreak, RowKind, StyleId, VerticalAlign};
 
 use super::{
     super::{
         Composer, Place,
-        paragraph::{TextBox, lanes_piece},
-        piece::{Body, Frame, Lane, Lanes, Piece, stack_height},
+        paragraph::TextBox,
+        piece::{Body, Frame, Lane, MIN_PART, Piece, stack_height},
     },
-    Grid, has_row_lines, span,
+    Grid, offsets,
+    rows::{RowCell, Rows},
+    rules::{self, CellBox, Edges},
+    span,
 };
 use crate::{
-    page::{Area, Artifact, Item, TagId, TagKind},
+    page::{Area, TagId, TagKind},
     text::{Line, Paragraph, Sink},
 };
 
-/// Thickness of the lines between rows.
-const RULE: f32 = 0.5;
+/// Rows higher than this may be higher than a page.
+const HIGH_ROW: f32 = 200.0;
 
 /// A cell with its text broken into lines, or its blocks laid out.
 struct SetCell<'c> {
@@ -44,8 +42,8 @@ enum SetContent {
 }
 
 impl Composer<'_> {
-    /// The pieces of rows that row spans join: one, or several lanes where a row may break.
-    pub(super) fn rows_pieces(&mut self, grid: &mut Grid<'_>, rows: Range<usize>) -> Vec<Piece> {
+    /// The piece of body rows that row spans join.
+    pub(super) fn rows_piece(&mut self, grid: &mut Grid<'_>, rows: Range<usize>) -> Piece {
         let table = grid.table;
         let joined = &table.rows[rows.clone()];
         let shaded: Vec<bool> = joined
@@ -57,64 +55,122 @@ impl Composer<'_> {
                 data && odd
             })
             .collect();
-        let last = rows.end > grid.last_row;
-        let mut pieces = self.rows_piece(grid, joined, &shaded, false, last);
-        for piece in &mut pieces {
-            piece.page_break = joined[0].page_break;
-        }
-        pieces
+        let edges = Edges {
+            header: false,
+            first: rows.start == 0 && table.header.is_empty(),
+            last: rows.end == table.rows.len(),
+            below_header: rows.start == 0,
+        };
+        let mut piece = self.joined_rows(grid, joined, shaded, edges);
+        piece.page_break = joined[0].page_break;
+        piece
     }
 
-    /// The pieces of header rows, one for each group of rows that row spans join.
-    pub(super) fn span_groups(
-        &mut self,
-        grid: &mut Grid<'_>,
-        rows: &[Row],
-        header: bool,
-    ) -> Vec<Piece> {
+    /// The pieces of the header, one for each group of rows that row spans join.
+    pub(super) fn header_pieces(&mut self, grid: &mut Grid<'_>) -> Vec<Piece> {
+        let rows = &grid.table.header;
         let mut pieces = Vec::new();
         let mut start = 0;
         while start < rows.len() {
             let end = super::group_end(rows, start);
+            let edges = Edges {
+                header: true,
+                first: start == 0,
+                last: end == rows.len() && grid.table.rows.is_empty(),
+                below_header: start > 0,
+            };
             let shaded = vec![false; end - start];
-            pieces.extend(self.rows_piece(grid, &rows[start..end], &shaded, header, false));
+            pieces.push(self.joined_rows(grid, &rows[start..end], shaded, edges));
             start = end;
         }
         pieces
     }
 
-    fn rows_piece(
+    fn joined_rows(
         &mut self,
         grid: &Grid<'_>,
         rows: &[Row],
-        shaded: &[bool],
-        header: bool,
-        last: bool,
-    ) -> Vec<Piece> {
-        let parent = if header { grid.head_tag } else { grid.body_tag };
-        let (cells, heights) = self.set_rows(grid, rows, parent, header);
+        shaded: Vec<bool>,
+        edges: Edges,
+    ) -> Piece {
+        let parent = if edges.header {
+            grid.head_tag
+        } else {
+            grid.body_tag
+        };
+        let (cells, heights) = self.set_rows(grid, rows, parent, edges.header);
         let total: f32 = heights.iter().sum();
-        // A single row that may break, or that may be higher than a page, becomes lanes.
-        let breakable = rows.len() == 1 && !header;
-        let high = total > 200.0;
-        if breakable && (high || (grid.table.row_break == RowBreak::Allow && total > 40.0)) {
-            return vec![self.lanes_row(grid, &rows[0], cells, shaded[0], last)];
+        let allow = grid.table.row_break == RowBreak::Allow && !edges.header;
+        let joined = rows.len() > 1 && !edges.header;
+        let blocks = |set: &SetCell<'_>| matches!(set.content, SetContent::Pieces(_));
+        let breaks = joined || total > HIGH_ROW || (allow && total > MIN_PART);
+        if breaks || cells.iter().any(blocks) {
+            return self.breakable_rows(grid, cells, shaded, edges);
         }
         let mut sink = Sink::default();
         let mut footnotes = Vec::new();
         let tops = offsets(&heights);
-        self.draw_backgrounds(grid, rows, &cells, &tops, shaded, &mut sink);
-        let areas: Vec<Area> = cells.iter().map(|set| set.area(&tops)).collect();
+        let boxes: Vec<CellBox> = cells
+            .iter()
+            .map(|set| CellBox {
+                area: set.area(&tops),
+                background: self.style(set.cell.style).background,
+            })
+            .collect();
+        let painted = rules::draw_backgrounds(grid.look, &tops, &shaded, &boxes, &mut sink);
         for set in cells {
             self.draw_cell(set, &tops, &mut sink, &mut footnotes);
         }
-        draw_rules(grid, rows, &tops, &areas, (header, last), &mut sink);
-        vec![Piece {
+        rules::draw_rules(grid.look, edges, &tops, &boxes, painted, &mut sink);
+        Piece {
             height: total,
             footnotes,
             body: Body::Solid(sink),
             ..Piece::default()
-        }]
+        }
+    }
+
+    /// Rows that are drawn once it is known what of them stands on which page.
+    fn breakable_rows(
+        &mut self,
+        grid: &Grid<'_>,
+        cells: Vec<SetCell<'_>>,
+        shaded: Vec<bool>,
+        edges: Edges,
+    ) -> Piece {
+        let cells = cells
+            .into_iter()
+            .map(|set| {
+                let style = self.style(set.cell.style);
+                let frame = Frame {
+                    background: style.background,
+                    borders: style.borders,
+                    padding: style.padding,
+                };
+                let vertical_align = style.vertical_align;
+                let (x, width, rows) = (set.x, set.width, set.rows.clone());
+                let lane = Lane {
+                    x,
+                    width,
+                    pieces: self.cell_pieces(set),
+                    vertical_align,
+                    frame,
+                };
+                RowCell::new(rows.start, rows.len(), lane)
+            })
+            .collect();
+        let rows = Rows {
+            look: grid.look,
+            edges,
+            shaded: shaded.into(),
+            cells,
+            keep: edges.header || grid.table.row_break == RowBreak::Keep,
+        };
+        Piece {
+            height: rows.height(),
+            body: Body::Rows(Box::new(rows)),
+            ..Piece::default()
+        }
     }
 
     /// Lays out the cells of joined rows and finds the rows' heights.
@@ -233,52 +289,6 @@ impl Composer<'_> {
         (SetContent::Text(paragraph, lines), height)
     }
 
-    fn draw_backgrounds(
-        &self,
-        grid: &Grid<'_>,
-        rows: &[Row],
-        cells: &[SetCell<'_>],
-        tops: &[f32],
-        shaded: &[bool],
-        sink: &mut Sink,
-    ) {
-        let start = sink.items.len();
-        if let Some(color) = grid.table.zebra {
-            for index in (0..rows.len()).filter(|index| shaded[*index]) {
-                let area = Area {
-                    x: grid.place.x,
-                    y: tops[index],
-                    width: grid.place.width,
-                    height: tops[index + 1] - tops[index],
-                };
-                sink.items.push(Item::Rect { area, color });
-            }
-        }
-        for set in cells {
-            let Some(color) = self.style(set.cell.style).background else {
-                continue;
-            };
-            let area = set.area(tops);
-            // Neighbours of one colour are one rectangle: no hairline shows between them.
-            if let Some(Item::Rect {
-                area: last,
-                color: same,
-            }) = sink.items.last_mut()
-            {
-                let touches = (last.x + last.width - area.x).abs() < 0.01;
-                if *same == color && touches && last.y == area.y && last.height == area.height {
-                    last.width += area.width;
-                    continue;
-                }
-            }
-            sink.items.push(Item::Rect { area, color });
-        }
-        if sink.items.len() > start && grid.place.tag.is_some() {
-            sink.items
-                .insert(start, Item::Artifact(Artifact::Decoration));
-        }
-    }
-
     fn draw_cell(
         &mut self,
         set: SetCell<'_>,
@@ -302,61 +312,16 @@ impl Composer<'_> {
                     tag: set.tag,
                 };
                 self.draw_lines(&paragraph, &lines, true, text, top, sink);
-                footnotes.extend(paragraph.atoms.iter().filter_map(|atom| atom.footnote));
+                footnotes.extend(paragraph.footnotes(&lines));
             }
-            SetContent::Pieces(pieces) => {
-                let mut y = top;
-                for (index, mut piece) in pieces.into_iter().enumerate() {
-                    y += if index > 0 { piece.gap } else { 0.0 };
-                    footnotes.append(&mut piece.footnotes);
-                    piece.body.draw(y, piece.height, sink, &mut |_, _| {});
-                    y += piece.height;
-                }
-            }
+            // Blocks are drawn by the rows that may go on at the next page.
+            SetContent::Pieces(_) => {}
         }
         let frame = Frame {
             borders,
             ..Frame::default()
         };
         frame.draw_borders(area, sink);
-    }
-
-    /// A row whose cells may go on at the next page.
-    fn lanes_row(
-        &mut self,
-        grid: &Grid<'_>,
-        row: &Row,
-        cells: Vec<SetCell<'_>>,
-        shaded: bool,
-        last: bool,
-    ) -> Piece {
-        let zebra = grid.table.zebra.filter(|_| shaded);
-        let mut lanes = Vec::with_capacity(cells.len());
-        for set in cells {
-            let style = self.style(set.cell.style);
-            let mut frame = Frame {
-                background: style.background.or(zebra),
-                borders: style.borders,
-                padding: style.padding,
-            };
-            let lines = has_row_lines(grid.table.borders)
-                || (last && grid.table.borders == TableBorders::Outer);
-            if lines && frame.borders.bottom.is_none() {
-                frame.borders.bottom = Some(rule(grid, row.kind));
-            }
-            let vertical_align = style.vertical_align;
-            lanes.push(Lane {
-                x: set.x,
-                width: set.width,
-                pieces: self.cell_pieces(set),
-                vertical_align,
-                frame,
-            });
-        }
-        lanes_piece(Lanes {
-            lanes,
-            whole: grid.table.row_break == RowBreak::Keep,
-        })
     }
 
     /// A cell's lines as pieces of their own.
@@ -378,10 +343,7 @@ impl Composer<'_> {
                 .map(|line| {
                     let mut sink = Sink::default();
                     let height = self.draw_lines(&paragraph, line, false, text, 0.0, &mut sink);
-                    let footnotes = paragraph.atoms[line[0].atoms.clone()]
-                        .iter()
-                        .filter_map(|atom| atom.footnote)
-                        .collect();
+                    let footnotes = paragraph.footnotes(line).collect();
                     Piece {
                         height,
                         footnotes,
@@ -412,89 +374,5 @@ fn aligned(align: VerticalAlign, free: f32) -> f32 {
         VerticalAlign::Top => 0.0,
         VerticalAlign::Middle => free / 2.0,
         VerticalAlign::Bottom => free,
-    }
-}
-
-/// Top of each row, and the bottom of the last.
-fn offsets(heights: &[f32]) -> Vec<f32> {
-    let mut tops = Vec::with_capacity(heights.len() + 1);
-    let mut top = 0.0;
-    tops.push(top);
-    for height in heights {
-        top += height;
-        tops.push(top);
-    }
-    tops
-}
-
-fn rule(grid: &Grid<'_>, kind: RowKind) -> platen_document::bound::Border {
-    platen_document::bound::Border {
-        width: if kind == RowKind::Header {
-            RULE * 2.0
-        } else {
-            RULE
-        },
-        color: grid.table.border_color,
-        style: LineStyle::Solid,
-    }
-}
-
-/// Lines of the table around and between rows.
-fn draw_rules(
-    grid: &Grid<'_>,
-    rows: &[Row],
-    tops: &[f32],
-    areas: &[Area],
-    (header, last): (bool, bool),
-    sink: &mut Sink,
-) {
-    let borders = grid.table.borders;
-    if borders == TableBorders::None {
-        return;
-    }
-    let color: Color = grid.table.border_color;
-    let (left, right) = (grid.place.x, grid.place.x + grid.place.width);
-    let bottom = tops[tops.len() - 1];
-    if grid.place.tag.is_some() {
-        sink.items.push(Item::Artifact(Artifact::Decoration));
-    }
-    let mut line = |from: (f32, f32), to: (f32, f32), width: f32| {
-        sink.items.push(Item::Line {
-            from,
-            to,
-            width,
-            color,
-            style: LineStyle::Solid,
-        });
-    };
-    if borders == TableBorders::Horizontal || (borders == TableBorders::Outer && last) {
-        line(
-            (left, bottom),
-            (right, bottom),
-            if header { RULE * 2.0 } else { RULE },
-        );
-    }
-    if borders == TableBorders::Horizontal {
-        // Inside joined rows only where no cell covers both sides.
-        for (index, top) in tops.iter().enumerate().take(tops.len() - 1).skip(1) {
-            if rows[index - 1].cells.iter().all(|cell| cell.row_span <= 1) {
-                line((left, *top), (right, *top), RULE);
-            }
-        }
-    }
-    if borders == TableBorders::All {
-        for area in areas {
-            let (end, foot) = (area.x + area.width, area.y + area.height);
-            line((area.x, area.y), (area.x, foot), RULE);
-            line((end, area.y), (end, foot), RULE);
-            line((area.x, foot), (end, foot), RULE);
-        }
-    }
-    if borders == TableBorders::Outer {
-        line((left, 0.0), (left, bottom), RULE);
-        line((right, 0.0), (right, bottom), RULE);
-    }
-    if header && matches!(borders, TableBorders::All | TableBorders::Outer) {
-        line((left, 0.0), (right, 0.0), RULE);
     }
 }

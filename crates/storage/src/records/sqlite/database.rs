@@ -12,6 +12,7 @@ use std::{
 
 use rusqlite::{Connection, OpenFlags, Transaction};
 
+use super::place::Place;
 use super::writer::{Job, Work, write_batches};
 use crate::{Error, records::StoreFuture};
 
@@ -132,6 +133,7 @@ const MIGRATIONS: [&str; 3] = [
 /// A database and the thread that writes it.
 pub(super) struct Database {
     readers: Readers,
+    place: Place,
     writer: Mutex<Option<mpsc::SyncSender<Box<dyn Work>>>>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
@@ -156,15 +158,20 @@ impl Database {
         connection.pragma_update(None, "foreign_keys", "ON")?;
         connection.set_prepared_statement_cache_capacity(MAX_STATEMENTS);
         migrate(&mut connection)?;
+        let place = Place::of(&path)?;
         let (sender, receiver) = mpsc::sync_channel(MAX_WAITING);
         let thread = std::thread::Builder::new()
             .name("platen-writer".to_owned())
-            .spawn(move || write_batches(&mut connection, &receiver))?;
+            .spawn({
+                let place = place.clone();
+                move || write_batches(&mut connection, &place, &receiver)
+            })?;
         Ok(Self {
             readers: Readers {
                 path,
                 idle: Mutex::default(),
             },
+            place,
             writer: Mutex::new(Some(sender)),
             thread: Mutex::new(Some(thread)),
         })
@@ -187,6 +194,7 @@ impl Database {
             return Err(Error::TooNew { found, known });
         }
         Ok(Self {
+            place: Place::of(&readers.path)?,
             readers,
             writer: Mutex::default(),
             thread: Mutex::default(),
@@ -202,6 +210,16 @@ impl Database {
             tokio::task::spawn_blocking(move || database.readers.with(work))
                 .await
                 .map_err(|_| Error::Closed)?
+        })
+    }
+
+    /// Whether it answers, and is where it was.
+    pub(super) fn check(self: &Arc<Self>) -> StoreFuture<'static, ()> {
+        let place = self.place.clone();
+        self.read(move |connection| {
+            place.check()?;
+            connection.query_row("SELECT 1", [], |_| Ok(()))?;
+            Ok(())
         })
     }
 

@@ -268,9 +268,6 @@ impl DocumentStore for Documents {
     }
 
     fn check(&self) -> StoreFuture<'_, ()> {
-        self.database.read(|connection| {
-            connection.query_row("SELECT 1", [], |_| Ok(()))?;
-            Ok(())
-        })
+        self.database.check()
     }
 }

@@ -3,6 +3,7 @@
 mod database;
 mod documents;
 mod kept;
+mod place;
 mod run_accept;
 mod run_row;
 mod runs;

@@ -7,12 +7,14 @@
 use std::{
     collections::VecDeque,
     panic::{AssertUnwindSafe, catch_unwind},
+    path::PathBuf,
     sync::mpsc,
 };
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use tokio::sync::oneshot;
 
+use super::place::Place;
 use crate::Error;
 
 /// Writes that share one transaction.
@@ -24,7 +26,20 @@ pub(super) trait Work: Send {
     fn run(&mut self, transaction: &Transaction<'_>) -> bool;
 
     /// Tells the caller what became of it; `failure` where it could not be committed.
-    fn acknowledge(self: Box<Self>, failure: Option<&rusqlite::Error>);
+    fn acknowledge(self: Box<Self>, failure: Option<&Lost>);
+}
+
+/// Why a transaction came to nothing.
+pub(super) enum Lost {
+    Commit(rusqlite::Error),
+    /// It was written to a file that nobody will read again.
+    Gone(PathBuf),
+}
+
+impl From<rusqlite::Error> for Lost {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Commit(error)
+    }
 }
 
 /// A write and who waits for it.
@@ -65,7 +80,7 @@ where
         keeps
     }
 
-    fn acknowledge(self: Box<Self>, failure: Option<&rusqlite::Error>) {
+    fn acknowledge(self: Box<Self>, failure: Option<&Lost>) {
         let result = match (self.result, failure) {
             // What failed by itself says more than the commit of the others.
             (Some(Err(error)), _) => Err(error),
@@ -78,7 +93,11 @@ where
     }
 }
 
-fn commit_error(error: &rusqlite::Error) -> Error {
+fn commit_error(lost: &Lost) -> Error {
+    let error = match lost {
+        Lost::Commit(error) => error,
+        Lost::Gone(path) => return Error::Gone(path.clone()),
+    };
     match error.sqlite_error_code() {
         Some(rusqlite::ErrorCode::DiskFull) => Error::DiskFull,
         code => {
@@ -89,7 +108,11 @@ fn commit_error(error: &rusqlite::Error) -> Error {
 }
 
 /// Writes what waits, a transaction at a time, until the store is dropped.
-pub(super) fn write_batches(connection: &mut Connection, receiver: &mpsc::Receiver<Box<dyn Work>>) {
+pub(super) fn write_batches(
+    connection: &mut Connection,
+    place: &Place,
+    receiver: &mpsc::Receiver<Box<dyn Work>>,
+) {
     while let Ok(first) = receiver.recv() {
         let mut batch = VecDeque::from([first]);
         while batch.len() < MAX_BATCH {
@@ -101,7 +124,11 @@ pub(super) fn write_batches(connection: &mut Connection, receiver: &mpsc::Receiv
         // A job that lost the transaction leaves the rest of the batch for another one.
         while !batch.is_empty() {
             let mut done = Vec::with_capacity(batch.len());
-            let written = write(connection, &mut batch, &mut done);
+            let written = write(connection, &mut batch, &mut done).map_err(Lost::from);
+            let written = written.and_then(|()| match place.check() {
+                Err(Error::Gone(path)) => Err(Lost::Gone(path)),
+                _ => Ok(()),
+            });
             if done.is_empty() {
                 // No transaction can begin: all of them are told.
                 done.extend(batch.drain(..));

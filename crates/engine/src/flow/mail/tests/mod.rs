@@ -48,6 +48,39 @@ fn server(refuse: bool) -> (String, JoinHandle<String>) {
     (format!("smtp://{address}"), heard)
 }
 
+fn limit() -> Limit {
+    within(Duration::from_secs(600))
+}
+
+fn within(left: Duration) -> Limit {
+    Limit {
+        deadline: std::time::Instant::now() + left,
+        cancel: platen_script::Cancellation::default(),
+    }
+}
+
+#[test]
+fn a_server_that_says_nothing_holds_no_step() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("smtp://{}", listener.local_addr().unwrap());
+    let smtp = Smtp::new(&url, "platen@example.com", &Trust::default()).unwrap();
+    let late = smtp.send(&mail(), "1", &within(Duration::from_millis(100)));
+    assert_eq!(late.unwrap_err().code, "step-timeout");
+    let limit = limit();
+    std::thread::scope(|scope| {
+        let sending = scope.spawn(|| smtp.send(&mail(), "2", &limit));
+        while smtp.sending.load(Ordering::Relaxed) == 0 {
+            std::thread::yield_now();
+        }
+        limit.cancel.cancel();
+        assert_eq!(sending.join().unwrap().unwrap_err().code, "cancelled");
+    });
+    assert_eq!(
+        smtp.send(&mail(), "3", &limit).unwrap_err().code,
+        "cancelled"
+    );
+}
+
 fn mail() -> Json {
     let file = File {
         name: "invoice.pdf".to_owned(),
@@ -65,7 +98,7 @@ fn mail() -> Json {
 fn mail_arrives_with_its_attachments() {
     let (url, heard) = server(false);
     let smtp = Smtp::new(&url, "Platen <platen@example.com>", &Trust::default()).unwrap();
-    let sent = smtp.send(&mail(), "run-1:send").unwrap();
+    let sent = smtp.send(&mail(), "run-1:send", &limit()).unwrap();
     assert_eq!(sent["accepted"], true);
     let heard = heard.join().unwrap();
     for part in [
@@ -103,7 +136,7 @@ fn what_would_be_a_header_of_its_own_is_refused() {
         let mut input = mail();
         input["bcc"] = Json::Null;
         input[name] = value.clone();
-        let error = smtp.send(&input, "1").unwrap_err();
+        let error = smtp.send(&input, "1", &limit()).unwrap_err();
         assert!(
             !error.retryable && error.code != "email",
             "{value}: {error:?}"
@@ -116,7 +149,10 @@ fn what_would_be_a_header_of_its_own_is_refused() {
     };
     let mut input = mail();
     input["attachments"] = json!([file.to_value()]);
-    assert_eq!(smtp.send(&input, "1").unwrap_err().code, "email-input");
+    assert_eq!(
+        smtp.send(&input, "1", &limit()).unwrap_err().code,
+        "email-input"
+    );
     assert!(
         Smtp::new(
             "http://example.com",
@@ -132,7 +168,7 @@ fn what_would_be_a_header_of_its_own_is_refused() {
 fn refusals_are_not_tried_again() {
     let (url, heard) = server(true);
     let smtp = Smtp::new(&url, "platen@example.com", &Trust::default()).unwrap();
-    let error = smtp.send(&mail(), "1").unwrap_err();
+    let error = smtp.send(&mail(), "1", &limit()).unwrap_err();
     assert!(!error.retryable, "{error:?}");
     drop(smtp);
     heard.join().unwrap();
@@ -142,5 +178,5 @@ fn refusals_are_not_tried_again() {
         &Trust::default(),
     )
     .unwrap();
-    assert!(nobody.send(&mail(), "1").unwrap_err().retryable);
+    assert!(nobody.send(&mail(), "1", &limit()).unwrap_err().retryable);
 }

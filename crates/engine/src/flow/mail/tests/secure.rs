@@ -162,7 +162,7 @@ fn url(way: Way, host: &str, port: u16) -> String {
 
 fn send(way: Way, host: &str, port: u16, trust: &Trust) -> Result<Json, StepError> {
     let smtp = Smtp::new(&url(way, host, port), "platen@example.com", trust).unwrap();
-    smtp.send(&mail(), "1")
+    smtp.send(&mail(), "1", &limit())
 }
 
 #[track_caller]

@@ -1,0 +1,232 @@
+//! Rows that may go on at the next page: between the rows that row spans join, and inside a row.
+
+use std::collections::VecDeque;
+
+use platen_document::work;
+
+use super::{
+    super::{
+        piece::{Lane, MIN_PART, Mark, take},
+        room::Room,
+    },
+    rules::{self, Edges, Look},
+};
+use crate::{page::Area, text::Sink};
+
+/// Joined rows that are no higher than this part of a page move to the next one as a whole.
+const WHOLE_PART: f32 = 1.0 / 3.0;
+
+/// Rows of a table, laid out and not yet drawn.
+#[derive(Clone, Debug)]
+pub(in super::super) struct Rows {
+    pub look: Look,
+    pub edges: Edges,
+    /// For each row, true where it has the background of every other row.
+    pub shaded: VecDeque<bool>,
+    /// Cells, ordered by their first row.
+    pub cells: VecDeque<RowCell>,
+    /// Rows are kept whole where they fit on a page.
+    pub keep: bool,
+}
+
+/// A cell of [`Rows`].
+#[derive(Clone, Debug)]
+pub(in super::super) struct RowCell {
+    /// Index of its first row.
+    pub first: usize,
+    /// Rows that it covers, at least one.
+    pub count: usize,
+    /// Height of the lane.
+    pub height: f32,
+    pub lane: Lane,
+}
+
+impl RowCell {
+    pub fn new(first: usize, count: usize, lane: Lane) -> Self {
+        Self {
+            first,
+            count,
+            height: lane.height(),
+            lane,
+        }
+    }
+
+    fn end(&self) -> usize {
+        self.first + self.count
+    }
+}
+
+impl Rows {
+    pub fn lanes(&self) -> impl Iterator<Item = &Lane> {
+        self.cells.iter().map(|cell| &cell.lane)
+    }
+
+    pub fn height(&self) -> f32 {
+        self.tops().last().copied().unwrap_or(0.0)
+    }
+
+    /// True where a piece of this `height` moves to the next page, of `full` height, as a whole.
+    pub fn stays_whole(&self, height: f32, full: f32) -> bool {
+        if self.edges.header || self.shaded.len() == 1 {
+            self.keep && height <= full
+        } else {
+            self.keep && height <= full * WHOLE_PART
+        }
+    }
+
+    /// True where it may be broken in a box that is itself broken.
+    pub fn breaks_inside_boxes(&self) -> bool {
+        !self.keep || self.shaded.len() > 1
+    }
+
+    /// The least height that is placed of it at a page's end; adds the footnotes in that part.
+    pub fn lead(&self, full: f32, notes: &mut Vec<u32>) -> f32 {
+        let own = |cell: &&RowCell| cell.first == 0 && cell.count == 1;
+        let first = self.cells.iter().take_while(|cell| cell.first == 0);
+        let mut height = 0.0_f32;
+        if self.breaks_in_row(0, full) {
+            for cell in first {
+                height = height.max(cell.lane.lead(full, notes));
+            }
+            return height;
+        }
+        for cell in first {
+            cell.lane.pieces.iter().for_each(|piece| piece.notes(notes));
+        }
+        let heights = self.cells.iter().filter(own).map(|cell| cell.height);
+        heights.fold(0.0, f32::max)
+    }
+
+    /// True where `row` may be broken: a row that is kept whole only where it is higher than a page.
+    fn breaks_in_row(&self, row: usize, full: f32) -> bool {
+        let high = |cell: &RowCell| cell.first == row && cell.count == 1 && cell.height > full;
+        !self.keep || self.cells.iter().any(high)
+    }
+
+    /// Top of each row, and the bottom of the last. What a spanning cell needs beyond its rows
+    /// makes the last of them higher.
+    fn tops(&self) -> Vec<f32> {
+        work::check();
+        let mut heights = vec![0.0_f32; self.shaded.len()];
+        for cell in self.cells.iter().filter(|cell| cell.count == 1) {
+            heights[cell.first] = heights[cell.first].max(cell.height);
+        }
+        for cell in self.cells.iter().filter(|cell| cell.count > 1) {
+            let sum: f32 = heights[cell.first..cell.end()].iter().sum();
+            heights[cell.end() - 1] += (cell.height - sum).max(0.0);
+        }
+        super::offsets(&heights)
+    }
+
+    /// Takes the rows that fit into `room`, and a part of the next one where it may be broken.
+    /// Where `force`, something is taken however little room there is.
+    /// Returns the part and the rest where there is one.
+    pub fn split(mut self, room: &mut Room<'_>, force: bool) -> (Option<Self>, Option<Self>) {
+        let tops = self.tops();
+        let whole = self.fitting_rows(&tops, room);
+        if whole == self.shaded.len() {
+            return (Some(self), None);
+        }
+        let left = room.free() - tops[whole];
+        let forced = force && whole == 0;
+        let opens = |cell: &&RowCell| cell.first == whole && !cell.lane.pieces.is_empty();
+        let fits = |cell: &RowCell| cell.lane.lead(room.height, &mut Vec::new()) <= left + 0.01;
+        let allowed = !self.keep && left >= MIN_PART && self.cells.iter().filter(opens).all(fits);
+        let inside = forced || allowed;
+        let taken = whole + usize::from(inside);
+        if taken == 0 {
+            return (None, Some(self));
+        }
+        let mut part = Self {
+            look: self.look,
+            edges: self.edges,
+            shaded: self.shaded.iter().copied().take(taken).collect(),
+            cells: VecDeque::new(),
+            keep: self.keep,
+        };
+        part.edges.last = false;
+        let mut rest = VecDeque::new();
+        while self.cells.front().is_some_and(|cell| cell.first < taken)
+            && let Some(mut cell) = self.cells.pop_front()
+        {
+            if cell.end() <= whole {
+                part.cells.push_back(cell);
+                continue;
+            }
+            let mut lane = cell.lane.shape();
+            let depth = tops[cell.first] + lane.frame.vertical_padding();
+            let pieces = &mut cell.lane.pieces;
+            lane.pieces = if cell.first == whole {
+                take(pieces, room, depth, forced)
+            } else {
+                // Its footnotes have been counted with its first row.
+                let end = if inside { room.free() } else { tops[whole] };
+                take(pieces, &mut Room::without_notes(end), depth, false)
+            };
+            part.cells
+                .push_back(RowCell::new(cell.first, taken - cell.first, lane));
+            rest.push_back(RowCell::new(whole, cell.end() - whole, cell.lane));
+        }
+        rest.append(&mut self.cells);
+        for cell in &mut rest {
+            cell.first -= whole;
+        }
+        self.cells = rest;
+        self.shaded.drain(..whole);
+        self.edges.first = false;
+        (Some(part), Some(self))
+    }
+
+    /// How many rows fit into `room` with the footnotes of the cells that begin in them.
+    fn fitting_rows(&self, tops: &[f32], room: &mut Room<'_>) -> usize {
+        let mut cells = self.cells.iter().peekable();
+        let mut notes = Vec::new();
+        for row in 0..self.shaded.len() {
+            notes.clear();
+            while let Some(cell) = cells.next_if(|cell| cell.first == row) {
+                cell.lane
+                    .pieces
+                    .iter()
+                    .for_each(|piece| piece.notes(&mut notes));
+            }
+            if !room.admit(tops[row + 1], &notes) {
+                return row;
+            }
+        }
+        self.shaded.len()
+    }
+
+    /// Draws the rows from `y` on, stretched to `height`.
+    pub fn draw(
+        self,
+        y: f32,
+        height: f32,
+        sink: &mut Sink,
+        placed: &mut dyn FnMut(Vec<Mark>, f32),
+    ) {
+        let mut tops: Vec<f32> = self.tops().into_iter().map(|top| y + top).collect();
+        if let Some(last) = tops.last_mut() {
+            *last = last.max(y + height);
+        }
+        let area = |cell: &RowCell| Area {
+            x: cell.lane.x,
+            y: tops[cell.first],
+            width: cell.lane.width,
+            height: tops[cell.end()] - tops[cell.first],
+        };
+        let boxes: Vec<rules::CellBox> = (self.cells.iter())
+            .map(|cell| rules::CellBox {
+                area: area(cell),
+                background: cell.lane.frame.background,
+            })
+            .collect();
+        let shaded: Vec<bool> = self.shaded.iter().copied().collect();
+        let painted = rules::draw_backgrounds(self.look, &tops, &shaded, &boxes, sink);
+        for (mut cell, drawn) in self.cells.into_iter().zip(&boxes) {
+            cell.lane.frame.background = None;
+            cell.lane
+                .draw(drawn.area.y, drawn.area.height, sink, placed);
+        }
+        rules::draw_rules(self.look, self.edges, &tops, &boxes, painted, sink);
+    }
+}

@@ -1,0 +1,49 @@
+//! Where the database is. A file that is deleted stays open, and takes writes that nobody will ever
+//! read: so whoever acknowledges a write looks whether the file is still there.
+
+use std::{
+    fs, io,
+    os::unix::fs::MetadataExt,
+    path::{Path, PathBuf},
+};
+
+use crate::Error;
+
+/// The file of the database, as it was when it was opened.
+#[derive(Clone, Debug)]
+pub(super) struct Place {
+    path: PathBuf,
+    log: PathBuf,
+    /// Device and inode.
+    identity: (u64, u64),
+}
+
+fn identity(path: &Path) -> io::Result<(u64, u64)> {
+    let found = fs::metadata(path)?;
+    Ok((found.dev(), found.ino()))
+}
+
+impl Place {
+    /// Of a database that is open.
+    pub(super) fn of(path: &Path) -> io::Result<Self> {
+        let mut log = path.as_os_str().to_owned();
+        log.push("-wal");
+        Ok(Self {
+            identity: identity(path)?,
+            path: path.to_owned(),
+            log: log.into(),
+        })
+    }
+
+    /// Whether the database and its write-ahead log are where they were.
+    ///
+    /// # Errors
+    /// [`Error::Gone`] where they are not.
+    pub(super) fn check(&self) -> Result<(), Error> {
+        let is_same = identity(&self.path).is_ok_and(|found| found == self.identity);
+        match is_same && self.log.exists() {
+            true => Ok(()),
+            false => Err(Error::Gone(self.path.clone())),
+        }
+    }
+}
