@@ -1,7 +1,7 @@
 //! The load harness: one way to measure for every pack, ours and those of others.
 //!
 //! It knows products by their address and by the programs that start them, so a rival runs through
-//! the same code. A pack measures [`Cell`]s, which are written with every request into a folder of
+//! the same code. A pack measures [`Cell`]s, which are written with their requests into a folder of
 //! results; tables, plots, `docs/benchmarks.md` and the page of the service are made from there.
 
 pub mod cell;
@@ -11,6 +11,7 @@ pub mod cpu;
 pub mod environment;
 mod error;
 pub mod flow;
+pub mod gaps;
 pub mod histogram;
 pub mod http;
 pub mod load;

@@ -79,8 +79,10 @@ impl std::fmt::Display for Table {
     }
 }
 
-/// What stands where there is nothing.
+/// What stands where there can be nothing: the pages of a spreadsheet.
 pub const NONE: &str = "-";
+/// What stands where there should be something.
+pub const MISSING: &str = "not measured";
 
 /// Milliseconds, with digits as their size wants them.
 #[must_use]
@@ -119,14 +121,14 @@ pub fn size(bytes: Option<u64>) -> String {
 pub fn percentiles(times: Option<&Times>) -> Vec<String> {
     match times {
         Some(times) => vec![ms(times.p50), ms(times.p95), ms(times.p99)],
-        None => vec![NONE.to_owned(); 3],
+        None => vec![MISSING.to_owned(); 3],
     }
 }
 
-/// What there may be.
+/// What there should be.
 #[must_use]
 pub fn maybe<T>(value: Option<T>, show: impl Fn(T) -> String) -> String {
-    value.map_or_else(|| NONE.to_owned(), show)
+    value.map_or_else(|| MISSING.to_owned(), show)
 }
 
 fn thousands(value: u64) -> String {

@@ -7,7 +7,7 @@ use pulldown_cmark::{Event, Options, Parser, html};
 use crate::{
     Error,
     plot::escape,
-    report::{Published, blocks, plots},
+    report::{Published, blocks, plots, run_of},
 };
 
 const STYLE: &str = include_str!("page.css");
@@ -38,15 +38,11 @@ pub fn page(folder: &Path) -> Result<String, Error> {
         let _ = writeln!(text, "<section id=\"{pack}\"><h2>{pack}</h2>");
         let _ = writeln!(
             text,
-            "<p><code>{}</code>, {:.0} s</p>",
-            escape(&results.command),
-            results.seconds
+            "<div class=\"note\">{}</div>",
+            to_html(&run_of(results))
         );
         if results.is_void() {
             text += "<p class=\"void\">Requests failed: the cells marked <b>void</b> count for nothing.</p>\n";
-        }
-        for note in &results.notes {
-            let _ = writeln!(text, "<p class=\"note\">{}</p>", escape(note));
         }
         for (_, chart) in plots(results) {
             let _ = writeln!(text, "<figure>{}</figure>", chart.to_svg());
@@ -86,7 +82,10 @@ mod tests {
         recorder.add(cell, &[]);
         recorder.note("<img src=x>");
         let place = folder.path().join("2026-11-21-x-2c/render");
-        let environment = Environment::default();
+        let environment = Environment {
+            commit: "1a2b".to_owned(),
+            ..Environment::default()
+        };
         recorder
             .finish("platen bench render", environment, Some(&place))
             .unwrap();
@@ -94,6 +93,7 @@ mod tests {
             let page = page(folder).unwrap();
             assert!(page.contains("<td>void</td>"), "{page}");
             assert!(page.contains("count for nothing"));
+            assert!(page.contains("A quick run") && page.contains("of commit 1a2b"));
             assert!(
                 !page.contains("<script") && !page.contains("<img"),
                 "{page}"

@@ -132,12 +132,9 @@ impl Published {
         if let Some(results) = self.packs.first() {
             let it = &results.environment;
             let rows = [
-                ("Day", it.date.clone()),
                 ("Processor", format!("{}, {} cores", it.processor, it.cores)),
                 ("Memory", size(Some(it.memory_bytes))),
                 ("System", format!("{}, {}", it.system, it.kernel)),
-                ("Load before the run", format!("{:.2}", it.load_average)),
-                ("Platen", format!("{}, commit {}", it.version, it.commit)),
             ];
             for (name, value) in rows {
                 table.row(vec![name.to_owned(), value]);
@@ -146,17 +143,42 @@ impl Published {
                 table.row(vec![format!("`{name}`"), version.clone()]);
             }
         }
-        table.block("environment", "The machine")
+        let mut packs = Table::new(&["Pack", "Day", "Platen", "Run", "Load before it"]);
+        for results in &self.packs {
+            let it = &results.environment;
+            packs.row(vec![
+                results.pack.clone(),
+                it.date.clone(),
+                format!("{}, commit {}", it.version, it.commit),
+                match results.how_quick() {
+                    Some(why) => format!("quick: {why}"),
+                    None => "whole".to_owned(),
+                },
+                format!("{:.2}", it.load_average),
+            ]);
+        }
+        Block {
+            id: "environment".to_owned(),
+            title: "The machine".to_owned(),
+            body: format!("{table}\n{packs}"),
+        }
     }
 }
 
-/// What was run, for how long, and what was left out.
-fn run_of(results: &Results) -> String {
+/// What was run, of what, for how long, and what was left out.
+pub(crate) fn run_of(results: &Results) -> String {
+    let it = &results.environment;
     let mut text = format!(
-        "`{}` took {:.0} s on a machine with a load of {:.2} before it.\n",
-        results.command, results.seconds, results.environment.load_average
+        "`{}` of commit {} took {:.0} s on a machine with a load of {:.2} before it.\n",
+        results.command, it.commit, results.seconds, it.load_average
     );
-    if results.environment.load_average > QUIET_LOAD {
+    if let Some(why) = results.how_quick() {
+        let _ = writeln!(
+            text,
+            "\n**A quick run, {why}:** its percentiles are rough, and nobody has repeated it."
+        );
+    }
+    if it.load_average > QUIET_LOAD {
         text += "\n**The machine was busy with other work:** read the ratios of rounds in turns, not rates \
             and milliseconds.\n";
     }

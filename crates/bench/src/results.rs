@@ -1,8 +1,8 @@
-//! A folder of results: what was measured, on what, and every request.
+//! A folder of results: what was measured, on what, and the requests.
 //!
-//! `summary.json` holds the cells, `environment.json` the machine, `requests.csv.gz` every request
-//! (thinned evenly where a cell has more than [`MAX_RAW_ROWS`]), `summary.md` the tables, and the
-//! `.svg` files the plots. Tables and plots are made from `summary.json` alone.
+//! `summary.json` holds the cells, `environment.json` the machine, `requests.csv.gz` the requests of
+//! our own client (thinned evenly where a cell has more than [`MAX_RAW_ROWS`]), `summary.md` the
+//! tables, and the `.svg` files the plots. Tables and plots are made from `summary.json` alone.
 
 use std::{
     fmt::Write as _,
@@ -17,8 +17,9 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use crate::{
     Cell, Error, Times,
     environment::Environment,
+    flow, http,
     load::{Run, Sample},
-    report,
+    office, render, report,
 };
 
 /// The most requests of a cell in `requests.csv.gz`.
@@ -68,6 +69,27 @@ impl Results {
         self.cells.iter().any(Cell::is_void)
     }
 
+    /// How much less this is than a whole run of the pack; `None` for a whole one.
+    #[must_use]
+    pub fn how_quick(&self) -> Option<String> {
+        let (section, unit, whole, extent): (_, _, _, fn(&Cell) -> f64) = match &*self.pack {
+            "render" => ("cells", "requests a cell", render::SAMPLES, requests),
+            "flow" => ("matrix", "runs a cell and round", flow::SAMPLES, requests),
+            "office" => ("compare", "rounds", office::ROUNDS, rounds),
+            "http" => (
+                "matrix",
+                "s a cell and round",
+                http::SECONDS as usize,
+                seconds,
+            ),
+            _ => return None,
+        };
+        let most = self.section(section).map(extent).reduce(f64::max)?;
+        // A run of wrk is some hundredths of a second longer than it was told.
+        let is_less = (most.round() as usize) < whole;
+        is_less.then(|| format!("{most:.0} {unit} at most and not {whole}"))
+    }
+
     /// The report of the pack in Markdown.
     #[must_use]
     pub fn to_markdown(&self) -> String {
@@ -80,6 +102,21 @@ impl Results {
         }
         text
     }
+}
+
+/// Rounds of a cell.
+fn rounds(cell: &Cell) -> f64 {
+    cell.rounds.len().max(1) as f64
+}
+
+/// Requests of a round.
+fn requests(cell: &Cell) -> f64 {
+    cell.requests as f64 / rounds(cell)
+}
+
+/// Seconds of a round.
+fn seconds(cell: &Cell) -> f64 {
+    cell.seconds / rounds(cell)
 }
 
 fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T, Error> {
@@ -311,6 +348,22 @@ mod tests {
             );
         }
         assert_eq!(client_times_of_requests(folder.path(), 2).unwrap(), None);
+    }
+
+    #[test]
+    fn a_run_of_fewer_samples_is_a_quick_one() {
+        let mut results = Results {
+            pack: "render".to_owned(),
+            ..Results::default()
+        };
+        assert_eq!(results.how_quick(), None, "nothing was measured");
+        let mut cell = Cell::new("cells", "pdf-1p", &Load::closed(5, 0, 120));
+        cell.requests = 120;
+        results.cells = vec![cell];
+        let why = results.how_quick().unwrap();
+        assert_eq!(why, "120 requests a cell at most and not 500");
+        results.cells[0].requests = 500;
+        assert_eq!(results.how_quick(), None);
     }
 
     #[test]

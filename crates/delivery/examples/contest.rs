@@ -1,5 +1,5 @@
 //! The contest's service alone, for measurements: `contest BIND THREADS [KB]`. Settings of the
-//! connection come from the environment; `HOT=0` sends files from the disk.
+//! connection come from the environment.
 
 use platen_delivery::{
     Bind, Limits,
@@ -21,7 +21,7 @@ fn main() -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
     limits.send_buffer_bytes = number("SNDBUF");
     let folder = std::env::temp_dir().join(format!("contest-{}", std::process::id()));
     std::fs::create_dir_all(&folder)?;
-    let service = Contest::new(&folder, number("HOT") != Some(0));
+    let service = Contest::new(&folder);
     let _shards = contest::start(&service, &[bind], threads, limits)?;
     loop {
         std::thread::park();

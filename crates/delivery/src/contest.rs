@@ -48,7 +48,6 @@ struct Kept {
     folder: PathBuf,
     parts: Mutex<HashMap<(usize, String), Made>>,
     files: Mutex<HashMap<usize, Arc<File>>>,
-    hot_files: bool,
 }
 
 /// A body in all its forms.
@@ -67,10 +66,9 @@ enum Kind {
 }
 
 impl Contest {
-    /// The service; files for `i` are made in `folder` when they are asked for first, and sent from
-    /// memory where `hot_files` says so.
+    /// The service; files for `i` are made in `folder` when they are asked for first.
     #[must_use]
-    pub fn new(folder: &Path, hot_files: bool) -> Self {
+    pub fn new(folder: &Path) -> Self {
         let mut headers = HeaderMap::with_capacity(EXTRA_HEADERS + 4);
         let text = HeaderValue::from_static("text/plain; charset=utf-8");
         headers.insert(CONTENT_TYPE, text);
@@ -87,7 +85,6 @@ impl Contest {
                 folder: folder.to_owned(),
                 parts: Mutex::default(),
                 files: Mutex::default(),
-                hot_files,
             }),
         }
     }
@@ -101,7 +98,6 @@ impl Contest {
                 parts: made.parts,
                 next: 0,
             }),
-            Kind::File if self.shared.hot_files => Body::from(made.whole),
             Kind::File => {
                 let file = self.file(kilobytes, &made.whole)?;
                 FileBody::range(file, 0, made.whole.len() as u64).into()

@@ -8,6 +8,7 @@ use platen_browser::{
 use platen_document::{
     BindOptions, CompiledHtml, CompiledTemplate, Diagnostic, Host, HtmlDocument,
 };
+use platen_formats::pdf::Standard;
 use serde_json::Value as Json;
 use sha2::{Digest, Sha256};
 
@@ -93,7 +94,8 @@ impl Engine {
     /// Binds a template of HTML to data.
     ///
     /// # Errors
-    /// [`Error::Mistakes`] for mistakes in the data, [`Error::NotFromHtml`] for other formats.
+    /// [`Error::Mistakes`] for mistakes in the data, [`Error::NotFromHtml`] for other formats,
+    /// [`Error::NotInHtml`] for what Chromium cannot write into a PDF.
     pub fn bind_html(
         &self,
         template: &CompiledHtml,
@@ -103,6 +105,14 @@ impl Engine {
     ) -> Result<Page, Error> {
         if !matches!(format, Format::Pdf | Format::Png | Format::Html) {
             return Err(Error::NotFromHtml(format));
+        }
+        if format == Format::Pdf {
+            let is_archive = options.standard != Standard::default();
+            let has_files = !options.attachments.is_empty();
+            let unmade = [(is_archive, "standard PDF/A"), (has_files, "attachments")];
+            if let Some((_, what)) = unmade.into_iter().find(|(is_wanted, _)| *is_wanted) {
+                return Err(Error::NotInHtml(what));
+            }
         }
         let host = self.host(template.template().helpers.as_deref(), options);
         let bind_options = BindOptions {

@@ -36,7 +36,7 @@ A flag wins over its variable.
 ";
 
 /// What commands and the service read besides.
-const OTHERS: [(&str, &str); 4] = [
+const OTHERS: [(&str, &str); 5] = [
     (
         "HOME",
         "The service looks for fonts in `~/.fonts` and `~/.local/share/fonts`.",
@@ -48,6 +48,10 @@ const OTHERS: [(&str, &str); 4] = [
     (
         "LISTEN_FDS",
         "The sockets that systemd hands over, for `systemd://`.",
+    ),
+    (
+        "LISTEN_PID",
+        "The process that those sockets are for; others leave them alone.",
     ),
     ("PATH", "LibreOffice and Chromium are looked for in it."),
 ];

@@ -8,7 +8,11 @@ use std::{
     process::{Command, Output},
 };
 
-use platen_bench::client::{Request, Target};
+use platen_bench::{
+    Cell, Results,
+    client::{Request, Target},
+    gaps::gaps,
+};
 use process::{Service, has_chromium, is_missing};
 
 fn root() -> PathBuf {
@@ -85,6 +89,32 @@ fn seeding_twice_is_seeding_once() {
     }
 }
 
+fn is_served(cell: &Cell) -> bool {
+    cell.of("server").starts_with("platen serve ")
+}
+
+#[test]
+fn a_run_of_flows_shows_the_service_where_it_is_due() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().display().to_string();
+    let mut arguments = vec!["bench", "flow", "-q", "--warmup", "2", "--samples", "16"];
+    arguments.extend(["--rounds", "1", "--concurrency", "1,16", "--out", &out]);
+    arguments.extend(["--peer", "/nonexistent"]);
+    let output = platen(&arguments);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let results = Results::read(folder.path()).unwrap();
+    // The server of Node was left out: its columns and lines are missing, and nothing else.
+    let is_of_node = |gap: &String| {
+        let rows = ["Node", "| sandbox |", "| whole, "];
+        rows.iter().any(|part| gap.contains(part))
+    };
+    let missing: Vec<String> = gaps(&results)
+        .into_iter()
+        .filter(|gap| !is_of_node(gap))
+        .collect();
+    assert!(missing.is_empty(), "{}", missing.join("\n"));
+}
+
 #[test]
 fn bodies_are_measured_over_tcp_tls_and_unix_sockets() {
     let has_wrk = platen_bench::program::find("wrk").is_some();
@@ -92,23 +122,12 @@ fn bodies_are_measured_over_tcp_tls_and_unix_sockets() {
         return;
     }
     for socket in ["tcp", "tcp6", "ssl", "unix", "aunix"] {
-        let arguments = [
-            "bench",
-            "http",
-            "-q",
-            "-s",
-            socket,
-            "-b",
-            "acsi1,100",
-            "-D",
-            "1",
-            "-T",
-            "1",
-            "-c",
-            "2",
-            "--rounds",
-            "1",
-        ];
+        let folder = tempfile::tempdir().unwrap();
+        let out = folder.path().display().to_string();
+        let mut arguments = vec!["bench", "http", "-q", "-s", socket, "-b", "acsi1,100"];
+        arguments.extend([
+            "-D", "1", "-T", "1", "-c", "2", "--rounds", "1", "--out", &out,
+        ]);
         let output = platen(&arguments);
         let shown = text(&output.stdout);
         assert!(
@@ -131,6 +150,24 @@ fn bodies_are_measured_over_tcp_tls_and_unix_sockets() {
         let size: f64 = line.split_whitespace().last().unwrap().parse().unwrap();
         // Of all bytes, of which wrk shows three to five digits.
         assert!((size - 1024.0).abs() < 30.0, "{socket}: {line}");
+        let results = Results::read(folder.path()).unwrap();
+        assert_eq!(gaps(&results), Vec::<String>::new(), "{socket}");
+        // `platen serve` sends strings from memory and `io` from files, beside the bare delivery.
+        let served = results.section("matrix").filter(|cell| is_served(cell));
+        let kinds: Vec<&str> = served.map(|cell| cell.name.as_str()).collect();
+        match socket {
+            "tcp" => assert_eq!(kinds, ["string", "io", "string", "io"]),
+            _ => assert!(kinds.is_empty(), "{socket}: {kinds:?}"),
+        }
+        let is_told = |note: &String| note.starts_with("Files of the disk were left out");
+        if !results.notes.iter().any(is_told) {
+            for cache in ["hot", "cold"] {
+                let files = results.section("files");
+                let count = files.filter(|cell| cell.of("cache") == cache).count();
+                let servers = if socket == "tcp" { 2 } else { 1 };
+                assert_eq!(count, 2 * servers, "{socket}: {cache}");
+            }
+        }
     }
 }
 

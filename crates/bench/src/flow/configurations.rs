@@ -4,13 +4,10 @@ use std::{process::Command, time::Duration};
 
 use super::{
     Cell, Contender, Error, Load, Once, Options, Outcome, Platen, Program, Progress, Recorder,
-    Request, Sandbox, Target, publish,
+    Request, Runner, Sandbox, Target, publish,
 };
 use crate::program::{folder, free_port};
 
-/// Slots of one worker, and workers of one slot.
-const SLOTS: [usize; 4] = [1, 2, 4, 8];
-const WORKERS: [usize; 2] = [2, 4];
 /// Runs at the same time of configurations that are many.
 const FEW: [usize; 2] = [1, 16];
 /// The server of Node makes so few runs a second that fewer are measured.
@@ -24,8 +21,8 @@ enum Means {
 
 /// One who runs the flow.
 pub(super) struct Configuration {
-    name: String,
-    sandbox: &'static str,
+    runner: Runner,
+    sandbox: Sandbox,
     is_durable: bool,
     means: Means,
     workers: Vec<Program>,
@@ -34,9 +31,9 @@ pub(super) struct Configuration {
 }
 
 impl Configuration {
-    fn new(name: impl Into<String>, sandbox: &'static str, means: Means) -> Self {
+    fn new(runner: Runner, sandbox: Sandbox, means: Means) -> Self {
         Self {
-            name: name.into(),
+            runner,
             sandbox,
             is_durable: false,
             means,
@@ -59,8 +56,8 @@ impl Configuration {
         let samples = (options.samples / self.share).max(concurrency.min(options.samples));
         let warmup = (options.warmup / self.share).max(2);
         let load = Load::closed(concurrency, warmup, samples);
-        let cell = Cell::new("matrix", &self.name, &load)
-            .label("sandbox", self.sandbox)
+        let cell = Cell::new("matrix", &self.runner.to_string(), &load)
+            .label("sandbox", self.sandbox.name())
             .label("durable", if self.is_durable { "yes" } else { "no" });
         let target = match &self.means {
             Means::Here(once) => {
@@ -94,40 +91,40 @@ pub(super) fn configurations(
     let key = options.key.as_deref();
     if let Some(target) = &options.url {
         publish(target, key, flow, content)?;
-        let mut given =
-            Configuration::new(target.to_string(), "fresh", Means::Given(target.clone()));
+        let runner = Runner::Address(target.to_string());
+        let mut given = Configuration::new(runner, Sandbox::Fresh, Means::Given(target.clone()));
         given.is_durable = true;
         return Ok(vec![given]);
     }
     let mut all = Vec::new();
-    for (name, sandbox) in [("fresh", Sandbox::Fresh), ("reused", Sandbox::Reused)] {
+    for sandbox in [Sandbox::Fresh, Sandbox::Reused] {
         match (options.in_process)(sandbox) {
-            Ok(once) => all.push(Configuration::new("one process", name, Means::Here(once))),
-            Err(error) => recorder.note(format!("One process, {name} sandbox: {error}.")),
+            Ok(once) => {
+                let means = Means::Here(once);
+                all.push(Configuration::new(Runner::OneProcess, sandbox, means));
+            }
+            Err(error) => {
+                recorder.note(format!("One process, {} sandbox: {error}.", sandbox.name()));
+            }
         }
     }
     progress("starting services and workers");
     let embedded = options.platen.serve(&[], &[])?;
     publish(embedded.target(), None, flow, content)?;
-    let name = "service, four slots a core";
-    let mut embedded = Configuration::new(name, "fresh", Means::There(embedded));
+    let means = Means::There(embedded);
+    let mut embedded = Configuration::new(Runner::Service, Sandbox::Fresh, means);
     embedded.is_durable = true;
     all.push(embedded);
-    let one_of = SLOTS.map(|slots| (1, slots));
-    let of_one = WORKERS.map(|workers| (workers, 1));
-    for (workers, slots) in one_of.into_iter().chain(of_one) {
-        all.push(with_workers(
-            &options.platen,
-            workers,
-            slots,
-            flow,
-            content,
-        )?);
+    for runner in Runner::WITH_WORKERS {
+        if let Runner::Workers { workers, slots } = runner {
+            let started = with_workers(&options.platen, workers, slots, flow, content)?;
+            all.push(started);
+        }
     }
-    for mode in ["cold", "warm"] {
-        match node(options, mode) {
+    for sandbox in [Sandbox::Fresh, Sandbox::Reused] {
+        match node(options, sandbox) {
             Ok(node) => all.push(node),
-            Err(error) => recorder.note(format!("Node, {mode}: {error}.")),
+            Err(error) => recorder.note(format!("Node, {} sandbox: {error}.", sandbox.name())),
         }
     }
     Ok(all)
@@ -148,23 +145,21 @@ fn with_workers(
     let webhook = Request::json("POST", &format!("/webhooks/{flow}/sync"), None, b"{}");
     // It is answered once a worker has connected.
     webhook.expect(service.target(), &[200])?;
-    let name = match workers {
-        1 => format!(
-            "service and a worker of {slots} slot{}",
-            if slots == 1 { "" } else { "s" }
-        ),
-        _ => format!("service and {workers} workers of 1 slot"),
-    };
+    let runner = Runner::Workers { workers, slots };
     Ok(Configuration {
         is_durable: true,
         workers: started,
         is_one_of_many: true,
-        ..Configuration::new(name, "fresh", Means::There(service))
+        ..Configuration::new(runner, Sandbox::Fresh, Means::There(service))
     })
 }
 
 /// Node's `child_process` with isolated-vm: a process for each run, or one that is used again.
-fn node(options: &Options<'_>, mode: &'static str) -> Result<Configuration, Error> {
+fn node(options: &Options<'_>, sandbox: Sandbox) -> Result<Configuration, Error> {
+    let mode = match sandbox {
+        Sandbox::Fresh => "cold",
+        Sandbox::Reused => "warm",
+    };
     let script = options.peer.as_ref().ok_or_else(|| Error::Missing {
         program: "the server of Node".to_owned(),
         hint: "run in a checkout of the source, which has bench/flow-peer".to_owned(),
@@ -177,13 +172,9 @@ fn node(options: &Options<'_>, mode: &'static str) -> Result<Configuration, Erro
     node.wait_listening()?;
     // Its forks are started with the first runs.
     std::thread::sleep(Duration::from_millis(200));
-    let sandbox = match mode {
-        "cold" => "fresh",
-        _ => "reused",
-    };
     Ok(Configuration {
         share: NODE_SHARE,
         is_one_of_many: true,
-        ..Configuration::new("Node fork and isolated-vm", sandbox, Means::There(node))
+        ..Configuration::new(Runner::Node, sandbox, Means::There(node))
     })
 }

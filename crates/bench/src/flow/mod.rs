@@ -3,13 +3,16 @@
 
 mod configurations;
 mod report;
+mod runner;
 
 use std::path::{Path, PathBuf};
 
 use serde_json::Value as Json;
 
 use self::configurations::configurations;
+pub(crate) use self::report::series;
 pub use self::report::{blocks, plots};
+use self::runner::Runner;
 use crate::{
     Cell, Error, Outcome, Progress,
     client::{Request, Target},
@@ -24,6 +27,9 @@ pub type Once = Box<dyn Fn() -> Outcome + Send + Sync>;
 /// Makes one that runs the flow in this process, with nothing stored: in a fresh sandbox each time, or
 /// in one that is used again.
 pub type InProcess<'a> = &'a dyn Fn(Sandbox) -> Result<Once, String>;
+
+/// Runs of a cell and round where nothing else is asked for.
+pub const SAMPLES: usize = 1_000;
 
 /// Where the code of a run is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,5 +1,9 @@
 //! Tables and plots of the pack.
 
+use super::{
+    Sandbox,
+    runner::{Runner, find},
+};
 use crate::{
     Cell, Results,
     markdown::{Block, NONE, Table, maybe, ms, percentiles, rate},
@@ -40,30 +44,22 @@ fn matrix(results: &Results) -> Table {
         table.cell(cell, name, || {
             let mut figures = vec![rate(cell.median_rps())];
             figures.extend(percentiles(cell.client.as_ref()));
-            figures.push(maybe(cell.server_cpu_ms(), ms));
+            let runner = Runner::of(cell);
+            figures.push(match runner {
+                Runner::OneProcess => NONE.to_owned(),
+                _ => maybe(cell.server_cpu_ms(), ms),
+            });
             let workers = cell.values.get("workerCpuSeconds");
-            figures.push(maybe(workers, |seconds| {
-                ms(seconds * 1e3 / cell.requests as f64)
-            }));
+            figures.push(match runner {
+                Runner::Workers { .. } => {
+                    maybe(workers, |seconds| ms(seconds * 1e3 / cell.requests as f64))
+                }
+                _ => NONE.to_owned(),
+            });
             figures
         });
     }
     table
-}
-
-/// A cell that counts.
-fn cell<'a>(
-    results: &'a Results,
-    name: &str,
-    sandbox: &str,
-    concurrency: usize,
-) -> Option<&'a Cell> {
-    results.cells.iter().find(|cell| {
-        cell.name.starts_with(name)
-            && cell.of("sandbox") == sandbox
-            && cell.concurrency == concurrency
-            && !cell.is_void()
-    })
 }
 
 /// Phases of the service in the order in which they come.
@@ -76,9 +72,12 @@ const PHASES: [(&str, &str); 4] = [
 
 /// The layers of a run, alone and in a crowd: ours fresh and reused, and Node's.
 fn anatomy(results: &Results) -> Table {
-    let service = [1, 16].map(|at| cell(results, "service, 4", "fresh", at));
-    let alone = ["fresh", "reused"].map(|sandbox| cell(results, "one process", sandbox, 1));
-    let node = ["reused", "fresh"].map(|sandbox| cell(results, "Node", sandbox, 1));
+    let service = [1, 16].map(|at| find(results, Runner::is_service, Sandbox::Fresh, at));
+    let of = |wanted: Runner| move |runner: &Runner| *runner == wanted;
+    let alone = [Sandbox::Fresh, Sandbox::Reused]
+        .map(|sandbox| find(results, of(Runner::OneProcess), sandbox, 1));
+    let node = [Sandbox::Reused, Sandbox::Fresh]
+        .map(|sandbox| find(results, of(Runner::Node), sandbox, 1));
     let mut table = Table::new(&[
         "Layer",
         "Service, alone",
@@ -140,10 +139,27 @@ fn rest(cell: &Cell) -> Option<f64> {
     Some((cell.phases.get("total")? - known).max(0.0))
 }
 
-/// The first word of a configuration, and its sandbox.
-fn short_name(cell: &Cell) -> String {
-    let first = cell.name.split([',', ' ']).next().unwrap_or_default();
-    format!("{first}, {} sandbox", cell.of("sandbox"))
+/// What a line of a plot is called; `None` for what plots leave out.
+fn line_name(cell: &Cell) -> Option<String> {
+    let runner = Runner::of(cell);
+    let name = runner.short_name()?;
+    Some(format!("{name}, {} sandbox", cell.of("sandbox")))
+}
+
+/// The lines that both plots of a whole run have.
+pub(crate) fn series() -> Vec<String> {
+    let whole = [
+        (Runner::OneProcess, Sandbox::Fresh),
+        (Runner::OneProcess, Sandbox::Reused),
+        (Runner::Service, Sandbox::Fresh),
+        (Runner::Node, Sandbox::Fresh),
+        (Runner::Node, Sandbox::Reused),
+    ];
+    let name = |(runner, sandbox): (Runner, Sandbox)| {
+        let name = runner.short_name()?;
+        Some(format!("{name}, {} sandbox", sandbox.name()))
+    };
+    whole.into_iter().filter_map(name).collect()
 }
 
 /// All plots.
@@ -156,14 +172,10 @@ pub fn plots(results: &Results) -> Vec<(String, Chart)> {
         is_y_logarithmic: true,
         ..Lines::default()
     };
-    let shown = |cell: &&Cell| {
-        !cell.is_void()
-            && ["one process", "service, 4", "Node"]
-                .iter()
-                .any(|name| cell.name.starts_with(name))
-    };
-    for cell in results.section("matrix").filter(shown) {
-        let name = short_name(cell);
+    for cell in results.section("matrix").filter(|cell| !cell.is_void()) {
+        let Some(name) = line_name(cell) else {
+            continue;
+        };
         let point = (cell.concurrency as f64, cell.median_rps());
         match lines.series.iter_mut().find(|it| it.0 == name) {
             Some((_, points)) => points.push(point),
@@ -175,12 +187,13 @@ pub fn plots(results: &Results) -> Vec<(String, Chart)> {
     }
     let alone = results
         .section("matrix")
-        .filter(|cell| cell.concurrency == 1 && shown(cell));
+        .filter(|cell| cell.concurrency == 1 && !cell.is_void() && line_name(cell).is_some());
+    let name = |cell: &Cell| line_name(cell).unwrap_or_default();
     vec![
         ("throughput".to_owned(), Chart::Lines(lines)),
         (
             "latency".to_owned(),
-            distribution("Latency by share of runs, one at a time", alone, short_name),
+            distribution("Latency by share of runs, one at a time", alone, name),
         ),
     ]
 }

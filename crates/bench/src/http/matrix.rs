@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use super::{
     Options, SocketKind,
-    bodies::{BodyKind, body, hash},
-    servers::Server,
+    bodies::{BodyKind, PART_BYTES, body, hash},
+    files::PageCache,
+    servers::{Server, What},
     wrk::{Figures, Run, own_client},
 };
 use crate::{
@@ -25,19 +26,17 @@ pub(super) fn measure(
     recorder: &mut Recorder,
 ) -> Result<(), Error> {
     for server in servers {
-        progress(&format!("http: warming {}", server.name));
-        load(
-            options,
-            server,
-            options.bodies.kinds[0],
-            options.bodies.kilobytes[0],
-            1,
-        )?;
+        let mut kinds = options.bodies.kinds.iter().copied();
+        if let Some(kind) = kinds.find(|kind| server.answers(*kind)) {
+            progress(&format!("http: warming {}", server.name));
+            load(options, server, kind, options.bodies.kilobytes[0], 1)?;
+        }
     }
     for kilobytes in &options.bodies.kilobytes {
         for kind in &options.bodies.kinds {
             progress(&format!("http: {} of {kilobytes} kB", kind.name()));
-            cell(options, servers, *kind, *kilobytes, recorder)?;
+            let all: Vec<&Server> = servers.iter().filter(|it| it.answers(*kind)).collect();
+            cell(options, &all, *kind, *kilobytes, recorder)?;
         }
     }
     Ok(())
@@ -45,7 +44,7 @@ pub(super) fn measure(
 
 fn cell(
     options: &Options,
-    servers: &[Server],
+    servers: &[&Server],
     kind: BodyKind,
     kilobytes: usize,
     recorder: &mut Recorder,
@@ -58,7 +57,7 @@ fn cell(
     for round in 0..options.rounds.max(1) {
         for step in 0..servers.len() {
             let index = (round + step) % servers.len();
-            let server = &servers[index];
+            let server = servers[index];
             let cpu = || {
                 let program = server.program.as_ref();
                 program.map_or(0.0, |program| tree_seconds(program.pid()))
@@ -75,7 +74,15 @@ fn cell(
     Ok(())
 }
 
-fn headers(options: &Options, kind: BodyKind, kilobytes: usize) -> Vec<(String, String)> {
+fn headers(
+    options: &Options,
+    server: &Server,
+    kind: BodyKind,
+    kilobytes: usize,
+) -> Vec<(String, String)> {
+    if matches!(server.what, What::Paths { .. }) {
+        return Vec::new();
+    }
     let conf = format!("{}{kilobytes}", kind.letter());
     let mut headers = vec![("Body-Conf".to_owned(), conf)];
     headers.extend(
@@ -87,6 +94,21 @@ fn headers(options: &Options, kind: BodyKind, kilobytes: usize) -> Vec<(String, 
     headers
 }
 
+/// The request of a body, for our own client.
+pub(super) fn request(
+    options: &Options,
+    server: &Server,
+    kind: BodyKind,
+    kilobytes: usize,
+) -> Request {
+    let headers = headers(options, server, kind, kilobytes);
+    let pairs: Vec<(&str, &str)> = headers
+        .iter()
+        .map(|(name, value)| (name.as_str(), value.as_str()))
+        .collect();
+    Request::new("GET", server.path(kilobytes), &pairs, &[])
+}
+
 fn load(
     options: &Options,
     server: &Server,
@@ -94,23 +116,18 @@ fn load(
     kilobytes: usize,
     seconds: u64,
 ) -> Result<Figures, Error> {
-    let headers = headers(options, kind, kilobytes);
     match options.socket {
         SocketKind::Unix | SocketKind::Aunix => {
-            let pairs: Vec<(&str, &str)> = headers
-                .iter()
-                .map(|(name, value)| (name.as_str(), value.as_str()))
-                .collect();
-            let request = Request::new("GET", "/", &pairs, &[]);
+            let request = request(options, server, kind, kilobytes);
             let time = Duration::from_secs(seconds);
             own_client(&server.target, &request, options.all_connections(), time)
         }
         _ => Run {
-            url: &server.url,
+            url: &format!("{}{}", server.url, server.path(kilobytes)),
             threads: options.client_threads(),
             connections: options.all_connections(),
             seconds,
-            headers: headers
+            headers: headers(options, server, kind, kilobytes)
                 .iter()
                 .map(|(name, value)| format!("{name}: {value}"))
                 .collect(),
@@ -126,18 +143,19 @@ fn check(
     kind: BodyKind,
     kilobytes: usize,
 ) -> Result<u64, Error> {
-    let headers = headers(options, kind, kilobytes);
-    let pairs: Vec<(&str, &str)> = headers
-        .iter()
-        .map(|(name, value)| (name.as_str(), value.as_str()))
-        .collect();
     let what = format!("{}, {} of {kilobytes} kB", server.name, kind.name());
     let (answer, body_given) = match options.socket {
-        SocketKind::Ssl => over_tls(&server.url, &pairs)?,
-        _ => Request::new("GET", "/", &pairs, &[]).fetch(&server.target)?,
+        SocketKind::Ssl => {
+            let headers = headers(options, server, kind, kilobytes);
+            over_tls(&format!("{}/", server.url), &headers)?
+        }
+        _ => request(options, server, kind, kilobytes).fetch(&server.target)?,
     };
-    let wanted = hash(&body(1, kilobytes));
-    if answer.status != 200 || hash(&body_given) != wanted {
+    let is_wanted = match server.what {
+        What::Bodies => hash(&body_given) == hash(&body(1, kilobytes)),
+        What::Paths { .. } => body_given.len() == kilobytes * PART_BYTES,
+    };
+    if answer.status != 200 || !is_wanted {
         let (status, size) = (answer.status, body_given.len());
         let detail = format!("status {status} and {size} bytes, which are not the body asked for");
         return Err(Error::answer(what, detail));
@@ -150,7 +168,7 @@ fn check(
 }
 
 /// Over TLS, without looking at the certificate, which the harness has made itself.
-fn over_tls(url: &str, headers: &[(&str, &str)]) -> Result<(Answer, Vec<u8>), Error> {
+fn over_tls(url: &str, headers: &[(String, String)]) -> Result<(Answer, Vec<u8>), Error> {
     let failed = |error: ureq::Error| Error::answer(url, error.to_string());
     let tls = ureq::tls::TlsConfig::builder()
         .disable_verification(true)
@@ -162,7 +180,7 @@ fn over_tls(url: &str, headers: &[(&str, &str)]) -> Result<(Answer, Vec<u8>), Er
         .into();
     let mut request = agent.get(url);
     for (name, value) in headers {
-        request = request.header(*name, *value);
+        request = request.header(name, value);
     }
     let mut response = request.call().map_err(failed)?;
     let head = response.headers().iter().map(|(name, value)| {
@@ -192,6 +210,9 @@ fn summary(
         .label("kilobytes", format!("{kilobytes:04}"))
         .label("server", &server.name)
         .label("socket", options.socket.name());
+    if kind == BodyKind::Io {
+        cell = cell.label("cache", PageCache::Hot.name());
+    }
     cell.mode = match options.socket {
         SocketKind::Unix | SocketKind::Aunix => "own client".to_owned(),
         _ => "wrk".to_owned(),

@@ -1,9 +1,12 @@
 //! The pack of response bodies: arrays, chunks, strings and files from 1 kB to 2 MB, the matrix of
-//! Puma's `response_time_wrk.sh`, by our server, by Puma and by nginx, in turns.
+//! Puma's `response_time_wrk.sh`, by our delivery layer, by `platen serve`, by Puma and by nginx, in
+//! turns; and files from the page cache and from the disk.
 
 mod bodies;
+mod files;
 mod matrix;
 mod report;
+mod served;
 mod servers;
 mod table;
 mod wrk;
@@ -44,6 +47,8 @@ pub struct Options {
     pub rounds: usize,
 }
 
+/// Seconds of a run where nothing else is asked for.
+pub const SECONDS: u64 = 10;
 /// Bounds: a run is never longer, and never has more connections.
 const MAX_SECONDS: u64 = 120;
 const MAX_CONNECTIONS: usize = 1_024;
@@ -93,6 +98,16 @@ pub fn run(options: &Options, progress: Progress<'_>) -> Result<Recorder, Error>
     options.check()?;
     let mut recorder = Recorder::new("http");
     let mut servers = vec![servers::ours(options)?];
+    if options.socket == SocketKind::Tcp && options.delay.is_none() {
+        progress("http: storing results in `platen serve`");
+        for kind in [BodyKind::String, BodyKind::Io] {
+            if options.bodies.kinds.contains(&kind) {
+                servers.push(served::service(options, kind)?);
+            }
+        }
+    } else {
+        recorder.note("`platen serve` was left out: it is measured over `-s tcp` without delay.");
+    }
     for peer in &options.peers {
         let is_beyond = options.socket == SocketKind::Aunix || options.delay.is_some();
         if *peer == Peer::Nginx && is_beyond {
@@ -106,5 +121,6 @@ pub fn run(options: &Options, progress: Progress<'_>) -> Result<Recorder, Error>
         }
     }
     matrix::measure(options, &servers, progress, &mut recorder)?;
+    files::measure(options, &servers, progress, &mut recorder)?;
     Ok(recorder)
 }

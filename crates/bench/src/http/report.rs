@@ -2,11 +2,12 @@
 
 use super::{
     bodies::BodyKind,
+    files::PageCache,
     table::{bodies_table, kilobytes, types_table},
 };
 use crate::{
     Cell, Results,
-    markdown::{Block, Table, maybe, ms},
+    markdown::{Block, NONE, Table, maybe, ms},
     plot::{Chart, Lines},
     rounds::Ratio,
 };
@@ -54,10 +55,55 @@ pub fn blocks(results: &Results) -> Vec<Block> {
         title: "Types and sizes of bodies".to_owned(),
         body: tables,
     };
-    vec![
-        beside(results).block("http/beside", "Beside each other"),
-        tables,
-    ]
+    let mut beside = beside(results).block("http/beside", "Beside each other");
+    if results.section("matrix").any(is_of_old_io) {
+        beside.body += "\nThese results are of a build whose own `io` rows were answered from memory: \
+            they say nothing of files.\n";
+    }
+    let mut blocks = vec![beside, tables];
+    if results.section("files").next().is_some() {
+        blocks.push(files(results).block("http/files", "Files, hot and cold"));
+    }
+    blocks
+}
+
+/// Of before rows of files said where their files are.
+fn is_of_old_io(cell: &Cell) -> bool {
+    cell.name == BodyKind::Io.name() && cell.of("cache").is_empty()
+}
+
+/// A row for each size and server: one request at a time, from the page cache and from the disk.
+fn files(results: &Results) -> Table {
+    let mut table = Table::new(&[
+        "kB",
+        "Server",
+        "From the page cache, p50",
+        "From the disk, p50",
+        "p99",
+        "Time to the page cache's, median (min to max)",
+        "Failures",
+    ]);
+    let is_of = |cell: &Cell, cache: PageCache| cell.of("cache") == cache.name();
+    let all = || results.section("files");
+    for cold in all().filter(|cell| is_of(cell, PageCache::Cold)) {
+        let hot = all().find(|hot| {
+            is_of(hot, PageCache::Hot)
+                && hot.of("server") == cold.of("server")
+                && hot.of("kilobytes") == cold.of("kilobytes")
+        });
+        let p50 = |cell: &Cell| cell.client.as_ref().map(|times| times.p50);
+        let name = vec![kilobytes(cold).to_string(), cold.of("server").to_owned()];
+        table.cell(cold, name, || {
+            let ratio = hot.and_then(|hot| Ratio::of_times(cold, hot));
+            vec![
+                maybe(hot.and_then(p50), ms),
+                maybe(p50(cold), ms),
+                maybe(cold.client.as_ref(), |times| ms(times.p99)),
+                maybe(ratio, |ratio| ratio.to_string()),
+            ]
+        });
+    }
+    table
 }
 
 /// A row for each cell: what we answer a second, and how that is to each of the others.
@@ -88,22 +134,35 @@ fn beside(results: &Results) -> Table {
             })
         };
         let all: Vec<Option<&Cell>> = servers.iter().map(of).collect();
+        // A service has no arrays and no chunks of the contest's.
+        let has: Vec<bool> = servers
+            .iter()
+            .map(|server| {
+                let of_server = cells_of(results, server);
+                of_server.iter().any(|other| other.name == cell.name)
+            })
+            .collect();
+        let every = |show: &dyn Fn(Option<&Cell>) -> String| -> Vec<String> {
+            let each = all.iter().zip(&has);
+            each.map(|(cell, has)| if *has { show(*cell) } else { NONE.to_owned() })
+                .collect()
+        };
         let mut row = vec![kilobytes(cell).to_string(), cell.name.clone()];
-        row.extend(all.iter().map(|cell| {
-            maybe(*cell, |cell| match cell.is_void() {
+        row.extend(every(&|cell| {
+            maybe(cell, |cell| match cell.is_void() {
                 true => "void".to_owned(),
                 false => format!("{:.0}", cell.rps),
             })
         }));
-        row.extend(all.iter().skip(1).map(|other| {
+        let ratios = every(&|other| {
             let other = other.filter(|other| !other.is_void() && !cell.is_void());
             let ratio = other.and_then(|other| Ratio::of_rates(cell, other));
             maybe(ratio, |ratio| ratio.to_string())
+        });
+        row.extend(ratios.into_iter().skip(1));
+        row.extend(every(&|cell| {
+            maybe(cell.and_then(Cell::server_cpu_ms), cpu)
         }));
-        row.extend(
-            all.iter()
-                .map(|cell| maybe(cell.and_then(Cell::server_cpu_ms), cpu)),
-        );
         let times = cell.client.as_ref();
         row.push(maybe(times, |it| {
             format!("{:.1}", it.p99 / it.p50.max(1e-9))
@@ -137,7 +196,8 @@ pub fn plots(results: &Results) -> Vec<(String, Chart)> {
             let points = cells.map(|cell| (kilobytes(cell) as f64, cell.rps));
             (server.clone(), points.collect())
         });
-        let series: Vec<(String, Vec<(f64, f64)>)> = series.collect();
+        let mut series: Vec<(String, Vec<(f64, f64)>)> = series.collect();
+        series.retain(|(_, points)| !points.is_empty());
         let sizes: Vec<f64> = series
             .first()
             .map(|(_, points)| points.iter().map(|point| point.0).collect())

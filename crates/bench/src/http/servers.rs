@@ -1,10 +1,18 @@
 //! The servers: ours, Puma, nginx, or one that runs already.
 
-use std::{fs, path::Path, process::Command};
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
 
 use tempfile::TempDir;
 
-use super::{Options, bodies::body};
+use super::{
+    Options,
+    bodies::{BodyKind, body},
+};
 use crate::{
     Error,
     client::Target,
@@ -90,6 +98,38 @@ pub(super) struct Server {
     pub(super) program: Option<Program>,
     /// Whether it can send bodies whose length nobody knows.
     pub(super) has_chunks: bool,
+    /// Where its files are, if that is known.
+    pub(super) folder: Option<PathBuf>,
+    pub(super) what: What,
+}
+
+/// What a server is asked for.
+pub(super) enum What {
+    /// Every kind of body, with `Body-Conf`.
+    Bodies,
+    /// One kind, by paths for each number of kilobytes.
+    Paths {
+        kind: BodyKind,
+        paths: BTreeMap<usize, String>,
+    },
+}
+
+impl Server {
+    /// True where it has bodies of this kind.
+    pub(super) fn answers(&self, wanted: BodyKind) -> bool {
+        match &self.what {
+            What::Bodies => true,
+            What::Paths { kind, .. } => *kind == wanted,
+        }
+    }
+
+    /// The path of a body.
+    pub(super) fn path(&self, kilobytes: usize) -> &str {
+        match &self.what {
+            What::Bodies => "/",
+            What::Paths { paths, .. } => paths.get(&kilobytes).map_or("/", String::as_str),
+        }
+    }
 }
 
 /// Where a server is to listen.
@@ -124,7 +164,7 @@ fn place(kind: SocketKind, folder: &Path) -> Result<Place, Error> {
     };
     Ok(Place {
         bind,
-        url: format!("{scheme}://{host}/"),
+        url: format!("{scheme}://{host}"),
         target: target.unwrap_or(Target::Tcp(host)),
         port,
     })
@@ -173,12 +213,14 @@ fn begin(
         name,
         url,
         target,
+        folder: Some(program.folder().to_owned()),
         program: Some(program),
         has_chunks,
+        what: What::Bodies,
     })
 }
 
-/// Our server.
+/// Our delivery layer alone.
 pub(super) fn ours(options: &Options) -> Result<Server, Error> {
     let folder = folder()?;
     let place = place(options.socket, folder.path())?;
@@ -196,7 +238,7 @@ pub(super) fn ours(options: &Options) -> Result<Server, Error> {
         .args(["-w", &options.workers.to_string()])
         .args(["-t", &options.threads.to_string()])
         .env("TMPDIR", folder.path());
-    let name = format!("Platen {}", env!("CARGO_PKG_VERSION"));
+    let name = format!("delivery of Platen {}", env!("CARGO_PKG_VERSION"));
     begin(name, command, folder, place, true)
 }
 
@@ -209,10 +251,12 @@ pub(super) fn peer(options: &Options, peer: &Peer) -> Result<Server, Error> {
             let target = Target::parse(url)?.on_loopback()?;
             Ok(Server {
                 name: url.clone(),
-                url: url.clone(),
+                url: url.trim_end_matches('/').to_owned(),
                 target,
                 program: None,
                 has_chunks: true,
+                folder: None,
+                what: What::Bodies,
             })
         }
     }

@@ -9,22 +9,18 @@ use std::{
 
 use tempfile::TempDir;
 
-use super::{Options, WORD, convert_request, line::LineProgram};
+use super::{
+    Options, WORD,
+    by::{By, Way},
+    convert_request,
+    line::LineProgram,
+};
 use crate::{
     Error, Outcome,
     client::{Request, Target},
     program::{Program, find, folder, free_port},
     results::Recorder,
 };
-
-/// Ways of bytes: the name in the tables, and what the driver is told.
-const WAYS: [(&str, &str); 5] = [
-    ("the protocol alone: path", "path"),
-    ("io: file", "file"),
-    ("io: stream", "stream"),
-    ("io: {file, stream}", "file,stream"),
-    ("io: {stream, file}", "stream,file"),
-];
 
 /// Keeps a client of unoserver, as a service written in Python would.
 const UNOSERVER_CLIENT: &str = r#"
@@ -51,7 +47,7 @@ enum Means {
 
 /// One who converts.
 pub(super) struct Contestant {
-    pub(super) name: String,
+    pub(super) by: By,
     means: Means,
     folder: TempDir,
 }
@@ -62,25 +58,25 @@ pub(super) fn contestants(
     recorder: &mut Recorder,
 ) -> Result<Vec<Contestant>, Error> {
     let mut all = Vec::new();
-    for (name, isolation) in [("Platen", "auto"), ("Platen, not isolated", "off")] {
+    for (by, isolation) in [(By::Platen, "auto"), (By::NotIsolated, "off")] {
         let settings = [
             ("CHILD_ISOLATION", isolation),
             ("OFFICE_SLOTS", "1"),
             ("LIBREOFFICE_WARM", "true"),
         ];
         let service = options.platen.serve(&settings, &[])?;
-        all.push(Contestant::new(name, Means::Service(service))?);
+        all.push(Contestant::new(by, Means::Service(service))?);
     }
     let mut command = Command::new(&options.platen.program);
     command.args(["bench", "office-driver"]);
     let driver = Arc::new(LineProgram::start("platen bench office-driver", command)?);
-    for (name, way) in WAYS {
+    for way in Way::ALL {
         let means = Means::Lines {
             program: Arc::clone(&driver),
-            way: Some(way),
+            way: Some(way.argument()),
             server: None,
         };
-        all.push(Contestant::new(name, means)?);
+        all.push(Contestant::new(By::Protocol(way), means)?);
     }
     match unoserver(options) {
         Ok(unoserver) => all.push(unoserver),
@@ -89,15 +85,12 @@ pub(super) fn contestants(
     match &options.gotenberg {
         Some(url) => {
             let target = Target::parse(url)?.on_loopback()?;
-            all.push(Contestant::new("Gotenberg", Means::Gotenberg(target))?);
+            all.push(Contestant::new(By::Gotenberg, Means::Gotenberg(target))?);
         }
         None => recorder.note("Gotenberg was left out: give its address with --gotenberg."),
     }
     if let Some(soffice) = find("soffice") {
-        all.push(Contestant::new(
-            "soffice --convert-to",
-            Means::OneShot(soffice),
-        )?);
+        all.push(Contestant::new(By::OneShot, Means::OneShot(soffice))?);
     }
     Ok(all)
 }
@@ -134,15 +127,15 @@ fn unoserver(options: &Options) -> Result<Contestant, Error> {
         way: None,
         server: Some(server),
     };
-    Contestant::new("unoserver, its client library", means)
+    Contestant::new(By::Unoserver, means)
 }
 
 type Convert<'a> = Box<dyn FnMut() -> Outcome + 'a>;
 
 impl Contestant {
-    fn new(name: &str, means: Means) -> Result<Self, Error> {
+    fn new(by: By, means: Means) -> Result<Self, Error> {
         Ok(Self {
-            name: name.to_owned(),
+            by,
             means,
             folder: folder()?,
         })

@@ -2,6 +2,7 @@
 //! protocol alone with every way of bytes, and by others with the same LibreOffice; then how
 //! conversions grow with processes.
 
+mod by;
 mod contestants;
 pub mod documents;
 mod line;
@@ -39,6 +40,8 @@ pub struct Options {
     pub gotenberg: Option<String>,
 }
 
+/// Rounds where nothing else is asked for.
+pub const ROUNDS: usize = 5;
 /// Names of the sections.
 pub const SECTIONS: [&str; 2] = ["compare", "rate"];
 /// Processes of LibreOffice whose rates are measured.
@@ -149,7 +152,7 @@ fn compare(
         let mut contenders = Vec::new();
         for contestant in &all {
             let load = Load::closed(1, 1, document.samples);
-            let cell = cell_of("compare", document, &load).label("by", &contestant.name);
+            let cell = cell_of("compare", document, &load).label("by", contestant.by.name());
             let connect = contestant.connect(&document.path)?;
             contenders.push(Contender::new(cell, load, contestant.pid(), connect));
         }

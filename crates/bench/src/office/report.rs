@@ -1,9 +1,12 @@
 //! Tables and plots of the pack.
 
-use super::documents::NAMES;
+use super::{
+    by::{By, Way},
+    documents::NAMES,
+};
 use crate::{
     Cell, Results,
-    markdown::{Block, NONE, Table, maybe, ms, size},
+    markdown::{Block, MISSING, NONE, Table, maybe, ms, size},
     plot::{Bars, Chart},
     rounds::Ratio,
 };
@@ -58,7 +61,7 @@ fn compare(cells: &[&Cell]) -> Table {
     for cell in cells {
         table.cell(cell, vec![cell.of("by").to_owned()], || {
             let Some(times) = &cell.client else {
-                return vec![NONE.to_owned(); 9];
+                return vec![MISSING.to_owned(); 9];
             };
             let ratio = first.and_then(|first| Ratio::of_times(cell, first));
             let mean = times.mean.max(1e-9);
@@ -70,8 +73,11 @@ fn compare(cells: &[&Cell]) -> Table {
                 ms(times.p99),
                 ms(times.min),
                 maybe(ratio, |ratio| ratio.to_string()),
-                maybe(cell.server_cpu_ms(), ms),
-                size(cell.size_bytes.filter(|it| *it > 0)),
+                match By::of(cell) {
+                    Some(by) if !by.has_processes() => NONE.to_owned(),
+                    _ => maybe(cell.server_cpu_ms(), ms),
+                },
+                maybe(cell.size_bytes.filter(|it| *it > 0), |it| size(Some(it))),
             ]
         });
     }
@@ -94,12 +100,13 @@ fn io(results: &Results) -> Table {
     ]);
     for name in NAMES {
         let cells = of_document(results, "compare", name);
-        let file = cells.iter().find(|cell| cell.of("by") == "io: file");
+        let is_file = |cell: &&&Cell| By::of(cell) == Some(By::Protocol(Way::File));
+        let file = cells.iter().find(is_file);
         for cell in &cells {
-            let way = cell.of("by");
-            if !(way.starts_with("io: ") || way.starts_with("the protocol alone")) {
+            let Some(by @ By::Protocol(_)) = By::of(cell) else {
                 continue;
-            }
+            };
+            let way = by.name();
             table.cell(cell, vec![name.to_owned(), way.to_owned()], || {
                 let mut row = vec![maybe(cell.client.as_ref(), |times| ms(times.p50))];
                 row.extend(PHASES.map(|phase| maybe(cell.phases.get(phase).copied(), ms)));

@@ -16,6 +16,9 @@ pub use self::{
 };
 use crate::{Error, Progress, client::Target, load::Load, program::Platen, results::Recorder};
 
+/// Requests of a cell where nothing else is asked for.
+pub const SAMPLES: usize = 500;
+
 /// What to measure.
 #[derive(Clone, Debug)]
 pub struct Options {

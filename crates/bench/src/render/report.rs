@@ -1,9 +1,9 @@
 //! Tables and plots of the pack.
 
-use super::cells::CELLS;
+use super::cells::{CELLS, Kind};
 use crate::{
     Cell, Results,
-    markdown::{Block, NONE, Table, maybe, ms, percentiles, rate, size},
+    markdown::{Block, MISSING, NONE, Table, maybe, ms, percentiles, rate, size},
     plot::{Bars, Chart, Lines},
     rounds::Ratio,
 };
@@ -55,7 +55,10 @@ fn cells(results: &Results, section: &str) -> Table {
             let mut figures = vec![rate(cell.rps)];
             figures.extend(percentiles(cell.client.as_ref()));
             figures.extend(percentiles(cell.server.as_ref()));
-            figures.push(maybe(cell.pages, |pages| pages.to_string()));
+            figures.push(match about.map(|spec| spec.kind) {
+                Some(Kind::Native("pdf")) => maybe(cell.pages, |pages| pages.to_string()),
+                _ => NONE.to_owned(),
+            });
             figures.push(size(cell.size_bytes));
             figures.push(processor(cell));
             figures
@@ -70,7 +73,7 @@ fn processor(cell: &Cell) -> String {
     let client = client.map(|seconds| seconds * 1e3 / cell.requests.max(1) as f64);
     match cell.server_cpu_ms() {
         Some(server) => format!("{} / {}", ms(server), maybe(client, ms)),
-        None => NONE.to_owned(),
+        None => MISSING.to_owned(),
     }
 }
 
@@ -86,13 +89,16 @@ fn chromium(results: &Results) -> Table {
         "Chromium size",
         "Failures",
     ]);
-    let by = |size: &str, name: &str| {
-        results
-            .section("chromium")
-            .find(|cell| cell.name == size && cell.of("by").starts_with(name))
+    let by = |size: &str, is_wanted: fn(Kind) -> bool| {
+        results.section("chromium").find(|cell| {
+            let spec = CELLS.iter().find(|spec| spec.name == cell.of("by"));
+            cell.name == size && spec.is_some_and(|spec| is_wanted(spec.kind))
+        })
     };
     for pages in ["1p", "10p", "100p"] {
-        let (Some(ours), Some(theirs)) = (by(pages, "pdf"), by(pages, "chromium")) else {
+        let ours = by(pages, |kind| matches!(kind, Kind::Native(_)));
+        let theirs = by(pages, |kind| kind == Kind::Chromium);
+        let (Some(ours), Some(theirs)) = (ours, theirs) else {
             continue;
         };
         let p50 = |cell: &Cell| maybe(cell.client.as_ref(), |times| ms(times.p50));
@@ -217,7 +223,7 @@ fn cold(results: &Results) -> Table {
         ];
         table.cell(cell, name, || match &cell.client {
             Some(times) => vec![ms(times.min), ms(times.p50), ms(times.max)],
-            None => vec![NONE.to_owned(); 3],
+            None => vec![MISSING.to_owned(); 3],
         });
     }
     table

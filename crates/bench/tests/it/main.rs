@@ -30,6 +30,32 @@ fn the_page_says_what_the_results_say() {
 }
 
 #[test]
+fn what_is_published_has_no_gaps() {
+    for results in &published().packs {
+        let found = platen_bench::gaps::gaps(results);
+        assert!(found.is_empty(), "{}", found.join("\n"));
+    }
+}
+
+#[test]
+fn the_page_says_of_each_pack_what_was_run_and_where() {
+    let published = published();
+    let page = std::fs::read_to_string(root().join("docs/benchmarks.md")).unwrap();
+    for results in &published.packs {
+        let marker = format!("<!-- bench: {}/run -->", results.pack);
+        let (_, run) = page.split_once(&marker).unwrap();
+        let (run, _) = run.split_once("<!-- end -->").unwrap();
+        let environment = &results.environment;
+        let load = format!("a load of {:.2}", environment.load_average);
+        for part in [&environment.commit, &results.command, &load] {
+            assert!(run.contains(part), "{}: {part}: {run}", results.pack);
+        }
+        let is_quick = results.how_quick().is_some();
+        assert_eq!(run.contains("A quick run"), is_quick, "{}", results.pack);
+    }
+}
+
+#[test]
 fn the_summary_says_what_the_requests_say() {
     let published = published();
     let mut compared = 0;

@@ -36,7 +36,7 @@ pub struct Arguments {
     #[arg(long, default_value_t = 200)]
     warmup: usize,
     /// Runs measured in each cell and round.
-    #[arg(long, default_value_t = 1000)]
+    #[arg(long, default_value_t = flow::SAMPLES)]
     samples: usize,
     /// Runs at the same time, a cell for each.
     #[arg(long, value_delimiter = ',', default_value = "1,4,16,32")]

@@ -40,7 +40,7 @@ pub struct Arguments {
     #[arg(short = 'c', long, default_value_t = 2)]
     connections: usize,
     /// Seconds of a run.
-    #[arg(short = 'D', long, default_value_t = 10)]
+    #[arg(short = 'D', long, default_value_t = http::SECONDS)]
     duration: u64,
     /// Threads of the client; four fifths of the server's where absent.
     #[arg(short = 'T', long)]

@@ -31,8 +31,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         ..Limits::default()
     };
     let folder = std::env::temp_dir();
-    // As a service keeps the documents that are asked for again and again.
-    let service = Contest::new(&folder, true);
+    let service = Contest::new(&folder);
     let binds = [arguments.bind.clone()];
     let started = contest::start(&service, &binds, arguments.workers.max(1), limits);
     let _shards = started.map_err(|error| Failure::Caller(error.to_string(), None))?;

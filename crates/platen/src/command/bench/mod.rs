@@ -38,7 +38,7 @@ enum Pack {
     Flow(flow::Arguments),
     /// Office files to PDF, by Platen, every way of its protocol, and others with the same LibreOffice.
     Office(office::Arguments),
-    /// Bodies from 1 kB to 2 MB as arrays, chunks, strings and files, beside Puma and nginx.
+    /// Bodies from 1 kB to 2 MB as arrays, chunks, strings and files, by the delivery layer and by `platen serve`, beside Puma and nginx.
     Http(http::Arguments),
     /// All packs into one folder.
     All(all::Arguments),
@@ -55,7 +55,7 @@ enum Pack {
 /// What all packs take.
 #[derive(Clone, Debug, Args)]
 pub struct Place {
-    /// Folder of the results: every request, a summary, plots, the machine. None is written where absent.
+    /// Folder of the results: requests, a summary, plots, the machine. None is written where absent.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }

@@ -23,7 +23,7 @@ pub struct Arguments {
     #[arg(long, value_delimiter = ',')]
     sections: Vec<String>,
     /// Rounds, in turns.
-    #[arg(long, default_value_t = 5)]
+    #[arg(long, default_value_t = office::ROUNDS)]
     rounds: usize,
     /// Letters converted in a round; of a larger document one.
     #[arg(long, default_value_t = 5)]

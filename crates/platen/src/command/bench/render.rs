@@ -30,7 +30,7 @@ pub struct Arguments {
     #[arg(long, default_value_t = 100)]
     warmup: usize,
     /// Renderings measured; fewer of heavy documents.
-    #[arg(long, default_value_t = 500)]
+    #[arg(long, default_value_t = render::SAMPLES)]
     samples: usize,
     /// Renderings at the same time.
     #[arg(long, default_value_t = 5)]

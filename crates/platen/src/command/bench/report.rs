@@ -6,7 +6,10 @@ use std::{
 };
 
 use clap::Args;
-use platen_bench::report::{Published, update};
+use platen_bench::{
+    gaps::gaps,
+    report::{Published, update},
+};
 
 use crate::report::{Failure, OutputArguments, say};
 
@@ -38,6 +41,9 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
         None => Published::newest(Path::new(RESULTS))?,
     };
     update(&arguments.document, &published, arguments.check)?;
+    for gap in published.packs.iter().flat_map(gaps) {
+        say(format_args!("warning: {gap}"));
+    }
     if !output.quiet {
         say(format_args!(
             "{} says what {} says",

@@ -140,6 +140,28 @@ fn stored_templates_of_html_are_rendered_as_all_others() {
 }
 
 #[test]
+fn what_chromium_cannot_write_is_refused() {
+    let app = TestApp::start();
+    let attachment = json!({"name": "a.xml", "contentBase64": "PGEvPg=="});
+    for (pdf, what) in [
+        (json!({"standard": "pdfa-3b"}), "PDF/A"),
+        (json!({"attachments": [attachment]}), "attachments"),
+    ] {
+        let request = json!({
+            "definition": letter(),
+            "data": {"name": "A", "items": []},
+            "options": {"pdf": pdf},
+        });
+        let problem = app
+            .post("/render/pdf", &request)
+            .problem(422, "option-not-made");
+        let detail = problem["detail"].as_str().unwrap();
+        assert!(detail.contains(what), "{detail}");
+        assert_eq!(app.post("/render/html", &request).status, 200);
+    }
+}
+
+#[test]
 fn pages_and_size_of_a_streamed_pdf_stand_in_trailers() {
     if !has_chromium() {
         return;

@@ -1,0 +1,152 @@
+//! What tables and plots of results lack: figures that should be there, tables without rows, lines
+//! that were left out. A report that is published has no gaps, which a test holds.
+
+use crate::{
+    Results, flow,
+    markdown::MISSING,
+    plot::Chart,
+    report::{blocks, plots},
+};
+
+/// Everything that is lacking, a sentence each; nothing where the report is whole.
+#[must_use]
+pub fn gaps(results: &Results) -> Vec<String> {
+    let mut found = Vec::new();
+    for block in blocks(results) {
+        for gap in of_markdown(&block.body) {
+            found.push(format!("{}: {gap}", block.id));
+        }
+    }
+    for (name, chart) in plots(results) {
+        for gap in of_chart(&chart) {
+            found.push(format!("{}/{name}.svg: {gap}", results.pack));
+        }
+        if let ("flow", Chart::Lines(lines)) = (results.pack.as_str(), &chart) {
+            let has = |wanted: &String| lines.series.iter().any(|(name, _)| name == wanted);
+            let missing = flow::series().into_iter().filter(|wanted| !has(wanted));
+            found.extend(missing.map(|wanted| format!("flow/{name}.svg has no line `{wanted}`")));
+        }
+    }
+    found
+}
+
+fn of_markdown(body: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    if body.trim().is_empty() {
+        found.push("it is empty".to_owned());
+    }
+    let lines: Vec<&str> = body.lines().collect();
+    for (index, line) in lines.iter().enumerate() {
+        let is_row = |line: &&&str| line.starts_with("| ");
+        if line.starts_with("|---") && lines.get(index + 1).filter(is_row).is_none() {
+            found.push("a table has no row".to_owned());
+        }
+        let is_empty = line.starts_with("| ") && line.split('|').any(|cell| cell == "  ");
+        if is_empty || line.contains(MISSING) {
+            found.push(format!("a figure is missing in `{line}`"));
+        }
+    }
+    found
+}
+
+fn of_chart(chart: &Chart) -> Vec<String> {
+    let is_figure = |value: f64| value.is_finite() && value > 0.0;
+    match chart {
+        Chart::Lines(lines) => {
+            let is_whole = |points: &[(f64, f64)]| {
+                !points.is_empty() && points.iter().all(|point| is_figure(point.1))
+            };
+            let broken = lines.series.iter().filter(|(_, points)| !is_whole(points));
+            let mut found: Vec<String> = broken
+                .map(|(name, _)| format!("the line `{name}` lacks points"))
+                .collect();
+            if lines.series.is_empty() {
+                found.push("it has no line".to_owned());
+            }
+            found
+        }
+        Chart::Bars(bars) => {
+            let broken = bars.bars.iter().filter(|(_, value)| !is_figure(*value));
+            let mut found: Vec<String> = broken
+                .map(|(name, _)| format!("the bar `{name}` is missing"))
+                .collect();
+            if bars.bars.is_empty() {
+                found.push("it has no bar".to_owned());
+            }
+            found
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Cell, Outcome, load::Load};
+
+    /// A run of the pack of flows with these cells, all of which were measured.
+    fn flow_of(names: &[(&str, &str, &[usize])]) -> Results {
+        let mut results = Results {
+            pack: "flow".to_owned(),
+            ..Results::default()
+        };
+        for (name, sandbox, concurrencies) in names {
+            for concurrency in *concurrencies {
+                let load = Load::closed(*concurrency, 0, 40);
+                let phases = ["ingress", "queue", "provision", "run", "total"];
+                let run = load
+                    .run(|| {
+                        Ok(|| {
+                            std::thread::sleep(std::time::Duration::from_micros(20));
+                            Outcome {
+                                is_good: true,
+                                phases: phases.map(|it| (it.to_owned(), 1.0)).to_vec(),
+                                ..Outcome::default()
+                            }
+                        })
+                    })
+                    .unwrap();
+                let mut cell = Cell::new("matrix", name, &load)
+                    .label("sandbox", sandbox)
+                    .label("durable", "no");
+                cell.take(std::slice::from_ref(&run));
+                cell.server_cpu_seconds = Some(0.01);
+                results.cells.push(cell);
+            }
+        }
+        results
+    }
+
+    const WHOLE: [(&str, &str, &[usize]); 5] = [
+        ("one process", "fresh", &[1, 16]),
+        ("one process", "reused", &[1, 16]),
+        ("service, four slots a core", "fresh", &[1, 16]),
+        ("Node fork and isolated-vm", "fresh", &[1]),
+        ("Node fork and isolated-vm", "reused", &[1]),
+    ];
+
+    #[test]
+    fn a_whole_run_has_no_gaps() {
+        assert_eq!(gaps(&flow_of(&WHOLE)), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_service_that_is_not_found_leaves_gaps() {
+        let mut cells = WHOLE;
+        cells[2].0 = "service, some other name";
+        let found = gaps(&flow_of(&cells)).join("\n");
+        for part in ["no line `service, fresh sandbox`", "throughput", "latency"] {
+            assert!(found.contains(part), "{found}");
+        }
+        let mut without_phases = flow_of(&WHOLE);
+        for cell in &mut without_phases.cells {
+            cell.phases.clear();
+        }
+        let found = gaps(&without_phases).join("\n");
+        assert!(
+            found.contains("flow/anatomy") && found.contains("| ingress |"),
+            "{found}"
+        );
+        let empty = gaps(&flow_of(&[])).join("\n");
+        assert!(empty.contains("flow/matrix: a table has no row"), "{empty}");
+    }
+}

@@ -1,0 +1,205 @@
+//! Files from the page cache and from the disk: one request at a time by our own client, before each
+//! of which the system is told, or not, to forget the file.
+
+use std::{
+    fs::{self, File},
+    io,
+    path::{Path, PathBuf},
+    time::{Duration, Instant},
+};
+
+use rustix::fs::{Advice, fadvise, fdatasync, statfs};
+
+use super::{
+    Options, SocketKind,
+    bodies::{BodyKind, PART_BYTES},
+    matrix::request,
+    servers::Server,
+};
+use crate::{
+    Cell, Error, Progress, Sample,
+    client::Request,
+    load::{Load, Run},
+    results::Recorder,
+};
+
+/// Requests of a cell and round.
+const SAMPLES: usize = 20;
+/// Types of file systems that are in memory: tmpfs and ramfs.
+const IN_MEMORY: [u64; 2] = [0x0102_1994, 0x8584_58f6];
+
+/// Where the system has the file when it is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PageCache {
+    /// In memory.
+    Hot,
+    /// On the disk alone.
+    Cold,
+}
+
+impl PageCache {
+    /// Name in results.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Hot => "hot",
+            Self::Cold => "cold",
+        }
+    }
+}
+
+/// Measures the files of every server that was started here.
+pub(super) fn measure(
+    options: &Options,
+    servers: &[Server],
+    progress: Progress<'_>,
+    recorder: &mut Recorder,
+) -> Result<(), Error> {
+    if !options.bodies.kinds.contains(&BodyKind::Io) {
+        return Ok(());
+    }
+    if options.socket == SocketKind::Ssl || options.delay.is_some() {
+        recorder.note("Files of the disk were left out: they are measured without TLS and delay.");
+        return Ok(());
+    }
+    if is_in_memory(&std::env::temp_dir()) {
+        recorder.note("Files of the disk were left out: set TMPDIR to a folder on a disk.");
+        return Ok(());
+    }
+    for kilobytes in &options.bodies.kilobytes {
+        progress(&format!("http: files of {kilobytes} kB, hot and cold"));
+        let mut all = Vec::new();
+        for server in servers {
+            for cache in [PageCache::Hot, PageCache::Cold] {
+                all.extend(Reader::new(options, server, *kilobytes, cache));
+            }
+        }
+        for round in 0..options.rounds.max(1) {
+            for step in 0..all.len() {
+                let index = (round + step) % all.len();
+                all[index].run()?;
+            }
+        }
+        for reader in all {
+            let mut cell = reader.cell;
+            cell.take(&reader.runs);
+            recorder.add(cell, &reader.runs);
+        }
+    }
+    Ok(())
+}
+
+fn is_in_memory(folder: &Path) -> bool {
+    statfs(folder).is_ok_and(|system| IN_MEMORY.contains(&(system.f_type as u64)))
+}
+
+/// What is asked of a server for one cell.
+struct Reader<'a> {
+    server: &'a Server,
+    request: Request,
+    /// What the system is to forget.
+    files: Vec<PathBuf>,
+    cache: PageCache,
+    cell: Cell,
+    runs: Vec<Run>,
+}
+
+impl<'a> Reader<'a> {
+    /// `None` for a server that sends no files, or whose files nobody knows.
+    fn new(
+        options: &Options,
+        server: &'a Server,
+        kilobytes: usize,
+        cache: PageCache,
+    ) -> Option<Self> {
+        if !server.answers(BodyKind::Io) {
+            return None;
+        }
+        let files = files_of(server.folder.as_ref()?, (kilobytes * PART_BYTES) as u64);
+        let load = Load::closed(1, 0, SAMPLES);
+        let cell = Cell::new("files", BodyKind::Io.name(), &load)
+            .label("kilobytes", format!("{kilobytes:04}"))
+            .label("server", &server.name)
+            .label("socket", options.socket.name())
+            .label("cache", cache.name());
+        Some(Self {
+            server,
+            request: request(options, server, BodyKind::Io, kilobytes),
+            files,
+            cache,
+            cell,
+            runs: Vec::new(),
+        })
+    }
+
+    fn run(&mut self) -> Result<(), Error> {
+        let mut connection = self.server.target.connect()?;
+        // The connection is ready, and the file in memory.
+        connection.send(&self.request);
+        let begun = Instant::now();
+        let mut run = Run::default();
+        for _ in 0..SAMPLES {
+            if self.cache == PageCache::Cold {
+                for file in &self.files {
+                    forget(file).map_err(Error::file("forget", file))?;
+                }
+            }
+            let sent = Instant::now();
+            let outcome = connection.send(&self.request);
+            let took = sent.elapsed();
+            run.samples.push(Sample {
+                start_us: micros(sent - begun),
+                client_us: micros(took),
+                outcome,
+            });
+            // What is between the requests is ours.
+            run.elapsed += took;
+        }
+        self.runs.push(run);
+        Ok(())
+    }
+}
+
+fn micros(time: Duration) -> u64 {
+    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
+}
+
+/// Files of exactly this size in a folder: those of the bodies.
+fn files_of(folder: &Path, size_bytes: u64) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let is_one = |path: &PathBuf| {
+        path.metadata()
+            .is_ok_and(|it| it.is_file() && it.len() == size_bytes)
+    };
+    entries.map(|entry| entry.path()).filter(is_one).collect()
+}
+
+/// Takes a file out of the page cache. Pages that are not on the disk yet stay, so they go there first.
+fn forget(path: &Path) -> io::Result<()> {
+    let file = File::open(path)?;
+    fdatasync(&file)?;
+    fadvise(&file, 0, None, Advice::DontNeed)?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_files_of_the_size_are_forgotten() {
+        let folder = tempfile::tempdir().unwrap();
+        let body = folder.path().join("body");
+        fs::write(&body, vec![b'x'; 2_048]).unwrap();
+        fs::write(folder.path().join("other"), b"x").unwrap();
+        assert_eq!(files_of(folder.path(), 2_048), [body.clone()]);
+        assert!(files_of(Path::new("/nonexistent"), 1).is_empty());
+        forget(&body).unwrap();
+        assert_eq!(fs::read(&body).unwrap().len(), 2_048);
+    }
+
+    #[test]
+    fn file_systems_in_memory_are_known() {
+        assert!(is_in_memory(Path::new("/dev/shm")) || !Path::new("/dev/shm").is_dir());
+        assert!(!is_in_memory(Path::new("/proc")));
+    }
+}

@@ -1,0 +1,91 @@
+//! `platen serve` beside the bare delivery layer: results that it has stored, of the sizes of the
+//! matrix, with everything that stands between a socket and a document in the service.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value as Json, json};
+
+use super::{
+    Options,
+    bodies::{BodyKind, PART_BYTES},
+    servers::{Server, What},
+};
+use crate::{
+    Error,
+    client::{Request, Target},
+};
+
+/// Letters of a line of the first try.
+const FIRST: usize = 900;
+
+/// A service whose stored results answer one kind: `string` from memory, `io` from their files.
+pub(super) fn service(options: &Options, kind: BodyKind) -> Result<Server, Error> {
+    let cache = match kind {
+        BodyKind::Io => "0",
+        _ => "1073741824",
+    };
+    let threads = options.workers.max(1).to_string();
+    let settings = [("RESULTS_CACHE_BYTES", cache)];
+    let program = options.platen.serve(&settings, &["--threads", &threads])?;
+    let target = program.target().clone();
+    let mut paths = BTreeMap::new();
+    for kilobytes in &options.bodies.kilobytes {
+        paths.insert(*kilobytes, stored(&target, *kilobytes)?);
+    }
+    Ok(Server {
+        name: format!("platen serve {}", env!("CARGO_PKG_VERSION")),
+        url: target.to_string(),
+        folder: Some(program.folder().join("data/results")),
+        target,
+        program: Some(program),
+        has_chunks: false,
+        what: What::Paths { kind, paths },
+    })
+}
+
+/// Stores a document of exactly so many kilobytes, and gives its path. A CSV has a line for each
+/// kilobyte: what a short try is larger than its letters tells how many letters are missing.
+fn stored(target: &Target, kilobytes: usize) -> Result<String, Error> {
+    let wanted = kilobytes * PART_BYTES;
+    let mut lengths = vec![FIRST; kilobytes];
+    let (first, _) = store(target, &lengths)?;
+    let missing = wanted.saturating_sub(first);
+    for length in &mut lengths {
+        *length += missing / kilobytes;
+    }
+    lengths[0] += missing % kilobytes;
+    let (size, path) = store(target, &lengths)?;
+    match size == wanted {
+        true => Ok(path),
+        false => Err(Error::answer(
+            "storing a result",
+            format!("it has {size} bytes and not {wanted}"),
+        )),
+    }
+}
+
+/// A CSV with lines of these lengths: its bytes, and its path.
+fn store(target: &Target, lengths: &[usize]) -> Result<(usize, String), Error> {
+    let rows: Vec<String> = lengths.iter().map(|length| "x".repeat(*length)).collect();
+    let column = json!({"header": "Line", "value": "{{ item }}"});
+    let body = json!({
+        "definition": {
+            "kind": "document",
+            "key": "bench-lines",
+            "name": "Lines",
+            "body": [{"type": "table", "rows": "rows", "columns": [column]}],
+        },
+        "data": {"rows": rows},
+        "output": {"store": true},
+    });
+    let request = Request::json("POST", "/render/csv", None, body.to_string().as_bytes());
+    let answer = request.expect(target, &[201])?;
+    let answer: Json = serde_json::from_slice(&answer).unwrap_or_default();
+    match (answer["sizeBytes"].as_u64(), answer["url"].as_str()) {
+        (Some(size), Some(url)) => Ok((size as usize, url.to_owned())),
+        _ => Err(Error::answer(
+            "storing a result",
+            "the answer has no link".to_owned(),
+        )),
+    }
+}
