@@ -142,14 +142,14 @@ settings! {
     }
     "LibreOffice" {
         libreoffice_path: PathBuf = "LIBREOFFICE_PATH", "none", "LibreOffice's program; without it, the first that is installed.";
-        libreoffice_warm: bool = "LIBREOFFICE_WARM", "false", "Whether LibreOffice starts with the service, and not with the first document.";
+        libreoffice_warm: bool = "LIBREOFFICE_WARM", "false", "Whether LibreOffice starts with the service, which is ready only then, and not with the first document.";
         office_slots: u32 = "OFFICE_SLOTS", "cores", "Conversions at once, a LibreOffice each.";
         office_timeout_ms: u64 = "OFFICE_TIMEOUT_MS", "120000", "Deadline of a conversion, the wait for a slot included.";
         office_max_body_bytes: u64 = "OFFICE_MAX_BODY_BYTES", "256 MiB", "Largest document to convert.";
     }
     "Chromium" {
         chromium_path: PathBuf = "CHROMIUM_PATH", "none", "Chromium's program; without it, the first that is installed.";
-        chromium_warm: bool = "CHROMIUM_WARM", "false", "Whether Chromium starts with the service, and not with the first page of HTML.";
+        chromium_warm: bool = "CHROMIUM_WARM", "false", "Whether Chromium starts with the service, which is ready only then, and not with the first page of HTML.";
         chromium_spare_pages: u32 = "CHROMIUM_SPARE_PAGES", "2", "Pages that Chromium has ready ahead of need.";
         chromium_allowed_hosts: Vec<String> = "CHROMIUM_ALLOWED_HOSTS", "none", "Hosts that pages of HTML may load from, such as `*.example.com`.";
         chromium_allow_private_addresses: bool = "CHROMIUM_ALLOW_PRIVATE_ADDRESSES", "false", "Whether those hosts may have loopback and private addresses.";
