@@ -12,11 +12,12 @@ use std::{
 
 use crate::{FontSettings, SHIPPED, STAND_INS, font_files, system_font_folders};
 
-/// Families behind the generic names, after which any font serves.
-const GENERIC: [(&str, &[&str]); 6] = [
+/// Families behind generic names and other names of shipped ones.
+const GENERIC: [(&str, &[&str]); 7] = [
+    ("Noto Sans JP", &["Noto Sans CJK JP"]),
     (
         "sans-serif",
-        &["Liberation Sans", "Noto Sans Arabic", "Noto Sans JP"],
+        &["Liberation Sans", "Noto Sans Arabic", "Noto Sans CJK JP"],
     ),
     ("sans", &["Liberation Sans"]),
     ("serif", &["Liberation Serif"]),
@@ -214,6 +215,7 @@ mod tests {
                 ("sans-serif", "LiberationSans-Regular.ttf"),
                 ("monospace", "LiberationMono-Regular.ttf"),
                 ("No Such Family", "LiberationSans-Regular.ttf"),
+                ("Noto Sans CJK JP", "NotoSansJP-Regular.otf"),
                 ("Noto Sans JP", "NotoSansJP-Regular.otf"),
             ] {
                 match matched(&installed, family) {

@@ -29,7 +29,7 @@ pub use self::{
     frame::Channel,
     jail::{Jail, Options, Snapshot},
     map::map_file,
-    memory::{Allocator, held_by_thread, return_free_memory},
+    memory::{Allocator, forget_peak, held_by_thread, peak_of_thread, return_free_memory},
     zygote::{MARK, Worker, serve},
 };
 

@@ -23,6 +23,8 @@ thread_local! {
     /// Bytes allocated less bytes freed. Constant and without a destructor: it is reached at any time
     /// of a thread's life, and reaching it allocates nothing.
     static HELD: Cell<i64> = const { Cell::new(0) };
+    /// The most that it was since [`forget_peak`].
+    static PEAK: Cell<i64> = const { Cell::new(0) };
 }
 
 /// Bytes that this thread has allocated less those that it has freed. Negative where it frees what
@@ -34,7 +36,23 @@ pub fn held_by_thread() -> i64 {
 
 #[inline]
 fn count(bytes: i64) {
-    HELD.set(HELD.get().wrapping_add(bytes));
+    let held = HELD.get().wrapping_add(bytes);
+    HELD.set(held);
+    if held > PEAK.get() {
+        PEAK.set(held);
+    }
+}
+
+/// Begins anew to look for the most that this thread holds; gives what it holds now.
+pub fn forget_peak() -> i64 {
+    PEAK.set(HELD.get());
+    HELD.get()
+}
+
+/// The most that this thread has held since [`forget_peak`], as [`held_by_thread`] counts it.
+#[must_use]
+pub fn peak_of_thread() -> i64 {
+    PEAK.get()
 }
 
 /// Gives memory that is free back to the system; worth it after a job that held a lot.

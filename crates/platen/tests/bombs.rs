@@ -236,7 +236,7 @@ fn deep_code_is_named() {
         );
         assert!(answer.contains("code-too-deep"), "{path}: {answer}");
     }
-    let flow = json!({"key": "deep", "name": "Deep", "trigger": {"type": "webhook"},
+    let flow = json!({"kind": "flow", "key": "deep", "name": "Deep", "trigger": {"type": "webhook"},
         "steps": [{"name": "a", "type": "code", "source": "{".repeat(20_000)}]});
     let (answer, _) = post(&service, "/flows", &flow);
     assert!(answer.contains("code-too-deep"), "{answer}");

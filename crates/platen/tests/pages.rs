@@ -37,7 +37,7 @@ fn the_example_of_a_render_makes_a_pdf() {
     assert_eq!(answer, json!({"status": "200", "type": "application/pdf"}));
     browser.wait_for("document.querySelector('.sheet img')?.naturalWidth > 100");
     let name = browser.evaluate("document.querySelector('a[download]').download");
-    assert_eq!(name, "invoice.pdf");
+    assert_eq!(name, "document.pdf");
     let command = browser.evaluate("document.querySelector('.curl').textContent");
     let command = command.as_str().unwrap();
     assert!(
@@ -150,6 +150,7 @@ fn the_page_of_benchmarks_complains_of_nothing() {
         .args(["bench", "render", "-q", "--sections", "cells,concurrency"])
         .args(["--cells", "pdf-1p", "--warmup", "2", "--samples", "10"])
         .args(["--rounds", "1", "--out", &results])
+        .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
         .output()
         .unwrap();
     let said = String::from_utf8_lossy(&measured.stderr);

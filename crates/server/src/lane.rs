@@ -30,6 +30,10 @@ pub(crate) enum Lane {
     Preview,
 }
 
+/// After a job that held more, memory that is free goes back to the system, which takes milliseconds.
+/// Bytes.
+const LARGE_BYTES: i64 = 64 << 20;
+
 /// The slots.
 pub(crate) struct Slots {
     batch: Arc<Semaphore>,
@@ -81,10 +85,12 @@ fn bounded<T>(
         memory: Some(memory_bound(memory_bytes)),
         ..Bounds::default()
     };
-    work::run(bounds, || job(ticket)).unwrap_or_else(|interruption| {
+    let before = jail::forget_peak();
+    let result = work::run(bounds, || job(ticket));
+    if jail::peak_of_thread().saturating_sub(before) > LARGE_BYTES {
         jail::return_free_memory();
-        Err(platen_engine::Error::from(interruption).into())
-    })
+    }
+    result.unwrap_or_else(|interruption| Err(platen_engine::Error::from(interruption).into()))
 }
 
 impl Slots {

@@ -40,7 +40,18 @@ impl Reply {
 }
 
 impl Client {
+    /// A connection that stays: a process that is about to end takes those that wait for it, answers
+    /// one request of each and says that it closes.
     pub fn connect(service: &Service) -> io::Result<Self> {
+        loop {
+            let (client, closes) = Self::connect_once(service)?;
+            if !closes {
+                return Ok(client);
+            }
+        }
+    }
+
+    fn connect_once(service: &Service) -> io::Result<(Self, bool)> {
         let stream = TcpStream::connect(service.url.trim_start_matches("http://"))?;
         stream.set_read_timeout(Some(LONG))?;
         let mut client = Self {
@@ -48,9 +59,10 @@ impl Client {
             worker: 0,
         };
         let live = client.ask("GET", "/health/live", "", "")?;
+        let closes = live.header("connection") == Some("close");
         let live: Json = serde_json::from_slice(&live.body)?;
         client.worker = live["worker"].as_u64().unwrap();
-        Ok(client)
+        Ok((client, closes))
     }
 
     pub fn ask(

@@ -213,15 +213,22 @@ pub async fn supervise(config: Config) -> Result<(), SuperviseError> {
     let plan = Arc::new(Plan::open(&config, program, arguments)?);
     let mut keepers = JoinSet::new();
     let starting = start_all(&plan, &mut keepers);
+    let mut starting = std::pin::pin!(starting);
+    let mut is_ending = true;
     let orders = tokio::select! {
-        started = starting => started?,
-        _ = terminate.recv() => return Ok(()),
-        _ = interrupt.recv() => return Ok(()),
+        started = starting.as_mut() => {
+            is_ending = false;
+            started?
+        }
+        // Processes take connections before they say that they are ready, so those that are starting
+        // are ended as all others are, once they have started.
+        _ = terminate.recv() => starting.await?,
+        _ = interrupt.recv() => starting.await?,
     };
-    loop {
+    while !is_ending {
         tokio::select! {
-            _ = terminate.recv() => break,
-            _ = interrupt.recv() => break,
+            _ = terminate.recv() => is_ending = true,
+            _ = interrupt.recv() => is_ending = true,
             _ = hang_up.recv() => replace_all(&plan, &orders).await,
             _ = user.recv() => replace_all(&plan, &orders).await,
         }
@@ -276,9 +283,15 @@ async fn keep(plan: Arc<Plan>, member: Member, mut orders: mpsc::Receiver<Order>
     loop {
         let Some(mut member) = current.take() else {
             born = Instant::now();
+            let mut starting = std::pin::pin!(plan.start_ready(index));
             let started = tokio::select! {
-                started = plan.start_ready(index) => started,
-                () = closed(&mut orders) => return,
+                started = starting.as_mut() => started,
+                () = closed(&mut orders) => {
+                    if let Ok(Ok(member)) = tokio::time::timeout(plan.patience, starting).await {
+                        plan.stop(member).await;
+                    }
+                    return;
+                }
             };
             match started {
                 Ok(member) => current = Some(member),
