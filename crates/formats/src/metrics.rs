@@ -63,6 +63,49 @@ pub(crate) fn line_count(text: &str, size: f32, bold: bool, width: f32) -> usize
     lines
 }
 
+/// Where in `text` the line after the first `lines` begins, as [`line_count`] counts them; the end
+/// where there is none.
+pub(crate) fn lines_end(text: &str, size: f32, bold: bool, width: f32, lines: usize) -> usize {
+    let width = width.max(size);
+    let space = text_width(" ", size, bold);
+    let mut count = 0;
+    let mut start = 0;
+    for paragraph in text.split('\n') {
+        count += 1;
+        if count > lines {
+            return start;
+        }
+        let mut x = 0.0;
+        let mut at = start;
+        for word in paragraph.split(' ') {
+            let needed = text_width(word, size, bold);
+            if x > 0.0 && x + needed > width {
+                count += 1;
+                x = 0.0;
+            }
+            if count > lines {
+                return at;
+            }
+            for (offset, character) in word.char_indices() {
+                let advance = text_width(character.encode_utf8(&mut [0; 4]), size, bold);
+                if x > 0.0 && x + advance > width {
+                    count += 1;
+                    x = 0.0;
+                }
+                if count > lines {
+                    // A word is cut only where nothing stands before it.
+                    return if at > 0 { at } else { offset };
+                }
+                x += advance;
+            }
+            x += space;
+            at += word.len() + 1;
+        }
+        start += paragraph.len() + 1;
+    }
+    text.len()
+}
+
 /// Rows that are measured for a column of automatic width.
 const MEASURED_ROWS: usize = 300;
 /// What columns with shares get of the width at least, where their words need it.

@@ -16,9 +16,13 @@ use super::{
 };
 use crate::{Error, plain::walk};
 
+/// Space below a block may reach this far over the end of the content.
+const OVERHANG: f32 = 16.0;
+
 impl<'a> Flow<'a> {
     pub fn blocks(&mut self, blocks: &'a [Block], strip: Strip) -> Result<(), Error> {
-        for block in blocks {
+        for (index, block) in blocks.iter().enumerate() {
+            self.keep_heading(&blocks[index..], strip);
             self.block(block, strip)?;
         }
         Ok(())
@@ -29,17 +33,9 @@ impl<'a> Flow<'a> {
         self.path = &block.path;
         let style = block.style;
         match &block.kind {
-            BlockKind::Heading { content, .. } => {
-                // A heading does not stand alone at the foot of a slide.
-                let height =
-                    self.typeset
-                        .height(&plain_text(content), style, strip.width, Mark::None);
-                if strip.breaks && self.room() < height + 40.0 && self.y > self.geometry.top {
-                    self.next_slide();
-                }
+            BlockKind::Heading { content, .. } | BlockKind::Paragraph(content) => {
                 self.paragraph(content, style, Mark::None, strip);
             }
-            BlockKind::Paragraph(content) => self.paragraph(content, style, Mark::None, strip),
             BlockKind::List(list) => self.list(list, style, 0, strip)?,
             BlockKind::Table(table) => self.table(table, style, strip)?,
             BlockKind::Columns(columns) => self.columns(columns, strip)?,
@@ -80,6 +76,14 @@ impl<'a> Flow<'a> {
             BlockKind::Signature(signature) => self.signature(signature, style, strip),
         }
         self.path = &block.path;
+        if self.y > self.geometry.bottom + OVERHANG {
+            let path = self.path;
+            self.report.warn(
+                "off-slide",
+                path,
+                "a part of it is higher than a slide and runs off its end",
+            );
+        }
         Ok(())
     }
 

@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 use super::{
     flow::{Flow, Strip},
     slide::{Place, line, solid},
-    table::{Content, SlideCell, SlideTable},
+    table::{Content, SlideCell, SlideRow, SlideTable, spanned_width},
     text::{Mark, push_run_text},
 };
 use crate::ooxml::emu;
@@ -30,8 +30,20 @@ pub(super) struct Cache {
 #[derive(Clone, Copy)]
 struct Position {
     edges: Edges,
-    /// Rows from this one to the end of the header or table.
+    /// Rows from this one to the end of the header or of those on the slide.
     rows_left: usize,
+    width: f32,
+}
+
+/// What of a cell over several rows goes on at the next slide.
+#[derive(Clone)]
+pub(super) struct Carried<'a> {
+    /// What is left of its content; nothing for the columns after its first.
+    content: Option<Content<'a>>,
+    style: StyleId,
+    span: usize,
+    pub rows: usize,
+    fill: Option<Color>,
 }
 
 impl<'a> Flow<'a> {
@@ -43,6 +55,7 @@ impl<'a> Flow<'a> {
         rows: Range<usize>,
         strip: Strip,
         cache: &mut Cache,
+        carried: &mut Vec<Option<Carried<'a>>>,
     ) {
         let header = if with_header {
             table.header.as_slice()
@@ -63,8 +76,9 @@ impl<'a> Flow<'a> {
         xml.push_str("</a:tblGrid>");
         let count = header.len() + rows.len();
         let mut height = 0.0;
-        // Rows that the cell above still covers: a span that began on the slide before covers none.
+        // Rows of this slide that the cell above still covers.
         let mut open = vec![0usize; table.widths.len()];
+        let from_before = std::mem::replace(carried, vec![None; table.widths.len()]);
         for (index, row) in header.iter().chain(rows).enumerate() {
             height += row.height;
             let _ = write!(xml, "<a:tr h=\"{}\">", emu(row.height));
@@ -80,9 +94,27 @@ impl<'a> Flow<'a> {
                 } else {
                     count - index
                 };
-                let open = &mut open[column];
-                let at = Position { edges, rows_left };
-                self.cell(&mut xml, table, cell, at, open, cache);
+                let at = Position {
+                    edges,
+                    rows_left,
+                    width: spanned_width(&row.cells, column, &table.widths),
+                };
+                let on_slide = index < header.len() || index + rows_left == count;
+                let resumed = match cell {
+                    SlideCell::FromAbove { .. } if on_slide && open[column] == 0 => {
+                        from_before[column].clone()
+                    }
+                    _ => None,
+                };
+                let mut whole = match resumed {
+                    Some(carried) => carried.into_cell(),
+                    None => cell.clone(),
+                };
+                let room: f32 = rows_below(header, rows, index, rows_left);
+                carried[column] = self
+                    .cut_cell(&mut whole, at, room)
+                    .or(carried[column].take());
+                self.cell(&mut xml, table, &whole, at, &mut open[column], cache);
             }
             xml.push_str("</a:tr>");
         }
@@ -105,12 +137,45 @@ impl<'a> Flow<'a> {
         self.y += height + table.after;
     }
 
+    /// Cuts a cell over more rows than the slide has left; returns what goes on at the next.
+    fn cut_cell(&self, cell: &mut SlideCell<'a>, at: Position, room: f32) -> Option<Carried<'a>> {
+        match cell {
+            SlideCell::Cell {
+                content,
+                style,
+                span,
+                rows,
+                fill,
+            } if *rows > at.rows_left => {
+                let (head, tail) = self.cut_content(content, *style, at.width, room);
+                *content = head;
+                Some(Carried {
+                    content: Some(tail),
+                    style: *style,
+                    span: *span,
+                    rows: *rows - at.rows_left,
+                    fill: *fill,
+                })
+            }
+            SlideCell::FromLeft { rows } if *rows > at.rows_left => Some(Carried {
+                content: None,
+                style: StyleId::default(),
+                span: 1,
+                rows: *rows - at.rows_left,
+                fill: None,
+            }),
+            _ => None,
+        }
+    }
+
     fn cell(
         &mut self,
         xml: &mut String,
         table: &SlideTable<'_>,
         cell: &SlideCell<'_>,
-        Position { edges, rows_left }: Position,
+        Position {
+            edges, rows_left, ..
+        }: Position,
         open: &mut usize,
         cache: &mut Cache,
     ) {
@@ -203,7 +268,7 @@ impl<'a> Flow<'a> {
                 let mut lost_links = false;
                 let relationships = &mut self.slide.relationships;
                 *xml += &self.typeset.paragraph_in(
-                    content,
+                    content.as_ref(),
                     &inner,
                     Mark::None,
                     relationships,
@@ -220,6 +285,27 @@ impl<'a> Flow<'a> {
             }
         }
     }
+}
+
+impl<'a> Carried<'a> {
+    fn into_cell(self) -> SlideCell<'a> {
+        match self.content {
+            Some(content) => SlideCell::Cell {
+                content,
+                style: self.style,
+                span: self.span,
+                rows: self.rows,
+                fill: self.fill,
+            },
+            None => SlideCell::FromLeft { rows: self.rows },
+        }
+    }
+}
+
+/// Height of the row `index` and of those below it that its cells may cover.
+fn rows_below(header: &[SlideRow<'_>], rows: &[SlideRow<'_>], index: usize, left: usize) -> f32 {
+    let all = header.iter().chain(rows).skip(index).take(left);
+    all.map(|row| row.height).sum()
 }
 
 /// Sides of a cell that lie on the table's edge.

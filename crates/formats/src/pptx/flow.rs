@@ -1,21 +1,24 @@
 //! Blocks flow down a slide and on to the next one.
 
 use platen_document::bound::{
-    Align, BlockKind, Direction, Document, Inline, Section, StyleId, plain_text,
+    Align, Block, BlockKind, Direction, Document, Inline, Section, StyleId, plain_text,
 };
 
 use super::{
     Geometry,
+    footer::Footer,
+    notes::{NOTES_PART, Notes},
     slide::{Place, Slide},
-    text::{Mark, Typeset, split},
+    text::{Mark, Typeset},
 };
 use crate::{
     Error,
-    metrics::line_count,
     ooxml::{ChartParts, Media},
-    plain::walk,
     report::Report,
 };
+
+/// Lines of a paragraph higher than a slide that are worth starting at a slide's foot.
+const LONG_START: f32 = 6.0;
 
 /// A strip of the slide in which blocks flow.
 #[derive(Clone, Copy, Debug)]
@@ -48,11 +51,9 @@ pub(super) struct Flow<'a> {
     /// The next free y.
     pub y: f32,
     chapter: usize,
-    footer: String,
+    footer: Footer,
     pending: Pending,
-    /// Footnotes marked on this slide, and the height that they take.
-    notes: Vec<u32>,
-    notes_height: f32,
+    pub notes: Notes,
 }
 
 impl<'a> Flow<'a> {
@@ -70,55 +71,107 @@ impl<'a> Flow<'a> {
                 rtl: document.direction == Direction::RightToLeft,
             },
             path: "",
-            slide: Slide::new("", 0, "", &document.language),
+            slide: Slide::new("", 0, &Footer::default(), &document.language),
             y: geometry.top,
             chapter: 0,
-            footer: String::new(),
+            footer: Footer::default(),
             pending: Pending::default(),
-            notes: Vec::new(),
-            notes_height: 0.0,
+            notes: Notes::default(),
         }
     }
 
     pub fn section(&mut self, section: &'a Section) -> Result<(), Error> {
-        self.footer = footer_text(section);
+        let first = section.first_footer.as_deref();
+        let (other, lost) = Footer::of(&section.footer, self.document);
+        self.footer = other.clone();
+        let mut lost_any = lost;
+        if let Some(first) = first {
+            let (first, lost) = Footer::of(first, self.document);
+            self.footer = first;
+            lost_any |= lost;
+        }
+        if lost_any {
+            self.report.warn(
+                "footer-simplified",
+                "/page/footer",
+                "footers of slides are a line of text: pictures and charts are left out",
+            );
+        }
         let mut body = section.body.as_slice();
         let mut title = section.name.clone();
+        let mut marked: &[Inline] = &[];
         if title.is_none()
             && let Some((first, rest)) = body.split_first()
             && let BlockKind::Heading { content, .. } = &first.kind
         {
             title = Some(plain_text(content).replace('\n', " "));
+            marked = content;
             body = rest;
         }
         self.chapter(title.as_deref().unwrap_or(&self.document.metadata.title));
+        self.footer = other;
+        self.mark_title(marked);
         let strip = Strip {
             x: self.geometry.side,
             width: self.geometry.content_width(),
             breaks: true,
         };
         let mut opening = section.name.is_some();
-        for block in body {
+        for (index, block) in body.iter().enumerate() {
             if let BlockKind::Heading { level: 1, content } = &block.kind {
                 let text = plain_text(content).replace('\n', " ");
                 // A heading that says what the section's name says is on the slide already.
                 if opening && section.name.as_deref() == Some(&text) {
+                    self.mark_title(content);
                     opening = false;
                     continue;
                 }
                 if !opening {
                     self.chapter(&text);
+                    self.mark_title(content);
                     continue;
                 }
             }
             opening = false;
+            self.keep_heading(&body[index..], strip);
             self.block(block, strip)?;
         }
         Ok(())
     }
 
+    /// Goes on at the next slide where a heading would stand at this one's foot without what it is
+    /// the heading of.
+    pub fn keep_heading(&mut self, blocks: &'a [Block], strip: Strip) {
+        let headings = blocks
+            .iter()
+            .take_while(|block| matches!(block.kind, BlockKind::Heading { .. }))
+            .count();
+        if headings == 0 || !strip.breaks || self.y <= self.geometry.top {
+            return;
+        }
+        let kept = blocks.iter().take(headings + 1);
+        let needed: f32 = kept.map(|block| self.lead_height(block, strip)).sum();
+        let full = self.geometry.bottom - self.geometry.top;
+        if needed > self.room() && needed <= full {
+            self.next_slide();
+        }
+    }
+
+    /// Marks the footnotes of a heading that became the slide's title.
+    fn mark_title(&mut self, content: &[Inline]) {
+        self.mark_notes(content);
+        let marks = content.iter().filter_map(|inline| match inline {
+            Inline::Footnote { index, .. } => Some(index + 1),
+            _ => None,
+        });
+        self.slide.title_marks.extend(marks);
+    }
+
     /// Starts a slide with a title of its own.
     fn chapter(&mut self, title: &str) {
+        while self.notes.go_on() {
+            self.next_slide();
+        }
         self.end_slide();
         self.chapter += 1;
         self.slide = Slide::new(title, self.chapter, &self.footer, &self.document.language);
@@ -136,7 +189,7 @@ impl<'a> Flow<'a> {
     fn end_slide(&mut self) {
         self.close_text();
         self.write_notes();
-        let empty = Slide::new("", 0, "", "");
+        let empty = Slide::new("", 0, &Footer::default(), "");
         let mut slide = std::mem::replace(&mut self.slide, empty);
         slide.muted = self.document.theme.muted;
         // A page break at the end of a section leaves a slide with nothing on it.
@@ -154,6 +207,9 @@ impl<'a> Flow<'a> {
         if self.chapter == 0 {
             let title = self.document.metadata.title.clone();
             self.chapter(&title);
+        }
+        while self.notes.go_on() {
+            self.next_slide();
         }
         self.end_slide();
         let mut start = 0;
@@ -173,11 +229,18 @@ impl<'a> Flow<'a> {
     }
 
     pub fn bottom(&self) -> f32 {
-        self.geometry.bottom - self.notes_height
+        self.bottom_with(&[])
     }
 
     pub fn room(&self) -> f32 {
         self.bottom() - self.y
+    }
+
+    /// The foot of the content where `notes` are marked on this slide, too.
+    pub fn bottom_with(&self, notes: &[u32]) -> f32 {
+        let most = (self.geometry.bottom - self.geometry.top) * NOTES_PART;
+        let more: f32 = notes.iter().map(|note| self.note_height(*note)).sum();
+        self.geometry.bottom - (self.notes.height + more).min(most)
     }
 
     /// Adds a paragraph to the running text box; a long one is cut at the slides' ends.
@@ -188,7 +251,7 @@ impl<'a> Flow<'a> {
         if strip.breaks && height > self.room() {
             let full = self.bottom() - self.geometry.top;
             if height > full {
-                self.long_paragraph(content, &text, id, mark, strip);
+                self.long_paragraph(content, id, mark, strip);
                 return;
             }
             self.next_slide();
@@ -196,35 +259,31 @@ impl<'a> Flow<'a> {
         self.push_paragraph(content, id, mark, height);
     }
 
-    fn long_paragraph(
-        &mut self,
-        content: &[Inline],
-        text: &str,
-        id: StyleId,
-        mark: Mark,
-        strip: Strip,
-    ) {
-        let style = &self.document.styles[id];
-        let full = self.bottom() - self.geometry.top;
-        let size = style.font_size * self.geometry.scale;
+    /// A paragraph higher than a slide: as many of its lines on each slide as fit there.
+    fn long_paragraph(&mut self, content: &[Inline], id: StyleId, mark: Mark, strip: Strip) {
+        let document = self.document;
+        let style = &document.styles[id];
         let width = strip.width * 0.98 - self.typeset.indent(mark);
-        let total = line_count(text, size, style.bold, width);
-        // Two lines of reserve for words that break earlier than estimated.
-        let lines = ((full / self.typeset.line_height(style)) as usize)
-            .saturating_sub(2)
-            .max(1);
-        if self.y > self.geometry.top {
+        let line_height = self.typeset.line_height(style);
+        let mut rest = content.to_vec();
+        let mut mark = mark;
+        if self.room() < line_height * LONG_START {
             self.next_slide();
         }
-        for (index, piece) in split(content, total, lines).iter().enumerate() {
-            if index > 0 {
-                self.next_slide();
-            }
-            let mark = if index == 0 { mark } else { Mark::None };
+        loop {
+            // Two lines of reserve for words that break earlier than estimated.
+            let lines = ((self.room() / line_height) as usize).saturating_sub(2);
+            let (piece, after) = self.typeset.cut_lines(&rest, style, width, lines);
             let height = self
                 .typeset
-                .height(&plain_text(piece), id, strip.width, mark);
-            self.push_paragraph(piece, id, mark, height);
+                .height(&plain_text(&piece), id, strip.width, mark);
+            self.push_paragraph(&piece, id, mark, height);
+            if after.is_empty() {
+                return;
+            }
+            rest = after;
+            mark = Mark::None;
+            self.next_slide();
         }
     }
 
@@ -304,56 +363,6 @@ impl<'a> Flow<'a> {
         self.y += height + 6.0;
         place
     }
-
-    /// Makes room at the foot of the slide for the footnotes that `content` marks.
-    pub fn mark_notes(&mut self, content: &[Inline]) {
-        for inline in content {
-            let Inline::Footnote { index, .. } = inline else {
-                continue;
-            };
-            let Some(footnote) = self.document.footnotes.get(*index as usize) else {
-                continue;
-            };
-            if !self.notes.contains(index) {
-                self.notes.push(*index);
-                let width = self.geometry.content_width();
-                let text = plain_text(&footnote.content);
-                let style = self.document.named.footnote;
-                self.notes_height += self.typeset.height(&text, style, width, Mark::None);
-            }
-        }
-    }
-
-    fn write_notes(&mut self) {
-        let notes = std::mem::take(&mut self.notes);
-        let height = std::mem::take(&mut self.notes_height);
-        if notes.is_empty() {
-            return;
-        }
-        let document = self.document;
-        let style = document.named.footnote;
-        let mut body = String::new();
-        let mut lost_links = false;
-        for index in notes {
-            let mut content = vec![Inline::text(format!("{} ", u64::from(index) + 1), style)];
-            content.extend(document.footnotes[index as usize].content.iter().cloned());
-            let relationships = &mut self.slide.relationships;
-            body += &self.typeset.paragraph(
-                &content,
-                style,
-                Mark::None,
-                relationships,
-                &mut lost_links,
-            );
-        }
-        let place = Place {
-            x: self.geometry.side,
-            y: self.geometry.bottom - height,
-            width: self.geometry.content_width(),
-            height,
-        };
-        self.slide.text_box(place, &body, "b");
-    }
 }
 
 pub(super) fn first_style(content: &[Inline]) -> Option<StyleId> {
@@ -361,19 +370,4 @@ pub(super) fn first_style(content: &[Inline]) -> Option<StyleId> {
         Inline::Text { style, .. } => Some(*style),
         _ => None,
     })
-}
-
-/// The section's footer without page numbers, which slides have a place of their own for.
-fn footer_text(section: &Section) -> String {
-    let mut lines: Vec<String> = Vec::new();
-    walk(&section.footer, &mut |block| {
-        if let BlockKind::Paragraph(content) = &block.kind
-            && !content
-                .iter()
-                .any(|inline| matches!(inline, Inline::PageNumber(_) | Inline::PageCount(_)))
-        {
-            lines.push(plain_text(content).replace('\n', " "));
-        }
-    });
-    lines.join(" · ")
 }

@@ -195,6 +195,28 @@ impl<'a> Flow<'a> {
         }
     }
 
+    /// The least height that is placed of a block at a slide's foot, estimated.
+    pub(super) fn lead_height(&self, block: &Block, strip: Strip) -> f32 {
+        let height = match &block.kind {
+            BlockKind::Table(table) => {
+                let caption = table.caption.as_ref().map_or(0.0, |caption| {
+                    let style = self.document.named.caption;
+                    let text = plain_text(caption);
+                    self.typeset.height(&text, style, strip.width, Mark::None)
+                });
+                caption + SlideTable::lead_height(self, table, strip)
+            }
+            BlockKind::List(list) => list.items.first().map_or(0.0, |item| {
+                let text = plain_text(&item.content);
+                let mark = Mark::Bullet(0);
+                self.typeset.height(&text, block.style, strip.width, mark)
+            }),
+            BlockKind::KeyValue(_) => 30.0,
+            _ => self.block_height(block, strip.width),
+        };
+        height.min(self.geometry.bottom - self.geometry.top)
+    }
+
     /// Height of `blocks` in a strip of `width`, estimated.
     fn height(&self, blocks: &[Block], width: f32) -> f32 {
         blocks

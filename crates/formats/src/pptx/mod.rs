@@ -7,8 +7,10 @@ mod block;
 mod cell;
 mod figure;
 mod flow;
+mod footer;
 mod frame;
 mod master;
+mod notes;
 mod slide;
 mod table;
 mod text;
@@ -203,13 +205,15 @@ fn presentation(package: &mut Package, document: &Document, geometry: Geometry, 
 }
 
 fn add_slides(package: &mut Package, flow: &mut Flow<'_>) {
-    for (index, slide) in std::mem::take(&mut flow.slides).into_iter().enumerate() {
+    let slides = std::mem::take(&mut flow.slides);
+    let count = slides.len();
+    for (index, slide) in slides.into_iter().enumerate() {
         let name = format!("ppt/slides/slide{}.xml", index + 1);
         package.add_relationships(&name, &slide.relationships);
         package.add(
             name,
             "application/vnd.openxmlformats-officedocument.presentationml.slide+xml",
-            slide.into_xml(),
+            slide.into_xml(count),
         );
     }
     for (index, chart) in std::mem::take(&mut flow.charts).into_iter().enumerate() {

@@ -6,6 +6,7 @@ use platen_document::{Color, bound::Border};
 
 use super::{
     NAMESPACES,
+    footer::{Footer, FooterPart},
     master::{GROUP, NUMBER},
     text::dash,
 };
@@ -40,7 +41,9 @@ pub(super) struct Slide {
     pub chapter: usize,
     /// Added to the title, such as ` (2/5)`.
     pub suffix: String,
-    pub footer: String,
+    /// Numbers of the footnotes that the title marks.
+    pub title_marks: Vec<u32>,
+    footer: Footer,
     pub language: String,
     /// Colour of the footer.
     pub muted: Color,
@@ -50,14 +53,15 @@ pub(super) struct Slide {
 }
 
 impl Slide {
-    pub fn new(title: &str, chapter: usize, footer: &str, language: &str) -> Self {
+    pub fn new(title: &str, chapter: usize, footer: &Footer, language: &str) -> Self {
         let mut relationships = Relationships::default();
         relationships.add("slideLayout", "../slideLayouts/slideLayout1.xml");
         Self {
             title: title.to_owned(),
             chapter,
             suffix: String::new(),
-            footer: footer.to_owned(),
+            title_marks: Vec::new(),
+            footer: footer.clone(),
             language: language.to_owned(),
             muted: Color::BLACK,
             relationships,
@@ -168,38 +172,71 @@ impl Slide {
         );
     }
 
-    pub fn into_xml(self) -> String {
+    /// The slide, one of `count`.
+    pub fn into_xml(self, count: usize) -> String {
         let language = Escaped(&self.language);
+        let mut marks = String::new();
+        for mark in &self.title_marks {
+            let _ = write!(
+                marks,
+                "<a:r><a:rPr lang=\"{language}\" baseline=\"30000\"/><a:t>{mark}</a:t></a:r>"
+            );
+        }
         let mut xml = format!(
             "{DECLARATION}<p:sld {NAMESPACES}><p:cSld><p:spTree>{GROUP}<p:sp><p:nvSpPr>\
              <p:cNvPr id=\"2\" name=\"Title\"/><p:cNvSpPr><a:spLocks noGrp=\"1\"/></p:cNvSpPr><p:nvPr>\
              <p:ph type=\"title\"/></p:nvPr></p:nvSpPr><p:spPr/><p:txBody><a:bodyPr/><a:lstStyle/><a:p>\
-             <a:r><a:rPr lang=\"{language}\"/><a:t>{}{}</a:t></a:r></a:p></p:txBody></p:sp>{}",
+             <a:r><a:rPr lang=\"{language}\"/><a:t>{}{}</a:t></a:r>{marks}</a:p></p:txBody></p:sp>{}",
             Escaped(&self.title),
             self.suffix,
             self.shapes
         );
-        if !self.footer.is_empty() {
+        if !self.footer.parts.is_empty() {
             let _ = write!(
                 xml,
                 "<p:sp><p:nvSpPr><p:cNvPr id=\"3\" name=\"Footer\"/><p:cNvSpPr><a:spLocks noGrp=\"1\"/>\
                  </p:cNvSpPr><p:nvPr><p:ph type=\"ftr\" sz=\"quarter\" idx=\"11\"/></p:nvPr></p:nvSpPr>\
-                 <p:spPr/><p:txBody><a:bodyPr/><a:lstStyle/><a:p><a:r>\
-                 <a:rPr lang=\"{language}\" sz=\"1000\">{}<a:latin typeface=\"+mn-lt\"/>\
-                 <a:ea typeface=\"+mn-ea\"/><a:cs typeface=\"+mn-cs\"/></a:rPr>\
-                 <a:t>{}</a:t></a:r></a:p></p:txBody></p:sp>",
-                solid(self.muted),
-                Escaped(&self.footer)
+                 <p:spPr/><p:txBody><a:bodyPr/><a:lstStyle/><a:p>{}</a:p></p:txBody></p:sp>",
+                self.footer_runs(count)
             );
         }
-        let _ = write!(
-            xml,
-            "<p:sp><p:nvSpPr><p:cNvPr id=\"4\" name=\"Slide Number\"/><p:cNvSpPr>\
-             <a:spLocks noGrp=\"1\"/></p:cNvSpPr><p:nvPr><p:ph type=\"sldNum\" sz=\"quarter\" idx=\"12\"/>\
-             </p:nvPr></p:nvSpPr><p:spPr/><p:txBody><a:bodyPr/><a:lstStyle/><a:p>{NUMBER}</a:p></p:txBody>\
-             </p:sp></p:spTree></p:cSld><p:clrMapOvr><a:masterClrMapping/></p:clrMapOvr></p:sld>"
+        if !self.footer.has_number() {
+            let _ = write!(
+                xml,
+                "<p:sp><p:nvSpPr><p:cNvPr id=\"4\" name=\"Slide Number\"/><p:cNvSpPr>\
+                 <a:spLocks noGrp=\"1\"/></p:cNvSpPr><p:nvPr><p:ph type=\"sldNum\" sz=\"quarter\" \
+                 idx=\"12\"/></p:nvPr></p:nvSpPr><p:spPr/><p:txBody><a:bodyPr/><a:lstStyle/>\
+                 <a:p>{NUMBER}</a:p></p:txBody></p:sp>"
+            );
+        }
+        xml.push_str(
+            "</p:spTree></p:cSld><p:clrMapOvr><a:masterClrMapping/></p:clrMapOvr></p:sld>",
         );
         xml
+    }
+
+    fn footer_runs(&self, count: usize) -> String {
+        let look = format!(
+            "<a:rPr lang=\"{}\" sz=\"1000\">{}<a:latin typeface=\"+mn-lt\"/>\
+             <a:ea typeface=\"+mn-ea\"/><a:cs typeface=\"+mn-cs\"/></a:rPr>",
+            Escaped(&self.language),
+            solid(self.muted)
+        );
+        let mut runs = String::new();
+        for part in &self.footer.parts {
+            let _ = match part {
+                FooterPart::Text(text) => {
+                    write!(runs, "<a:r>{look}<a:t>{}</a:t></a:r>", Escaped(text))
+                }
+                FooterPart::Count => write!(runs, "<a:r>{look}<a:t>{count}</a:t></a:r>"),
+                FooterPart::Number => write!(
+                    runs,
+                    "<a:fld id=\"{{B6F15528-21DE-4FAA-801E-634DDDAF4B2B}}\" type=\"slidenum\">\
+                     {look}<a:t>‹#›</a:t></a:fld>"
+                ),
+            };
+        }
+        runs
     }
 }
 

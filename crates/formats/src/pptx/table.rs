@@ -1,23 +1,32 @@
 //! Native tables, measured and cut into as many slides as they need, each with the header.
 
+use std::borrow::Cow;
+
 use platen_document::{
     Color,
     bound::{
-        Cell, CellContent, Inline, KeyValue, Row, RowKind, StyleId, Table, TableBorders, plain_text,
+        Cell, CellContent, Inline, KeyValue, Row, RowKind, Style, StyleId, Table, TableBorders,
+        plain_text,
     },
     work,
 };
 
 use super::{
-    cell::Cache,
+    cell::{Cache, Carried},
     flow::{Flow, Strip, first_style},
-    text::Mark,
+    notes::notes_in,
+    text::{self, Mark},
 };
 use crate::{
     grid::{Grid, Slot},
-    metrics::{column_widths, line_count, text_width},
+    metrics::{column_widths, line_count, lines_end, text_width},
     plain::{blocks_text, cell_text},
 };
+
+/// A header higher than this part of a slide is not repeated.
+const HEADER_PART: f32 = 0.4;
+/// The least height of a row that goes on at the next slide.
+const MIN_ROW: f32 = 30.0;
 
 /// A cell of a slide's table.
 #[derive(Clone)]
@@ -37,13 +46,48 @@ pub(super) enum SlideCell<'a> {
 
 #[derive(Clone)]
 pub(super) enum Content<'a> {
-    Text(std::borrow::Cow<'a, str>),
-    Inlines(&'a [Inline]),
+    Text(Cow<'a, str>),
+    Inlines(Cow<'a, [Inline]>),
+}
+
+impl<'a> Content<'a> {
+    fn is_empty(&self) -> bool {
+        match self {
+            Self::Text(text) => text.is_empty(),
+            Self::Inlines(content) => content.is_empty(),
+        }
+    }
+
+    fn line_count(&self, size: f32, bold: bool, width: f32) -> usize {
+        match self {
+            Self::Text(text) => line_count(text, size, bold, width),
+            Self::Inlines(content) => line_count(&plain_text(content), size, bold, width),
+        }
+    }
+
+    /// Cut after `lines` lines: what fits and the rest.
+    fn cut(&self, size: f32, bold: bool, width: f32, lines: usize) -> (Self, Self) {
+        match self {
+            Self::Text(text) => {
+                let (head, tail) = text.split_at(lines_end(text, size, bold, width, lines));
+                let head = head.strip_suffix('\n').unwrap_or(head);
+                let owned = |part: &str| Self::Text(Cow::Owned(part.to_owned()));
+                (owned(head), owned(tail))
+            }
+            Self::Inlines(content) => {
+                let end = lines_end(&plain_text(content), size, bold, width, lines);
+                let (head, tail) = text::cut(content, end);
+                (Self::Inlines(head.into()), Self::Inlines(tail.into()))
+            }
+        }
+    }
 }
 
 pub(super) struct SlideRow<'a> {
     pub cells: Vec<SlideCell<'a>>,
     pub height: f32,
+    /// Footnotes that its cells mark.
+    pub notes: Vec<u32>,
     /// A slide may begin with this row.
     may_break: bool,
     starts_slide: bool,
@@ -62,7 +106,19 @@ pub(super) struct SlideTable<'a> {
 }
 
 impl<'a> SlideTable<'a> {
+    /// Height of the header and of the rows that stay with the first.
+    pub fn lead_height(flow: &Flow<'_>, table: &'a Table, strip: Strip) -> f32 {
+        const ROWS: usize = 8;
+        let measured = Self::measure(flow, table, strip, ROWS);
+        let header: f32 = measured.header.iter().map(|row| row.height).sum();
+        header + measured.first_rows(0)
+    }
+
     pub fn new(flow: &Flow<'_>, table: &'a Table, strip: Strip) -> Self {
+        Self::measure(flow, table, strip, usize::MAX)
+    }
+
+    fn measure(flow: &Flow<'_>, table: &'a Table, strip: Strip, most: usize) -> Self {
         let scale = flow.geometry.scale;
         // Solved at the size of paper and enlarged with the text.
         let widths: Vec<f32> = column_widths(table, flow.document, strip.width / scale)
@@ -70,13 +126,14 @@ impl<'a> SlideTable<'a> {
             .map(|width| width * scale)
             .collect();
         let mut grid = Grid::new(table.columns.len());
+        let mut shares = vec![0.0; widths.len()];
         let header = table
             .header
             .iter()
             .enumerate()
             .map(|(index, row)| {
                 let slots = grid.place(row, table.header.len() - index);
-                slide_row(flow, row, slots, &widths, None)
+                slide_row(flow, row, slots, &widths, &mut shares, None)
             })
             .collect();
         let mut grid = Grid::new(table.columns.len());
@@ -84,6 +141,7 @@ impl<'a> SlideTable<'a> {
         let rows = table
             .rows
             .iter()
+            .take(most)
             .enumerate()
             .map(|(index, row)| {
                 data_rows = if row.kind == RowKind::Data {
@@ -93,8 +151,8 @@ impl<'a> SlideTable<'a> {
                 };
                 let striped = data_rows > 0 && data_rows.is_multiple_of(2);
                 let slots = grid.place(row, table.rows.len() - index);
-                let mut placed =
-                    slide_row(flow, row, slots, &widths, table.zebra.filter(|_| striped));
+                let zebra = table.zebra.filter(|_| striped);
+                let mut placed = slide_row(flow, row, slots, &widths, &mut shares, zebra);
                 // A subtotal stays with the row before, a row with the group header before it.
                 let before = index.checked_sub(1).map(|before| table.rows[before].kind);
                 placed.may_break &= !matches!(row.kind, RowKind::Subtotal(_) | RowKind::Total)
@@ -132,7 +190,7 @@ impl<'a> SlideTable<'a> {
             .min(pair * 0.6);
         let widths: Vec<f32> = (0..across).flat_map(|_| [key, pair - key]).collect();
         let cell = |content: &'a [Inline]| SlideCell::Cell {
-            content: Content::Inlines(content),
+            content: Content::Inlines(content.into()),
             style: id,
             span: 1,
             rows: 1,
@@ -152,9 +210,13 @@ impl<'a> SlideTable<'a> {
                     .zip(&widths)
                     .map(|(cell, width)| cell_height(flow, cell, *width))
                     .fold(0.0, f32::max);
+                let marked = chunk
+                    .iter()
+                    .flat_map(|(key, value)| key.iter().chain(value));
                 SlideRow {
                     cells,
                     height,
+                    notes: marked.filter_map(footnote).collect(),
                     may_break: true,
                     starts_slide: false,
                 }
@@ -169,6 +231,14 @@ impl<'a> SlideTable<'a> {
             repeat_header: false,
             after: 8.0,
         }
+    }
+
+    /// Footnotes of the row `index`, and of the header before the first.
+    fn row_notes(&self, index: usize) -> Vec<u32> {
+        let header = self.header.iter().filter(|_| index == 0);
+        let row = self.rows.get(index);
+        let rows = header.chain(row);
+        rows.flat_map(|row| row.notes.iter().copied()).collect()
     }
 
     /// Height of the row `first` and of those that stay with it: a group's header with its row.
@@ -196,31 +266,42 @@ fn slide_row<'a>(
     row: &'a Row,
     slots: &[Slot<'a>],
     widths: &[f32],
+    shares: &mut [f32],
     zebra: Option<Color>,
 ) -> SlideRow<'a> {
     let mut cells = Vec::with_capacity(widths.len());
     let mut height = 0.0f32;
     let mut may_break = true;
+    let mut notes = Vec::new();
     for slot in slots {
         match *slot {
             Slot::Cell { column, span, cell } => {
+                let rows = usize::from(cell.row_span.max(1));
                 let placed = SlideCell::Cell {
                     content: content(cell, flow),
                     style: cell.style,
                     span,
-                    rows: usize::from(cell.row_span.max(1)),
+                    rows,
                     fill: flow.document.styles[cell.style].background.or(zebra),
                 };
                 let width: f32 = widths[column..column + span].iter().sum();
                 // The height of a cell over several rows is shared by them.
-                height =
-                    height.max(cell_height(flow, &placed, width) / f32::from(cell.row_span.max(1)));
+                let share = cell_height(flow, &placed, width) / rows as f32;
+                shares[column] = share;
+                height = height.max(share);
                 cells.push(placed);
-                let rows = usize::from(cell.row_span.max(1));
                 cells.extend((1..span).map(|_| SlideCell::FromLeft { rows }));
+                match &cell.content {
+                    CellContent::Text(_) => {}
+                    CellContent::Inlines(content) => {
+                        notes.extend(content.iter().filter_map(footnote));
+                    }
+                    CellContent::Blocks(blocks) => notes.extend(notes_in(blocks)),
+                }
             }
-            Slot::Continued { span, .. } => {
+            Slot::Continued { column, span, .. } => {
                 may_break = false;
+                height = height.max(shares[column]);
                 cells.extend((0..span).map(|index| SlideCell::FromAbove {
                     span,
                     first: index == 0,
@@ -238,14 +319,22 @@ fn slide_row<'a>(
     SlideRow {
         cells,
         height,
+        notes,
         may_break,
         starts_slide: row.page_break,
     }
 }
 
+fn footnote(inline: &Inline) -> Option<u32> {
+    match inline {
+        Inline::Footnote { index, .. } => Some(*index),
+        _ => None,
+    }
+}
+
 fn content<'a>(cell: &'a Cell, flow: &Flow<'_>) -> Content<'a> {
     match &cell.content {
-        CellContent::Inlines(content) => Content::Inlines(content),
+        CellContent::Inlines(content) => Content::Inlines(content.as_ref().into()),
         CellContent::Blocks(blocks) => Content::Text(blocks_text(blocks, flow.document).into()),
         CellContent::Text(_) => Content::Text(cell_text(cell, flow.document)),
     }
@@ -253,23 +342,153 @@ fn content<'a>(cell: &'a Cell, flow: &Flow<'_>) -> Content<'a> {
 
 fn cell_height(flow: &Flow<'_>, cell: &SlideCell<'_>, width: f32) -> f32 {
     work::check();
-    let SlideCell::Cell { content, style, .. } = cell else {
+    let SlideCell::Cell {
+        content,
+        style,
+        rows,
+        ..
+    } = cell
+    else {
         return 0.0;
     };
     let style = &flow.document.styles[*style];
     let scale = flow.geometry.scale;
     let inner = width - (style.padding.left + style.padding.right) * scale;
-    let lines = match content {
-        Content::Text(text) => line_count(text, style.font_size * scale, style.bold, inner),
-        Content::Inlines(content) => line_count(
-            &plain_text(content),
-            style.font_size * scale,
-            style.bold,
-            inner,
-        ),
+    let mut lines = content.line_count(style.font_size * scale, style.bold, inner);
+    if *rows > 1 && lines > *rows {
+        // Where its rows stand on several slides, each ends with a line that is not full.
+        lines += 2 + lines / 8;
+    }
+    lines as f32 * flow.typeset.line_height(style) + row_padding(style, scale)
+}
+
+fn row_padding(style: &Style, scale: f32) -> f32 {
+    (style.padding.top + style.padding.bottom).max(2.0) * scale
+}
+
+impl<'a> SlideTable<'a> {
+    /// Cuts the row `index` into one of at most `room` points and one with the rest. Returns the
+    /// columns that cells of rows above cover: those cells cover one row more.
+    fn split_row(&mut self, flow: &Flow<'a>, index: usize, room: f32) -> Vec<usize> {
+        let row = &mut self.rows[index];
+        let mut rest = Vec::with_capacity(row.cells.len());
+        let mut spans = Vec::new();
+        for column in 0..row.cells.len() {
+            let width = spanned_width(&row.cells, column, &self.widths);
+            match &mut row.cells[column] {
+                SlideCell::Cell {
+                    content,
+                    style: id,
+                    span,
+                    rows: 1,
+                    fill,
+                } => {
+                    let (head, tail) = flow.cut_content(content, *id, width, room);
+                    *content = head;
+                    rest.push(SlideCell::Cell {
+                        content: tail,
+                        style: *id,
+                        span: *span,
+                        rows: 1,
+                        fill: *fill,
+                    });
+                }
+                SlideCell::Cell { span, rows, .. } => {
+                    *rows += 1;
+                    let span = *span;
+                    rest.extend((0..span).map(|index| SlideCell::FromAbove {
+                        span,
+                        first: index == 0,
+                    }));
+                }
+                // Beside a cell over several rows, these have been pushed with it.
+                SlideCell::FromLeft { rows } if *rows > 1 => *rows += 1,
+                SlideCell::FromLeft { rows } => rest.push(SlideCell::FromLeft { rows: *rows }),
+                SlideCell::FromAbove { span, first } => {
+                    rest.push(SlideCell::FromAbove {
+                        span: *span,
+                        first: *first,
+                    });
+                    spans.push(column);
+                }
+            }
+        }
+        let may_break = !rest
+            .iter()
+            .any(|cell| matches!(cell, SlideCell::FromAbove { .. }));
+        let mut after = SlideRow {
+            cells: rest,
+            height: 0.0,
+            notes: Vec::new(),
+            may_break,
+            starts_slide: false,
+        };
+        after.height = self.row_height(flow, &after);
+        if !after.may_break {
+            // Its share of the cells over several rows.
+            after.height = after.height.max(self.rows[index].height - room);
+        }
+        self.rows[index].height = room;
+        self.rows.insert(index + 1, after);
+        for column in &spans {
+            self.lengthen(index, *column);
+        }
+        spans
+    }
+
+    /// One row more for the cell above that covers `column` of the row `index`.
+    fn lengthen(&mut self, index: usize, column: usize) {
+        for row in self.rows[..index].iter_mut().rev() {
+            match &mut row.cells[column] {
+                SlideCell::Cell { rows, .. } | SlideCell::FromLeft { rows } => {
+                    *rows += 1;
+                    return;
+                }
+                SlideCell::FromAbove { .. } => {}
+            }
+        }
+    }
+
+    fn row_height(&self, flow: &Flow<'_>, row: &SlideRow<'_>) -> f32 {
+        let heights = row.cells.iter().enumerate().map(|(column, cell)| {
+            let width = spanned_width(&row.cells, column, &self.widths);
+            cell_height(flow, cell, width)
+        });
+        heights.fold(0.0, f32::max)
+    }
+}
+
+/// Width of the cell that begins at `column`.
+pub(super) fn spanned_width(cells: &[SlideCell<'_>], column: usize, widths: &[f32]) -> f32 {
+    let span = match &cells[column] {
+        SlideCell::Cell { span, .. } | SlideCell::FromAbove { span, .. } => *span,
+        SlideCell::FromLeft { .. } => 1,
     };
-    lines as f32 * flow.typeset.line_height(style)
-        + (style.padding.top + style.padding.bottom).max(2.0) * scale
+    widths[column..(column + span).min(widths.len())]
+        .iter()
+        .sum()
+}
+
+impl<'a> Flow<'a> {
+    /// `content` of a cell cut so that the first part is at most `room` points high.
+    pub(super) fn cut_content(
+        &self,
+        content: &Content<'a>,
+        id: StyleId,
+        width: f32,
+        room: f32,
+    ) -> (Content<'a>, Content<'a>) {
+        let style = &self.document.styles[id];
+        let scale = self.geometry.scale;
+        let inner = width - (style.padding.left + style.padding.right) * scale;
+        let (size, bold) = (style.font_size * scale, style.bold);
+        let free = room - row_padding(style, scale);
+        let lines = (free / self.typeset.line_height(style) + 0.01) as usize;
+        if content.line_count(size, bold, inner) <= lines || content.is_empty() {
+            return (content.clone(), Content::Text("".into()));
+        }
+        content.cut(size, bold, inner, lines.max(1))
+    }
 }
 
 impl<'a> Flow<'a> {
@@ -288,25 +507,8 @@ impl<'a> Flow<'a> {
             self.paragraph(caption, self.document.named.caption, Mark::None, strip);
             self.close_text_in(strip);
         }
-        for cell in table
-            .header
-            .iter()
-            .chain(&table.rows)
-            .flat_map(|row| &row.cells)
-        {
-            self.note_losses(cell);
-        }
-        let measured = SlideTable::new(self, table, strip);
-        self.place_table(measured, strip);
-        Ok(())
-    }
-
-    /// Marks footnotes and reports what cells of slides cannot hold.
-    fn note_losses(&mut self, cell: &'a Cell) {
-        match &cell.content {
-            CellContent::Text(_) => {}
-            CellContent::Inlines(content) => self.mark_notes(content),
-            CellContent::Blocks(blocks) => {
+        for cell in (table.header.iter().chain(&table.rows)).flat_map(|row| &row.cells) {
+            if let CellContent::Blocks(blocks) = &cell.content {
                 let path = blocks.first().map_or("", |block| &block.path);
                 self.report.warn(
                     "cell-flattened",
@@ -315,28 +517,64 @@ impl<'a> Flow<'a> {
                 );
             }
         }
+        let measured = SlideTable::new(self, table, strip);
+        self.place_table(measured, strip);
+        Ok(())
     }
 
     /// Writes a table, on as many slides as it needs.
-    pub(super) fn place_table(&mut self, table: SlideTable<'a>, strip: Strip) {
+    pub(super) fn place_table(&mut self, mut table: SlideTable<'a>, strip: Strip) {
         let header: f32 = table.header.iter().map(|row| row.height).sum();
+        let full = self.geometry.bottom - self.geometry.top;
+        let repeats = table.repeat_header && header < full * HEADER_PART;
         let mut cache = Cache::default();
+        let mut carried: Vec<Option<Carried<'a>>> = vec![None; table.widths.len()];
         let mut first = 0;
         while first < table.rows.len() || (first == 0 && !table.header.is_empty()) {
-            let with_header = first == 0 || table.repeat_header;
+            let with_header = first == 0 || repeats;
             let used = if with_header { header } else { 0.0 };
+            let notes = table.row_notes(first);
             let needed = used + table.first_rows(first);
-            if strip.breaks && needed > self.room() && self.y > self.geometry.top {
+            if strip.breaks && needed > self.room_with(&notes) && self.y > self.geometry.top {
                 self.next_slide();
             }
+            let room = self.room_with(&notes) - used;
+            if strip.breaks
+                && table
+                    .rows
+                    .get(first)
+                    .is_some_and(|row| row.height > room + 0.5)
+            {
+                for column in table.split_row(self, first, room.max(MIN_ROW)) {
+                    if let Some(carried) = &mut carried[column] {
+                        carried.rows += 1;
+                    }
+                }
+            }
             let last = self.last_row(&table, first, used, strip);
-            self.write_rows(&table, with_header, first..last, strip, &mut cache);
+            let rows = table.rows[first..last].iter();
+            let header_notes = table.header.iter().filter(|_| first == 0);
+            for note in header_notes.chain(rows).flat_map(|row| &row.notes) {
+                self.mark_note(*note);
+            }
+            self.write_rows(
+                &table,
+                with_header,
+                first..last,
+                strip,
+                &mut cache,
+                &mut carried,
+            );
             if last >= table.rows.len() {
                 break;
             }
             first = last;
             self.next_slide();
         }
+    }
+
+    fn room_with(&self, notes: &[u32]) -> f32 {
+        self.bottom_with(notes) - self.y
     }
 
     /// The row after the last one that fits.
@@ -347,13 +585,15 @@ impl<'a> Flow<'a> {
         let mut height = used;
         let mut last = first;
         let mut good = first;
+        let mut notes = Vec::new();
         while let Some(row) = table.rows.get(last) {
             height += row.height;
+            notes.extend(&row.notes);
             let starts = row.starts_slide && last > first;
             if row.may_break && last > first {
                 good = last;
             }
-            if starts || (height > self.room() && last > first) {
+            if starts || (height > self.room_with(&notes) + 0.5 && last > first) {
                 // Without a good place to break, any row is better than the slide's edge.
                 return if good > first { good } else { last };
             }

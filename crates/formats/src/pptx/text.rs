@@ -8,7 +8,7 @@ use platen_document::{
 };
 
 use crate::{
-    metrics::line_count,
+    metrics::{line_count, lines_end},
     ooxml::{Escaped, Relationships, emu, push_escaped},
     plain::safe_link,
 };
@@ -49,6 +49,22 @@ impl Typeset<'_> {
         );
         lines as f32 * self.line_height(style)
             + (style.space_before + style.space_after) * self.scale
+    }
+
+    /// `content` cut after `lines` lines of a box of `width` points.
+    pub fn cut_lines(
+        &self,
+        content: &[Inline],
+        style: &Style,
+        width: f32,
+        lines: usize,
+    ) -> (Vec<Inline>, Vec<Inline>) {
+        let size = style.font_size * self.scale;
+        let text = plain_text(content);
+        cut(
+            content,
+            lines_end(&text, size, style.bold, width, lines.max(1)),
+        )
     }
 
     pub fn line_height(&self, style: &Style) -> f32 {
@@ -238,54 +254,30 @@ pub(super) fn push_run_text(xml: &mut String, text: &str) {
     xml.push_str("</a:t>");
 }
 
-/// `content` cut into pieces of about `lines` lines each, at spaces where there are some.
-pub(super) fn split(content: &[Inline], total: usize, lines: usize) -> Vec<Vec<Inline>> {
-    let characters = plain_text(content).chars().count();
-    let most = (characters * lines.max(1) / total.max(1)).max(1);
-    let mut pieces = vec![Vec::new()];
-    let mut room = most;
+/// `content` cut at byte `end` of its plain text.
+pub(super) fn cut(content: &[Inline], end: usize) -> (Vec<Inline>, Vec<Inline>) {
+    let (mut head, mut tail) = (Vec::new(), Vec::new());
+    let mut start = 0;
     for inline in content {
-        let Inline::Text { text, style, link } = inline else {
-            pieces
-                .last_mut()
-                .into_iter()
-                .for_each(|piece| piece.push(inline.clone()));
-            continue;
-        };
-        let mut rest: &str = text;
-        while !rest.is_empty() {
-            let end = rest
-                .char_indices()
-                .nth(room)
-                .map_or(rest.len(), |(end, _)| end);
-            let cut = if end == rest.len() {
-                end
-            } else {
-                rest[..end].rfind(' ').map_or(end, |space| space + 1).max(1)
-            };
-            // A cut at zero would never end; a character boundary is always found above it.
-            let cut = (cut..=rest.len())
-                .find(|cut| rest.is_char_boundary(*cut))
-                .unwrap_or(rest.len());
-            let piece = Inline::Text {
-                text: rest[..cut].into(),
-                style: *style,
-                link: link.clone(),
-            };
-            pieces
-                .last_mut()
-                .into_iter()
-                .for_each(|last| last.push(piece.clone()));
-            room = room.saturating_sub(rest[..cut].chars().count());
-            rest = &rest[cut..];
-            if !rest.is_empty() || room == 0 {
-                pieces.push(Vec::new());
-                room = most;
+        let length = plain_text(std::slice::from_ref(inline)).len();
+        match inline {
+            Inline::Text { text, style, link } if start < end && start + length > end => {
+                let part = |part: &str| Inline::Text {
+                    text: part.into(),
+                    style: *style,
+                    link: link.clone(),
+                };
+                let (before, after) = text.split_at(end - start);
+                head.push(part(before));
+                tail.push(part(after));
             }
+            // A mark belongs to the text before it.
+            _ if start + length <= end => head.push(inline.clone()),
+            _ => tail.push(inline.clone()),
         }
+        start += length;
     }
-    pieces.retain(|piece| !piece.is_empty());
-    pieces
+    (head, tail)
 }
 
 pub(super) fn align(align: Align, rtl: bool) -> &'static str {

@@ -9,4 +9,6 @@ mod office;
 mod package;
 mod pptx;
 mod sample;
+mod slides;
+mod whole;
 mod xlsx;

@@ -252,6 +252,13 @@ impl TextContext<'_> {
                     None => end -= 1,
                 }
             };
+            if part.width > width + TOLERANCE {
+                self.warn(
+                    "line-too-narrow",
+                    "a line is narrower than a letter, which stands over what is beside it".into(),
+                    "give the text more room",
+                );
+            }
             parts.push(part);
             start = end;
             room = width;

@@ -1,0 +1,93 @@
+//! The footer of slides: the page's footer as a line of text, with its numbers.
+
+use platen_document::bound::{Block, BlockKind, Document, Inline};
+
+use crate::plain::blocks_text;
+
+/// A line of text in which numbers of slides stand.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Footer {
+    pub parts: Vec<FooterPart>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum FooterPart {
+    Text(String),
+    /// Number of the slide.
+    Number,
+    /// Number of slides.
+    Count,
+}
+
+impl Footer {
+    /// The footer of `blocks`, and true where it holds what no text can be made of.
+    pub fn of(blocks: &[Block], document: &Document) -> (Self, bool) {
+        let mut footer = Self::default();
+        let lost = footer.add(blocks, document);
+        (footer, lost)
+    }
+
+    /// True where the slide's number stands in it.
+    pub fn has_number(&self) -> bool {
+        self.parts.contains(&FooterPart::Number)
+    }
+
+    fn add(&mut self, blocks: &[Block], document: &Document) -> bool {
+        let mut lost = false;
+        for block in blocks {
+            match &block.kind {
+                BlockKind::Heading { content, .. } | BlockKind::Paragraph(content) => {
+                    self.line(content);
+                }
+                BlockKind::Columns(columns) => {
+                    for column in &columns.columns {
+                        lost |= self.add(&column.body, document);
+                    }
+                }
+                BlockKind::Panel { title, body } => {
+                    self.line(title.as_deref().unwrap_or_default());
+                    lost |= self.add(body, document);
+                }
+                BlockKind::Divider { .. } | BlockKind::Spacer(_) | BlockKind::PageBreak => {}
+                BlockKind::Image(_) | BlockKind::Chart(_) | BlockKind::Barcode(_) => lost = true,
+                _ => {
+                    let text = blocks_text(std::slice::from_ref(block), document);
+                    self.text(&text.replace(['\n', '\t'], " "));
+                }
+            }
+        }
+        lost
+    }
+
+    fn line(&mut self, content: &[Inline]) {
+        let mut parts = Vec::new();
+        for inline in content {
+            match inline {
+                Inline::Text { text, .. } => parts.push(FooterPart::Text(text.to_string())),
+                Inline::Break => parts.push(FooterPart::Text(" ".to_owned())),
+                Inline::PageNumber(_) => parts.push(FooterPart::Number),
+                Inline::PageCount(_) => parts.push(FooterPart::Count),
+                Inline::Footnote { .. } => {}
+            }
+        }
+        let blank =
+            |part: &FooterPart| matches!(part, FooterPart::Text(text) if text.trim().is_empty());
+        if !parts.iter().all(blank) {
+            self.separate();
+            self.parts.append(&mut parts);
+        }
+    }
+
+    fn text(&mut self, text: &str) {
+        if !text.trim().is_empty() {
+            self.separate();
+            self.parts.push(FooterPart::Text(text.to_owned()));
+        }
+    }
+
+    fn separate(&mut self) {
+        if !self.parts.is_empty() {
+            self.parts.push(FooterPart::Text(" · ".to_owned()));
+        }
+    }
+}

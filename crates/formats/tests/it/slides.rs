@@ -1,0 +1,125 @@
+//! What slides hold: nothing of a page's content is dropped on them.
+
+use platen_formats::pptx;
+use serde_json::{Value, json};
+
+use crate::{
+    package::{parts, text},
+    whole::bound,
+};
+
+/// The slides' XML in order, and the codes of what was lost.
+fn slides(template: Value) -> (Vec<String>, Vec<String>) {
+    let mut whole = json!({"key": "t", "name": "T", "body": []});
+    for (key, value) in template.as_object().unwrap() {
+        whole[key] = value.clone();
+    }
+    let written = pptx::write(&bound(whole)).unwrap();
+    let parts = parts(&written.bytes);
+    let count = parts
+        .keys()
+        .filter(|name| name.starts_with("ppt/slides/slide"))
+        .count();
+    let slides = (1..=count).map(|number| text(&parts, &format!("ppt/slides/slide{number}.xml")));
+    let codes = written.warnings.iter().map(|warning| warning.code.clone());
+    (slides.collect(), codes.collect())
+}
+
+fn words(count: usize) -> String {
+    let words: Vec<String> = (0..count).map(|index| format!("word{index}.")).collect();
+    words.join(" ")
+}
+
+#[test]
+fn footnotes_of_titles_are_kept() {
+    let (slides, _) = slides(json!({"body": [
+        {"type": "heading", "level": 1, "content": ["First", {"text": "", "footnote": "Note one"}]},
+        {"type": "text", "content": "text"},
+        {"type": "heading", "level": 1, "content": ["Second", {"text": "", "footnote": "Note two"}]},
+        {"type": "keyValue", "items": [
+            {"key": "Key", "value": ["value", {"text": "", "footnote": "Note three"}]}
+        ]}
+    ]}));
+    assert!(
+        slides[0].contains("Note one") && slides[0].contains("baseline=\"30000\"/><a:t>1</a:t>")
+    );
+    assert!(slides[1].contains("Note two") && slides[1].contains("Note three"));
+}
+
+#[test]
+fn a_footer_keeps_what_stands_beside_the_page_number() {
+    let (slides, _) = slides(json!({
+        "page": {"footer": [
+            {"type": "text", "content": "Policy 4711, page {{ pageNumber }} of {{ pageCount }}"}
+        ]},
+        "body": [{"type": "text", "content": "one"}, {"type": "pageBreak"}, {"type": "text", "content": "two"}]
+    }));
+    assert_eq!(slides.len(), 2);
+    for slide in &slides {
+        assert!(slide.contains("Policy 4711, page "), "{slide}");
+        assert!(slide.contains("<a:t>2</a:t>"), "the number of slides");
+        assert_eq!(slide.matches("type=\"slidenum\"").count(), 1);
+    }
+}
+
+#[test]
+fn a_cell_higher_than_a_slide_goes_on_at_the_next() {
+    let text = words(900);
+    for span in [1, 3] {
+        let (slides, warnings) = slides(json!({"body": [{"type": "table",
+        "columns": [{"header": "A", "width": "60mm"}, {"header": "B"}], "bodyRows": [
+            {"cells": [{"content": text, "rowSpan": span}, "one"]},
+            {"cells": if span == 1 { json!(["two", "three"]) } else { json!(["two"]) }},
+            {"cells": if span == 1 { json!(["four", "five"]) } else { json!(["four"]) }}
+        ]}]}));
+        assert!(slides.len() > 3, "{span}: {}", slides.len());
+        assert!(
+            !warnings.contains(&"off-slide".to_owned()),
+            "{span}: {warnings:?}"
+        );
+        let all = slides.concat();
+        for index in 0..900 {
+            assert_eq!(
+                all.matches(&format!("word{index}.")).count(),
+                1,
+                "{span}: word {index}"
+            );
+        }
+        for slide in &slides {
+            let most = slide.matches("word").count();
+            assert!(most < 320, "{span}: {most} words on a slide");
+        }
+    }
+}
+
+#[test]
+fn a_heading_moves_with_the_table_or_chart_below_it() {
+    for filler in 8..30 {
+        let mut body: Vec<Value> = (0..filler)
+            .map(|index| json!({"type": "text", "content": format!("filler {index}")}))
+            .collect();
+        body.push(json!({"type": "heading", "level": 2, "content": "Stranded"}));
+        body.push(json!({"type": "table", "columns": [{"header": "Below"}],
+            "bodyRows": [{"cells": [words(60)]}]}));
+        let (slides, _) = slides(json!({"body": body}));
+        let of = |text: &str| slides.iter().position(|slide| slide.contains(text));
+        assert_eq!(of("Stranded"), of("Below"), "{filler}");
+    }
+}
+
+#[test]
+fn footnotes_higher_than_a_slide_go_on_at_the_next() {
+    let (slides, _) = slides(json!({"body": [
+        {"type": "text", "content": ["Marked", {"text": "", "footnote": words(1500)}]},
+        {"type": "text", "content": "after"}
+    ]}));
+    assert!(slides.len() > 2);
+    let all = slides.concat();
+    for index in 0..1500 {
+        assert_eq!(
+            all.matches(&format!("word{index}.")).count(),
+            1,
+            "word {index}"
+        );
+    }
+}
