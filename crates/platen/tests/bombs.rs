@@ -1,6 +1,7 @@
 //! Requests that would take a slot or all memory for ever: each ends at its deadline, and with it the
 //! work and its memory, in sandboxes and without.
 
+#[allow(dead_code, reason = "each test uses what it needs")]
 mod process;
 
 use std::{

@@ -1,5 +1,6 @@
 //! A data folder that goes while the service runs: it says so, and acknowledges nothing.
 
+#[allow(dead_code, reason = "each test uses what it needs")]
 mod process;
 
 use process::{Service, status_of};

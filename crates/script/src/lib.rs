@@ -10,6 +10,7 @@ mod cell;
 mod error;
 mod job;
 mod nesting;
+mod open_calls;
 mod prepare;
 mod preparer;
 mod run;

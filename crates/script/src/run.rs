@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 
@@ -14,10 +14,9 @@ use crate::{
     Cancellation, Error, Location, Prepared, Thrown,
     bytecode::{MIN_SOURCE_BYTES, NoCell},
     job::{BYTECODE, Failure, FailureKind, FromCell, Job, Work},
+    open_calls::OpenCalls,
 };
 
-/// Calls of one script that are answered at the same time; more wait in the cell.
-const MAX_OPEN_CALLS: usize = 16;
 /// Lines of the log that are kept.
 const MAX_LOG_LINES: usize = 1_000;
 
@@ -328,39 +327,6 @@ impl Runner {
                 }
             }
         })
-    }
-}
-
-/// Calls of one run that are not answered yet. A cell keeps to [`MAX_OPEN_CALLS`], but has an answer,
-/// and may send its next call, before the thread that answered is done; and one that has been taken over
-/// keeps to nothing.
-#[derive(Default)]
-struct OpenCalls {
-    count: Mutex<usize>,
-    left: Condvar,
-}
-
-/// A call that is not answered yet.
-struct OpenCall<'a>(&'a OpenCalls);
-
-impl OpenCalls {
-    /// Waits until there is room for another call; `None` at the deadline.
-    fn enter(&self, deadline: Instant) -> Option<OpenCall<'_>> {
-        let mut count = lock(&self.count);
-        while *count >= MAX_OPEN_CALLS {
-            let patience = deadline.checked_duration_since(Instant::now())?;
-            let waited = self.left.wait_timeout(count, patience);
-            count = waited.unwrap_or_else(PoisonError::into_inner).0;
-        }
-        *count += 1;
-        Some(OpenCall(self))
-    }
-}
-
-impl Drop for OpenCall<'_> {
-    fn drop(&mut self) {
-        *lock(&self.0.count) -= 1;
-        self.0.left.notify_one();
     }
 }
 

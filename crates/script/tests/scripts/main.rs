@@ -1,5 +1,6 @@
 //! Scripts in real cells: what they may do, how they fail, and what they try in vain.
 
+mod calls;
 mod session;
 
 use std::{
@@ -128,70 +129,6 @@ fn failures_name_their_cause() {
     ));
     let found = thrown("import fs from 'fs'; export default () => 1");
     assert!(found.message.contains("fs"), "{}", found.message);
-}
-
-/// Answers as a small shop would.
-#[derive(Default)]
-struct Shop(Mutex<Vec<String>>);
-
-impl Host for Shop {
-    fn call(&self, call: Call, _: Instant) -> Result<Value, String> {
-        self.0.lock().expect("no panic").push(call.kind.clone());
-        match call.kind.as_str() {
-            "fetch" => Ok(json!({"status": 200, "headers": {"a": "b"}, "body": "{\"n\":1}"})),
-            "store.get" => Ok(json!("kept")),
-            _ => Err("not today".to_owned()),
-        }
-    }
-}
-
-fn calls_reach_the_host() {
-    let runner = runner();
-    let shop = Shop::default();
-    let code = "export default async (input, ctx) => {\n  ctx.log('one', {two: 2});\n  console.warn('three');\n  const answers = await Promise.all([ctx.fetch('https://a.example'), ctx.fetch('https://b.example')]);\n  const body = await answers[1].json();\n  let refused;\n  try { await ctx.render({}) } catch (error) { refused = error.message }\n  return [answers[0].ok, body.n, await ctx.store.get('k'), refused];\n}";
-    let outcome = run_with(&runner, "step.js", code, json!(null), &shop);
-    assert_eq!(
-        outcome.result.expect("an output"),
-        json!([true, 1, "kept", "not today"])
-    );
-    let log: Vec<(&str, &str)> = (outcome.log.iter())
-        .map(|line| (line.level.as_str(), line.text.as_str()))
-        .collect();
-    assert_eq!(log, [("info", "one {\"two\":2}"), ("warn", "three")]);
-    assert_eq!(shop.0.lock().expect("no panic").len(), 4);
-}
-
-fn thousands_of_calls_at_once_are_answered() {
-    let runner = runner();
-    let code = "export default async (input, ctx) => {\n  const calls = Array.from({length: 3000}, () => ctx.store.get('k'));\n  return new Set(await Promise.all(calls)).size;\n}";
-    let outcome = run_with(&runner, "step.js", code, json!(null), &Shop::default());
-    assert_eq!(outcome.result.expect("an output"), json!(1));
-}
-
-fn halves_of_characters_end_no_cell() {
-    let runner = runner();
-    let half = "'😀'.slice(0, 1)";
-    let code = format!("export default () => ({{[{half}]: [{half}, '😀']}})");
-    assert_eq!(
-        output(&runner, &code),
-        json!({"\u{fffd}": ["\u{fffd}", "😀"]})
-    );
-    let code = format!("export default () => {{ console.log({half}); return 1; }}");
-    let outcome = run_with(&runner, "step.js", &code, json!(null), &Shop::default());
-    assert_eq!(outcome.result.expect("an output"), json!(1));
-    assert_eq!(outcome.log[0].text, "\u{fffd}");
-    let code = format!(
-        "export default async (input, ctx) => (await ctx.fetch('https://a.example/' + {half})).ok"
-    );
-    let outcome = run_with(&runner, "step.js", &code, json!(null), &Shop::default());
-    assert_eq!(outcome.result.expect("an output"), json!(true));
-    for thrown in [half.to_owned(), format!("new Error({half})")] {
-        let ended = run(
-            &runner,
-            &format!("export default () => {{ throw {thrown}; }}"),
-        );
-        assert!(matches!(ended, Err(Error::Thrown { .. })), "{ended:?}");
-    }
 }
 
 fn nothing_of_a_run_is_seen_by_the_next() {
@@ -473,7 +410,7 @@ const TESTS: [(&str, fn()); 12] = [
         typescript_keeps_the_authors_lines,
     ),
     ("failures_name_their_cause", failures_name_their_cause),
-    ("calls_reach_the_host", calls_reach_the_host),
+    ("calls_reach_the_host", calls::calls_reach_the_host),
     (
         "nothing_of_a_run_is_seen_by_the_next",
         nothing_of_a_run_is_seen_by_the_next,
@@ -489,11 +426,11 @@ const TESTS: [(&str, fn()); 12] = [
     ),
     (
         "thousands_of_calls_at_once_are_answered",
-        thousands_of_calls_at_once_are_answered,
+        calls::thousands_of_calls_at_once_are_answered,
     ),
     (
         "halves_of_characters_end_no_cell",
-        halves_of_characters_end_no_cell,
+        calls::halves_of_characters_end_no_cell,
     ),
     ("takeovers_fail_here_too", takeovers_fail_here_too),
 ];

@@ -209,13 +209,13 @@ impl Config {
         Ok(Self { foreign, ..config })
     }
 
-    /// Settings with defaults for what they leave open.
+    /// Settings with defaults for what they leave open. Runs are done by one of the processes; all else
+    /// is spread over them.
     ///
     /// # Errors
     /// For settings that contradict.
     pub fn resolve(settings: Settings) -> Result<Self, ConfigError> {
         let cores = std::thread::available_parallelism().map_or(2, |cores| cores.get() as u32);
-        // Runs are done by one of the processes; all else is spread over them.
         let share = cores.div_ceil(settings.workers.unwrap_or(1).max(1));
         let reserved = settings.render_preview_reserved_slots.unwrap_or(1);
         Self {

@@ -309,6 +309,26 @@ fn headers(route: &Route) -> Map<String, Json> {
         .collect()
 }
 
+/// Operations that another state of what they name refuses.
+const CONFLICTS: [&str; 8] = [
+    "create_template",
+    "create_flow",
+    "get_run_output",
+    "cancel_run",
+    "retry_run",
+    "call_run_back",
+    "call_flow",
+    "start_flow",
+];
+/// Operations that want the version that they expect.
+const EXPECTS: [&str; 5] = [
+    "update_template",
+    "delete_template",
+    "restore_template_version",
+    "update_flow",
+    "delete_flow",
+];
+
 fn problem_codes(route: &Route, text: &Text) -> Vec<u16> {
     let mut codes = Vec::new();
     if route.operation == "get_health_ready" {
@@ -332,17 +352,7 @@ fn problem_codes(route: &Route, text: &Text) -> Vec<u16> {
     if body::of(route, text.body).is_some() {
         codes.extend([400, 408, 413, 503]);
     }
-    let conflicts = [
-        "create_template",
-        "create_flow",
-        "get_run_output",
-        "cancel_run",
-        "retry_run",
-        "call_run_back",
-        "call_flow",
-        "start_flow",
-    ];
-    if conflicts.contains(&route.operation) {
+    if CONFLICTS.contains(&route.operation) {
         codes.push(409);
     }
     if matches!(route.operation, "call_flow" | "start_flow" | "create_run") {
@@ -354,14 +364,7 @@ fn problem_codes(route: &Route, text: &Text) -> Vec<u16> {
     if route.operation == "create_render" {
         codes.push(406);
     }
-    let expects = [
-        "update_template",
-        "delete_template",
-        "restore_template_version",
-        "update_flow",
-        "delete_flow",
-    ];
-    if expects.contains(&route.operation) {
+    if EXPECTS.contains(&route.operation) {
         codes.extend([412, 428]);
     }
     if matches!(

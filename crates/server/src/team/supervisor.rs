@@ -212,18 +212,19 @@ pub async fn supervise(config: Config) -> Result<(), SuperviseError> {
     let arguments = std::env::args_os().skip(1).collect();
     let plan = Arc::new(Plan::open(&config, program, arguments)?);
     let mut keepers = JoinSet::new();
-    let starting = start_all(&plan, &mut keepers);
-    let mut starting = std::pin::pin!(starting);
     let mut is_ending = true;
-    let orders = tokio::select! {
-        started = starting.as_mut() => {
-            is_ending = false;
-            started?
+    let orders = {
+        let mut starting = std::pin::pin!(start_all(&plan, &mut keepers));
+        tokio::select! {
+            started = starting.as_mut() => {
+                is_ending = false;
+                started?
+            }
+            // Processes take connections before they say that they are ready, so those that are
+            // starting are ended as all others are, once they have started.
+            _ = terminate.recv() => starting.await?,
+            _ = interrupt.recv() => starting.await?,
         }
-        // Processes take connections before they say that they are ready, so those that are starting
-        // are ended as all others are, once they have started.
-        _ = terminate.recv() => starting.await?,
-        _ = interrupt.recv() => starting.await?,
     };
     while !is_ending {
         tokio::select! {
