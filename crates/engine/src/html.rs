@@ -93,7 +93,8 @@ impl Engine {
     /// Binds a template of HTML to data.
     ///
     /// # Errors
-    /// [`Error::Mistakes`] for mistakes in the data, [`Error::NotFromHtml`] for other formats.
+    /// [`Error::Mistakes`] for mistakes in the data and options that Chromium cannot keep to,
+    /// [`Error::NotFromHtml`] for other formats.
     pub fn bind_html(
         &self,
         template: &CompiledHtml,
@@ -103,6 +104,9 @@ impl Engine {
     ) -> Result<Page, Error> {
         if !matches!(format, Format::Pdf | Format::Png | Format::Html) {
             return Err(Error::NotFromHtml(format));
+        }
+        if format == Format::Pdf {
+            check_pdf_options(options)?;
         }
         let host = self.host(template.template().helpers.as_deref(), options);
         let bind_options = BindOptions {
@@ -121,6 +125,30 @@ impl Engine {
             tagged: !options.untagged,
             assets: options.assets.clone(),
         })
+    }
+}
+
+/// What Chromium cannot make of a PDF is refused, not left out.
+fn check_pdf_options(options: &RenderOptions) -> Result<(), Error> {
+    let wrong = |member: &str, what: &str| {
+        let message = format!("{what}: leave it out, or take a template of kind `document`");
+        let path = format!("/options/pdf/{member}");
+        Diagnostic::error("html-pdf-options", path, message)
+    };
+    let mut found = Vec::new();
+    if options.standard.is_some() {
+        let what = "a PDF that Chromium prints keeps to no standard";
+        found.push(wrong("standard", what));
+    }
+    if !options.attachments.is_empty() {
+        found.push(wrong(
+            "attachments",
+            "a PDF that Chromium prints has no files inside",
+        ));
+    }
+    match found.is_empty() {
+        true => Ok(()),
+        false => Err(Error::Mistakes(found)),
     }
 }
 

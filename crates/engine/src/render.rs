@@ -17,8 +17,8 @@ use platen_document::{
     work::{self, Bounds, MemoryBound},
 };
 use platen_formats::{csv, docx, html, pdf, picture, pptx, xlsx};
-use platen_script::RunnerSource;
 use platen_layout::{FaceInfo, FontLibrary, Layout, Shaper};
+use platen_script::RunnerSource;
 use serde_json::Value as Json;
 
 use crate::{
@@ -42,8 +42,8 @@ pub struct RenderOptions {
     pub paper_size: Option<PaperSize>,
     /// Orientation instead of the template's.
     pub orientation: Option<Orientation>,
-    /// What a PDF must satisfy.
-    pub standard: pdf::Standard,
+    /// What a PDF must satisfy; PDF/UA-1 on PDF 1.7, where the document allows it, where absent.
+    pub standard: Option<pdf::Standard>,
     /// Leaves the logical structure out of a PDF.
     pub untagged: bool,
     /// Files inside a PDF.
@@ -447,7 +447,7 @@ fn write_pdf(
     options: &RenderOptions,
 ) -> Result<(Vec<u8>, Vec<Diagnostic>), Error> {
     let pdf_options = pdf::Options {
-        standard: options.standard,
+        standard: options.standard.unwrap_or_default(),
         tagged: !options.untagged,
         attachments: options.attachments.clone(),
     };

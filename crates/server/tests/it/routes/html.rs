@@ -239,3 +239,22 @@ fn a_client_that_goes_away_frees_its_page() {
     let made = app.post("/render/html-to-pdf", &json!({"html": "<p>next"}));
     assert_eq!(made.status, 200);
 }
+
+#[test]
+fn options_that_chromium_cannot_keep_to_are_refused() {
+    let app = TestApp::start();
+    let definition = json!({"kind": "html", "key": "a", "name": "A", "html": "<p>A"});
+    let attachment = json!({"name": "a.xml", "contentBase64": "PGE+"});
+    let request = |pdf: serde_json::Value| json!({"definition": definition, "format": "pdf", "options": {"pdf": pdf}});
+    let both = request(json!({"standard": "pdfa-3b", "attachments": [attachment]}));
+    let problem = app.post("/render", &both).problem(422, "mistakes");
+    let paths = ["/options/pdf/standard", "/options/pdf/attachments"];
+    for (found, path) in problem["diagnostics"].as_array().unwrap().iter().zip(paths) {
+        assert_eq!(
+            (&found["path"], &found["code"]),
+            (&json!(path), &json!("html-pdf-options"))
+        );
+    }
+    let claimed = request(json!({"standard": "ua-1"}));
+    app.post("/render", &claimed).problem(422, "mistakes");
+}
