@@ -30,11 +30,6 @@ pub enum Error {
     /// Templates of HTML are not made into this format.
     #[error("a template of HTML becomes PDF, PNG or HTML, not {0}")]
     NotFromHtml(crate::Format),
-    /// PDFs of templates of HTML are not made so.
-    #[error(
-        "a PDF of a template of HTML has no {0}: leave it out, or use a template of kind `document`"
-    )]
-    NotInHtml(&'static str),
     /// Chromium did not print the page.
     #[error(transparent)]
     Browser(#[from] platen_browser::Error),
@@ -99,7 +94,7 @@ impl Error {
         match self {
             Self::Mistakes(_) | Self::NoSuchPage { .. } | Self::PictureTooLarge => Fault::Caller,
             Self::Pdf(Pdf::Standard { .. } | Pdf::Image(_)) => Fault::Caller,
-            Self::NotFromHtml(_) | Self::NotInHtml(_) | Self::Data(_) => Fault::Caller,
+            Self::NotFromHtml(_) | Self::Data(_) => Fault::Caller,
             Self::Isolation(error) => error.fault(),
             Self::Browser(error) => of_browser(error),
             Self::Stopped => Fault::Limit,

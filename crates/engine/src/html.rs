@@ -94,8 +94,8 @@ impl Engine {
     /// Binds a template of HTML to data.
     ///
     /// # Errors
-    /// [`Error::Mistakes`] for mistakes in the data, [`Error::NotFromHtml`] for other formats,
-    /// [`Error::NotInHtml`] for what Chromium cannot write into a PDF.
+    /// [`Error::Mistakes`] for mistakes in the data and options that Chromium cannot keep to,
+    /// [`Error::NotFromHtml`] for other formats.
     pub fn bind_html(
         &self,
         template: &CompiledHtml,
@@ -107,12 +107,7 @@ impl Engine {
             return Err(Error::NotFromHtml(format));
         }
         if format == Format::Pdf {
-            let is_archive = options.standard != Standard::default();
-            let has_files = !options.attachments.is_empty();
-            let unmade = [(is_archive, "standard PDF/A"), (has_files, "attachments")];
-            if let Some((_, what)) = unmade.into_iter().find(|(is_wanted, _)| *is_wanted) {
-                return Err(Error::NotInHtml(what));
-            }
+            check_pdf_options(options)?;
         }
         let host = self.host(template.template().helpers.as_deref(), options);
         let bind_options = BindOptions {
@@ -131,6 +126,30 @@ impl Engine {
             tagged: !options.untagged,
             assets: options.assets.clone(),
         })
+    }
+}
+
+/// What Chromium cannot make of a PDF is refused, not left out.
+fn check_pdf_options(options: &RenderOptions) -> Result<(), Error> {
+    let wrong = |member: &str, what: &str| {
+        let message = format!("{what}: leave it out, or take a template of kind `document`");
+        let path = format!("/options/pdf/{member}");
+        Diagnostic::error("html-pdf-options", path, message)
+    };
+    let mut found = Vec::new();
+    if options.standard.is_some() {
+        let what = "a PDF that Chromium prints keeps to no standard";
+        found.push(wrong("standard", what));
+    }
+    if !options.attachments.is_empty() {
+        found.push(wrong(
+            "attachments",
+            "a PDF that Chromium prints has no files inside",
+        ));
+    }
+    match found.is_empty() {
+        true => Ok(()),
+        false => Err(Error::Mistakes(found)),
     }
 }
 

@@ -3,6 +3,7 @@
 //! The same [`Engine::render`] serves the command line, HTTP and workers. It is synchronous;
 //! callers bound how many run at once.
 
+mod description;
 mod error;
 pub mod flow;
 mod fonts;
@@ -32,6 +33,7 @@ pub use platen_pdf as pdf;
 pub use platen_script as script;
 
 pub use self::{
+    description::{content_disposition, file_name, plain_name, warnings_summary},
     error::{Error, Fault},
     format::Format,
     helpers::validate,

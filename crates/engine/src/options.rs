@@ -7,7 +7,7 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use jiff::Timestamp;
 use platen_document::template::{Orientation, PaperSize};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{Attachment, Relationship, RenderOptions, Standard};
 
@@ -62,7 +62,7 @@ pub struct DocumentOptions {
 }
 
 /// Whether a browser shows or saves a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Disposition {
     /// Shows it.
@@ -160,11 +160,11 @@ impl DocumentOptions {
             time_zone: self.time_zone,
             paper_size: self.paper_size,
             orientation: self.orientation,
-            standard: match self.pdf.standard {
-                None | Some(StandardName::Ua1) => Standard::Pdf17,
-                Some(StandardName::A2b) => Standard::PdfA2b,
-                Some(StandardName::A3b) => Standard::PdfA3b,
-            },
+            standard: self.pdf.standard.map(|standard| match standard {
+                StandardName::Ua1 => Standard::Pdf17,
+                StandardName::A2b => Standard::PdfA2b,
+                StandardName::A3b => Standard::PdfA3b,
+            }),
             untagged: self.pdf.tagged == Some(false),
             page: self.page,
             dots_per_inch: self.dpi,

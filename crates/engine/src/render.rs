@@ -43,8 +43,8 @@ pub struct RenderOptions {
     pub paper_size: Option<PaperSize>,
     /// Orientation instead of the template's.
     pub orientation: Option<Orientation>,
-    /// What a PDF must satisfy.
-    pub standard: pdf::Standard,
+    /// What a PDF must satisfy; PDF/UA-1 on PDF 1.7, where the document allows it, where absent.
+    pub standard: Option<pdf::Standard>,
     /// Leaves the logical structure out of a PDF.
     pub untagged: bool,
     /// Files inside a PDF.

@@ -18,7 +18,7 @@ pub(crate) fn write_pdf(
     options: &RenderOptions,
 ) -> Result<(Vec<u8>, Vec<Diagnostic>), Error> {
     let pdf_options = pdf::Options {
-        standard: options.standard,
+        standard: options.standard.unwrap_or_default(),
         tagged: !options.untagged,
         attachments: options.attachments.clone(),
     };

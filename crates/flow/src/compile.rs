@@ -10,7 +10,7 @@ use serde_json::{Value as Json, json};
 
 use crate::{
     model::{Action, Flow, Step, Trigger},
-    templates::TemplateNames,
+    needs::Needs,
 };
 
 /// Steps of a flow altogether.
@@ -27,7 +27,7 @@ const MAX_ATTEMPTS: u32 = 20;
 pub struct CompiledFlow {
     flow: Flow,
     pub(crate) steps: Vec<CompiledStep>,
-    templates: TemplateNames,
+    needs: Needs,
 }
 
 impl CompiledFlow {
@@ -40,7 +40,13 @@ impl CompiledFlow {
     /// Whether its runs may read a stored template, given as its key or `KEY@VERSION`.
     #[must_use]
     pub fn may_read_template(&self, name: &str) -> bool {
-        self.templates.allow(name)
+        self.needs.allow_template(name)
+    }
+
+    /// Whether its runs may have to do with values that flows share.
+    #[must_use]
+    pub fn may_share(&self) -> bool {
+        self.needs.allow_shared()
     }
 }
 
@@ -92,13 +98,9 @@ pub fn compile(flow: Flow) -> Result<CompiledFlow, Vec<Diagnostic>> {
         compiler.mistake("flow-empty", "/steps", "the flow has no steps");
     }
     let steps = compiler.steps(&flow.steps, "/steps", 0);
-    let templates = TemplateNames::of(&flow, &mut compiler.diagnostics);
+    let needs = Needs::of(&flow, &mut compiler.diagnostics);
     if compiler.diagnostics.is_empty() {
-        Ok(CompiledFlow {
-            flow,
-            steps,
-            templates,
-        })
+        Ok(CompiledFlow { flow, steps, needs })
     } else {
         Err(compiler.diagnostics)
     }

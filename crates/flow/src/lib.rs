@@ -7,8 +7,8 @@
 mod compile;
 mod machine;
 pub mod model;
+mod needs;
 mod parse;
-mod templates;
 mod walk;
 
 pub use self::{

@@ -383,6 +383,10 @@ pub struct HttpRequest {
     /// Body: text and files as they are, anything else as JSON.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub body: Option<Json>,
+    /// Tells of a document in `body` as `POST /render` does: `Content-Disposition`,
+    /// `X-Render-Pages`, `X-Render-Size-Bytes`, `X-Render-Warnings`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub describe: bool,
     /// Name of a secret of the flow: `Platen-Signature` is `t=SECONDS,v1=HEX`, HMAC-SHA256 of
     /// `SECONDS.BODY`.
     #[serde(default, skip_serializing_if = "Option::is_none")]

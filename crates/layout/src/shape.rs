@@ -131,9 +131,11 @@ impl Shaper {
     }
 
     /// Gets ready for another document. Words of the last one become invalid where the cache has
-    /// outgrown its bound or the language changed.
+    /// outgrown its bound, the language changed, or no font had some of its characters.
     pub(crate) fn begin(&mut self, language: &str) {
-        if self.is_full() || self.language_tag != language {
+        // Words that are known already are not shaped, and only shaping finds what no font has.
+        let is_whole = self.missing.is_empty();
+        if self.is_full() || self.language_tag != language || !is_whole {
             self.words = Vec::new();
             self.words_bytes = 0;
             self.index.clear();

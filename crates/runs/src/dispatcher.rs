@@ -236,7 +236,9 @@ impl Dispatcher {
         let call = self
             .store
             .call_back(id.to_owned(), token.to_owned(), Arc::from(records));
-        if call.await? == RunState::Queued {
+        let state = call.await?;
+        fault::point("called-back");
+        if state == RunState::Queued {
             let run = self.get(id).await?;
             self.hint(queued(&run));
         }
@@ -299,6 +301,7 @@ impl Dispatcher {
         let told = write.records.clone();
         let id = write.id.clone();
         self.store.respond(write, Arc::clone(&answer)).await?;
+        fault::point("responded");
         if let Some(records) = told {
             self.feed.tell(&id, &Event::Records(records));
         }
@@ -318,7 +321,9 @@ impl Dispatcher {
     ) -> Result<(), StoreError> {
         let told = write.records.clone();
         let id = write.id.clone();
-        if self.store.suspend(write, wake_ms).await? {
+        let is_queued = self.store.suspend(write, wake_ms).await?;
+        fault::point("suspended");
+        if is_queued {
             let run = self.store.get(id.clone()).await?;
             self.hint(queued(&run));
         }
@@ -412,6 +417,7 @@ impl Dispatcher {
             }
         }
         for woken in self.store.wake(now_ms, 1_024).await? {
+            fault::point("woken");
             self.hint(woken);
         }
         Ok(())

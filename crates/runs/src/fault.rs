@@ -1,7 +1,7 @@
 //! Named points at which tests end the process, as `kill -9` would: `PLATEN_FAULT=name` or
 //! `PLATEN_FAULT=name:3` for the third time. Only builds with debug assertions have them.
 
-/// All points, in the order in which a run passes them.
+/// Points in the order in which every run passes them.
 #[cfg(debug_assertions)]
 pub const POINTS: [&str; 9] = [
     "accepting",
@@ -14,6 +14,10 @@ pub const POINTS: [&str; 9] = [
     "finished",
     "answered",
 ];
+
+/// Points that a run passes which answers while it goes on, sleeps, and is called back.
+#[cfg(debug_assertions)]
+pub const WAITING_POINTS: [&str; 4] = ["responded", "suspended", "woken", "called-back"];
 
 /// Ends the process where this point was asked for.
 #[cfg(debug_assertions)]

@@ -7,6 +7,7 @@ use std::{
     time::Duration,
 };
 
+use platen_engine::flow::model::StoreScope;
 use platen_storage::{
     Error as StoreError,
     runs::{Ending, Hold, RunState},
@@ -135,6 +136,11 @@ struct Open {
     flow: Arc<Catalogued>,
     /// Who waits for it to leave.
     left: oneshot::Sender<()>,
+}
+
+/// Whether a flow has to do with values of that scope.
+fn may_use(flow: &Catalogued, scope: StoreScope) -> bool {
+    scope.is_flow() || flow.loaded.may_share()
 }
 
 /// Gives the worker one run at a time.
@@ -303,11 +309,9 @@ impl Session {
         change: Change,
     ) -> impl Future<Output = Result<Option<Box<RawValue>>, StoreError>> + Send + 'static {
         let dispatcher = Arc::clone(&self.dispatcher);
-        let is_open = self.open().contains_key(&(write.id.clone(), write.epoch));
+        let flow = self.flow_of(&write.id, write.epoch);
         async move {
-            if !is_open {
-                return Err(StoreError::Fenced);
-            }
+            let flow = flow.ok_or(StoreError::Fenced)?;
             match change {
                 Change::Append => dispatcher.append(write).await?,
                 Change::Respond { answer } => {
@@ -331,6 +335,10 @@ impl Session {
                     dispatcher.finish(write, ending).await?;
                 }
                 Change::Release => dispatcher.release(write).await?,
+                // A worker that asks for more than its flow needs has not checked it itself.
+                Change::Keep { scope, .. } if !may_use(&flow, scope) => {
+                    return Err(StoreError::NotFound);
+                }
                 Change::Keep { scope, key, value } => {
                     let (scope, value) = (scope_of(scope), value.as_ref().map(json_bytes));
                     dispatcher.store.keep(write, scope, key, value).await?;
@@ -338,6 +346,13 @@ impl Session {
             }
             Ok(None)
         }
+    }
+
+    /// The flow of a run that this worker has under the lease of that epoch.
+    fn flow_of(&self, run: &str, epoch: u32) -> Option<Arc<Catalogued>> {
+        let open = self.open();
+        let open = open.get(&(run.to_owned(), epoch));
+        open.map(|open| Arc::clone(&open.flow))
     }
 
     /// Answers for a run that this worker has, and only what its flow needs.
@@ -348,10 +363,7 @@ impl Session {
         question: Question,
     ) -> impl Future<Output = Result<Option<Box<RawValue>>, StoreError>> + Send + 'static {
         let dispatcher = Arc::clone(&self.dispatcher);
-        let open = self.open();
-        let flow = open.get(&(run.clone(), epoch));
-        let flow = flow.map(|open| Arc::clone(&open.flow));
-        drop(open);
+        let flow = self.flow_of(&run, epoch);
         async move {
             let flow = flow.ok_or(StoreError::Fenced)?;
             let hold = Hold {
@@ -361,8 +373,10 @@ impl Session {
             };
             let store = &dispatcher.store;
             let found = match question {
+                Question::Kept { scope, .. } if !may_use(&flow, scope) => {
+                    return Err(StoreError::NotFound);
+                }
                 Question::Kept { scope, key } => store.kept(hold, scope_of(scope), key).await?,
-                // A worker that asks for others than it was given has not checked them itself.
                 Question::Template { key } if !flow.loaded.may_read_template(&key) => {
                     return Err(StoreError::NotFound);
                 }

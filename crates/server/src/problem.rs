@@ -163,7 +163,6 @@ impl From<platen_engine::Error> for Problem {
             Error::Data(_) => Self::bad_request("json-invalid", error.to_string()),
             Error::Isolation(error) => of_isolation(status, &error),
             Error::NotFromHtml(_) => Self::new(status, "format-not-made", error.to_string()),
-            Error::NotInHtml(_) => Self::new(status, "option-not-made", error.to_string()),
             Error::PictureTooLarge => Self::new(status, "picture-too-large", error.to_string()),
             other if status.is_server_error() && status != StatusCode::GATEWAY_TIMEOUT => Self {
                 cause: Some(chain(&other)),

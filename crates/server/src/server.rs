@@ -182,7 +182,18 @@ impl Server {
         let sweeping = tokio::spawn(results::upkeep(Arc::clone(&app)));
         let (stop, stopped) = watch::channel(());
         let router = routes::router(Arc::clone(&app));
-        let connections = delivery::serve(Arc::clone(&app), self.doors, router, stopped);
+        let is_one_of_several = self.supervisor.is_some();
+        let connections = {
+            let (app, doors) = (Arc::clone(&app), self.doors);
+            async move {
+                // Another process takes what comes meanwhile, or it waits in the queue, which the
+                // supervisor holds.
+                if is_one_of_several {
+                    until_ready(&app).await;
+                }
+                delivery::serve(app, doors, router, stopped).await;
+            }
+        };
         let connections = tokio::spawn(connections);
         let supervised = async {
             match self.supervisor {
@@ -295,11 +306,15 @@ async fn isolate(app: &App) -> Result<(), Error> {
     Ok(())
 }
 
-/// Says to the supervisor that this process takes work, when it does, and then that it is well.
-async fn say_ready(app: Arc<App>, supervisor: io::Result<Channel>) {
+async fn until_ready(app: &App) {
     while !(app.is_warm() && app.has_flows()) {
         tokio::time::sleep(LOOK).await;
     }
+}
+
+/// Says to the supervisor that this process takes work, when it does, and then that it is well.
+async fn say_ready(app: Arc<App>, supervisor: io::Result<Channel>) {
+    until_ready(&app).await;
     let warm_children = async {
         while app.children_are_warm().contains(&false) {
             tokio::time::sleep(LOOK).await;

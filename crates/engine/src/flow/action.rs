@@ -42,7 +42,7 @@ impl Doer<'_> {
         let operation = match (piece, action) {
             ("render", "render") => {
                 let limit = self.limit(step, None);
-                return self.render(input, &input["definition"], &limit).map(plain);
+                return self.render(input, &input["definition"], &limit);
             }
             ("convert", "convert") => return self.convert(step, input).map(plain),
             ("http", "request") => {

@@ -2,16 +2,21 @@
 
 use std::sync::Arc;
 
-use platen_document::html::is_html_template;
+use platen_document::{Diagnostic, html::is_html_template};
 use platen_flow::StepError;
+use platen_script::LogLine;
 use serde_json::Value as Json;
 
 use super::{
-    Limit, file,
+    Limit,
+    file::Made,
     limit::timed_out,
-    task::{Doer, fixed},
+    task::{Doer, Done, fixed},
 };
-use crate::{DocumentOptions, Error, Fault, Format, RenderOptions, Template, attachments};
+use crate::{
+    Disposition, DocumentOptions, Error, Fault, Format, RenderOptions, Template, attachments,
+    file_name,
+};
 
 /// Most mistakes of a template or its data that a step tells.
 const MAX_TOLD: usize = 5;
@@ -23,17 +28,21 @@ impl Doer<'_> {
         input: &Json,
         definition: &Json,
         limit: &Limit,
-    ) -> Result<Json, StepError> {
+    ) -> Result<Done, StepError> {
         let source = self.template_of(input, definition)?;
         let wanted = input["format"].as_str().unwrap_or("pdf");
         let format = Format::ALL
             .into_iter()
             .find(|format| format.name() == wanted)
             .ok_or_else(|| fixed("step-input", &format!("there is no format `{wanted}`")))?;
-        let mut options = options_of(&input["options"])?;
+        let Wishes {
+            mut options,
+            filename,
+            disposition,
+        } = options_of(&input["options"])?;
         options.assets.clone_from(&self.services.tools.assets);
         let data = &input["data"];
-        let bytes = match is_html_template(&source) {
+        let made = match is_html_template(&source) {
             true => self.print(&source, data, format, &options, limit)?,
             false => {
                 let engine = &self.services.engine;
@@ -48,11 +57,26 @@ impl Doer<'_> {
                 })?;
                 let rendered = rendered.map_err(|error| failed(&error, limit))?.pop();
                 let rendered = rendered.ok_or_else(|| fixed("bug", "no document was made"))?;
-                rendered.bytes
+                Made {
+                    bytes: rendered.bytes,
+                    pages: rendered.pages,
+                    warnings: rendered.warnings,
+                }
             }
         };
-        let name = format!("document.{}", format.name());
-        Ok(file::value(&name, format.media_type(), &bytes))
+        let key = input["template"].as_str().map(|name| {
+            let (key, _) = name.split_once('@').unwrap_or((name, ""));
+            key
+        });
+        let name = match &filename {
+            Some(name) => file_name(name, format),
+            None => format!("{}.{format}", key.unwrap_or("document")),
+        };
+        Ok(Done {
+            output: made.to_value(&name, format, disposition),
+            log: made.warnings.iter().take(MAX_TOLD).map(line_of).collect(),
+            ..Done::default()
+        })
     }
 
     fn template_of(&self, input: &Json, definition: &Json) -> Result<Arc<[u8]>, StepError> {
@@ -89,7 +113,7 @@ impl Doer<'_> {
         format: Format,
         options: &RenderOptions,
         limit: &Limit,
-    ) -> Result<Vec<u8>, StepError> {
+    ) -> Result<Made, StepError> {
         let engine = &self.services.engine;
         let page = limit.bounded(|stop| {
             let options = RenderOptions {
@@ -105,12 +129,26 @@ impl Doer<'_> {
         })?;
         let page = page.map_err(|error| failed(&error, limit))?;
         if format == Format::Html {
-            return Ok(page.into_html().into_bytes());
+            return Ok(Made {
+                warnings: page.warnings().to_vec(),
+                bytes: page.into_html().into_bytes(),
+                pages: None,
+            });
         }
         let print = self.services.tools.print.as_ref();
         let print = print
             .ok_or_else(|| fixed("step-unavailable", "there is no Chromium for flows here"))?;
-        print.print(page, limit.left(), self.cancel)
+        let mut warnings = page.warnings().to_vec();
+        let printed = print.print(page, limit.left(), self.cancel)?;
+        warnings.extend(printed.warnings);
+        Ok(Made {
+            pages: match format {
+                Format::Pdf => pages_of(&printed.bytes),
+                _ => None,
+            },
+            bytes: printed.bytes,
+            warnings,
+        })
     }
 }
 
@@ -132,16 +170,43 @@ fn failed(error: &Error, limit: &Limit) -> StepError {
     }
 }
 
+/// How many pages a PDF has.
+fn pages_of(bytes: &[u8]) -> Option<u32> {
+    let pages = platen_pdf::page_count(bytes, &platen_pdf::Limits::default());
+    u32::try_from(pages.ok()?).ok()
+}
+
+/// A warning as a line under its step.
+fn line_of(warning: &Diagnostic) -> LogLine {
+    LogLine {
+        level: "warn".to_owned(),
+        text: format!("{} {}: {}", warning.code, warning.path, warning.message),
+    }
+}
+
+/// What is asked for beside template and data.
+#[derive(Default)]
+struct Wishes {
+    options: RenderOptions,
+    filename: Option<String>,
+    disposition: Option<Disposition>,
+}
+
 /// Options as `POST /render` takes them.
-fn options_of(given: &Json) -> Result<RenderOptions, StepError> {
+fn options_of(given: &Json) -> Result<Wishes, StepError> {
     if given.is_null() {
-        return Ok(RenderOptions::default());
+        return Ok(Wishes::default());
     }
     let wrong = |message: String| fixed("step-input", &message);
     let options: DocumentOptions =
         serde_json::from_value(given.clone()).map_err(|error| wrong(error.to_string()))?;
+    let (filename, disposition) = (options.filename.clone(), options.disposition);
     let read = options.into_engine();
     let (mut options, attached) = read.map_err(|error| wrong(error.message))?;
     options.attachments = attachments(attached).map_err(|error| wrong(error.message))?;
-    Ok(options)
+    Ok(Wishes {
+        options,
+        filename,
+        disposition,
+    })
 }

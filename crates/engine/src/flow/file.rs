@@ -1,9 +1,14 @@
 //! Files as values of a flow: `{"$file": {"name", "mediaType", "sizeBytes", "base64"}}`.
 
 use base64::{Engine, engine::general_purpose::STANDARD};
+use platen_document::Diagnostic;
 use platen_flow::StepError;
 use serde_json::{Value as Json, json};
 
+use crate::{Disposition, Format, content_disposition, warnings_summary};
+
+/// Warnings that a document tells.
+const MAX_WARNINGS: usize = 100;
 /// The member that marks a file.
 pub(super) const MARK: &str = "$file";
 
@@ -59,6 +64,62 @@ impl File {
             None => Ok(vec![Self::of_value(value)?]),
         }
     }
+}
+
+/// A document that was made, and what is known of it.
+#[derive(Debug, Default)]
+pub(super) struct Made {
+    pub bytes: Vec<u8>,
+    /// Where the format has pages.
+    pub pages: Option<u32>,
+    /// What is not as the template says.
+    pub warnings: Vec<Diagnostic>,
+}
+
+impl Made {
+    /// The document as a value: a file with its pages and its warnings.
+    pub fn to_value(&self, name: &str, format: Format, disposition: Option<Disposition>) -> Json {
+        let mut value = value(name, format.media_type(), &self.bytes);
+        let file = &mut value[MARK];
+        let told = self.warnings.iter().take(MAX_WARNINGS);
+        file["warnings"] = told.map(|warning| json!(warning)).collect();
+        if let Some(pages) = self.pages {
+            file["pages"] = json!(pages);
+        }
+        if let Some(disposition) = disposition {
+            file["disposition"] = json!(disposition);
+        }
+        value
+    }
+}
+
+/// Headers that tell of a document in `value`; none of a file that is none of Platen's documents.
+pub(super) fn headers_of(value: &Json) -> Vec<(String, String)> {
+    let file = &value[MARK];
+    let Some(warnings) = file["warnings"].as_array() else {
+        return Vec::new();
+    };
+    let name = file["name"].as_str().unwrap_or("document");
+    let disposition = serde_json::from_value(file["disposition"].clone()).ok();
+    let mut headers = vec![
+        (
+            "content-disposition",
+            content_disposition(name, disposition),
+        ),
+        ("x-render-size-bytes", file["sizeBytes"].to_string()),
+    ];
+    if file["pages"].is_u64() {
+        headers.push(("x-render-pages", file["pages"].to_string()));
+    }
+    if !warnings.is_empty() {
+        let codes = warnings.iter();
+        let codes = codes.map(|warning| warning["code"].as_str().unwrap_or_default());
+        headers.push(("x-render-warnings", warnings_summary(codes)));
+    }
+    let owned = headers.into_iter();
+    owned
+        .map(|(name, value)| (name.to_owned(), value))
+        .collect()
 }
 
 /// A file as a value.

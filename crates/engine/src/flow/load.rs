@@ -44,6 +44,12 @@ impl LoadedFlow {
         self.compiled.may_read_template(name)
     }
 
+    /// Whether its runs may have to do with values that flows share.
+    #[must_use]
+    pub fn may_share(&self) -> bool {
+        self.compiled.may_share()
+    }
+
     /// Compiles the long code of its steps now, so that no run waits for it: how many were not yet.
     /// Blocks.
     pub fn compile_ahead(&self, runner: &Runner) -> usize {

@@ -35,7 +35,7 @@ pub use self::{
         FolderPieces, Link, LinkKey, LinkedPieces, MAX_ARCHIVE_BYTES, Manifest,
         PIECE_ARCHIVES_PATH, Piece, PieceError, Pieces, pack,
     },
-    print::{ChromiumPrint, Print},
+    print::{ChromiumPrint, Print, PrintedPage},
     run::{FlowRunner, RunOptions},
     schedule::Schedule,
     task::{Memory, Services, Surroundings, Templates},

@@ -7,7 +7,7 @@ use platen_flow::StepError;
 use platen_script::Cancellation;
 use tokio::runtime::Handle;
 
-use crate::{Error, Fault, Page, error::chain};
+use crate::{Diagnostic, Error, Fault, Page, error::chain, page_warnings};
 
 /// How often a page that is being printed looks whether its run was cancelled.
 const LOOK: Duration = Duration::from_millis(20);
@@ -23,7 +23,16 @@ pub trait Print: Send + Sync {
         page: Page,
         timeout: Duration,
         cancel: &Cancellation,
-    ) -> Result<Vec<u8>, StepError>;
+    ) -> Result<PrintedPage, StepError>;
+}
+
+/// A page that was printed.
+#[derive(Debug)]
+pub struct PrintedPage {
+    /// The file.
+    pub bytes: Vec<u8>,
+    /// What Chromium found.
+    pub warnings: Vec<Diagnostic>,
 }
 
 type Printing = Pin<Box<dyn Future<Output = Result<Printed, StepError>> + Send>>;
@@ -73,10 +82,12 @@ impl ChromiumPrint {
         }
     }
 
-    async fn bytes(&self, job: Job) -> Result<Vec<u8>, StepError> {
+    async fn printed(&self, job: Job) -> Result<PrintedPage, StepError> {
         let printed = (self.work)(job).await?;
+        let warnings = page_warnings(&printed.report);
         let bytes = printed.bytes().await;
-        bytes.map_err(|error| Self::failure(&error))
+        let bytes = bytes.map_err(|error| Self::failure(&error))?;
+        Ok(PrintedPage { bytes, warnings })
     }
 }
 
@@ -86,12 +97,12 @@ impl Print for ChromiumPrint {
         page: Page,
         timeout: Duration,
         cancel: &Cancellation,
-    ) -> Result<Vec<u8>, StepError> {
+    ) -> Result<PrintedPage, StepError> {
         let job = page.into_job(Lane::Batch, timeout.min(self.longest));
         // What is dropped here ends its page.
         self.runtime.block_on(async {
             tokio::select! {
-                bytes = self.bytes(job) => bytes,
+                printed = self.printed(job) => printed,
                 () = cancelled(cancel) => Err(StepError {
                     code: "cancelled".to_owned(),
                     message: "the run was cancelled".to_owned(),

@@ -32,34 +32,13 @@ impl Doer<'_> {
             .flatten()
             .map(|(name, value)| (name.clone(), text_of(value)))
             .collect();
-        let known = |headers: &[(String, String)], wanted: &str| {
-            headers
-                .iter()
-                .any(|(name, _)| name.eq_ignore_ascii_case(wanted))
-        };
         if let Some(path) = path.filter(|_| method != "GET" && method != "HEAD")
             && !known(&headers, "idempotency-key")
         {
             let run = self.run["id"].as_str().unwrap_or_default();
             headers.push(("idempotency-key".to_owned(), format!("{run}:{path}")));
         }
-        let body = match &input["body"] {
-            Json::Null => Vec::new(),
-            Json::String(text) => text.clone().into_bytes(),
-            value => {
-                let (media_type, body) = match File::of_value(value) {
-                    Ok(file) => (file.media_type, file.bytes),
-                    Err(_) => (
-                        "application/json".to_owned(),
-                        value.to_string().into_bytes(),
-                    ),
-                };
-                if !known(&headers, "content-type") {
-                    headers.push(("content-type".to_owned(), media_type));
-                }
-                body
-            }
-        };
+        let body = body_of(input, &mut headers);
         if let Some(name) = input["signWith"].as_str() {
             headers.push(("platen-signature".to_owned(), self.sign(name, &body)?));
         }
@@ -104,6 +83,34 @@ impl Doer<'_> {
             .collect();
         Ok(format!("t={seconds},v1={signature}"))
     }
+}
+
+fn known(headers: &[(String, String)], wanted: &str) -> bool {
+    let mut names = headers.iter().map(|(name, _)| name);
+    names.any(|name| name.eq_ignore_ascii_case(wanted))
+}
+
+/// The body of a request, and headers that tell of it where the flow gives none.
+fn body_of(input: &Json, headers: &mut Vec<(String, String)>) -> Vec<u8> {
+    let value = match &input["body"] {
+        Json::Null => return Vec::new(),
+        Json::String(text) => return text.clone().into_bytes(),
+        value => value,
+    };
+    let (media_type, body) = match File::of_value(value) {
+        Ok(file) => (file.media_type, file.bytes),
+        Err(_) => (
+            "application/json".to_owned(),
+            value.to_string().into_bytes(),
+        ),
+    };
+    let mut told = vec![("content-type".to_owned(), media_type)];
+    if input["describe"] == true {
+        told.extend(file::headers_of(value));
+    }
+    told.retain(|(name, _)| !known(headers, name));
+    headers.extend(told);
+    body
 }
 
 /// An answer as a value: JSON, text, or a file.

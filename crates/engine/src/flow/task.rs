@@ -194,13 +194,11 @@ impl Doer<'_> {
                 let chance = chance.and_then(|chance| self.chance(chance, &task.path));
                 self.code(step, &input["input"], chance)
             }
-            Action::Render { definition, .. } => self
-                .render(
-                    input,
-                    definition.as_ref().unwrap_or(&Json::Null),
-                    &self.limit(step, None),
-                )
-                .map(plain),
+            Action::Render { definition, .. } => self.render(
+                input,
+                definition.as_ref().unwrap_or(&Json::Null),
+                &self.limit(step, None),
+            ),
             Action::Store { operation, .. } => self.keep(*operation, input).map(plain),
             Action::Http(_) => {
                 let limit = self.limit(step, Some(HTTP_TIMEOUT));
@@ -352,7 +350,7 @@ impl Host for Doer<'_> {
                 let definition = &call.body["definition"];
                 let limit = self.limit_of_call(deadline);
                 let rendered = self.render(&call.body, definition, &limit);
-                return rendered.map_err(said);
+                return rendered.map(|done| done.output).map_err(said);
             }
             "store.get" => StoreOperation::Get,
             "store.put" => StoreOperation::Put,

@@ -110,7 +110,7 @@ pub(super) fn encode_job(
     let attachments = &options.attachments;
     let standard = STANDARDS
         .iter()
-        .position(|(one, _)| *one == options.standard);
+        .position(|(one, _)| *one == options.standard.unwrap_or_default());
     let head = JobHead {
         task,
         data_bytes: data.len(),
@@ -186,7 +186,7 @@ pub(super) fn decode_job(message: &[u8]) -> Option<Job<'_>> {
             time_zone: head.time_zone,
             paper_size: head.paper_size,
             orientation: head.orientation,
-            standard: STANDARDS.get(usize::from(head.standard))?.0,
+            standard: Some(STANDARDS.get(usize::from(head.standard))?.0),
             untagged: head.untagged,
             attachments,
             page: head.page,
@@ -301,7 +301,7 @@ mod tests {
     fn jobs_come_back() {
         let options = RenderOptions {
             locale: Some("de-DE".to_owned()),
-            standard: Standard::PdfA3b,
+            standard: Some(Standard::PdfA3b),
             attachments: vec![Attachment {
                 name: "a.xml".to_owned(),
                 media_type: "application/xml".to_owned(),
@@ -319,7 +319,7 @@ mod tests {
         assert_eq!(job.data, b"[]");
         assert_eq!(job.formats, formats);
         assert_eq!(job.options.locale.as_deref(), Some("de-DE"));
-        assert_eq!(job.options.standard, Standard::PdfA3b);
+        assert_eq!(job.options.standard, Some(Standard::PdfA3b));
         assert_eq!(job.options.now_unix_seconds, Some(7));
         let attachment = &job.options.attachments[0];
         assert_eq!(attachment.relationship, Relationship::Source);

@@ -6,7 +6,7 @@ use std::{path::PathBuf, sync::Arc, time::Duration};
 use platen_engine::{
     FontSettings, Page,
     browser::{Browser, Config, Error, find_chromium},
-    flow::{Cancellation, ChromiumPrint, Print, StepError},
+    flow::{Cancellation, ChromiumPrint, Print, PrintedPage, StepError},
 };
 use tokio::{runtime::Runtime, sync::OnceCell};
 
@@ -74,7 +74,7 @@ impl Print for LocalChromium {
         page: Page,
         timeout: Duration,
         cancel: &Cancellation,
-    ) -> Result<Vec<u8>, StepError> {
+    ) -> Result<PrintedPage, StepError> {
         self.print.print(page, timeout, cancel)
     }
 }

@@ -194,9 +194,10 @@ fn options(arguments: &Arguments) -> Result<RenderOptions, Failure> {
             Turn::Landscape => Orientation::Landscape,
         }),
         standard: match arguments.standard {
-            PdfStandard::PdfUa1 => Standard::Pdf17,
-            PdfStandard::PdfA2b => Standard::PdfA2b,
-            PdfStandard::PdfA3b => Standard::PdfA3b,
+            // What is made where nothing is said; pages of Chromium's cannot claim it.
+            PdfStandard::PdfUa1 => None,
+            PdfStandard::PdfA2b => Some(Standard::PdfA2b),
+            PdfStandard::PdfA3b => Some(Standard::PdfA3b),
         },
         untagged: arguments.untagged,
         attachments,

@@ -79,6 +79,39 @@ fn a_document_is_made_later_and_stays() {
             .unwrap()
             .starts_with("text/html")
     );
+    // It is the document that would have come at once.
+    let options = json!({"filename": "Größe", "disposition": "attachment"});
+    let request = json!({"template": "note", "data": {"name": "Ada \u{10FFFD}"},
+        "format": "pdf", "options": options});
+    let now = service.post("/render", &request);
+    let later = service.post("/render?async=true", &request).json();
+    let id = later["run"].as_str().unwrap();
+    let run = service.until(id, &ENDS);
+    let later = service.get(&format!("/runs/{id}/output"));
+    for name in [
+        "content-type",
+        "content-disposition",
+        "x-render-pages",
+        "x-render-size-bytes",
+        "x-render-warnings",
+    ] {
+        assert!(now.headers.contains_key(name), "{name}: {now:?}");
+        assert_eq!(later.headers.get(name), now.headers.get(name), "{name}");
+    }
+    // The warnings stand under the step, too.
+    assert_eq!(run["steps"][0]["log"][0]["level"], "warn", "{run:#}");
+    let html = service.get(&format!("{address}/output"));
+    let name = html.headers["content-disposition"].to_str().unwrap();
+    assert_eq!(name, "inline; filename=\"note.html\"");
+    assert!(html.headers.contains_key("content-security-policy"));
+    // What is only looked at is not accepted.
+    let looked = json!({"template": "note", "dryRun": true, "data": {}});
+    let looked = service.post("/render?async=true", &looked);
+    assert_eq!(
+        (looked.status, looked.json()["valid"].is_boolean()),
+        (200, true)
+    );
+    assert!(!looked.headers.contains_key("location"));
     // What can be known to be wrong is told at once.
     let unknown = service.post("/render?async=true", &json!({"template": "none"}));
     assert_eq!(unknown.status, 404);
@@ -105,10 +138,14 @@ fn webhooks_get_documents_and_failures_signed() {
     assert_eq!(accepted.status, 202, "{accepted:?}");
     let (head, body) = requests.recv_timeout(LONG).unwrap();
     assert!(String::from_utf8_lossy(&body).contains("Dear Ada"));
-    assert!(
-        head.contains("x-order: 7") && head.contains("content-type: text/html"),
-        "{head}"
-    );
+    for line in [
+        "x-order: 7",
+        "content-type: text/html",
+        "content-disposition: inline; filename=\"document.html\"",
+        "x-render-size-bytes: ",
+    ] {
+        assert!(head.contains(line), "{line}: {head}");
+    }
     check_signature(&head, &body);
     let bad = json!({"definition": definition(), "data": {"name": "Ada"}, "format": "html",
         "options": {"locale": "not a locale"}, "webhook": {"url": url}});

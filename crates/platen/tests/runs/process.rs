@@ -172,7 +172,8 @@ impl Service {
         Process(child)
     }
 
-    fn try_get(&self, path: &str) -> Option<Answer> {
+    /// `None` where the service ends before it answers.
+    pub fn try_get(&self, path: &str) -> Option<Answer> {
         let answer = self.agent.get(format!("{}{path}", self.url)).call();
         answer.ok().and_then(read)
     }

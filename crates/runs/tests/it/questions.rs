@@ -132,7 +132,10 @@ async fn dispatcher(flows: &[&str]) -> (Arc<Dispatcher>, tempfile::TempDir) {
     let dispatcher = Dispatcher::new(store.runs(), store.flows(), store.templates(), settings);
     for key in flows {
         let flow = json!({"kind": "flow", "key": key, "name": key, "trigger": {"type": "manual"},
-            "steps": [{"name": "note", "type": "render", "template": "note", "format": "html"}]});
+            "steps": [
+                {"name": "note", "type": "render", "template": "note", "format": "html"},
+                {"name": "all", "type": "store", "operation": "get", "key": "k",
+                 "scope": if key.starts_with("own") { "flow" } else { "shared" }}]});
         store.flows().create(version(key, flow)).await.unwrap();
         dispatcher.publish(key, Some(1)).await.unwrap();
     }
@@ -158,9 +161,9 @@ fn is_failure(answer: &Result<Json, Refusal>) -> bool {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_worker_learns_what_its_run_needs_and_no_more() {
-    let (dispatcher, _folder) = dispatcher(&["f"]).await;
+    let (dispatcher, _folder) = dispatcher(&["own"]).await;
     let mut worker = Worker::connect(&dispatcher).await;
-    let run = start(&dispatcher, "f").await;
+    let run = start(&dispatcher, "own").await;
     let assign = worker.assigned().await;
     let hold = (run.as_str(), assign.epoch);
     assert_eq!(assign.run, run);
@@ -168,6 +171,12 @@ async fn a_worker_learns_what_its_run_needs_and_no_more() {
     assert_eq!(note, Ok(json!({"is": "note"})));
     assert!(is_failure(&worker.template(hold, "secret").await));
     assert!(is_failure(&worker.template(hold, "note@1").await));
+    // The flow has nothing to do with what others share.
+    assert!(is_failure(&worker.kept(hold, StoreScope::Shared).await));
+    let (scope, key, value) = (StoreScope::Shared, "k".to_owned(), None);
+    let change = worker.change(hold, Change::Keep { scope, key, value });
+    assert!(is_failure(&change.await));
+    assert_eq!(worker.kept(hold, StoreScope::Flow).await, Ok(Json::Null));
     // Of a run that it does not have, or not any more, nothing.
     let gone = ("01234567", 1);
     assert_eq!(worker.template(gone, "note").await, Err(Refusal::Fenced));

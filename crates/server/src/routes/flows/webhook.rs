@@ -13,13 +13,16 @@ use axum::{
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use hyper::{
     HeaderMap, StatusCode,
-    header::{CONTENT_TYPE, HeaderName, HeaderValue, LOCATION},
+    header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, HeaderValue, LOCATION},
 };
 use platen_engine::flow::model::Trigger;
 use platen_runs::{Answer, Catalogued, Lane, Receipt, Request, RunState};
 use serde_json::{Map, Value as Json, json};
 
-use super::super::{render::response::content_disposition, templates::Place};
+use super::super::{
+    render::response::{POLICY, content_disposition},
+    templates::Place,
+};
 use crate::{app::App, auth::Access, body, problem::Problem, respond};
 
 /// Header with the name of a run.
@@ -367,10 +370,12 @@ pub(super) fn value_response(status: StatusCode, value: &Json) -> Result<Respons
             media_type.unwrap_or_else(|_| HeaderValue::from_static("application/octet-stream")),
         );
         let name = file["name"].as_str().unwrap_or("document");
+        let disposition = serde_json::from_value(file["disposition"].clone()).ok();
         response.headers_mut().insert(
             hyper::header::CONTENT_DISPOSITION,
-            content_disposition(name, None)?,
+            content_disposition(name, disposition)?,
         );
+        describe(file, response.headers_mut());
         return Ok(response);
     }
     if [StatusCode::NO_CONTENT, StatusCode::NOT_MODIFIED].contains(&status) {
@@ -382,6 +387,36 @@ pub(super) fn value_response(status: StatusCode, value: &Json) -> Result<Respons
         Json::String(text) => respond::bytes_of("text/plain; charset=utf-8", status, text.clone()),
         other => respond::json(status, other),
     })
+}
+
+/// What is known of a document that a step made, as `POST /render` tells it.
+fn describe(file: &Json, headers: &mut HeaderMap) {
+    let Some(warnings) = file["warnings"].as_array() else {
+        return;
+    };
+    let mut set = |name: &'static str, value: String| {
+        // A flow may have put anything there.
+        if let Ok(value) = HeaderValue::from_str(&value) {
+            headers.insert(name, value);
+        }
+    };
+    set("x-render-size-bytes", file["sizeBytes"].to_string());
+    if file["pages"].is_u64() {
+        set("x-render-pages", file["pages"].to_string());
+    }
+    if !warnings.is_empty() {
+        let codes = warnings.iter();
+        let codes = codes.map(|warning| warning["code"].as_str().unwrap_or_default());
+        set("x-render-warnings", platen_engine::warnings_summary(codes));
+    }
+    let media_type = file["mediaType"].as_str().unwrap_or_default();
+    if ["text/html", "image/svg+xml"]
+        .iter()
+        .any(|kind| media_type.starts_with(kind))
+    {
+        // A document of a stranger's template must not act on this origin.
+        set(CONTENT_SECURITY_POLICY.as_str(), POLICY.to_owned());
+    }
 }
 
 #[cfg(test)]

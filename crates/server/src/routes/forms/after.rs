@@ -18,7 +18,7 @@ use crate::{
     lane::Lane,
     middleware::Context,
     problem::{Problem, chain},
-    routes::render::response::{file_headers, plain_name},
+    routes::render::response::file_headers,
     spool::{Content, full},
 };
 
@@ -159,7 +159,9 @@ fn work(files: Vec<Named>, after: &After) -> Result<Vec<Named>, (String, pdf::Er
 pub(super) fn file_name(context: &Context, headers: &HeaderMap, extension: &str) -> String {
     let wanted = headers.get("gotenberg-output-filename");
     let wanted = wanted.and_then(|name| std::str::from_utf8(name.as_bytes()).ok());
-    let name = wanted.map(plain_name).filter(|name| !name.is_empty());
+    let name = wanted
+        .map(platen_engine::plain_name)
+        .filter(|name| !name.is_empty());
     let name = name.unwrap_or_else(|| context.request_id.to_string());
     let stem = name.strip_suffix(extension).unwrap_or(&name);
     format!("{}.{extension}", stem.trim_end_matches('.'))

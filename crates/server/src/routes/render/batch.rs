@@ -18,7 +18,6 @@ use super::{
     job::{self, Done},
     job_of, package,
     request::RenderRequest,
-    response::with_extension,
 };
 use crate::{
     app::App,
@@ -294,7 +293,7 @@ async fn try_make(
         .or(request.template.clone());
     let job = job_of(app, request, format).await?;
     let mut done = job::run(app, Lane::Batch, job).await?;
-    let filename = with_extension(name.as_deref().unwrap_or("document"), format);
+    let filename = platen_engine::file_name(name.as_deref().unwrap_or("document"), format);
     let size_bytes = done.rendered.bytes.len();
     if let Some(ttl_seconds) = ttl_seconds {
         let bytes = std::mem::take(&mut done.rendered.bytes).into();

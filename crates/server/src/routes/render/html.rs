@@ -21,7 +21,7 @@ use serde::Deserialize;
 use super::{
     beside::{Beside, SpooledFile},
     printed::PrintedBody,
-    response::{stream_headers, with_extension},
+    response::stream_headers,
 };
 use crate::{app::App, body, multipart, problem::Problem, results::OutputRequest, spool::Content};
 
@@ -119,7 +119,7 @@ pub(crate) async fn create_html_render(
     };
     let ttl_seconds = app.results.wish(request.output)?;
     let name = request.options.filename.as_deref().unwrap_or("document");
-    let name = with_extension(name, Format::Pdf);
+    let name = platen_engine::file_name(name, Format::Pdf);
     let disposition = request.options.disposition;
     let job = job_of(request, files, app.config.render_timeout()).await?;
     let printed = app.chromium.print(job).await;

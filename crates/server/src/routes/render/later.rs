@@ -129,7 +129,7 @@ async fn accept(
         step["continueOnFailure"] = json!(true);
         let mut deliver = json!({
             "name": "deliver", "type": "http", "method": "POST", "url": webhook.url,
-            "headers": webhook.headers, "body": "{{ steps.document.output }}",
+            "headers": webhook.headers, "body": "{{ steps.document.output }}", "describe": true,
             "retry": {"attempts": ATTEMPTS, "backoffMs": 1000},
         });
         if app.flows.has_webhook_secret() {

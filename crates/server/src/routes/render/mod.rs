@@ -106,7 +106,7 @@ pub(crate) async fn create_render_in_format(
 
 /// Accepts a render that is made later: what can be known to be wrong is told now.
 async fn accept(
-    app: &App,
+    app: &Arc<App>,
     headers: &HeaderMap,
     bytes: &[u8],
     request: RenderRequest,
@@ -118,6 +118,10 @@ async fn accept(
         _ => return Err(no_template()),
     }
     later::check_output(request.output)?;
+    if request.dry_run {
+        // Nothing is made, so nothing is accepted either.
+        return validate(app, request).await;
+    }
     request.options.into_engine()?;
     let whole = body::parse(bytes)?;
     later::render(app, headers, whole, format.name(), request.webhook).await

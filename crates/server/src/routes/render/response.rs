@@ -7,7 +7,7 @@ use hyper::{
     StatusCode,
     header::{CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, HeaderName, HeaderValue, TRAILER},
 };
-use platen_engine::{Diagnostic, Disposition, Format};
+use platen_engine::{Diagnostic, Disposition, Format, file_name, warnings_summary};
 use serde_json::Value as Json;
 
 use super::{job::Done, printed::PrintedBody};
@@ -16,10 +16,6 @@ use crate::{
     routes::templates::VERSION_HEADER,
 };
 
-/// Codes that `X-Render-Warnings` names.
-const MAX_WARNING_CODES: usize = 20;
-/// Longest file name, in characters.
-const MAX_FILENAME: usize = 200;
 /// What HTML and SVG may do in a browser: show themselves.
 pub(crate) const POLICY: &str = "sandbox allow-popups; default-src 'none'; style-src 'unsafe-inline'; \
     img-src data:; font-src data:";
@@ -36,7 +32,7 @@ pub(crate) fn answer(
     let format = rendered.format;
     let name = filename.map_or_else(
         || format!("{}.{format}", key.unwrap_or("document")),
-        |name| with_extension(name, format),
+        |name| file_name(name, format),
     );
     let mut note = vec![
         ("format", Json::from(format.name())),
@@ -102,7 +98,7 @@ pub(crate) fn stream_answer(
     filename: Option<&str>,
     disposition: Option<Disposition>,
 ) -> Result<Response, Problem> {
-    let name = with_extension(filename.or(key).unwrap_or("document"), Format::Pdf);
+    let name = file_name(filename.or(key).unwrap_or("document"), Format::Pdf);
     let mut response = Response::new(Body::new(body));
     let warnings = &done.rendered.warnings;
     stream_headers(&mut response, &name, disposition, warnings, done.elapsed)?;
@@ -152,13 +148,8 @@ pub(crate) fn stream_headers(
     Ok(())
 }
 
-/// `count=…;codes=…`, each code once.
 fn warnings_header(warnings: &[Diagnostic]) -> String {
-    let mut codes: Vec<&str> = warnings.iter().map(|warning| &*warning.code).collect();
-    codes.sort_unstable();
-    codes.dedup();
-    codes.truncate(MAX_WARNING_CODES);
-    format!("count={};codes={}", warnings.len(), codes.join(","))
+    warnings_summary(warnings.iter().map(|warning| &*warning.code))
 }
 
 fn server_timing(stages: &[(&'static str, Duration)]) -> String {
@@ -174,59 +165,12 @@ fn server_timing(stages: &[(&'static str, Duration)]) -> String {
     text
 }
 
-/// A file name with the extension of its format, and no path.
-pub(crate) fn with_extension(name: &str, format: Format) -> String {
-    let plain = plain_name(name);
-    let stem = if plain.is_empty() { "document" } else { &plain };
-    if Format::of_file_name(stem) == Some(format) {
-        stem.to_owned()
-    } else {
-        format!("{stem}.{format}")
-    }
-}
-
-/// The last part of a path that a client gave, without what could mislead: control characters, marks
-/// that turn the direction of text (they show `exe.fdp` as a PDF), dots at the begin.
-pub(crate) fn plain_name(name: &str) -> String {
-    let plain = name.rsplit(['/', '\\']).next().unwrap_or_default();
-    let turns = |symbol: char| matches!(symbol, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    let plain: String = plain
-        .chars()
-        .filter(|symbol| !symbol.is_control() && !turns(*symbol))
-        .take(MAX_FILENAME)
-        .collect();
-    plain.trim().trim_start_matches('.').to_owned()
-}
-
 /// RFC 6266, with `filename*` (RFC 8187) where the name is more than ASCII.
 pub(crate) fn content_disposition(
     name: &str,
     disposition: Option<Disposition>,
 ) -> Result<HeaderValue, Problem> {
-    let kind = match disposition {
-        Some(Disposition::Attachment) => "attachment",
-        Some(Disposition::Inline) | None => "inline",
-    };
-    let fallback: String = name
-        .chars()
-        .map(|symbol| match symbol {
-            '"' | '\\' | '%' => '_',
-            symbol if symbol.is_ascii_graphic() || symbol == ' ' => symbol,
-            _ => '_',
-        })
-        .collect();
-    let mut text = format!("{kind}; filename=\"{fallback}\"");
-    if fallback != name {
-        text.push_str("; filename*=UTF-8''");
-        for byte in name.bytes() {
-            if byte.is_ascii_alphanumeric() || b"!#$&+-.^_`|~".contains(&byte) {
-                text.push(byte as char);
-            } else {
-                let _ = write!(text, "%{byte:02X}");
-            }
-        }
-    }
-    HeaderValue::from_str(&text)
+    HeaderValue::from_str(&platen_engine::content_disposition(name, disposition))
         .map_err(|_| Problem::internal("Content-Disposition cannot be written"))
 }
 
@@ -237,7 +181,7 @@ mod tests {
     #[test]
     fn file_names_are_safe_and_whole() {
         let header = |name: &str| {
-            let name = with_extension(name, Format::Pdf);
+            let name = file_name(name, Format::Pdf);
             let value = content_disposition(&name, Some(Disposition::Attachment)).unwrap();
             value.to_str().unwrap().to_owned()
         };

@@ -140,28 +140,6 @@ fn stored_templates_of_html_are_rendered_as_all_others() {
 }
 
 #[test]
-fn what_chromium_cannot_write_is_refused() {
-    let app = TestApp::start();
-    let attachment = json!({"name": "a.xml", "contentBase64": "PGEvPg=="});
-    for (pdf, what) in [
-        (json!({"standard": "pdfa-3b"}), "PDF/A"),
-        (json!({"attachments": [attachment]}), "attachments"),
-    ] {
-        let request = json!({
-            "definition": letter(),
-            "data": {"name": "A", "items": []},
-            "options": {"pdf": pdf},
-        });
-        let problem = app
-            .post("/render/pdf", &request)
-            .problem(422, "option-not-made");
-        let detail = problem["detail"].as_str().unwrap();
-        assert!(detail.contains(what), "{detail}");
-        assert_eq!(app.post("/render/html", &request).status, 200);
-    }
-}
-
-#[test]
 fn pages_and_size_of_a_streamed_pdf_stand_in_trailers() {
     if !has_chromium() {
         return;
@@ -260,4 +238,23 @@ fn a_client_that_goes_away_frees_its_page() {
     app.wait_until(|| app.metric(in_use) == 0.0);
     let made = app.post("/render/html-to-pdf", &json!({"html": "<p>next"}));
     assert_eq!(made.status, 200);
+}
+
+#[test]
+fn options_that_chromium_cannot_keep_to_are_refused() {
+    let app = TestApp::start();
+    let definition = json!({"kind": "html", "key": "a", "name": "A", "html": "<p>A"});
+    let attachment = json!({"name": "a.xml", "contentBase64": "PGE+"});
+    let request = |pdf: serde_json::Value| json!({"definition": definition, "format": "pdf", "options": {"pdf": pdf}});
+    let both = request(json!({"standard": "pdfa-3b", "attachments": [attachment]}));
+    let problem = app.post("/render", &both).problem(422, "mistakes");
+    let paths = ["/options/pdf/standard", "/options/pdf/attachments"];
+    for (found, path) in problem["diagnostics"].as_array().unwrap().iter().zip(paths) {
+        assert_eq!(
+            (&found["path"], &found["code"]),
+            (&json!(path), &json!("html-pdf-options"))
+        );
+    }
+    let claimed = request(json!({"standard": "ua-1"}));
+    app.post("/render", &claimed).problem(422, "mistakes");
 }

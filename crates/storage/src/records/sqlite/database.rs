@@ -304,3 +304,28 @@ pub(super) fn now_unix_ms() -> i64 {
         .duration_since(UNIX_EPOCH)
         .map_or(0, |elapsed| elapsed.as_millis() as i64)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_from_before_scopes_are_shared() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("platen.db");
+        let before = Connection::open(&path).unwrap();
+        for migration in &MIGRATIONS[..2] {
+            before.execute_batch(migration).unwrap();
+        }
+        before.pragma_update(None, "user_version", 2).unwrap();
+        let insert = "INSERT INTO kept (key, value) VALUES ('k', X'31')";
+        before.execute_batch(insert).unwrap();
+        drop(before);
+        drop(Database::open(folder.path()).unwrap());
+        let after = Connection::open(&path).unwrap();
+        let kept = "SELECT flow, key, value FROM kept";
+        let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
+        let kept: (String, String, Vec<u8>) = after.query_row(kept, [], row).unwrap();
+        assert_eq!(kept, (String::new(), "k".to_owned(), b"1".to_vec()));
+    }
+}

@@ -1,4 +1,5 @@
-//! Which stored templates the runs of a flow may read: those that it names.
+//! What the runs of a flow may ask their owner for: the stored templates that it names, and values
+//! that flows share where it has to do with them.
 
 use std::collections::BTreeSet;
 
@@ -6,17 +7,19 @@ use platen_document::{Diagnostic, is_key};
 
 use crate::model::{Action, Flow, Step};
 
-/// Names of templates.
+/// What the runs of a flow may ask for.
 #[derive(Debug, Default)]
-pub(crate) struct TemplateNames {
-    /// As steps have them: a key, or `KEY@VERSION`.
+pub(crate) struct Needs {
+    /// Templates as steps name them: a key, or `KEY@VERSION`.
     named: BTreeSet<String>,
-    /// As the flow lists them.
+    /// Templates as the flow lists them.
     listed: Vec<String>,
+    /// Values that flows share.
+    shared: bool,
 }
 
-impl TemplateNames {
-    /// The names in `flow`, and what is wrong with them.
+impl Needs {
+    /// What `flow` says, and what is wrong with it.
     pub fn of(flow: &Flow, diagnostics: &mut Vec<Diagnostic>) -> Self {
         for (index, name) in flow.templates.iter().enumerate() {
             if !is_listed(name) {
@@ -33,13 +36,19 @@ impl TemplateNames {
         let mut found = Self {
             named: BTreeSet::new(),
             listed: flow.templates.clone(),
+            shared: false,
         };
         found.read(&flow.steps, "/steps", diagnostics);
         found
     }
 
+    /// Whether values that flows share may be read and changed.
+    pub fn allow_shared(&self) -> bool {
+        self.shared
+    }
+
     /// Whether a template may be read, given as its key or `KEY@VERSION`.
-    pub fn allow(&self, name: &str) -> bool {
+    pub fn allow_template(&self, name: &str) -> bool {
         let key = name.split_once('@').map_or(name, |(key, _)| key);
         let listed = |listed: &String| match listed.strip_suffix('*') {
             Some(begin) => key.starts_with(begin),
@@ -53,6 +62,7 @@ impl TemplateNames {
     fn read(&mut self, steps: &[Step], path: &str, diagnostics: &mut Vec<Diagnostic>) {
         for (index, step) in steps.iter().enumerate() {
             let path = format!("{path}/{index}");
+            self.shared |= may_share(&step.action);
             let (template, place) = match &step.action {
                 Action::Render { template, .. } => (template.as_deref(), "template"),
                 Action::Piece { piece, input, .. } if piece == "render" => {
@@ -96,6 +106,19 @@ impl TemplateNames {
     }
 }
 
+/// Whether a step may have to do with shared values. What code does shows only in a run.
+fn may_share(action: &Action) -> bool {
+    match action {
+        Action::Store { scope, .. } => !scope.is_flow(),
+        Action::Piece { piece, input, .. } if piece == "store" => {
+            input.is_string() || !matches!(input["scope"].as_str(), None | Some("flow"))
+        }
+        Action::Piece { piece, .. } => piece.contains('@'),
+        Action::Code { .. } => true,
+        _ => false,
+    }
+}
+
 /// Whether a flow may list `name`.
 fn is_listed(name: &str) -> bool {
     if let Some(begin) = name.strip_suffix('*') {
@@ -130,29 +153,29 @@ mod tests {
     #[test]
     fn a_run_reads_what_its_flow_names() {
         let mut found = Vec::new();
-        let names = TemplateNames::of(&flow(json!([]), json!("letter")), &mut found);
+        let names = Needs::of(&flow(json!([]), json!("letter")), &mut found);
         assert!(found.is_empty(), "{found:?}");
-        assert!(names.allow("note@3") && names.allow("letter"));
+        assert!(names.allow_template("note@3") && names.allow_template("letter"));
         for other in ["note", "note@4", "letters", "", "*"] {
-            assert!(!names.allow(other), "{other}");
+            assert!(!names.allow_template(other), "{other}");
         }
         let listed = json!(["offer-*", "plain", "fixed@2"]);
-        let names = TemplateNames::of(&flow(listed, json!("{{ trigger.t }}")), &mut found);
+        let names = Needs::of(&flow(listed, json!("{{ trigger.t }}")), &mut found);
         assert!(found.is_empty(), "{found:?}");
         for known in ["offer-a", "offer-a@1", "plain", "plain@7", "fixed@2"] {
-            assert!(names.allow(known), "{known}");
+            assert!(names.allow_template(known), "{known}");
         }
         for other in ["offer", "fixed", "fixed@3", "plainer"] {
-            assert!(!names.allow(other), "{other}");
+            assert!(!names.allow_template(other), "{other}");
         }
-        let all = TemplateNames::of(&flow(json!(["*"]), json!("{{ 1 }}")), &mut found);
-        assert!(all.allow("whatever@1"));
+        let all = Needs::of(&flow(json!(["*"]), json!("{{ 1 }}")), &mut found);
+        assert!(all.allow_template("whatever@1"));
     }
 
     #[test]
     fn names_that_nobody_can_know_are_a_mistake() {
         let mut found = Vec::new();
-        TemplateNames::of(&flow(json!([]), json!("{{ trigger.t }}")), &mut found);
+        Needs::of(&flow(json!([]), json!("{{ trigger.t }}")), &mut found);
         let place = found.iter().map(|one| one.path.as_str());
         assert_eq!(
             place.collect::<Vec<_>>(),
@@ -160,11 +183,39 @@ mod tests {
         );
         found.clear();
         let listed = json!(["a b", "**", "a@b", "*"]);
-        TemplateNames::of(&flow(listed, json!("x")), &mut found);
+        Needs::of(&flow(listed, json!("x")), &mut found);
         let place = found.iter().map(|one| one.path.as_str());
         assert_eq!(
             place.collect::<Vec<_>>(),
             ["/templates/0", "/templates/1", "/templates/2"]
         );
+    }
+
+    #[test]
+    fn values_are_shared_by_flows_that_say_so() {
+        let shares = |step: Json| {
+            let mut step = step;
+            step["name"] = json!("a");
+            let flow = json!({
+                "kind": "flow", "key": "f", "name": "F", "trigger": {"type": "manual"},
+                "steps": [{"name": "each", "type": "loop", "items": "[1]", "steps": [step]}],
+            });
+            let flow = serde_json::from_value(flow).unwrap();
+            Needs::of(&flow, &mut Vec::new()).allow_shared()
+        };
+        let store = |more: Json| {
+            let mut step = json!({"type": "store", "operation": "get", "key": "k"});
+            if let Some(scope) = more.as_str() {
+                step["scope"] = json!(scope);
+            }
+            step
+        };
+        let piece = |input: Json| json!({"type": "piece", "piece": "store", "action": "get", "input": input});
+        assert!(shares(store(json!("shared"))));
+        assert!(shares(piece(json!({"scope": "shared"}))));
+        assert!(shares(piece(json!({"scope": "{{ trigger.scope }}"}))));
+        assert!(shares(json!({"type": "code", "source": ""})));
+        assert!(!shares(store(json!("flow"))) && !shares(store(Json::Null)));
+        assert!(!shares(piece(json!({"key": "k"}))));
     }
 }
