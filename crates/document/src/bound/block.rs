@@ -173,10 +173,13 @@ pub struct ColumnBox {
 }
 
 /// Labels with values.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct KeyValue {
     /// Labels and values.
     pub items: Vec<(Vec<Inline>, Vec<Inline>)>,
+    /// For each of `items`, the typed value and its format where it has them; shorter where those
+    /// at the end have none.
+    pub typed: Vec<Option<(super::Value, super::ValueFormat)>>,
     /// Pairs side by side.
     pub columns: u8,
     /// Width of the labels in points; as wide as the widest where `None`.
