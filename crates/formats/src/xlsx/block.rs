@@ -150,11 +150,7 @@ impl<'a> Sheet<'a> {
         main: Option<&'a Table>,
     ) -> Result<(), Error> {
         for (index, item) in list.items.iter().enumerate() {
-            let mark = if list.ordered {
-                format!("{}. ", u64::from(list.start) + index as u64)
-            } else {
-                "• ".to_owned()
-            };
+            let mark = list.label(level, index) + " ";
             self.line(&item.content, style, &("    ".repeat(level) + &mark))?;
             for block in &item.body {
                 match &block.kind {

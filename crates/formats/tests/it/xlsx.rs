@@ -102,7 +102,7 @@ fn libre_office_prints_the_same_text() {
         &[
             "Quarterly report",
             "twelve per cent <against> last year & beyond",
-            "3. Third step",
+            "c. Third step",
             "All amounts are in euro.",
             "Example Ltd",
             "R-2026-07",

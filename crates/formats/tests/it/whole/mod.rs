@@ -122,7 +122,8 @@ fn texts_by_tag(layout: &Layout, shaper: &Shaper) -> (Vec<String>, Vec<String>) 
             }
         }
     }
-    texts.retain(|_, text| !text.is_empty());
+    // Letters and Roman numerals of lists are no words.
+    texts.retain(|_, text| text.starts_with(['x', 'z']));
     let (notes, texts): (Vec<_>, Vec<_>) = texts
         .into_iter()
         .partition(|(tag, _)| layout.tags.kind(*tag) == TagKind::Note);
