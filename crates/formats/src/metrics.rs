@@ -63,6 +63,9 @@ pub(crate) fn line_count(text: &str, size: f32, bold: bool, width: f32) -> usize
     lines
 }
 
+/// Longer words may be cut between two slides.
+const MAX_WHOLE_BYTES: usize = 100;
+
 /// Where in `text` the line after the first `lines` begins, as [`line_count`] counts them; the end
 /// where there is none.
 pub(crate) fn lines_end(text: &str, size: f32, bold: bool, width: f32, lines: usize) -> usize {
@@ -93,8 +96,12 @@ pub(crate) fn lines_end(text: &str, size: f32, bold: bool, width: f32, lines: us
                     x = 0.0;
                 }
                 if count > lines {
-                    // A word is cut only where nothing stands before it.
-                    return if at > 0 { at } else { offset };
+                    // A word is cut only where nothing stands before it and it is no real word.
+                    return match at {
+                        0 if word.len() > MAX_WHOLE_BYTES => offset,
+                        0 => word.len(),
+                        _ => at,
+                    };
                 }
                 x += advance;
             }

@@ -40,11 +40,7 @@ fn block_lines(block: &Block, document: &Document, lines: &mut Vec<String>) {
         BlockKind::Heading { content, .. } | BlockKind::Paragraph(content) => add(content),
         BlockKind::List(list) => {
             for (index, item) in list.items.iter().enumerate() {
-                let mark = if list.ordered {
-                    format!("{}. ", u64::from(list.start) + index as u64)
-                } else {
-                    "• ".to_owned()
-                };
+                let mark = list.label(0, index) + " ";
                 lines.push(mark + &plain_text(&item.content));
                 for block in &item.body {
                     block_lines(block, document, lines);

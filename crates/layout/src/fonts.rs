@@ -229,10 +229,9 @@ impl fmt::Debug for FontLibrary {
 }
 
 /// Families that others stand in for, as fontconfig's metric aliases do.
-const ALIASES: [(&str, &str); 14] = [
+const ALIASES: [(&str, &str); 13] = [
     ("arial", "liberation sans"),
     ("helvetica", "liberation sans"),
-    ("helvetica neue", "liberation sans"),
     ("arimo", "liberation sans"),
     ("sans-serif", "liberation sans"),
     ("sans", "liberation sans"),

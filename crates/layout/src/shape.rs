@@ -58,6 +58,8 @@ struct FontChain {
     bold: bool,
     italic: bool,
     faces: Vec<FaceId>,
+    /// None of the families is there.
+    unknown: bool,
     /// The first face, for metrics.
     primary: Arc<FaceData>,
 }
@@ -84,6 +86,7 @@ pub struct Shaper {
     style_keys: Vec<Option<FontKey>>,
     fallbacks: FxHashMap<(char, bool, bool), Option<FaceId>>,
     missing: BTreeSet<char>,
+    unknown_families: BTreeSet<String>,
     buffer: Buffer,
 }
 
@@ -103,6 +106,7 @@ impl Shaper {
             style_keys: Vec::new(),
             fallbacks: FxHashMap::default(),
             missing: BTreeSet::new(),
+            unknown_families: BTreeSet::new(),
             buffer: Buffer::new(),
         }
     }
@@ -130,6 +134,12 @@ impl Shaper {
         &self.missing
     }
 
+    /// Families asked for of which neither they nor their alternatives are there, since
+    /// [`Shaper::begin`].
+    pub(crate) fn unknown_families(&self) -> Vec<String> {
+        self.unknown_families.iter().cloned().collect()
+    }
+
     /// Gets ready for another document. Words of the last one become invalid where the cache has
     /// outgrown its bound, the language changed, or no font had some of its characters.
     pub(crate) fn begin(&mut self, language: &str) {
@@ -145,6 +155,7 @@ impl Shaper {
         }
         self.style_keys.clear();
         self.missing.clear();
+        self.unknown_families.clear();
     }
 
     /// True where it holds more words than are kept from one layout to the next.
@@ -163,6 +174,10 @@ impl Shaper {
             self.style_keys.resize(index + 1, None);
         }
         let key = self.chain_key(&styles[id]);
+        let chain = &self.chains[usize::from(key.0)];
+        if let (true, Some(family)) = (chain.unknown, chain.families.first()) {
+            self.unknown_families.insert(family.clone());
+        }
         self.style_keys[index] = Some(key);
         key
     }
@@ -179,7 +194,8 @@ impl Shaper {
         let library = Arc::clone(&self.library);
         let mut faces = library.chain(&style.font_families, style.bold, style.italic);
         faces.retain(|id| library.face(*id).is_some());
-        if faces.is_empty() {
+        let unknown = faces.is_empty();
+        if unknown {
             faces = library.chain(&["sans-serif".to_owned()], style.bold, style.italic);
         }
         let first = faces.first().copied().unwrap_or(FaceId(0));
@@ -192,6 +208,7 @@ impl Shaper {
             bold: style.bold,
             italic: style.italic,
             faces,
+            unknown,
             primary,
         });
         FontKey((self.chains.len() - 1) as u16)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{Binder, Place};
 use crate::{
     bound::{
-        self, Align, Block, BlockKind, ColumnWidth, Inline, Signature, StyleId, ValueFormat,
+        self, Align, Block, BlockKind, ColumnWidth, Inline, Signature, StyleId, Value, ValueFormat,
         VerticalAlign,
     },
     expression::{Entry, Scope},
@@ -403,6 +403,7 @@ impl<'b> Binder<'b> {
             self.changed_style(style, |style| sheet.overlay_named(style, "label"))
         };
         let mut items = Vec::with_capacity(node.items.len());
+        let mut typed = Vec::new();
         for (index, item) in node.items.iter().enumerate() {
             let made = self.item("items", index, |binder| {
                 if !binder.holds("when", item.when.as_ref(), scope) {
@@ -413,37 +414,42 @@ impl<'b> Binder<'b> {
                     (Some(format), Content::Text(text)) => {
                         let format = binder.value_format(format, scope);
                         binder.below("value", |binder| {
-                            binder.formatted(text, &format, style, scope)
+                            binder.formatted(text, format, style, scope)
                         })
                     }
-                    _ => binder.content_at("value", &item.value, style, scope),
+                    _ => (binder.content_at("value", &item.value, style, scope), None),
                 };
                 Some((key, value))
             });
-            items.extend(made);
+            if let Some((key, (value, kind))) = made {
+                items.push((key, value));
+                typed.push(kind);
+            }
         }
         BlockKind::KeyValue(bound::KeyValue {
             items,
+            typed,
             columns: node.columns.clamp(1, 6),
             key_width: node.key_width.map(|width| width.to_points()),
         })
     }
 
-    /// A text as inline content, in `format` where it is one expression.
+    /// A text as inline content, in `format` and with its typed value where it is one expression.
     fn formatted(
         &mut self,
         text: &Text,
-        format: &ValueFormat,
+        format: ValueFormat,
         style: StyleId,
         scope: &Scope<'_>,
-    ) -> Vec<Inline> {
+    ) -> (Vec<Inline>, Option<(Value, ValueFormat)>) {
         let Some(compiled) = self.compiled.text(text) else {
-            return Vec::new();
+            return (Vec::new(), None);
         };
-        let (text, ..) = self.typed(compiled, format, scope);
+        let (text, value, own) = self.typed(compiled, &format, scope);
         let mut inlines = Vec::new();
         super::inline::push_text(&mut inlines, &text, style, None);
-        inlines
+        let typed = (value != Value::Empty).then(|| (value, own.unwrap_or(format)));
+        (inlines, typed)
     }
 }
 

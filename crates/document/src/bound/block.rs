@@ -143,6 +143,56 @@ pub struct List {
     pub items: Vec<ListItem>,
 }
 
+impl List {
+    /// What stands before the item `index` of a list that is nested in `level` others: numbers are
+    /// followed by letters, and those by Roman numerals, as in the Office formats.
+    #[must_use]
+    pub fn label(&self, level: usize, index: usize) -> String {
+        if !self.ordered {
+            return ["•", "–", "▪"][level % 3].to_owned();
+        }
+        let number = u64::from(self.start) + index as u64;
+        match level % 3 {
+            1 if number > 0 => format!("{}.", letters(number)),
+            2 if (1..4_000).contains(&number) => format!("{}.", roman(number)),
+            _ => format!("{number}."),
+        }
+    }
+}
+
+/// `a` to `z`, then `aa`, `bb`: a letter once more for each time round.
+fn letters(number: u64) -> String {
+    let letter = char::from(b'a' + ((number - 1) % 26) as u8);
+    let times = ((number - 1) / 26 + 1).min(16) as usize;
+    letter.to_string().repeat(times)
+}
+
+fn roman(mut number: u64) -> String {
+    const NUMERALS: [(u64, &str); 13] = [
+        (1000, "m"),
+        (900, "cm"),
+        (500, "d"),
+        (400, "cd"),
+        (100, "c"),
+        (90, "xc"),
+        (50, "l"),
+        (40, "xl"),
+        (10, "x"),
+        (9, "ix"),
+        (5, "v"),
+        (4, "iv"),
+        (1, "i"),
+    ];
+    let mut written = String::new();
+    for (value, numeral) in NUMERALS {
+        while number >= value {
+            written.push_str(numeral);
+            number -= value;
+        }
+    }
+    written
+}
+
 /// An item of a list.
 #[derive(Clone, Debug)]
 pub struct ListItem {
@@ -173,10 +223,13 @@ pub struct ColumnBox {
 }
 
 /// Labels with values.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct KeyValue {
     /// Labels and values.
     pub items: Vec<(Vec<Inline>, Vec<Inline>)>,
+    /// For each of `items`, the typed value and its format where it has them; shorter where those
+    /// at the end have none.
+    pub typed: Vec<Option<(super::Value, super::ValueFormat)>>,
     /// Pairs side by side.
     pub columns: u8,
     /// Width of the labels in points; as wide as the widest where `None`.
@@ -330,4 +383,23 @@ pub struct Signature {
     pub width: f32,
     /// Height over the line in points.
     pub height: f32,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_of_nested_lists_differ() {
+        let list = List {
+            ordered: true,
+            start: 1,
+            items: Vec::new(),
+        };
+        let labels = |level| [0, 3, 8, 26].map(|index| list.label(level, index));
+        assert_eq!(labels(0), ["1.", "4.", "9.", "27."]);
+        assert_eq!(labels(1), ["a.", "d.", "i.", "aa."]);
+        assert_eq!(labels(2), ["i.", "iv.", "ix.", "xxvii."]);
+        assert_eq!(labels(3), labels(0));
+    }
 }

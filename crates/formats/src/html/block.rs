@@ -107,13 +107,21 @@ impl<'a> Writer<'a> {
             (true, 1) => ("ol", String::new()),
             (true, start) => ("ol", format!(" start=\"{start}\"")),
         };
-        let _ = writeln!(self.out, "<{element}{open}{start}>");
+        // As in the other formats: numbers, then letters, then Roman numerals.
+        let kind = match (list.ordered, self.list_level % 3) {
+            (true, 1) => " type=\"a\"",
+            (true, 2) => " type=\"i\"",
+            _ => "",
+        };
+        let _ = writeln!(self.out, "<{element}{open}{kind}{start}>");
+        self.list_level += 1;
         for item in &list.items {
             self.out.push_str("<li>");
             self.inlines(&item.content, style);
             self.blocks(&item.body);
             self.out.push_str("</li>\n");
         }
+        self.list_level -= 1;
         let _ = writeln!(self.out, "</{element}>");
     }
 

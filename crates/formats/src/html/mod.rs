@@ -51,6 +51,8 @@ struct Writer<'a> {
     in_margin: bool,
     /// Width of the section's text in points.
     width: f32,
+    /// Lists around the block at hand.
+    list_level: usize,
     path: &'a str,
 }
 
@@ -67,6 +69,7 @@ impl<'a> Writer<'a> {
             footnotes_marked: FxHashSet::default(),
             in_margin: false,
             width: 0.0,
+            list_level: 0,
             path: "",
         }
     }

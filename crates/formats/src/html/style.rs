@@ -69,6 +69,7 @@ ul,ol{padding-inline-start:18pt}
 table{border-collapse:collapse;width:100%}
 caption{text-align:start}figcaption{text-align:inherit!important}
 th{font-weight:inherit;text-align:start}
+.long{overflow-wrap:anywhere}
 .scroll{overflow-x:auto}
 .lines-horizontal th,.lines-horizontal td{border-bottom:.5pt solid var(--line)}
 .lines-all th,.lines-all td{border:.5pt solid var(--line)}

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use platen_document::{
-    bound::{Cell, CellContent, Row, RowKind, StyleId, Table, TableBorders},
+    bound::{Cell, CellContent, Row, RowKind, StyleId, Table, TableBorders, plain_text},
     work,
 };
 
@@ -115,7 +115,9 @@ impl<'a> Writer<'a> {
         let out = &mut self.out;
         out.push('<');
         out.push_str(element);
-        let _ = write!(out, " class=\"c{}\"", cell.style.0);
+        // An address without spaces is broken rather than push the other columns out of sight.
+        let long = if has_long_word(cell) { " long" } else { "" };
+        let _ = write!(out, " class=\"c{}{long}\"", cell.style.0);
         if cell.col_span > 1 {
             let _ = write!(out, " colspan=\"{}\"", cell.col_span);
         }
@@ -134,5 +136,21 @@ impl<'a> Writer<'a> {
             CellContent::Blocks(blocks) => self.blocks(blocks),
         }
         let _ = write!(self.out, "</{element}>");
+    }
+}
+
+/// Words of more bytes are broken where their column is narrower.
+const LONG_WORD_BYTES: usize = 30;
+
+/// True where a word of the cell may be wider than its column.
+fn has_long_word(cell: &Cell) -> bool {
+    let long = |text: &str| {
+        text.split([' ', '\n'])
+            .any(|word| word.len() > LONG_WORD_BYTES)
+    };
+    match &cell.content {
+        CellContent::Text(text) => long(text),
+        CellContent::Inlines(content) => long(&plain_text(content)),
+        CellContent::Blocks(_) => true,
     }
 }

@@ -12,7 +12,8 @@ use rustc_hash::FxHashMap;
 use super::{
     flow::{Flow, Strip},
     slide::{Place, line, solid},
-    table::{Content, SlideCell, SlideRow, SlideTable, spanned_width},
+    split::spanned_width,
+    table::{Content, SlideCell, SlideRow, SlideTable},
     text::{Mark, push_run_text},
 };
 use crate::ooxml::emu;

@@ -62,9 +62,16 @@ impl Footer {
     fn line(&mut self, content: &[Inline]) {
         let mut parts = Vec::new();
         for inline in content {
+            let text = match inline {
+                Inline::Text { text, .. } => text,
+                Inline::Break => " ",
+                _ => "",
+            };
             match inline {
-                Inline::Text { text, .. } => parts.push(FooterPart::Text(text.to_string())),
-                Inline::Break => parts.push(FooterPart::Text(" ".to_owned())),
+                Inline::Text { .. } | Inline::Break => match parts.last_mut() {
+                    Some(FooterPart::Text(before)) => before.push_str(text),
+                    _ => parts.push(FooterPart::Text(text.to_owned())),
+                },
                 Inline::PageNumber(_) => parts.push(FooterPart::Number),
                 Inline::PageCount(_) => parts.push(FooterPart::Count),
                 Inline::Footnote { .. } => {}
@@ -74,20 +81,32 @@ impl Footer {
             |part: &FooterPart| matches!(part, FooterPart::Text(text) if text.trim().is_empty());
         if !parts.iter().all(blank) {
             self.separate();
-            self.parts.append(&mut parts);
+            for part in parts {
+                match part {
+                    FooterPart::Text(text) => self.push(&text),
+                    number => self.parts.push(number),
+                }
+            }
         }
     }
 
     fn text(&mut self, text: &str) {
         if !text.trim().is_empty() {
             self.separate();
-            self.parts.push(FooterPart::Text(text.to_owned()));
+            self.push(text);
         }
     }
 
     fn separate(&mut self) {
         if !self.parts.is_empty() {
-            self.parts.push(FooterPart::Text(" · ".to_owned()));
+            self.push(" · ");
+        }
+    }
+
+    fn push(&mut self, text: &str) {
+        match self.parts.last_mut() {
+            Some(FooterPart::Text(before)) => before.push_str(text),
+            _ => self.parts.push(FooterPart::Text(text.to_owned())),
         }
     }
 }

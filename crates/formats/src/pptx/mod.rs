@@ -12,6 +12,7 @@ mod frame;
 mod master;
 mod notes;
 mod slide;
+mod split;
 mod table;
 mod text;
 

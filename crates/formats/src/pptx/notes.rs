@@ -159,5 +159,7 @@ pub(super) fn notes_in(blocks: &[Block]) -> Vec<u32> {
         }
         _ => {}
     });
+    // They are numbered in reading order.
+    notes.sort_unstable();
     notes
 }

@@ -3,7 +3,7 @@
 use platen_document::{
     bound::{
         Barcode, Block, BlockKind, Image, ImageFormat, Inline, KeyValue, List, Signature, StyleId,
-        Table, plain_text,
+        Table, Value, ValueFormat, plain_text,
     },
     work,
 };
@@ -12,6 +12,7 @@ use rust_xlsxwriter::Image as Picture;
 use super::{
     format::Key,
     sheet::{LAST_ROW, Sheet},
+    table::number,
 };
 use crate::{
     Error,
@@ -153,11 +154,7 @@ impl<'a> Sheet<'a> {
         main: Option<&'a Table>,
     ) -> Result<(), Error> {
         for (index, item) in list.items.iter().enumerate() {
-            let mark = if list.ordered {
-                format!("{}. ", u64::from(list.start) + index as u64)
-            } else {
-                "• ".to_owned()
-            };
+            let mark = list.label(level, index) + " ";
             self.line(&item.content, style, &("    ".repeat(level) + &mark))?;
             for block in &item.body {
                 match &block.kind {
@@ -183,7 +180,8 @@ impl<'a> Sheet<'a> {
             across += self.widths[usize::from(column)];
             column += 1;
         }
-        for (key, value) in &pairs.items {
+        for (index, (key, value)) in pairs.items.iter().enumerate() {
+            let typed = pairs.typed.get(index).and_then(Option::as_ref);
             let name = self.inline_text(key);
             let text = self.inline_text(value);
             let label_style = match key.first() {
@@ -199,8 +197,44 @@ impl<'a> Sheet<'a> {
                 self.line_at(0, &[], &line, style)?;
             } else {
                 self.text_at(0, &[], &name, None, &label_key)?;
-                self.line_at(column, value, &text, style)?;
+                match typed {
+                    Some((value, format)) if self.row <= LAST_ROW => {
+                        self.typed_line(column, *value, format, &text, style)?;
+                    }
+                    _ => self.line_at(column, value, &text, style)?,
+                }
             }
+        }
+        self.row += 1;
+        Ok(())
+    }
+
+    /// Writes a typed value, over all columns to the last where the first is too narrow, and goes
+    /// to the next row.
+    fn typed_line(
+        &mut self,
+        column: u16,
+        value: Value,
+        format: &ValueFormat,
+        text: &str,
+        id: StyleId,
+    ) -> Result<(), Error> {
+        let key = Key {
+            style: id,
+            number: number(value, Some(format), &self.document.language),
+            ..Key::default()
+        };
+        let style = &self.document.styles[id];
+        let own_width = self.widths.get(usize::from(column)).copied().unwrap_or(0.0);
+        let wide = text_width(text, style.font_size, style.bold) + 8.0 > own_width;
+        let last = self.last_column();
+        if wide && column < last {
+            let format = self.formats.get(self.document, &key);
+            self.worksheet
+                .merge_range(self.row, column, self.row, last, "", format)?;
+        }
+        if !self.typed(column, value, &key)? {
+            self.text_at(column, &[], text, None, &key)?;
         }
         self.row += 1;
         Ok(())

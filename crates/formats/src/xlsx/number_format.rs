@@ -98,12 +98,16 @@ fn date(length: FormatLength, language: &str, tag: &str) -> String {
             "dddd d mmmm yyyy",
         ],
     };
+    let names = match language {
+        "en" if !american => "[$-809]",
+        _ => names(language),
+    };
     match length {
         FormatLength::Short => short.to_owned(),
-        FormatLength::Medium if medium.contains("mmm") => format!("{}{medium}", names(language)),
+        FormatLength::Medium if medium.contains("mmm") => format!("{names}{medium}"),
         FormatLength::Medium => medium.to_owned(),
-        FormatLength::Long => format!("{}{long}", names(language)),
-        FormatLength::Full => format!("{}{full}", names(language)),
+        FormatLength::Long => format!("{names}{long}"),
+        FormatLength::Full => format!("{names}{full}"),
     }
 }
 
@@ -175,6 +179,7 @@ mod tests {
         let date = ValueFormat::Date(FormatLength::Medium);
         assert_eq!(number_format(&date, "de-AT"), "dd.mm.yyyy");
         assert_eq!(number_format(&date, "en-US"), "[$-409]mmm d, yyyy");
+        assert_eq!(number_format(&date, "en-GB"), "[$-809]d mmm yyyy");
         assert_eq!(
             number_format(&ValueFormat::Percent { decimals: 1 }, "de"),
             "0.0 %"

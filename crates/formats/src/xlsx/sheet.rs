@@ -19,6 +19,8 @@ use crate::{
 
 /// Longest text of a cell, in UTF-16 units.
 const LONGEST_TEXT: usize = 32_767;
+/// A column is made no wider than this for tables other than the main one.
+const WIDENED: f32 = 160.0;
 /// Last row of a sheet, from 0.
 pub(super) const LAST_ROW: u32 = 1_048_575;
 
@@ -79,12 +81,29 @@ impl<'a> Sheet<'a> {
             Some(table) => natural_widths(table, self.document, available),
             None => vec![available / 6.0; 6],
         };
+        self.widen(section, main, available);
         for (column, width) in self.widths.iter().enumerate() {
             // A character of the default font, Calibri 11, is 5.25 points wide; 5 pixels are padding.
             let characters = (f64::from(*width) / 5.25).clamp(3.0, 120.0);
             self.worksheet.set_column_width(column as u16, characters)?;
         }
         Ok(())
+    }
+
+    /// Makes room for the other tables of the sheet, which share the main table's columns: a number
+    /// wider than its column is shown as `###`.
+    fn widen(&mut self, section: &'a Section, main: Option<&'a Table>, available: f32) {
+        let (document, widths) = (self.document, &mut self.widths);
+        walk(&section.body, &mut |block: &Block| {
+            if let BlockKind::Table(table) = &block.kind
+                && main.is_some_and(|main| !std::ptr::eq(main, table.as_ref()))
+            {
+                let natural = natural_widths(table, document, available);
+                for (width, natural) in widths.iter_mut().zip(natural) {
+                    *width = width.max(natural.min(WIDENED));
+                }
+            }
+        });
     }
 
     /// Points across all columns.

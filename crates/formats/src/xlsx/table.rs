@@ -17,8 +17,8 @@ use crate::{
     plain::{cell_text, safe_link},
 };
 
-/// Headers further down are not frozen: they would leave too little to scroll.
-const LOWEST_FROZEN_ROW: u32 = 12;
+/// Headers further down are not frozen: they would leave too little to scroll on a small screen.
+const LOWEST_FROZEN_ROW: u32 = 6;
 /// Levels of an outline that Excel knows.
 const LEVELS: usize = 4;
 
@@ -269,25 +269,10 @@ impl<'a> Sheet<'a> {
                 .write_formula_with_format(self.row, column, formula, format)?;
             return Ok(());
         }
-        let serial = match cell.value {
-            Value::Number(number) => Some(number),
-            Value::Date(days) => Some(f64::from(days) + 25_569.0),
-            Value::DateTime(seconds) => Some(seconds as f64 / 86_400.0 + 25_569.0),
-            Value::Time(seconds) => Some(f64::from(seconds) / 86_400.0),
-            Value::Bool(_) | Value::Empty => None,
-        };
-        // Excel counts days from 1900-01-01 and believes that 1900 was a leap year.
-        let dated = matches!(cell.value, Value::Date(_) | Value::DateTime(_));
-        let serial = serial.filter(|serial| serial.is_finite() && (!dated || *serial >= 61.0));
-        if let Some(serial) = serial {
-            let format = self.formats.get(self.document, &key);
-            self.worksheet
-                .write_number_with_format(self.row, column, serial, format)?;
-        } else if let Value::Bool(value) = cell.value {
-            let format = self.formats.get(self.document, &key);
-            self.worksheet
-                .write_boolean_with_format(self.row, column, value, format)?;
-        } else if let CellContent::Inlines(content) = &cell.content {
+        if self.typed(column, cell.value, &key)? {
+            return Ok(());
+        }
+        if let CellContent::Inlines(content) = &cell.content {
             let text = self.inline_text(content);
             self.path_text(column, content, &text, &key)?;
         } else {
@@ -309,6 +294,31 @@ impl<'a> Sheet<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Writes a value with its type; false where it has none that a sheet knows.
+    pub(super) fn typed(&mut self, column: u16, value: Value, key: &Key) -> Result<bool, Error> {
+        let serial = match value {
+            Value::Number(number) => Some(number),
+            Value::Date(days) => Some(f64::from(days) + 25_569.0),
+            Value::DateTime(seconds) => Some(seconds as f64 / 86_400.0 + 25_569.0),
+            Value::Time(seconds) => Some(f64::from(seconds) / 86_400.0),
+            Value::Bool(_) | Value::Empty => None,
+        };
+        // Excel counts days from 1900-01-01 and believes that 1900 was a leap year.
+        let dated = matches!(value, Value::Date(_) | Value::DateTime(_));
+        let serial = serial.filter(|serial| serial.is_finite() && (!dated || *serial >= 61.0));
+        let format = self.formats.get(self.document, key);
+        if let Some(serial) = serial {
+            self.worksheet
+                .write_number_with_format(self.row, column, serial, format)?;
+        } else if let Value::Bool(value) = value {
+            self.worksheet
+                .write_boolean_with_format(self.row, column, value, format)?;
+        } else {
+            return Ok(false);
+        }
+        Ok(true)
     }
 
     fn path_text(
@@ -408,7 +418,7 @@ fn total(
 }
 
 /// The number format of a typed value.
-fn number(value: Value, format: Option<&ValueFormat>, language: &str) -> Option<String> {
+pub(super) fn number(value: Value, format: Option<&ValueFormat>, language: &str) -> Option<String> {
     use platen_document::bound::FormatLength;
     let code = |format: &ValueFormat| number_format(format, language);
     match (value, format) {

@@ -121,6 +121,7 @@ fn hostile() -> Document {
             items: vec![],
             columns: 0,
             key_width: Some(-1.0),
+            ..KeyValue::default()
         }),
         BlockKind::Spacer(1e9),
         BlockKind::Panel {

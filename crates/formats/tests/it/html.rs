@@ -86,3 +86,15 @@ fn meaning_is_in_the_elements() {
     assert!(!page.contains("<against>"));
     assert!(crate::html::page(&sample::arabic()).contains("<html lang=\"ar\" dir=\"rtl\">"));
 }
+
+#[test]
+fn long_addresses_in_cells_are_broken() {
+    let template = serde_json::json!({"key": "t", "name": "T", "body": [
+    {"type": "table", "columns": [{"header": "A"}, {"header": "B"}], "bodyRows": [
+        {"cells": ["https://example.com/a/very/long/address/without/spaces?at=all", "short"]}
+    ]}]});
+    let page = page(&crate::whole::bound(template));
+    assert!(page.contains(".long{overflow-wrap:anywhere}"));
+    assert!(page.contains(" long\">https://example.com/"), "{page}");
+    assert!(!page.contains(" long\">short"));
+}

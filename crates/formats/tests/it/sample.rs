@@ -105,7 +105,7 @@ pub fn everything(language: &str) -> Document {
                 pair("Contact", "Ada Byron"),
             ],
             columns: 2,
-            key_width: None,
+            ..KeyValue::default()
         }),
         look.table,
     );

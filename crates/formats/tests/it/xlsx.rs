@@ -102,7 +102,7 @@ fn libre_office_prints_the_same_text() {
         &[
             "Quarterly report",
             "twelve per cent <against> last year & beyond",
-            "3. Third step",
+            "c. Third step",
             "All amounts are in euro.",
             "Example Ltd",
             "R-2026-07",
@@ -117,4 +117,51 @@ fn libre_office_prints_the_same_text() {
             "Page 1 of",
         ],
     );
+}
+
+#[test]
+fn values_beside_labels_keep_their_type() {
+    let template = serde_json::json!({"key": "t", "name": "T", "locale": "de-DE", "currency": "EUR",
+    "body": [{"type": "keyValue", "items": [
+        {"key": "Due", "value": "{{ '2026-11-22' }}", "format": "date"},
+        {"key": "Rate", "value": "{{ 0.19 }}", "format": "percent"},
+        {"key": "Net pay", "value": "{{ 3122.43 }}", "format": "currency"},
+        {"key": "Plain", "value": "about {{ 7 }}", "format": "integer"}
+    ]}]});
+    let written = write(&crate::whole::bound(template)).unwrap();
+    let parts = parts(&written.bytes);
+    let sheet = text(&parts, "xl/worksheets/sheet1.xml");
+    for value in ["<v>46348</v>", "<v>0.19</v>", "<v>3122.43</v>"] {
+        assert!(sheet.contains(value), "{value}\n{sheet}");
+    }
+    let strings = text(&parts, "xl/sharedStrings.xml");
+    assert!(strings.contains("about 7") && !strings.contains("3.122,43"));
+}
+
+#[test]
+fn a_header_far_down_is_not_frozen_and_other_tables_have_room() {
+    let mut body: Vec<serde_json::Value> = (0..9)
+        .map(|index| serde_json::json!({"type": "text", "content": format!("line {index}")}))
+        .collect();
+    body.push(serde_json::json!({"type": "table", "columns": [
+        {"header": "A", "width": "20mm"}, {"header": "B", "width": "20mm"}],
+        "bodyRows": [{"cells": ["1", "2"]}, {"cells": ["3", "4"]}]}));
+    body.push(
+        serde_json::json!({"type": "table", "columns": [{"header": "Name"}, {"header": "C"}],
+        "bodyRows": [{"cells": ["Krankenversicherung und Pflege", "1"]}]}),
+    );
+    let template = serde_json::json!({"key": "t", "name": "T", "body": body});
+    let written = write(&crate::whole::bound(template)).unwrap();
+    let parts = parts(&written.bytes);
+    let sheet = text(&parts, "xl/worksheets/sheet1.xml");
+    assert!(!sheet.contains("state=\"frozen\""));
+    let width = sheet.split_once("<col min=\"1\"").unwrap().1;
+    let width = width
+        .split_once("width=\"")
+        .unwrap()
+        .1
+        .split_once('"')
+        .unwrap()
+        .0;
+    assert!(width.parse::<f32>().unwrap() > 25.0, "{width}");
 }

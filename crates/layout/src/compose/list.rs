@@ -20,8 +20,11 @@ impl Composer<'_> {
         let tag = self.tag(TagKind::List(list.ordered), place.tag);
         let style = block.style;
         let size = self.style(style).font_size;
-        let last_label = label(list, list.items.len().saturating_sub(1));
-        let label_width = self.text.measure(&last_label, style);
+        let level = self.list_level;
+        let mut label_width = 0.0_f32;
+        for index in widest(list.items.len()) {
+            label_width = label_width.max(self.text.measure(&list.label(level, index), style));
+        }
         let indent = (label_width + LABEL_GAP).max(size * 1.6);
         let right_to_left = self.right_to_left();
         let inner_x = if right_to_left {
@@ -60,7 +63,7 @@ impl Composer<'_> {
                 ..text
             };
             if let Some(first) = lines.front_mut() {
-                self.draw_label(&label(list, index), place_label, first);
+                self.draw_label(&list.label(level, index), place_label, first);
                 if index > 0 {
                     first.gap = size * 0.25;
                 }
@@ -70,7 +73,9 @@ impl Composer<'_> {
                 ..Collector::default()
             };
             self.space_after = 0.0;
+            self.list_level += 1;
             self.blocks(&item.body, inner_x, width, body_tag, &mut collector);
+            self.list_level -= 1;
             pieces.append(&mut lines);
             if let Some(first) = collector.pieces.front_mut() {
                 first.gap = first.gap.max(size * 0.25);
@@ -111,10 +116,8 @@ impl Composer<'_> {
     }
 }
 
-fn label(list: &List, index: usize) -> String {
-    if list.ordered {
-        format!("{}.", u64::from(list.start) + index as u64)
-    } else {
-        "•".to_owned()
-    }
+/// The items whose labels are measured: letters and Roman numerals do not grow with the number.
+fn widest(count: usize) -> impl Iterator<Item = usize> {
+    const MEASURED: usize = 40;
+    (0..count.min(MEASURED)).chain(count.checked_sub(1))
 }

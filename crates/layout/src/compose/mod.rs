@@ -43,6 +43,8 @@ use crate::{
 /// Passes until page numbers in text and contents are settled; one more changes nothing that
 /// readers rely on.
 const MAX_PASSES: usize = 4;
+/// Characters without a glyph that are named.
+const NAMED_CHARACTERS: usize = 20;
 
 /// Lays `document` out with the fonts of `shaper`. Ends early, with an unfinished layout, once
 /// `stop` is true.
@@ -164,6 +166,8 @@ pub(crate) struct Composer<'a> {
     furniture: bool,
     /// Height of the text on the section's pages.
     room: f32,
+    /// Lists around the block at hand.
+    list_level: usize,
 }
 
 /// Where a block stands.
@@ -199,6 +203,7 @@ impl<'a> Composer<'a> {
             space_after: 0.0,
             furniture: false,
             room: f32::MAX,
+            list_level: 0,
         }
     }
 
@@ -224,18 +229,36 @@ impl<'a> Composer<'a> {
     }
 
     fn warn_missing(&mut self) {
-        let missing: Vec<char> = self.text.shaper.missing().iter().copied().collect();
-        for character in missing.into_iter().take(20) {
-            let code = character as u32;
+        for family in self.text.shaper.unknown_families() {
             self.text.warnings.push(
                 Diagnostic::warning(
-                    "missing-glyph",
-                    "",
-                    format!("no font has the character `{character}` (U+{code:04X})"),
+                    "font-not-found",
+                    "/theme/fonts",
+                    format!("there is no font `{family}`: another one is used"),
                 )
-                .with_hint("install a font that has it, or put one into the fonts folder"),
+                .with_hint("install it, put it into the fonts folder, or name one that is there"),
             );
         }
+        let missing = self.text.shaper.missing();
+        if missing.is_empty() {
+            return;
+        }
+        let mut named: Vec<String> = missing
+            .iter()
+            .take(NAMED_CHARACTERS)
+            .map(|character| format!("`{character}` (U+{:04X})", *character as u32))
+            .collect();
+        if missing.len() > NAMED_CHARACTERS {
+            named.push(format!("{} more", missing.len() - NAMED_CHARACTERS));
+        }
+        let message = match missing.len() {
+            1 => format!("no font has the character {}", named[0]),
+            count => format!("no font has {count} characters: {}", named.join(", ")),
+        };
+        self.text.warnings.push(
+            Diagnostic::warning("missing-glyph", "", message)
+                .with_hint("install a font that has them, or put one into the fonts folder"),
+        );
     }
 
     /// Lays out `blocks` on top of each other.

@@ -152,6 +152,10 @@ impl TextContext<'_> {
                 "make its column wider, or the text smaller",
             );
         }
+        // A word wider than its line is hyphenated, asked for or not, before it is cut anywhere.
+        if index == start && self.hyphenate(paragraph, index, room) {
+            return index + 1;
+        }
         if self.cut(paragraph, index, room, next) || index == start {
             index + 1
         } else {

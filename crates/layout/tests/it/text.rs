@@ -205,3 +205,47 @@ fn columns_wider_than_the_page_are_named() {
         ("columns-too-wide", "/body/0")
     );
 }
+
+#[test]
+fn words_wider_than_their_line_are_hyphenated_before_they_are_cut() {
+    let body = json!([{"type": "table", "showHeader": false, "columns": [{"width": "60pt"}, {}],
+        "bodyRows": [{"cells": ["incomprehensibilities", "other"]}]}]);
+    let sheet = sheet(body, json!({}));
+    let texts: Vec<String> = sheet.texts(0).into_iter().map(|text| text.text).collect();
+    assert!(texts[0].ends_with('-'), "{texts:?}");
+    let parts = texts.iter().filter(|text| *text != "other");
+    let whole: String = parts.map(|text| text.trim_end_matches('-')).collect();
+    assert_eq!(whole, "incomprehensibilities");
+}
+
+#[test]
+fn a_font_that_is_not_there_is_named_once() {
+    let parts = json!({
+        "theme": {"fonts": {"body": "Brand Grotesk", "heading": ["Brand Serif", "Arial"]}},
+        "body": [{"type": "heading", "level": 1, "content": "one"}, {"type": "text", "content": "two"}]
+    });
+    let warnings = sheet_with(parts, json!({})).layout.warnings;
+    assert_eq!(warnings.len(), 1, "{warnings:?}");
+    assert_eq!(warnings[0].code, "font-not-found");
+    assert!(warnings[0].message.contains("`Brand Grotesk`"));
+}
+
+#[test]
+fn missing_characters_are_one_warning() {
+    let runes: String = ('\u{16A0}'..='\u{16C7}').collect();
+    let warnings = sheet(json!([{"type": "text", "content": runes}]), json!({}))
+        .layout
+        .warnings;
+    assert_eq!(warnings.len(), 1);
+    assert!(warnings[0].message.contains("40 characters"));
+    assert!(warnings[0].message.contains("20 more"));
+}
+
+#[test]
+fn numbered_lists_in_lists_have_letters() {
+    let body = json!([{"type": "list", "ordered": true, "items": [
+        {"content": "one", "body": [{"type": "list", "ordered": true, "items": ["two", "three"]}]}
+    ]}]);
+    let lines = sheet(body, json!({})).lines(0);
+    assert_eq!(lines, ["1. one", "a. two", "b. three"]);
+}

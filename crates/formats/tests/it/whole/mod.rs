@@ -71,7 +71,8 @@ fn squeezed(text: &str) -> String {
 
 #[test]
 fn pages_hold_every_word_once_in_order_and_inside() {
-    each(300, 1, |made| {
+    let refused = std::cell::Cell::new(0);
+    each(600, 1, |made| {
         let document = bound(made.template.clone());
         let mut shaper = Shaper::new(Arc::clone(&FONTS));
         let layout = layout(&document, &mut shaper, None);
@@ -93,6 +94,11 @@ fn pages_hold_every_word_once_in_order_and_inside() {
         }
         Ok(())
     });
+    assert!(
+        refused.get() < 30,
+        "{} documents are refused",
+        refused.get()
+    );
 }
 
 /// What is said in the body and in footnotes, by tag in order; repeated headers do not count.
@@ -116,7 +122,8 @@ fn texts_by_tag(layout: &Layout, shaper: &Shaper) -> (Vec<String>, Vec<String>) 
             }
         }
     }
-    texts.retain(|_, text| !text.is_empty());
+    // Letters and Roman numerals of lists are no words.
+    texts.retain(|_, text| text.starts_with(['x', 'z']));
     let (notes, texts): (Vec<_>, Vec<_>) = texts
         .into_iter()
         .partition(|(tag, _)| layout.tags.kind(*tag) == TagKind::Note);
@@ -214,7 +221,7 @@ fn html_holds_every_word_once_in_order() {
 
 #[test]
 fn pptx_holds_every_word_once_in_order() {
-    each(60, 4, |made| {
+    each(100, 4, |made| {
         // Portrait paper becomes the wide slides that most documents have. A word in two pieces
         // that stand on two slides could not be told from two words: none is long here.
         let mut template = made.template.to_string().replace(generator::LONG, "");

@@ -20,7 +20,7 @@ use crate::{
     text::{Line, Paragraph, Sink},
 };
 
-/// Rows higher than this may be higher than a page.
+/// Rows higher than this, or than a third of a page, may be higher than the room for them.
 const HIGH_ROW: f32 = 200.0;
 
 /// A cell with its text broken into lines, or its blocks laid out.
@@ -103,7 +103,8 @@ impl Composer<'_> {
         let allow = grid.table.row_break == RowBreak::Allow && !edges.header;
         let joined = rows.len() > 1 && !edges.header;
         let blocks = |set: &SetCell<'_>| matches!(set.content, SetContent::Pieces(_));
-        let breaks = joined || total > HIGH_ROW || (allow && total > MIN_PART);
+        let high = total > HIGH_ROW.min(self.room / 3.0);
+        let breaks = joined || high || (allow && total > MIN_PART);
         if breaks || cells.iter().any(blocks) {
             return self.breakable_rows(grid, cells, shaded, edges);
         }
