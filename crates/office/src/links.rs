@@ -4,11 +4,11 @@
 //! this machine drawn into the result. Relations to the outside lose their target, but for hyperlinks, which are only
 //! written down. The changed parts and a new directory are put behind what is there; nothing else is touched.
 
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, Read, Seek, Write};
 
-use flate2::{Compression, Crc, read::DeflateDecoder, write::DeflateEncoder};
+use flate2::{Compression, Crc, write::DeflateEncoder};
 
-use crate::zip_directory::{Directory, Entry, data_start, directory_record, end_record};
+use crate::zip_directory::{Directory, directory_record, end_record, unpacked};
 
 /// Relations of a part are short.
 const MAX_RELATIONS_BYTES: u64 = 8 << 20;
@@ -32,7 +32,8 @@ pub(crate) fn without_links(
         if !entry.name.ends_with(".rels") || entry.unzipped_bytes > MAX_RELATIONS_BYTES {
             continue;
         }
-        let text = read_text(file, entry)?;
+        let text = unpacked(file, entry, MAX_RELATIONS_BYTES)?;
+        let text = String::from_utf8(text).ok();
         if let Some(text) = text.and_then(|text| unlinked(&text)) {
             changed.push((index, text));
         }
@@ -66,20 +67,6 @@ pub(crate) fn without_links(
     tail.extend_from_slice(&end_record(records.len(), length, directory_at));
     let keep_bytes = directory.at;
     Ok(Some(Patch { keep_bytes, tail }))
-}
-
-fn read_text(file: &mut (impl Read + Seek), entry: &Entry) -> io::Result<Option<String>> {
-    let start = data_start(file, entry)?;
-    file.seek(SeekFrom::Start(start))?;
-    let mut bytes = Vec::new();
-    let packed = file.take(entry.packed_bytes);
-    if entry.stored {
-        packed.take(MAX_RELATIONS_BYTES).read_to_end(&mut bytes)?;
-    } else {
-        let mut decoder = DeflateDecoder::new(packed).take(MAX_RELATIONS_BYTES);
-        decoder.read_to_end(&mut bytes)?;
-    }
-    Ok(String::from_utf8(bytes).ok())
 }
 
 /// The text with every relation to the outside pointing nowhere, but for hyperlinks; `None` if nothing changes.

@@ -144,6 +144,7 @@ impl Office {
             filter_data: job.options.filter_data(job.target),
             store: job.options.store(job.target),
             import_filter: Some(detected.filter.to_owned()),
+            import_filter_otherwise: detected.otherwise.map(str::to_owned),
             password: job.options.password.clone(),
             repair: job.options.repair,
             update_indexes: job.options.update_indexes,
@@ -152,13 +153,15 @@ impl Office {
         };
         let option = |text: &str| Property::new("FilterOptions", text);
         conversion.store.extend(filter_options.map(option));
-        conversion.load.extend(detected.filter_options.map(option));
+        let load_options = detected.filter_options.as_deref();
+        conversion.load.extend(load_options.map(option));
         let request = Request {
             lane: job.lane,
             timeout: job.timeout.saturating_sub(begin.elapsed()),
             key: Some(key),
         };
         let limit = self.config.max_result_bytes;
+        let is_package = detected.is_package;
         let source = Given {
             source: job.source.clone(),
             patch: patch.map(Arc::new),
@@ -171,7 +174,7 @@ impl Office {
             Box::pin(async move {
                 let timeout = job.timeout;
                 work.await
-                    .map_err(|error| in_words(error, &detected, timeout))
+                    .map_err(|error| in_words(error, is_package, timeout))
             })
         });
         let done = done.await.map_err(Error::of_pool)?;
@@ -232,7 +235,7 @@ fn look_at(
     job: &Job,
     config: &Config,
 ) -> Result<(Inspected, Key), Error> {
-    let inspected = inspect(file, size, name, config, job.options.repair)?;
+    let inspected = inspect(file, size, name, config, &job.options)?;
     let mut hash = Sha256::new();
     hash.update(size.to_be_bytes());
     hash.update(format!("{:?} {:?}", job.target, job.options));
@@ -329,7 +332,7 @@ fn take(path: &Path, limit_bytes: u64) -> Result<Body, Failed> {
 }
 
 /// What failed, in words of documents, and what it means for the process.
-fn in_words(failed: Failed, detected: &Detected, timeout: Duration) -> JobError<Error> {
+fn in_words(failed: Failed, is_package: bool, timeout: Duration) -> JobError<Error> {
     use platen_urp::Error as Urp;
     let error = match failed {
         Failed::Urp(error) => error,
@@ -345,7 +348,7 @@ fn in_words(failed: Failed, detected: &Detected, timeout: Duration) -> JobError<
         Urp::Broken => JobError::sound(Error::Damaged),
         Urp::NotLoaded {
             code: Some(GENERAL_ERROR),
-        } if detected.is_package => JobError::sound(Error::Damaged),
+        } if is_package => JobError::sound(Error::Damaged),
         Urp::NotLoaded { .. } | Urp::UnknownFormat(_) | Urp::Missing(_) => {
             JobError::sound(Error::NotLoaded(text))
         }

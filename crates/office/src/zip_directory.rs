@@ -2,6 +2,8 @@
 
 use std::io::{self, Read, Seek, SeekFrom};
 
+use flate2::read::DeflateDecoder;
+
 /// A part of a zip file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Entry {
@@ -119,6 +121,28 @@ pub(crate) fn stored_text(
     let mut text = Vec::new();
     file.take(entry.unzipped_bytes).read_to_end(&mut text)?;
     Ok(String::from_utf8(text).ok())
+}
+
+/// The bytes of a part; an error where there are more than `max_bytes`, or where they cannot be unpacked.
+pub(crate) fn unpacked(
+    file: &mut (impl Read + Seek),
+    entry: &Entry,
+    max_bytes: u64,
+) -> io::Result<Vec<u8>> {
+    let start = data_start(file, entry)?;
+    file.seek(SeekFrom::Start(start))?;
+    let mut bytes = Vec::new();
+    let packed = file.take(entry.packed_bytes);
+    if entry.stored {
+        packed.take(max_bytes + 1).read_to_end(&mut bytes)?;
+    } else {
+        let mut decoder = DeflateDecoder::new(packed).take(max_bytes + 1);
+        decoder.read_to_end(&mut bytes)?;
+    }
+    match bytes.len() as u64 > max_bytes {
+        true => Err(io::ErrorKind::FileTooLarge.into()),
+        false => Ok(bytes),
+    }
 }
 
 /// Where the data of a part begins.

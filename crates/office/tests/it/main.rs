@@ -4,4 +4,5 @@ mod bad_input;
 mod convert;
 mod deaths;
 mod fixture;
+mod formats;
 mod soak;
