@@ -29,6 +29,8 @@ pub struct Detected {
 pub(crate) struct Inspected {
     pub(crate) detected: Detected,
     pub(crate) patch: Option<Patch>,
+    /// Whether it is known to need a password that LibreOffice may not ask for.
+    pub(crate) is_encrypted: bool,
 }
 
 /// Bytes at the start that are looked at.
@@ -92,44 +94,48 @@ pub(crate) fn inspect(
     }
     let detected = if head.starts_with(&ole::MAGIC) {
         let found = ole::detect(file, size_bytes).map_err(Error::Input)?;
-        by_ole(found, &extension, options.password.is_some())?
+        return by_ole(found, &extension, options.password.is_some());
     } else if let Some(detected) = by_magic(&head) {
         detected
     } else {
         by_text(file, &head, &extension)?
     };
-    Ok(Inspected {
-        detected,
-        patch: None,
-    })
+    Ok(Inspected::plain(detected))
 }
 
-fn by_ole(
-    found: Option<ole::Content>,
-    extension: &str,
-    has_password: bool,
-) -> Result<Detected, Error> {
+impl Inspected {
+    fn plain(detected: Detected) -> Self {
+        Self {
+            detected,
+            patch: None,
+            is_encrypted: false,
+        }
+    }
+}
+
+fn by_ole(found: ole::Content, extension: &str, has_password: bool) -> Result<Inspected, Error> {
     use ole::Content;
     let unknown = |text: &str| Err(Error::UnknownFormat(text.to_owned()));
+    let encrypted = |detected| Inspected {
+        is_encrypted: true,
+        ..Inspected::plain(detected)
+    };
     match found {
-        None => unknown("an OLE file that holds no document"),
-        Some(Content::Document(family, filter, otherwise)) => Ok(Detected {
+        Content::Damage => Err(Error::Damaged),
+        Content::Other => unknown("an OLE file that holds no document"),
+        Content::Document(family, filter, otherwise) => Ok(Inspected::plain(Detected {
             otherwise,
             ..Detected::new(family, filter)
-        }),
-        Some(Content::EncryptedPackage | Content::EncryptedSlides) if !has_password => {
-            Err(Error::PasswordNeeded)
+        })),
+        Content::EncryptedSlides => {
+            let detected = Detected::new(Family::Slides, "MS PowerPoint 97");
+            Ok(encrypted(detected))
         }
-        Some(Content::EncryptedSlides) => Err(Error::NotLoaded(
-            "it cannot decrypt presentations of PowerPoint 97 to 2003; save it without a password"
-                .to_owned(),
-        )),
-        // What is encrypted does not tell what it is; its name does.
-        Some(Content::EncryptedPackage) => match package::by_extension(extension) {
-            Some(detected) => Ok(Detected {
-                is_package: false,
-                ..detected
-            }),
+        // What is encrypted does not tell what it is; its name does. LibreOffice itself knows the password of those
+        // that Excel encrypts without asking for one.
+        Content::EncryptedPackage => match package::by_extension(extension) {
+            Some(detected) => Ok(encrypted(detected)),
+            None if !has_password => Err(Error::PasswordNeeded),
             None => unknown("it is encrypted, and so its name must tell it, such as `letter.docx`"),
         },
     }
@@ -148,10 +154,7 @@ fn zipped(
         // With repair, LibreOffice looks for the parts itself; the name must tell what they are.
         None if repair => {
             let detected = package::by_extension(extension).ok_or(Error::Damaged)?;
-            return Ok(Inspected {
-                detected,
-                patch: None,
-            });
+            return Ok(Inspected::plain(detected));
         }
         None => return Err(Error::Damaged),
     };
@@ -168,7 +171,10 @@ fn zipped(
     let detected = found.ok_or_else(none)?;
     // A part that cannot be unpacked is damage, too.
     let patch = without_links(file, &directory).map_err(|_| Error::Damaged)?;
-    Ok(Inspected { detected, patch })
+    Ok(Inspected {
+        patch,
+        ..Inspected::plain(detected)
+    })
 }
 
 fn by_magic(head: &[u8]) -> Option<Detected> {

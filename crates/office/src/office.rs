@@ -52,8 +52,21 @@ const INLINE_BYTES: usize = 256 << 10;
 /// Left of the deadline for what comes after LibreOffice.
 const MARGIN: Duration = Duration::from_millis(100);
 
-/// What LibreOffice says of a damaged package when it was told the format: general error of input and output.
+/// What LibreOffice says of the wrong password for a text of Word 97 to 2003, which it does not ask for again.
+const WRONG_PASSWORD: i32 = 0x1_000f;
+/// What it says of damage, when it was told the format: general error of input and output, loading failed, and all of
+/// the classes of reading and of wrong formats (`vcl/errcode.hxx`).
 const GENERAL_ERROR: i32 = 0x20d;
+const LOAD_FAILED: i32 = 0x4039;
+const CLASS_READ: i32 = 0x0b;
+const CLASS_FORMAT: i32 = 0x0e;
+
+/// What is known of a document before LibreOffice has it.
+#[derive(Clone, Copy)]
+struct Known {
+    is_encrypted: bool,
+    has_password: bool,
+}
 
 impl Office {
     /// A converter whose temporary folders are made in `parent`. Must be called within a tokio runtime.
@@ -125,7 +138,7 @@ impl Office {
     pub async fn convert(&self, job: Job) -> Result<Document, Error> {
         let begin = Instant::now();
         self.installation()?;
-        let (Inspected { detected, patch }, key) = match &job.source {
+        let (inspected, key) = match &job.source {
             Source::Bytes(bytes) if bytes.len() <= INLINE_BYTES => look(&job, &self.config)?,
             // A file may be slow, and all of it is read.
             _ => {
@@ -134,6 +147,13 @@ impl Office {
                 looked.map_err(|error| Error::Input(io::Error::other(error)))??
             }
         };
+        let known = Known {
+            is_encrypted: inspected.is_encrypted,
+            has_password: job.options.password.is_some(),
+        };
+        let Inspected {
+            detected, patch, ..
+        } = inspected;
         let (filter, filter_options) = impossible(&detected, job.target)?;
         let mut times = Times {
             detect: begin.elapsed(),
@@ -161,7 +181,6 @@ impl Office {
             key: Some(key),
         };
         let limit = self.config.max_result_bytes;
-        let is_package = detected.is_package;
         let source = Given {
             source: job.source.clone(),
             patch: patch.map(Arc::new),
@@ -173,8 +192,7 @@ impl Office {
             let work = run(worker, attempt, source, stem, conversion, job.target, limit);
             Box::pin(async move {
                 let timeout = job.timeout;
-                work.await
-                    .map_err(|error| in_words(error, is_package, timeout))
+                work.await.map_err(|error| in_words(error, known, timeout))
             })
         });
         let done = done.await.map_err(Error::of_pool)?;
@@ -332,7 +350,7 @@ fn take(path: &Path, limit_bytes: u64) -> Result<Body, Failed> {
 }
 
 /// What failed, in words of documents, and what it means for the process.
-fn in_words(failed: Failed, is_package: bool, timeout: Duration) -> JobError<Error> {
+fn in_words(failed: Failed, known: Known, timeout: Duration) -> JobError<Error> {
     use platen_urp::Error as Urp;
     let error = match failed {
         Failed::Urp(error) => error,
@@ -346,12 +364,8 @@ fn in_words(failed: Failed, is_package: bool, timeout: Duration) -> JobError<Err
         Urp::PasswordNeeded => JobError::sound(Error::PasswordNeeded),
         Urp::PasswordWrong => JobError::sound(Error::PasswordWrong),
         Urp::Broken => JobError::sound(Error::Damaged),
-        Urp::NotLoaded {
-            code: Some(GENERAL_ERROR),
-        } if is_package => JobError::sound(Error::Damaged),
-        Urp::NotLoaded { .. } | Urp::UnknownFormat(_) | Urp::Missing(_) => {
-            JobError::sound(Error::NotLoaded(text))
-        }
+        Urp::NotLoaded { code } => JobError::sound(not_loaded(code, known, text)),
+        Urp::UnknownFormat(_) | Urp::Missing(_) => JobError::sound(Error::NotLoaded(text)),
         Urp::NotStored(message) => JobError::sound(Error::NotStored(message)),
         Urp::Input(error) => JobError::sound(Error::Input(error)),
         Urp::Output(error) => JobError::sound(Error::Output(error)),
@@ -369,6 +383,28 @@ fn in_words(failed: Failed, is_package: bool, timeout: Duration) -> JobError<Err
         }
         error => JobError::replace(Error::Conversation(error)),
     }
+}
+
+/// Why LibreOffice did not open a document whose format it was told.
+fn not_loaded(code: Option<i32>, known: Known, text: String) -> Error {
+    match code {
+        _ if known.is_encrypted && !known.has_password => Error::PasswordNeeded,
+        Some(WRONG_PASSWORD) => match known.has_password {
+            true => Error::PasswordWrong,
+            false => Error::PasswordNeeded,
+        },
+        _ if known.is_encrypted => Error::NotLoaded(
+            "it is encrypted in a way that this version does not know; save it without a password"
+                .to_owned(),
+        ),
+        Some(code) if is_damage(code) => Error::Damaged,
+        _ => Error::NotLoaded(text),
+    }
+}
+
+fn is_damage(code: i32) -> bool {
+    let class = code >> 8 & 0x1f;
+    matches!(code, GENERAL_ERROR | LOAD_FAILED) || matches!(class, CLASS_READ | CLASS_FORMAT)
 }
 
 fn phase_name(phase: platen_urp::Phase) -> &'static str {

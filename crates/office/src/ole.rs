@@ -30,27 +30,31 @@ pub(crate) enum Content {
     EncryptedSlides,
     /// A package of Office Open XML that needs a password.
     EncryptedPackage,
+    /// No document.
+    Other,
+    /// A directory that is not there or has no root: the file is cut or hurt.
+    Damage,
 }
 
-/// What it holds; nothing where no document is inside.
-pub(crate) fn detect(
-    file: &mut (impl Read + Seek),
-    size_bytes: u64,
-) -> io::Result<Option<Content>> {
+/// What it holds.
+pub(crate) fn detect(file: &mut (impl Read + Seek), size_bytes: u64) -> io::Result<Content> {
     let Some(mut compound) = Compound::open(file, size_bytes)? else {
-        return Ok(None);
+        return Ok(Content::Damage);
     };
     let entries = compound.entries()?;
+    if !compound::has_root(&entries) {
+        return Ok(Content::Damage);
+    }
     // A document has its streams at the top; those of documents inside it are further down. A tree that is damaged
     // leads nowhere, and then all entries are looked at.
     let top = compound::top(&entries);
     let entries = if top.is_empty() { entries } else { top };
     for entry in &entries {
         if let Some(content) = content(&mut compound, &entries, entry)? {
-            return Ok(Some(content));
+            return Ok(content);
         }
     }
-    Ok(None)
+    Ok(Content::Other)
 }
 
 fn content<F: Read + Seek>(
@@ -197,7 +201,7 @@ mod tests {
         [header, body].concat()
     }
 
-    fn found(bytes: &[u8]) -> Option<Content> {
+    fn found(bytes: &[u8]) -> Content {
         detect(&mut Cursor::new(bytes), bytes.len() as u64).unwrap()
     }
 
@@ -214,7 +218,7 @@ mod tests {
         // In the first sector of the table, in a later one, and in one that only the list behind the header names.
         for before in [0, 127, 300, 20_000] {
             let found = found(&file(before, &SLIDES, "Workbook"));
-            let is_slides = matches!(found, Some(Content::Document(Family::Slides, _, _)));
+            let is_slides = matches!(found, Content::Document(Family::Slides, _, _));
             assert!(is_slides, "{before}: {found:?}");
         }
     }
@@ -222,7 +226,7 @@ mod tests {
     #[test]
     fn names_in_any_case_and_versions_of_word() {
         let filter = |name: &str, start: &[u8]| match found(&file(3, &[(name, start)], "x")) {
-            Some(Content::Document(_, filter, _)) => filter,
+            Content::Document(_, filter, _) => filter,
             other => panic!("{other:?}"),
         };
         assert_eq!(filter("WORDDOCUMENT", &[0xec, 0xa5, 0xc1, 0]), "MS Word 97");
@@ -238,11 +242,8 @@ mod tests {
     fn what_is_inside_a_document_is_not_the_document() {
         let text = [("Data", &b""[..]), ("WordDocument", b"")];
         let found_text = found(&file(2, &text, "Workbook"));
-        assert!(matches!(
-            found_text,
-            Some(Content::Document(Family::Text, _, _))
-        ));
-        assert_eq!(found(&file(2, &[("x", b"")], "y")), None);
+        assert!(matches!(found_text, Content::Document(Family::Text, _, _)));
+        assert_eq!(found(&file(2, &[("x", b"")], "y")), Content::Other);
     }
 
     #[test]
@@ -250,15 +251,9 @@ mod tests {
         let mut user = vec![0; TOKEN_AT];
         user.extend(ENCRYPTED_SLIDES);
         let streams = [("Current User", &user[..]), ("PowerPoint Document", b"")];
-        assert_eq!(
-            found(&file(1, &streams, "x")),
-            Some(Content::EncryptedSlides)
-        );
+        assert_eq!(found(&file(1, &streams, "x")), Content::EncryptedSlides);
         let streams = [("EncryptionInfo", &b""[..]), ("EncryptedPackage", b"")];
-        assert_eq!(
-            found(&file(1, &streams, "x")),
-            Some(Content::EncryptedPackage)
-        );
+        assert_eq!(found(&file(1, &streams, "x")), Content::EncryptedPackage);
     }
 
     #[test]
@@ -275,6 +270,7 @@ mod tests {
         for word in round[SECTOR..].chunks_exact_mut(4) {
             word.copy_from_slice(&130_u32.to_le_bytes());
         }
-        assert_eq!(found(&round), None);
+        assert_eq!(found(&round), Content::Damage);
+        assert_eq!(found(&sound[..SECTOR * 100]), Content::Damage);
     }
 }

@@ -187,6 +187,10 @@ fn entry(bytes: &[u8]) -> Entry {
     }
 }
 
+pub(super) fn has_root(entries: &[Entry]) -> bool {
+    entries.iter().any(|it| it.kind == ROOT)
+}
+
 /// The streams that are in no storage, in the order of the directory.
 pub(super) fn top(entries: &[Entry]) -> Vec<Entry> {
     let root = entries.iter().find(|it| it.kind == ROOT);
