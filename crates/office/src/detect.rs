@@ -1,12 +1,12 @@
 //! What an input is, by its bytes. The name only tells plain texts apart.
 
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{self, Read, Seek, SeekFrom};
 
 use crate::{
     Config, Error, Options,
+    changes::{self, Patch},
     format::Family,
-    links::{Patch, without_links},
-    ole, package, plain, zip_directory,
+    markup, ole, package, plain, zip_directory,
 };
 
 /// What an input is.
@@ -50,6 +50,11 @@ impl Detected {
             is_package: false,
         }
     }
+
+    /// Whether it is a sheet that is written as a text.
+    pub(crate) fn is_plain_sheet(&self) -> bool {
+        self.family == Family::Sheet && self.filter_options.is_some()
+    }
 }
 
 /// Tells what an input is and whether it can be handed on.
@@ -90,7 +95,7 @@ pub(crate) fn inspect(
         .and_then(|name| name.rsplit_once('.'))
         .map_or_else(String::new, |(_, it)| it.to_ascii_lowercase());
     if head.starts_with(b"PK\x03\x04") || head.starts_with(b"PK\x05\x06") {
-        return zipped(file, size_bytes, &extension, config, options.repair);
+        return zipped(file, size_bytes, &extension, config, options);
     }
     let detected = if head.starts_with(&ole::MAGIC) {
         let found = ole::detect(file, size_bytes).map_err(Error::Input)?;
@@ -100,7 +105,18 @@ pub(crate) fn inspect(
     } else {
         by_text(file, &head, &extension)?
     };
-    Ok(Inspected::plain(detected))
+    let patch = changes::of_file(file, size_bytes, &detected);
+    let patch = patch.map_err(|error| match error.kind() {
+        io::ErrorKind::FileTooLarge => Error::TooLarge {
+            size_bytes,
+            limit_bytes: changes::MAX_MARKUP_BYTES,
+        },
+        _ => Error::Input(error),
+    })?;
+    Ok(Inspected {
+        patch,
+        ..Inspected::plain(detected)
+    })
 }
 
 impl Inspected {
@@ -146,13 +162,13 @@ fn zipped(
     size_bytes: u64,
     extension: &str,
     config: &Config,
-    repair: bool,
+    options: &Options,
 ) -> Result<Inspected, Error> {
     let directory = zip_directory::read(file, size_bytes, config.max_zip_entries);
     let directory = match directory.map_err(Error::Input)? {
         Some(directory) => directory,
         // With repair, LibreOffice looks for the parts itself; the name must tell what they are.
-        None if repair => {
+        None if options.repair => {
             let detected = package::by_extension(extension).ok_or(Error::Damaged)?;
             return Ok(Inspected::plain(detected));
         }
@@ -170,7 +186,8 @@ fn zipped(
     let none = || Error::UnknownFormat("a zip file that holds no document".to_owned());
     let detected = found.ok_or_else(none)?;
     // A part that cannot be unpacked is damage, too.
-    let patch = without_links(file, &directory).map_err(|_| Error::Damaged)?;
+    let patch = changes::of_package(file, &directory, options.has_single_page_sheets())
+        .map_err(|_| Error::Damaged)?;
     Ok(Inspected {
         patch,
         ..Inspected::plain(detected)
@@ -228,12 +245,17 @@ fn by_text(file: &mut (impl Read + Seek), head: &[u8], extension: &str) -> Resul
     let is_page = start.starts_with("<!doctype html") || start.starts_with("<html");
     // Programs that write a table of HTML give it this name so that Excel opens it.
     if extension == "xls" && (is_page || start.starts_with("<table")) {
-        return Ok(Detected::new(Family::Sheet, "HTML (StarCalc)"));
+        return Ok(Detected {
+            // The usual language, and no guesses at dates; without options LibreOffice asks.
+            filter_options: Some("0 false".to_owned()),
+            ..Detected::new(Family::Sheet, "HTML (StarCalc)")
+        });
     }
     if is_page {
         return Ok(Detected::new(Family::Web, "HTML"));
     }
-    if start.starts_with("<svg") {
+    let first = markup::tags(start.as_bytes()).next();
+    if start.starts_with("<!doctype svg") || first.is_some_and(|it| it.name() == b"svg") {
         return Ok(Detected::new(
             Family::Drawing,
             "SVG - Scalable Vector Graphics",

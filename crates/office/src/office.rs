@@ -181,6 +181,7 @@ impl Office {
             key: Some(key),
         };
         let limit = self.config.max_result_bytes;
+        let name = job.name.as_deref().map(|it| harmless(it, &detected));
         let source = Given {
             source: job.source.clone(),
             patch: patch.map(Arc::new),
@@ -188,8 +189,8 @@ impl Office {
         };
         let done = self.pool.run(request, |worker, attempt| {
             let (conversion, source) = (conversion.clone(), source.clone());
-            let stem = job.name.as_deref().map(stem);
-            let work = run(worker, attempt, source, stem, conversion, job.target, limit);
+            let name = name.clone();
+            let work = run(worker, attempt, source, name, conversion, job.target, limit);
             Box::pin(async move {
                 let timeout = job.timeout;
                 work.await.map_err(|error| in_words(error, known, timeout))
@@ -284,7 +285,7 @@ async fn run(
     worker: &mut Worker,
     attempt: Attempt,
     given: Given,
-    stem: Option<String>,
+    name: Option<String>,
     mut conversion: Conversion,
     target: Target,
     limit_bytes: u64,
@@ -293,10 +294,11 @@ async fn run(
     conversion.timeout = Some(left.saturating_sub(MARGIN));
     worker.jobs += 1;
     let folder = worker.folder.join(format!("job-{}", worker.jobs));
-    let result = folder.join(format!("result.{}", target.extension()));
+    // No document has a name that begins so.
+    let result = folder.join(format!(".result.{}", target.extension()));
     std::fs::create_dir(&folder).map_err(Failed::Output)?;
     let folder = RemoveOnDrop(folder);
-    let input = given.place(&folder.0, stem.as_deref()).await;
+    let input = given.place(&folder.0, name.as_deref()).await;
     let input = input.map_err(Failed::Output)?;
     let (input, output) = (Input::Path(input), Output::Path(result.clone()));
     let converted = worker.client.convert(input, output, &conversion).await;
@@ -323,14 +325,23 @@ impl Drop for RemoveOnDrop {
     }
 }
 
-/// The name without its extension, which LibreOffice gives to the sheet of a CSV file; only what is harmless.
-fn stem(name: &str) -> String {
-    let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
-    let harmless = |it: &char| it.is_alphanumeric() || " -_".contains(*it);
-    let stem: String = stem.chars().filter(harmless).take(60).collect();
-    match stem.trim() {
-        "" => given::NAMELESS.to_owned(),
-        stem => stem.to_owned(),
+/// The name as LibreOffice shows it in fields, and gives it to the sheet of a CSV file; only what is harmless.
+fn harmless(name: &str, detected: &Detected) -> String {
+    let (stem, extension) = name.rsplit_once('.').unwrap_or((name, ""));
+    let kept = |text: &str, most: usize| -> String {
+        let known = |it: &char| it.is_alphanumeric() || " -_".contains(*it);
+        text.chars().filter(known).take(most).collect()
+    };
+    let (stem, extension) = (kept(stem, 60), kept(extension, 10));
+    let stem = match stem.trim() {
+        "" => given::NAMELESS,
+        stem => stem,
+    };
+    match extension.trim() {
+        "" => stem.to_owned(),
+        // LibreOffice asks whether a text that has the name of a workbook may be opened.
+        _ if detected.is_plain_sheet() => stem.to_owned(),
+        extension => format!("{stem}.{extension}"),
     }
 }
 

@@ -5,4 +5,5 @@ mod convert;
 mod deaths;
 mod fixture;
 mod formats;
+mod local_files;
 mod soak;
