@@ -8,7 +8,6 @@ use platen_browser::{
 use platen_document::{
     BindOptions, CompiledHtml, CompiledTemplate, Diagnostic, Host, HtmlDocument,
 };
-use platen_formats::pdf::Standard;
 use serde_json::Value as Json;
 use sha2::{Digest, Sha256};
 

@@ -3,22 +3,23 @@
 use std::io::{self, Read, Seek, SeekFrom};
 
 use crate::{
-    Config, Error,
+    Config, Error, Options,
+    changes::{self, Patch},
     format::Family,
-    links::{Patch, without_links},
-    ole,
-    zip_directory::{self, Directory},
+    markup, ole, package, plain, zip_directory,
 };
 
 /// What an input is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Detected {
     /// What it is once it is open.
     pub family: Family,
     /// LibreOffice's import filter.
     pub filter: &'static str,
+    /// Another import filter, for where LibreOffice does not open the document by the first.
+    pub otherwise: Option<&'static str>,
     /// Options of the filter.
-    pub filter_options: Option<&'static str>,
+    pub filter_options: Option<String>,
     /// Whether it is a zip package, for which LibreOffice's "general error" means damage.
     pub is_package: bool,
 }
@@ -28,38 +29,46 @@ pub struct Detected {
 pub(crate) struct Inspected {
     pub(crate) detected: Detected,
     pub(crate) patch: Option<Patch>,
+    /// Whether it is known to need a password that LibreOffice may not ask for.
+    pub(crate) is_encrypted: bool,
 }
 
 /// Bytes at the start that are looked at.
 const HEAD_BYTES: u64 = 8192;
-/// The longest media type of an OpenDocument file.
-const MAX_MIMETYPE_BYTES: u64 = 100;
 /// A zip file this small is no bomb, whatever its ratio.
 const HARMLESS_BYTES: u64 = 64 << 20;
 /// Ratio of a zip file that no document has. Text of one letter reaches about 1,000.
 const MAX_RATIO: u64 = 400;
 
-const fn of(family: Family, filter: &'static str) -> Detected {
-    Detected {
-        family,
-        filter,
-        filter_options: None,
-        is_package: false,
+impl Detected {
+    pub(crate) const fn new(family: Family, filter: &'static str) -> Self {
+        Self {
+            family,
+            filter,
+            otherwise: None,
+            filter_options: None,
+            is_package: false,
+        }
+    }
+
+    /// Whether it is a sheet that is written as a text.
+    pub(crate) fn is_plain_sheet(&self) -> bool {
+        self.family == Family::Sheet && self.filter_options.is_some()
     }
 }
 
 /// Tells what an input is and whether it can be handed on.
 ///
 /// # Errors
-/// It is empty, too large, a bomb, cut, or nobody knows it.
+/// It is empty, too large, a bomb, cut, needs a password that is not given, or nobody knows it.
 pub fn detect(
     file: &mut (impl Read + Seek),
     size_bytes: u64,
     name: Option<&str>,
     config: &Config,
-    repair: bool,
+    options: &Options,
 ) -> Result<Detected, Error> {
-    inspect(file, size_bytes, name, config, repair).map(|it| it.detected)
+    inspect(file, size_bytes, name, config, options).map(|it| it.detected)
 }
 
 pub(crate) fn inspect(
@@ -67,7 +76,7 @@ pub(crate) fn inspect(
     size_bytes: u64,
     name: Option<&str>,
     config: &Config,
-    repair: bool,
+    options: &Options,
 ) -> Result<Inspected, Error> {
     if size_bytes == 0 {
         return Err(Error::Empty);
@@ -86,33 +95,65 @@ pub(crate) fn inspect(
         .and_then(|name| name.rsplit_once('.'))
         .map_or_else(String::new, |(_, it)| it.to_ascii_lowercase());
     if head.starts_with(b"PK\x03\x04") || head.starts_with(b"PK\x05\x06") {
-        return zipped(file, size_bytes, &extension, config, repair);
+        return zipped(file, size_bytes, &extension, config, options);
     }
-    let alone = |detected| Inspected {
-        detected,
-        patch: None,
-    };
-    if head.starts_with(&ole::MAGIC) {
+    let detected = if head.starts_with(&ole::MAGIC) {
         let found = ole::detect(file, size_bytes).map_err(Error::Input)?;
-        return found
-            .map(|(family, filter)| of(family, filter))
-            .or_else(|| encrypted(&extension))
-            .map(alone)
-            .ok_or_else(|| Error::UnknownFormat("an OLE file that holds no document".to_owned()));
-    }
-    match by_magic(&head) {
-        Some(detected) => Ok(alone(detected)),
-        None => by_text(&head, &extension).map(alone),
+        return by_ole(found, &extension, options.password.is_some());
+    } else if let Some(detected) = by_magic(&head) {
+        detected
+    } else {
+        by_text(file, &head, &extension)?
+    };
+    let patch = changes::of_file(file, size_bytes, &detected);
+    let patch = patch.map_err(|error| match error.kind() {
+        io::ErrorKind::FileTooLarge => Error::TooLarge {
+            size_bytes,
+            limit_bytes: changes::MAX_MARKUP_BYTES,
+        },
+        _ => Error::Input(error),
+    })?;
+    Ok(Inspected {
+        patch,
+        ..Inspected::plain(detected)
+    })
+}
+
+impl Inspected {
+    fn plain(detected: Detected) -> Self {
+        Self {
+            detected,
+            patch: None,
+            is_encrypted: false,
+        }
     }
 }
 
-/// An OLE file without a document is an encrypted Office file; its name tells the family.
-fn encrypted(extension: &str) -> Option<Detected> {
-    match extension {
-        "xlsx" | "xlsm" | "xltx" => Some(of(Family::Sheet, "Calc MS Excel 2007 XML")),
-        "pptx" | "pptm" | "ppsx" => Some(of(Family::Slides, "Impress MS PowerPoint 2007 XML")),
-        "docx" | "docm" | "dotx" => Some(of(Family::Text, "MS Word 2007 XML")),
-        _ => None,
+fn by_ole(found: ole::Content, extension: &str, has_password: bool) -> Result<Inspected, Error> {
+    use ole::Content;
+    let unknown = |text: &str| Err(Error::UnknownFormat(text.to_owned()));
+    let encrypted = |detected| Inspected {
+        is_encrypted: true,
+        ..Inspected::plain(detected)
+    };
+    match found {
+        Content::Damage => Err(Error::Damaged),
+        Content::Other => unknown("an OLE file that holds no document"),
+        Content::Document(family, filter, otherwise) => Ok(Inspected::plain(Detected {
+            otherwise,
+            ..Detected::new(family, filter)
+        })),
+        Content::EncryptedSlides => {
+            let detected = Detected::new(Family::Slides, "MS PowerPoint 97");
+            Ok(encrypted(detected))
+        }
+        // What is encrypted does not tell what it is; its name does. LibreOffice itself knows the password of those
+        // that Excel encrypts without asking for one.
+        Content::EncryptedPackage => match package::by_extension(extension) {
+            Some(detected) => Ok(encrypted(detected)),
+            None if !has_password => Err(Error::PasswordNeeded),
+            None => unknown("it is encrypted, and so its name must tell it, such as `letter.docx`"),
+        },
     }
 }
 
@@ -121,18 +162,15 @@ fn zipped(
     size_bytes: u64,
     extension: &str,
     config: &Config,
-    repair: bool,
+    options: &Options,
 ) -> Result<Inspected, Error> {
     let directory = zip_directory::read(file, size_bytes, config.max_zip_entries);
     let directory = match directory.map_err(Error::Input)? {
         Some(directory) => directory,
         // With repair, LibreOffice looks for the parts itself; the name must tell what they are.
-        None if repair => {
-            let detected = package(extension).ok_or(Error::Damaged)?;
-            return Ok(Inspected {
-                detected,
-                patch: None,
-            });
+        None if options.repair => {
+            let detected = package::by_extension(extension).ok_or(Error::Damaged)?;
+            return Ok(Inspected::plain(detected));
         }
         None => return Err(Error::Damaged),
     };
@@ -144,64 +182,16 @@ fn zipped(
             entries: count,
         });
     }
-    let found = inside(file, &directory).map_err(Error::Input)?;
+    let found = package::detect(file, &directory).map_err(|_| Error::Damaged)?;
     let none = || Error::UnknownFormat("a zip file that holds no document".to_owned());
     let detected = found.ok_or_else(none)?;
     // A part that cannot be unpacked is damage, too.
-    let patch = without_links(file, &directory).map_err(|_| Error::Damaged)?;
-    Ok(Inspected { detected, patch })
-}
-
-fn inside(file: &mut (impl Read + Seek), directory: &Directory) -> io::Result<Option<Detected>> {
-    let entry = |name: &str| directory.entries.iter().find(|it| it.name == name);
-    if let Some(entry) = entry("mimetype")
-        && let Some(text) = zip_directory::stored_text(file, entry, MAX_MIMETYPE_BYTES)?
-    {
-        return Ok(open_document(text.trim()));
-    }
-    let has = |name: &str| directory.entries.iter().any(|it| it.name.starts_with(name));
-    let extension = match () {
-        () if has("word/document") => "docx",
-        () if has("xl/workbook.bin") => "xlsb",
-        () if has("xl/workbook") => "xlsx",
-        () if has("ppt/presentation") => "pptx",
-        () => return Ok(None),
-    };
-    Ok(package(extension))
-}
-
-fn package(extension: &str) -> Option<Detected> {
-    let (family, filter) = match extension {
-        "docx" | "docm" | "dotx" | "dotm" => (Family::Text, "MS Word 2007 XML"),
-        "xlsb" => (Family::Sheet, "Calc MS Excel 2007 Binary"),
-        "xlsx" | "xlsm" | "xltx" => (Family::Sheet, "Calc MS Excel 2007 XML"),
-        "pptx" | "pptm" | "ppsx" | "potx" => (Family::Slides, "Impress MS PowerPoint 2007 XML"),
-        "odt" | "ott" => (Family::Text, "writer8"),
-        "ods" | "ots" => (Family::Sheet, "calc8"),
-        "odp" | "otp" => (Family::Slides, "impress8"),
-        "odg" | "otg" => (Family::Drawing, "draw8"),
-        _ => return None,
-    };
-    Some(Detected {
-        is_package: true,
-        ..of(family, filter)
+    let patch = changes::of_package(file, &directory, options.has_single_page_sheets())
+        .map_err(|_| Error::Damaged)?;
+    Ok(Inspected {
+        patch,
+        ..Inspected::plain(detected)
     })
-}
-
-fn open_document(media_type: &str) -> Option<Detected> {
-    let kind = media_type.strip_prefix("application/vnd.oasis.opendocument.")?;
-    let kind = kind.trim_end_matches("-template");
-    match kind {
-        "text" | "text-master" | "text-web" => package("odt"),
-        "spreadsheet" => package("ods"),
-        "presentation" => package("odp"),
-        "graphics" => package("odg"),
-        "formula" => Some(Detected {
-            is_package: true,
-            ..of(Family::Formula, "math8")
-        }),
-        _ => None,
-    }
 }
 
 fn by_magic(head: &[u8]) -> Option<Detected> {
@@ -215,55 +205,83 @@ fn by_magic(head: &[u8]) -> Option<Detected> {
         (b"\xd7\xcd\xc6\x9a", "WMF - MS Windows Metafile"),
         (b"\x01\0\0\0\x6c\0\0\0", "EMF - MS Windows Metafile"),
     ];
-    if head.starts_with(b"{\\rtf") {
-        return Some(of(Family::Text, "Rich Text Format"));
+    const LEGACY: [(&[u8], Family, &str); 6] = [
+        // The first record of a sheet of Excel 2, 3 and 4 ([MS-XLS] has only the later one).
+        (b"\x09\x00\x04\x00", Family::Sheet, "MS Excel 4.0"),
+        (b"\x09\x02\x06\x00", Family::Sheet, "MS Excel 4.0"),
+        (b"\x09\x04\x06\x00", Family::Sheet, "MS Excel 4.0"),
+        (b"\xdb\xa5\x2d\x00", Family::Text, "MS WinWord 5"),
+        (b"\xffWPC", Family::Text, "WordPerfect"),
+        (b"{\\rtf", Family::Text, "Rich Text Format"),
+    ];
+    let found = LEGACY.iter().find(|(magic, _, _)| head.starts_with(magic));
+    if let Some((_, family, filter)) = found {
+        return Some(Detected::new(*family, filter));
     }
     if head.starts_with(b"%PDF-") {
-        return Some(of(Family::Drawing, "draw_pdf_import"));
+        return Some(Detected::new(Family::Drawing, "draw_pdf_import"));
     }
     if head.starts_with(b"RIFF") && head.get(8..12) == Some(b"WEBP") {
-        return Some(of(Family::Drawing, "WEBP - WebP"));
+        return Some(Detected::new(Family::Drawing, "WEBP - WebP"));
     }
     let is = |(magic, _): &&(&[u8], &str)| head.starts_with(magic);
     let picture = PICTURES.iter().find(is);
     // Two letters are too few to tell a picture from a text.
     let picture = picture.filter(|(magic, _)| magic.len() > 2 || head.contains(&0));
-    picture.map(|(_, filter)| of(Family::Drawing, filter))
+    picture.map(|(_, filter)| Detected::new(Family::Drawing, filter))
 }
 
 /// Plain texts and those with marks.
-fn by_text(head: &[u8], extension: &str) -> Result<Detected, Error> {
-    if head.contains(&0) && !head.starts_with(b"\xff\xfe") && !head.starts_with(b"\xfe\xff") {
+fn by_text(file: &mut (impl Read + Seek), head: &[u8], extension: &str) -> Result<Detected, Error> {
+    if head.contains(&0) && !plain::has_utf16_mark(head) {
         return Err(Error::UnknownFormat(String::new()));
     }
-    let text = String::from_utf8_lossy(head).to_ascii_lowercase();
+    let text = plain::text_of_head(head).to_ascii_lowercase();
     let start = text.trim_start_matches('\u{feff}').trim_start();
     let is_xml = start.starts_with("<?xml") || start.starts_with("<office:document");
     if let Some(detected) = is_xml.then(|| by_xml(start)).flatten() {
         return Ok(detected);
     }
-    if start.starts_with("<!doctype html") || start.starts_with("<html") {
-        return Ok(of(Family::Web, "HTML"));
+    let is_page = start.starts_with("<!doctype html") || start.starts_with("<html");
+    // Programs that write a table of HTML give it this name so that Excel opens it.
+    if extension == "xls" && (is_page || start.starts_with("<table")) {
+        return Ok(Detected {
+            // The usual language, and no guesses at dates; without options LibreOffice asks.
+            filter_options: Some("0 false".to_owned()),
+            ..Detected::new(Family::Sheet, "HTML (StarCalc)")
+        });
     }
-    if start.starts_with("<svg") {
-        return Ok(of(Family::Drawing, "SVG - Scalable Vector Graphics"));
+    if is_page {
+        return Ok(Detected::new(Family::Web, "HTML"));
     }
-    let with = |family, filter, options| Detected {
-        filter_options: Some(options),
-        ..of(family, filter)
-    };
-    let csv = "Text - txt - csv (StarCalc)";
-    match extension {
-        "csv" => Ok(with(Family::Sheet, csv, "44,34,76,1")),
-        "tsv" | "tab" => Ok(with(Family::Sheet, csv, "9,34,76,1")),
-        "html" | "htm" | "xhtml" => Ok(of(Family::Web, "HTML")),
-        "" | "txt" | "text" | "md" | "log" | "xml" | "json" => {
-            Ok(with(Family::Text, "Text (encoded)", "UTF8"))
+    let first = markup::tags(start.as_bytes()).next();
+    if start.starts_with("<!doctype svg") || first.is_some_and(|it| it.name() == b"svg") {
+        return Ok(Detected::new(
+            Family::Drawing,
+            "SVG - Scalable Vector Graphics",
+        ));
+    }
+    let filters = match extension {
+        "csv" | "tsv" | "tab" | "xls" => (Family::Sheet, "Text - txt - csv (StarCalc)"),
+        "html" | "htm" | "xhtml" => return Ok(Detected::new(Family::Web, "HTML")),
+        "" | "txt" | "text" | "md" | "log" | "xml" | "json" | "doc" => {
+            (Family::Text, "Text (encoded)")
         }
-        other => Err(Error::UnknownFormat(format!(
-            "the name says `{other}`, but the contents are text"
-        ))),
-    }
+        other => {
+            return Err(Error::UnknownFormat(format!(
+                "the name says `{other}`, but the contents are text"
+            )));
+        }
+    };
+    let encoding = plain::encoding(file, head).map_err(Error::Input)?;
+    let options = match filters.0 {
+        Family::Sheet => encoding.csv_options(plain::separator(&text, extension)),
+        _ => encoding.text_options().to_owned(),
+    };
+    Ok(Detected {
+        filter_options: Some(options),
+        ..Detected::new(filters.0, filters.1)
+    })
 }
 
 fn by_xml(start: &str) -> Option<Detected> {
@@ -291,16 +309,21 @@ fn by_xml(start: &str) -> Option<Detected> {
     ];
     if start.contains("office:mimetype=") {
         let found = flat.iter().find(|(mark, _, _)| start.contains(mark));
-        return found.map(|(_, family, filter)| of(*family, filter));
+        return found.map(|(_, family, filter)| Detected::new(*family, filter));
     }
     if start.contains("<w:worddocument") {
-        return Some(of(Family::Text, "MS Word 2003 XML"));
+        return Some(Detected::new(Family::Text, "MS Word 2003 XML"));
     }
     if start.contains("urn:schemas-microsoft-com:office:spreadsheet") {
-        return Some(of(Family::Sheet, "MS Excel 2003 XML"));
+        return Some(Detected::new(Family::Sheet, "MS Excel 2003 XML"));
     }
     if start.contains("<svg") {
-        return Some(of(Family::Drawing, "SVG - Scalable Vector Graphics"));
+        return Some(Detected::new(
+            Family::Drawing,
+            "SVG - Scalable Vector Graphics",
+        ));
     }
-    start.contains("<html").then(|| of(Family::Web, "HTML"))
+    start
+        .contains("<html")
+        .then(|| Detected::new(Family::Web, "HTML"))
 }

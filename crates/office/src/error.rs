@@ -99,7 +99,7 @@ pub enum Error {
     #[error("the password is not the document's")]
     PasswordWrong,
     /// The document is damaged.
-    #[error("the document is damaged; it may open with repair")]
+    #[error("the document is damaged; a package may open with repair")]
     Damaged,
     /// LibreOffice does not open the document.
     #[error("LibreOffice does not open the document: {0}")]

@@ -1,4 +1,4 @@
-//! A document on its way to LibreOffice: a file in the folder of its job, without its links.
+//! A document on its way to LibreOffice: a file in the folder of its job, without what must not be in it.
 
 use std::{
     fs::File,
@@ -7,7 +7,7 @@ use std::{
     sync::Arc,
 };
 
-use crate::{job::Source, links::Patch, reading::Reading};
+use crate::{changes::Patch, job::Source, reading::Reading};
 
 /// Name of a document that has none.
 pub(crate) const NAMELESS: &str = "document";
@@ -22,7 +22,6 @@ const INLINE_BYTES: u64 = 256 << 10;
 #[derive(Clone)]
 pub(crate) struct Given {
     pub(crate) source: Source,
-    /// Takes its links out.
     pub(crate) patch: Option<Arc<Patch>>,
     /// Whether LibreOffice sees files outside its own folder.
     pub(crate) is_seen: bool,
@@ -31,10 +30,10 @@ pub(crate) struct Given {
 impl Given {
     /// Puts the document where LibreOffice reads it, and says where that is. It always has a place: one without is
     /// taken for trusted, and what it links to is loaded.
-    pub(crate) async fn place(self, folder: &Path, stem: Option<&str>) -> io::Result<PathBuf> {
-        let place = folder.join(stem.unwrap_or(NAMELESS));
+    pub(crate) async fn place(self, folder: &Path, name: Option<&str>) -> io::Result<PathBuf> {
+        let place = folder.join(name.unwrap_or(NAMELESS));
         match (&self.source, &self.patch) {
-            (Source::Path(path), None) if self.is_seen => match stem {
+            (Source::Path(path), None) if self.is_seen => match name {
                 None => return Ok(path.clone()),
                 Some(_) => tokio::fs::symlink(path, &place).await?,
             },
@@ -58,36 +57,29 @@ impl Given {
     }
 
     fn write(&self, place: &Path) -> io::Result<()> {
-        let keep = self.patch.as_ref().map(|patch| patch.keep_bytes);
         let mut to = File::create_new(place)?;
-        match &self.source {
-            Source::Bytes(bytes) => {
-                let keep = keep.and_then(|keep| usize::try_from(keep).ok());
-                let kept = keep.map_or(bytes.len(), |keep| keep.min(bytes.len()));
-                to.write_all(&bytes[..kept])?;
-            }
-            Source::Path(path) => copy(&File::open(path)?, keep, &mut to)?,
-            Source::File(file) => copy_shared(file, keep, &mut to)?,
+        match (&self.source, self.patch.as_deref()) {
+            (Source::Bytes(bytes), None) => to.write_all(bytes)?,
+            (Source::Bytes(bytes), Some(patch)) => patch.apply(&bytes[..], &mut to)?,
+            (Source::Path(path), patch) => copy(&File::open(path)?, patch, &mut to)?,
+            (Source::File(file), Some(patch)) => patch.apply(Reading::new(file), &mut to)?,
+            (Source::File(file), None) => copy_shared(file, &mut to)?,
         }
-        match &self.patch {
-            Some(patch) => to.write_all(&patch.tail),
-            None => Ok(()),
-        }
+        Ok(())
     }
 }
 
-/// Copies in the kernel, where it can.
-fn copy(mut from: &File, keep: Option<u64>, to: &mut File) -> io::Result<()> {
-    match keep {
-        Some(keep) => io::copy(&mut from.take(keep), to)?,
-        None => io::copy(&mut from, to)?,
-    };
-    Ok(())
+fn copy(mut from: &File, patch: Option<&Patch>, to: &mut File) -> io::Result<()> {
+    match patch {
+        Some(patch) => patch.apply(from, to),
+        // In the kernel, where it can.
+        None => io::copy(&mut from, to).map(drop),
+    }
 }
 
 /// Copies a file that others may read at the same time; the kernel would move their place in it.
-fn copy_shared(from: &File, keep: Option<u64>, to: &mut File) -> io::Result<()> {
-    let mut from = Reading::new(from).take(keep.unwrap_or(u64::MAX));
+fn copy_shared(from: &File, to: &mut File) -> io::Result<()> {
+    let mut from = Reading::new(from);
     let mut piece = vec![0; PIECE_BYTES];
     loop {
         match from.read(&mut piece)? {

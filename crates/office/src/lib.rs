@@ -4,16 +4,19 @@
 //! unpack to too much, never reaches LibreOffice. Every process has its own profile, made from one that was prepared,
 //! and its own folder, pipe and, where the machine allows it, no network. Macros do not run and links are not loaded.
 
+mod changes;
 mod config;
 mod detect;
 mod error;
 mod format;
 mod given;
 mod job;
-mod links;
+mod markup;
 mod office;
 mod ole;
 mod options;
+mod package;
+mod plain;
 mod profile;
 mod program;
 mod reading;

@@ -53,8 +53,21 @@ const INLINE_BYTES: usize = 256 << 10;
 /// Left of the deadline for what comes after LibreOffice.
 const MARGIN: Duration = Duration::from_millis(100);
 
-/// What LibreOffice says of a damaged package when it was told the format: general error of input and output.
+/// What LibreOffice says of the wrong password for a text of Word 97 to 2003, which it does not ask for again.
+const WRONG_PASSWORD: i32 = 0x1_000f;
+/// What it says of damage, when it was told the format: general error of input and output, loading failed, and all of
+/// the classes of reading and of wrong formats (`vcl/errcode.hxx`).
 const GENERAL_ERROR: i32 = 0x20d;
+const LOAD_FAILED: i32 = 0x4039;
+const CLASS_READ: i32 = 0x0b;
+const CLASS_FORMAT: i32 = 0x0e;
+
+/// What is known of a document before LibreOffice has it.
+#[derive(Clone, Copy)]
+struct Known {
+    is_encrypted: bool,
+    has_password: bool,
+}
 
 impl Office {
     /// A converter whose temporary folders are made in `parent`. Must be called within a tokio runtime.
@@ -126,7 +139,7 @@ impl Office {
     pub async fn convert(&self, job: Job) -> Result<Document, Error> {
         let begin = Instant::now();
         self.installation()?;
-        let (Inspected { detected, patch }, key) = match &job.source {
+        let (inspected, key) = match &job.source {
             Source::Bytes(bytes) if bytes.len() <= INLINE_BYTES => look(&job, &self.config)?,
             // A file may be slow, and all of it is read.
             _ => {
@@ -135,6 +148,13 @@ impl Office {
                 looked.map_err(|error| Error::Input(io::Error::other(error)))??
             }
         };
+        let known = Known {
+            is_encrypted: inspected.is_encrypted,
+            has_password: job.options.password.is_some(),
+        };
+        let Inspected {
+            detected, patch, ..
+        } = inspected;
         let (filter, filter_options) = impossible(&detected, job.target)?;
         let mut times = Times {
             detect: begin.elapsed(),
@@ -145,6 +165,7 @@ impl Office {
             filter_data: job.options.filter_data(job.target),
             store: job.options.store(job.target),
             import_filter: Some(detected.filter.to_owned()),
+            import_filter_otherwise: detected.otherwise.map(str::to_owned),
             password: job.options.password.clone(),
             repair: job.options.repair,
             update_indexes: job.options.update_indexes,
@@ -153,13 +174,15 @@ impl Office {
         };
         let option = |text: &str| Property::new("FilterOptions", text);
         conversion.store.extend(filter_options.map(option));
-        conversion.load.extend(detected.filter_options.map(option));
+        let load_options = detected.filter_options.as_deref();
+        conversion.load.extend(load_options.map(option));
         let request = Request {
             lane: job.lane,
             timeout: job.timeout.saturating_sub(begin.elapsed()),
             key: Some(key),
         };
         let limit = self.config.max_result_bytes;
+        let name = job.name.as_deref().map(|it| harmless(it, &detected));
         let source = Given {
             source: job.source.clone(),
             patch: patch.map(Arc::new),
@@ -167,12 +190,11 @@ impl Office {
         };
         let done = self.pool.run(request, |worker, attempt| {
             let (conversion, source) = (conversion.clone(), source.clone());
-            let stem = job.name.as_deref().map(stem);
-            let work = run(worker, attempt, source, stem, conversion, job.target, limit);
+            let name = name.clone();
+            let work = run(worker, attempt, source, name, conversion, job.target, limit);
             Box::pin(async move {
                 let timeout = job.timeout;
-                work.await
-                    .map_err(|error| in_words(error, &detected, timeout))
+                work.await.map_err(|error| in_words(error, known, timeout))
             })
         });
         let done = done.await.map_err(Error::of_pool)?;
@@ -233,7 +255,7 @@ fn look_at(
     job: &Job,
     config: &Config,
 ) -> Result<(Inspected, Key), Error> {
-    let inspected = inspect(file, size, name, config, job.options.repair)?;
+    let inspected = inspect(file, size, name, config, &job.options)?;
     let mut hash = Sha256::new();
     hash.update(size.to_be_bytes());
     hash.update(format!("{:?} {:?}", job.target, job.options));
@@ -264,7 +286,7 @@ async fn run(
     worker: &mut Worker,
     attempt: Attempt,
     given: Given,
-    stem: Option<String>,
+    name: Option<String>,
     mut conversion: Conversion,
     target: Target,
     limit_bytes: u64,
@@ -273,10 +295,11 @@ async fn run(
     conversion.timeout = Some(left.saturating_sub(MARGIN));
     worker.jobs += 1;
     let folder = worker.folder.join(format!("job-{}", worker.jobs));
-    let result = folder.join(format!("result.{}", target.extension()));
+    // No document has a name that begins so.
+    let result = folder.join(format!(".result.{}", target.extension()));
     std::fs::create_dir(&folder).map_err(Failed::Output)?;
     let folder = RemoveOnDrop(folder);
-    let input = given.place(&folder.0, stem.as_deref()).await;
+    let input = given.place(&folder.0, name.as_deref()).await;
     let input = input.map_err(Failed::Output)?;
     let (input, output) = (Input::Path(input), Output::Path(result.clone()));
     let converted = worker.client.convert(input, output, &conversion).await;
@@ -303,14 +326,23 @@ impl Drop for RemoveOnDrop {
     }
 }
 
-/// The name without its extension, which LibreOffice gives to the sheet of a CSV file; only what is harmless.
-fn stem(name: &str) -> String {
-    let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
-    let harmless = |it: &char| it.is_alphanumeric() || " -_".contains(*it);
-    let stem: String = stem.chars().filter(harmless).take(60).collect();
-    match stem.trim() {
-        "" => given::NAMELESS.to_owned(),
-        stem => stem.to_owned(),
+/// The name as LibreOffice shows it in fields, and gives it to the sheet of a CSV file; only what is harmless.
+fn harmless(name: &str, detected: &Detected) -> String {
+    let (stem, extension) = name.rsplit_once('.').unwrap_or((name, ""));
+    let kept = |text: &str, most: usize| -> String {
+        let known = |it: &char| it.is_alphanumeric() || " -_".contains(*it);
+        text.chars().filter(known).take(most).collect()
+    };
+    let (stem, extension) = (kept(stem, 60), kept(extension, 10));
+    let stem = match stem.trim() {
+        "" => given::NAMELESS,
+        stem => stem,
+    };
+    match extension.trim() {
+        "" => stem.to_owned(),
+        // LibreOffice asks whether a text that has the name of a workbook may be opened.
+        _ if detected.is_plain_sheet() => stem.to_owned(),
+        extension => format!("{stem}.{extension}"),
     }
 }
 
@@ -330,7 +362,7 @@ fn take(path: &Path, limit_bytes: u64) -> Result<Body, Failed> {
 }
 
 /// What failed, in words of documents, and what it means for the process.
-fn in_words(failed: Failed, detected: &Detected, timeout: Duration) -> JobError<Error> {
+fn in_words(failed: Failed, known: Known, timeout: Duration) -> JobError<Error> {
     use platen_urp::Error as Urp;
     let error = match failed {
         Failed::Urp(error) => error,
@@ -344,12 +376,8 @@ fn in_words(failed: Failed, detected: &Detected, timeout: Duration) -> JobError<
         Urp::PasswordNeeded => JobError::sound(Error::PasswordNeeded),
         Urp::PasswordWrong => JobError::sound(Error::PasswordWrong),
         Urp::Broken => JobError::sound(Error::Damaged),
-        Urp::NotLoaded {
-            code: Some(GENERAL_ERROR),
-        } if detected.is_package => JobError::sound(Error::Damaged),
-        Urp::NotLoaded { .. } | Urp::UnknownFormat(_) | Urp::Missing(_) => {
-            JobError::sound(Error::NotLoaded(text))
-        }
+        Urp::NotLoaded { code } => JobError::sound(not_loaded(code, known, text)),
+        Urp::UnknownFormat(_) | Urp::Missing(_) => JobError::sound(Error::NotLoaded(text)),
         Urp::NotStored(message) => JobError::sound(Error::NotStored(message)),
         Urp::Input(error) => JobError::sound(Error::Input(error)),
         Urp::Output(error) => JobError::sound(Error::Output(error)),
@@ -367,6 +395,28 @@ fn in_words(failed: Failed, detected: &Detected, timeout: Duration) -> JobError<
         }
         error => JobError::replace(Error::Conversation(error)),
     }
+}
+
+/// Why LibreOffice did not open a document whose format it was told.
+fn not_loaded(code: Option<i32>, known: Known, text: String) -> Error {
+    match code {
+        _ if known.is_encrypted && !known.has_password => Error::PasswordNeeded,
+        Some(WRONG_PASSWORD) => match known.has_password {
+            true => Error::PasswordWrong,
+            false => Error::PasswordNeeded,
+        },
+        _ if known.is_encrypted => Error::NotLoaded(
+            "it is encrypted in a way that this version does not know; save it without a password"
+                .to_owned(),
+        ),
+        Some(code) if is_damage(code) => Error::Damaged,
+        _ => Error::NotLoaded(text),
+    }
+}
+
+fn is_damage(code: i32) -> bool {
+    let class = code >> 8 & 0x1f;
+    matches!(code, GENERAL_ERROR | LOAD_FAILED) || matches!(class, CLASS_READ | CLASS_FORMAT)
 }
 
 fn phase_name(phase: platen_urp::Phase) -> &'static str {

@@ -1,77 +1,276 @@
-//! What an OLE compound file holds ([MS-CFB], sections 2.2 and 2.6): the names of its streams, bounded.
+//! What an OLE compound file holds ([MS-CFB], sections 2.2 to 2.6): the names of its streams and the first bytes of some,
+//! bounded.
 
-use std::io::{self, Read, Seek, SeekFrom};
+mod compound;
+
+use std::io::{self, Read, Seek};
+
+use compound::{Compound, Entry};
 
 use crate::format::Family;
 
 /// The first bytes.
 pub(crate) const MAGIC: [u8; 8] = [0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1];
 
-/// Sectors of the directory that are looked at; documents have their main stream in the first few.
-const MAX_SECTORS: usize = 64;
-const ENTRY_BYTES: usize = 128;
-const HEADER_BYTES: usize = 512;
+/// The file information block of Word 6 and 95 begins so ([MS-DOC], section 2.5.2, has only the one of Word 97).
+const WORD_6: [u8; 2] = [0xdc, 0xa5];
+/// Versions of that block from here on are of Word 95.
+const WORD_95: u16 = 104;
+/// What the header of the current user says of an encrypted presentation ([MS-PPT], section 2.3.2).
+const ENCRYPTED_SLIDES: [u8; 4] = [0xdf, 0xc4, 0xd1, 0xf3];
+/// Where it says that.
+const TOKEN_AT: usize = 12;
 
-/// The family and the import filter; `None` where no document is inside.
-pub(crate) fn detect(
-    file: &mut (impl Read + Seek),
-    size_bytes: u64,
-) -> io::Result<Option<(Family, &'static str)>> {
-    for name in names(file, size_bytes)? {
-        let found = match &*name {
-            "WordDocument" => (Family::Text, "MS Word 97"),
-            "Workbook" | "Book" => (Family::Sheet, "MS Excel 97"),
-            "PowerPoint Document" => (Family::Slides, "MS PowerPoint 97"),
-            _ => continue,
-        };
-        return Ok(Some(found));
-    }
-    Ok(None)
+/// What an OLE file holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Content {
+    /// A document, its import filter, and another for where that one says that the format is not its own.
+    Document(Family, &'static str, Option<&'static str>),
+    /// A presentation that needs a password.
+    EncryptedSlides,
+    /// A package of Office Open XML that needs a password.
+    EncryptedPackage,
+    /// No document.
+    Other,
+    /// A directory that is not there or has no root: the file is cut or hurt.
+    Damage,
 }
 
-fn names(file: &mut (impl Read + Seek), size_bytes: u64) -> io::Result<Vec<String>> {
-    let mut header = [0; HEADER_BYTES];
-    file.seek(SeekFrom::Start(0))?;
-    if size_bytes < HEADER_BYTES as u64 {
-        return Ok(Vec::new());
-    }
-    file.read_exact(&mut header)?;
-    let word = |at: usize| {
-        u32::from_le_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]])
+/// What it holds.
+pub(crate) fn detect(file: &mut (impl Read + Seek), size_bytes: u64) -> io::Result<Content> {
+    let Some(mut compound) = Compound::open(file, size_bytes)? else {
+        return Ok(Content::Damage);
     };
-    let sector_bytes: u64 = if header[30] == 12 { 4096 } else { 512 };
-    let table = word(76);
-    let mut sector = word(48);
-    let mut names = Vec::new();
-    for _ in 0..MAX_SECTORS {
-        let at = (u64::from(sector) + 1) * sector_bytes;
-        if at + sector_bytes > size_bytes {
-            break;
-        }
-        file.seek(SeekFrom::Start(at))?;
-        let mut entries = vec![0; usize::try_from(sector_bytes).unwrap_or(0)];
-        file.read_exact(&mut entries)?;
-        names.extend(entries.chunks_exact(ENTRY_BYTES).filter_map(name));
-        // The directory's next sector, as far as the first sector of the table says it.
-        let per_sector = sector_bytes / 4;
-        let next_at = (u64::from(table) + 1) * sector_bytes + u64::from(sector) * 4;
-        if u64::from(sector) >= per_sector || next_at + 4 > size_bytes {
-            break;
-        }
-        let mut next = [0; 4];
-        file.seek(SeekFrom::Start(next_at))?;
-        file.read_exact(&mut next)?;
-        sector = u32::from_le_bytes(next);
+    let entries = compound.entries()?;
+    if !compound::has_root(&entries) {
+        return Ok(Content::Damage);
     }
-    Ok(names)
+    // A document has its streams at the top; those of documents inside it are further down. A tree that is damaged
+    // leads nowhere, and then all entries are looked at.
+    let top = compound::top(&entries);
+    let entries = if top.is_empty() { entries } else { top };
+    for entry in &entries {
+        if let Some(content) = content(&mut compound, &entries, entry)? {
+            return Ok(content);
+        }
+    }
+    Ok(Content::Other)
 }
 
-fn name(entry: &[u8]) -> Option<String> {
-    let length = usize::from(u16::from_le_bytes([entry[64], entry[65]]));
-    let bytes = entry.get(..length.checked_sub(2)?.min(62))?;
-    let units: Vec<u16> = bytes
-        .chunks_exact(2)
-        .map(|it| u16::from_le_bytes([it[0], it[1]]))
-        .collect();
-    String::from_utf16(&units).ok()
+fn content<F: Read + Seek>(
+    compound: &mut Compound<'_, F>,
+    entries: &[Entry],
+    entry: &Entry,
+) -> io::Result<Option<Content>> {
+    // Names are the same in any case (section 2.6.4).
+    let name = entry.name.to_ascii_lowercase();
+    let (family, filter, otherwise) = match &*name {
+        "worddocument" => (Family::Text, word_filter(compound, entry)?, None),
+        "workbook" | "book" => (Family::Sheet, "MS Excel 97", None),
+        "powerpoint document" => {
+            let user = |it: &&Entry| it.name.eq_ignore_ascii_case("current user");
+            let user = entries.iter().find(user);
+            let start = user.map(|user| compound.start(user)).transpose()?;
+            let token = start.as_ref().and_then(|it| it.get(TOKEN_AT..));
+            if token.is_some_and(|it| it.starts_with(&ENCRYPTED_SLIDES)) {
+                return Ok(Some(Content::EncryptedSlides));
+            }
+            // PowerPoint 95 has a stream of the same name.
+            let otherwise = Some("MWAW_Presentation");
+            (Family::Slides, "MS PowerPoint 97", otherwise)
+        }
+        "encryptedpackage" => return Ok(Some(Content::EncryptedPackage)),
+        _ => return Ok(None),
+    };
+    Ok(Some(Content::Document(family, filter, otherwise)))
+}
+
+fn word_filter<F: Read + Seek>(
+    compound: &mut Compound<'_, F>,
+    entry: &Entry,
+) -> io::Result<&'static str> {
+    let start = compound.start(entry)?;
+    let version = start
+        .get(2..4)
+        .map_or(0, |it| u16::from_le_bytes([it[0], it[1]]));
+    Ok(match start.starts_with(&WORD_6) {
+        true if version < WORD_95 => "MS WinWord 6.0",
+        true => "MS Word 95",
+        false => "MS Word 97",
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor;
+
+    use super::*;
+
+    const FREE: u32 = u32::MAX;
+    const END: u32 = 0xffff_fffe;
+    const TABLE: u32 = 0xffff_fffd;
+    const SECTOR: usize = 512;
+
+    fn entry(name: &str, kind: u8, links: [u32; 3], start: u32, size: u32) -> Vec<u8> {
+        let mut units: Vec<u8> = name.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let length = units.len() + 2;
+        units.resize(64, 0);
+        units.extend(u16::try_from(length).unwrap().to_le_bytes());
+        units.extend([kind, 1]);
+        links.iter().for_each(|it| units.extend(it.to_le_bytes()));
+        units.resize(116, 0);
+        units.extend(start.to_le_bytes());
+        units.extend(size.to_le_bytes());
+        units.resize(128, 0);
+        units
+    }
+
+    /// A compound file whose directory stands behind `before` sectors, with streams beside each other at the top, the
+    /// first bytes of each, and one stream in a storage.
+    fn file(before: usize, streams: &[(&str, &[u8])], inner: &str) -> Vec<u8> {
+        let mut entries = Vec::new();
+        let last = u32::try_from(streams.len()).unwrap();
+        entries.push(entry("Root Entry", 5, [FREE, FREE, 1], END, 0));
+        let first_stream = before + 100;
+        for (index, (name, _)) in streams.iter().enumerate() {
+            let number = u32::try_from(index).unwrap();
+            let start = u32::try_from(first_stream).unwrap() + number * 8;
+            entries.push(entry(name, 2, [FREE, number + 2, FREE], start, 4096));
+        }
+        entries.push(entry("Storage", 1, [FREE, FREE, last + 2], 0, 0));
+        entries.push(entry(inner, 2, [FREE, FREE, FREE], END, 0));
+        let mut directory = entries.concat();
+        directory.resize(directory.len().div_ceil(SECTOR) * SECTOR, 0);
+        let count = directory.len() / SECTOR;
+        let sectors = first_stream + streams.len() * 8;
+        let tables = (sectors + sectors / 64 + 40).div_ceil(SECTOR / 4);
+        let whole = sectors + tables + tables.saturating_sub(109).div_ceil(127);
+        let mut table = vec![FREE; tables * 128];
+        for index in 0..count {
+            let next = u32::try_from(before + index + 1).unwrap();
+            table[before + index] = if index + 1 == count { END } else { next };
+        }
+        table[sectors..sectors + tables].fill(TABLE);
+        let mut body = vec![0; whole * SECTOR];
+        let at = before * SECTOR;
+        body[at..at + directory.len()].copy_from_slice(&directory);
+        for (index, (_, start)) in streams.iter().enumerate() {
+            let at = (first_stream + index * 8) * SECTOR;
+            body[at..at + start.len()].copy_from_slice(start);
+        }
+        let words: Vec<u8> = table.iter().flat_map(|it| it.to_le_bytes()).collect();
+        body[sectors * SECTOR..(sectors + tables) * SECTOR].copy_from_slice(&words);
+        let places: Vec<u32> = (sectors..sectors + tables)
+            .map(|it| u32::try_from(it).unwrap())
+            .collect();
+        let more = places.get(109..).unwrap_or_default();
+        for (index, places) in more.chunks(127).enumerate() {
+            let at = sectors + tables + index;
+            let mut words = places.to_vec();
+            words.resize(127, FREE);
+            let is_last = (index + 1) * 127 >= more.len();
+            words.push(if is_last {
+                END
+            } else {
+                u32::try_from(at + 1).unwrap()
+            });
+            let words: Vec<u8> = words.iter().flat_map(|it| it.to_le_bytes()).collect();
+            body[at * SECTOR..(at + 1) * SECTOR].copy_from_slice(&words);
+        }
+        let mut header = MAGIC.to_vec();
+        header.resize(SECTOR, 0);
+        header[30] = 9;
+        let mut put =
+            |at: usize, number: u32| header[at..at + 4].copy_from_slice(&number.to_le_bytes());
+        put(44, u32::try_from(tables).unwrap());
+        put(48, u32::try_from(before).unwrap());
+        put(56, 4096);
+        put(60, END);
+        put(
+            68,
+            if more.is_empty() {
+                END
+            } else {
+                u32::try_from(sectors + tables).unwrap()
+            },
+        );
+        put(72, u32::try_from(more.len().div_ceil(127)).unwrap());
+        for index in 0..109 {
+            put(76 + index * 4, places.get(index).copied().unwrap_or(FREE));
+        }
+        [header, body].concat()
+    }
+
+    fn found(bytes: &[u8]) -> Content {
+        detect(&mut Cursor::new(bytes), bytes.len() as u64).unwrap()
+    }
+
+    const SLIDES: [(&str, &[u8]); 5] = [
+        ("Pictures", b""),
+        ("Current User", b""),
+        ("\u{5}SummaryInformation", b""),
+        ("\u{5}DocumentSummaryInformation", b""),
+        ("PowerPoint Document", b""),
+    ];
+
+    #[test]
+    fn the_directory_may_stand_anywhere() {
+        // In the first sector of the table, in a later one, and in one that only the list behind the header names.
+        for before in [0, 127, 300, 20_000] {
+            let found = found(&file(before, &SLIDES, "Workbook"));
+            let is_slides = matches!(found, Content::Document(Family::Slides, _, _));
+            assert!(is_slides, "{before}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn names_in_any_case_and_versions_of_word() {
+        let filter = |name: &str, start: &[u8]| match found(&file(3, &[(name, start)], "x")) {
+            Content::Document(_, filter, _) => filter,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(filter("WORDDOCUMENT", &[0xec, 0xa5, 0xc1, 0]), "MS Word 97");
+        assert_eq!(
+            filter("WordDocument", &[0xdc, 0xa5, 0x65, 0]),
+            "MS WinWord 6.0"
+        );
+        assert_eq!(filter("WordDocument", &[0xdc, 0xa5, 0x68, 0]), "MS Word 95");
+        assert_eq!(filter("BOOK", b""), "MS Excel 97");
+    }
+
+    #[test]
+    fn what_is_inside_a_document_is_not_the_document() {
+        let text = [("Data", &b""[..]), ("WordDocument", b"")];
+        let found_text = found(&file(2, &text, "Workbook"));
+        assert!(matches!(found_text, Content::Document(Family::Text, _, _)));
+        assert_eq!(found(&file(2, &[("x", b"")], "y")), Content::Other);
+    }
+
+    #[test]
+    fn what_needs_a_password_is_known() {
+        let mut user = vec![0; TOKEN_AT];
+        user.extend(ENCRYPTED_SLIDES);
+        let streams = [("Current User", &user[..]), ("PowerPoint Document", b"")];
+        assert_eq!(found(&file(1, &streams, "x")), Content::EncryptedSlides);
+        let streams = [("EncryptionInfo", &b""[..]), ("EncryptedPackage", b"")];
+        assert_eq!(found(&file(1, &streams, "x")), Content::EncryptedPackage);
+    }
+
+    #[test]
+    fn damage_ends_the_search() {
+        let sound = file(130, &SLIDES, "x");
+        for at in (0..SECTOR).chain(sound.len() - 2000..sound.len()) {
+            let mut hurt = sound.clone();
+            hurt[at] ^= 0xff;
+            let _ = found(&hurt);
+            let _ = found(&sound[..at]);
+        }
+        // A directory whose every sector is the next of itself.
+        let mut round = sound.clone();
+        for word in round[SECTOR..].chunks_exact_mut(4) {
+            word.copy_from_slice(&130_u32.to_le_bytes());
+        }
+        assert_eq!(found(&round), Content::Damage);
+        assert_eq!(found(&sound[..SECTOR * 100]), Content::Damage);
+    }
 }

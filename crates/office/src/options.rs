@@ -206,6 +206,12 @@ impl Options {
         self.pdf.iter().any(|it| it.name.ends_with("Password"))
     }
 
+    /// Whether each sheet becomes one page.
+    pub(crate) fn has_single_page_sheets(&self) -> bool {
+        let wanted = Property::new("SinglePageSheets", true);
+        self.pdf.contains(&wanted)
+    }
+
     /// Options of the export filter.
     pub(crate) fn filter_data(&self, target: Target) -> Vec<Property> {
         match target {

@@ -2,11 +2,12 @@
 //!
 //! LibreOffice writes the time into a PDF, identifiers made of it, and fonts in an order that differs between
 //! processes. The pass numbers objects in the order in which they are reached from the catalogue, names font subsets in
-//! that order, and sets the dates to one moment and the identifiers by the content. Streams are copied as they are. What
-//! it does not know it leaves alone: the PDF is then as LibreOffice wrote it.
+//! that order, and sets the dates to one moment and the identifiers by the content. Streams are copied as they are, but for
+//! colour profiles and Type 1 fonts. What it does not know it leaves alone: the PDF is then as LibreOffice wrote it.
 
 mod color_profile;
 mod parse;
+mod type1;
 
 use std::collections::HashMap;
 
@@ -30,7 +31,10 @@ const TAG_BYTES: usize = 7;
 /// The PDF with its volatile parts fixed; `None` where it is not of the shape that LibreOffice writes.
 pub(crate) fn pdf(bytes: &[u8]) -> Option<Vec<u8>> {
     let mut file = parse(bytes)?;
-    file.objects.values_mut().for_each(color_profile::fix);
+    for object in file.objects.values_mut() {
+        color_profile::fix(object);
+        type1::fix(object);
+    }
     let order = order(&file.trailer, &file.objects);
     let mut numbers = HashMap::new();
     for (index, number) in order.iter().enumerate() {

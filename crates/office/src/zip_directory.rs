@@ -2,6 +2,8 @@
 
 use std::io::{self, Read, Seek, SeekFrom};
 
+use flate2::read::DeflateDecoder;
+
 /// A part of a zip file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Entry {
@@ -119,6 +121,44 @@ pub(crate) fn stored_text(
     let mut text = Vec::new();
     file.take(entry.unzipped_bytes).read_to_end(&mut text)?;
     Ok(String::from_utf8(text).ok())
+}
+
+/// Reads a part, unpacked.
+pub(crate) fn reader<'a, F: Read + Seek>(
+    file: &'a mut F,
+    entry: &Entry,
+) -> io::Result<Box<dyn Read + 'a>> {
+    let start = data_start(file, entry)?;
+    file.seek(SeekFrom::Start(start))?;
+    let packed = file.take(entry.packed_bytes);
+    Ok(match entry.stored {
+        true => Box::new(packed),
+        false => Box::new(DeflateDecoder::new(packed)),
+    })
+}
+
+/// The bytes of a part; an error where there are more than `max_bytes`, or where they cannot be unpacked.
+pub(crate) fn unpacked(
+    file: &mut (impl Read + Seek),
+    entry: &Entry,
+    max_bytes: u64,
+) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let reader = reader(file, entry)?;
+    reader.take(max_bytes + 1).read_to_end(&mut bytes)?;
+    match bytes.len() as u64 > max_bytes {
+        true => Err(io::ErrorKind::FileTooLarge.into()),
+        false => Ok(bytes),
+    }
+}
+
+/// The first bytes of a part, as far as they can be unpacked.
+pub(crate) fn start_of(file: &mut (impl Read + Seek), entry: &Entry, count: usize) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    if let Ok(reader) = reader(file, entry) {
+        let _ = reader.take(count as u64).read_to_end(&mut bytes);
+    }
+    bytes
 }
 
 /// Where the data of a part begins.

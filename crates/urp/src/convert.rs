@@ -26,6 +26,8 @@ pub struct Conversion {
     pub store: Vec<Property>,
     /// Name of the import filter. Without it LibreOffice guesses, which is slow, and wrong for some streams.
     pub import_filter: Option<String>,
+    /// Name of another import filter, for where LibreOffice does not load the document by the first.
+    pub import_filter_otherwise: Option<String>,
     /// More properties of the import.
     pub load: Vec<Property>,
     /// Password of the document.
@@ -193,7 +195,19 @@ impl Client {
         let import_filter = conversion.import_filter.as_deref();
         let source = Source::put(self, input, conversion.input, import_filter).await?;
         progress.next(Phase::Load);
-        let loaded = self.open(&source, conversion).await;
+        let loaded = match self.open(&source, conversion, import_filter).await {
+            // The first answer is told where neither filter loads it.
+            Err(Error::NotLoaded { code }) => match &conversion.import_filter_otherwise {
+                None => Err(Error::NotLoaded { code }),
+                Some(other) => match self.open(&source, conversion, Some(other)).await {
+                    Err(Error::NotLoaded { .. } | Error::UnknownFormat(_)) => {
+                        Err(Error::NotLoaded { code })
+                    }
+                    loaded => loaded,
+                },
+            },
+            loaded => loaded,
+        };
         let document = match loaded {
             Err(Error::UnknownFormat(_)) if path.as_deref().is_some_and(|it| !it.exists()) => {
                 let path = path.unwrap_or_default();
@@ -231,12 +245,17 @@ impl Client {
         })
     }
 
-    async fn open(&self, source: &Source, conversion: &Conversion) -> Result<Document, Error> {
+    async fn open(
+        &self,
+        source: &Source,
+        conversion: &Conversion,
+        import_filter: Option<&str>,
+    ) -> Result<Document, Error> {
         let interaction = Interaction::new(conversion.repair);
         let export = self.bridge.export(interaction.clone())?;
         let mut options = Vec::new();
-        if let Some(filter) = &conversion.import_filter {
-            options.push(Property::new("FilterName", filter.as_str()));
+        if let Some(filter) = import_filter {
+            options.push(Property::new("FilterName", filter));
         }
         // Macros never run, and links are never updated.
         options.extend([

@@ -30,6 +30,8 @@ pub(crate) struct Interaction {
 
 /// Bit of an error code that is only a warning (`vcl/errcode.hxx`).
 const WARNING: i32 = i32::MIN;
+/// Bits of an error code that only count which error of the process it is.
+const COUNTER: i32 = 0x7c00_0000;
 
 impl Interaction {
     pub(crate) fn new(repair: bool) -> Arc<Self> {
@@ -129,7 +131,7 @@ fn question(any: &Any) -> Question {
         "document.BrokenPackageRequest" => Question::BrokenPackage,
         "document.FilterOptionsRequest" => Question::FilterOptions,
         "task.ErrorCodeRequest" | "task.ErrorCodeRequest2" => match member(any, "ErrCode") {
-            Some(Value::Long(code)) => Question::Code(*code),
+            Some(Value::Long(code)) => Question::Code(*code & !COUNTER),
             _ => Question::Other(name.to_owned()),
         },
         _ if name.starts_with("ucb.Interactive") && name.contains("IOException") => {

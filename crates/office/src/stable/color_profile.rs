@@ -8,7 +8,7 @@ use std::{
 
 use flate2::{Compression, read::ZlibDecoder, write::ZlibEncoder};
 
-use super::parse::{Object, Piece};
+use super::parse::{Object, Piece, length_reference};
 
 /// Year, month, day, hour, minute, second of the making.
 const DATE: Range<usize> = 24..36;
@@ -19,8 +19,6 @@ const SIGNATURE: Range<usize> = 36..40;
 const CHECKSUM: Range<usize> = 84..100;
 /// No profile that LibreOffice writes is larger.
 const MAX_BYTES: u64 = 4 << 20;
-
-const LENGTH: &[u8] = b"/Length";
 
 /// Sets the date of a stream that is a colour profile; its length then stands in its dictionary.
 pub(super) fn fix(object: &mut Object<'_>) {
@@ -42,13 +40,7 @@ fn fixed(object: &Object<'_>) -> Option<(Vec<u8>, usize)> {
     if !has(b"/N ") || !has(b"/FlateDecode") {
         return None;
     }
-    let before = object.pieces.iter().position(|piece| match piece {
-        Piece::Bytes(bytes) => bytes.trim_ascii_end().ends_with(LENGTH),
-        Piece::Reference(_) => false,
-    })?;
-    let Piece::Reference(_) = object.pieces.get(before + 1)? else {
-        return None;
-    };
+    let length_at = length_reference(object)?;
     let mut profile = Vec::new();
     let mut decoder = ZlibDecoder::new(&stream[..]).take(MAX_BYTES);
     decoder.read_to_end(&mut profile).ok()?;
@@ -57,5 +49,5 @@ fn fixed(object: &Object<'_>) -> Option<(Vec<u8>, usize)> {
     profile.get_mut(DATE)?.copy_from_slice(&MOMENT);
     let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
     encoder.write_all(&profile).ok()?;
-    Some((encoder.finish().ok()?, before + 1))
+    Some((encoder.finish().ok()?, length_at))
 }

@@ -131,6 +131,16 @@ fn object<'a>(
     Some(Object { pieces, stream })
 }
 
+/// The piece that is the reference to the length of the stream, where its dictionary does not hold the length itself.
+pub(super) fn length_reference(object: &Object<'_>) -> Option<usize> {
+    let before = object.pieces.iter().position(|piece| match piece {
+        Piece::Bytes(bytes) => bytes.trim_ascii_end().ends_with(b"/Length"),
+        Piece::Reference(_) => false,
+    })?;
+    let next = object.pieces.get(before + 1)?;
+    matches!(next, Piece::Reference(_)).then_some(before + 1)
+}
+
 /// The value of `/Length`, which may be an object of its own.
 fn length(pieces: &[Piece<'_>], bytes: &[u8], offsets: &HashMap<u32, usize>) -> Option<usize> {
     const KEY: &[u8] = b"/Length";

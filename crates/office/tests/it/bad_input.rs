@@ -66,13 +66,33 @@ async fn what_is_no_document() {
         &[0; 4000],
     ]
     .concat();
-    assert_eq!(code(&bench, ole, "a.bin").await, caller("format-unknown"));
+    assert_eq!(code(&bench, ole, "a.bin").await, caller("document-damaged"));
     let whole = docx(200);
     for part in [30, 50, 95] {
         let cut = whole.slice(..whole.len() * part / 100);
         assert_eq!(
             code(&bench, cut, "a.docx").await,
             caller("document-damaged")
+        );
+    }
+    // Damage has the same code in every format.
+    let hurt = zip(&[
+        ("[Content_Types].xml", b"<Types/>"),
+        ("word/document.xml", b"<w:document><<"),
+    ]);
+    assert_eq!(
+        code(&bench, hurt, "a.docx").await,
+        caller("document-damaged")
+    );
+    let word = include_bytes!("files/word6.doc");
+    for (name, hurt) in [
+        ("a.rtf", &b"{\\rtf1 {\\b text"[..]),
+        ("a.doc", &word[..word.len() / 2]),
+    ] {
+        assert_eq!(
+            code(&bench, hurt.to_vec(), name).await,
+            caller("document-damaged"),
+            "{name}"
         );
     }
     // A directory that is sound, and parts that are not.
@@ -152,6 +172,8 @@ async fn repair_and_passwords() {
             )
             .await;
         assert_eq!(wrong.unwrap_err().code(), "password-wrong");
+        // Its name is asked for only where there is a password to open it with.
+        assert_eq!(code(&bench, locked.clone(), "a").await.0, "password-needed");
         let right = bench
             .with(locked, Some(name), Target::Pdf, &[("password", "key")])
             .await;

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use platen_office::{Source, Target};
 
 use crate::fixture::{
-    bench, bytes, docx, docx_with, flat_sheet, flat_slides, flat_text, job, pages, small,
+    bench, bytes, docx, docx_with, flat_sheet, flat_slides, flat_text, job, pages, small, zip,
 };
 
 fn contains(bytes: &[u8], text: &str) -> bool {
@@ -155,6 +155,9 @@ async fn the_same_bytes_from_every_process() {
         "DejaVu Sans",
         "Carlito",
         "Caladea",
+        // Of CFF, where they are installed (fonts-urw-base35).
+        "C059",
+        "URW Bookman",
     ];
     let mut body = String::new();
     for number in 0..200 {
@@ -188,4 +191,73 @@ async fn the_same_bytes_from_every_process() {
         let same = results.iter().filter(|it| **it == results[0]).count();
         assert_eq!(same, results.len(), "{options:?}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_sheet_that_was_saved_scrolled_is_whole() {
+    let Some(bench) = bench(small()).await else {
+        return;
+    };
+    let cells = |from: u32| -> String {
+        let row = |number| {
+            format!(
+                r#"<row r="{number}"><c r="A{number}" t="inlineStr"><is><t>cell {number}</t></is></c></row>"#
+            )
+        };
+        (from..from + 30).map(row).collect()
+    };
+    let types = r#"<?xml version="1.0"?><Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Override PartName="/xl/workbook.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml"/><Override PartName="/xl/worksheets/sheet1.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.worksheet+xml"/></Types>"#;
+    let relation = |kind: &str, target: &str| {
+        format!(
+            r#"<?xml version="1.0"?><Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="s" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/{kind}" Target="{target}"/></Relationships>"#
+        )
+    };
+    let workbook = r#"<?xml version="1.0"?><workbook xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"><sheets><sheet name="S" sheetId="1" r:id="s"/></sheets></workbook>"#;
+    let with_view = |view: &str| {
+        let sheet = format!(
+            r#"<?xml version="1.0"?><worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetViews><sheetView workbookViewId="0"{view}/></sheetViews><sheetData>{}</sheetData></worksheet>"#,
+            cells(1)
+        );
+        zip(&[
+            ("[Content_Types].xml", types.as_bytes()),
+            (
+                "_rels/.rels",
+                relation("officeDocument", "xl/workbook.xml").as_bytes(),
+            ),
+            ("xl/workbook.xml", workbook.as_bytes()),
+            (
+                "xl/_rels/workbook.xml.rels",
+                relation("worksheet", "worksheets/sheet1.xml").as_bytes(),
+            ),
+            ("xl/worksheets/sheet1.xml", sheet.as_bytes()),
+        ])
+    };
+    let wanted = [("single_page_sheets", "true")];
+    let at_start = bench.with(with_view(""), None, Target::Pdf, &wanted).await;
+    let scrolled = with_view(r#" topLeftCell="B12""#);
+    let scrolled = bench.with(scrolled, None, Target::Pdf, &wanted).await;
+    assert!(scrolled.unwrap() == at_start.unwrap(), "rows are left out");
+    bench.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn fields_show_the_name_with_its_extension() {
+    let Some(bench) = bench(small()).await else {
+        return;
+    };
+    let field =
+        "<text:p><text:file-name text:display=\"name-and-extension\">x</text:file-name></text:p>";
+    for (name, shown) in [
+        ("the letter.fodt", "the letter.fodt"),
+        ("../.b/c.fodt", "bc.fodt"),
+        (".pdf", "document.pdf"),
+    ] {
+        let made = bench
+            .with(flat_text(field), Some(name), Target::Txt, &[])
+            .await
+            .unwrap();
+        let text = String::from_utf8_lossy(&made).into_owned();
+        assert!(text.contains(shown), "{name}: {text}");
+    }
+    bench.close().await;
 }

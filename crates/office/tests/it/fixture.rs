@@ -3,12 +3,13 @@
 use std::{
     io::{Cursor, Write as _},
     path::Path,
+    sync::Arc,
     time::Duration,
 };
 
 use bytes::Bytes;
 use platen_office::{
-    Body, Config, Document, Error, Job, Office, Options, Source, Target, detect_launcher,
+    Body, Config, Document, Error, Job, Launcher, Office, Options, Source, Target, detect_launcher,
 };
 use zip::write::SimpleFileOptions;
 
@@ -30,8 +31,15 @@ pub async fn bench(config: Config) -> Option<Bench> {
         eprintln!("SKIP: LibreOffice is not installed");
         return None;
     }
+    bench_behind(config, detect_launcher().await).await
+}
+
+/// The same with a launcher.
+pub async fn bench_behind(config: Config, launcher: Arc<dyn Launcher>) -> Option<Bench> {
+    if platen_office::find_libreoffice(None).is_err() {
+        return None;
+    }
     let folder = tempfile::tempdir().unwrap();
-    let launcher = detect_launcher().await;
     let office = Office::new(config, launcher, folder.path()).unwrap();
     Some(Bench { office, folder })
 }

@@ -4,4 +4,6 @@ mod bad_input;
 mod convert;
 mod deaths;
 mod fixture;
+mod formats;
+mod local_files;
 mod soak;

@@ -1,0 +1,37 @@
+//! A sheet that was saved scrolled (ECMA-376, part 1, section 18.3.1.87): LibreOffice leaves the rows and columns before
+//! the first that was seen out where a sheet becomes one page.
+
+use std::io::{self, Read, Seek};
+
+use super::Part;
+use crate::{
+    markup::{replaced, tags},
+    zip_directory::{Entry, reader, start_of},
+};
+
+/// Views stand before the cells.
+const HEAD_BYTES: usize = 64 << 10;
+
+/// By the place of a part, in small letters.
+pub(super) fn is_sheet(name: &str) -> bool {
+    name.contains("sheets/") && name.ends_with(".xml")
+}
+
+/// The part as if it had been saved at its first cell; nothing where it was.
+pub(super) fn from_first_cell(
+    file: &mut (impl Read + Seek),
+    entry: &Entry,
+) -> io::Result<Option<Part>> {
+    let head = start_of(file, entry, HEAD_BYTES);
+    let views = tags(&head).take_while(|it| it.name() != b"sheetData");
+    let views = views.filter(|it| it.name() == b"sheetView" && it.range.end < HEAD_BYTES);
+    let cells = views.filter_map(|it| it.attribute(b"topLeftCell"));
+    let changes: Vec<_> = cells.map(|it| (it.range, b"A1".to_vec())).collect();
+    if changes.is_empty() {
+        return Ok(None);
+    }
+    let changed = replaced(&head, &changes);
+    let mut rest = reader(file, entry)?;
+    io::copy(&mut rest.by_ref().take(head.len() as u64), &mut io::sink())?;
+    Part::copied(changed.chain(rest)).map(Some)
+}

@@ -1,0 +1,160 @@
+//! A picture of lines (SVG 1.1, section 5.7) loses what it shows of other files: LibreOffice draws such a file into it
+//! wherever the picture is from.
+
+use std::{borrow::Cow, io::Read};
+
+use base64::{Engine, engine::general_purpose::GeneralPurpose};
+use flate2::read::GzDecoder;
+
+use super::{HEAD_BYTES, MAX_MARKUP_BYTES};
+use crate::markup::{ascii_based, find, replaced, tags};
+
+/// What stands for one that cannot be read.
+const NOTHING: &[u8] = br#"<svg xmlns="http://www.w3.org/2000/svg"/>"#;
+/// Pictures within pictures.
+const MAX_DEPTH: usize = 3;
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+
+/// Letters of base64, with or without the signs that fill up.
+pub(super) const BASE64: GeneralPurpose = GeneralPurpose::new(
+    &base64::alphabet::STANDARD,
+    base64::engine::GeneralPurposeConfig::new()
+        .with_decode_allow_trailing_bits(true)
+        .with_decode_padding_mode(base64::engine::DecodePaddingMode::Indifferent),
+);
+
+/// By its first bytes.
+pub(super) fn is_svg(head: &[u8]) -> bool {
+    let head = plain(head, HEAD_BYTES as u64);
+    let Some(text) = ascii_based(&head) else {
+        return true;
+    };
+    match tags(&text).next() {
+        Some(tag) => tag.name() == b"svg",
+        // Its first element stands further behind.
+        None => {
+            let text = text.to_ascii_lowercase();
+            find(&text, b"<!doctype").is_some_and(|at| find(&text[at..], b"svg").is_some())
+        }
+    }
+}
+
+/// Its bytes where they are not packed.
+fn plain(bytes: &[u8], most: u64) -> Cow<'_, [u8]> {
+    if !bytes.starts_with(&GZIP) {
+        return Cow::Borrowed(bytes);
+    }
+    let mut unpacked = Vec::new();
+    // What cannot be unpacked to its end counts as far as that goes.
+    let _ = GzDecoder::new(bytes).take(most).read_to_end(&mut unpacked);
+    Cow::Owned(unpacked)
+}
+
+/// The picture without them; nothing where there are none.
+pub(super) fn cleaned(bytes: &[u8]) -> Option<Vec<u8>> {
+    cleaned_within(bytes, 0)
+}
+
+fn cleaned_within(bytes: &[u8], depth: usize) -> Option<Vec<u8>> {
+    let bytes = plain(bytes, MAX_MARKUP_BYTES);
+    let Some(text) = ascii_based(&bytes) else {
+        return Some(NOTHING.to_vec());
+    };
+    let mut changes = Vec::new();
+    // What it calls by a name could be anything.
+    let declared = find(&text, b"<!DOCTYPE").filter(|at| find(&text[*at..], b"<!ENTITY").is_some());
+    if let Some(at) = declared {
+        let first = tags(&text).next().map_or(text.len(), |it| it.range.start);
+        changes.push((at..first.max(at), Vec::new()));
+    }
+    for tag in tags(&text).filter(|it| it.name() != b"a") {
+        for attribute in tag.attributes().filter(|it| it.name == b"href") {
+            let value = attribute.value();
+            let value = value.trim();
+            if value.is_empty() || value.starts_with('#') {
+                continue;
+            }
+            let with = match value.get(..5) {
+                Some(start) if start.eq_ignore_ascii_case("data:") => within(value, depth),
+                _ => Some(String::new()),
+            };
+            changes.extend(with.map(|with| (attribute.range, with.into_bytes())));
+        }
+    }
+    (!changes.is_empty()).then(|| replaced(&text, &changes))
+}
+
+/// A picture that is written into another; nothing where it may stay as it is.
+fn within(value: &str, depth: usize) -> Option<String> {
+    let (kind, data) = value.split_once(',')?;
+    let data: Vec<u8> = data
+        .bytes()
+        .filter(|it| !it.is_ascii_whitespace())
+        .collect();
+    if !is_encoded_svg(&data) {
+        return None;
+    }
+    let cleaned = match BASE64.decode(&data) {
+        Ok(bytes) if depth < MAX_DEPTH => cleaned_within(&bytes, depth + 1)?,
+        _ => NOTHING.to_vec(),
+    };
+    Some(format!("{kind},{}", BASE64.encode(cleaned)))
+}
+
+/// Whether letters of base64, without blanks, are such a picture.
+pub(super) fn is_encoded_svg(data: &[u8]) -> bool {
+    let head = &data[..data.len().min(HEAD_BYTES) / 4 * 4];
+    BASE64.decode(head).is_ok_and(|head| is_svg(&head))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(bytes: &[u8]) -> String {
+        let cleaned = cleaned(bytes).unwrap_or_else(|| bytes.to_vec());
+        String::from_utf8(cleaned).unwrap()
+    }
+
+    #[test]
+    fn only_other_files_go() {
+        let svg = br##"<?xml version="1.0"?><svg><a xlink:href="http://a/"/><use href="#b"/><image xlink:href=" file:///etc/c"/><image href='../d.png'/><image href="data:image/png;base64,iVBORw0KGgo="/><image href="&#102;ile:///e"/></svg>"##;
+        let made = text(svg);
+        assert!(made.contains("http://a/") && made.contains("#b") && made.contains("iVBOR"));
+        assert!(!made.contains("etc/c") && !made.contains("d.png") && !made.contains("ile:///e"));
+        assert!(cleaned(made.as_bytes()).is_none());
+    }
+
+    #[test]
+    fn however_it_is_wrapped() {
+        let svg = br#"<svg><image href="file:///etc/x"/></svg>"#;
+        let encoded = BASE64.encode(svg);
+        let outer = format!(r#"<svg><image href="data:image/svg+xml;base64,{encoded}"/></svg>"#);
+        let made = text(outer.as_bytes());
+        let inner = made.split(',').nth(1).unwrap().split('"').next().unwrap();
+        assert!(!text(&BASE64.decode(inner).unwrap()).contains("etc"));
+        let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        std::io::Write::write_all(&mut packed, svg).unwrap();
+        let packed = packed.finish().unwrap();
+        assert!(is_svg(&packed) && !text(&packed).contains("etc"));
+        let named =
+            br#"<!DOCTYPE svg [<!ENTITY e "file:///etc/x">]><svg><image href="&e;"/></svg>"#;
+        assert!(
+            is_svg(named) && !text(named).contains("etc"),
+            "{}",
+            text(named)
+        );
+    }
+
+    #[test]
+    fn other_parts_are_no_pictures() {
+        for other in [
+            &br#"<office:document-content xmlns:svg="u"><svg:desc/>"#[..],
+            b"\x89PNG",
+            b"",
+            b"text",
+        ] {
+            assert!(!is_svg(other));
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! What a zip package holds: by its `mimetype` (OpenDocument 1.2, part 3, section 3.3), or by the relation to its main part
+//! and that part's content type (ECMA-376, part 2, sections 9.3 and 10.1), wherever that part is.
+
+use std::io::{self, Read, Seek};
+
+use crate::{
+    detect::Detected,
+    format::Family,
+    markup,
+    zip_directory::{self, Directory, Entry},
+};
+
+/// The longest media type of an OpenDocument file.
+const MAX_MIMETYPE_BYTES: u64 = 100;
+/// Relations of a package and its content types are short.
+const MAX_LIST_BYTES: u64 = 4 << 20;
+
+/// What it is; nothing where no document is inside.
+pub(crate) fn detect(
+    file: &mut (impl Read + Seek),
+    directory: &Directory,
+) -> io::Result<Option<Detected>> {
+    let entry = |name: &str| directory.entries.iter().find(|it| it.name == name);
+    if let Some(entry) = entry("mimetype")
+        && let Some(text) = zip_directory::stored_text(file, entry, MAX_MIMETYPE_BYTES)?
+    {
+        return Ok(open_document(text.trim()));
+    }
+    let extension = match main_type(file, directory)? {
+        Some(media_type) => by_media_type(&media_type),
+        None => None,
+    };
+    Ok(extension
+        .or_else(|| by_place(directory))
+        .and_then(by_extension))
+}
+
+/// The content type of the part that the package's own relations call its document.
+fn main_type(file: &mut (impl Read + Seek), directory: &Directory) -> io::Result<Option<String>> {
+    let named = |name: &str| {
+        let same = |it: &&Entry| it.name.eq_ignore_ascii_case(name);
+        directory.entries.iter().find(same)
+    };
+    let (Some(relations), Some(types)) = (named("_rels/.rels"), named("[Content_Types].xml"))
+    else {
+        return Ok(None);
+    };
+    let relations = zip_directory::unpacked(file, relations, MAX_LIST_BYTES)?;
+    let types = zip_directory::unpacked(file, types, MAX_LIST_BYTES)?;
+    let both = (markup::ascii_based(&relations), markup::ascii_based(&types));
+    let (Some(relations), Some(types)) = both else {
+        return Ok(None);
+    };
+    let value = |tag: &markup::Tag<'_>, name: &str| Some(tag.attribute(name.as_bytes())?.value());
+    let main = markup::tags(&relations).find_map(|tag| {
+        let is_main = tag.name() == b"Relationship"
+            && value(&tag, "Type")?.trim().ends_with("/officeDocument");
+        is_main.then(|| value(&tag, "Target")).flatten()
+    });
+    let Some(main) = main else { return Ok(None) };
+    let main = main.trim().trim_start_matches("./").trim_start_matches('/');
+    let override_of = |tag: markup::Tag<'_>| {
+        let part = value(&tag, "PartName").filter(|_| tag.name() == b"Override")?;
+        let same = part
+            .trim()
+            .trim_start_matches('/')
+            .eq_ignore_ascii_case(main);
+        same.then(|| value(&tag, "ContentType")).flatten()
+    };
+    let extension = main.rsplit_once('.').map_or("", |(_, it)| it);
+    let default_of = |tag: markup::Tag<'_>| {
+        let of = value(&tag, "Extension").filter(|_| tag.name() == b"Default")?;
+        let same = of.trim().eq_ignore_ascii_case(extension);
+        same.then(|| value(&tag, "ContentType")).flatten()
+    };
+    let found = markup::tags(&types).find_map(override_of);
+    Ok(found.or_else(|| markup::tags(&types).find_map(default_of)))
+}
+
+fn by_media_type(media_type: &str) -> Option<&'static str> {
+    let media_type = media_type.to_ascii_lowercase();
+    let has = |text: &str| media_type.contains(text);
+    match () {
+        () if has("wordprocessingml") || has("ms-word") => Some("docx"),
+        () if has("sheet.binary") => Some("xlsb"),
+        () if has("spreadsheetml") || has("ms-excel") => Some("xlsx"),
+        () if has("presentationml") || has("ms-powerpoint") => Some("pptx"),
+        () => None,
+    }
+}
+
+/// By where programs put the main part, for packages whose lists do not tell.
+fn by_place(directory: &Directory) -> Option<&'static str> {
+    let has = |name: &str| directory.entries.iter().any(|it| it.name.starts_with(name));
+    match () {
+        () if has("word/document") => Some("docx"),
+        () if has("xl/workbook.bin") => Some("xlsb"),
+        () if has("xl/workbook") => Some("xlsx"),
+        () if has("ppt/presentation") => Some("pptx"),
+        () => None,
+    }
+}
+
+/// What a package of this name holds.
+pub(crate) fn by_extension(extension: &str) -> Option<Detected> {
+    let (family, filter) = match extension {
+        "docx" | "docm" | "dotx" | "dotm" => (Family::Text, "MS Word 2007 XML"),
+        "xlsb" => (Family::Sheet, "Calc MS Excel 2007 Binary"),
+        "xlsx" | "xlsm" | "xltx" | "xltm" => (Family::Sheet, "Calc MS Excel 2007 XML"),
+        "pptx" | "pptm" | "ppsx" | "ppsm" | "potx" | "potm" => {
+            (Family::Slides, "Impress MS PowerPoint 2007 XML")
+        }
+        "odt" | "ott" => (Family::Text, "writer8"),
+        "ods" | "ots" => (Family::Sheet, "calc8"),
+        "odp" | "otp" => (Family::Slides, "impress8"),
+        "odg" | "otg" => (Family::Drawing, "draw8"),
+        _ => return None,
+    };
+    Some(Detected {
+        is_package: true,
+        ..Detected::new(family, filter)
+    })
+}
+
+fn open_document(media_type: &str) -> Option<Detected> {
+    let kind = media_type.strip_prefix("application/vnd.oasis.opendocument.")?;
+    let kind = kind.trim_end_matches("-template");
+    match kind {
+        "text" | "text-master" | "text-web" => by_extension("odt"),
+        "spreadsheet" => by_extension("ods"),
+        "presentation" => by_extension("odp"),
+        "graphics" => by_extension("odg"),
+        "formula" => Some(Detected {
+            is_package: true,
+            ..Detected::new(Family::Formula, "math8")
+        }),
+        _ => None,
+    }
+}

@@ -1,0 +1,220 @@
+//! Type 1 fonts (Adobe Type 1 Font Format, sections 2.5 and 7): LibreOffice writes CFF fonts so, each with a number that it
+//! counts up for every font of the process. The number is optional and goes, from the clear part and from the encrypted
+//! one, whose later bytes all depend on it.
+
+use std::{
+    borrow::Cow,
+    io::{Read, Write},
+};
+
+use flate2::{Compression, read::ZlibDecoder, write::ZlibEncoder};
+
+use super::{
+    find,
+    parse::{Object, Piece, length_reference},
+};
+
+/// No font that LibreOffice writes is larger.
+const MAX_BYTES: u64 = 32 << 20;
+/// What the encrypted part begins with (section 7.1).
+const KEY: u16 = 55_665;
+const MULTIPLIER: u16 = 52_845;
+const INCREMENT: u16 = 22_719;
+
+const NUMBER: &[u8] = b"/UniqueID ";
+const CLEAR_LENGTH: &[u8] = b"/Length1 ";
+const ENCRYPTED_LENGTH: &[u8] = b"/Length2 ";
+
+/// Takes the number out of a stream that is such a font; its lengths then stand in its dictionary.
+pub(super) fn fix(object: &mut Object<'_>) {
+    if let Some(fixed) = fixed(object) {
+        let length = format!(" {}", fixed.stream.len());
+        object.pieces[fixed.length_at] = Piece::Bytes(Cow::Owned(length.into_bytes()));
+        object.pieces[fixed.lengths_at] = Piece::Bytes(Cow::Owned(fixed.lengths));
+        object.stream = Some(Cow::Owned(fixed.stream));
+    }
+}
+
+struct Fixed {
+    stream: Vec<u8>,
+    /// The reference to the length of the stream.
+    length_at: usize,
+    /// The piece with the lengths of the font's parts.
+    lengths_at: usize,
+    lengths: Vec<u8>,
+}
+
+fn fixed(object: &Object<'_>) -> Option<Fixed> {
+    let stream = object.stream.as_ref()?;
+    let length_at = length_reference(object)?;
+    let bytes = |index: usize| match object.pieces.get(index) {
+        Some(Piece::Bytes(bytes)) => Some(&**bytes),
+        _ => None,
+    };
+    let has_lengths =
+        |index: &usize| bytes(*index).is_some_and(|it| find(it, ENCRYPTED_LENGTH).is_some());
+    let lengths_at = (0..object.pieces.len()).find(has_lengths)?;
+    let text = bytes(lengths_at)?;
+    find(text, b"/FlateDecode")?;
+    let (clear_bytes, _) = number(text, CLEAR_LENGTH)?;
+    let (encrypted_bytes, _) = number(text, ENCRYPTED_LENGTH)?;
+    let mut font = Vec::new();
+    let decoder = ZlibDecoder::new(&stream[..]);
+    decoder.take(MAX_BYTES).read_to_end(&mut font).ok()?;
+    font.starts_with(b"%!").then_some(())?;
+    let (clear, rest) = font.split_at_checked(clear_bytes)?;
+    let (encrypted, zeros) = rest.split_at_checked(encrypted_bytes)?;
+    let clear = without_number(clear)?;
+    let private = without_number(&decrypted(encrypted))?;
+    let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
+    for part in [&clear[..], &encrypted_again(&private), zeros] {
+        encoder.write_all(part).ok()?;
+    }
+    let lengths = with_number(text, ENCRYPTED_LENGTH, private.len())?;
+    let lengths = with_number(&lengths, CLEAR_LENGTH, clear.len())?;
+    Some(Fixed {
+        stream: encoder.finish().ok()?,
+        length_at,
+        lengths_at,
+        lengths,
+    })
+}
+
+/// The number behind a key, and where it is.
+fn number(text: &[u8], key: &[u8]) -> Option<(usize, std::ops::Range<usize>)> {
+    let start = find(text, key)? + key.len();
+    let digits = text[start..].iter().take_while(|it| it.is_ascii_digit());
+    let range = start..start + digits.count();
+    let number = std::str::from_utf8(&text[range.clone()]).ok()?;
+    Some((number.parse().ok()?, range))
+}
+
+fn with_number(text: &[u8], key: &[u8], value: usize) -> Option<Vec<u8>> {
+    let (_, range) = number(text, key)?;
+    Some(
+        [
+            &text[..range.start],
+            value.to_string().as_bytes(),
+            &text[range.end..],
+        ]
+        .concat(),
+    )
+}
+
+/// The part without the line that sets the number; nothing where it has none.
+fn without_number(part: &[u8]) -> Option<Vec<u8>> {
+    let start = find(part, NUMBER)?;
+    let (_, digits) = number(part, NUMBER)?;
+    let rest = part[digits.end..].strip_prefix(b" def")?;
+    let rest = rest.strip_prefix(b"\n").unwrap_or(rest);
+    Some([&part[..start], rest].concat())
+}
+
+fn next(key: u16, cipher: u8) -> u16 {
+    let sum = u16::from(cipher).wrapping_add(key);
+    sum.wrapping_mul(MULTIPLIER).wrapping_add(INCREMENT)
+}
+
+fn decrypted(bytes: &[u8]) -> Vec<u8> {
+    let mut key = KEY;
+    let plain = bytes.iter().map(|cipher| {
+        let plain = cipher ^ (key >> 8) as u8;
+        key = next(key, *cipher);
+        plain
+    });
+    plain.collect()
+}
+
+fn encrypted_again(bytes: &[u8]) -> Vec<u8> {
+    let mut key = KEY;
+    let cipher = bytes.iter().map(|plain| {
+        let cipher = plain ^ (key >> 8) as u8;
+        key = next(key, cipher);
+        cipher
+    });
+    cipher.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn font(id: u32) -> (Vec<u8>, usize, usize) {
+        let clear = format!(
+            "%!FontType1-1.0: A\n/FontName /A def\n/UniqueID {id} def\ncurrentfile eexec\n"
+        );
+        let private =
+            format!("....dup\n/Private 13 dict dup begin\n/UniqueID {id} def\n/Subrs\nclosefile\n");
+        let encrypted = encrypted_again(private.as_bytes());
+        let zeros = b"\n00000000\ncleartomark\n";
+        let lengths = (clear.len(), encrypted.len());
+        (
+            [clear.as_bytes(), &encrypted, zeros].concat(),
+            lengths.0,
+            lengths.1,
+        )
+    }
+
+    fn object(id: u32) -> Object<'static> {
+        let (font, clear, encrypted) = font(id);
+        let mut encoder = ZlibEncoder::new(Vec::new(), Compression::fast());
+        encoder.write_all(&font).unwrap();
+        let rest =
+            format!("/Filter/FlateDecode/Length1 {clear}/Length2 {encrypted}/Length3 532>>\n");
+        Object {
+            pieces: vec![
+                Piece::Bytes(b"<</Length "[..].into()),
+                Piece::Reference(7),
+                Piece::Bytes(Cow::Owned(rest.into_bytes())),
+            ],
+            stream: Some(Cow::Owned(encoder.finish().unwrap())),
+        }
+    }
+
+    fn text(object: &Object<'_>) -> Vec<u8> {
+        let pieces = object.pieces.iter().map(|piece| match piece {
+            Piece::Bytes(bytes) => bytes.to_vec(),
+            Piece::Reference(number) => format!("{number} 0 R").into_bytes(),
+        });
+        pieces.collect::<Vec<_>>().concat()
+    }
+
+    #[test]
+    fn the_number_goes_and_the_lengths_are_right() {
+        let (mut one, mut other) = (object(4_100_001), object(41_000_055));
+        let reference = text(&one);
+        fix(&mut one);
+        fix(&mut other);
+        assert_eq!(text(&one), text(&other));
+        assert_eq!(one.stream, other.stream);
+        let stream = one.stream.clone().unwrap();
+        let dictionary = text(&one);
+        assert_ne!(dictionary, reference);
+        assert_eq!(number(&dictionary, b"/Length  ").unwrap().0, stream.len());
+        let mut font = Vec::new();
+        ZlibDecoder::new(&stream[..])
+            .read_to_end(&mut font)
+            .unwrap();
+        let clear = number(&dictionary, CLEAR_LENGTH).unwrap().0;
+        let encrypted = number(&dictionary, ENCRYPTED_LENGTH).unwrap().0;
+        assert!(font[..clear].ends_with(b"/FontName /A def\ncurrentfile eexec\n"));
+        let private = decrypted(&font[clear..clear + encrypted]);
+        assert_eq!(
+            private,
+            b"....dup\n/Private 13 dict dup begin\n/Subrs\nclosefile\n"
+        );
+        assert_eq!(&font[clear + encrypted..], b"\n00000000\ncleartomark\n");
+    }
+
+    #[test]
+    fn what_is_no_such_font_is_left_alone() {
+        let mut object = object(5);
+        let Some(Cow::Owned(stream)) = &mut object.stream else {
+            panic!()
+        };
+        stream.truncate(20);
+        let before = stream.clone();
+        fix(&mut object);
+        assert_eq!(object.stream.as_deref(), Some(&before[..]));
+    }
+}
