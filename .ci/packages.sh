@@ -67,3 +67,25 @@ if [ ! -d "$client/node_modules/chromiumly" ] && command -v npm >/dev/null 2>&1;
         echo "not installed: chromiumly, which npm has"
     fi
 fi
+# Readers of the OpenAPI description: a validator, a fuzzer and the generators of two clients. Each has
+# an environment of its own, as their wishes for libraries differ.
+cache="${XDG_CACHE_HOME:-$HOME/.cache}/platen"
+if [ ! -x "$cache/openapi/bin/schemathesis" ] && command -v python3 >/dev/null 2>&1; then
+    if python3 -m venv "$cache/openapi" >/dev/null 2>&1 && "$cache/openapi/bin/pip" install -q \
+        openapi-spec-validator==0.7.2 schemathesis==4.32.5 openapi-python-client==0.29.1 2>/dev/null; then
+        echo "installed: openapi-spec-validator, schemathesis and openapi-python-client, into $cache/openapi"
+    else
+        rm -rf "$cache/openapi"
+        echo "not installed: openapi-spec-validator, schemathesis and openapi-python-client, which PyPI has"
+    fi
+fi
+types="$cache/openapi-typescript"
+if [ ! -d "$types/node_modules/openapi-typescript" ] && command -v npm >/dev/null 2>&1; then
+    if npm install --silent --no-fund --no-audit --ignore-scripts --prefix "$types" \
+        openapi-typescript@7.13.0 openapi-fetch@0.15.0 typescript@5.9.3 >/dev/null 2>&1; then
+        echo "installed: openapi-typescript, into $types"
+    else
+        rm -rf "$types"
+        echo "not installed: openapi-typescript, which npm has"
+    fi
+fi

@@ -29,7 +29,7 @@ fn the_example_of_a_render_makes_a_pdf() {
     }
     let service = Service::start(&[("API_KEY_ADMIN", KEY)]);
     let mut browser = open_docs(&service);
-    browser.evaluate("location.hash = 'create_render'");
+    browser.evaluate("location.hash = 'createRender'");
     browser.wait_for("document.querySelector('form.try textarea')");
     browser.click("form.try .send");
     browser.wait_for("document.querySelector('.answer')");
@@ -133,7 +133,7 @@ fn the_search_is_there_for_the_keyboard() {
         "Input.dispatchKeyEvent",
         json!({"type": "keyDown", "key": "Enter", "windowsVirtualKeyCode": 13, "text": "\r"}),
     );
-    browser.wait_for("location.hash === '#publish_flow'");
+    browser.wait_for("location.hash === '#publishFlow'");
     let focused = browser.evaluate("document.activeElement.tagName");
     assert_eq!(focused, "H1", "what was opened is read next");
     assert_eq!(browser.complaints(), NONE);

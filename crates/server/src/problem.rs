@@ -41,6 +41,7 @@ pub(crate) struct ProblemDocument {
     pub(crate) status: u16,
     /// What happened, for people.
     #[serde(skip_serializing_if = "String::is_empty")]
+    #[schemars(default)]
     pub(crate) detail: String,
     /// What happened, for programs: a stable name in kebab-case.
     pub(crate) code: String,
@@ -48,6 +49,7 @@ pub(crate) struct ProblemDocument {
     pub(crate) request_id: String,
     /// Every mistake of the author of the template or the data.
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
     pub(crate) diagnostics: Vec<Diagnostic>,
 }
 

@@ -144,7 +144,7 @@ fn mistakes_come_back_as_they_are() {
         ..options()
     };
     let attached = RenderOptions {
-        standard: Standard::PdfA2b,
+        standard: Some(Standard::PdfA2b),
         attachments: vec![Attachment {
             name: "a.bin".to_owned(),
             media_type: "application/octet-stream".to_owned(),

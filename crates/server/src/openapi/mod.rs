@@ -7,6 +7,7 @@ mod example;
 mod later;
 mod operation;
 mod parameter;
+mod plain;
 mod result;
 mod schema;
 

@@ -44,6 +44,7 @@ fn text_of(operation: &str) -> Text {
         "get_docs" => text("This description as a page.", None, 200, None),
         "get_docs_file" => text("A file of that page.", None, 200, None),
         "get_bench" => text("A folder of benchmark results as a page; 404 where BENCH_RESULTS_DIR names none.", None, 200, None),
+        "get_html_template_format" => text("The JSON Schema of templates of kind `html`.", None, 200, None),
         "get_template_format" => text("The JSON Schema of templates.", None, 200, None),
         "list_templates" => text("Lists templates in order of their keys.", None, 200, Some("TemplateList")),
         "create_template" => text("Stores a new template.", Some("Template"), 201, Some("TemplateVersion")),
@@ -121,7 +122,7 @@ fn flow_text(operation: &str) -> Text {
 pub(super) fn of(route: &Route) -> Json {
     let text = text_of(route.operation);
     let mut operation = json!({
-        "operationId": route.operation,
+        "operationId": camel_case(route.operation),
         "summary": text.summary,
         "tags": [tag(route)],
         "responses": answers(route, &text),
@@ -140,6 +141,18 @@ pub(super) fn of(route: &Route) -> Json {
     }
     example::add(route, &mut operation);
     operation
+}
+
+/// `create_render` as clients write it: `createRender`.
+pub(super) fn camel_case(operation: &str) -> String {
+    let mut words = operation.split('_');
+    let mut text = words.next().unwrap_or_default().to_owned();
+    for word in words {
+        let (first, rest) = word.split_at(word.len().min(1));
+        text.push_str(&first.to_ascii_uppercase());
+        text.push_str(rest);
+    }
+    text
 }
 
 fn tag(route: &Route) -> &'static str {
@@ -179,6 +192,14 @@ fn answers(route: &Route, text: &Text) -> Json {
     }
     Json::Object(answers)
 }
+
+/// Operations whose answer is a JSON Schema.
+const SCHEMAS: [&str; 4] = [
+    "get_template_schema",
+    "get_template_format",
+    "get_html_template_format",
+    "get_flow_format",
+];
 
 fn success(route: &Route, schema: Option<&str>, status: u16) -> Json {
     let binary = json!({"type": "string", "format": "binary"});
@@ -224,7 +245,7 @@ fn success(route: &Route, schema: Option<&str>, status: u16) -> Json {
             "image/svg+xml": {"schema": {"type": "string"}},
         }),
         ("get_docs" | "get_bench", _) => json!({"text/html": {"schema": {"type": "string"}}}),
-        ("get_template_schema" | "get_template_format" | "get_flow_format", _) => {
+        (operation, _) if SCHEMAS.contains(&operation) => {
             json!({"application/schema+json": {"schema": {}}})
         }
         (_, Some(schema)) => json!({"application/json": {"schema": reference(schema)}}),

@@ -68,6 +68,7 @@ fn header_parameters(route: &Route) -> Vec<Json> {
             | "get_docs"
             | "get_docs_file"
             | "get_template_format"
+            | "get_html_template_format"
             | "get_flow_format"
     ) {
         let about = "ETags that the client has; 304 where one is current.";

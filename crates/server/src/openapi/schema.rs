@@ -3,6 +3,7 @@
 use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Map, Value as Json};
 
+use super::plain;
 use crate::{
     problem::ProblemDocument,
     results::StoredResult,
@@ -63,7 +64,10 @@ pub(super) fn components() -> Map<String, Json> {
     add::<Health>(&mut generator);
     add::<Overview>(&mut generator);
     add::<ProblemDocument>(&mut generator);
-    generator.take_definitions(true)
+    let mut all = generator.take_definitions(true);
+    all.values_mut().for_each(plain::open_booleans);
+    plain::name_variants(&mut all);
+    all
 }
 
 fn add<T: JsonSchema>(generator: &mut SchemaGenerator) {

@@ -51,6 +51,10 @@ static SCHEMA: LazyLock<Page> = LazyLock::new(|| {
     let schema = platen_document::template::json_schema();
     Page::new(serde_json::to_vec(&schema).unwrap_or_default())
 });
+static HTML_SCHEMA: LazyLock<Page> = LazyLock::new(|| {
+    let schema = platen_document::html::json_schema();
+    Page::new(serde_json::to_vec(&schema).unwrap_or_default())
+});
 static FLOW_SCHEMA: LazyLock<Page> = LazyLock::new(|| {
     let schema = platen_engine::flow::flow_schema().to_string();
     Page::new(schema.into_bytes())
@@ -66,6 +70,11 @@ pub(crate) async fn get_openapi(method: Method, headers: HeaderMap) -> Response 
 /// The JSON Schema of templates.
 pub(crate) async fn get_template_format(method: Method, headers: HeaderMap) -> Response {
     SCHEMA.answer(&method, &headers, "application/schema+json", CACHE)
+}
+
+/// The JSON Schema of templates of kind `html`.
+pub(crate) async fn get_html_template_format(method: Method, headers: HeaderMap) -> Response {
+    HTML_SCHEMA.answer(&method, &headers, "application/schema+json", CACHE)
 }
 
 /// The JSON Schema of flows.

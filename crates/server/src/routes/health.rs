@@ -33,6 +33,7 @@ pub(crate) struct Health {
     pub(crate) status: &'static str,
     /// What was checked.
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
     pub(crate) checks: Vec<Check>,
     /// Which of several processes answers, from 0; nothing where there is one.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -80,6 +80,7 @@ pub(crate) const ROUTES: &[Route] = &[
     route("GET", "/docs/{file}", "get_docs_file", Open, Plain),
     route("GET", "/bench", "get_bench", Admin, Plain),
     route("GET", "/schema/template.json", "get_template_format", Open, Plain),
+    route("GET", "/schema/html-template.json", "get_html_template_format", Open, Plain),
     route("GET", "/templates", "list_templates", Reader, Plain),
     route("POST", "/templates", "create_template", Admin, Plain),
     route("GET", "/templates/{key}", "get_template", Reader, Plain),
@@ -171,6 +172,10 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .route(
             "/schema/template.json",
             get(documentation::get_template_format),
+        )
+        .route(
+            "/schema/html-template.json",
+            get(documentation::get_html_template_format),
         )
         .route("/convert", post(convert::convert_document))
         .route("/results/{digest}/{name}", get(results::get_result))

@@ -31,6 +31,7 @@ pub(crate) struct PieceDocument {
     description: Option<String>,
     /// Names of its actions; not in lists.
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
     actions: Vec<String>,
 }
 

@@ -6,11 +6,11 @@ import { address, inline, method, paragraphs } from './prose.js';
 import { fresh, plan, send } from './send.js';
 
 const STEPS = [
-  { title: 'Make a document', button: 'Make a PDF', operations: ['create_render'],
+  { title: 'Make a document', button: 'Make a PDF', operations: ['createRender'],
     about: 'A template and data become an invoice. Nothing is stored.' },
-  { title: 'Keep the template', button: 'Store it', operations: ['create_template', 'get_template_schema'],
+  { title: 'Keep the template', button: 'Store it', operations: ['createTemplate', 'getTemplateSchema'],
     about: 'Stored under a key, it has versions, and programs send data only.' },
-  { title: 'Run a flow', button: 'Run it', operations: ['create_flow', 'publish_flow', 'call_flow'],
+  { title: 'Run a flow', button: 'Run it', operations: ['createFlow', 'publishFlow', 'callFlow'],
     about: 'A request comes in, steps run, the caller has the answer.' },
 ];
 

@@ -43,12 +43,15 @@ pub(crate) struct RunDocument {
     pub(crate) retry_of: Option<String>,
     /// Where the milliseconds before and around its steps went, in microseconds.
     #[serde(skip_serializing_if = "Json::is_null")]
+    #[schemars(default)]
     pub(crate) times: Json,
     /// Why it failed: `code`, `message` and `step`.
     #[serde(skip_serializing_if = "Json::is_null")]
+    #[schemars(default)]
     pub(crate) error: Json,
     /// Output of its last step, where it has not answered.
     #[serde(skip_serializing_if = "Json::is_null")]
+    #[schemars(default)]
     pub(crate) output: Json,
     /// Its answer: `status`, `headers` and `body`.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -95,6 +95,7 @@ pub(crate) struct ItemResult {
     pub(crate) pages: Option<u32>,
     /// What is not as the template says.
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
     pub(crate) warnings: Vec<Diagnostic>,
     /// The link to the document, where its item has `output.store`.
     #[serde(skip_serializing_if = "Option::is_none")]
