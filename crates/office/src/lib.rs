@@ -6,6 +6,7 @@
 
 mod changes;
 mod config;
+mod death;
 mod detect;
 mod error;
 mod format;
@@ -21,6 +22,7 @@ mod profile;
 mod program;
 mod soffice;
 mod stable;
+mod words;
 mod zip_directory;
 
 pub use platen_pool::{
@@ -31,6 +33,7 @@ pub use platen_urp::Phases;
 
 pub use self::{
     config::Config,
+    death::Death,
     detect::{Detected, detect},
     error::{Error, Fault},
     format::{Family, Target},
