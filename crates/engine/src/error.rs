@@ -8,7 +8,7 @@ use crate::IsolationError;
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// Mistakes in the template or the data.
-    #[error("the template or the data has {} mistake{}", .0.len(), if .0.len() == 1 { "" } else { "s" })]
+    #[error("the template or the data has {} mistake{}", count(.0), if count(.0) == 1 { "" } else { "s" })]
     Mistakes(Vec<Diagnostic>),
     /// The format cannot be written as the options ask.
     #[error(transparent)]
@@ -45,6 +45,11 @@ pub enum Error {
     /// A bug. The message is for the log.
     #[error("internal error: {0}")]
     Bug(String),
+}
+
+/// Mistakes without the warnings that are listed with them.
+fn count(mistakes: &[Diagnostic]) -> usize {
+    mistakes.iter().filter(|found| found.is_error()).count()
 }
 
 /// Whose fault an error is; the HTTP status, the exit code and "retry?" come from this.

@@ -48,7 +48,7 @@ impl Given {
         Ok(place)
     }
 
-    fn size_bytes(&self) -> u64 {
+    pub(crate) fn size_bytes(&self) -> u64 {
         match &self.source {
             Source::Bytes(bytes) => bytes.len() as u64,
             Source::Path(path) => path.metadata().map_or(u64::MAX, |it| it.len()),

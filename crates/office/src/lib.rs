@@ -6,6 +6,7 @@
 
 mod changes;
 mod config;
+mod death;
 mod detect;
 mod error;
 mod format;
@@ -22,6 +23,7 @@ mod program;
 mod reading;
 mod soffice;
 mod stable;
+mod words;
 mod zip_directory;
 
 pub use platen_pool::{
@@ -32,6 +34,7 @@ pub use platen_urp::Phases;
 
 pub use self::{
     config::Config,
+    death::Death,
     detect::{Detected, detect},
     error::{Error, Fault},
     format::{Family, Target},

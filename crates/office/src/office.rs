@@ -8,20 +8,22 @@ use std::{
     time::{Duration, Instant},
 };
 
-use platen_pool::{Attempt, Isolation, JobError, Key, Launcher, Pool, Request, Snapshot};
-use platen_urp::{Conversion, Input, Output, Phases, Property};
+use platen_pool::{Attempt, Isolation, Key, Launcher, Pool, Request, Snapshot};
+use platen_urp::{Authors, Conversion, Input, Output, Phases, Property};
 use sha2::{Digest, Sha256};
 
 use crate::{
     Config, Detected, Error, Installation,
+    death::{Death, Report, Work},
     detect::{Inspected, inspect},
     find_libreoffice,
-    format::Target,
+    format::{Family, Target},
     given::{self, Given},
     job::{Body, Document, Job, Source, Times},
     reading::Reading,
     soffice::{Soffice, Worker},
     stable,
+    words::{Failed, Known, in_words, is_death},
 };
 
 /// What a converter is doing.
@@ -39,6 +41,7 @@ pub struct Status {
 pub struct Office {
     pool: Pool<Soffice>,
     config: Config,
+    report: Report,
 }
 
 /// A result of a PDF larger than this is not made stable, and stays in its file.
@@ -52,22 +55,6 @@ const INLINE_BYTES: usize = 256 << 10;
 
 /// Left of the deadline for what comes after LibreOffice.
 const MARGIN: Duration = Duration::from_millis(100);
-
-/// What LibreOffice says of the wrong password for a text of Word 97 to 2003, which it does not ask for again.
-const WRONG_PASSWORD: i32 = 0x1_000f;
-/// What it says of damage, when it was told the format: general error of input and output, loading failed, and all of
-/// the classes of reading and of wrong formats (`vcl/errcode.hxx`).
-const GENERAL_ERROR: i32 = 0x20d;
-const LOAD_FAILED: i32 = 0x4039;
-const CLASS_READ: i32 = 0x0b;
-const CLASS_FORMAT: i32 = 0x0e;
-
-/// What is known of a document before LibreOffice has it.
-#[derive(Clone, Copy)]
-struct Known {
-    is_encrypted: bool,
-    has_password: bool,
-}
 
 impl Office {
     /// A converter whose temporary folders are made in `parent`. Must be called within a tokio runtime.
@@ -94,7 +81,15 @@ impl Office {
         Ok(Self {
             pool: Pool::new(kind, pool, launcher, parent)?,
             config,
+            report: Report::default(),
         })
+    }
+
+    /// The same, which tells of processes that die over documents.
+    #[must_use]
+    pub fn reporting(mut self, report: impl Fn(&Death) + Send + Sync + 'static) -> Self {
+        self.report = Report(Arc::new(report));
+        self
     }
 
     /// The installed LibreOffice.
@@ -155,49 +150,28 @@ impl Office {
         let Inspected {
             detected, patch, ..
         } = inspected;
-        let (filter, filter_options) = impossible(&detected, job.target)?;
         let mut times = Times {
             detect: begin.elapsed(),
             ..Times::default()
         };
-        let mut conversion = Conversion {
-            filter: filter.to_owned(),
-            filter_data: job.options.filter_data(job.target),
-            store: job.options.store(job.target),
-            import_filter: Some(detected.filter.to_owned()),
-            import_filter_otherwise: detected.otherwise.map(str::to_owned),
-            password: job.options.password.clone(),
-            repair: job.options.repair,
-            update_indexes: job.options.update_indexes,
-            landscape: job.options.landscape,
-            ..Conversion::default()
-        };
-        let option = |text: &str| Property::new("FilterOptions", text);
-        conversion.store.extend(filter_options.map(option));
-        let load_options = detected.filter_options.as_deref();
-        conversion.load.extend(load_options.map(option));
-        let request = Request {
-            lane: job.lane,
-            timeout: job.timeout.saturating_sub(begin.elapsed()),
-            key: Some(key),
-        };
-        let limit = self.config.max_result_bytes;
-        let name = job.name.as_deref().map(|it| harmless(it, &detected));
+        let mut conversion = conversion(&job, &detected)?;
         let source = Given {
             source: job.source.clone(),
             patch: patch.map(Arc::new),
             is_seen: !self.pool.isolation().files,
         };
-        let done = self.pool.run(request, |worker, attempt| {
-            let (conversion, source) = (conversion.clone(), source.clone());
-            let name = name.clone();
-            let work = run(worker, attempt, source, name, conversion, job.target, limit);
-            Box::pin(async move {
-                let timeout = job.timeout;
-                work.await.map_err(|error| in_words(error, known, timeout))
-            })
-        });
-        let done = done.await.map_err(Error::of_pool)?;
+        let document_bytes = source.size_bytes();
+        let report = self.report.clone();
+        let work = Work::new(report, document_bytes, &detected, job.target);
+        conversion.stage = work.stage.clone();
+        let task = Task {
+            conversion,
+            source,
+            name: job.name.as_deref().map(|it| harmless(it, &detected)),
+            work,
+            limit_bytes: self.config.max_result_bytes,
+        };
+        let done = self.run(&job, begin, key, known, &task).await?;
         (times.wait, times.phases) = (done.waited, done.phases);
         let finishing = Instant::now();
         let body = finish(done.body, &job).await?;
@@ -215,6 +189,70 @@ impl Office {
             times,
         })
     }
+
+    /// Runs a task on a process that is for it. Others are replaced, so there are no more tries than processes.
+    async fn run(
+        &self,
+        job: &Job,
+        begin: Instant,
+        key: Key,
+        known: Known,
+        task: &Task,
+    ) -> Result<Done, Error> {
+        let timeout = job.timeout;
+        for _ in 0..=self.config.slots + self.config.spares {
+            let request = Request {
+                lane: job.lane,
+                timeout: timeout.saturating_sub(begin.elapsed()),
+                key: Some(key),
+            };
+            let done = self.pool.run(request, |worker, attempt| {
+                let running = run(worker, attempt, task.clone());
+                Box::pin(async move {
+                    let done = running.await;
+                    done.map_err(|error| in_words(error, known, timeout))
+                })
+            });
+            let done = done.await.map_err(Error::of_pool);
+            let done = done.inspect_err(|error| task.work.failed(error))?;
+            if let Some(done) = done {
+                return Ok(done);
+            }
+        }
+        Err(Error::Conversation(platen_urp::Error::HasChanges))
+    }
+}
+
+/// A document on its way through a process.
+#[derive(Clone)]
+struct Task {
+    conversion: Conversion,
+    source: Given,
+    name: Option<String>,
+    work: Work,
+    limit_bytes: u64,
+}
+
+/// What LibreOffice is asked to do.
+fn conversion(job: &Job, detected: &Detected) -> Result<Conversion, Error> {
+    let (filter, filter_options) = impossible(detected, job.target)?;
+    let mut conversion = Conversion {
+        filter: filter.to_owned(),
+        filter_data: job.options.filter_data(job.target),
+        store: job.options.store(job.target),
+        import_filter: Some(detected.filter.to_owned()),
+        import_filter_otherwise: detected.otherwise.map(str::to_owned),
+        password: job.options.password.clone(),
+        repair: job.options.repair,
+        update_indexes: job.options.update_indexes,
+        landscape: job.options.landscape,
+        ..Conversion::default()
+    };
+    let option = |text: &str| Property::new("FilterOptions", text);
+    conversion.store.extend(filter_options.map(option));
+    let load_options = detected.filter_options.as_deref();
+    conversion.load.extend(load_options.map(option));
+    Ok(conversion)
 }
 
 fn impossible(
@@ -276,44 +314,55 @@ struct Done {
     waited: Duration,
 }
 
-enum Failed {
-    Urp(platen_urp::Error),
-    Output(io::Error),
-    TooLarge(u64),
-}
-
-async fn run(
-    worker: &mut Worker,
-    attempt: Attempt,
-    given: Given,
-    name: Option<String>,
-    mut conversion: Conversion,
-    target: Target,
-    limit_bytes: u64,
-) -> Result<Done, Failed> {
+/// Nothing where the process is not for the document.
+async fn run(worker: &mut Worker, attempt: Attempt, task: Task) -> Result<Option<Done>, Failed> {
+    let Task {
+        mut conversion,
+        source,
+        name,
+        work,
+        limit_bytes,
+    } = task;
     let left = attempt.deadline.saturating_duration_since(Instant::now());
     conversion.timeout = Some(left.saturating_sub(MARGIN));
     worker.jobs += 1;
     let folder = worker.folder.join(format!("job-{}", worker.jobs));
     // No document has a name that begins so.
-    let result = folder.join(format!(".result.{}", target.extension()));
+    let result = folder.join(format!(".result.{}", work.target.extension()));
     std::fs::create_dir(&folder).map_err(Failed::Output)?;
     let folder = RemoveOnDrop(folder);
-    let input = given.place(&folder.0, name.as_deref()).await;
+    let input = source.place(&folder.0, name.as_deref()).await;
     let input = input.map_err(Failed::Output)?;
     let (input, output) = (Input::Path(input), Output::Path(result.clone()));
+    let is_text = work.family == Family::Text;
+    conversion.authors = match worker.knows_authors {
+        _ if !is_text => Authors::Any,
+        true => Authors::NoChanges,
+        false => Authors::Tell,
+    };
+    work.begins(worker.process.clone(), attempt.number);
     let converted = worker.client.convert(input, output, &conversion).await;
+    worker.knows_authors |= work.stage.has_authors();
     let taken = match converted {
         Ok(converted) => take(&result, limit_bytes).map(|body| (body, converted.phases)),
+        Err(platen_urp::Error::HasChanges) => {
+            worker.is_spent = true;
+            return Ok(None);
+        }
         Err(error) => Err(Failed::Urp(error)),
     };
     drop(folder);
+    if let Err(Failed::Urp(error)) = &taken
+        && is_death(error)
+    {
+        work.process_ended().await;
+    }
     let (body, phases) = taken?;
-    Ok(Done {
+    Ok(Some(Done {
         body,
         phases,
         waited: attempt.waited,
-    })
+    }))
 }
 
 /// Removes the folder of a job.
@@ -358,75 +407,6 @@ fn take(path: &Path, limit_bytes: u64) -> Result<Body, Failed> {
         false => std::fs::read(path)
             .map(|bytes| Body::Bytes(bytes.into()))
             .map_err(Failed::Output),
-    }
-}
-
-/// What failed, in words of documents, and what it means for the process.
-fn in_words(failed: Failed, known: Known, timeout: Duration) -> JobError<Error> {
-    use platen_urp::Error as Urp;
-    let error = match failed {
-        Failed::Urp(error) => error,
-        Failed::Output(error) => return JobError::replace(Error::Output(error)),
-        Failed::TooLarge(limit_bytes) => {
-            return JobError::sound(Error::ResultTooLarge { limit_bytes });
-        }
-    };
-    let text = error.to_string();
-    match error {
-        Urp::PasswordNeeded => JobError::sound(Error::PasswordNeeded),
-        Urp::PasswordWrong => JobError::sound(Error::PasswordWrong),
-        Urp::Broken => JobError::sound(Error::Damaged),
-        Urp::NotLoaded { code } => JobError::sound(not_loaded(code, known, text)),
-        Urp::UnknownFormat(_) | Urp::Missing(_) => JobError::sound(Error::NotLoaded(text)),
-        Urp::NotStored(message) => JobError::sound(Error::NotStored(message)),
-        Urp::Input(error) => JobError::sound(Error::Input(error)),
-        Urp::Output(error) => JobError::sound(Error::Output(error)),
-        Urp::Timeout { phase, .. } => JobError::replace(Error::Timeout {
-            timeout,
-            phase: Some(phase_name(phase)),
-        }),
-        Urp::Silent(_) => JobError::replace(Error::Timeout {
-            timeout,
-            phase: None,
-        }),
-        Urp::Closed(_) | Urp::Connect { .. } => JobError::died(Error::Conversation(error)),
-        Urp::Exception(exception) if exception.name.ends_with("DisposedException") => {
-            JobError::died(Error::NotLoaded(text))
-        }
-        error => JobError::replace(Error::Conversation(error)),
-    }
-}
-
-/// Why LibreOffice did not open a document whose format it was told.
-fn not_loaded(code: Option<i32>, known: Known, text: String) -> Error {
-    match code {
-        _ if known.is_encrypted && !known.has_password => Error::PasswordNeeded,
-        Some(WRONG_PASSWORD) => match known.has_password {
-            true => Error::PasswordWrong,
-            false => Error::PasswordNeeded,
-        },
-        _ if known.is_encrypted => Error::NotLoaded(
-            "it is encrypted in a way that this version does not know; save it without a password"
-                .to_owned(),
-        ),
-        Some(code) if is_damage(code) => Error::Damaged,
-        _ => Error::NotLoaded(text),
-    }
-}
-
-fn is_damage(code: i32) -> bool {
-    let class = code >> 8 & 0x1f;
-    matches!(code, GENERAL_ERROR | LOAD_FAILED) || matches!(class, CLASS_READ | CLASS_FORMAT)
-}
-
-fn phase_name(phase: platen_urp::Phase) -> &'static str {
-    use platen_urp::Phase;
-    match phase {
-        Phase::Put => "put",
-        Phase::Load => "load",
-        Phase::Store => "store",
-        Phase::Get => "get",
-        Phase::Close => "close",
     }
 }
 

@@ -15,7 +15,7 @@ use std::{
 use bytes::Bytes;
 use md5::{Digest, Md5};
 use platen_fonts::{FontSettings, Installed};
-use platen_pool::{Command, Folder, Kind, Purpose, Spawner, StartError, Started, Unsound};
+use platen_pool::{Command, Folder, Handle, Kind, Purpose, Spawner, StartError, Started, Unsound};
 use platen_urp::{Client, Conversion, Input, Options, Output};
 
 use crate::{
@@ -37,6 +37,11 @@ pub(crate) struct Worker {
     /// Where its results go.
     pub(crate) folder: PathBuf,
     pub(crate) jobs: u64,
+    pub(crate) process: Handle,
+    /// It knows who changed a document or commented on it, and would colour changes of others by that.
+    pub(crate) knows_authors: bool,
+    /// It is not for the document that it was given for that reason.
+    pub(crate) is_spent: bool,
     _pipes: PipeFiles,
 }
 
@@ -277,6 +282,9 @@ impl Kind for Soffice {
                 client,
                 folder: path,
                 jobs: 0,
+                process: process.handle().clone(),
+                knows_authors: false,
+                is_spent: false,
                 _pipes: launch.pipes,
             },
             process: Some(process),
@@ -290,6 +298,10 @@ impl Kind for Soffice {
     /// Its profile and documents are thrown away, so nothing is lost by a kill, which is what follows.
     async fn stop(&self, worker: Worker) {
         drop(worker);
+    }
+
+    fn is_spent(&self, worker: &Worker) -> bool {
+        worker.is_spent
     }
 
     fn is_alive(&self, worker: &Worker) -> bool {

@@ -60,10 +60,11 @@ impl Failure {
                 for mistake in &mistakes {
                     say(format_args!("{mistake}"));
                 }
-                let plural = if mistakes.len() == 1 { "" } else { "s" };
+                // Warnings are listed with them, but are not what kept the document from being made.
+                let count = mistakes.iter().filter(|found| found.is_error()).count();
+                let plural = if count == 1 { "" } else { "s" };
                 say(format_args!(
-                    "error: {} mistake{plural}; nothing was made",
-                    mistakes.len()
+                    "error: {count} mistake{plural}; nothing was made"
                 ));
             }
             Self::Internal(message) => {

@@ -45,6 +45,11 @@ pub trait Kind: Send + Sync + 'static {
     /// Asks a child to leave. The pool sets a time limit; its process is killed in any case.
     fn stop(&self, child: Self::Child) -> impl Future<Output = ()> + Send;
 
+    /// True where a job has left something in the child that later ones would meet: it then does no more.
+    fn is_spent(&self, _child: &Self::Child) -> bool {
+        false
+    }
+
     /// False where it is known, without asking, that the child is dead.
     fn is_alive(&self, _child: &Self::Child) -> bool {
         true

@@ -6,7 +6,10 @@ use std::{
     ffi::{OsStr, OsString},
     path::{Path, PathBuf},
     process::{ExitStatus, Stdio},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
     time::Duration,
 };
 
@@ -246,6 +249,7 @@ impl Process {
             gone,
             stderr_read,
             stderr: Mutex::default(),
+            memory_bytes: AtomicU64::new(0),
         });
         let input = child.stdin.take();
         let output = child.stdout.take();
@@ -287,6 +291,8 @@ struct Shared {
     gone: watch::Receiver<bool>,
     stderr_read: watch::Receiver<bool>,
     stderr: Mutex<VecDeque<u8>>,
+    /// Memory of the family, as last measured.
+    memory_bytes: AtomicU64,
 }
 
 /// A process, seen from elsewhere.
@@ -353,6 +359,17 @@ impl Handle {
     #[must_use]
     pub fn memory_bytes(&self) -> u64 {
         table::Table::read().memory_bytes(self.0.pid)
+    }
+
+    /// Memory of its family in bytes, as the pool last measured it; also of a family that has ended. 0 before the first
+    /// time.
+    #[must_use]
+    pub fn last_memory_bytes(&self) -> u64 {
+        self.0.memory_bytes.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn measured(&self, bytes: u64) {
+        self.0.memory_bytes.store(bytes, Ordering::Relaxed);
     }
 
     /// The processes of its family, read now from `/proc`.

@@ -396,6 +396,8 @@ impl<K: Kind> Stock<K> {
             Some(Reason::ShutDown)
         } else if is_dead {
             Some(Reason::Crashed)
+        } else if self.kind.is_spent(&inmate.child) {
+            Some(Reason::Asked)
         } else if config.max_jobs > 0 && inmate.jobs >= config.max_jobs {
             Some(Reason::RecycledJobs)
         } else if config.recycle_memory_bytes > 0 && memory > config.recycle_memory_bytes {

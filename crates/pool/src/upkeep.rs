@@ -45,6 +45,7 @@ async fn measure<K: Kind>(stock: &Arc<Stock<K>>) {
         for (process, memory) in children {
             let bytes = table.memory_bytes(process.pid());
             memory.bytes.store(bytes, Ordering::Relaxed);
+            process.measured(bytes);
             if kill_above > 0 && bytes > kill_above {
                 memory.exceeded.notify_one();
             }

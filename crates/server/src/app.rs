@@ -90,7 +90,7 @@ impl App {
             flow_library: flow_templates,
             flows,
             chromium: Chromium::new(&config),
-            libreoffice: LibreOffice::new(&config),
+            libreoffice: LibreOffice::new(&config, log.clone()),
             sandbox,
             pieces: Arc::new(pieces),
             results,

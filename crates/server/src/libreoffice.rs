@@ -8,14 +8,16 @@ use platen_engine::{
     Fault,
     flow::{OfficeConvert, StepError},
     office::{
-        self, Config as OfficeConfig, Demand, Document, Job, NoWalls, Office, Status,
+        self, Config as OfficeConfig, Death, Demand, Document, Job, NoWalls, Office, Status,
         choose_launcher,
     },
 };
+use serde_json::Value as Json;
 use tokio::sync::OnceCell;
 
 use crate::{
-    config::Config,
+    config::{Config, LogLevel},
+    log::Log,
     problem::{Problem, chain},
 };
 
@@ -25,16 +27,18 @@ pub(crate) struct LibreOffice {
     config: OfficeConfig,
     folder: PathBuf,
     demand: Demand,
+    log: Log,
 }
 
 impl LibreOffice {
-    pub(crate) fn new(config: &Config) -> Self {
+    pub(crate) fn new(config: &Config, log: Log) -> Self {
         let slots = config.office_slots as usize;
         let reserved = config.render_preview_reserved_slots as usize;
         Self {
             cell: OnceCell::new(),
             folder: std::env::temp_dir(),
             demand: config.child_isolation.into(),
+            log,
             config: OfficeConfig {
                 program: config.libreoffice_path.clone(),
                 fonts: config.fonts(),
@@ -55,8 +59,11 @@ impl LibreOffice {
                 let chosen = choose_launcher(self.demand).await;
                 let chosen =
                     chosen.map_err(|error: NoWalls| Problem::internal(error.to_string()))?;
-                Office::new(self.config.clone(), chosen.launcher, &self.folder)
-                    .map_err(|error| Problem::internal(format!("the temporary folder: {error}")))
+                let office = Office::new(self.config.clone(), chosen.launcher, &self.folder);
+                let office = office
+                    .map_err(|error| Problem::internal(format!("the temporary folder: {error}")))?;
+                let log = self.log.clone();
+                Ok(office.reporting(move |death| log_death(&log, death)))
             })
             .await
     }
@@ -98,6 +105,21 @@ impl LibreOffice {
             office.shutdown(drain).await;
         }
     }
+}
+
+/// Of the document, its size and format only.
+fn log_death(log: &Log, death: &Death) {
+    let fields = [
+        ("why", Json::from(&*death.why)),
+        ("phase", death.phase.into()),
+        ("pid", death.pid.into()),
+        ("memoryBytes", death.memory_bytes.into()),
+        ("documentBytes", death.document_bytes.into()),
+        ("filter", death.filter.into()),
+        ("target", death.target.extension().into()),
+        ("attempt", death.attempt.into()),
+    ];
+    log.event(LogLevel::Warn, "LibreOffice died", &fields);
 }
 
 /// What a client is told when a document is not converted.

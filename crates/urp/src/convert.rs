@@ -2,7 +2,7 @@
 
 use std::{
     fmt,
-    sync::Mutex,
+    sync::{Arc, Mutex, PoisonError},
     time::{Duration, Instant},
 };
 
@@ -40,12 +40,29 @@ pub struct Conversion {
     pub landscape: bool,
     /// Settings that are changed before, and stay changed.
     pub settings: Vec<Setting>,
+    /// What is done about those who changed the document or commented on it.
+    pub authors: Authors,
+    /// Where the conversion is, for whoever keeps a clone.
+    pub stage: Stage,
     /// How the input travels.
     pub input: Transfer,
     /// How the output travels.
     pub output: Transfer,
     /// How long all of it may take. Afterwards LibreOffice is still busy: end its process.
     pub timeout: Option<Duration>,
+}
+
+/// What is done about those who changed a document or commented on it: LibreOffice numbers them as long as it runs, and
+/// colours the changes of a text by these numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Authors {
+    /// Nothing.
+    #[default]
+    Any,
+    /// The stage tells whether the document has any.
+    Tell,
+    /// A document with tracked changes is not converted: [`Error::HasChanges`].
+    NoChanges,
 }
 
 /// A phase of a conversion.
@@ -111,19 +128,52 @@ pub struct Converted {
     pub input_calls: u64,
 }
 
+/// Where a conversion is, for whoever looks from elsewhere; also after it was dropped.
+#[derive(Clone, Debug, Default)]
+pub struct Stage(Arc<Mutex<(Option<Phase>, bool)>>);
+
+impl Stage {
+    /// The phase that it is in, once it has begun.
+    #[must_use]
+    pub fn phase(&self) -> Option<Phase> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).0
+    }
+
+    /// Whether the document has tracked changes or comments, if that was asked and it was opened.
+    #[must_use]
+    pub fn has_authors(&self) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).1
+    }
+
+    fn begin(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = (Some(Phase::Put), false);
+    }
+
+    fn set(&self, phase: Phase) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).0 = Some(phase);
+    }
+
+    fn set_authors(&self) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).1 = true;
+    }
+}
+
 /// Where a conversion is, seen from outside, since a timeout cuts it anywhere.
 struct Progress {
+    stage: Stage,
     phase: Mutex<(Phase, Instant, Phases)>,
 }
 
 impl Progress {
-    fn new() -> Self {
+    fn new(stage: Stage) -> Self {
+        stage.begin();
         let phase = Mutex::new((Phase::Put, Instant::now(), Phases::default()));
-        Self { phase }
+        Self { stage, phase }
     }
 
     /// Ends a phase and begins the next.
     fn next(&self, next: Phase) -> Phases {
+        self.stage.set(next);
         let mut progress = match self.phase.lock() {
             Ok(progress) => progress,
             Err(poisoned) => poisoned.into_inner(),
@@ -150,6 +200,21 @@ impl Progress {
     }
 }
 
+/// False where the document is not to be converted. One that cannot tell may have authors.
+async fn look_for_authors(document: &Document, authors: Authors, stage: &Stage) -> bool {
+    if authors == Authors::Any {
+        return true;
+    }
+    let has_changes = document.has_changes().await.unwrap_or(true);
+    if authors == Authors::NoChanges {
+        return !has_changes;
+    }
+    if has_changes || document.has_comments().await.unwrap_or(true) {
+        stage.set_authors();
+    }
+    true
+}
+
 impl Client {
     /// Converts a document.
     ///
@@ -164,7 +229,7 @@ impl Client {
         output: Output,
         conversion: &Conversion,
     ) -> Result<Converted, Error> {
-        let progress = Progress::new();
+        let progress = Progress::new(conversion.stage.clone());
         let work = self.work(input, output, conversion, &progress);
         let Some(limit) = conversion.timeout else {
             return work.await;
@@ -215,6 +280,11 @@ impl Client {
             }
             loaded => loaded?,
         };
+        if !look_for_authors(&document, conversion.authors, &progress.stage).await {
+            progress.next(Phase::Close);
+            document.close().await?;
+            return Err(Error::HasChanges);
+        }
         progress.next(Phase::Store);
         let stored = self.write(&document, output, conversion).await;
         progress.next(Phase::Get);

@@ -34,6 +34,9 @@ impl Client {
 /// Rounds of updating indexes: a table of contents may grow by a page and so move what it lists.
 const INDEX_ROUNDS: usize = 2;
 
+/// Fields of a text that are looked at for comments.
+const MAX_FIELDS: usize = 64;
+
 impl Document {
     /// Writes the document somewhere, without making that its own place.
     ///
@@ -86,6 +89,58 @@ impl Document {
             }
         }
         Ok(usize::try_from(count).unwrap_or(0))
+    }
+
+    /// Whether the document has tracked changes.
+    ///
+    /// # Errors
+    /// An exception, or the connection is broken.
+    pub async fn has_changes(&self) -> Result<bool, Error> {
+        let interface = "com.sun.star.document.XRedlinesSupplier";
+        let Some(supplier) = self.component.find(interface).await? else {
+            return Ok(false);
+        };
+        let access = "com.sun.star.container.XEnumerationAccess";
+        let changes = supplier.get_reference("getRedlines", vec![], access);
+        match changes.await? {
+            Some(changes) => Ok(changes.get("hasElements", vec![]).await? == Value::Boolean(true)),
+            None => Ok(false),
+        }
+    }
+
+    /// Whether the document has comments; true, too, where it has more fields than are looked at.
+    ///
+    /// # Errors
+    /// An exception, or the connection is broken.
+    pub async fn has_comments(&self) -> Result<bool, Error> {
+        let interface = "com.sun.star.text.XTextFieldsSupplier";
+        let Some(supplier) = self.component.find(interface).await? else {
+            return Ok(false);
+        };
+        let access = "com.sun.star.container.XEnumerationAccess";
+        let fields = supplier.get_reference("getTextFields", vec![], access);
+        let Some(fields) = fields.await? else {
+            return Ok(false);
+        };
+        let interface = "com.sun.star.container.XEnumeration";
+        let fields = fields.get_reference("createEnumeration", vec![], interface);
+        let Some(fields) = fields.await? else {
+            return Ok(false);
+        };
+        for _ in 0..MAX_FIELDS {
+            if fields.get("hasMoreElements", vec![]).await? != Value::Boolean(true) {
+                return Ok(false);
+            }
+            let interface = "com.sun.star.lang.XServiceInfo";
+            let field = fields.get_reference("nextElement", vec![], interface);
+            let Some(field) = field.await? else { continue };
+            let field = field.query(interface).await?;
+            let comment = vec!["com.sun.star.text.textfield.Annotation".into()];
+            if field.get("supportsService", comment).await? == Value::Boolean(true) {
+                return Ok(true);
+            }
+        }
+        Ok(true)
     }
 
     /// Turns all pages to landscape by the page styles.

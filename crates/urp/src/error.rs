@@ -63,6 +63,9 @@ pub enum Error {
         /// Its error code (`vcl/errcode.hxx`: area, class, code), when it told.
         code: Option<i32>,
     },
+    /// The document has tracked changes, and that was not to be.
+    #[error("the document has tracked changes")]
+    HasChanges,
     /// LibreOffice cannot write the document so.
     #[error("LibreOffice cannot write the document: {0}")]
     NotStored(String),

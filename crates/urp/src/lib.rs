@@ -14,7 +14,7 @@ mod transfer;
 
 pub use bridge::{Bridge, Options, Reference};
 pub use client::{Client, Setting};
-pub use convert::{Conversion, Converted, Phase, Phases};
+pub use convert::{Authors, Conversion, Converted, Phase, Phases, Stage};
 pub use document::Document;
 pub use error::{Error, Exception};
 pub use property::Property;

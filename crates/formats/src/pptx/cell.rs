@@ -75,50 +75,7 @@ impl<'a> Flow<'a> {
             let _ = write!(xml, "<a:gridCol w=\"{}\"/>", emu(*width));
         }
         xml.push_str("</a:tblGrid>");
-        let count = header.len() + rows.len();
-        let mut height = 0.0;
-        // Rows of this slide that the cell above still covers.
-        let mut open = vec![0usize; table.widths.len()];
-        let from_before = std::mem::replace(carried, vec![None; table.widths.len()]);
-        for (index, row) in header.iter().chain(rows).enumerate() {
-            height += row.height;
-            let _ = write!(xml, "<a:tr h=\"{}\">", emu(row.height));
-            for (column, cell) in row.cells.iter().enumerate() {
-                let edges = Edges {
-                    top: index == 0,
-                    right: column + 1 >= table.widths.len(),
-                    bottom: index + 1 == count,
-                    left: column == 0,
-                };
-                let rows_left = if index < header.len() {
-                    header.len() - index
-                } else {
-                    count - index
-                };
-                let at = Position {
-                    edges,
-                    rows_left,
-                    width: spanned_width(&row.cells, column, &table.widths),
-                };
-                let on_slide = index < header.len() || index + rows_left == count;
-                let resumed = match cell {
-                    SlideCell::FromAbove { .. } if on_slide && open[column] == 0 => {
-                        from_before[column].clone()
-                    }
-                    _ => None,
-                };
-                let mut whole = match resumed {
-                    Some(carried) => carried.into_cell(),
-                    None => cell.clone(),
-                };
-                let room: f32 = rows_below(header, rows, index, rows_left);
-                carried[column] = self
-                    .cut_cell(&mut whole, at, room)
-                    .or(carried[column].take());
-                self.cell(&mut xml, table, &whole, at, &mut open[column], cache);
-            }
-            xml.push_str("</a:tr>");
-        }
+        let height = self.table_rows(&mut xml, table, (header, rows), cache, carried);
         xml.push_str("</a:tbl>");
         let width: f32 = table.widths.iter().sum();
         let x = if self.typeset.rtl {
@@ -136,6 +93,54 @@ impl<'a> Flow<'a> {
             &xml,
         );
         self.y += height + table.after;
+    }
+
+    /// Writes the rows of a header and those below it; their height.
+    fn table_rows(
+        &mut self,
+        xml: &mut String,
+        table: &SlideTable<'a>,
+        (header, rows): (&[SlideRow<'a>], &[SlideRow<'a>]),
+        cache: &mut Cache,
+        carried: &mut Vec<Option<Carried<'a>>>,
+    ) -> f32 {
+        let columns = table.widths.len();
+        let count = header.len() + rows.len();
+        let mut height = 0.0;
+        // Rows of this slide that the cell above still covers.
+        let mut open = vec![0usize; columns];
+        let from_before = std::mem::replace(carried, vec![None; columns]);
+        for (index, row) in header.iter().chain(rows).enumerate() {
+            height += row.height;
+            let _ = write!(xml, "<a:tr h=\"{}\">", emu(row.height));
+            let rows_left = match index < header.len() {
+                true => header.len() - index,
+                false => count - index,
+            };
+            let room = rows_below(header, rows, index, rows_left);
+            for (column, cell) in row.cells.iter().enumerate() {
+                let edges = Edges {
+                    top: index == 0,
+                    right: column + 1 >= columns,
+                    bottom: index + 1 == count,
+                    left: column == 0,
+                };
+                let at = Position {
+                    edges,
+                    rows_left,
+                    width: spanned_width(&row.cells, column, &table.widths),
+                };
+                let above = matches!(cell, SlideCell::FromAbove { .. }) && open[column] == 0;
+                let resumed = from_before[column].clone().filter(|_| above);
+                let mut whole = resumed.map_or_else(|| cell.clone(), Carried::into_cell);
+                if let Some(rest) = self.cut_cell(&mut whole, at, room) {
+                    carried[column] = Some(rest);
+                }
+                self.cell(xml, table, &whole, at, &mut open[column], cache);
+            }
+            xml.push_str("</a:tr>");
+        }
+        height
     }
 
     /// Cuts a cell over more rows than the slide has left; returns what goes on at the next.

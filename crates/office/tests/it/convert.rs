@@ -261,3 +261,49 @@ async fn fields_show_the_name_with_its_extension() {
     }
     bench.close().await;
 }
+
+/// A text with a change by somebody, and a comment by somebody.
+fn changed(author: &str, comment: Option<&str>) -> Bytes {
+    let changes = format!(
+        r#"<text:tracked-changes><text:changed-region text:id="c1"><text:insertion><office:change-info><dc:creator>{author}</dc:creator><dc:date>2020-01-01T00:00:00</dc:date></office:change-info></text:insertion></text:changed-region></text:tracked-changes>"#
+    );
+    let comment = comment.map_or_else(String::new, |author| {
+        format!("<office:annotation><dc:creator>{author}</dc:creator><text:p>note</text:p></office:annotation>")
+    });
+    let text = r#"<text:p><text:change-start text:change-id="c1"/>new<text:change-end text:change-id="c1"/> and old"#;
+    match author {
+        "" => flat_text(&format!("<text:p>{comment}text</text:p>")),
+        _ => flat_text(&format!("{changes}{text}{comment}</text:p>")),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn colours_of_changes_do_not_depend_on_documents_before() {
+    let in_margin = &[("notes_in_margin", "true")][..];
+    let mut alone = Vec::new();
+    for (before, options) in [
+        (None, &[][..]),
+        (Some(changed("Zoe", None)), &[]),
+        (Some(changed("", Some("Zoe"))), &[]),
+        (Some(changed("", Some("Zoe"))), in_margin),
+    ] {
+        let Some(bench) = bench(small()).await else {
+            return;
+        };
+        // As many as there can be processes, so that one of them is met again.
+        for _ in 0..3 {
+            if let Some(before) = &before {
+                let made = bench.with(before.clone(), None, Target::Pdf, options).await;
+                made.unwrap();
+            }
+        }
+        let last = bench.convert(changed("Ann", None), Target::Pdf).await;
+        alone.push(last.unwrap());
+        bench.close().await;
+    }
+    let same: Vec<bool> = alone.iter().map(|it| *it == alone[0]).collect();
+    assert_eq!(
+        same, [true; 4],
+        "alone, after a change, a comment, one in the margin"
+    );
+}

@@ -2,7 +2,7 @@
 
 use std::{
     process::{Command, Stdio},
-    sync::Arc,
+    sync::{Arc, Mutex},
     time::{Duration, Instant},
 };
 
@@ -182,5 +182,52 @@ async fn a_full_queue_is_told_at_once() {
         }
     }
     assert_eq!((done, refused), (2, 4));
+    Arc::into_inner(bench).unwrap().close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_death_is_told_with_its_reason() {
+    let Some(mut bench) = bench(small()).await else {
+        return;
+    };
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let kept = Arc::clone(&told);
+    bench.office = bench
+        .office
+        .reporting(move |death| kept.lock().unwrap().push(death.clone()));
+    assert!(bench.office.warm(Duration::from_secs(60)).await);
+    // Large, so that it is at work for a while.
+    let document = docx(20_000);
+    let bench = Arc::new(bench);
+    let work = {
+        let (bench, document) = (Arc::clone(&bench), document.clone());
+        tokio::spawn(async move { bench.convert(document, Target::Pdf).await })
+    };
+    busy(&bench).await;
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    signal(&bench.pids(), "-KILL");
+    assert!(work.await.unwrap().is_ok());
+    let deaths = std::mem::take(&mut *told.lock().unwrap());
+    assert_eq!(deaths.len(), 1, "{deaths:?}");
+    assert!(deaths[0].why.contains("signal: 9"), "{deaths:?}");
+    assert_eq!(deaths[0].filter, "MS Word 2007 XML");
+    assert_eq!(deaths[0].document_bytes, document.len() as u64);
+    assert!(
+        deaths[0].phase.is_some() && deaths[0].attempt == 1,
+        "{deaths:?}"
+    );
+    // One that is not done in time.
+    let mut late = job(docx(20_001), Target::Pdf, &[]);
+    late.timeout = Duration::from_millis(400);
+    rested(&bench).await;
+    assert!(matches!(
+        bench.office.convert(late).await,
+        Err(Error::Timeout { .. })
+    ));
+    let deaths = std::mem::take(&mut *told.lock().unwrap());
+    assert!(
+        deaths[0].why.contains("not done within 400 ms"),
+        "{deaths:?}"
+    );
     Arc::into_inner(bench).unwrap().close().await;
 }
