@@ -185,6 +185,10 @@ fn answers(route: &Route, text: &Text) -> Json {
     let usual = later::started(route).unwrap_or_else(|| success(route, schema, status));
     answers.insert(status.to_string(), usual);
     result::add_answer(route, &mut answers);
+    if route.path.starts_with("/forms/") {
+        let about = "The form is taken; its result goes to the address in `Gotenberg-Webhook-Url`.";
+        answers.insert("204".to_owned(), json!({ "description": about }));
+    }
     later::add_answer(route, &mut answers);
     for code in problem_codes(route, text) {
         let reference = json!({"$ref": format!("#/components/responses/{}", name_of(code))});
@@ -361,8 +365,15 @@ fn problem_codes(route: &Route, text: &Text) -> Vec<u16> {
     if route.access == Access::Admin {
         codes.push(403);
     }
-    if route.operation == "get_bench" {
-        codes.push(404);
+    match route.operation {
+        "get_bench" => codes.push(404),
+        "put_piece" => codes.push(422),
+        "create_run" => codes.push(403),
+        "get_piece_archive" | "get_piece_link" | "connect_worker" => codes.push(403),
+        // They read a query.
+        name if name.starts_with("list_") => codes.push(400),
+        _ if route.path.starts_with("/forms/") => codes.extend([403, 409, 415, 501]),
+        _ => {}
     }
     if route.path.contains('{') || route.kind == Kind::Render {
         codes.extend([400, 404]);
