@@ -24,5 +24,5 @@ const made = await client.POST("/render/{format}", {
   parseAs: "arrayBuffer",
 });
 if (made.error) throw new Error(made.error.detail);
-const start = new TextDecoder().decode((made.data as ArrayBuffer).slice(0, 5));
+const start = new TextDecoder().decode((made.data as unknown as ArrayBuffer).slice(0, 5));
 if (start !== "%PDF-") throw new Error(start);
