@@ -135,8 +135,7 @@ mod tests {
     }
 
     fn directory(streams: &[(&str, &[u8])], inner: &str, first_stream: usize) -> Vec<u8> {
-        let mut entries = Vec::new();
-        entries.push(entry("Root Entry", 5, [FREE, FREE, 1], END, 0));
+        let mut entries = vec![entry("Root Entry", 5, [FREE, FREE, 1], END, 0)];
         for (index, (name, _)) in streams.iter().enumerate() {
             let number = u32::try_from(index).unwrap();
             let start = u32::try_from(first_stream).unwrap() + number * 8;
