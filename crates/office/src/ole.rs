@@ -79,6 +79,11 @@ fn content<F: Read + Seek>(
             let otherwise = Some("MWAW_Presentation");
             (Family::Slides, "MS PowerPoint 97", otherwise)
         }
+        // Works, in two ways.
+        "mn0" => (Family::Text, "MS_Works", None),
+        "contents" if compound.start(entry)?.starts_with(b"CHNK") => {
+            (Family::Text, "MS_Works", None)
+        }
         "encryptedpackage" => return Ok(Some(Content::EncryptedPackage)),
         _ => return Ok(None),
     };
@@ -125,23 +130,35 @@ mod tests {
         units
     }
 
-    /// A compound file whose directory stands behind `before` sectors, with streams beside each other at the top, the
-    /// first bytes of each, and one stream in a storage.
-    fn file(before: usize, streams: &[(&str, &[u8])], inner: &str) -> Vec<u8> {
-        let mut entries = Vec::new();
-        let last = u32::try_from(streams.len()).unwrap();
-        entries.push(entry("Root Entry", 5, [FREE, FREE, 1], END, 0));
-        let first_stream = before + 100;
+    fn bytes(words: &[u32]) -> Vec<u8> {
+        words.iter().flat_map(|it| it.to_le_bytes()).collect()
+    }
+
+    fn directory(streams: &[(&str, &[u8])], inner: &str, first_stream: usize) -> Vec<u8> {
+        let mut entries = vec![entry("Root Entry", 5, [FREE, FREE, 1], END, 0)];
         for (index, (name, _)) in streams.iter().enumerate() {
             let number = u32::try_from(index).unwrap();
             let start = u32::try_from(first_stream).unwrap() + number * 8;
             entries.push(entry(name, 2, [FREE, number + 2, FREE], start, 4096));
         }
-        entries.push(entry("Storage", 1, [FREE, FREE, last + 2], 0, 0));
+        entries.push(entry(
+            "Storage",
+            1,
+            [FREE, FREE, streams.len() as u32 + 2],
+            0,
+            0,
+        ));
         entries.push(entry(inner, 2, [FREE, FREE, FREE], END, 0));
-        let mut directory = entries.concat();
-        directory.resize(directory.len().div_ceil(SECTOR) * SECTOR, 0);
-        let count = directory.len() / SECTOR;
+        entries.concat()
+    }
+
+    /// A compound file whose directory stands behind `before` sectors, with streams beside each other at the top, the
+    /// first bytes of each, and one stream in a storage.
+    fn file(before: usize, streams: &[(&str, &[u8])], inner: &str) -> Vec<u8> {
+        let first_stream = before + 100;
+        let mut directory = directory(streams, inner, first_stream);
+        let count = directory.len().div_ceil(SECTOR);
+        directory.resize(count * SECTOR, 0);
         let sectors = first_stream + streams.len() * 8;
         let tables = (sectors + sectors / 64 + 40).div_ceil(SECTOR / 4);
         let whole = sectors + tables + tables.saturating_sub(109).div_ceil(127);
@@ -158,8 +175,7 @@ mod tests {
             let at = (first_stream + index * 8) * SECTOR;
             body[at..at + start.len()].copy_from_slice(start);
         }
-        let words: Vec<u8> = table.iter().flat_map(|it| it.to_le_bytes()).collect();
-        body[sectors * SECTOR..(sectors + tables) * SECTOR].copy_from_slice(&words);
+        body[sectors * SECTOR..(sectors + tables) * SECTOR].copy_from_slice(&bytes(&table));
         let places: Vec<u32> = (sectors..sectors + tables)
             .map(|it| u32::try_from(it).unwrap())
             .collect();
@@ -174,8 +190,7 @@ mod tests {
             } else {
                 u32::try_from(at + 1).unwrap()
             });
-            let words: Vec<u8> = words.iter().flat_map(|it| it.to_le_bytes()).collect();
-            body[at * SECTOR..(at + 1) * SECTOR].copy_from_slice(&words);
+            body[at * SECTOR..(at + 1) * SECTOR].copy_from_slice(&bytes(&words));
         }
         let mut header = MAGIC.to_vec();
         header.resize(SECTOR, 0);

@@ -21,10 +21,10 @@ pub(crate) fn detect(
     directory: &Directory,
 ) -> io::Result<Option<Detected>> {
     let entry = |name: &str| directory.entries.iter().find(|it| it.name == name);
-    if let Some(entry) = entry("mimetype")
-        && let Some(text) = zip_directory::stored_text(file, entry, MAX_MIMETYPE_BYTES)?
-    {
-        return Ok(open_document(text.trim()));
+    // It should not be packed, but who packs a document anew does that.
+    if let Some(entry) = entry("mimetype") {
+        let text = zip_directory::unpacked(file, entry, MAX_MIMETYPE_BYTES)?;
+        return Ok(open_document(String::from_utf8_lossy(&text).trim()));
     }
     let extension = match main_type(file, directory)? {
         Some(media_type) => by_media_type(&media_type),

@@ -89,7 +89,7 @@ fn not_loaded(code: Option<i32>, known: Known, text: String) -> Error {
 }
 
 fn is_damage(code: i32) -> bool {
-    let class = code >> 8 & 0x1f;
+    let class = (code >> 8) & 0x1f;
     matches!(code, GENERAL_ERROR | LOAD_FAILED) || matches!(class, CLASS_READ | CLASS_FORMAT)
 }
 

@@ -107,22 +107,6 @@ fn parse(mut bytes: &[u8], at: u64, count: usize, max_entries: usize) -> Option<
     })
 }
 
-/// The bytes of a short part that is not compressed, such as `mimetype`.
-pub(crate) fn stored_text(
-    file: &mut (impl Read + Seek),
-    entry: &Entry,
-    max_bytes: u64,
-) -> io::Result<Option<String>> {
-    if !entry.stored || entry.unzipped_bytes > max_bytes {
-        return Ok(None);
-    }
-    let start = data_start(file, entry)?;
-    file.seek(SeekFrom::Start(start))?;
-    let mut text = Vec::new();
-    file.take(entry.unzipped_bytes).read_to_end(&mut text)?;
-    Ok(String::from_utf8(text).ok())
-}
-
 /// Reads a part, unpacked.
 pub(crate) fn reader<'a, F: Read + Seek>(
     file: &'a mut F,

@@ -260,19 +260,7 @@ impl Client {
         let import_filter = conversion.import_filter.as_deref();
         let source = Source::put(self, input, conversion.input, import_filter).await?;
         progress.next(Phase::Load);
-        let loaded = match self.open(&source, conversion, import_filter).await {
-            // The first answer is told where neither filter loads it.
-            Err(Error::NotLoaded { code }) => match &conversion.import_filter_otherwise {
-                None => Err(Error::NotLoaded { code }),
-                Some(other) => match self.open(&source, conversion, Some(other)).await {
-                    Err(Error::NotLoaded { .. } | Error::UnknownFormat(_)) => {
-                        Err(Error::NotLoaded { code })
-                    }
-                    loaded => loaded,
-                },
-            },
-            loaded => loaded,
-        };
+        let loaded = self.open_by_filters(&source, conversion).await;
         let document = match loaded {
             Err(Error::UnknownFormat(_)) if path.as_deref().is_some_and(|it| !it.exists()) => {
                 let path = path.unwrap_or_default();
@@ -313,6 +301,26 @@ impl Client {
             input_calls,
             phases: progress.next(Phase::Close),
         })
+    }
+
+    /// By the second filter where the first does not load it; where neither does, the first answer is told.
+    async fn open_by_filters(
+        &self,
+        source: &Source,
+        conversion: &Conversion,
+    ) -> Result<Document, Error> {
+        let first = conversion.import_filter.as_deref();
+        let loaded = self.open(source, conversion, first).await;
+        match (loaded, &conversion.import_filter_otherwise) {
+            (Err(Error::NotLoaded { code }), Some(other)) => {
+                let loaded = self.open(source, conversion, Some(other)).await;
+                loaded.map_err(|error| match error {
+                    Error::NotLoaded { .. } | Error::UnknownFormat(_) => Error::NotLoaded { code },
+                    error => error,
+                })
+            }
+            (loaded, _) => loaded,
+        }
     }
 
     async fn open(

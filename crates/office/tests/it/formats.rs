@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use platen_office::Target;
 
-use crate::fixture::{bench, small, zip};
+use crate::fixture::{bench, docx, small, zip};
 
 /// `testWORD6.doc` of Apache Tika (Apache License 2.0).
 const WORD_6: &[u8] = include_bytes!("files/word6.doc");
@@ -22,6 +22,27 @@ async fn what_older_programs_wrote() {
         let made = bench.with(input, Some("a.xls"), Target::Csv, &[]).await;
         assert_eq!(&made.unwrap()[..], b"1,two\n", "{table}");
     }
+    bench.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_open_document_that_was_packed_anew() {
+    let Some(bench) = bench(small()).await else {
+        return;
+    };
+    let whole = bench.convert(docx(1), Target::Odt).await.unwrap();
+    let mut archive = ::zip::ZipArchive::new(std::io::Cursor::new(&whole[..])).unwrap();
+    let mut writer = ::zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    for index in 0..archive.len() {
+        let mut part = archive.by_index(index).unwrap();
+        let name = part.name().unwrap().into_owned();
+        let options = ::zip::write::SimpleFileOptions::default();
+        writer.start_file(name, options).unwrap();
+        std::io::copy(&mut part, &mut writer).unwrap();
+    }
+    let packed = writer.finish().unwrap().into_inner();
+    let text = bench.convert(packed.into(), Target::Txt).await.unwrap();
+    assert!(String::from_utf8_lossy(&text).contains("Paragraph 1"));
     bench.close().await;
 }
 

@@ -40,6 +40,17 @@ fn with_part(package: &[u8], name: &str, contents: &[u8]) -> Bytes {
     zip(&parts)
 }
 
+/// A picture of lines with a file in it.
+fn svg(url: &str) -> String {
+    format!(
+        r#"<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="99" height="99"><rect width="9" height="9"/><image xlink:href="{url}" width="40" height="40"/></svg>"#
+    )
+}
+
+fn rtf(field: &str) -> Bytes {
+    format!(r"{{\rtf1{{\field{{\*\fldinst {{{field} }}}}{{\fldrslt x}}}}\par end}}").into()
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn no_kind_of_document_shows_a_file_of_this_machine() {
     let Some(bench) = bench_behind(small(), Arc::new(Plain)).await else {
@@ -50,17 +61,12 @@ async fn no_kind_of_document_shows_a_file_of_this_machine() {
     let png = bench.convert(docx(1), Target::Png).await.unwrap();
     std::fs::write(&secret, &png).unwrap();
     let url = format!("file://{}", secret.display());
-    let svg = format!(
-        r#"<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="99" height="99"><rect width="9" height="9"/><image xlink:href="{url}" width="40" height="40"/></svg>"#
-    );
+    let svg = svg(&url);
     let nested = format!("data:image/svg+xml;base64,{}", STANDARD.encode(&svg));
     let flat = crate::fixture::flat_text(&format!(
         r#"<text:p><draw:frame xmlns:draw="urn:oasis:names:tc:opendocument:xmlns:drawing:1.0" xmlns:svg="urn:oasis:names:tc:opendocument:xmlns:svg-compatible:1.0" svg:width="3cm" svg:height="3cm"><draw:image><office:binary-data>{}</office:binary-data></draw:image></draw:frame></text:p>"#,
         STANDARD.encode(&svg)
     ));
-    let rtf = |field: &str| {
-        format!(r"{{\rtf1{{\field{{\*\fldinst {{{field} }}}}{{\fldrslt x}}}}\par end}}")
-    };
     let named = format!(
         r#"<!DOCTYPE svg [<!ENTITY e "{url}">]>{}"#,
         svg.replace(&url, "&e;")
@@ -84,14 +90,8 @@ async fn no_kind_of_document_shows_a_file_of_this_machine() {
         ),
         ("svg.docx", picture(svg.as_bytes())),
         ("flat.fodt", flat),
-        (
-            "a.rtf",
-            rtf(&format!(r#"INCLUDEPICTURE "{url}" \\d"#)).into(),
-        ),
-        (
-            "broken.rtf",
-            rtf(&format!("INCLUDE\nPICTURE \"{url}\"")).into(),
-        ),
+        ("a.rtf", rtf(&format!(r#"INCLUDEPICTURE "{url}" \\d"#))),
+        ("broken.rtf", rtf(&format!("INCLUDE\nPICTURE \"{url}\""))),
         (
             "utf16.docx",
             with_part(&linked, "word/_rels/document.xml.rels", &utf16),
