@@ -3,11 +3,7 @@
 mod calls;
 mod session;
 
-use std::{
-    io::Write,
-    sync::{Arc, Mutex},
-    time::Instant,
-};
+use std::{io::Write, sync::Arc, time::Instant};
 
 use platen_jail::{Ending, Jail, Limits, MARK, Options};
 use platen_script::{

@@ -6,11 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use axum::{
-    body::Body,
-    extract::{Query, State},
-    response::Response,
-};
+use axum::{body::Body, extract::State, response::Response};
 use hyper::{
     HeaderMap,
     header::{CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE},
@@ -23,6 +19,7 @@ use super::render::{
     later::{self, WebhookRequest},
     response::{POLICY, content_disposition},
 };
+use super::templates::Query;
 use crate::{
     app::App,
     middleware::Note,

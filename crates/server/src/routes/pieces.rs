@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::{
     body::Body,
-    extract::{Path, Query, State},
+    extract::{Path, State},
     response::Response,
 };
 use hyper::{HeaderMap, Method, StatusCode, header::HeaderValue};
@@ -13,6 +13,7 @@ use platen_engine::flow::{MAX_ARCHIVE_BYTES, Manifest};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::templates::Query;
 use crate::{app::App, body, pieces::PieceStore, problem::Problem, respond};
 
 /// A piece that is stored.

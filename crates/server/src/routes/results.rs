@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::{
-    extract::{Path, Query, State},
+    extract::{Path, State},
     response::Response,
 };
 use hyper::{
@@ -14,6 +14,7 @@ use platen_delivery::Metadata;
 use platen_engine::Disposition;
 
 use super::render::response::{POLICY, content_disposition};
+use super::templates::Query;
 use crate::{app::App, problem::Problem, respond};
 
 /// Reads a stored result by its link.
