@@ -42,13 +42,14 @@ pub(super) fn name_variants(all: &mut Map<String, Json>) {
             let Some(variants) = schema.get_mut(keyword).and_then(Json::as_array_mut) else {
                 continue;
             };
-            for (index, variant) in variants.iter_mut().enumerate() {
+            for variant in variants.iter_mut() {
                 if variant["type"] != "object" || !variant["properties"].is_object() {
                     continue;
                 }
                 let own = match tag(variant) {
                     Some(tag) => format!("{}{name}", capitalised(tag)),
-                    None => format!("{name}{}", index + 1),
+                    // The one that is written out, beside a short form.
+                    None => format!("{name}Object"),
                 };
                 let reference = super::operation::reference(&own);
                 named.push((own, std::mem::replace(variant, reference)));
@@ -92,7 +93,7 @@ mod tests {
         let mut all = Map::from_iter([("Node".to_owned(), node)]);
         name_variants(&mut all);
         assert_eq!(all["TableNode"], table);
-        assert_eq!(all["Node3"], plain);
+        assert_eq!(all["NodeObject"], plain);
         assert_eq!(
             all["Node"]["oneOf"][0]["$ref"],
             "#/components/schemas/TableNode"

@@ -98,7 +98,8 @@ fn send_example(app: &TestApp, document: &Json, operation: &str, name: &str) -> 
         let methods = methods.as_object().unwrap().iter();
         methods.map(move |(method, about)| (path, method, about))
     });
-    let mut all = all.filter(|(.., about)| about["operationId"] == operation);
+    let wanted = camel_case(operation);
+    let mut all = all.filter(|(.., about)| about["operationId"] == wanted);
     let (path, method, about) = all.next().unwrap();
     let mut path = path.clone();
     let mut headers = Vec::new();
@@ -183,4 +184,14 @@ fn the_examples_are_requests_that_work() {
             assert_eq!(answer.json()["sum"], 5);
         }
     }
+}
+
+/// The name of an operation as the description has it.
+fn camel_case(operation: &str) -> String {
+    let mut words = operation.split('_');
+    let first = words.next().unwrap_or_default().to_owned();
+    words.fold(first, |text, word| {
+        let (first, rest) = word.split_at(1);
+        text + &first.to_ascii_uppercase() + rest
+    })
 }
