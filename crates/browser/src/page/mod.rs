@@ -3,6 +3,7 @@
 mod attendant;
 mod desk;
 mod print;
+mod remote;
 
 use std::{sync::Arc, time::Duration};
 

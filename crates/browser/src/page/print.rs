@@ -7,7 +7,10 @@ use bytes::Bytes;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Page, Report};
+use super::{
+    Page, Report,
+    remote::{is_true, thrown},
+};
 use crate::{
     error::Error,
     options::{
@@ -329,6 +332,13 @@ impl Page {
             Error::Refused { message, .. } if message.to_lowercase().contains("margin") => {
                 Error::bad_option("margin", message)
             }
+            // It is there and well, and says so of pages that it cannot print.
+            Error::Refused { message, .. } if message.contains("Printing failed") => {
+                Error::bad_option(
+                    "page",
+                    "Chromium cannot print it: it is nested too deep or too large",
+                )
+            }
             other => other,
         })?;
         sink.begin(report);
@@ -374,21 +384,14 @@ impl Page {
         let (needed_width, mut height) = self.measure(width).await?;
         if needed_width > width.round() {
             // What is wider than the sheet would be cut off.
-            height = self.measure(needed_width).await?.1;
             sheet_width = needed_width * options.scale / CSS_PIXELS_PER_INCH + margins;
+            check_side(sheet_width, "wide")?;
+            height = self.measure(needed_width).await?.1;
         }
         // Another pixel, since heights are rounded and a line too many would be another page.
         let height = (height + 1.0) * options.scale / CSS_PIXELS_PER_INCH;
         let height = height + options.margin_top_inches + options.margin_bottom_inches;
-        if height > MAX_SIDE_INCHES {
-            let text = format!("the page is {height:.0} inches long, more than {MAX_SIDE_INCHES}");
-            return Err(Error::bad_option("singlePage", text));
-        }
-        if sheet_width > MAX_SIDE_INCHES {
-            let text =
-                format!("the page is {sheet_width:.0} inches wide, more than {MAX_SIDE_INCHES}");
-            return Err(Error::bad_option("singlePage", text));
-        }
+        check_side(height, "long")?;
         params["landscape"] = false.into();
         params["preferCSSPageSize"] = false.into();
         params["paperWidth"] = sheet_width.into();
@@ -463,28 +466,13 @@ impl Page {
     }
 }
 
-/// What was thrown, in one line.
-fn thrown(details: &Value) -> String {
-    let text = details["exception"]["description"].as_str();
-    let text = text.or(details["exception"]["value"].as_str());
-    let text = text.or(details["text"].as_str()).unwrap_or("it throws");
-    text.lines().next().unwrap_or_default().to_owned()
-}
-
-/// Whether a remote object of the DevTools protocol is true to JavaScript; `None` for `undefined`.
-fn is_true(object: &Value) -> Option<bool> {
-    if object["type"] == "undefined" {
-        return None;
+/// Whether a side of a single sheet is one that readers of PDF take. Inches.
+fn check_side(inches: f64, how: &str) -> Result<(), Error> {
+    if inches <= MAX_SIDE_INCHES {
+        return Ok(());
     }
-    if let Some(number) = object["unserializableValue"].as_str() {
-        return Some(!["NaN", "-0", "0n"].contains(&number));
-    }
-    Some(match &object["value"] {
-        Value::Bool(value) => *value,
-        Value::Number(value) => value.as_f64() != Some(0.0),
-        Value::String(text) => !text.is_empty(),
-        _ => object["subtype"] != "null",
-    })
+    let text = format!("the page is {inches:.0} inches {how}, more than {MAX_SIDE_INCHES}");
+    Err(Error::bad_option("singlePage", text))
 }
 
 fn decode(data: &str, method: &'static str) -> Result<Vec<u8>, Error> {

@@ -110,6 +110,75 @@ fn convert_html_and_screenshot_html_take_gotenbergs_fields() {
 }
 
 #[test]
+fn fields_mean_what_they_mean_to_gotenberg() {
+    if !has_chromium() {
+        return;
+    }
+    let app = TestApp::start();
+    let page = (
+        "files",
+        "index.html",
+        "<script>setTimeout(() => { window.ready = true }, 100)</script><p style=width:3000px>wide</p>",
+    );
+    let with = |name, value| send(&app, "convert/html", &[page, (name, "", value)]);
+    for wrong in ["undefined", "1 +", "nope.nope", "(() => { throw 1 })()"] {
+        with("waitForExpression", wrong).problem(400, "request-invalid");
+    }
+    let ready = "(async () => window.ready === true)()";
+    assert_eq!(with("waitForExpression", ready).status, 200);
+    assert_eq!(with("singlePage", "true").status, 200);
+    for (field, value) in [
+        ("selector", "p"),
+        ("waitWindowStatus", "done"),
+        ("facturxConformanceLevel", "EN 16931"),
+    ] {
+        with(field, value).problem(400, "form-unsupported");
+    }
+    for headers in [
+        r#"{"Host": "evil.internal"}"#,
+        r#"{"content-length": "0"}"#,
+        r#"{"X-A": "b;scope=("}"#,
+    ] {
+        with("extraHttpHeaders", headers).problem(400, "request-invalid");
+    }
+    with("extraHttpHeaders", r#"{"X-A": "b;scope="}"#).problem(400, "form-invalid");
+    let huge = ("files", "index.html", "<p style=width:1e9px>wide</p>");
+    let single = ("singlePage", "", "true");
+    send(&app, "convert/html", &[huge, single]).problem(400, "request-invalid");
+}
+
+#[test]
+fn names_lose_their_folders_and_merge_takes_pdfs_only() {
+    let app = TestApp::start();
+    let post = |path: &str, fields: &[(&str, &str, &str)]| {
+        let headers = [
+            ("content-type", "multipart/form-data; boundary=b"),
+            ("gotenberg-output-filename", "../../../etc/foo"),
+        ];
+        app.send("POST", path, &headers, form(fields).as_bytes())
+    };
+    let no_pdf = [("files", "a.pdf", "a secret")];
+    post("/forms/pdfengines/merge", &no_pdf).problem(400, "pdf-missing");
+    let definition = serde_json::json!({"definition": {"key": "a", "name": "A", "body": []}});
+    let pdf = app.post("/render/pdf", &definition).bytes;
+    let mut body =
+        b"--b\r\nContent-Disposition: form-data; name=\"files\"; filename=\"a.pdf\"\r\n\r\n"
+            .to_vec();
+    body.extend(&pdf);
+    body.extend(b"\r\n--b--\r\n");
+    let headers = [
+        ("content-type", "multipart/form-data; boundary=b"),
+        ("gotenberg-output-filename", "../../../etc/foo"),
+    ];
+    let made = app.send("POST", "/forms/pdfengines/merge", &headers, &body);
+    assert_eq!(made.status, 200);
+    assert_eq!(
+        made.header("content-disposition"),
+        "attachment; filename=\"foo.pdf\""
+    );
+}
+
+#[test]
 fn convert_url_takes_allowed_hosts_only() {
     if !has_chromium() {
         return;
