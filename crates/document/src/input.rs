@@ -297,13 +297,17 @@ mod tests {
     fn references_that_multiply_are_refused() {
         let any_of = doubling(45, |next| json!({"anyOf": [next.clone(), next]}));
         assert_eq!(found(&any_of, &json!({})), ["limit-schema "]);
-        let kept = doubling(28, |next| json!({"anyOf": [next.clone(), next, {"type": "null"}]}));
+        let kept = doubling(
+            28,
+            |next| json!({"anyOf": [next.clone(), next, {"type": "null"}]}),
+        );
         assert_eq!(found(&kept, &json!({})), ["limit-schema "]);
         let all_of = doubling(45, |next| json!({"allOf": [next.clone(), next]}));
         assert_eq!(found(&all_of, &json!("text")), ["limit-schema "]);
-        let unevaluated = doubling(40, |next| {
-            json!({"anyOf": [next.clone(), next], "unevaluatedProperties": false})
-        });
+        let unevaluated = doubling(
+            40,
+            |next| json!({"anyOf": [next.clone(), next], "unevaluatedProperties": false}),
+        );
         assert_eq!(
             found(&unevaluated, &json!({"a": 1})),
             ["limit-schema /inputSchema"]
@@ -323,7 +327,10 @@ mod tests {
     #[test]
     fn a_schema_of_itself_ends() {
         let _ = found(&json!({"anyOf": [{"$ref": "#"}]}), &json!({}));
-        let _ = found(&json!({"allOf": [{"$ref": "#"}, {"$ref": "#"}]}), &json!({}));
+        let _ = found(
+            &json!({"allOf": [{"$ref": "#"}, {"$ref": "#"}]}),
+            &json!({}),
+        );
         let dynamic = json!({"$dynamicAnchor": "a", "anyOf": [{"$dynamicRef": "#a"}]});
         let _ = found(&dynamic, &json!({}));
     }
@@ -345,7 +352,10 @@ mod tests {
         assert!(found(&schema, &rows(&json!({"kind": {"b": 1}}))).is_empty());
         let wrong = found(&schema, &rows(&json!({"kind": "c", "price": 1})));
         assert_eq!(wrong.len(), MAX_MISTAKES);
-        assert!(wrong.contains(&"data-enum /items/0/kind".to_owned()), "{wrong:?}");
+        assert!(
+            wrong.contains(&"data-enum /items/0/kind".to_owned()),
+            "{wrong:?}"
+        );
         let strict = json!({"properties": {"a": {}}, "additionalProperties": false});
         assert_eq!(
             found(&strict, &json!({"b": 1})),
