@@ -136,8 +136,8 @@ fn the_search_is_there_for_the_keyboard() {
         json!({"type": "keyDown", "key": "Enter", "windowsVirtualKeyCode": 13, "text": "\r"}),
     );
     browser.wait_for("location.hash === '#publishFlow'");
-    let focused = browser.evaluate("document.activeElement.tagName");
-    assert_eq!(focused, "H1", "what was opened is read next");
+    // What was opened is read next.
+    browser.wait_for("document.activeElement.tagName === 'H1'");
     assert_eq!(browser.complaints(), NONE);
 }
 
