@@ -1,4 +1,4 @@
-//! What is told of a LibreOffice process that died over a document, or was killed; never what is in the document.
+//! What the log says of a LibreOffice process that died over a document, or was killed; never the content of the document.
 
 use std::{
     fmt,

@@ -1,5 +1,5 @@
 //! Files from the page cache and from the disk: one request at a time by our own client, before each
-//! of which the system is told, or not, to forget the file.
+//! where the page cache holds the file, or has been asked to drop it.
 
 use std::{
     fs::{self, File},

@@ -23,7 +23,7 @@ pub(super) enum By {
 /// How bytes go to LibreOffice and come back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Way {
-    /// It reads and writes files that it is told of.
+    /// It reads and writes files by the paths it is given.
     Path,
     /// Both as files of its own.
     File,
@@ -45,7 +45,7 @@ impl Way {
         Self::StreamToFile,
     ];
 
-    /// What the driver is told.
+    /// The argument of the driver.
     pub(super) fn argument(self) -> &'static str {
         match self {
             Self::Path => "path",

@@ -1,4 +1,4 @@
-//! No file of this machine is drawn into a result, whatever a document says, and without any walls.
+//! No local file gets into a result, whatever a document says, even without a sandbox.
 
 use std::sync::Arc;
 

@@ -103,7 +103,7 @@ pub struct Config {
     pub body_timeout_ms: u64,
     /// A client that takes nothing of its answer for so long is dropped.
     pub write_timeout_ms: u64,
-    /// Connections at once; more wait to be accepted.
+    /// Connections at once; at the limit one that only waits for a request is closed, from the address that has the most.
     pub max_connections: u32,
     /// Time that a shutdown waits for what was taken.
     pub shutdown_timeout_ms: u64,

@@ -108,7 +108,7 @@ settings! {
         worker_token: String = "WORKER_TOKEN", "none", "Token that `platen worker` connects with; no worker can connect without it.";
     }
     "Connections and bodies" {
-        max_connections: u32 = "MAX_CONNECTIONS", "2048", "Connections at once; more wait to be accepted.";
+        max_connections: u32 = "MAX_CONNECTIONS", "2048", "Connections at once; at the limit one that only waits for a request is closed, from the address that has the most.";
         max_header_bytes: u64 = "MAX_HEADER_BYTES", "64 KiB", "Largest head of a request; at least 8 KiB.";
         header_timeout_ms: u64 = "HEADER_TIMEOUT_MS", "30000", "Time to send the head of a request. A connection that is idle for longer is closed.";
         body_timeout_ms: u64 = "BODY_TIMEOUT_MS", "60000", "Time to send the body of a request.";
