@@ -1,5 +1,5 @@
-//! Files from the page cache and from the disk: one request at a time by our own client, before each
-//! where the page cache holds the file, or has been asked to drop it.
+//! Files from the page cache and from the disk: one request at a time by our own client. For
+//! the cold ones the kernel is asked before each request to drop the file from its cache.
 
 use std::{
     fs::{self, File},
