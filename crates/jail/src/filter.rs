@@ -26,6 +26,7 @@ const HARMLESS: &[i64] = &[
     libc::SYS_clock_getres,
     libc::SYS_gettimeofday,
     libc::SYS_getrandom,
+    libc::SYS_getrusage,
     libc::SYS_sched_yield,
     libc::SYS_sigaltstack,
     libc::SYS_rt_sigprocmask,

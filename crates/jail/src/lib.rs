@@ -14,6 +14,7 @@ mod confine;
 mod control;
 pub mod enclosure;
 mod error;
+pub mod fence;
 mod filter;
 mod frame;
 mod jail;
@@ -29,7 +30,9 @@ pub use self::{
     frame::Channel,
     jail::{Jail, Options, Snapshot},
     map::map_file,
-    memory::{Allocator, forget_peak, held_by_thread, peak_of_thread, return_free_memory},
+    memory::{
+        Allocator, forget_peak, held_by_thread, peak_of_process, peak_of_thread, return_free_memory,
+    },
     zygote::{MARK, Worker, serve},
 };
 

@@ -55,6 +55,18 @@ pub fn peak_of_thread() -> i64 {
     PEAK.get()
 }
 
+/// The most memory that this process has had at once, code and stack included. Bytes. Source: `getrusage(2)`.
+#[must_use]
+pub fn peak_of_process() -> u64 {
+    let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
+    // SAFETY: the call writes a whole `rusage` where it is told to; all zeros is one, too.
+    let usage = unsafe {
+        libc::getrusage(libc::RUSAGE_SELF, usage.as_mut_ptr());
+        usage.assume_init()
+    };
+    u64::try_from(usage.ru_maxrss).unwrap_or(0) * 1024
+}
+
 /// Gives memory that is free back to the system; worth it after a job that held a lot.
 pub fn return_free_memory() {
     // SAFETY: takes no pointers and may be called at any time.

@@ -158,7 +158,7 @@ impl Office {
         let source = Given {
             source: job.source.clone(),
             patch: patch.map(Arc::new),
-            is_seen: !self.pool.isolation().files,
+            is_seen: self.pool.isolation().opens_others(),
         };
         let document_bytes = source.size_bytes();
         let report = self.report.clone();

@@ -65,6 +65,7 @@ fn sandbox() -> Option<ExitCode> {
     let kind = kind.to_string_lossy();
     let code = match &*kind {
         platen_jail::enclosure::KIND => platen_jail::enclosure::serve(rest),
+        platen_jail::fence::KIND => platen_jail::fence::serve(rest),
         platen_script::KIND => {
             platen_jail::serve(&words(), &mut platen_script::ScriptWorker::default())
         }

@@ -10,7 +10,10 @@ use std::{
 };
 
 use platen_engine::{browser::find_chromium, office::find_libreoffice};
-use platen_jail::enclosure::{self, Finding, Spec};
+use platen_jail::{
+    enclosure::{self, Finding, Spec},
+    fence,
+};
 use process::{Service, has_chromium, has_libreoffice, is_missing};
 
 const PLATEN: &str = env!("CARGO_BIN_EXE_platen");
@@ -26,10 +29,19 @@ fn are_walls_missing() -> bool {
     is_missing("a machine that allows walls", found == Finding::Held)
 }
 
-/// Runs a program as it is, or behind walls, in a folder of its own.
-fn run(program: &Path, folder: &Path, arguments: &[&str], walls: bool) -> Output {
-    let mut command = Command::new(if walls { Path::new(PLATEN) } else { program });
-    if walls {
+/// What a program is shut in by.
+#[derive(Clone, Copy, PartialEq)]
+enum By {
+    Nothing,
+    Walls,
+    Fence,
+}
+
+/// Runs a program as it is, or shut in, in a folder of its own.
+fn run(program: &Path, folder: &Path, arguments: &[&str], by: By) -> Output {
+    let is_free = by == By::Nothing;
+    let mut command = Command::new(if is_free { program } else { Path::new(PLATEN) });
+    if !is_free {
         let spec = Spec {
             folder: folder.to_owned(),
             reads: vec![program.parent().unwrap().to_owned()],
@@ -38,7 +50,11 @@ fn run(program: &Path, folder: &Path, arguments: &[&str], walls: bool) -> Output
             nests: true,
             ..Spec::default()
         };
-        command.args(spec.arguments()).arg(program);
+        match by {
+            By::Fence => command.args(fence::arguments(&spec)),
+            _ => command.args(spec.arguments()),
+        };
+        command.arg(program);
     }
     command.args(arguments).current_dir(folder);
     for name in ["HOME", "TMPDIR"] {
@@ -58,7 +74,7 @@ fn libreoffice_cannot_read_a_file_outside() {
     std::fs::write(&secret, SECRET).unwrap();
     let secret = secret.to_str().unwrap();
     // The first start of a profile only makes it, so a third would tell nothing else.
-    let read = |walls| {
+    let read = |by| {
         let folder = tempfile::tempdir().unwrap();
         let profile = format!("-env:UserInstallation=file://{}/p", folder.path().display());
         let made = folder.path().join("secret.html");
@@ -66,12 +82,16 @@ fn libreoffice_cannot_read_a_file_outside() {
         let out = folder.path().to_str().unwrap();
         for _ in 0..2 {
             let all = [&[&*profile, "--headless"], &to[..], &[out, secret]].concat();
-            run(&soffice, folder.path(), &all, walls);
+            run(&soffice, folder.path(), &all, by);
         }
         std::fs::read_to_string(made).unwrap_or_default()
     };
-    assert!(read(false).contains(SECRET), "it would, without walls");
-    assert!(!read(true).contains(SECRET));
+    assert!(
+        read(By::Nothing).contains(SECRET),
+        "it would, without walls"
+    );
+    assert!(!read(By::Walls).contains(SECRET));
+    assert!(!read(By::Fence).contains(SECRET));
 }
 
 #[test]
@@ -87,7 +107,7 @@ fn chromium_cannot_read_a_file_outside_or_connect() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}/", listener.local_addr().unwrap());
     listener.set_nonblocking(true).unwrap();
-    let show = |url: &str, walls| {
+    let show = |url: &str, by| {
         let folder = tempfile::tempdir().unwrap();
         let profile = format!("--user-data-dir={}/p", folder.path().display());
         let switches = [
@@ -97,18 +117,20 @@ fn chromium_cannot_read_a_file_outside_or_connect() {
             "--timeout=2000",
         ];
         let all = [&switches[..], &[&profile, "--dump-dom", url]].concat();
-        let output = run(&chromium, folder.path(), &all, walls);
+        let output = run(&chromium, folder.path(), &all, by);
         String::from_utf8_lossy(&output.stdout).into_owned()
     };
     assert!(
-        show(&secret, false).contains(SECRET),
+        show(&secret, By::Nothing).contains(SECRET),
         "it would, without walls"
     );
-    let shown = show(&secret, true);
-    assert!(!shown.contains(SECRET), "{shown}");
-    show(&address, true);
-    assert!(listener.accept().is_err(), "nobody came");
-    show(&address, false);
+    for by in [By::Walls, By::Fence] {
+        let shown = show(&secret, by);
+        assert!(!shown.contains(SECRET), "{shown}");
+        show(&address, by);
+        assert!(listener.accept().is_err(), "nobody came");
+    }
+    show(&address, By::Nothing);
     assert!(listener.accept().is_ok(), "somebody would, without walls");
 }
 
@@ -225,7 +247,7 @@ fn walls_can_be_demanded_and_switched_off() {
         .unwrap();
     let text = String::from_utf8_lossy(&refused.stderr);
     assert!(
-        !refused.status.success() && text.contains("auto, required or off"),
+        !refused.status.success() && text.contains("auto, required, landlock or off"),
         "{text}"
     );
     if is_missing("LibreOffice", has_libreoffice()) {
@@ -235,4 +257,32 @@ fn walls_can_be_demanded_and_switched_off() {
     assert_eq!(service.convert("a.txt", b"text"), "200");
     let line = "platen_pool_isolation{pool=\"libreoffice\",level=\"none\"} 1";
     assert_eq!(service.metrics(line).len(), 1);
+}
+
+#[test]
+fn a_service_without_namespaces_has_a_fence() {
+    let missing =
+        is_missing("LibreOffice", has_libreoffice()) || is_missing("Chromium", has_chromium());
+    if missing || is_landlock_missing() {
+        return;
+    }
+    let service = Service::start(&[("CHILD_ISOLATION", "landlock")]);
+    for (name, text) in [("a.txt", "text"), ("a.csv", "a,b"), ("a.rtf", "{\\rtf1 a}")] {
+        assert_eq!(service.convert(name, text.as_bytes()), "200", "{name}");
+    }
+    assert_eq!(service.print("<p>text"), "200");
+    for pool in ["libreoffice", "chromium"] {
+        let line = format!("platen_pool_isolation{{pool=\"{pool}\",level=\"landlock\"}} 1");
+        assert_eq!(service.metrics(&line).len(), 1);
+    }
+}
+
+/// True, said aloud, where the kernel has no Landlock.
+fn is_landlock_missing() -> bool {
+    let folder = tempfile::tempdir().unwrap();
+    let (own, secret) = (folder.path().join("own"), folder.path().join("secret"));
+    std::fs::create_dir(&own).unwrap();
+    std::fs::write(&secret, SECRET).unwrap();
+    let found = fence::attempt(Path::new(PLATEN), &own, &secret).unwrap();
+    is_missing("a kernel with Landlock", found == Finding::Held)
 }

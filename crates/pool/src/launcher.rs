@@ -11,7 +11,10 @@ use std::{
     time::Duration,
 };
 
-use platen_jail::enclosure::{self, Finding};
+use platen_jail::{
+    enclosure::{self, Finding},
+    fence,
+};
 use tokio::{process::Command as TokioCommand, sync::OnceCell};
 
 use crate::process::Command;
@@ -32,6 +35,8 @@ pub struct Isolation {
     pub network: bool,
     /// Children see no files but programs, libraries, fonts and their own folder.
     pub files: bool,
+    /// Children see that there are other files, but open none of them.
+    pub fence: bool,
 }
 
 impl Isolation {
@@ -50,13 +55,20 @@ impl Isolation {
         self.files.then_some(enclosure::USER)
     }
 
+    /// Whether children can open files of others.
+    #[must_use]
+    pub fn opens_others(&self) -> bool {
+        !self.files && !self.fence
+    }
+
     /// A name for logs and metrics.
     #[must_use]
     pub fn name(&self) -> &'static str {
-        match (self.files, self.network) {
-            (true, _) => "full",
-            (false, true) => "network",
-            (false, false) => "none",
+        match self {
+            Self { files: true, .. } => "full",
+            Self { fence: true, .. } => "landlock",
+            Self { network: true, .. } => "network",
+            _ => "none",
         }
     }
 }
@@ -107,7 +119,7 @@ impl Launcher for Unshare {
     fn isolation(&self) -> Isolation {
         Isolation {
             network: true,
-            files: false,
+            ..Isolation::default()
         }
     }
 }
@@ -125,22 +137,31 @@ impl Enclosure {
     /// # Errors
     /// What failed, or got through.
     pub async fn detect(program: &Path) -> Result<Self, String> {
-        let path = program.to_owned();
-        let attempt = tokio::task::spawn_blocking(move || {
-            let (folder, within) = attempt_folder()?;
-            let secret = folder.join("secret");
-            let found = std::fs::write(&secret, "secret")
-                .and_then(|()| enclosure::attempt(&path, &within, &secret));
-            let _ = std::fs::remove_dir_all(&folder);
-            found
-        });
-        match attempt.await.map_err(std::io::Error::other).flatten() {
-            Ok(Finding::Held) => Ok(Self {
-                program: program.to_owned(),
-            }),
-            Ok(Finding::Failed(why)) => Err(why),
-            Err(error) => Err(error.to_string()),
-        }
+        try_to_pass(program, enclosure::attempt).await?;
+        Ok(Self {
+            program: program.to_owned(),
+        })
+    }
+}
+
+/// Has a program make walls around itself and try to read a file outside; why they do not hold, otherwise.
+async fn try_to_pass(
+    program: &Path,
+    attempt: fn(&Path, &Path, &Path) -> std::io::Result<Finding>,
+) -> Result<(), String> {
+    let path = program.to_owned();
+    let attempt = tokio::task::spawn_blocking(move || {
+        let (folder, within) = attempt_folder()?;
+        let secret = folder.join("secret");
+        let found =
+            std::fs::write(&secret, "secret").and_then(|()| attempt(&path, &within, &secret));
+        let _ = std::fs::remove_dir_all(&folder);
+        found
+    });
+    match attempt.await.map_err(std::io::Error::other).flatten() {
+        Ok(Finding::Held) => Ok(()),
+        Ok(Finding::Failed(why)) => Err(why),
+        Err(error) => Err(error.to_string()),
     }
 }
 
@@ -165,6 +186,44 @@ impl Launcher for Enclosure {
         Isolation {
             network: true,
             files: true,
+            fence: false,
+        }
+    }
+}
+
+/// Starts programs behind a [`fence`], and as another launcher does.
+#[derive(Clone, Debug)]
+pub struct Fence {
+    program: PathBuf,
+    within: Arc<dyn Launcher>,
+}
+
+impl Fence {
+    /// The launcher, where an attempt shows that this machine allows it; why not, otherwise.
+    /// `program` calls [`fence::serve`] where its arguments ask for it.
+    ///
+    /// # Errors
+    /// What failed, or got through.
+    pub async fn detect(program: &Path, within: Arc<dyn Launcher>) -> Result<Self, String> {
+        try_to_pass(program, fence::attempt).await?;
+        Ok(Self {
+            program: program.to_owned(),
+            within,
+        })
+    }
+}
+
+impl Launcher for Fence {
+    fn wrap(&self, command: Command, folder: &Path) -> Command {
+        let arguments = fence::arguments(&command.walls(folder));
+        let command = self.within.wrap(command, folder);
+        command.behind(&self.program, arguments)
+    }
+
+    fn isolation(&self) -> Isolation {
+        Isolation {
+            fence: true,
+            ..self.within.isolation()
         }
     }
 }
@@ -177,17 +236,20 @@ pub enum Demand {
     Auto,
     /// Behind walls, or not at all.
     Required,
+    /// Without namespaces: files by Landlock, the network by a namespace where there is one.
+    Landlock,
     /// As any other program.
     Off,
 }
 
 impl Demand {
-    /// By its name: `auto`, `required` or `off`.
+    /// By its name: `auto`, `required`, `landlock` or `off`.
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
         [
             ("auto", Self::Auto),
             ("required", Self::Required),
+            ("landlock", Self::Landlock),
             ("off", Self::Off),
         ]
         .into_iter()
@@ -235,6 +297,11 @@ pub async fn choose_launcher(demand: Demand) -> Result<Chosen, NoWalls> {
             reason: Some("they are switched off".to_owned()),
         });
     }
+    if demand == Demand::Landlock {
+        let (launcher, reason) = detect_fence().await;
+        let reason = reason.or_else(|| Some("namespaces are switched off".to_owned()));
+        return Ok(Chosen { launcher, reason });
+    }
     let find = || async {
         let none = || "this program makes no walls".to_owned();
         Enclosure::detect(PROGRAM.get().ok_or_else(none)?).await
@@ -251,10 +318,27 @@ pub async fn choose_launcher(demand: Demand) -> Result<Chosen, NoWalls> {
     if demand == Demand::Required {
         return Err(NoWalls { reason });
     }
+    let (launcher, without) = detect_fence().await;
+    let reason = match without {
+        None => reason,
+        Some(without) => format!("{reason}; {without}"),
+    };
     Ok(Chosen {
-        launcher: detect_launcher().await,
+        launcher,
         reason: Some(reason),
     })
+}
+
+/// The best launcher without walls, and why it has no fence where it has none.
+async fn detect_fence() -> (Arc<dyn Launcher>, Option<String>) {
+    let within = detect_launcher().await;
+    let Some(program) = PROGRAM.get() else {
+        return (within, None);
+    };
+    match Fence::detect(program, within.clone()).await {
+        Ok(fence) => (Arc::new(fence), None),
+        Err(reason) => (within, Some(reason)),
+    }
 }
 
 /// The best launcher that needs no help of this program.

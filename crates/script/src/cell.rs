@@ -1,6 +1,9 @@
 //! Inside the cell: QuickJS with the one job.
 
-use std::{cell::RefCell, rc::Rc};
+use std::{
+    cell::{Cell, RefCell},
+    rc::Rc,
+};
 
 use platen_jail::{Channel, Worker};
 use rquickjs::{
@@ -56,6 +59,11 @@ impl Engine {
             bootstrap,
         })
     }
+
+    fn limit_memory(&self, bytes: u64) {
+        self.runtime.set_memory_limit(bytes as usize);
+        Bound::set(bytes);
+    }
 }
 
 impl Worker for ScriptWorker {
@@ -87,7 +95,7 @@ impl Worker for ScriptWorker {
             if let (Some(job), Some(engine)) = (&job, self.engine.as_ref())
                 && job.work == Work::Serve
             {
-                engine.runtime.set_memory_limit(job.memory_bytes as usize);
+                engine.limit_memory(job.memory_bytes);
                 let bootstrap = engine.bootstrap.clone();
                 engine
                     .context
@@ -116,7 +124,7 @@ impl ScriptWorker {
                 ..Failure::default()
             });
         };
-        engine.runtime.set_memory_limit(job.memory_bytes as usize);
+        engine.limit_memory(job.memory_bytes);
         let bootstrap = engine.bootstrap.clone();
         let channel = Rc::clone(channel);
         engine
@@ -316,6 +324,37 @@ fn settle<'js>(
     }
 }
 
+/// What is said of a `null` that was thrown where memory does not seem to be short.
+const NULL: &str =
+    "null, which code throws where it says so, or where not even an error has room in its memory";
+
+thread_local! {
+    static BOUND: Cell<Bound> = const { Cell::new(Bound { before: 0, limit: 0 }) };
+}
+
+/// The memory that code may have. The engine throws `null` where there is none left for an error, as
+/// code can itself; what this process has had tells which it was.
+#[derive(Clone, Copy)]
+struct Bound {
+    /// The peak before the code. Bytes.
+    before: u64,
+    /// What the code may have. Bytes.
+    limit: u64,
+}
+
+impl Bound {
+    fn set(limit: u64) {
+        let before = platen_jail::peak_of_process();
+        BOUND.set(Self { before, limit });
+    }
+
+    /// Whether at least half of it was used at some time.
+    fn was_near() -> bool {
+        let Self { before, limit } = BOUND.get();
+        platen_jail::peak_of_process().saturating_sub(before) >= limit / 2
+    }
+}
+
 fn failure(error: CaughtError<'_>) -> Failure {
     let kind = |out_of_memory: bool| match out_of_memory {
         true => FailureKind::Memory,
@@ -339,10 +378,12 @@ fn failure(error: CaughtError<'_>) -> Failure {
                 let json = ctx.json_stringify(value.clone()).ok().flatten();
                 json.and_then(|json| json.to_string().ok())
             };
-            let message = text.or_else(json);
-            // Where memory has run out there is none for an exception either.
+            let message = match value.is_null() {
+                true => Some(NULL.to_owned()),
+                false => text.or_else(json),
+            };
             Failure {
-                kind: kind(value.is_null()),
+                kind: kind(value.is_null() && Bound::was_near()),
                 name: "Thrown".to_owned(),
                 message: message.unwrap_or_else(|| "a value that has no text".to_owned()),
                 ..Failure::default()

@@ -18,6 +18,10 @@ pub use self::{
     attempt::{Finding, attempt},
     serve::serve,
 };
+pub(crate) use self::{
+    root::{SYSTEM, TOP},
+    serve::{NOT_ENCLOSED, NOT_FOUND, run},
+};
 use crate::MARK;
 
 /// Second argument of a process that puts a program behind walls.
@@ -50,7 +54,12 @@ impl Spec {
     /// Arguments of this program before those of the program to start and its own.
     #[must_use]
     pub fn arguments(&self) -> Vec<OsString> {
-        let mut all: Vec<OsString> = vec![MARK.into(), KIND.into()];
+        self.arguments_of(KIND)
+    }
+
+    /// The same for a process of another kind.
+    pub(crate) fn arguments_of(&self, kind: &str) -> Vec<OsString> {
+        let mut all: Vec<OsString> = vec![MARK.into(), kind.into()];
         all.push(std::process::id().to_string().into());
         all.push(self.open_files.to_string().into());
         all.push(self.file_size_bytes.to_string().into());
@@ -66,7 +75,7 @@ impl Spec {
     }
 
     /// The owner, the specification, and the rest.
-    fn parse(arguments: &[OsString]) -> Option<(i32, Self, &[OsString])> {
+    pub(crate) fn parse(arguments: &[OsString]) -> Option<(i32, Self, &[OsString])> {
         let [owner, files, size, nests, folder, rest @ ..] = arguments else {
             return None;
         };

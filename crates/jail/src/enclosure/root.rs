@@ -11,9 +11,9 @@ use rustix::mount::{self, MountFlags, MountPropagationFlags, UnmountFlags};
 use super::{Spec, TMP, USER};
 
 /// Folders at the top that hold programs and libraries; where one is a link, the link.
-const TOP: [&str; 7] = ["bin", "sbin", "lib", "lib32", "lib64", "libx32", "usr"];
+pub(crate) const TOP: [&str; 7] = ["bin", "sbin", "lib", "lib32", "lib64", "libx32", "usr"];
 /// What of `/etc` and `/var` programs read, as far as it is there. Nothing of it is secret.
-const SYSTEM: [&str; 26] = [
+pub(crate) const SYSTEM: [&str; 26] = [
     "etc/alternatives",
     "etc/chromium",
     "etc/fonts",

@@ -16,9 +16,9 @@ use super::{Spec, attempt, root};
 use crate::{MARK, confine};
 
 /// Code of a program that could not be put behind walls.
-const NOT_ENCLOSED: i32 = 96;
+pub(crate) const NOT_ENCLOSED: i32 = 96;
 /// Code of a program that could not be started.
-const NOT_FOUND: i32 = 127;
+pub(crate) const NOT_FOUND: i32 = 127;
 
 /// Puts a program behind walls until it ends; returns its exit code. `arguments` are those after
 /// [`super::KIND`]. Must be called while the process has one thread.
@@ -125,7 +125,7 @@ fn limit(spec: &Spec) -> io::Result<()> {
 }
 
 /// Becomes the program; returns only where that fails.
-fn run(program: &[OsString]) -> io::Error {
+pub(crate) fn run(program: &[OsString]) -> io::Error {
     let texts = program.iter().map(|text| CString::new(text.as_bytes()));
     let Ok(texts) = texts.collect::<Result<Vec<CString>, _>>() else {
         return io::ErrorKind::InvalidInput.into();

@@ -12,8 +12,9 @@ use super::doctor::{Finding, finding};
 /// The variable is none of its values, or demands what there is not.
 pub(super) async fn launcher() -> Result<Chosen, Box<dyn Error>> {
     let demand = match std::env::var("CHILD_ISOLATION") {
-        Ok(name) if !name.trim().is_empty() => Demand::parse(name.trim())
-            .ok_or_else(|| format!("CHILD_ISOLATION is `{name}`, not auto, required or off"))?,
+        Ok(name) if !name.trim().is_empty() => Demand::parse(name.trim()).ok_or_else(|| {
+            format!("CHILD_ISOLATION is `{name}`, not auto, required, landlock or off")
+        })?,
         _ => Demand::Auto,
     };
     Ok(choose_launcher(demand).await?)
@@ -31,6 +32,7 @@ pub(super) fn isolation_check() -> Finding {
             let isolation = chosen.launcher.isolation();
             let level = match isolation.name() {
                 "full" => "full: a root and processes of their own, no network, no capabilities",
+                "landlock" => "landlock: no files of others, no connections; processes are seen",
                 "network" => "network: no network, but the files of this machine",
                 _ => "none",
             };

@@ -172,7 +172,17 @@ enum Fate {
     Stuck,
 }
 
-const ABUSE: [(&str, &str, Fate); 23] = [
+const ABUSE: [(&str, &str, Fate); 25] = [
+    (
+        "null is thrown",
+        "export default () => { throw null; }",
+        Fate::Thrown("Thrown"),
+    ),
+    (
+        "null is thrown later",
+        "export default async () => { await 1; throw null; }",
+        Fate::Thrown("Thrown"),
+    ),
     (
         "endless loop",
         "export default () => { for (;;); }",

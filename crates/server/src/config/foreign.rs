@@ -15,7 +15,7 @@ pub const FOREIGN: [Foreign; 3] = [
     Foreign {
         variable: "RENDER_MODE",
         instead: "RENDER_ISOLATION (auto, jail or inline) says where templates are rendered, \
-                  CHILD_ISOLATION (auto, required or off) how Chromium is shut in",
+                  CHILD_ISOLATION (auto, required, landlock or off) how Chromium is shut in",
     },
     Foreign {
         variable: "HARDEN_PRODUCTION",

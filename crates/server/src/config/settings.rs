@@ -138,7 +138,7 @@ settings! {
     }
     "Sandboxes" {
         sandbox_level: SandboxLevel = "SANDBOX_LEVEL", "no-namespaces", "Level of sandbox below which code, and rendering in sandboxes, is refused.";
-        child_isolation: ChildIsolation = "CHILD_ISOLATION", "auto", "How LibreOffice and Chromium are shut in. `auto`: as well as the system allows. `required`: wholly, or the service does not start. `off`: as any other program.";
+        child_isolation: ChildIsolation = "CHILD_ISOLATION", "auto", "How LibreOffice and Chromium are shut in. `auto`: as well as the system allows. `required`: wholly, or the service does not start. `landlock`: without namespaces, as in most containers. `off`: as any other program.";
     }
     "LibreOffice" {
         libreoffice_path: PathBuf = "LIBREOFFICE_PATH", "none", "LibreOffice's program; without it, the first that is installed.";

@@ -91,6 +91,8 @@ pub enum ChildIsolation {
     Auto,
     /// Behind walls, or the service does not start.
     Required,
+    /// Without namespaces: files by Landlock, the network by a namespace where there is one.
+    Landlock,
     /// As any other program.
     Off,
 }
@@ -100,6 +102,7 @@ impl From<ChildIsolation> for Demand {
         match setting {
             ChildIsolation::Auto => Self::Auto,
             ChildIsolation::Required => Self::Required,
+            ChildIsolation::Landlock => Self::Landlock,
             ChildIsolation::Off => Self::Off,
         }
     }
@@ -175,12 +178,13 @@ impl FromVariable for Vec<PathBuf> {
 }
 
 impl FromVariable for ChildIsolation {
-    const VALUES: &'static str = "auto, required or off";
+    const VALUES: &'static str = "auto, required, landlock or off";
 
     fn from_variable(text: &str) -> Option<Self> {
         match text.trim() {
             "auto" => Some(Self::Auto),
             "required" => Some(Self::Required),
+            "landlock" => Some(Self::Landlock),
             "off" => Some(Self::Off),
             _ => None,
         }

@@ -1,0 +1,157 @@
+//! An outside program that the kernel's Landlock keeps from the files of this machine, for hosts that
+//! allow no namespaces, such as most containers.
+//!
+//! It sees the same root and the same processes as any other program, but opens only what programs,
+//! libraries and fonts need, and writes to its own folder only; where the kernel knows how (Linux
+//! 6.7), it makes and takes no TCP connections. Source: `landlock(7)`.
+
+use std::{
+    ffi::OsString,
+    fs, io,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+
+use landlock::{
+    ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathBeneath, PathFd,
+    Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetError, RulesetStatus,
+};
+
+use crate::{
+    confine,
+    enclosure::{Finding, NOT_ENCLOSED, NOT_FOUND, SYSTEM, Spec, TOP, run},
+};
+
+/// Second argument of a process that puts itself behind a fence and becomes the program.
+pub const KIND: &str = "fence";
+
+/// The rights that the fence takes away: those of Linux 6.10, as far as the kernel has them.
+const RIGHTS: ABI = ABI::V5;
+
+/// What programs ask the system for beside [`TOP`] and [`SYSTEM`]: who they are, and how many cores
+/// there are.
+const ASKED: [&str; 3] = ["etc/passwd", "etc/group", "sys/devices/system"];
+/// What they also write to: their own limits and namespaces, and devices that keep nothing.
+const WRITTEN: [&str; 8] = [
+    "proc",
+    "dev/null",
+    "dev/zero",
+    "dev/full",
+    "dev/random",
+    "dev/urandom",
+    "dev/tty",
+    "dev/shm",
+];
+/// Where programs make their sockets, whatever their temporary folder is.
+const SOCKETS: &str = "/tmp";
+
+/// Arguments of this program before those of the program to start and its own.
+#[must_use]
+pub fn arguments(spec: &Spec) -> Vec<OsString> {
+    spec.arguments_of(KIND)
+}
+
+/// Puts this process behind a fence and becomes the program; returns an exit code where that fails.
+/// `arguments` are those after [`KIND`]. Must be called while the process has one thread.
+pub fn serve(arguments: &[OsString]) -> i32 {
+    let Some((_, spec, program)) = Spec::parse(arguments) else {
+        eprintln!("{} is for the program's own use", crate::MARK);
+        return 2;
+    };
+    confine::reset_signals();
+    match restrict(&spec) {
+        Ok(true) => {}
+        Ok(false) => {
+            eprintln!("no fence: the kernel has no Landlock");
+            return NOT_ENCLOSED;
+        }
+        Err(error) => {
+            eprintln!("no fence: {error}");
+            return NOT_ENCLOSED;
+        }
+    }
+    if program.is_empty() {
+        eprintln!("nothing to start");
+        return NOT_FOUND;
+    }
+    let error = run(program);
+    eprintln!("{}: {error}", program[0].to_string_lossy());
+    NOT_FOUND
+}
+
+/// Whether there is a fence now.
+fn restrict(spec: &Spec) -> Result<bool, RulesetError> {
+    let read = AccessFs::from_read(RIGHTS);
+    let all = AccessFs::from_all(RIGHTS);
+    let at = |name: &&str| Path::new("/").join(name);
+    let mut rules = Ruleset::default()
+        .set_compatibility(CompatLevel::BestEffort)
+        .handle_access(all)?
+        .handle_access(AccessNet::from_all(RIGHTS))?
+        .create()?;
+    for path in TOP.iter().chain(&SYSTEM).chain(&ASKED).map(at) {
+        rules = allow(rules, &path, read)?;
+    }
+    for path in WRITTEN.iter().map(at) {
+        let write = read | AccessFs::WriteFile | AccessFs::Truncate | AccessFs::IoctlDev;
+        rules = allow(rules, &path, write)?;
+    }
+    for path in &spec.reads {
+        rules = allow(rules, path, read)?;
+    }
+    rules = allow(
+        rules,
+        Path::new(SOCKETS),
+        AccessFs::MakeSock | AccessFs::RemoveFile,
+    )?;
+    for path in std::iter::once(&spec.folder).chain(&spec.writes) {
+        rules = allow(rules, path, all)?;
+    }
+    // This also refuses privileges that starting a program would give.
+    let status = rules.restrict_self()?;
+    Ok(status.ruleset != RulesetStatus::NotEnforced)
+}
+
+/// Allows what is below a path, or the file itself; nothing where there is none.
+fn allow(
+    rules: RulesetCreated,
+    path: &Path,
+    rights: BitFlags<AccessFs>,
+) -> Result<RulesetCreated, RulesetError> {
+    let Ok(descriptor) = PathFd::new(path) else {
+        return Ok(rules);
+    };
+    let is_folder = path.is_dir();
+    let rights = match is_folder {
+        true => rights,
+        false => rights & AccessFs::from_file(RIGHTS),
+    };
+    rules.add_rule(PathBeneath::new(descriptor, rights))
+}
+
+/// Puts up a fence and tries to read a file behind it. `program` is this program or one that calls
+/// [`serve`] as it does; `folder` is new and empty, and `secret` a file outside it.
+///
+/// # Errors
+/// Where the attempt could not be made at all.
+pub fn attempt(program: &Path, folder: &Path, secret: &Path) -> io::Result<Finding> {
+    let own: PathBuf = folder.join("own");
+    fs::write(&own, "own")?;
+    let spec = Spec {
+        folder: folder.to_owned(),
+        ..Spec::default()
+    };
+    let mut command = Command::new(program);
+    command.args(arguments(&spec)).arg("cat").env_clear();
+    command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
+    command.args([&own, secret]).stdin(Stdio::null());
+    let output = command.output()?;
+    if output.stdout == b"own" {
+        return Ok(Finding::Held);
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    Ok(Finding::Failed(match said.lines().next() {
+        Some(line) => line.to_owned(),
+        None => "a file outside can be read".to_owned(),
+    }))
+}
