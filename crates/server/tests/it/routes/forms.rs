@@ -220,3 +220,64 @@ fn convert_url_takes_allowed_hosts_only() {
     );
     assert!(taken.bytes.starts_with(b"\x89PNG"));
 }
+
+#[test]
+fn headers_and_cookies_go_where_they_are_meant_to() {
+    if !has_chromium() {
+        return;
+    }
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let (sender, heads) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let Ok(mut stream) = stream else { return };
+            let mut buffer = [0; 4096];
+            let count = stream.read(&mut buffer).unwrap_or(0);
+            let head = String::from_utf8_lossy(&buffer[..count]).to_lowercase();
+            let _ = stream.write_all(
+                b"HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: 0\r\n\
+                  connection: close\r\n\r\n",
+            );
+            if sender.send(head).is_err() {
+                return;
+            }
+        }
+    });
+    let app = TestApp::with(Settings {
+        chromium_allowed_hosts: Some(vec![format!("localhost:{port}")]),
+        chromium_allow_private_addresses: Some(true),
+        ..Settings::default()
+    });
+    let page = format!(
+        "<img src=http://localhost:{port}/logo/a.png><img src=http://localhost:{port}/b.png>"
+    );
+    let headers = r#"{"X-Every": "all; of them", "Authorization": "Bearer s; Scope = .*/logo/.*"}"#;
+    let cookies = format!(
+        r#"[{{"name": "mine", "value": "1", "domain": "localhost:{port}"}},
+            {{"name": "other", "value": "2", "domain": "example.com:{port}"}}]"#
+    );
+    let made = send(
+        &app,
+        "convert/html",
+        &[
+            ("files", "index.html", &page),
+            ("extraHttpHeaders", "", headers),
+            ("cookies", "", &cookies),
+        ],
+    );
+    assert_eq!(made.status, 200, "{}", String::from_utf8_lossy(&made.bytes));
+    let heads: Vec<String> = heads.try_iter().collect();
+    let of = |path: &str| {
+        let head = heads
+            .iter()
+            .find(|head| head.starts_with(&format!("get {path} ")));
+        head.unwrap_or_else(|| panic!("no {path} in {heads:?}"))
+    };
+    for head in [of("/logo/a.png"), of("/b.png")] {
+        assert!(head.contains("x-every: all; of them\r\n"), "{head}");
+        assert!(head.contains("cookie: mine=1\r\n"), "{head}");
+    }
+    assert!(of("/logo/a.png").contains("authorization: bearer s\r\n"));
+    assert!(!of("/b.png").contains("authorization"));
+}

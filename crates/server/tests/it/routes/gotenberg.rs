@@ -270,6 +270,49 @@ fn what_viewers_are_told_and_watermarks_are_in_the_file() {
 }
 
 #[test]
+fn what_restricts_a_file_is_done_or_refused() {
+    if is_missing() {
+        return;
+    }
+    let app = TestApp::start();
+    let with = |field: &'static str, value: &'static [u8]| {
+        let fields: [Field<'_>; 3] = [
+            ("files", "a.fodt", FLAT.as_bytes()),
+            ("ownerPassword", "", b"secret"),
+            (field, "", value),
+        ];
+        send(&app, "libreoffice/convert", &fields)
+    };
+    // Permissions are the number /P of the encryption, ISO 32000-1, table 22; bits 3 and 12 are of printing, 5 of copying.
+    let permissions = |answer: &Answer| {
+        assert_eq!(
+            answer.status,
+            200,
+            "{}",
+            String::from_utf8_lossy(&answer.bytes)
+        );
+        let text = String::from_utf8_lossy(&answer.bytes).into_owned();
+        let at = text
+            .find("/Standard")
+            .and_then(|at| text[at..].find("/P").map(|it| at + it));
+        let rest = text[at.expect("an encryption") + 2..].trim_start();
+        let end = rest
+            .find(|it: char| !it.is_ascii_digit() && it != '-')
+            .unwrap();
+        rest[..end].parse::<i64>().unwrap()
+    };
+    let (open, shut) = (
+        with("allowPrinting", b"true"),
+        with("allowPrinting", b"false"),
+    );
+    assert_ne!(permissions(&open) & 0b100, 0);
+    assert_eq!(permissions(&shut) & 0b1000_0000_0100, 0);
+    assert_ne!(permissions(&open) & 0b1_0000, 0);
+    assert_eq!(permissions(&with("allowCopying", b"false")) & 0b1_0000, 0);
+    with("allowModifying", b"false").problem(400, "form-unsupported");
+}
+
+#[test]
 fn markdown_stands_where_the_page_names_it() {
     if !has_chromium() {
         return;

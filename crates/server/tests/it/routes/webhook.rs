@@ -100,7 +100,7 @@ fn results_and_errors_go_where_the_client_says() {
         ("gotenberg-webhook-method", "PUT"),
         (
             "gotenberg-webhook-extra-http-headers",
-            r#"{"x-mine": "yes"}"#,
+            r#"{"x-mine": "yes", "Content-Disposition": "inline; filename=\"their.pdf\"", "content-type": "application/x-mine"}"#,
         ),
     ];
     let answer = flatten(&app, port, &file, &more);
@@ -113,10 +113,14 @@ fn results_and_errors_go_where_the_client_says() {
     for line in [
         "x-mine: yes",
         "gotenberg-trace: trace-1",
-        "application/pdf",
-        "mine.pdf",
+        "content-type: application/x-mine",
+        "content-disposition: inline; filename=\"their.pdf\"",
     ] {
         assert!(head.contains(line), "{line} in {head}");
+    }
+    let low = head.to_lowercase();
+    for name in ["content-type:", "content-disposition:"] {
+        assert_eq!(low.matches(name).count(), 1, "{name} in {head}");
     }
     assert!(body.starts_with(b"%PDF-"));
     // The room is free again once the result has been sent.
