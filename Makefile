@@ -17,9 +17,10 @@ packages: ## the programs that the tests check documents with
 test: packages ## every test
 	cargo test --workspace --quiet
 
-check: ## format, lints, quick checks
+check: ## format, lints, the documentation of the code
 	cargo fmt --all --check
-	cargo clippy --workspace --all-targets --quiet -- -D warnings
+	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked --quiet
 
 platen = $${CARGO_TARGET_DIR:-target}/release/platen
 

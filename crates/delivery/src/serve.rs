@@ -27,8 +27,11 @@ const ROOM_PAUSE: Duration = Duration::from_millis(20);
 /// When the service stops, connections are taken until none has come for so long: the kernel has
 /// told those in its queue that they are connected, and would reset them.
 const LAST_PAUSE: Duration = Duration::from_millis(20);
-/// ... and for so long at most.
+/// ... and for so long at most. What is in the queue then is still taken, as far as it has come by now
+/// and is not more than [`LAST_CONNECTIONS`]: a busy machine takes longer for a full queue.
 const LAST_TIME: Duration = Duration::from_millis(300);
+/// As many as the kernel keeps in a queue, where nobody has changed its settings.
+const LAST_CONNECTIONS: u32 = 4096;
 
 /// Who is on the other side of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -171,6 +174,7 @@ where
     // One that has not seen the stop, for those that are taken after it.
     let unseen = stopped.clone();
     let mut last = None;
+    let mut left = LAST_CONNECTIONS;
     loop {
         while connections.try_join_next().is_some() {}
         let accepted = match last {
@@ -187,7 +191,14 @@ where
                     Err(_) => break,
                 }
             }
-            Some(_) => break,
+            Some(_) => {
+                left -= 1;
+                let waiting = tokio::time::timeout(Duration::ZERO, listener.accept()).await;
+                match waiting {
+                    Ok(accepted) if left > 0 => accepted,
+                    _ => break,
+                }
+            }
         };
         let accepted = match accepted {
             Ok(accepted) => accepted,

@@ -86,7 +86,7 @@ pub enum Trigger {
         /// How often, in seconds.
         every_seconds: u32,
         /// What is asked.
-        request: HttpRequest,
+        request: Box<HttpRequest>,
         /// Path of the items in the answer, such as `body.items`.
         items: String,
         /// Field that tells items apart.

@@ -56,6 +56,12 @@ fn run(program: &Path, folder: &Path, arguments: &[&str], by: By) -> Output {
         };
         command.arg(program);
     }
+    // The fonts of the service, as a machine may have none of its own.
+    let fonts = platen_fonts::install(
+        &platen_fonts::FontSettings::default(),
+        &folder.join("fonts"),
+    );
+    command.env("FONTCONFIG_FILE", fonts.unwrap().configuration);
     command.args(arguments).current_dir(folder);
     for name in ["HOME", "TMPDIR"] {
         command.env(name, folder);

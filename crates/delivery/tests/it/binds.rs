@@ -51,7 +51,7 @@ fn several_addresses_at_once() {
 fn ipv6_is_listened_on_where_there_is_any() {
     if std::net::TcpListener::bind("[::1]:0").is_err() {
         println!("SKIP: this machine has no IPv6");
-        assert!(std::env::var_os("REQUIRE_ALL").is_none());
+        assert!(std::env::var("REQUIRE_ALL").as_deref() != Ok("1"));
         return;
     }
     let server = Server::on(&[bind("tcp6://[::1]:0")], limits());

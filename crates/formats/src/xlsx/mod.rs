@@ -30,7 +30,7 @@ pub fn write(document: &Document) -> Result<Written, Error> {
 /// instead of holding them, and take more memory to make; everything else is the same.
 ///
 /// # Errors
-/// As [`write`].
+/// As [`write()`].
 pub fn write_in_memory(document: &Document) -> Result<Written, Error> {
     build(document, false)
 }

@@ -19,6 +19,13 @@ pub fn has_all(programs: &[&str]) -> bool {
     programs.iter().all(|program| has(program))
 }
 
+/// The fonts of the service for a program, as a machine may have none of its own.
+fn with_fonts(command: &mut Command, folder: &Path) {
+    let place = folder.join("fonts");
+    let fonts = platen_fonts::install(&platen_fonts::FontSettings::default(), &place);
+    command.env("FONTCONFIG_FILE", fonts.expect("fonts").configuration);
+}
+
 fn run(command: &mut Command) -> (bool, String) {
     let output = command.output().expect("it starts");
     let mut text = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -91,6 +98,7 @@ pub fn of_chromium(title: &str, pages: usize) -> Vec<u8> {
     let (from, to) = (folder.path().join("a.html"), folder.path().join("a.pdf"));
     std::fs::write(&from, html(title, pages)).expect("it is written");
     let mut command = Command::new("chromium-headless-shell");
+    with_fonts(&mut command, folder.path());
     command.args(["--no-sandbox", "--disable-gpu", "--no-pdf-header-footer"]);
     command.arg(format!(
         "--user-data-dir={}",
@@ -116,6 +124,7 @@ pub fn of_libreoffice(title: &str, pages: usize) -> Vec<u8> {
 
 fn convert(folder: &Path, from: &Path, options: &str) -> Vec<u8> {
     let mut command = Command::new("soffice");
+    with_fonts(&mut command, folder);
     command.arg(format!(
         "-env:UserInstallation=file://{}/u",
         folder.display()

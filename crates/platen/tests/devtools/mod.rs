@@ -29,6 +29,9 @@ impl Browser {
     pub fn start() -> Self {
         let program = platen_engine::browser::find_chromium(None).unwrap();
         let profile = tempfile::tempdir().unwrap();
+        // The fonts of the service, as a machine may have none of its own.
+        let place = profile.path().join("fonts");
+        let fonts = platen_fonts::install(&platen_fonts::FontSettings::default(), &place).unwrap();
         // Chromium reads commands from descriptor 3 and answers on descriptor 4.
         let mut process = Command::new("sh")
             .args(["-c", "exec \"$0\" \"$@\" 3<&0 4>&1 >/dev/null"])
@@ -46,6 +49,7 @@ impl Browser {
                 "--no-sandbox",
             ])
             .arg(format!("--user-data-dir={}", profile.path().display()))
+            .env("FONTCONFIG_FILE", &fonts.configuration)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())

@@ -15,31 +15,31 @@ pub trait DocumentStore: Send + Sync {
     /// A version of a document, the current one where `version` is `None`.
     ///
     /// # Errors
-    /// [`Error::NotFound`]. Past versions of a deleted document are not found.
+    /// [`Error::NotFound`](crate::Error::NotFound). Past versions of a deleted document are not found.
     fn get(&self, key: String, version: Option<u32>) -> StoreFuture<'_, StoredDocument>;
 
     /// Number of the current version, without its content.
     ///
     /// # Errors
-    /// [`Error::NotFound`].
+    /// [`Error::NotFound`](crate::Error::NotFound).
     fn current_version(&self, key: String) -> StoreFuture<'_, u32>;
 
     /// Makes a document that does not exist.
     ///
     /// # Errors
-    /// [`Error::Exists`].
+    /// [`Error::Exists`](crate::Error::Exists).
     fn create(&self, new: NewVersion) -> StoreFuture<'_, VersionInfo>;
 
     /// Adds a version where `expected` is the current one.
     ///
     /// # Errors
-    /// [`Error::NotFound`], [`Error::Stale`].
+    /// [`Error::NotFound`](crate::Error::NotFound), [`Error::Stale`](crate::Error::Stale).
     fn update(&self, new: NewVersion, expected: u32) -> StoreFuture<'_, VersionInfo>;
 
     /// Adds a version with the content of a former one, where `expected` is the current one.
     ///
     /// # Errors
-    /// [`Error::NotFound`], [`Error::Stale`].
+    /// [`Error::NotFound`](crate::Error::NotFound), [`Error::Stale`](crate::Error::Stale).
     fn restore(
         &self,
         key: String,
@@ -51,13 +51,13 @@ pub trait DocumentStore: Send + Sync {
     /// Deletes a document where `expected` is the current version.
     ///
     /// # Errors
-    /// [`Error::NotFound`], [`Error::Stale`].
+    /// [`Error::NotFound`](crate::Error::NotFound), [`Error::Stale`](crate::Error::Stale).
     fn delete(&self, key: String, expected: u32) -> StoreFuture<'_, ()>;
 
     /// Versions of a document, newest first, below `before`, at most `limit`.
     ///
     /// # Errors
-    /// [`Error::NotFound`].
+    /// [`Error::NotFound`](crate::Error::NotFound).
     fn versions(
         &self,
         key: String,
