@@ -65,7 +65,7 @@ impl Soffice {
         let port = free.local_addr().unwrap().port();
         drop(free);
         // The fonts of the service, as a machine may have none of its own.
-        let place = folder.path().join("fonts");
+        let place = folder.path().join("profile/fonts");
         let fonts = platen_fonts::install(&platen_fonts::FontSettings::default(), &place).unwrap();
         let start = || {
             let profile = folder.path().join("profile");
