@@ -13,5 +13,5 @@ mod trust;
 pub use self::{
     address::{HostPattern, is_public},
     request::{Answer, Error, Outbound, Patience, Settings, is_reserved},
-    trust::{TlsRefusal, Trust},
+    trust::{TlsRefusal, Trust, trusted_by_system},
 };

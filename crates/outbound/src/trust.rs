@@ -5,7 +5,7 @@ use std::{
     fs,
     io::{self, Read},
     path::Path,
-    sync::Arc,
+    sync::{Arc, OnceLock},
 };
 
 use rustls::{
@@ -18,8 +18,9 @@ use ureq::tls::{Certificate, RootCerts, TlsConfig};
 /// The authorities of a whole system fit many times.
 const MAX_FILE_BYTES: u64 = 16 << 20;
 
-/// The authorities that the certificates of servers may come from: the public ones that Mozilla
-/// trusts, as of the build, or those of a file and no others.
+/// The authorities that the certificates of servers may come from: those that this system trusts
+/// (`SSL_CERT_FILE` and `SSL_CERT_DIR`, or its own store), or those of a file and no others. A system
+/// without a store, such as a bare container, has the ones that Mozilla trusted at the build.
 #[derive(Clone, Debug, Default)]
 pub struct Trust {
     authorities: Option<Arc<[CertificateDer<'static>]>>,
@@ -56,7 +57,7 @@ impl Trust {
         })
     }
 
-    /// The certificates of a file, DER; nothing where the public authorities are trusted.
+    /// The certificates of a file, DER; nothing where those of the system are trusted.
     #[must_use]
     pub fn authorities(&self) -> Option<&[CertificateDer<'static>]> {
         self.authorities.as_deref()
@@ -69,7 +70,12 @@ impl Trust {
     pub fn client_config(&self) -> io::Result<ClientConfig> {
         let mut roots = RootCertStore::empty();
         match &self.authorities {
-            None => roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned()),
+            None => match trusted_by_system() {
+                [] => roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned()),
+                known => {
+                    roots.add_parsable_certificates(known.iter().cloned());
+                }
+            },
             Some(known) => {
                 roots.add_parsable_certificates(known.iter().cloned());
             }
@@ -86,9 +92,10 @@ impl Trust {
     /// For agents of `ureq`.
     #[must_use]
     pub fn agent_config(&self) -> TlsConfig {
-        let roots = match &self.authorities {
-            None => RootCerts::WebPki,
-            Some(known) => RootCerts::from(
+        let known = self.authorities.as_deref().unwrap_or(trusted_by_system());
+        let roots = match known {
+            [] => RootCerts::WebPki,
+            known => RootCerts::from(
                 known
                     .iter()
                     .map(|one| Certificate::from_der(one).to_owned())
@@ -97,6 +104,20 @@ impl Trust {
         };
         TlsConfig::builder().root_certs(roots).build()
     }
+}
+
+/// The authorities that this system trusts, read once; none where it has no store.
+#[must_use]
+pub fn trusted_by_system() -> &'static [CertificateDer<'static>] {
+    static FOUND: OnceLock<Vec<CertificateDer<'static>>> = OnceLock::new();
+    FOUND.get_or_init(|| {
+        let found = rustls_native_certs::load_native_certs().certs;
+        let usable = |one: &CertificateDer<'static>| RootCertStore::empty().add(one.clone());
+        found
+            .into_iter()
+            .filter(|one| usable(one).is_ok())
+            .collect()
+    })
 }
 
 /// Why a client of TLS has no connection; another try ends the same way.

@@ -291,13 +291,21 @@ impl Account {
             ("requestId", Json::from(&*self.request_id)),
             ("client", Json::from(self.address.to_string())),
             ("method", Json::from(self.method)),
-            ("path", Json::from(&*self.path)),
+            ("path", Json::from(without_secret(self.route, &self.path))),
             ("status", Json::from(status)),
             ("durationMs", Json::from(milliseconds)),
         ];
         fields.extend(more);
         self.app.log.event(level, "request", &fields);
     }
+}
+
+/// The path as it is logged: what stands for a key in it is left out.
+fn without_secret(route: &str, path: &str) -> String {
+    let names = route.split('/');
+    let parts = path.split('/').zip(names.chain(std::iter::repeat("")));
+    let shown = parts.map(|(part, name)| if name == "{token}" { "***" } else { part });
+    shown.collect::<Vec<_>>().join("/")
 }
 
 impl Drop for Account {
@@ -323,6 +331,17 @@ mod tests {
         assert_eq!(problem.status, StatusCode::INTERNAL_SERVER_ERROR);
         assert!(problem.detail.is_empty());
         assert!(problem.cause.unwrap().contains("secret"));
+    }
+
+    #[test]
+    fn tokens_in_paths_are_not_logged() {
+        let route = "/runs/{id}/callback/{token}";
+        assert_eq!(
+            without_secret(route, "/runs/7/callback/secret"),
+            "/runs/7/callback/***"
+        );
+        assert_eq!(without_secret("/runs/{id}", "/runs/7"), "/runs/7");
+        assert_eq!(without_secret("unknown", "/a/b/c"), "/a/b/c");
     }
 
     #[test]

@@ -70,7 +70,7 @@ pub(crate) fn write_pool(text: &mut String, name: &str, pool: &Snapshot) {
 
 /// Adds what the children of a pool cannot reach.
 pub(crate) fn write_isolation(text: &mut String, name: &str, isolation: Isolation) {
-    let about = "1 for the level that children are shut in at: full, network or none.";
+    let about = "1 for the level that children are shut in at: full, landlock, network or none.";
     head(text, "isolation", "gauge", about);
     for level in ["full", "landlock", "network", "none"] {
         let value = u8::from(level == isolation.name());

@@ -332,8 +332,8 @@ async fn say_ready(app: Arc<App>, supervisor: io::Result<Channel>) {
 /// service's writes. A successor waits for its predecessor.
 fn lock(config: &Config, team: Option<&Team>) -> Result<File, Error> {
     let folder = config.database_folder();
-    let made =
-        std::fs::create_dir_all(folder).and_then(|()| File::create(folder.join("platen.lock")));
+    let made = platen_storage::create_folder(folder)
+        .and_then(|()| File::create(folder.join("platen.lock")));
     let lock = made.map_err(|source| Error::Folder {
         folder: folder.display().to_string(),
         source,

@@ -5,8 +5,10 @@
 
 pub mod blobs;
 mod error;
+mod private;
 pub mod records;
 
+pub use self::private::create_folder;
 pub use self::{
     error::Error,
     records::{

@@ -5,11 +5,12 @@
 //! compressed object streams, not as objects.
 
 use flate2::{Compress, Compression, FlushCompress, Status};
-use rustc_hash::FxHasher;
-use std::hash::Hasher;
+use sha2::{Digest, Sha256};
 
 use super::syntax::{Reference, Syntax};
 
+/// As many as MD5 gives, which section 14.4 names.
+const IDENTIFIER_BYTES: usize = 16;
 /// Objects of an object stream.
 const PACK_OBJECTS: usize = 256;
 /// Bytes of an object stream before compression, after which it ends.
@@ -183,19 +184,10 @@ impl File {
     /// A file identifier of its content, section 14.4: not a secret, only different for different
     /// files.
     fn identifier(&self) -> String {
-        let mut checksum = flate2::Crc::new();
-        checksum.update(&self.out);
-        let mut hasher = FxHasher::default();
-        for chunk in self.out.chunks(8) {
-            let mut word = [0; 8];
-            word[..chunk.len()].copy_from_slice(chunk);
-            hasher.write_u64(u64::from_le_bytes(word));
-        }
-        format!(
-            "{:08X}{:016X}{:08X}",
-            checksum.sum(),
-            hasher.finish(),
-            self.out.len()
-        )
+        let digest = Sha256::digest(&self.out);
+        digest[..IDENTIFIER_BYTES]
+            .iter()
+            .map(|byte| format!("{byte:02X}"))
+            .collect()
     }
 }

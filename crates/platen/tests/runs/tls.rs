@@ -180,6 +180,16 @@ fn templates_are_managed_over_tls() {
     let list = templates(&["list"]);
     assert!(list.starts_with("offer ") && list.contains(" 2 "), "{list}");
     assert_eq!(templates(&["pull", "offer"]).trim(), body);
+    // Without a file of its own the command trusts whom the system trusts.
+    let with_system = |store: &str| {
+        let mut command = platen();
+        command.args(["templates", "list", "--url", &url]);
+        let output = command.env("SSL_CERT_FILE", store).output().unwrap();
+        output.status.success()
+    };
+    assert!(with_system(text(&ca)));
+    let other = tempfile::tempdir().unwrap();
+    assert!(!with_system(text(&Authority::new().write(other.path()))));
 }
 
 #[test]

@@ -212,10 +212,7 @@ fn answer(document: Document, name: Option<&str>, received: Duration) -> Result<
         // A stranger's document must not act on this origin.
         headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
     }
-    let note = vec![
-        ("format", Json::from(target.extension())),
-        ("sizeBytes", size_bytes.into()),
-    ];
+    let note = vec![("format", Json::from(target.extension()))];
     response.extensions_mut().insert(Note(note));
     response.extensions_mut().insert(FileName(name));
     Ok(response)

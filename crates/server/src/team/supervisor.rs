@@ -181,7 +181,7 @@ impl Plan {
 
 /// In the data folder, unless its path is too long for sockets.
 fn folder(data: &Path) -> io::Result<(PathBuf, Option<TempDir>)> {
-    std::fs::create_dir_all(data)?;
+    platen_storage::create_folder(data)?;
     let folder = data.canonicalize()?.join("workers");
     if folder.as_os_str().len() > MAX_FOLDER_BYTES {
         let temporary = tempfile::Builder::new().prefix("platen-").tempdir()?;

@@ -7,7 +7,7 @@ use lettre::{
         client::{Certificate, CertificateStore, Tls, TlsParameters},
     },
 };
-use platen_outbound::Trust;
+use platen_outbound::{Trust, trusted_by_system};
 use url::Url;
 
 /// How the server at `url` is spoken to.
@@ -35,9 +35,11 @@ pub(super) fn transport(url: &str, trust: &Trust) -> Result<SmtpTransportBuilder
     // Brackets of IPv6 are no part of the name in a certificate.
     let host = url.host_str().unwrap_or_default();
     let mut parameters = TlsParameters::builder(host.trim_matches(['[', ']']).to_owned());
-    if let Some(authorities) = trust.authorities() {
+    let known = trust.authorities().unwrap_or(trusted_by_system());
+    // A system without a store leaves those that were trusted at the build.
+    if !known.is_empty() {
         parameters = parameters.certificate_store(CertificateStore::None);
-        for one in authorities {
+        for one in known {
             let one = Certificate::from_der(one.to_vec()).map_err(|error| error.to_string())?;
             parameters = parameters.add_root_certificate(one);
         }

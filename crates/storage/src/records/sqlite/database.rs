@@ -14,6 +14,7 @@ use rusqlite::{Connection, OpenFlags, Transaction};
 
 use super::place::Place;
 use super::writer::{Job, Work, write_batches};
+use crate::private::{create_file, create_folder};
 use crate::{Error, records::StoreFuture};
 
 /// Writes that may wait; more are refused.
@@ -149,8 +150,10 @@ impl Database {
     /// # Errors
     /// Where the folder cannot be made, or the database is damaged or too new.
     pub(super) fn open(folder: &Path) -> Result<Self, Error> {
-        std::fs::create_dir_all(folder)?;
+        create_folder(folder)?;
         let path = folder.join("platen.db");
+        // SQLite gives the files beside it the same rights.
+        create_file(&path)?;
         let mut connection = Connection::open(&path)?;
         connection.busy_timeout(BUSY_TIMEOUT)?;
         connection.pragma_update(None, "journal_mode", "WAL")?;
