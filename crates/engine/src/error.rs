@@ -121,7 +121,7 @@ fn of_browser(error: &platen_browser::Error) -> Fault {
         | Browser::NotLoaded(_)
         | Browser::Exceptions(_)
         | Browser::BadOption { .. } => Fault::Caller,
-        Browser::DiedMidway
+        Browser::CrashedMidway
         | Browser::Refused { .. }
         | Browser::Disconnected
         | Browser::PageCrashed => Fault::Internal,

@@ -52,7 +52,7 @@ pub enum IsolationError {
         limit_bytes: u64,
     },
     /// The process ended otherwise.
-    #[error("sandbox of the rendering crashed: {}", .0.describe())]
+    #[error("sandbox of the rendering failed: {}", .0.describe())]
     Crashed(Ending),
     /// The sandbox is unavailable.
     #[error("sandbox for renderings unavailable")]
