@@ -1,4 +1,4 @@
-//! The pool of pages: what the rest of Platen calls.
+//! The pool of Chromium pages.
 
 use std::{
     path::PathBuf,
@@ -11,7 +11,7 @@ use std::{
 
 use bytes::Bytes;
 use platen_pool::{
-    Isolation, JobError, Kind, Launcher, Pool, Purpose, Request, Snapshot, Spawner, StartError,
+    Driver, Isolation, JobError, Launcher, Pool, Purpose, Request, Snapshot, Spawner, StartError,
     Started, Unsound,
 };
 use tokio::{
@@ -26,20 +26,21 @@ use crate::{
     error::Error,
     options::Job,
     outside::Outside,
-    page::{Desk, Page, Report, Sink},
+    page::{Page, PageState, Report, Sink},
 };
 
-/// Pieces of a result that wait for a slow client; more, and the page waits too.
-const PIECES: usize = 64;
+/// Chunks buffered for a slow client; beyond it the page waits, so that a result never fills
+/// memory.
+const MAX_BUFFERED_CHUNKS: usize = 64;
 
-/// Pages as children of a pool. They share a process; each has a context of its own.
+/// The driver of the pool: pages as children. They share a process; each has a context of its own.
 struct Pages {
     keeper: Keeper,
     outside: Arc<Outside>,
     max_requests: u32,
 }
 
-impl Kind for Pages {
+impl Driver for Pages {
     type Child = Page;
 
     fn name(&self) -> &'static str {
@@ -51,7 +52,7 @@ impl Kind for Pages {
         spawner: &Spawner,
         purpose: Purpose,
     ) -> Result<Started<Page>, StartError> {
-        // The process at hand may be dead, or die just now: that is no reason to fail.
+        // The process may have died just now: retry with another one instead of failing the job.
         let mut tries = 0;
         loop {
             tries += 1;
@@ -95,12 +96,12 @@ impl Kind for Pages {
     }
 }
 
-/// A result, as it comes.
+/// A result that arrives in chunks.
 #[derive(Debug)]
 pub struct Printed {
-    /// What happened on the page beside the result.
+    /// The report of the page.
     pub report: Report,
-    pieces: mpsc::Receiver<Result<Bytes, Error>>,
+    chunks: mpsc::Receiver<Result<Bytes, Error>>,
     job: JobGuard,
 }
 
@@ -114,9 +115,9 @@ impl Drop for JobGuard {
 }
 
 impl Printed {
-    /// The next piece; nothing after the last one. Dropping `self` ends the job.
+    /// The next chunk; `None` at the end. Dropping `self` cancels the job.
     pub async fn next(&mut self) -> Option<Result<Bytes, Error>> {
-        self.pieces.recv().await
+        self.chunks.recv().await
     }
 
     /// As [`Printed::next`], for streams.
@@ -124,36 +125,36 @@ impl Printed {
         &mut self,
         context: &mut std::task::Context<'_>,
     ) -> std::task::Poll<Option<Result<Bytes, Error>>> {
-        self.pieces.poll_recv(context)
+        self.chunks.poll_recv(context)
     }
 
-    /// All of it.
+    /// The whole result.
     ///
     /// # Errors
-    /// When Chromium dies midway.
+    /// [`Error::CrashedMidway`] and other failures after the first chunk.
     pub async fn bytes(mut self) -> Result<Vec<u8>, Error> {
         let mut all = Vec::new();
-        while let Some(piece) = self.next().await {
-            all.extend_from_slice(&piece?);
+        while let Some(chunk) = self.next().await {
+            all.extend_from_slice(&chunk?);
         }
         Ok(all)
     }
 
-    /// True once the page has nothing more to do with it.
+    /// True once the job has left its page.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.job.0.is_finished()
     }
 }
 
-/// Who waits for the report, until there is one.
+/// Receives the report, until it is sent.
 type Waiting = Arc<Mutex<Option<oneshot::Sender<Result<Report, Error>>>>>;
 
-/// Sends the result to the one who asked.
+/// Sends the start of the result to the caller.
 struct Pipe {
     begin: Waiting,
     begun: Arc<AtomicBool>,
-    pieces: mpsc::Sender<Result<Bytes, Error>>,
+    chunks: mpsc::Sender<Result<Bytes, Error>>,
 }
 
 impl Sink for Pipe {
@@ -169,38 +170,38 @@ impl Sink for Pipe {
         }
     }
 
-    async fn put(&mut self, piece: Bytes) -> bool {
-        self.pieces.send(Ok(piece)).await.is_ok()
+    async fn put(&mut self, chunk: Bytes) -> bool {
+        self.chunks.send(Ok(chunk)).await.is_ok()
     }
 }
 
-/// A pool of Chromium's pages.
+/// A pool of Chromium pages.
 pub struct Browser {
     pool: Arc<Pool<Pages>>,
     max_result_bytes: u64,
 }
 
-/// What a Chromium pool can say of itself.
+/// State of a pool of pages, for metrics.
 #[derive(Clone, Debug)]
 pub struct Status {
-    /// The pages, as children of a pool.
+    /// The pages, as children of the pool.
     pub pages: Snapshot,
-    /// The processes that they live in.
+    /// The Chromium processes.
     pub processes: Processes,
-    /// The version that was started last.
+    /// Version of the Chromium that was started last.
     pub version: Option<String>,
     /// Whether Chromium's own sandbox is on.
     pub sandbox: bool,
-    /// What Chromium cannot reach.
+    /// What Chromium is isolated from.
     pub isolation: Isolation,
 }
 
 impl Browser {
-    /// A pool whose temporary folders are made in `parent`. Starts `config.spares` pages at once
-    /// where Chromium is installed.
+    /// A pool whose temporary folders are in `parent`. Starts `config.spares` pages at once if
+    /// Chromium is installed.
     ///
     /// # Errors
-    /// When the temporary folder cannot be made.
+    /// The temporary folder cannot be created.
     pub fn new(
         config: Config,
         launcher: Arc<dyn Launcher>,
@@ -219,7 +220,7 @@ impl Browser {
             start_timeout: Duration::from_secs(30),
             probe_after: Duration::from_secs(15),
             probe_timeout: Duration::from_secs(5),
-            // A context serves one job: nothing of it is seen by the next.
+            // A context serves one job, so that no job sees anything of another.
             max_jobs: 1,
             ..platen_pool::Config::default()
         };
@@ -229,14 +230,14 @@ impl Browser {
         })
     }
 
-    /// Prints a page. The answer comes with its first bytes; the rest follows as it is produced.
+    /// Prints a page. Returns with the first bytes; the rest follows as it is produced.
     ///
     /// # Errors
     /// See [`Error`].
     pub async fn print(&self, job: Job) -> Result<Printed, Error> {
         job.check()?;
         let (begin, begun) = oneshot::channel();
-        let (sender, pieces) = mpsc::channel(PIECES);
+        let (sender, chunks) = mpsc::channel(MAX_BUFFERED_CHUNKS);
         let begin = Arc::new(Mutex::new(Some(begin)));
         let pool = Arc::clone(&self.pool);
         let max_bytes = self.max_result_bytes;
@@ -250,30 +251,30 @@ impl Browser {
             }
         });
         let job = JobGuard(running);
-        // Dropping the future here ends the job as well.
+        // Dropping this future cancels the job as well.
         let report = begun.await.unwrap_or(Err(Error::Disconnected))?;
         Ok(Printed {
             report,
-            pieces,
+            chunks,
             job,
         })
     }
 
-    /// Waits until the spare pages are there; false where that takes longer.
+    /// Waits until the spare pages are ready; false after the timeout.
     pub async fn warm(&self, timeout: Duration) -> bool {
         self.pool.warm(timeout).await
     }
 
-    /// Ends: takes no new jobs, lets those that run end until `drain` has passed.
+    /// Shuts down: rejects new jobs, lets running ones finish for up to `drain`.
     pub async fn shutdown(&self, drain: Duration) {
-        self.pool.kind().keeper.let_go().await;
+        self.pool.driver().keeper.release().await;
         self.pool.shutdown(drain).await;
     }
 
-    /// The pool at this moment.
+    /// State of the pool.
     #[must_use]
     pub fn status(&self) -> Status {
-        let keeper = &self.pool.kind().keeper;
+        let keeper = &self.pool.driver().keeper;
         Status {
             pages: self.pool.snapshot(),
             processes: keeper.processes(),
@@ -289,7 +290,7 @@ async fn run(
     job: Job,
     max_bytes: u64,
     begin: Waiting,
-    pieces: mpsc::Sender<Result<Bytes, Error>>,
+    chunks: mpsc::Sender<Result<Bytes, Error>>,
 ) -> Result<(), Error> {
     let request = Request {
         lane: job.lane,
@@ -298,35 +299,36 @@ async fn run(
     };
     let job = Arc::new(job);
     let begun = Arc::new(AtomicBool::new(false));
-    let last: Arc<Mutex<Option<Arc<Desk>>>> = Arc::default();
-    let desk = Arc::clone(&last);
+    let last: Arc<Mutex<Option<Arc<PageState>>>> = Arc::default();
+    let page_state = Arc::clone(&last);
     let result = pool.run(request, move |page, _| {
         let job = Arc::clone(&job);
         let mut pipe = Pipe {
             begin: Arc::clone(&begin),
             begun: Arc::clone(&begun),
-            pieces: pieces.clone(),
+            chunks: chunks.clone(),
         };
-        *desk.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&page.desk));
+        *page_state.lock().unwrap_or_else(PoisonError::into_inner) =
+            Some(Arc::clone(&page.page_state));
         Box::pin(async move {
             let result = page.run(&job, max_bytes, &mut pipe).await;
-            result.map_err(|error| judge(error, pipe.begun.load(Ordering::Relaxed)))
+            result.map_err(|error| verdict(error, pipe.begun.load(Ordering::Relaxed)))
         })
     });
     result.await.map_err(|error| {
-        let desk = last.lock().unwrap_or_else(PoisonError::into_inner);
-        let stage = desk
+        let page_state = last.lock().unwrap_or_else(PoisonError::into_inner);
+        let stage = page_state
             .as_ref()
-            .map_or("waited for a slot", |desk| desk.state().stage);
+            .map_or("waiting for a slot", |page_state| page_state.state().stage);
         Error::of_pool(error, stage)
     })
 }
 
-/// What an error means for the page. It serves one job only, so none is sound afterwards.
-fn judge(error: Error, begun: bool) -> JobError<Error> {
+/// The verdict on a page after an error. A page serves one job only, so it is replaced anyway.
+fn verdict(error: Error, begun: bool) -> JobError<Error> {
     match error {
-        Error::Disconnected | Error::PageCrashed if begun => JobError::died_midway(error),
-        Error::Disconnected | Error::PageCrashed => JobError::died(error),
+        Error::Disconnected | Error::PageCrashed if begun => JobError::crashed_midway(error),
+        Error::Disconnected | Error::PageCrashed => JobError::crashed(error),
         other => JobError::sound(other),
     }
 }

@@ -1,4 +1,4 @@
-//! One Chromium process with many contexts, and what keeps a process at hand.
+//! One Chromium process with many contexts, and the keeper that has one ready.
 
 use std::{
     sync::{
@@ -19,19 +19,20 @@ use crate::{
     program::{Switches, arguments, find_chromium},
 };
 
-/// How often memory is looked at.
-const LOOK_EVERY: Duration = Duration::from_millis(250);
-/// A page that crashes so soon after a process was killed for its memory was that process.
+/// Interval of memory measurements: short enough to catch a page before it exhausts the machine, at
+/// the cost of one pass over `/proc`.
+const POLL_INTERVAL: Duration = Duration::from_millis(250);
+/// A page that crashes this soon after a process was killed for its memory is blamed for it.
 const MEMORY_BLAME: Duration = Duration::from_secs(2);
 
-/// One process.
+/// A Chromium process.
 pub(crate) struct Chromium {
     pub(crate) connection: Connection,
     pub(crate) version: String,
     process: Process,
     pages: AtomicU32,
     retired: AtomicBool,
-    /// It did not answer and was killed.
+    /// It was killed because it did not answer.
     given_up: AtomicBool,
     memory_bytes: AtomicU64,
     memory_kill: Mutex<Option<(Instant, u64)>>,
@@ -66,8 +67,8 @@ impl Chromium {
         };
         let answer: Value = serde_json::from_str(answer.get()).unwrap_or_default();
         let version = answer["product"].as_str().unwrap_or("unknown").to_owned();
-        // What the session of a page has not answered, such as requests of shared workers, comes
-        // here and is refused.
+        // Requests outside a page's session, such as those of shared workers, arrive here and are
+        // denied.
         let patterns = json!({ "patterns": [{ "urlPattern": "*" }] });
         let events = connection.events("");
         if let Err(CallError::Closed) = connection.call(None, "Fetch.enable", patterns).await {
@@ -111,7 +112,7 @@ impl Chromium {
         }
     }
 
-    /// The bound, where a page of it was killed for its memory just now.
+    /// The memory limit, if one of its pages was just killed for exceeding it.
     pub(crate) fn killed_for_memory(&self) -> Option<u64> {
         let kill = self
             .memory_kill
@@ -121,7 +122,7 @@ impl Chromium {
             .map(|(_, bytes)| bytes)
     }
 
-    /// Kills it: it does not answer.
+    /// Kills it, as it does not answer.
     pub(crate) fn give_up(&self) {
         self.given_up.fetch_or(self.is_alive(), Ordering::Relaxed);
         self.retired.store(true, Ordering::Relaxed);
@@ -133,7 +134,7 @@ impl Chromium {
         let params = json!({ "browserContextId": context });
         if !self
             .connection
-            .tell(None, "Target.disposeBrowserContext", params)
+            .send(None, "Target.disposeBrowserContext", params)
         {
             self.retired.store(true, Ordering::Relaxed);
         }
@@ -153,10 +154,10 @@ async fn refuse_all(connection: Connection, mut events: Events) {
     }
 }
 
-/// Kills the processes of pages that hold too much, and retires a Chromium that does.
+/// Kills page processes above the memory limit, and retires a Chromium above its own.
 async fn watch_memory(chromium: Weak<Chromium>, config: Config) {
     loop {
-        tokio::time::sleep(LOOK_EVERY).await;
+        tokio::time::sleep(POLL_INTERVAL).await;
         let Some(chromium) = chromium.upgrade() else {
             return;
         };
@@ -191,14 +192,14 @@ const PROCESS_REASONS: [Reason; 4] = [
     Reason::RecycledMemory,
 ];
 
-/// What is counted of processes.
+/// Statistics of the processes.
 #[derive(Clone, Copy, Debug)]
 pub struct Processes {
-    /// Processes that were started.
+    /// Processes started.
     pub starts: u64,
-    /// Memory of the process that takes new pages, and of its family; as last measured. Bytes.
+    /// Memory of the current process tree, as last measured, in bytes.
     pub memory_bytes: u64,
-    /// Processes that were replaced, by reason.
+    /// Processes replaced, by reason.
     pub replaced: [(Reason, u64); PROCESS_REASONS.len()],
 }
 
@@ -206,21 +207,21 @@ pub struct Processes {
 #[derive(Default)]
 struct Current {
     process: Option<Arc<Chromium>>,
-    /// None is kept any more: one that is still needed belongs to its page alone.
+    /// Shut down: no process is kept; one still in use belongs to its page.
     is_closed: bool,
 }
 
-/// Keeps a process at hand.
+/// Keeps a process ready for new pages.
 pub(crate) struct Keeper {
     config: Config,
     fonts: OnceCell<Installed>,
     current: tokio::sync::Mutex<Current>,
     is_root: bool,
     without_sandbox: AtomicBool,
-    /// Whether the last one that was started has its own sandbox.
+    /// Whether the process started last uses its own sandbox.
     sandboxed: AtomicBool,
     starts: AtomicU64,
-    /// Why processes were replaced, in the order of [`PROCESS_REASONS`].
+    /// Replacements, in the order of [`PROCESS_REASONS`].
     replaced: [AtomicU64; PROCESS_REASONS.len()],
     version: Mutex<Option<String>>,
 }
@@ -245,7 +246,7 @@ impl Keeper {
         }
     }
 
-    /// A process that takes one more page.
+    /// A process for one more page.
     pub(crate) async fn chromium(
         &self,
         spawner: &Spawner,
@@ -315,8 +316,8 @@ impl Keeper {
         installed.map_err(|source| StartError::Folder { path, source })
     }
 
-    /// Lets the process go, and keeps none from now on; it ends when its last page does.
-    pub(crate) async fn let_go(&self) {
+    /// Releases the process and keeps none from now on; it exits after its last page.
+    pub(crate) async fn release(&self) {
         let mut current = self.current.lock().await;
         current.is_closed = true;
         current.process = None;
@@ -329,7 +330,7 @@ impl Keeper {
         }
     }
 
-    /// What is counted of processes.
+    /// Statistics of the processes.
     pub(crate) fn processes(&self) -> Processes {
         let current = self.current.try_lock();
         let memory = current.ok().and_then(|current| {
@@ -344,13 +345,13 @@ impl Keeper {
         }
     }
 
-    /// The version that was started last.
+    /// Version of the process started last.
     pub(crate) fn version(&self) -> Option<String> {
         let version = self.version.lock().unwrap_or_else(PoisonError::into_inner);
         version.clone()
     }
 
-    /// Whether Chromium's own sandbox is used, as far as it is known.
+    /// Whether Chromium's own sandbox is used, if a process was started.
     pub(crate) fn sandbox(&self) -> bool {
         self.sandboxed.load(Ordering::Relaxed)
     }

@@ -1,10 +1,10 @@
-//! What the pages of a service are told: slots, bounds, the allow-list.
+//! Configuration of a pool of pages.
 
 use std::{path::PathBuf, time::Duration};
 
 use platen_fonts::FontSettings;
 
-/// Slots, bounds and the allow-list.
+/// Slots, limits and the allow-list.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// The program; the first that is installed where it is not named.

@@ -1,4 +1,4 @@
-//! Why a page was not printed.
+//! Errors of printing.
 
 use std::{sync::Arc, time::Duration};
 
@@ -7,11 +7,11 @@ use platen_pool::StartError;
 /// Why a page was not printed.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum Error {
-    /// Chromium is not on this machine.
+    /// Chromium is not installed.
     #[error("{0}")]
     NotInstalled(Arc<StartError>),
-    /// Chromium is there but does not start.
-    #[error("Chromium cannot be started")]
+    /// Chromium is installed but fails to start.
+    #[error("Chromium failed to start")]
     CannotStart {
         /// When to try again.
         retry_after: Duration,
@@ -19,52 +19,52 @@ pub enum Error {
         #[source]
         source: Arc<StartError>,
     },
-    /// Too many pages wait already.
-    #[error("too many pages wait already; try again in {} s", .retry_after.as_secs().max(1))]
+    /// The queue is full.
+    #[error("queue full: too many pages are waiting; retry in {} s", .retry_after.as_secs().max(1))]
     QueueFull {
         /// When to try again.
         retry_after: Duration,
     },
-    /// The page was not ready and printed in time.
-    #[error("the page was not printed within {} ms; last it {stage}", .timeout.as_millis())]
+    /// The job timed out.
+    #[error("page timed out after {} ms while {stage}", .timeout.as_millis())]
     Timeout {
-        /// The time that was given, the wait for a slot included.
+        /// The timeout, including the wait for a slot.
         timeout: Duration,
-        /// What it was doing.
+        /// The stage that was under way.
         stage: &'static str,
     },
-    /// The page crashed, twice where it could be tried twice.
-    #[error("the page crashed Chromium {deaths} times, so it is refused")]
+    /// The page crashed Chromium, twice if it could be retried.
+    #[error("page refused: it crashed Chromium {crashes} times")]
     Crashed {
-        /// Crashes.
-        deaths: u32,
+        /// Number of crashes.
+        crashes: u32,
     },
-    /// Chromium died when part of the result had been delivered.
-    #[error("Chromium died when part of the result had been delivered")]
-    DiedMidway,
-    /// The page needed too much memory.
-    #[error("the page needed more than {limit_bytes} bytes of memory")]
+    /// Chromium exited mid-response.
+    #[error("Chromium exited mid-response")]
+    CrashedMidway,
+    /// The page exceeded its memory limit.
+    #[error("page exceeded its memory limit of {limit_bytes} bytes")]
     MemoryExceeded {
-        /// The bound. Bytes.
+        /// The limit, in bytes.
         limit_bytes: u64,
     },
-    /// The result is larger than it may be.
+    /// The result is too large.
     #[error("the result is larger than {limit_bytes} bytes")]
     TooLarge {
-        /// The bound. Bytes.
+        /// The limit, in bytes.
         limit_bytes: u64,
     },
-    /// The page asked for what it may not have; only where the job wants that to be an error, or
-    /// where it is the page itself.
+    /// The page requested an address that is not allowed. Only if the job treats that as an error,
+    /// or if it is the page itself.
     #[error("the page may not load {}", .0.join(", "))]
     RequestDenied(Vec<String>),
     /// The page could not be loaded.
     #[error("the page could not be loaded: {0}")]
     NotLoaded(String),
-    /// The page threw exceptions, and the job wants that to be an error.
+    /// The page threw exceptions, and the job treats them as errors.
     #[error("the page threw: {}", .0.join("; "))]
     Exceptions(Vec<String>),
-    /// An option has a value that it cannot have.
+    /// An option has an invalid value.
     #[error("{option}: {problem}")]
     BadOption {
         /// The option, as in JSON.
@@ -72,21 +72,21 @@ pub enum Error {
         /// What is wrong.
         problem: String,
     },
-    /// Chromium refused a command.
-    #[error("Chromium refused {method}: {message}")]
+    /// Chromium rejected a command.
+    #[error("Chromium rejected {method}: {message}")]
     Refused {
         /// The command.
         method: &'static str,
-        /// Its words.
+        /// Chromium's message.
         message: String,
     },
-    /// The connection to Chromium broke.
-    #[error("the connection to Chromium broke")]
+    /// Chromium disconnected.
+    #[error("Chromium disconnected")]
     Disconnected,
     /// The page itself crashed.
-    #[error("the page crashed")]
+    #[error("page crashed")]
     PageCrashed,
-    /// The service shuts down.
+    /// The service is shutting down.
     #[error("shutting down")]
     ShuttingDown,
 }
@@ -113,20 +113,20 @@ impl Error {
             Self::RequestDenied(_) => "request-denied",
             Self::NotLoaded(_) => "page-not-loaded",
             Self::Exceptions(_) => "page-exception",
-            Self::DiedMidway | Self::Refused { .. } | Self::Disconnected | Self::PageCrashed => {
+            Self::CrashedMidway | Self::Refused { .. } | Self::Disconnected | Self::PageCrashed => {
                 "chromium-failed"
             }
         }
     }
 
-    /// What the pool says, in words of pages.
+    /// Maps an error of the pool.
     pub(crate) fn of_pool(error: platen_pool::Error<Self>, stage: &'static str) -> Self {
         use platen_pool::Error as Pool;
         match error {
             Pool::QueueFull { retry_after } => Self::QueueFull { retry_after },
             Pool::DeadlinePassed { timeout, .. } => Self::Timeout { timeout, stage },
-            Pool::Poisonous { deaths } => Self::Crashed { deaths },
-            Pool::DiedMidway(_) => Self::DiedMidway,
+            Pool::Poisonous { crashes } => Self::Crashed { crashes },
+            Pool::CrashedMidway(_) => Self::CrashedMidway,
             Pool::MemoryExceeded { limit_bytes } => Self::MemoryExceeded { limit_bytes },
             Pool::CannotStart { source, .. } if source.is_permanent() => Self::NotInstalled(source),
             Pool::CannotStart {

@@ -16,8 +16,9 @@ mod page;
 mod program;
 
 pub use platen_pool::{
-    BOUNDS_SECONDS, Chosen, Demand, HistogramSnapshot, Isolation, Key, Lane, Launcher, NoWalls,
-    Plain, Snapshot, StartError, announce_walls, choose_launcher, detect_launcher,
+    BOUNDS_SECONDS, Chosen, Demand, HistogramSnapshot, Isolation, Key, Lane, Launcher, Plain,
+    SandboxUnavailable, Snapshot, StartError, announce_sandbox_program, choose_launcher,
+    detect_launcher,
 };
 
 pub use self::{

@@ -1,5 +1,5 @@
-//! What pages may load from allowed hosts is loaded here, not by Chromium, so that the address
-//! that was checked is the very address that is connected to.
+//! Requests of pages to allowed hosts are sent from here, not by Chromium: the address that was
+//! checked is the one that is connected to.
 
 use std::sync::Arc;
 
@@ -8,9 +8,9 @@ use tokio::sync::Semaphore;
 
 use crate::config::Config;
 
-/// Answers loaded at once, all pages together.
+/// Requests in flight, all pages together.
 const AT_ONCE: usize = 16;
-/// Headers of an answer that Chromium is told; it needs no others.
+/// Response headers passed to Chromium; it needs no others.
 const PASSED: [&str; 7] = [
     "content-type",
     "location",
@@ -21,7 +21,7 @@ const PASSED: [&str; 7] = [
     "last-modified",
 ];
 
-/// The way outside.
+/// Sends requests to allowed hosts.
 #[derive(Debug)]
 pub(crate) struct Outside {
     client: Outbound,
@@ -47,8 +47,8 @@ impl Outside {
         self.client.allows(url)
     }
 
-    /// Loads from an allowed host. Redirects are answers: Chromium asks again, and the next
-    /// address is checked as the first was.
+    /// Sends a request to an allowed host. Redirects are returned: Chromium requests the next
+    /// address, which is checked like the first.
     pub(crate) async fn load(
         self: &Arc<Self>,
         url: String,

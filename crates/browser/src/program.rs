@@ -1,4 +1,4 @@
-//! Where Chromium is, and how it is started.
+//! Finds and starts Chromium.
 
 use std::{
     ffi::OsString,
@@ -7,8 +7,8 @@ use std::{
 
 use platen_pool::StartError;
 
-/// Programs in the order of preference: the shell starts in a fifth of the time and holds a third
-/// of the memory.
+/// Programs in order of preference: the headless shell starts in a fifth of the time and uses a
+/// third of the memory.
 const NAMES: [&str; 7] = [
     "chromium-headless-shell",
     "chrome-headless-shell",
@@ -18,18 +18,18 @@ const NAMES: [&str; 7] = [
     "google-chrome",
     "chrome",
 ];
-/// Debian's wrapper only adds a shell process, so the program itself is preferred.
+/// Debian's wrapper only adds a shell process, so the binary is preferred.
 const DIRECT: &str = "/usr/lib/chromium/chromium-headless-shell";
 
-/// What to tell somebody who has no Chromium.
+/// Installation hint.
 pub const INSTALL_HINT: &str = "install chromium-headless-shell or chromium \
     (Debian and Ubuntu: apt-get install chromium-headless-shell), \
     or name the program in CHROMIUM_PATH";
 
-/// Finds the program: the one that is named, or the first that is installed.
+/// The named program, or the first that is installed.
 ///
 /// # Errors
-/// When there is none.
+/// Chromium is not installed.
 pub fn find_chromium(named: Option<&Path>) -> Result<PathBuf, StartError> {
     if let Some(named) = named {
         if let Some(path) = find(named.as_os_str().to_owned()) {
@@ -59,14 +59,14 @@ fn find(name: OsString) -> Option<PathBuf> {
     candidates.find(|candidate| candidate.is_file())
 }
 
-/// What a process is started with.
+/// Parameters of a start.
 #[derive(Clone, Debug)]
 pub(crate) struct Switches {
     pub(crate) sandbox: bool,
     pub(crate) script_heap_mb: u32,
 }
 
-/// Arguments of Chromium: no services of its own, no network, the same fonts everywhere.
+/// Chromium's arguments: no background services, no network, the same fonts everywhere.
 pub(crate) fn arguments(profile: &Path, switches: &Switches) -> Vec<OsString> {
     let fixed = [
         "--headless",
@@ -112,7 +112,8 @@ pub(crate) fn arguments(profile: &Path, switches: &Switches) -> Vec<OsString> {
         "--metrics-recording-only",
         "--mute-audio",
         "--password-store=basic",
-        // Nobody listens on port 9, discard; and nothing passes by the proxy, loopback neither.
+        // A proxy on port 9 (discard) where nothing listens; nothing bypasses it, not even
+        // loopback.
         "--proxy-server=http://127.0.0.1:9",
         "--proxy-bypass-list=<-loopback>",
         "--use-mock-keychain",

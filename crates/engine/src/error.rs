@@ -1,13 +1,13 @@
-//! Why a job failed, and whose fault that is.
+//! Errors of a job, and who caused them.
 
 use platen_document::{Diagnostic, work::Interruption};
 
 use crate::IsolationError;
 
-/// Why a job failed.
+/// Errors of a job.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// Mistakes in the template or the data.
+    /// Errors in the template or the data.
     #[error("the template or the data has {} mistake{}", count(.0), if count(.0) == 1 { "" } else { "s" })]
     Mistakes(Vec<Diagnostic>),
     /// The format cannot be written as the options ask.
@@ -36,11 +36,11 @@ pub enum Error {
     /// The data is no JSON; only where it is parsed in a sandbox.
     #[error("the data is not JSON: {0}")]
     Data(String),
-    /// A sandbox gave no document.
+    /// The sandbox returned no document.
     #[error(transparent)]
     Isolation(#[from] IsolationError),
-    /// The job was stopped before it ended.
-    #[error("the job was stopped: its deadline passed or its client went away")]
+    /// The job was stopped: timeout, or the client disconnected.
+    #[error("job stopped: timed out, or the client disconnected")]
     Stopped,
     /// A bug. The message is for the log.
     #[error("internal error: {0}")]
@@ -52,18 +52,18 @@ fn count(mistakes: &[Diagnostic]) -> usize {
     mistakes.iter().filter(|found| found.is_error()).count()
 }
 
-/// Whose fault an error is; the HTTP status, the exit code and "retry?" come from this.
+/// Who caused an error; HTTP status, exit code and retryability follow from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// The caller's: a retry changes nothing.
+    /// The caller: a retry changes nothing.
     Caller,
-    /// A limit was reached.
+    /// A limit was exceeded.
     Limit,
-    /// Too much to do at the moment: a retry may help.
+    /// Overload: a retry may help.
     Busy,
-    /// Something that is needed is not there.
+    /// A required program or sandbox is unavailable.
     Unavailable,
-    /// Ours.
+    /// A bug or a failure of ours.
     Internal,
 }
 
@@ -121,7 +121,7 @@ fn of_browser(error: &platen_browser::Error) -> Fault {
         | Browser::NotLoaded(_)
         | Browser::Exceptions(_)
         | Browser::BadOption { .. } => Fault::Caller,
-        Browser::DiedMidway
+        Browser::CrashedMidway
         | Browser::Refused { .. }
         | Browser::Disconnected
         | Browser::PageCrashed => Fault::Internal,

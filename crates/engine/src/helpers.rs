@@ -1,6 +1,6 @@
-//! Helpers of templates: functions in JavaScript that expressions call. They run in a cell of their
-//! own, one for a rendering, with the clock of the document and no chance, so that the same data
-//! gives the same document.
+//! Helpers of templates: JavaScript functions that expressions call. They run in a cell of their
+//! own, one for each rendering, with the clock of the document and without randomness: the same
+//! data gives the same document.
 
 use std::{
     collections::VecDeque,
@@ -14,13 +14,13 @@ use serde_json::Value as Json;
 
 use crate::Error;
 
-/// Name of the module in messages.
+/// Module name in error messages.
 const NAME: &str = "helpers";
-/// Code of a mistake: source that is nested deeper than is parsed.
+/// Error code for source nested deeper than the parser accepts.
 pub(crate) const CODE_TOO_DEEP: &str = "code-too-deep";
-/// Modules that are kept ready.
+/// Parsed modules in the cache.
 const MAX_KEPT: usize = 64;
-/// What the helpers of one rendering may use.
+/// Limits for the helpers of one rendering.
 const LIMITS: ScriptLimits = ScriptLimits {
     cpu_ms: 5_000,
     wall_ms: 60_000,
@@ -128,7 +128,7 @@ impl HelperModules {
         no_mistakes(self.mistakes(source, template.helper_uses()))
     }
 
-    /// What calls the helpers in `source` for one rendering; `None` where there are none.
+    /// The helpers in `source` for one rendering; `None` if there are none.
     pub(crate) fn of(
         self: &Arc<Self>,
         source: Option<&str>,
@@ -185,7 +185,7 @@ fn no_mistakes(mistakes: Vec<Diagnostic>) -> Result<(), Error> {
     }
 }
 
-/// The helpers of one rendering; their cell is had with the first call.
+/// The helpers of one rendering; the cell is created by the first call.
 #[derive(Debug)]
 struct Calls {
     modules: Arc<HelperModules>,

@@ -1,4 +1,4 @@
-//! A cell as its owner sees it.
+//! The owner's side of a cell.
 
 use std::{
     io::{self, Read, Write},
@@ -14,41 +14,42 @@ use rustix::process::Signal;
 
 use crate::{
     Channel, Limits,
+    escape_probes::EscapeProbe,
     server::{Server, lock},
-    takeover::Attempt,
     zygote::{NO_MEMORY, NOT_CONFINED, Order},
 };
 
-/// How long the end of a killed cell is waited for.
+/// How long to wait for a killed cell to be reaped.
 const REAP_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How often a wait for a message looks whether it is still wanted.
-const LOOK: Duration = Duration::from_millis(10);
+/// How often a wait for a message checks its stop flag: the flag has no descriptor to poll, and 10 ms
+/// is little beside a rendering.
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 /// How a cell ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// By itself.
+    /// It finished by itself.
     Finished,
-    /// It used up its processor time.
+    /// CPU limit exceeded.
     CpuTime,
-    /// The owner's deadline passed.
+    /// Deadline exceeded.
     Deadline,
-    /// It had no memory left.
+    /// Memory limit exceeded.
     Memory,
-    /// Its owner wanted it no more.
+    /// Stopped by its owner.
     Stopped,
-    /// It sent more than it may.
+    /// Output limit exceeded.
     Output,
-    /// It made a system call that cells may not make, and was killed for it.
+    /// Killed by seccomp for a forbidden system call.
     ForbiddenCall,
-    /// It crashed by this signal.
+    /// Crashed by this signal.
     Crashed(i32),
-    /// It was killed from outside: by the kernel for want of memory, or by somebody.
+    /// Killed from outside, for instance by the kernel's OOM killer.
     Killed,
-    /// It could not shut itself in, and did nothing.
+    /// It could not confine itself, and did nothing.
     NotConfined,
-    /// The zygote is gone, and its cells with it.
+    /// The zygote exited, and its cells with it.
     Lost,
 }
 
@@ -57,17 +58,17 @@ impl Ending {
     #[must_use]
     pub fn describe(self) -> &'static str {
         match self {
-            Self::Finished => "it ended",
-            Self::CpuTime => "it used up its processor time",
-            Self::Deadline => "it did not end before its deadline",
-            Self::Memory => "it had no memory left",
-            Self::Stopped => "it was stopped",
-            Self::Output => "it sent more than it may",
-            Self::ForbiddenCall => "it was stopped at a forbidden system call",
-            Self::Crashed(_) => "it crashed",
-            Self::Killed => "it was killed, as happens when memory runs out",
-            Self::NotConfined => "it could not be shut in",
-            Self::Lost => "the sandbox server ended",
+            Self::Finished => "finished",
+            Self::CpuTime => "CPU limit exceeded",
+            Self::Deadline => "timed out",
+            Self::Memory => "memory limit exceeded",
+            Self::Stopped => "stopped",
+            Self::Output => "output limit exceeded",
+            Self::ForbiddenCall => "killed at a forbidden system call",
+            Self::Crashed(_) => "crashed",
+            Self::Killed => "killed, possibly by the OOM killer",
+            Self::NotConfined => "could not confine itself",
+            Self::Lost => "sandbox server exited",
         }
     }
 
@@ -140,17 +141,17 @@ impl Cell {
         self.channel.set_limit(self.limits.message_bytes);
         let order = Order {
             cpu_ms: limits.cpu_ms,
-            attempt: None,
+            probe: None,
         };
         self.send(&order.encode(), deadline)?;
         self.send(job, deadline)
     }
 
-    /// Lets the cell make an attempt at a takeover: how it ended, and whether that is as it should.
-    pub(crate) fn attempt(mut self, attempt: Attempt, deadline: Instant) -> Ending {
+    /// Runs an escape probe in the cell; returns how it ended, and whether the sandbox held.
+    pub(crate) fn probe(mut self, probe: EscapeProbe, deadline: Instant) -> Ending {
         let order = Order {
             cpu_ms: 1000,
-            attempt: Some(attempt),
+            probe: Some(probe),
         };
         if self.send(&order.encode(), deadline).is_err() {
             return self.end();
@@ -211,7 +212,7 @@ impl Cell {
                 if stop.load(Ordering::Relaxed) {
                     return Err(self.abandon(Ending::Stopped));
                 }
-                left = left.min(LOOK);
+                left = left.min(POLL_INTERVAL);
             }
             let mut stream = self.channel.stream();
             let read = stream

@@ -1,10 +1,10 @@
-//! Why there is no cell.
+//! Errors of the jail.
 
 /// Failures of the jail itself; how a job ended is a [`crate::Ending`].
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The zygote did not start.
-    #[error("the sandbox server did not start: {reason}")]
+    #[error("sandbox server failed to start: {reason}")]
     Start {
         /// What it said.
         reason: String,
@@ -12,18 +12,18 @@ pub enum Error {
         #[source]
         source: Option<std::io::Error>,
     },
-    /// No cell came in time.
-    #[error("no sandbox was ready within {waited_ms} ms")]
+    /// No cell became ready in time.
+    #[error("timed out after {waited_ms} ms: no sandbox was ready")]
     NoCell {
-        /// How long was waited.
+        /// The timeout, in milliseconds.
         waited_ms: u64,
     },
-    /// The host does not allow what the configuration demands.
-    #[error("the host allows the sandbox level `{found}`, but `{wanted}` is demanded")]
+    /// The host does not allow the required level.
+    #[error("the host allows sandbox level `{found}`, but `{wanted}` is required")]
     Level {
-        /// What there is.
+        /// The level that the host allows.
         found: &'static str,
-        /// What is demanded.
+        /// The required level.
         wanted: &'static str,
     },
     /// A message is larger than its bound.
@@ -35,6 +35,6 @@ pub enum Error {
         limit_bytes: u64,
     },
     /// The system failed.
-    #[error("the sandbox could not be reached")]
+    #[error("connection to the sandbox failed")]
     System(#[from] std::io::Error),
 }

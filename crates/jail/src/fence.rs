@@ -1,9 +1,9 @@
-//! An outside program that the kernel's Landlock keeps from the files of this machine, for hosts that
-//! allow no namespaces, such as most containers.
+//! The fence: a Landlock sandbox for an external program, for hosts that allow no namespaces, such
+//! as most containers.
 //!
-//! It sees the same root and the same processes as any other program, but opens only what programs,
-//! libraries and fonts need, and writes to its own folder only; where the kernel knows how (Linux
-//! 6.7), it makes and takes no TCP connections. Source: `landlock(7)`.
+//! The program sees the same root and the same processes as any other program, but opens only what
+//! programs, libraries and fonts need, and writes to its own folder only. From Linux 6.7 on it can
+//! neither make nor accept TCP connections. Source: `landlock(7)`.
 
 use std::{
     ffi::OsString,
@@ -19,19 +19,18 @@ use landlock::{
 
 use crate::{
     confine,
-    enclosure::{Finding, NOT_ENCLOSED, NOT_FOUND, SYSTEM, Spec, TOP, run},
+    sandbox::{Finding, NOT_FOUND, NOT_SANDBOXED, SYSTEM, Spec, TOP, run},
 };
 
-/// Second argument of a process that puts itself behind a fence and becomes the program.
+/// Second argument of a process that restricts itself by Landlock and becomes the program.
 pub const KIND: &str = "fence";
 
-/// The rights that the fence takes away: those of Linux 6.10, as far as the kernel has them.
+/// The rights that the fence removes: those of Linux 6.10, as far as the kernel has them.
 const RIGHTS: ABI = ABI::V5;
 
-/// What programs ask the system for beside [`TOP`] and [`SYSTEM`]: who they are, and how many cores
-/// there are.
+/// Further paths that programs read beside [`TOP`] and [`SYSTEM`]: users, groups, number of cores.
 const ASKED: [&str; 3] = ["etc/passwd", "etc/group", "sys/devices/system"];
-/// What they also write to: their own limits and namespaces, and devices that keep nothing.
+/// Paths that they write to: their own limits and namespaces, and devices that store nothing.
 const WRITTEN: [&str; 8] = [
     "proc",
     "dev/null",
@@ -42,7 +41,7 @@ const WRITTEN: [&str; 8] = [
     "dev/tty",
     "dev/shm",
 ];
-/// Where programs make their sockets, whatever their temporary folder is.
+/// Programs create their sockets here, whatever their temporary folder is.
 const SOCKETS: &str = "/tmp";
 
 /// Arguments of this program before those of the program to start and its own.
@@ -51,7 +50,7 @@ pub fn arguments(spec: &Spec) -> Vec<OsString> {
     spec.arguments_of(KIND)
 }
 
-/// Puts this process behind a fence and becomes the program; returns an exit code where that fails.
+/// Restricts this process by Landlock and becomes the program; returns an exit code on failure.
 /// `arguments` are those after [`KIND`]. Must be called while the process has one thread.
 pub fn serve(arguments: &[OsString]) -> i32 {
     let Some((_, spec, program)) = Spec::parse(arguments) else {
@@ -62,12 +61,12 @@ pub fn serve(arguments: &[OsString]) -> i32 {
     match restrict(&spec) {
         Ok(true) => {}
         Ok(false) => {
-            eprintln!("no fence: the kernel has no Landlock");
-            return NOT_ENCLOSED;
+            eprintln!("fence unavailable: the kernel has no Landlock");
+            return NOT_SANDBOXED;
         }
         Err(error) => {
-            eprintln!("no fence: {error}");
-            return NOT_ENCLOSED;
+            eprintln!("fence unavailable: {error}");
+            return NOT_SANDBOXED;
         }
     }
     if program.is_empty() {
@@ -79,7 +78,7 @@ pub fn serve(arguments: &[OsString]) -> i32 {
     NOT_FOUND
 }
 
-/// Whether there is a fence now.
+/// Applies the rules; false if the kernel does not enforce them.
 fn restrict(spec: &Spec) -> Result<bool, RulesetError> {
     let read = AccessFs::from_read(RIGHTS);
     let all = AccessFs::from_all(RIGHTS);
@@ -107,12 +106,12 @@ fn restrict(spec: &Spec) -> Result<bool, RulesetError> {
     for path in std::iter::once(&spec.folder).chain(&spec.writes) {
         rules = allow(rules, path, all)?;
     }
-    // This also refuses privileges that starting a program would give.
+    // Also sets no_new_privs, so that starting a program cannot gain privileges.
     let status = rules.restrict_self()?;
     Ok(status.ruleset != RulesetStatus::NotEnforced)
 }
 
-/// Allows what is below a path, or the file itself; nothing where there is none.
+/// Allows everything below a path, or the file itself; skips a path that does not exist.
 fn allow(
     rules: RulesetCreated,
     path: &Path,
@@ -129,12 +128,12 @@ fn allow(
     rules.add_rule(PathBeneath::new(descriptor, rights))
 }
 
-/// Puts up a fence and tries to read a file behind it. `program` is this program or one that calls
+/// Probes the fence: tries to read a file outside it. `program` is this program or one that calls
 /// [`serve`] as it does; `folder` is new and empty, and `secret` a file outside it.
 ///
 /// # Errors
-/// Where the attempt could not be made at all.
-pub fn attempt(program: &Path, folder: &Path, secret: &Path) -> io::Result<Finding> {
+/// The probe could not be started.
+pub fn probe(program: &Path, folder: &Path, secret: &Path) -> io::Result<Finding> {
     let own: PathBuf = folder.join("own");
     fs::write(&own, "own")?;
     let spec = Spec {
@@ -149,8 +148,8 @@ pub fn attempt(program: &Path, folder: &Path, secret: &Path) -> io::Result<Findi
     if output.stdout == b"own" {
         return Ok(Finding::Held);
     }
-    let said = String::from_utf8_lossy(&output.stderr);
-    Ok(Finding::Failed(match said.lines().next() {
+    let report = String::from_utf8_lossy(&output.stderr);
+    Ok(Finding::Failed(match report.lines().next() {
         Some(line) => line.to_owned(),
         None => "a file outside can be read".to_owned(),
     }))

@@ -11,12 +11,12 @@ use std::{
 
 use crate::{
     Cell, Ending, Error, Level, Limits,
+    escape_probes::EscapeProbe,
     server::{Server, lock},
-    takeover::Attempt,
 };
 
-/// How long a takeover attempt may take.
-const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(10);
+/// Timeout of an escape probe.
+const PROBE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How a jail is run.
 #[derive(Clone, Debug)]
@@ -34,7 +34,7 @@ pub struct Options {
     pub spares: usize,
     /// Cells of a zygote before another takes its place: forks share their addresses.
     pub recycle_after: u64,
-    /// The best level that is attempted.
+    /// The highest level that is tried.
     pub most: Level,
     /// The level below which no jail is had.
     pub least: Level,
@@ -81,7 +81,7 @@ pub struct Jail {
 }
 
 impl Jail {
-    /// Starts a zygote and finds out its level by attempting every takeover.
+    /// Starts a zygote and determines its level by running every escape probe.
     ///
     /// # Errors
     /// [`Error::Start`] where it does not start, [`Error::Level`] where it is below the least.
@@ -97,9 +97,9 @@ impl Jail {
             replacing: Arc::default(),
         };
         let claimed = jail.current().level;
-        let stopped = Attempt::ALL
+        let stopped = EscapeProbe::ALL
             .iter()
-            .all(|attempt| matches!(jail.attempt(*attempt), Ok(Ending::ForbiddenCall)));
+            .all(|probe| matches!(jail.probe(*probe), Ok(Ending::ForbiddenCall)));
         let level = if stopped { claimed } else { Level::ProcessOnly };
         if level < jail.options.least {
             return Err(Error::Level {
@@ -110,7 +110,7 @@ impl Jail {
         Ok(Self { level, ..jail })
     }
 
-    /// How well cells are shut in, as the attempts found it.
+    /// Isolation level of the cells, as the escape probes determined it.
     #[must_use]
     pub fn level(&self) -> Level {
         self.level
@@ -132,13 +132,13 @@ impl Jail {
         }
     }
 
-    /// Makes an attempt at a takeover in a cell: how that cell ended.
+    /// Runs an escape probe in a cell; returns how the cell ended.
     ///
     /// # Errors
     /// As [`Jail::cell`].
-    pub fn attempt(&self, attempt: Attempt) -> Result<Ending, Error> {
-        let cell = self.cell(ATTEMPT_TIMEOUT)?;
-        Ok(cell.attempt(attempt, Instant::now() + ATTEMPT_TIMEOUT))
+    pub fn probe(&self, probe: EscapeProbe) -> Result<Ending, Error> {
+        let cell = self.cell(PROBE_TIMEOUT)?;
+        Ok(cell.probe(probe, Instant::now() + PROBE_TIMEOUT))
     }
 
     /// A fresh cell, from the spares where there is one.

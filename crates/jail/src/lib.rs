@@ -5,23 +5,23 @@
 //! forks a *cell*, which adds landlock, resource limits, a timer of processor time and a seccomp
 //! allow-list, runs one job and ends. Cells are forked and warmed ahead of need.
 //!
-//! How much of that a host allows is found out by attempting it: see [`Level`] and
-//! [`takeover`]. Sources: `namespaces(7)`, `landlock(7)`, `seccomp(2)`, `pidfd_open(2)`.
+//! What a host allows is found out by probing: see [`Level`] and
+//! [`escape_probes`]. Sources: `namespaces(7)`, `landlock(7)`, `seccomp(2)`, `pidfd_open(2)`.
 
 mod cell;
 mod cgroup;
 mod confine;
 mod control;
-pub mod enclosure;
 mod error;
+pub mod escape_probes;
 pub mod fence;
 mod filter;
 mod frame;
 mod jail;
 mod map;
 mod memory;
+pub mod sandbox;
 mod server;
-pub mod takeover;
 mod zygote;
 
 pub use self::{
@@ -36,15 +36,15 @@ pub use self::{
     zygote::{MARK, Worker, serve},
 };
 
-/// How well cells are shut in.
+/// Isolation level of cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// A process of its own with limits, nothing more: for development only.
+    /// A process of its own with limits only; for development.
     ProcessOnly,
-    /// Seccomp and limits, and landlock where the kernel has it, but no namespaces: the host forbids
+    /// Seccomp, limits, and landlock if the kernel has it, but no namespaces: the host forbids
     /// them.
     NoNamespaces,
-    /// Namespaces and an empty root besides.
+    /// Namespaces and an empty root as well.
     Full,
 }
 
@@ -68,16 +68,16 @@ impl Level {
     }
 }
 
-/// What one job may use.
+/// Resource limits of one job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Processor time; the kernel kills the cell behind it.
+    /// CPU time in milliseconds; the kernel kills a cell that exceeds it.
     pub cpu_ms: u32,
-    /// Memory that the job may add to what the zygote has.
+    /// Memory of the job beyond that of the zygote, in bytes.
     pub memory_bytes: u64,
-    /// The longest message in either direction.
+    /// The longest message in either direction, in bytes.
     pub message_bytes: u32,
-    /// All messages of the cell together.
+    /// All messages of the cell together, in bytes.
     pub output_bytes: u64,
 }
 

@@ -1,4 +1,4 @@
-//! An allocator that tells the want of memory from other ends: what the standard library does about
+//! An allocator whose out-of-memory exit is distinguishable from other crashes: what the standard library does about
 //! it is a system call that a cell may not make. It also counts what each thread holds, so that a
 //! job outside of a cell can be ended before it takes the memory of all others.
 

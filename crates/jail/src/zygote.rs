@@ -11,9 +11,9 @@ use std::{
 use crate::{
     Channel, Level, Limits, confine,
     control::{self, Packet},
+    escape_probes::EscapeProbe,
     filter::{self, Filter},
     memory,
-    takeover::Attempt,
 };
 use rustix::{
     event::{PollFd, PollFlags, poll},
@@ -245,23 +245,23 @@ fn fork_cell(
 /// What a cell is told before its job.
 pub(crate) struct Order {
     pub cpu_ms: u32,
-    pub attempt: Option<Attempt>,
+    pub probe: Option<EscapeProbe>,
 }
 
 impl Order {
     pub fn encode(&self) -> [u8; 5] {
         let mut bytes = [0xff; 5];
         bytes[..4].copy_from_slice(&self.cpu_ms.to_le_bytes());
-        if let Some(attempt) = self.attempt {
-            bytes[4] = attempt.code();
+        if let Some(probe) = self.probe {
+            bytes[4] = probe.code();
         }
         bytes
     }
 
     fn decode(bytes: &[u8]) -> Option<Self> {
         let cpu_ms = u32::from_le_bytes(bytes.get(..4)?.try_into().ok()?);
-        let attempt = Attempt::from_code(*bytes.get(4)?);
-        Some(Self { cpu_ms, attempt })
+        let probe = EscapeProbe::from_code(*bytes.get(4)?);
+        Some(Self { cpu_ms, probe })
     }
 }
 
@@ -271,7 +271,7 @@ pub(crate) const NOT_CONFINED: i32 = 97;
 /// Code of a cell that had no memory left.
 pub(crate) const NO_MEMORY: i32 = 96;
 
-/// Code of a cell whose attempt at a takeover was let pass.
+/// Exit code of a cell whose escape probe the kernel did not stop.
 pub(crate) const NOT_STOPPED: i32 = 98;
 
 fn cell(
@@ -316,8 +316,8 @@ fn cell(
     {
         quit(NOT_CONFINED);
     }
-    if let Some(attempt) = order.attempt {
-        attempt.make();
+    if let Some(probe) = order.probe {
+        probe.run();
         quit(NOT_STOPPED);
     }
     if let Ok(Some(job)) = channel.receive() {

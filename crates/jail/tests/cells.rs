@@ -6,7 +6,8 @@ use std::{
 };
 
 use platen_jail::{
-    Allocator, Cell, Channel, Ending, Error, Jail, Level, Limits, MARK, Options, Worker, takeover,
+    Allocator, Cell, Channel, Ending, Error, Jail, Level, Limits, MARK, Options, Worker,
+    escape_probes,
 };
 
 #[global_allocator]
@@ -158,11 +159,11 @@ fn endings_are_told_apart() {
     );
 }
 
-fn takeovers_fail() {
+fn escape_probes_fail() {
     let jail = jail();
-    for attempt in takeover::Attempt::ALL {
-        let ending = jail.attempt(attempt).expect("a cell");
-        assert_eq!(ending, Ending::ForbiddenCall, "{}", attempt.name());
+    for probe in escape_probes::EscapeProbe::ALL {
+        let ending = jail.probe(probe).expect("a cell");
+        assert_eq!(ending, Ending::ForbiddenCall, "{}", probe.name());
     }
     assert!(jail.level() >= Level::NoNamespaces, "{:?}", jail.level());
 }
@@ -179,9 +180,9 @@ fn threads_are_had_where_they_are_allowed() {
     let mut cell = start(&jail(), "thread");
     assert_eq!(cell.receive(soon()), Err(Ending::ForbiddenCall));
     // A thread is all that may begin: no process, no other program.
-    for attempt in takeover::Attempt::ALL {
-        let ending = allowing.attempt(attempt).expect("a cell");
-        assert_eq!(ending, Ending::ForbiddenCall, "{}", attempt.name());
+    for probe in escape_probes::EscapeProbe::ALL {
+        let ending = allowing.probe(probe).expect("a cell");
+        assert_eq!(ending, Ending::ForbiddenCall, "{}", probe.name());
     }
 }
 
@@ -284,7 +285,7 @@ const TESTS: [(&str, fn()); 9] = [
         every_job_finds_the_state_of_the_zygote,
     ),
     ("endings_are_told_apart", endings_are_told_apart),
-    ("takeovers_fail", takeovers_fail),
+    ("escape_probes_fail", escape_probes_fail),
     (
         "threads_are_had_where_they_are_allowed",
         threads_are_had_where_they_are_allowed,

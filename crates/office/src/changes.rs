@@ -149,15 +149,15 @@ impl Part {
     fn copied(mut from: impl Read) -> io::Result<Self> {
         let mut encoder = DeflateEncoder::new(Vec::new(), Compression::fast());
         let mut crc = Crc::new();
-        let mut piece = vec![0; 64 << 10];
+        let mut chunk = vec![0; 64 << 10];
         let mut unpacked_bytes = 0;
         loop {
-            let count = from.read(&mut piece)?;
+            let count = from.read(&mut chunk)?;
             if count == 0 {
                 break;
             }
-            crc.update(&piece[..count]);
-            encoder.write_all(&piece[..count])?;
+            crc.update(&chunk[..count]);
+            encoder.write_all(&chunk[..count])?;
             unpacked_bytes += count;
         }
         Ok(Self {

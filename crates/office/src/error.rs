@@ -1,4 +1,4 @@
-//! Why a document was not converted.
+//! Errors of conversions.
 
 use std::{io, sync::Arc, time::Duration};
 
@@ -7,11 +7,11 @@ use platen_pool::StartError;
 /// Why a document was not converted.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// LibreOffice is not on this machine.
+    /// LibreOffice is not installed.
     #[error("{0}")]
     NotInstalled(Arc<StartError>),
-    /// LibreOffice is there but does not start.
-    #[error("LibreOffice cannot be started")]
+    /// LibreOffice is installed but fails to start.
+    #[error("LibreOffice failed to start")]
     CannotStart {
         /// When to try again.
         retry_after: Duration,
@@ -19,33 +19,33 @@ pub enum Error {
         #[source]
         source: Arc<StartError>,
     },
-    /// Too many conversions wait already.
-    #[error("too many conversions wait already; try again in {} s", .retry_after.as_secs().max(1))]
+    /// The queue is full.
+    #[error("queue full: too many conversions are waiting; retry in {} s", .retry_after.as_secs().max(1))]
     QueueFull {
         /// When to try again.
         retry_after: Duration,
     },
-    /// The conversion was not done in time.
-    #[error("the document was not converted within {} ms{}", .timeout.as_millis(), in_phase(*.phase))]
+    /// The conversion timed out.
+    #[error("conversion timed out after {} ms{}", .timeout.as_millis(), in_phase(*.phase))]
     Timeout {
-        /// The time that was given, the wait included.
+        /// The timeout, including the wait for a slot.
         timeout: Duration,
-        /// What LibreOffice was doing, if it had begun.
+        /// The phase of the conversion, if it had begun.
         phase: Option<&'static str>,
     },
-    /// LibreOffice died on the document, twice.
-    #[error("LibreOffice crashed on this document {deaths} times, so it is refused")]
+    /// LibreOffice crashed on the document, twice.
+    #[error("document refused: LibreOffice crashed on it {crashes} times")]
     Crashed {
-        /// Processes that died.
-        deaths: u32,
+        /// Number of crashes.
+        crashes: u32,
     },
-    /// The document needed too much memory.
-    #[error("the document needed more than {limit_bytes} bytes of memory")]
+    /// The document exceeded its memory limit.
+    #[error("document exceeded its memory limit of {limit_bytes} bytes")]
     MemoryExceeded {
-        /// The bound. Bytes.
+        /// The limit, in bytes.
         limit_bytes: u64,
     },
-    /// The service shuts down.
+    /// The service is shutting down.
     #[error("shutting down")]
     ShuttingDown,
     /// The input has no bytes.
@@ -54,15 +54,15 @@ pub enum Error {
     /// The input is too large.
     #[error("the document has {size_bytes} bytes, more than {limit_bytes}")]
     TooLarge {
-        /// Its size. Bytes.
+        /// Its size, in bytes.
         size_bytes: u64,
-        /// The bound. Bytes.
+        /// The limit, in bytes.
         limit_bytes: u64,
     },
     /// The input is a zip file that unpacks to too much.
     #[error("the document is a zip file that unpacks to {unzipped_bytes} bytes in {entries} parts")]
     ZipBomb {
-        /// What it unpacks to. Bytes.
+        /// Its unpacked size, in bytes.
         unzipped_bytes: u64,
         /// Its parts.
         entries: usize,
@@ -70,13 +70,13 @@ pub enum Error {
     /// The result is too large.
     #[error("the result is larger than {limit_bytes} bytes")]
     ResultTooLarge {
-        /// The bound. Bytes.
+        /// The limit, in bytes.
         limit_bytes: u64,
     },
-    /// Nobody knows what the input is.
+    /// The format of the input is unknown.
     #[error("the format of the document is not known{}", said(.0))]
     UnknownFormat(String),
-    /// The document cannot become what is wanted.
+    /// The document cannot be converted to the target format.
     #[error("a {from} cannot become {to}")]
     Impossible {
         /// Kind of the document.
@@ -84,7 +84,7 @@ pub enum Error {
         /// What is wanted.
         to: &'static str,
     },
-    /// An option has a value that it cannot have.
+    /// An option has an invalid value.
     #[error("{option}: {problem}")]
     BadOption {
         /// The option.
@@ -92,19 +92,19 @@ pub enum Error {
         /// What is wrong.
         problem: String,
     },
-    /// The document wants a password and none was given.
+    /// The document needs a password and none was given.
     #[error("the document is protected by a password")]
     PasswordNeeded,
-    /// The password is not the document's.
+    /// The password is wrong.
     #[error("the password is not the document's")]
     PasswordWrong,
     /// The document is damaged.
     #[error("the document is damaged; a package may open with repair")]
     Damaged,
-    /// LibreOffice does not open the document.
+    /// LibreOffice cannot open the document.
     #[error("LibreOffice does not open the document: {0}")]
     NotLoaded(String),
-    /// LibreOffice does not write the document as the options ask.
+    /// LibreOffice cannot write the document with these options.
     #[error("LibreOffice does not write the document so: {0}")]
     NotStored(String),
     /// The input cannot be read.
@@ -113,28 +113,28 @@ pub enum Error {
     /// A file of our own cannot be read or written.
     #[error("the result cannot be read or written")]
     Output(#[source] io::Error),
-    /// The conversation with LibreOffice failed.
-    #[error("the conversation with LibreOffice failed")]
+    /// The connection to LibreOffice failed.
+    #[error("connection to LibreOffice failed")]
     Conversation(#[source] platen_urp::Error),
 }
 
-/// Whose fault an error is.
+/// Who caused an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// The caller's: a retry changes nothing.
     Caller,
-    /// A limit was reached.
+    /// A limit was exceeded.
     Limit,
-    /// Too much to do at the moment: a retry may help.
+    /// Overload: a retry may help.
     Busy,
-    /// Something that is needed is not there.
+    /// A required program is unavailable.
     Unavailable,
     /// Ours, or LibreOffice's.
     Internal,
 }
 
 fn in_phase(phase: Option<&'static str>) -> String {
-    phase.map_or_else(String::new, |phase| format!("; it was in `{phase}`"))
+    phase.map_or_else(String::new, |phase| format!(" in phase `{phase}`"))
 }
 
 fn said(hint: &str) -> String {
@@ -145,7 +145,7 @@ fn said(hint: &str) -> String {
 }
 
 impl Error {
-    /// Whose fault it is.
+    /// Who caused it.
     #[must_use]
     pub fn fault(&self) -> Fault {
         match self {
@@ -171,7 +171,7 @@ impl Error {
         }
     }
 
-    /// A short stable name of the error.
+    /// The error's code, which does not change.
     #[must_use]
     pub fn code(&self) -> &'static str {
         match self {
@@ -215,8 +215,8 @@ impl Error {
                 timeout,
                 phase: None,
             },
-            Pool::Poisonous { deaths } => Self::Crashed { deaths },
-            Pool::DiedMidway(_) => Self::Crashed { deaths: 1 },
+            Pool::Poisonous { crashes } => Self::Crashed { crashes },
+            Pool::CrashedMidway(_) => Self::Crashed { crashes: 1 },
             Pool::MemoryExceeded { limit_bytes } => Self::MemoryExceeded { limit_bytes },
             Pool::CannotStart { source, .. } if source.is_permanent() => Self::NotInstalled(source),
             Pool::CannotStart {

@@ -35,7 +35,7 @@ pub struct Job {
     /// The time for all of it, the wait included.
     pub timeout: Duration,
     /// Whether the same document gives the same bytes every time, as far as the format is known: PDF.
-    pub stable: bool,
+    pub deterministic: bool,
 }
 
 impl Job {
@@ -49,7 +49,7 @@ impl Job {
             options: Options::default(),
             lane: Lane::Batch,
             timeout: Duration::from_secs(120),
-            stable: true,
+            deterministic: true,
         }
     }
 }
@@ -87,7 +87,7 @@ pub struct Times {
     pub wait: Duration,
     /// LibreOffice, by phase.
     pub phases: Phases,
-    /// Making the result stable.
+    /// Making the result deterministic.
     pub finish: Duration,
     /// All together, our own cost included.
     pub total: Duration,

@@ -6,35 +6,35 @@
 
 mod changes;
 mod config;
-mod death;
+mod crash_report;
 mod detect;
+mod deterministic;
 mod error;
 mod format;
-mod given;
 mod job;
 mod markup;
 mod office;
 mod ole;
 mod options;
+mod outcome;
 mod package;
 mod plain;
 mod profile;
 mod program;
 mod reading;
 mod soffice;
-mod stable;
-mod words;
+mod staged_input;
 mod zip_directory;
 
 pub use platen_pool::{
-    Chosen, Demand, Isolation, Lane, Launcher, NoWalls, Plain, Snapshot, StartError,
-    announce_walls, choose_launcher, detect_launcher,
+    Chosen, Demand, Isolation, Lane, Launcher, Plain, SandboxUnavailable, Snapshot, StartError,
+    announce_sandbox_program, choose_launcher, detect_launcher,
 };
 pub use platen_urp::Phases;
 
 pub use self::{
     config::Config,
-    death::Death,
+    crash_report::CrashReport,
     detect::{Detected, detect},
     error::{Error, Fault},
     format::{Family, Target},

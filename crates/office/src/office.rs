@@ -1,4 +1,4 @@
-//! The converter: a job is looked at, given to a process, its result made stable and handed over.
+//! The converter: a job is looked at, given to a process, its result made deterministic and returned.
 
 use std::{
     fs::File,
@@ -14,16 +14,15 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     Config, Detected, Error, Installation,
-    death::{Death, Report, Work},
+    crash_report::{CrashReport, Report, Work},
     detect::{Inspected, inspect},
-    find_libreoffice,
+    deterministic, find_libreoffice,
     format::{Family, Target},
-    given::{self, Given},
     job::{Body, Document, Job, Source, Times},
+    outcome::{Failed, Known, is_crash, job_error},
     reading::Reading,
     soffice::{Soffice, Worker},
-    stable,
-    words::{Failed, Known, in_words, is_death},
+    staged_input::{self, StagedInput},
 };
 
 /// What a converter is doing.
@@ -44,7 +43,7 @@ pub struct Office {
     report: Report,
 }
 
-/// A result of a PDF larger than this is not made stable, and stays in its file.
+/// A result of a PDF larger than this is not made deterministic, and stays in its file.
 const MAX_STABLE_BYTES: u64 = 256 << 20;
 
 /// Results up to this are held in memory.
@@ -87,7 +86,7 @@ impl Office {
 
     /// The same, which tells of processes that die over documents.
     #[must_use]
-    pub fn reporting(mut self, report: impl Fn(&Death) + Send + Sync + 'static) -> Self {
+    pub fn reporting(mut self, report: impl Fn(&CrashReport) + Send + Sync + 'static) -> Self {
         self.report = Report(Arc::new(report));
         self
     }
@@ -111,7 +110,7 @@ impl Office {
     #[must_use]
     pub fn status(&self) -> Status {
         Status {
-            version: self.pool.kind().version(),
+            version: self.pool.driver().version(),
             pool: self.pool.snapshot(),
             isolation: self.pool.isolation(),
         }
@@ -155,7 +154,7 @@ impl Office {
             ..Times::default()
         };
         let mut conversion = conversion(&job, &detected)?;
-        let source = Given {
+        let source = StagedInput {
             source: job.source.clone(),
             patch: patch.map(Arc::new),
             is_seen: self.pool.isolation().opens_others(),
@@ -210,7 +209,7 @@ impl Office {
                 let running = run(worker, attempt, task.clone());
                 Box::pin(async move {
                     let done = running.await;
-                    done.map_err(|error| in_words(error, known, timeout))
+                    done.map_err(|error| job_error(error, known, timeout))
                 })
             });
             let done = done.await.map_err(Error::of_pool);
@@ -227,7 +226,7 @@ impl Office {
 #[derive(Clone)]
 struct Task {
     conversion: Conversion,
-    source: Given,
+    source: StagedInput,
     name: Option<String>,
     work: Work,
     limit_bytes: u64,
@@ -298,11 +297,11 @@ fn look_at(
     hash.update(size.to_be_bytes());
     hash.update(format!("{:?} {:?}", job.target, job.options));
     file.seek(io::SeekFrom::Start(0)).map_err(Error::Input)?;
-    let mut piece = vec![0; 64 << 10];
+    let mut chunk = vec![0; 64 << 10];
     loop {
-        match file.read(&mut piece).map_err(Error::Input)? {
+        match file.read(&mut chunk).map_err(Error::Input)? {
             0 => break,
-            count => hash.update(&piece[..count]),
+            count => hash.update(&chunk[..count]),
         }
     }
     Ok((inspected, Key(hash.finalize().into())))
@@ -353,7 +352,7 @@ async fn run(worker: &mut Worker, attempt: Attempt, task: Task) -> Result<Option
     };
     drop(folder);
     if let Err(Failed::Urp(error)) = &taken
-        && is_death(error)
+        && is_crash(error)
     {
         work.process_ended().await;
     }
@@ -384,7 +383,7 @@ fn harmless(name: &str, detected: &Detected) -> String {
     };
     let (stem, extension) = (kept(stem, 60), kept(extension, 10));
     let stem = match stem.trim() {
-        "" => given::NAMELESS,
+        "" => staged_input::NAMELESS,
         stem => stem,
     };
     match extension.trim() {
@@ -410,9 +409,9 @@ fn take(path: &Path, limit_bytes: u64) -> Result<Body, Failed> {
     }
 }
 
-/// Makes a PDF stable, off the threads of the runtime.
+/// Makes a PDF deterministic, on a blocking thread.
 async fn finish(body: Body, job: &Job) -> Result<Body, Error> {
-    let wanted = job.stable && job.target == Target::Pdf && !job.options.encrypts();
+    let wanted = job.deterministic && job.target == Target::Pdf && !job.options.encrypts();
     if !wanted {
         return Ok(body);
     }
@@ -428,8 +427,8 @@ async fn finish(body: Body, job: &Job) -> Result<Body, Error> {
                 bytes.into()
             }
         };
-        Ok(Body::Bytes(match stable::pdf(&bytes) {
-            Some(stable) => stable.into(),
+        Ok(Body::Bytes(match deterministic::pdf(&bytes) {
+            Some(deterministic) => deterministic.into(),
             None => bytes,
         }))
     };

@@ -292,8 +292,8 @@ impl Shape {
                 match choices.iter().find(same) {
                     Some((_, number)) => Ok((*number).into()),
                     None => {
-                        let words: Vec<&str> = choices.iter().map(|(word, _)| *word).collect();
-                        wrong(format!("`{text}` is none of {}", words.join(", ")))
+                        let names: Vec<&str> = choices.iter().map(|(word, _)| *word).collect();
+                        wrong(format!("`{text}` is none of {}", names.join(", ")))
                     }
                 }
             }

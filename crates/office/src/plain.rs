@@ -15,7 +15,7 @@ pub(crate) enum Encoding {
     Windows1252,
 }
 
-const PIECE_BYTES: usize = 64 << 10;
+const CHUNK_BYTES: usize = 64 << 10;
 
 impl Encoding {
     /// Options of LibreOffice's filter for CSV: separator, quote, character set, first line; then no formats of columns,
@@ -65,11 +65,11 @@ pub(crate) fn encoding(file: &mut (impl Read + Seek), head: &[u8]) -> io::Result
         return Ok(Encoding::Utf16);
     }
     file.seek(SeekFrom::Start(0))?;
-    let mut piece = vec![0; PIECE_BYTES];
+    let mut chunk = vec![0; CHUNK_BYTES];
     // Bytes of a letter that the last piece ended in.
     let mut kept = 0;
     loop {
-        let count = file.read(&mut piece[kept..])?;
+        let count = file.read(&mut chunk[kept..])?;
         if count == 0 {
             return Ok(match kept {
                 0 => Encoding::Utf8,
@@ -77,11 +77,11 @@ pub(crate) fn encoding(file: &mut (impl Read + Seek), head: &[u8]) -> io::Result
             });
         }
         let filled = kept + count;
-        kept = match std::str::from_utf8(&piece[..filled]) {
+        kept = match std::str::from_utf8(&chunk[..filled]) {
             Ok(_) => 0,
             Err(error) if error.error_len().is_some() => return Ok(Encoding::Windows1252),
             Err(error) => {
-                piece.copy_within(error.valid_up_to()..filled, 0);
+                chunk.copy_within(error.valid_up_to()..filled, 0);
                 filled - error.valid_up_to()
             }
         };
@@ -126,7 +126,7 @@ mod tests {
         // Cut in the last letter, and letters across the pieces.
         assert_eq!(of(b"abc\xc3"), Encoding::Windows1252);
         for shift in 0..4 {
-            let long = "a".repeat(shift) + &"€".repeat(PIECE_BYTES);
+            let long = "a".repeat(shift) + &"€".repeat(CHUNK_BYTES);
             assert_eq!(of(long.as_bytes()), Encoding::Utf8);
             let mut long = long.into_bytes();
             long.push(0xe9);

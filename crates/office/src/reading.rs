@@ -21,8 +21,8 @@ impl<'a> Reading<'a> {
 }
 
 impl Read for Reading<'_> {
-    fn read(&mut self, piece: &mut [u8]) -> io::Result<usize> {
-        let count = self.file.read_at(piece, self.at)?;
+    fn read(&mut self, chunk: &mut [u8]) -> io::Result<usize> {
+        let count = self.file.read_at(chunk, self.at)?;
         self.at += count as u64;
         Ok(count)
     }
@@ -52,15 +52,15 @@ mod tests {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(b"0123456789").unwrap();
         let (mut one, mut two) = (Reading::new(&file), Reading::new(&file));
-        let mut piece = [0; 3];
-        one.read_exact(&mut piece).unwrap();
+        let mut chunk = [0; 3];
+        one.read_exact(&mut chunk).unwrap();
         two.seek(SeekFrom::End(-2)).unwrap();
         let mut rest = String::new();
         two.read_to_string(&mut rest).unwrap();
-        assert_eq!((&piece, &*rest), (b"012", "89"));
+        assert_eq!((&chunk, &*rest), (b"012", "89"));
         one.seek(SeekFrom::Current(1)).unwrap();
-        one.read_exact(&mut piece).unwrap();
-        assert_eq!(&piece, b"456");
+        one.read_exact(&mut chunk).unwrap();
+        assert_eq!(&chunk, b"456");
         assert!(one.seek(SeekFrom::Current(-8)).is_err());
     }
 }

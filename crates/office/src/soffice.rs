@@ -15,7 +15,9 @@ use std::{
 use bytes::Bytes;
 use md5::{Digest, Md5};
 use platen_fonts::{FontSettings, Installed};
-use platen_pool::{Command, Folder, Handle, Kind, Purpose, Spawner, StartError, Started, Unsound};
+use platen_pool::{
+    Command, Driver, Folder, Handle, Purpose, Spawner, StartError, Started, Unsound,
+};
 use platen_urp::{Client, Conversion, Input, Options, Output};
 
 use crate::{
@@ -46,7 +48,7 @@ pub(crate) struct Worker {
 }
 
 /// How often a pipe that is not there yet is tried.
-const TRY_EVERY: Duration = Duration::from_millis(10);
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 impl Soffice {
     pub(crate) fn new(config: Config) -> Self {
@@ -101,7 +103,7 @@ async fn make_template(
     let handle = process.handle().clone();
     let ready = async {
         while handle.is_running() && std::fs::metadata(&launch.pipe).is_err() {
-            tokio::time::sleep(TRY_EVERY).await;
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
     };
     let after = config.start_timeout;
@@ -230,7 +232,7 @@ impl Drop for PipeFiles {
     }
 }
 
-impl Kind for Soffice {
+impl Driver for Soffice {
     type Child = Worker;
 
     fn name(&self) -> &'static str {
@@ -260,7 +262,7 @@ impl Kind for Soffice {
             match connected {
                 Ok(client) => break client,
                 Err(platen_urp::Error::Connect { .. }) if process.handle().is_running() => {
-                    tokio::time::sleep(TRY_EVERY).await;
+                    tokio::time::sleep(POLL_INTERVAL).await;
                 }
                 Err(_) if !process.handle().is_running() => {
                     return Err(process.handle().ended_early().await);
@@ -271,7 +273,7 @@ impl Kind for Soffice {
         let version = client.version().await;
         let version = version.map_err(|error| StartError::Unusable(Box::new(error)))?;
         // The first document of a process waits for fonts and libraries; a spare has them before it is needed.
-        if purpose == Purpose::Stock {
+        if purpose == Purpose::Spare {
             warm(&client).await?;
         }
         let mut last = self.version.lock().unwrap_or_else(PoisonError::into_inner);

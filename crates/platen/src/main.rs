@@ -39,7 +39,7 @@ fn main() -> ExitCode {
     if let Some(code) = sandbox() {
         return code;
     }
-    platen_engine::browser::announce_walls();
+    platen_engine::browser::announce_sandbox_program();
     let arguments = Arguments::parse();
     let output = arguments.output;
     match arguments.command.run(output) {
@@ -64,7 +64,7 @@ fn sandbox() -> Option<ExitCode> {
     };
     let kind = kind.to_string_lossy();
     let code = match &*kind {
-        platen_jail::enclosure::KIND => platen_jail::enclosure::serve(rest),
+        platen_jail::sandbox::KIND => platen_jail::sandbox::serve(rest),
         platen_jail::fence::KIND => platen_jail::fence::serve(rest),
         platen_script::KIND => {
             platen_jail::serve(&words(), &mut platen_script::ScriptWorker::default())

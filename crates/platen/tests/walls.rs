@@ -11,8 +11,8 @@ use std::{
 
 use platen_engine::{browser::find_chromium, office::find_libreoffice};
 use platen_jail::{
-    enclosure::{self, Finding, Spec},
     fence,
+    sandbox::{self, Finding, Spec},
 };
 use process::{Service, has_chromium, has_libreoffice, is_missing};
 
@@ -25,7 +25,7 @@ fn are_walls_missing() -> bool {
     let (own, secret) = (folder.path().join("own"), folder.path().join("secret"));
     std::fs::create_dir(&own).unwrap();
     std::fs::write(&secret, SECRET).unwrap();
-    let found = enclosure::attempt(Path::new(PLATEN), &own, &secret).unwrap();
+    let found = sandbox::probe(Path::new(PLATEN), &own, &secret).unwrap();
     is_missing("a machine that allows walls", found == Finding::Held)
 }
 
@@ -289,6 +289,6 @@ fn is_landlock_missing() -> bool {
     let (own, secret) = (folder.path().join("own"), folder.path().join("secret"));
     std::fs::create_dir(&own).unwrap();
     std::fs::write(&secret, SECRET).unwrap();
-    let found = fence::attempt(Path::new(PLATEN), &own, &secret).unwrap();
+    let found = fence::probe(Path::new(PLATEN), &own, &secret).unwrap();
     is_missing("a kernel with Landlock", found == Finding::Held)
 }

@@ -12,16 +12,16 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::config::Config;
 
-/// Who asks.
+/// Priority of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lane {
-    /// Somebody looks at a screen: these jobs also have slots that nobody else may use.
+    /// A user waits for the result: these jobs may also use the reserved slots.
     Interactive,
-    /// Everything else.
+    /// Background work.
     Batch,
 }
 
-/// Why there is no slot.
+/// Why a job gets no slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NoSlot {
     QueueFull,

@@ -1,4 +1,4 @@
-//! What a pool is told: sizes, bounds, times.
+//! Configuration of a pool.
 
 use std::time::Duration;
 
@@ -15,11 +15,11 @@ pub struct Config {
     pub spares: usize,
     /// How long a child may take to start.
     pub start_timeout: Duration,
-    /// A child that was idle for longer is probed before it is used, and now and then while idle.
+    /// A child whose last proof of health is older is probed before its next job, and while idle.
     pub probe_after: Duration,
-    /// How long an answer to a probe may take.
+    /// Timeout of a health check.
     pub probe_timeout: Duration,
-    /// How long a child may take to leave by itself when it is recycled.
+    /// How long a child may take to exit when it is recycled; then it is killed.
     pub stop_timeout: Duration,
     /// Idle children above `spares` are stopped after this time.
     pub idle_timeout: Duration,
@@ -30,13 +30,13 @@ pub struct Config {
     pub recycle_memory_bytes: u64,
     /// A child that holds more memory is killed, also during a job; 0 is never. Bytes.
     pub kill_memory_bytes: u64,
-    /// How often memory is looked at and idle children are seen after.
-    pub upkeep_every: Duration,
+    /// Interval of maintenance: memory is measured, idle children are probed and trimmed.
+    pub maintenance_interval: Duration,
     /// First pause after a failed start; it doubles with every failure in a row.
     pub backoff_first: Duration,
     /// Longest pause after failed starts.
     pub backoff_max: Duration,
-    /// Inputs remembered because their job's child died.
+    /// Inputs remembered because they crashed a child.
     pub max_remembered_inputs: usize,
     /// How long such an input is remembered.
     pub remember_inputs_for: Duration,
@@ -57,7 +57,7 @@ impl Default for Config {
             max_jobs: 0,
             recycle_memory_bytes: 0,
             kill_memory_bytes: 0,
-            upkeep_every: Duration::from_millis(500),
+            maintenance_interval: Duration::from_millis(500),
             backoff_first: Duration::from_millis(100),
             backoff_max: Duration::from_secs(10),
             max_remembered_inputs: 1000,
@@ -67,13 +67,13 @@ impl Default for Config {
 }
 
 impl Config {
-    /// The same, with impossible values made possible.
+    /// The same configuration with invalid values clamped.
     #[must_use]
-    pub(crate) fn sound(mut self) -> Self {
+    pub(crate) fn clamped(mut self) -> Self {
         self.slots = self.slots.max(1);
         self.reserved = self.reserved.min(self.slots - 1);
         self.max_remembered_inputs = self.max_remembered_inputs.max(1);
-        self.upkeep_every = self.upkeep_every.max(Duration::from_millis(10));
+        self.maintenance_interval = self.maintenance_interval.max(Duration::from_millis(10));
         self
     }
 }

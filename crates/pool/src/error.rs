@@ -1,4 +1,4 @@
-//! Why a child did not start, why a job failed, and what its end means for the child.
+//! Errors of starts and jobs, and what the end of a job means for its child.
 
 use std::{io, path::PathBuf, sync::Arc, time::Duration};
 
@@ -6,38 +6,38 @@ use std::{io, path::PathBuf, sync::Arc, time::Duration};
 #[derive(Debug, thiserror::Error)]
 pub enum Error<E: std::error::Error + 'static> {
     /// The queue is full.
-    #[error("too many jobs wait already; try again in {} s", .retry_after.as_secs().max(1))]
+    #[error("queue full; retry in {} s", .retry_after.as_secs().max(1))]
     QueueFull {
         /// When to try again.
         retry_after: Duration,
     },
-    /// The deadline passed; the wait for a slot counts.
-    #[error("not done within {} ms, of which {} ms were spent waiting", .timeout.as_millis(), .waited.as_millis())]
+    /// The job timed out; the wait for a slot counts.
+    #[error("timed out after {} ms, {} ms of them in the queue", .timeout.as_millis(), .waited.as_millis())]
     DeadlinePassed {
-        /// The time that was given.
+        /// The timeout.
         timeout: Duration,
-        /// How much of it went into waiting for a slot and a child.
+        /// Time spent waiting for a slot and a child.
         waited: Duration,
     },
-    /// The processes that worked on this input died, so it is not tried again for a while.
-    #[error("the process that worked on this input died {deaths} times, so the input is refused")]
+    /// Processes crashed on this input, so it is refused for a while.
+    #[error("input refused: the process crashed on it {crashes} times")]
     Poisonous {
-        /// Processes that died.
-        deaths: u32,
+        /// Number of crashes.
+        crashes: u32,
     },
-    /// The process died when part of the result had been delivered, so the job cannot be repeated.
-    #[error("the process died when part of the result had been delivered")]
-    DiedMidway(#[source] Option<E>),
-    /// The job needed more memory than it may have.
-    #[error("the job needed more than {limit_bytes} bytes of memory")]
+    /// The process exited after part of the result was delivered, so the job cannot be retried.
+    #[error("process exited mid-response")]
+    CrashedMidway(#[source] Option<E>),
+    /// The job exceeded its memory limit.
+    #[error("memory limit of {limit_bytes} bytes exceeded")]
     MemoryExceeded {
-        /// The bound. Bytes.
+        /// The limit, in bytes.
         limit_bytes: u64,
     },
-    /// No child could be started.
+    /// No process could be started.
     #[error("{kind} cannot be started")]
     CannotStart {
-        /// The kind of child.
+        /// Name of the driver.
         kind: &'static str,
         /// When to try again.
         retry_after: Duration,
@@ -48,7 +48,7 @@ pub enum Error<E: std::error::Error + 'static> {
     /// The pool is shutting down.
     #[error("shutting down")]
     ShuttingDown,
-    /// What the job itself says.
+    /// The job's own error.
     #[error(transparent)]
     Job(E),
 }
@@ -56,7 +56,7 @@ pub enum Error<E: std::error::Error + 'static> {
 /// Why a child did not start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// The program is not on this machine.
+    /// The program is not installed.
     #[error("{program} is not installed: {hint}")]
     NotInstalled {
         /// What was looked for.
@@ -64,7 +64,7 @@ pub enum StartError {
         /// How to install it.
         hint: String,
     },
-    /// The operating system refused.
+    /// The operating system refused to start it.
     #[error("{program} could not be started")]
     Spawn {
         /// The program.
@@ -83,7 +83,7 @@ pub enum StartError {
         source: io::Error,
     },
     /// The program ended before it was ready.
-    #[error("it ended before it was ready ({status}): {stderr}")]
+    #[error("process exited before it was ready ({status}): {stderr}")]
     Ended {
         /// How it ended.
         status: String,
@@ -91,18 +91,18 @@ pub enum StartError {
         stderr: String,
     },
     /// The program was not ready in time.
-    #[error("it was not ready within {} ms", .after.as_millis())]
+    #[error("start timed out after {} ms", .after.as_millis())]
     TimedOut {
-        /// The time that was given.
+        /// The timeout.
         after: Duration,
     },
-    /// It started, but does not do what it should.
+    /// It started, but cannot be used.
     #[error("{0}")]
     Unusable(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 
 impl StartError {
-    /// True where trying again soon is of no use.
+    /// True if a retry soon cannot succeed.
     #[must_use]
     pub fn is_permanent(&self) -> bool {
         matches!(self, Self::NotInstalled { .. })
@@ -112,15 +112,14 @@ impl StartError {
 /// What the end of a job means for its child.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// The child is sound and takes the next job.
+    /// The child is healthy and takes the next job.
     Sound,
-    /// The child must be replaced; the error is the answer.
+    /// The child is replaced; the error is the result.
     Replace,
-    /// The child died, or its connection broke, and it was not the job's doing alone: the job is
-    /// repeated once on another child.
-    Died,
-    /// As `Died`, but part of the result has been delivered, so the job cannot be repeated.
-    DiedMidway,
+    /// The child crashed or its connection broke. The job is retried once on another child.
+    Crashed,
+    /// As `Crashed`, but part of the result was delivered, so the job cannot be retried.
+    CrashedMidway,
 }
 
 /// A failed job: the error and what it means for the child.
@@ -133,7 +132,7 @@ pub struct JobError<E> {
 }
 
 impl<E> JobError<E> {
-    /// The child is sound, the job is not.
+    /// The job failed, the child is healthy.
     pub fn sound(error: E) -> Self {
         let verdict = Verdict::Sound;
         Self { error, verdict }
@@ -145,15 +144,15 @@ impl<E> JobError<E> {
         Self { error, verdict }
     }
 
-    /// The child died under the job.
-    pub fn died(error: E) -> Self {
-        let verdict = Verdict::Died;
+    /// The child crashed during the job.
+    pub fn crashed(error: E) -> Self {
+        let verdict = Verdict::Crashed;
         Self { error, verdict }
     }
 
-    /// The child died when part of the result had been delivered.
-    pub fn died_midway(error: E) -> Self {
-        let verdict = Verdict::DiedMidway;
+    /// The child crashed after part of the result was delivered.
+    pub fn crashed_midway(error: E) -> Self {
+        let verdict = Verdict::CrashedMidway;
         Self { error, verdict }
     }
 }

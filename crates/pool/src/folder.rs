@@ -99,7 +99,7 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // A process that is about to end may still add a file while the folder is being emptied.
+        // A process that is exiting may still add a file while the folder is being emptied.
         for _ in 0..3 {
             match fs::remove_dir_all(&self.path) {
                 Ok(()) => break,

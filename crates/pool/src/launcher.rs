@@ -1,4 +1,4 @@
-//! How a program is started: as it is, or wrapped so that it sees less of the machine.
+//! Launchers: start a program directly, or in a sandbox.
 
 use std::{
     ffi::OsString,
@@ -12,50 +12,50 @@ use std::{
 };
 
 use platen_jail::{
-    enclosure::{self, Finding},
     fence,
+    sandbox::{self, Finding},
 };
 use tokio::{process::Command as TokioCommand, sync::OnceCell};
 
 use crate::process::Command;
 
-/// Wraps a command before it is started. A jail is one of these.
+/// Wraps a command before it is started, for instance in a sandbox.
 pub trait Launcher: Send + Sync + std::fmt::Debug + 'static {
-    /// The command that starts `command` within the launcher's walls. `folder` is the child's own.
+    /// The command that starts `command` in the launcher's sandbox. `folder` belongs to the child.
     fn wrap(&self, command: Command, folder: &Path) -> Command;
 
-    /// What the walls keep out.
+    /// What the sandbox isolates.
     fn isolation(&self) -> Isolation;
 }
 
-/// What children cannot reach.
+/// What children are isolated from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Isolation {
     /// Children have no network, not even loopback.
     pub network: bool,
     /// Children see no files but programs, libraries, fonts and their own folder.
     pub files: bool,
-    /// Children see that there are other files, but open none of them.
+    /// Landlock: children see other files, but cannot open them.
     pub fence: bool,
 }
 
 impl Isolation {
-    /// The folder that is `/tmp` for a child whose own folder this is.
+    /// The folder that a child sees as `/tmp`, given its own folder.
     #[must_use]
     pub fn tmp(&self, folder: &Path) -> PathBuf {
         match self.files {
-            true => folder.join(enclosure::TMP),
+            true => folder.join(sandbox::TMP),
             false => "/tmp".into(),
         }
     }
 
-    /// The user that a child takes itself for, where that is another than this process has.
+    /// The user id inside the sandbox, if it differs from that of this process.
     #[must_use]
     pub fn user(&self) -> Option<u32> {
-        self.files.then_some(enclosure::USER)
+        self.files.then_some(sandbox::USER)
     }
 
-    /// Whether children can open files of others.
+    /// Whether children can open files outside their own folder.
     #[must_use]
     pub fn opens_others(&self) -> bool {
         !self.files && !self.fence
@@ -96,7 +96,7 @@ pub struct Unshare {
 impl Unshare {
     const ARGUMENTS: [&str; 4] = ["--user", "--map-current-user", "--net", "--"];
 
-    /// The launcher, where a trial shows that this machine allows it.
+    /// The launcher, if a trial run works on this machine.
     pub async fn detect() -> Option<Self> {
         let program = OsString::from("unshare");
         // A namespace whose only interface is loopback, which is down, has this table of routes.
@@ -124,61 +124,60 @@ impl Launcher for Unshare {
     }
 }
 
-/// Starts programs behind walls of their own ([`enclosure`]).
+/// Starts each program in a sandbox of namespaces ([`sandbox`]).
 #[derive(Clone, Debug)]
-pub struct Enclosure {
+pub struct Sandbox {
     program: PathBuf,
 }
 
-impl Enclosure {
-    /// The launcher, where an attempt shows that this machine allows it; why not, otherwise.
-    /// `program` calls [`enclosure::serve`] where its arguments ask for it.
+impl Sandbox {
+    /// The launcher, if a probe shows that the sandbox holds on this machine. `program` calls
+    /// [`sandbox::serve`] when its arguments ask for it.
     ///
     /// # Errors
-    /// What failed, or got through.
+    /// Why the sandbox does not hold.
     pub async fn detect(program: &Path) -> Result<Self, String> {
-        try_to_pass(program, enclosure::attempt).await?;
+        probe(program, sandbox::probe).await?;
         Ok(Self {
             program: program.to_owned(),
         })
     }
 }
 
-/// Has a program make walls around itself and try to read a file outside; why they do not hold, otherwise.
-async fn try_to_pass(
+/// Runs a probe in a sandbox that tries to read a file outside.
+async fn probe(
     program: &Path,
-    attempt: fn(&Path, &Path, &Path) -> std::io::Result<Finding>,
+    probe: fn(&Path, &Path, &Path) -> std::io::Result<Finding>,
 ) -> Result<(), String> {
     let path = program.to_owned();
-    let attempt = tokio::task::spawn_blocking(move || {
-        let (folder, within) = attempt_folder()?;
+    let probe = tokio::task::spawn_blocking(move || {
+        let (folder, within) = probe_folder()?;
         let secret = folder.join("secret");
-        let found =
-            std::fs::write(&secret, "secret").and_then(|()| attempt(&path, &within, &secret));
+        let found = std::fs::write(&secret, "secret").and_then(|()| probe(&path, &within, &secret));
         let _ = std::fs::remove_dir_all(&folder);
         found
     });
-    match attempt.await.map_err(std::io::Error::other).flatten() {
+    match probe.await.map_err(std::io::Error::other).flatten() {
         Ok(Finding::Held) => Ok(()),
         Ok(Finding::Failed(why)) => Err(why),
         Err(error) => Err(error.to_string()),
     }
 }
 
-fn attempt_folder() -> std::io::Result<(PathBuf, PathBuf)> {
+fn probe_folder() -> std::io::Result<(PathBuf, PathBuf)> {
     static NUMBER: AtomicU64 = AtomicU64::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     let (pid, started) = (std::process::id(), crate::table::start_ticks());
-    let folder = std::env::temp_dir().join(format!("platen-attempt-{pid}-{started}-{number}"));
+    let folder = std::env::temp_dir().join(format!("platen-probe-{pid}-{started}-{number}"));
     let within = folder.join("own");
     std::fs::create_dir(&folder)?;
     std::fs::create_dir(&within)?;
     Ok((folder, within))
 }
 
-impl Launcher for Enclosure {
+impl Launcher for Sandbox {
     fn wrap(&self, command: Command, folder: &Path) -> Command {
-        let arguments = command.walls(folder).arguments();
+        let arguments = command.sandbox_spec(folder).arguments();
         command.behind(&self.program, arguments)
     }
 
@@ -191,7 +190,7 @@ impl Launcher for Enclosure {
     }
 }
 
-/// Starts programs behind a [`fence`], and as another launcher does.
+/// Starts programs behind a [`fence`] of Landlock, inside another launcher.
 #[derive(Clone, Debug)]
 pub struct Fence {
     program: PathBuf,
@@ -199,13 +198,13 @@ pub struct Fence {
 }
 
 impl Fence {
-    /// The launcher, where an attempt shows that this machine allows it; why not, otherwise.
-    /// `program` calls [`fence::serve`] where its arguments ask for it.
+    /// The launcher, if a probe shows that the fence holds on this machine. `program` calls
+    /// [`fence::serve`] when its arguments ask for it.
     ///
     /// # Errors
-    /// What failed, or got through.
+    /// Why the sandbox does not hold.
     pub async fn detect(program: &Path, within: Arc<dyn Launcher>) -> Result<Self, String> {
-        try_to_pass(program, fence::attempt).await?;
+        probe(program, fence::probe).await?;
         Ok(Self {
             program: program.to_owned(),
             within,
@@ -215,7 +214,7 @@ impl Fence {
 
 impl Launcher for Fence {
     fn wrap(&self, command: Command, folder: &Path) -> Command {
-        let arguments = fence::arguments(&command.walls(folder));
+        let arguments = fence::arguments(&command.sandbox_spec(folder));
         let command = self.within.wrap(command, folder);
         command.behind(&self.program, arguments)
     }
@@ -228,17 +227,17 @@ impl Launcher for Fence {
     }
 }
 
-/// How much children are to be shut in.
+/// How strictly children must be sandboxed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Demand {
-    /// As well as the machine allows.
+    /// The strongest sandbox that the machine allows.
     #[default]
     Auto,
-    /// Behind walls, or not at all.
+    /// The full sandbox, or no start at all.
     Required,
     /// Without namespaces: files by Landlock, the network by a namespace where there is one.
     Landlock,
-    /// As any other program.
+    /// No sandbox.
     Off,
 }
 
@@ -257,44 +256,44 @@ impl Demand {
     }
 }
 
-/// A launcher, and why there is no better one.
+/// The chosen launcher.
 #[derive(Clone, Debug)]
 pub struct Chosen {
     /// The launcher.
     pub launcher: Arc<dyn Launcher>,
-    /// Why children are not behind walls, where they are not.
+    /// Why it is not the full sandbox, if it is not.
     pub reason: Option<String>,
 }
 
-/// Walls are demanded, and this machine does not allow them.
+/// A sandbox is required, but this machine does not allow one.
 #[derive(Clone, Debug, thiserror::Error)]
-#[error("outside programs cannot be shut in on this machine: {reason}")]
-pub struct NoWalls {
+#[error("sandbox unavailable: {reason}")]
+pub struct SandboxUnavailable {
     /// What failed.
     pub reason: String,
 }
 
-/// The program that makes walls, where this one has said that it does.
+/// The program that sets up sandboxes: this one, once it has announced so.
 static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-/// What the attempt found.
-static FOUND: OnceCell<Result<Enclosure, String>> = OnceCell::const_new();
+/// Result of the probe, which runs once for each process.
+static FOUND: OnceCell<Result<Sandbox, String>> = OnceCell::const_new();
 
-/// Says that this program calls [`enclosure::serve`] where its arguments ask for it.
-pub fn announce_walls() {
-    // Also where the file of this program has been replaced since.
+/// Announces that this program calls [`sandbox::serve`] when its arguments ask for it.
+pub fn announce_sandbox_program() {
+    // Works even after an update has replaced the file of this program.
     let own = PathBuf::from(format!("/proc/{}/exe", std::process::id()));
     let _ = PROGRAM.set(own);
 }
 
-/// The best launcher that is wanted and works on this machine, which is found out once.
+/// The strongest launcher that is wanted and works on this machine; probed once for each process.
 ///
 /// # Errors
-/// Where walls are demanded, and there are none.
-pub async fn choose_launcher(demand: Demand) -> Result<Chosen, NoWalls> {
+/// A sandbox is required and unavailable.
+pub async fn choose_launcher(demand: Demand) -> Result<Chosen, SandboxUnavailable> {
     if demand == Demand::Off {
         return Ok(Chosen {
             launcher: Arc::new(Plain),
-            reason: Some("they are switched off".to_owned()),
+            reason: Some("sandbox switched off".to_owned()),
         });
     }
     if demand == Demand::Landlock {
@@ -303,20 +302,20 @@ pub async fn choose_launcher(demand: Demand) -> Result<Chosen, NoWalls> {
         return Ok(Chosen { launcher, reason });
     }
     let find = || async {
-        let none = || "this program makes no walls".to_owned();
-        Enclosure::detect(PROGRAM.get().ok_or_else(none)?).await
+        let none = || "this program does not set up sandboxes".to_owned();
+        Sandbox::detect(PROGRAM.get().ok_or_else(none)?).await
     };
     let reason = match FOUND.get_or_init(find).await {
-        Ok(enclosure) => {
+        Ok(sandbox) => {
             return Ok(Chosen {
-                launcher: Arc::new(enclosure.clone()),
+                launcher: Arc::new(sandbox.clone()),
                 reason: None,
             });
         }
         Err(reason) => reason.clone(),
     };
     if demand == Demand::Required {
-        return Err(NoWalls { reason });
+        return Err(SandboxUnavailable { reason });
     }
     let (launcher, without) = detect_fence().await;
     let reason = match without {
@@ -329,7 +328,7 @@ pub async fn choose_launcher(demand: Demand) -> Result<Chosen, NoWalls> {
     })
 }
 
-/// The best launcher without walls, and why it has no fence where it has none.
+/// The strongest launcher without namespaces, and why it has no fence if it has none.
 async fn detect_fence() -> (Arc<dyn Launcher>, Option<String>) {
     let within = detect_launcher().await;
     let Some(program) = PROGRAM.get() else {
@@ -341,7 +340,7 @@ async fn detect_fence() -> (Arc<dyn Launcher>, Option<String>) {
     }
 }
 
-/// The best launcher that needs no help of this program.
+/// The strongest launcher that needs no help of this program.
 pub async fn detect_launcher() -> Arc<dyn Launcher> {
     match Unshare::detect().await {
         Some(launcher) => Arc::new(launcher),

@@ -1,4 +1,4 @@
-//! A child lent to one job. However the job ends, the child is proven sound or replaced.
+//! Lease of a child to one job. However the job ends, the child is proved healthy or replaced.
 
 use std::{
     sync::Arc,
@@ -6,116 +6,118 @@ use std::{
 };
 
 use crate::{
-    kind::Kind,
+    driver::Driver,
     metrics::Reason,
     process::Handle,
-    stock::{AtWork, Inmate, Memory, State, Stock},
+    process_set::{BusyProcess, Memory, PooledProcess, ProcessSet, State},
 };
 
-pub(crate) struct Lease<K: Kind> {
-    stock: Arc<Stock<K>>,
-    inmate: Option<Inmate<K::Child>>,
-    /// It has been interrupted once; when it is dropped again, it is replaced.
+pub(crate) struct Lease<K: Driver> {
+    processes: Arc<ProcessSet<K>>,
+    pooled: Option<PooledProcess<K::Child>>,
+    /// It was interrupted once; if it is dropped again, it is replaced.
     salvaging: bool,
 }
 
-impl<K: Kind> Lease<K> {
+impl<K: Driver> Lease<K> {
     pub(crate) fn new(
-        stock: &Arc<Stock<K>>,
+        processes: &Arc<ProcessSet<K>>,
         state: &mut State<K::Child>,
-        inmate: Inmate<K::Child>,
+        pooled: PooledProcess<K::Child>,
     ) -> Self {
-        if let Some(process) = &inmate.process {
+        if let Some(process) = &pooled.process {
             let process = process.handle().clone();
-            let memory = Arc::clone(&inmate.memory);
-            state.at_work.insert(inmate.id, AtWork { process, memory });
+            let memory = Arc::clone(&pooled.memory);
+            state
+                .busy
+                .insert(pooled.id, BusyProcess { process, memory });
         }
         Self {
-            stock: Arc::clone(stock),
-            inmate: Some(inmate),
+            processes: Arc::clone(processes),
+            pooled: Some(pooled),
             salvaging: false,
         }
     }
 
     pub(crate) fn child(&mut self) -> Option<&mut K::Child> {
-        self.inmate.as_mut().map(|inmate| &mut inmate.child)
+        self.pooled.as_mut().map(|pooled| &mut pooled.child)
     }
 
     pub(crate) fn process(&self) -> Option<Handle> {
-        let process = self.inmate.as_ref()?.process.as_ref()?;
+        let process = self.pooled.as_ref()?.process.as_ref()?;
         Some(process.handle().clone())
     }
 
     pub(crate) fn memory(&self) -> Option<Arc<Memory>> {
-        Some(Arc::clone(&self.inmate.as_ref()?.memory))
+        Some(Arc::clone(&self.pooled.as_ref()?.memory))
     }
 
-    /// The child, if it is alive, and answers in case it has not been heard for a while.
+    /// Returns the lease if the child is alive; probes it first if its last proof of health is old.
     pub(crate) async fn prove_if_stale(mut self) -> Option<Self> {
         let is_dead = self.process().is_some_and(|process| !process.is_running());
-        let inmate = self.inmate.as_mut()?;
-        if is_dead || !self.stock.kind.is_alive(&inmate.child) {
+        let pooled = self.pooled.as_mut()?;
+        if is_dead || !self.processes.driver.is_alive(&pooled.child) {
             self.replace(Reason::Crashed);
             return None;
         }
-        if inmate.proved.elapsed() < self.stock.config.probe_after {
+        if pooled.proved.elapsed() < self.processes.config.probe_after {
             return Some(self);
         }
         self.prove().await
     }
 
-    /// The child, if it answers.
+    /// Probes the child; returns the lease if it is healthy.
     pub(crate) async fn prove(mut self) -> Option<Self> {
-        let time = self.stock.config.probe_timeout;
-        let inmate = self.inmate.as_mut()?;
-        let probe = self.stock.kind.probe(&mut inmate.child);
+        let time = self.processes.config.probe_timeout;
+        let pooled = self.pooled.as_mut()?;
+        let probe = self.processes.driver.probe(&mut pooled.child);
         if matches!(tokio::time::timeout(time, probe).await, Ok(Ok(()))) {
-            inmate.proved = Instant::now();
+            pooled.proved = Instant::now();
             return Some(self);
         }
         self.replace(Reason::Unhealthy);
         None
     }
 
-    /// The job is done and the child is sound.
+    /// Returns the healthy child after a job.
     pub(crate) fn finish(mut self) {
-        if let Some(mut inmate) = self.inmate.take() {
-            inmate.jobs += 1;
-            inmate.idle_since = Instant::now();
-            self.stock.give_back(inmate);
+        if let Some(mut pooled) = self.pooled.take() {
+            pooled.jobs += 1;
+            pooled.idle_since = Instant::now();
+            self.processes.give_back(pooled);
         }
     }
 
-    /// The child is as it was before; it has done no job.
+    /// Returns the child without counting a job.
     pub(crate) fn put_back(mut self) {
-        if let Some(inmate) = self.inmate.take() {
-            self.stock.give_back(inmate);
+        if let Some(pooled) = self.pooled.take() {
+            self.processes.give_back(pooled);
         }
     }
 
-    /// The child must go.
+    /// Replaces the child.
     pub(crate) fn replace(&mut self, reason: Reason) {
-        if let Some(inmate) = self.inmate.take() {
-            self.stock.remove(inmate, reason);
+        if let Some(pooled) = self.pooled.take() {
+            self.processes.remove(pooled, reason);
         }
     }
 
-    /// The child was interrupted; it is made sound again, or replaced for `reason`.
+    /// Recovers an interrupted child, or replaces it for `reason`.
     pub(crate) fn salvage(&mut self, reason: Reason) {
-        let Some(mut inmate) = self.inmate.take() else {
+        let Some(mut pooled) = self.pooled.take() else {
             return;
         };
-        let stock = Arc::clone(&self.stock);
-        let time = stock.config.probe_timeout.min(Duration::from_secs(30));
-        inmate.jobs += 1;
+        let processes = Arc::clone(&self.processes);
+        let time = processes.config.probe_timeout.min(Duration::from_secs(30));
+        pooled.jobs += 1;
         let mut lease = Self {
-            stock: Arc::clone(&stock),
-            inmate: Some(inmate),
+            processes: Arc::clone(&processes),
+            pooled: Some(pooled),
             salvaging: true,
         };
-        stock.runtime.clone().spawn(async move {
+        processes.runtime.clone().spawn(async move {
             let Some(child) = lease.child() else { return };
-            let salvage = stock.kind.salvage(child);
+            let salvage = processes.driver.salvage(child);
             if matches!(tokio::time::timeout(time, salvage).await, Ok(Ok(()))) {
                 lease.put_back();
             } else {
@@ -125,7 +127,7 @@ impl<K: Kind> Lease<K> {
     }
 }
 
-impl<K: Kind> Drop for Lease<K> {
+impl<K: Driver> Drop for Lease<K> {
     fn drop(&mut self) {
         if self.salvaging {
             self.replace(Reason::Cancelled);

@@ -1,22 +1,22 @@
-//! Supervised children: outside programs that may hang, leak or die, behind a bounded pool.
+//! Supervised child processes: programs that may hang, leak or crash, behind a bounded pool.
 //!
 //! [`Pool::run`] gives a job a slot of its lane and a child of its own, within a deadline that
-//! includes the wait. What a child is, the [`Kind`] says: how it is started ([`Kind::start`], by
-//! [`Spawner::spawn`], the one place that starts processes), proved by a round trip
-//! ([`Kind::probe`]) and stopped ([`Kind::stop`]). The job says by its [`Verdict`] what its end
-//! means for the child:
+//! includes the wait. A [`Driver`] defines the child: how it is started ([`Driver::start`], by
+//! [`Spawner::spawn`], the one place that starts processes), health-checked by a round trip
+//! ([`Driver::probe`]) and stopped ([`Driver::stop`]). The job's [`Verdict`] says what its end means
+//! for the child:
 //!
 //! - `Sound`: the child takes the next job.
-//! - `Replace`: the child goes; the error is the answer.
-//! - `Died`: the child died under the job, which is repeated once on a child started for it. An
-//!   input whose jobs' children died twice is refused ([`Error::Poisonous`]) and remembered.
-//! - `DiedMidway`: the same when part of the result was delivered; nothing is repeated.
+//! - `Replace`: the child is replaced; the error is the result.
+//! - `Crashed`: the child crashed; the job is retried once on a child started for it. An input that
+//!   crashed two children is refused ([`Error::Poisonous`]) and remembered.
+//! - `CrashedMidway`: the same after part of the result was delivered; there is no retry.
 //!
-//! The pool itself notices when the process of a child ends, when the deadline passes, when the
-//! family of processes holds too much memory, and when the future of the job is dropped; a child
-//! interrupted in such a way is salvaged ([`Kind::salvage`]) or replaced. Processes are killed
-//! with their whole group and everything else that carries their mark, always reaped, and their
-//! folder is removed.
+//! The pool itself detects when the process of a child exits, when the deadline passes, when the
+//! process tree exceeds its memory limit, and when the future of the job is dropped. A child
+//! interrupted in such a way is salvaged ([`Driver::salvage`]) or replaced. Processes are killed with
+//! their whole group and everything else that carries their mark, always reaped, and their folder is
+//! removed.
 //!
 //! ```no_run
 //! # use platen_pool::*;
@@ -24,7 +24,7 @@
 //! struct Cat;
 //! struct Connection { input: tokio::process::ChildStdin }
 //!
-//! impl Kind for Cat {
+//! impl Driver for Cat {
 //!     type Child = Connection;
 //!     fn name(&self) -> &'static str { "cat" }
 //!     async fn start(&self, spawner: &Spawner, _: Purpose) -> Result<Started<Connection>, StartError> {
@@ -45,7 +45,7 @@
 //! let answer: Result<u32, Error<std::io::Error>> = pool.run(request, |connection, _| {
 //!     Box::pin(async move {
 //!         use tokio::io::AsyncWriteExt;
-//!         connection.input.write_all(b"work").await.map_err(JobError::died)?;
+//!         connection.input.write_all(b"work").await.map_err(JobError::crashed)?;
 //!         Ok(42)
 //!     })
 //! }).await;
@@ -54,28 +54,28 @@
 
 mod admission;
 mod config;
+mod driver;
 mod error;
 mod folder;
-mod kind;
 mod launcher;
 mod lease;
+mod maintenance;
 mod metrics;
 mod poison;
 mod pool;
 mod process;
-mod stock;
+mod process_set;
 mod table;
-mod upkeep;
 
 pub use self::{
     admission::Lane,
     config::Config,
+    driver::{Driver, Purpose, Spawner, Started, Unsound},
     error::{Error, JobError, StartError, Verdict},
     folder::Folder,
-    kind::{Kind, Purpose, Spawner, Started, Unsound},
     launcher::{
-        Chosen, Demand, Enclosure, Isolation, Launcher, NoWalls, Plain, Unshare, announce_walls,
-        choose_launcher, detect_launcher,
+        Chosen, Demand, Isolation, Launcher, Plain, Sandbox, SandboxUnavailable, Unshare,
+        announce_sandbox_program, choose_launcher, detect_launcher,
     },
     metrics::{BOUNDS_SECONDS, HistogramSnapshot, Reason, Refusal, Snapshot},
     poison::Key,

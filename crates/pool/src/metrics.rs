@@ -13,9 +13,9 @@ pub const BOUNDS_SECONDS: [f64; 14] = [
 /// Why a child was replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// It ended, or its connection broke.
+    /// Its process exited, or its connection broke.
     Crashed,
-    /// Its job was not done in time.
+    /// Its job timed out.
     Deadline,
     /// It has done as many jobs as it may.
     RecycledJobs,
@@ -25,7 +25,7 @@ pub enum Reason {
     MemoryExceeded,
     /// It did not answer a probe.
     Unhealthy,
-    /// The client of its job went away.
+    /// The client of its job disconnected.
     Cancelled,
     /// Its job asked for it.
     Asked,
@@ -75,7 +75,7 @@ pub enum Refusal {
     QueueFull,
     /// The deadline passed.
     Deadline,
-    /// The input has killed processes.
+    /// The input crashed processes before.
     Poisonous,
     /// No child could be started.
     CannotStart,
@@ -208,7 +208,7 @@ pub struct Snapshot {
     pub starts: u64,
     /// Starts that failed.
     pub start_failures: u64,
-    /// Jobs that were tried again because their child died.
+    /// Jobs that were retried because their child crashed.
     pub retries: u64,
     /// Time of starts.
     pub start_time: HistogramSnapshot,

@@ -1,4 +1,4 @@
-//! Inputs whose jobs killed children: counted, remembered for a bounded time and number.
+//! Poison inputs: those that crashed a child are counted and remembered, bounded in time and number.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -6,20 +6,20 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Deaths after which an input is refused.
-pub(crate) const DEADLY: u32 = 2;
+/// Crashes after which an input is refused.
+pub(crate) const MAX_CRASHES: u32 = 2;
 
-/// What tells inputs apart: a digest of the content and of the options.
+/// Identity of an input: a digest of its content and options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Key(pub [u8; 32]);
 
 #[derive(Debug)]
 struct Entry {
-    deaths: u32,
+    crashes: u32,
     last: Instant,
 }
 
-/// The memory.
+/// The remembered inputs.
 #[derive(Debug)]
 pub(crate) struct Poison {
     inner: Mutex<Inner>,
@@ -42,25 +42,25 @@ impl Poison {
         }
     }
 
-    /// Deaths that this input has caused and that are still remembered.
-    pub(crate) fn deaths(&self, key: &Key) -> u32 {
+    /// Crashes of this input that are still remembered.
+    pub(crate) fn crashes(&self, key: &Key) -> u32 {
         let inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         let entry = inner.entries.get(key);
         entry.map_or(0, |entry| {
             if entry.last.elapsed() < self.keep {
-                entry.deaths
+                entry.crashes
             } else {
                 0
             }
         })
     }
 
-    /// One more death; gives all.
-    pub(crate) fn died(&self, key: Key) -> u32 {
-        let before = self.deaths(&key);
+    /// Counts a crash; returns all crashes of the input.
+    pub(crate) fn crashed(&self, key: Key) -> u32 {
+        let before = self.crashes(&key);
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         let entry = Entry {
-            deaths: before + 1,
+            crashes: before + 1,
             last: Instant::now(),
         };
         if inner.entries.insert(key, entry).is_none() {
@@ -92,17 +92,17 @@ mod tests {
     fn deaths_are_counted_forgiven_and_forgotten() {
         let poison = Poison::new(2, Duration::from_secs(600));
         let key = |byte| Key([byte; 32]);
-        assert_eq!(poison.died(key(1)), 1);
-        assert_eq!(poison.died(key(1)), 2);
-        assert_eq!(poison.died(key(2)), 1);
+        assert_eq!(poison.crashed(key(1)), 1);
+        assert_eq!(poison.crashed(key(1)), 2);
+        assert_eq!(poison.crashed(key(2)), 1);
         poison.survived(&key(2));
-        assert_eq!(poison.deaths(&key(2)), 0);
-        poison.died(key(3));
-        poison.died(key(4));
-        assert_eq!(poison.deaths(&key(1)), 0, "the oldest makes room");
-        assert_eq!(poison.deaths(&key(4)), 1);
+        assert_eq!(poison.crashes(&key(2)), 0);
+        poison.crashed(key(3));
+        poison.crashed(key(4));
+        assert_eq!(poison.crashes(&key(1)), 0, "the oldest makes room");
+        assert_eq!(poison.crashes(&key(4)), 1);
         let short = Poison::new(2, Duration::ZERO);
-        short.died(key(1));
-        assert_eq!(short.deaths(&key(1)), 0, "time passes");
+        short.crashed(key(1));
+        assert_eq!(short.crashes(&key(1)), 0, "time passes");
     }
 }

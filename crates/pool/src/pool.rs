@@ -1,4 +1,4 @@
-//! Jobs: a slot, a child, a deadline, at most one retry.
+//! Jobs of a pool: each gets a slot, a child, a deadline, and at most one retry.
 
 use std::{
     future::Future,
@@ -13,42 +13,42 @@ use tokio::sync::watch;
 use crate::{
     admission::{Admission, Lane, NoSlot},
     config::Config,
+    driver::{Driver, Spawner},
     error::{Error, JobError, Verdict},
-    kind::{Kind, Spawner},
     launcher::{Isolation, Launcher},
     lease::Lease,
+    maintenance,
     metrics::{Reason, Refusal, Snapshot},
-    poison::{DEADLY, Key, Poison},
-    stock::{NoChild, Stock},
-    upkeep,
+    poison::{Key, MAX_CRASHES, Poison},
+    process_set::{NoChild, ProcessSet},
 };
 
-/// After its process has ended, a job may take this long to notice, or to end well.
+/// Time for a job to return its own error after its process exited; that error says more than the exit.
 const GRACE: Duration = Duration::from_millis(250);
 
-/// How long a shutdown waits for the last folders to be removed.
+/// How long shutdown waits for the removal of the last folders.
 const CLEANUP_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A job's future.
 pub type JobFuture<'a, T, E> = Pin<Box<dyn Future<Output = Result<T, JobError<E>>> + Send + 'a>>;
 
-/// What is asked of the pool beside the job itself.
+/// Parameters of a job.
 #[derive(Clone, Copy, Debug)]
 pub struct Request {
     /// The lane.
     pub lane: Lane,
-    /// The time for all of it, the wait for a slot included.
+    /// Timeout of the whole job, including the wait for a slot.
     pub timeout: Duration,
-    /// What tells this input from others, so that one that kills children is refused.
+    /// Identifies the input, so that one that keeps crashing children is refused.
     pub key: Option<Key>,
 }
 
 /// Which attempt this is.
 #[derive(Clone, Copy, Debug)]
 pub struct Attempt {
-    /// 1, or 2 where the first child died.
+    /// 1, or 2 for the retry after a crash.
     pub number: u32,
-    /// When the job must be done.
+    /// Deadline of the job.
     pub deadline: Instant,
     /// How long it waited for a slot and a child.
     pub waited: Duration,
@@ -63,40 +63,42 @@ enum Phase {
 /// How an attempt ended.
 enum Ending<T, E> {
     Returned(Result<T, JobError<E>>),
-    Died,
+    Crashed,
     MemoryExceeded,
     Deadline,
     ShutDown,
 }
 
-/// A pool of children of one kind.
-pub struct Pool<K: Kind> {
-    stock: Arc<Stock<K>>,
+/// A pool of child processes behind a driver.
+pub struct Pool<K: Driver> {
+    processes: Arc<ProcessSet<K>>,
     admission: Admission,
     poison: Poison,
     phase: watch::Sender<Phase>,
 }
 
-impl<K: Kind> Pool<K> {
-    /// A pool whose temporary folders are made in `parent`; what dead owners left there is removed.
+impl<K: Driver> Pool<K> {
+    /// Creates a pool. Its temporary folders are in `parent`; folders of dead owners are removed.
     /// Must be called within a tokio runtime, which must outlive the pool.
     ///
     /// # Errors
-    /// When the temporary folder cannot be made.
+    /// The temporary folder cannot be created.
     pub fn new(
-        kind: K,
+        driver: K,
         config: Config,
         launcher: Arc<dyn Launcher>,
         parent: impl Into<PathBuf>,
     ) -> std::io::Result<Self> {
-        let config = config.sound();
+        let config = config.clamped();
         let admission = Admission::new(&config);
         let poison = Poison::new(config.max_remembered_inputs, config.remember_inputs_for);
-        let stock = Stock::new(kind, config, launcher, &parent.into())?;
-        stock.fill();
-        stock.runtime.spawn(upkeep::keep_up(Arc::downgrade(&stock)));
+        let processes = ProcessSet::new(driver, config, launcher, &parent.into())?;
+        processes.fill();
+        processes
+            .runtime
+            .spawn(maintenance::maintain(Arc::downgrade(&processes)));
         Ok(Self {
-            stock,
+            processes,
             admission,
             poison,
             phase: watch::Sender::new(Phase::Open),
@@ -105,8 +107,8 @@ impl<K: Kind> Pool<K> {
 
     /// Runs a job on a child.
     ///
-    /// The job is called again, on another child, where the first one died under it. Dropping the
-    /// future frees the slot at once; the child is then salvaged or replaced.
+    /// If the child crashes, the job is called again on another one. Dropping the future frees the
+    /// slot at once; the child is then salvaged or replaced.
     ///
     /// # Errors
     /// See [`Error`].
@@ -118,14 +120,14 @@ impl<K: Kind> Pool<K> {
     {
         let begin = Instant::now();
         let deadline = begin + request.timeout;
-        if let Some(deaths) = request.key.map(|key| self.poison.deaths(&key))
-            && deaths >= DEADLY
+        if let Some(crashes) = request.key.map(|key| self.poison.crashes(&key))
+            && crashes >= MAX_CRASHES
         {
-            self.stock.metrics.refused(Refusal::Poisonous);
-            return Err(Error::Poisonous { deaths });
+            self.processes.metrics.refused(Refusal::Poisonous);
+            return Err(Error::Poisonous { crashes });
         }
         let late = || {
-            self.stock.metrics.refused(Refusal::Deadline);
+            self.processes.metrics.refused(Refusal::Deadline);
             Error::DeadlinePassed {
                 timeout: request.timeout,
                 waited: begin.elapsed(),
@@ -140,14 +142,14 @@ impl<K: Kind> Pool<K> {
             Err(_) => return Err(late()),
         };
         let mut waited = None;
-        let mut deaths = 0;
+        let mut crashes = 0;
         loop {
-            let retry = deaths > 0;
+            let retry = crashes > 0;
             let child = async {
                 if retry {
-                    self.stock.start_for_retry().await
+                    self.processes.start_for_retry().await
                 } else {
-                    self.stock.take().await
+                    self.processes.take().await
                 }
             };
             let lease = match tokio::time::timeout_at(at, child).await {
@@ -156,21 +158,21 @@ impl<K: Kind> Pool<K> {
                 Err(_) => return Err(late()),
             };
             if waited.is_none() {
-                self.stock.metrics.waits.add(begin.elapsed());
+                self.processes.metrics.waits.add(begin.elapsed());
             }
             let waited = *waited.get_or_insert_with(|| begin.elapsed());
             let attempt = Attempt {
-                number: deaths + 1,
+                number: crashes + 1,
                 deadline,
                 waited,
             };
             let before = Instant::now();
             let mut lease = lease;
             let ending = self.attempt(&mut lease, &mut job, attempt).await;
-            self.stock.metrics.jobs.add(before.elapsed());
+            self.processes.metrics.jobs.add(before.elapsed());
             match self.settle(lease, ending, &request, attempt) {
                 Some(result) => return result,
-                None => deaths += 1,
+                None => crashes += 1,
             }
         }
     }
@@ -187,7 +189,7 @@ impl<K: Kind> Pool<K> {
         let mut phase = self.phase.subscribe();
         let (process, memory) = (lease.process(), lease.memory());
         let Some(child) = lease.child() else {
-            return Ending::Died;
+            return Ending::Crashed;
         };
         let mut running = job(child, attempt);
         let exited = async {
@@ -213,14 +215,14 @@ impl<K: Kind> Pool<K> {
             () = exceeded => Ending::MemoryExceeded,
             () = exited => match tokio::time::timeout(GRACE, &mut running).await {
                 Ok(result) => Ending::Returned(result),
-                Err(_) => Ending::Died,
+                Err(_) => Ending::Crashed,
             },
             () = tokio::time::sleep_until(at) => Ending::Deadline,
             () = killing => Ending::ShutDown,
         }
     }
 
-    /// What becomes of the child and of the job; nothing where the job is to be tried again.
+    /// Settles child and job after an attempt; `None` if the job is to be retried.
     fn settle<T, E: std::error::Error + 'static>(
         &self,
         mut lease: Lease<K>,
@@ -228,7 +230,7 @@ impl<K: Kind> Pool<K> {
         request: &Request,
         attempt: Attempt,
     ) -> Option<Result<T, Error<E>>> {
-        let is_last = attempt.number >= DEADLY;
+        let is_last = attempt.number >= MAX_CRASHES;
         match ending {
             Ending::Returned(Ok(value)) => {
                 lease.finish();
@@ -245,23 +247,23 @@ impl<K: Kind> Pool<K> {
                     lease.replace(Reason::Asked);
                     Some(Err(Error::Job(error)))
                 }
-                Verdict::DiedMidway => {
+                Verdict::CrashedMidway => {
                     lease.replace(Reason::Crashed);
-                    self.died(request, attempt.number);
-                    Some(Err(Error::DiedMidway(Some(error))))
+                    self.crashed(request, attempt.number);
+                    Some(Err(Error::CrashedMidway(Some(error))))
                 }
-                Verdict::Died => self.after_death(lease, request, attempt, is_last),
+                Verdict::Crashed => self.after_crash(lease, request, attempt, is_last),
             },
-            Ending::Died => self.after_death(lease, request, attempt, is_last),
+            Ending::Crashed => self.after_crash(lease, request, attempt, is_last),
             Ending::MemoryExceeded => {
                 lease.replace(Reason::MemoryExceeded);
-                self.died(request, attempt.number);
-                let limit_bytes = self.stock.config.kill_memory_bytes;
+                self.crashed(request, attempt.number);
+                let limit_bytes = self.processes.config.kill_memory_bytes;
                 Some(Err(Error::MemoryExceeded { limit_bytes }))
             }
             Ending::Deadline => {
                 lease.salvage(Reason::Deadline);
-                self.stock.metrics.refused(Refusal::Deadline);
+                self.processes.metrics.refused(Refusal::Deadline);
                 Some(Err(Error::DeadlinePassed {
                     timeout: request.timeout,
                     waited: attempt.waited,
@@ -274,7 +276,7 @@ impl<K: Kind> Pool<K> {
         }
     }
 
-    fn after_death<T, E: std::error::Error + 'static>(
+    fn after_crash<T, E: std::error::Error + 'static>(
         &self,
         mut lease: Lease<K>,
         request: &Request,
@@ -282,18 +284,23 @@ impl<K: Kind> Pool<K> {
         is_last: bool,
     ) -> Option<Result<T, Error<E>>> {
         lease.replace(Reason::Crashed);
-        let deaths = self.died(request, attempt.number);
-        if is_last || deaths >= DEADLY {
-            self.stock.metrics.refused(Refusal::Poisonous);
-            return Some(Err(Error::Poisonous { deaths }));
+        let crashes = self.crashed(request, attempt.number);
+        if is_last || crashes >= MAX_CRASHES {
+            self.processes.metrics.refused(Refusal::Poisonous);
+            return Some(Err(Error::Poisonous { crashes }));
         }
-        self.stock.metrics.retries.fetch_add(1, Ordering::Relaxed);
+        self.processes
+            .metrics
+            .retries
+            .fetch_add(1, Ordering::Relaxed);
         None
     }
 
-    /// Counts a death; gives all that this input has caused.
-    fn died(&self, request: &Request, in_this_job: u32) -> u32 {
-        request.key.map_or(in_this_job, |key| self.poison.died(key))
+    /// Counts a crash; returns all crashes of this input.
+    fn crashed(&self, request: &Request, in_this_job: u32) -> u32 {
+        request
+            .key
+            .map_or(in_this_job, |key| self.poison.crashed(key))
     }
 
     fn survived(&self, request: &Request) {
@@ -303,14 +310,14 @@ impl<K: Kind> Pool<K> {
     }
 
     fn queue_full<E: std::error::Error>(&self) -> Error<E> {
-        self.stock.metrics.refused(Refusal::QueueFull);
-        let mean = self.stock.metrics.jobs.mean();
+        self.processes.metrics.refused(Refusal::QueueFull);
+        let mean = self.processes.metrics.jobs.mean();
         let retry_after = self.admission.retry_after(mean);
         Error::QueueFull { retry_after }
     }
 
     fn shutting_down<E: std::error::Error>(&self) -> Error<E> {
-        self.stock.metrics.refused(Refusal::ShuttingDown);
+        self.processes.metrics.refused(Refusal::ShuttingDown);
         Error::ShuttingDown
     }
 
@@ -321,9 +328,9 @@ impl<K: Kind> Pool<K> {
                 retry_after,
                 source,
             } => {
-                self.stock.metrics.refused(Refusal::CannotStart);
+                self.processes.metrics.refused(Refusal::CannotStart);
                 Error::CannotStart {
-                    kind: self.stock.kind.name(),
+                    kind: self.processes.driver.name(),
                     retry_after,
                     source,
                 }
@@ -331,12 +338,12 @@ impl<K: Kind> Pool<K> {
         }
     }
 
-    /// Waits until the spares are there, or until starting them fails or takes too long.
+    /// Waits until the spares are ready. False if starting them fails or exceeds `timeout`.
     pub async fn warm(&self, timeout: Duration) -> bool {
-        let mut changed = self.stock.changes();
-        let spares = self.stock.config.spares;
+        let mut changed = self.processes.changes();
+        let spares = self.processes.config.spares;
         let wait = async {
-            while self.stock.state().idle.len() < spares {
+            while self.processes.state().idle.len() < spares {
                 if changed.changed().await.is_err() {
                     return;
                 }
@@ -345,27 +352,27 @@ impl<K: Kind> Pool<K> {
         tokio::time::timeout(timeout, wait).await.is_ok()
     }
 
-    /// Takes no new jobs, lets those that run end until `drain` has passed, kills what is left,
-    /// and returns when no child and no folder is left.
+    /// Shuts down: rejects new jobs, lets running ones finish for up to `drain`, then kills the rest.
+    /// Returns once no child and no folder is left.
     pub async fn shutdown(&self, drain: Duration) {
-        let mut changed = self.stock.changes();
+        let mut changed = self.processes.changes();
         self.admission.close();
         let idle = {
-            let mut state = self.stock.state();
+            let mut state = self.processes.state();
             state.closed = true;
             std::mem::take(&mut state.idle)
         };
-        self.stock.tell();
-        for inmate in idle {
-            self.stock.remove(inmate, Reason::ShutDown);
+        self.processes.notify();
+        for pooled in idle {
+            self.processes.remove(pooled, Reason::ShutDown);
         }
         let deadline = tokio::time::Instant::now() + drain;
         loop {
-            let (live, leaving) = {
-                let state = self.stock.state();
-                (state.live, state.leaving)
+            let (live, stopping) = {
+                let state = self.processes.state();
+                (state.live, state.stopping)
             };
-            if live + leaving == 0 {
+            if live + stopping == 0 {
                 break;
             }
             tokio::select! {
@@ -375,8 +382,8 @@ impl<K: Kind> Pool<K> {
                 }
             }
         }
-        // Children whose start failed are cleaned up after without being counted.
-        let emptied = self.stock.spawner.root.emptied();
+        // Children whose start failed are not counted; their folders may still be there.
+        let emptied = self.processes.spawner.root.emptied();
         let _ = tokio::time::timeout(CLEANUP_TIMEOUT, emptied).await;
     }
 
@@ -389,46 +396,46 @@ impl<K: Kind> Pool<K> {
             slots: self.admission.slots(),
             ..Snapshot::default()
         };
-        let state = self.stock.state();
+        let state = self.processes.state();
         snapshot.idle = state.idle.len();
         snapshot.starting = state.starting;
-        snapshot.children = state.live + state.leaving;
-        let idle = state.idle.iter().map(|inmate| &inmate.memory);
-        let memories = idle.chain(state.at_work.values().map(|child| &child.memory));
+        snapshot.children = state.live + state.stopping;
+        let idle = state.idle.iter().map(|pooled| &pooled.memory);
+        let memories = idle.chain(state.busy.values().map(|child| &child.memory));
         let bytes = memories.map(|memory| memory.bytes.load(Ordering::Relaxed));
         snapshot.memory_bytes = bytes.sum();
         drop(state);
-        self.stock.metrics.add_to(&mut snapshot);
+        self.processes.metrics.add_to(&mut snapshot);
         snapshot
     }
 
-    /// The kind of child.
-    pub fn kind(&self) -> &K {
-        &self.stock.kind
+    /// The driver.
+    pub fn driver(&self) -> &K {
+        &self.processes.driver
     }
 
-    /// What starts processes in the folder of this pool.
+    /// Starts processes in the folder of this pool.
     pub fn spawner(&self) -> &Spawner {
-        &self.stock.spawner
+        &self.processes.spawner
     }
 
-    /// What children cannot reach.
+    /// The isolation of the children.
     #[must_use]
     pub fn isolation(&self) -> Isolation {
-        self.stock.spawner.isolation()
+        self.processes.spawner.isolation()
     }
 }
 
-impl<K: Kind> Drop for Pool<K> {
+impl<K: Driver> Drop for Pool<K> {
     fn drop(&mut self) {
         self.phase.send_replace(Phase::Killing);
         let idle = {
-            let mut state = self.stock.state();
+            let mut state = self.processes.state();
             state.closed = true;
             std::mem::take(&mut state.idle)
         };
-        for inmate in idle {
-            self.stock.remove(inmate, Reason::ShutDown);
+        for pooled in idle {
+            self.processes.remove(pooled, Reason::ShutDown);
         }
     }
 }

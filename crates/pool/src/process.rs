@@ -13,7 +13,7 @@ use std::{
     time::Duration,
 };
 
-use platen_jail::enclosure::Spec;
+use platen_jail::sandbox::Spec;
 use rustix::process::{Pid, Resource, Rlimit};
 use tokio::{
     io::AsyncReadExt,
@@ -145,8 +145,8 @@ impl Command {
         self
     }
 
-    /// What it sees and may do in its folder, for a launcher that makes walls.
-    pub(crate) fn walls(&self, folder: &Path) -> Spec {
+    /// What it may read and write, for a launcher that sandboxes it.
+    pub(crate) fn sandbox_spec(&self, folder: &Path) -> Spec {
         let reads = self.reads.iter().filter(|path| path.exists());
         Spec {
             folder: folder.to_owned(),

@@ -1,4 +1,4 @@
-//! Requests become runs: durable first, hinted after.
+//! Accepts requests as runs: the row is durable before a slot sees the run.
 
 use std::{sync::Arc, time::Instant};
 
@@ -9,40 +9,39 @@ use sha2::{Digest, Sha256};
 use tokio::sync::oneshot;
 
 use crate::{
-    Answer, Dispatcher, Error,
-    catalogue::Catalogued,
-    fault,
-    hints::{Fresh, Hint},
+    Answer, Dispatcher, Error, fault,
+    flow_cache::FlowVersion,
     identity::{name, now_ms, token},
+    ready_queue::{JustAccepted, ReadyRun},
 };
 
 /// A request for a run.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// The flow.
-    pub flow: Arc<Catalogued>,
-    /// Who waits.
+    pub flow: Arc<FlowVersion>,
+    /// Whether the caller waits for the answer.
     pub lane: Lane,
     /// The payload of the trigger, JSON.
     pub trigger: Arc<[u8]>,
-    /// Key by which the same request is known again, and what makes it the same.
+    /// Idempotency key, and the content that a repeated request must share.
     pub idempotency: Option<(String, Json)>,
-    /// How long it may wait for a slot, in milliseconds.
-    pub patience_ms: Option<u64>,
-    /// When it came.
+    /// Time to wait for a slot, in milliseconds; the run expires after it. `None`: no limit.
+    pub queue_timeout_ms: Option<u64>,
+    /// When the request arrived.
     pub arrived: Instant,
 }
 
-/// A run that was accepted: it will end, and its answer will be stored.
+/// A run that was accepted: it reaches an end, and its answer is stored.
 #[derive(Debug)]
 pub struct Receipt {
     /// Name of the run.
     pub id: String,
-    /// The same request had been accepted before.
+    /// The same request was accepted before; `id` names that run.
     pub known: bool,
-    /// Is told the answer, in the lane where somebody waits.
+    /// Receives the answer, in the synchronous lane.
     pub answer: Option<oneshot::Receiver<Answer>>,
-    /// From the request's arrival until the row was durable, in microseconds.
+    /// Time from the request's arrival until the row was durable, in microseconds.
     pub ingress_us: u64,
 }
 
@@ -51,52 +50,53 @@ impl Dispatcher {
     ///
     /// # Errors
     /// [`Error::NotFound`], [`Error::NotPublished`], [`Error::Flow`].
-    pub async fn flow(&self, key: &str) -> Result<Arc<Catalogued>, Error> {
-        self.catalogue.current(key).await
+    pub async fn flow(&self, key: &str) -> Result<Arc<FlowVersion>, Error> {
+        self.flow_cache.current(key).await
     }
 
     /// A version of a flow.
     ///
     /// # Errors
     /// [`Error::NotFound`], [`Error::Flow`].
-    pub async fn version(&self, key: &str, version: u32) -> Result<Arc<Catalogued>, Error> {
-        self.catalogue.get(key, version).await
+    pub async fn version(&self, key: &str, version: u32) -> Result<Arc<FlowVersion>, Error> {
+        self.flow_cache.get(key, version).await
     }
 
-    /// The version of a flow that its triggers start.
+    /// The version of a flow that its triggers start, if the flow is published.
     pub fn published(&self, key: &str) -> Option<u32> {
-        self.catalogue.published(key)
+        self.flow_cache.published(key)
     }
 
     /// All published flows with their versions.
     pub fn all_published(&self) -> Vec<(String, u32)> {
-        self.catalogue.all_published()
+        self.flow_cache.all_published()
     }
 
-    /// Makes a version of a flow the one that its triggers start, or none.
+    /// Sets the version of a flow that its triggers start; `None` unpublishes the flow.
     ///
     /// # Errors
     /// [`Error::NotFound`], [`Error::Flow`].
     pub async fn publish(&self, key: &str, version: Option<u32>) -> Result<(), Error> {
         if let Some(version) = version {
-            self.catalogue.get(key, version).await?;
+            self.flow_cache.get(key, version).await?;
         }
         self.store.publish(key.to_owned(), version).await?;
-        self.catalogue.set_published(key, version);
+        self.flow_cache.set_published(key, version);
         if version.is_some() {
-            // So that its limit is known before its first run.
-            let flow = self.catalogue.current(key).await?;
-            // No time falls between now and the first look at its schedule.
+            // Loads the concurrency limit before the first run.
+            let flow = self.flow_cache.current(key).await?;
+            // Stores the first due time now: the first poll of the triggers may be a second away,
+            // and a time in between must not be missed.
             let _ = crate::triggers::plan(self, &flow).await;
         }
         Ok(())
     }
 
-    /// Accepts a run: once this returns, it survives.
+    /// Accepts a run. Once this returns, the run survives a crash of the process.
     ///
     /// # Errors
-    /// [`Error::Full`], [`Error::Reused`], [`Error::Draining`], failures of the store; then there is
-    /// no run.
+    /// [`Error::Full`], [`Error::Reused`], [`Error::Draining`], failures of the store; then there
+    /// is no run.
     pub async fn accept(&self, request: Request) -> Result<Receipt, Error> {
         self.admit(request.lane).await?;
         let now_ms = now_ms();
@@ -104,8 +104,8 @@ impl Dispatcher {
         let token = token();
         let new = self.row(&request, &id, &token, now_ms);
         let deadline_ms = new.deadline_ms;
-        let waiting = (request.lane == Lane::Sync).then(|| self.feed.wait(&id));
-        let reservation = self.hints.reserve(&id);
+        let waiting = (request.lane == Lane::Sync).then(|| self.waiters.wait(&id));
+        let reservation = self.ready.reserve(&id);
         fault::point("accepting");
         let accepted = self.store.accept(new).await?;
         fault::point("accepted");
@@ -127,14 +127,14 @@ impl Dispatcher {
         }
         let ingress_us = request.arrived.elapsed().as_micros() as u64;
         let queued = Queued {
-            // Only the store knows its number, and only it wants it.
+            // The store assigns the number; slots do not need it.
             number: 0,
             id: id.clone(),
             flow: request.flow.loaded.flow().key.clone(),
             lane: request.lane,
             deadline_ms,
         };
-        let fresh = Fresh {
+        let just_accepted = JustAccepted {
             flow: request.flow,
             trigger: request.trigger,
             created_ms: now_ms,
@@ -142,11 +142,11 @@ impl Dispatcher {
             ingress_us,
             accepted: Instant::now(),
         };
-        reservation.push(Hint {
+        reservation.push(ReadyRun {
             queued,
-            fresh: Some(fresh),
+            just_accepted: Some(just_accepted),
         });
-        fault::point("hinted");
+        fault::point("ready");
         Ok(Receipt {
             id,
             known: false,
@@ -159,8 +159,8 @@ impl Dispatcher {
         if self.is_draining() {
             return Err(Error::Draining);
         }
-        let depth = self.hints.depth();
-        // Only a long queue is worth asking the store for its true length.
+        let depth = self.ready.depth();
+        // In memory the lane is cut off at this length. Only then is the true length worth a query.
         let queued = match lane {
             Lane::Async if depth.asynchronous >= self.settings.async_queue.min(4_096) => {
                 self.store.counts().await?[0] as usize
@@ -187,7 +187,7 @@ impl Dispatcher {
             lane: request.lane,
             trigger: Arc::clone(&request.trigger),
             idempotency,
-            deadline_ms: request.patience_ms.map(|patience| now_ms + patience),
+            deadline_ms: request.queue_timeout_ms.map(|timeout| now_ms + timeout),
             created_ms: now_ms,
             token: token.to_owned(),
             retry_of: None,
@@ -195,8 +195,8 @@ impl Dispatcher {
         }
     }
 
-    /// Repeats a run that is over as a new one, from `step` on; from the step that failed where it
-    /// is `None`. What came before is not done again.
+    /// Repeats a run that is over as a new one. It starts at `step`, or at the step that failed if
+    /// `step` is `None`; steps before it keep their outputs.
     ///
     /// # Errors
     /// [`Error::NotFound`], [`Error::NotEnded`], [`Error::Retry`].
@@ -207,12 +207,12 @@ impl Dispatcher {
         }
         self.admit(Lane::Async).await?;
         let flow = match &run.definition {
-            Some(source) => Arc::new(Catalogued::read(Arc::clone(source), 0)?),
-            None => self.catalogue.get(&run.flow, run.version).await?,
+            Some(source) => Arc::new(FlowVersion::read(Arc::clone(source), 0)?),
+            None => self.flow_cache.get(&run.flow, run.version).await?,
         };
         let mut records = self.journal(id).await?;
         let steps = &flow.loaded.flow().steps;
-        let kept = match step {
+        let get_value = match step {
             None => steps.len(),
             Some(step) => {
                 let position = steps.iter().position(|known| known.name == step);
@@ -223,11 +223,11 @@ impl Dispatcher {
         };
         let before = |path: &str| {
             let top = path.split(['.', '[']).next().unwrap_or_default();
-            steps[..kept].iter().any(|step| step.name == top)
+            steps[..get_value].iter().any(|step| step.name == top)
         };
         records.retain(|record| keeps(record, &before));
         for record in &mut records {
-            // The new run has its whole time.
+            // The time limit of the new run starts at zero.
             record.worked_ms = 0;
         }
         let now_ms = now_ms();
@@ -248,12 +248,12 @@ impl Dispatcher {
         let id = new.id.clone();
         self.store.accept(new).await?;
         let run = self.get(&id).await?;
-        self.hint(crate::dispatcher::queued(&run));
+        self.enqueue(crate::dispatcher::queued(&run));
         Ok(id)
     }
 }
 
-/// Only what ended well before the step is known to the new run.
+/// Keeps the records of steps before the first repeated step that succeeded.
 fn keeps(record: &Record, before: &impl Fn(&str) -> bool) -> bool {
     match &record.entry {
         Entry::Succeeded { path, .. } | Entry::Resumed { path, .. } => before(path),

@@ -1,4 +1,4 @@
-//! How a run ended, as the one who waits for it is told.
+//! The answer of a run, as its caller receives it.
 
 use std::sync::Arc;
 
@@ -7,33 +7,33 @@ use platen_storage::runs::{Ending, Run, RunState};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
-/// Where the milliseconds of a run went before its first step, in microseconds.
+/// Time spent before the first step, in µs, by phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Times {
     /// From the request's arrival until the row was durable.
     pub ingress_us: u64,
-    /// Until a slot had the run.
+    /// Until a slot took the run.
     pub queue_us: u64,
-    /// Until the slot had the flow, the journal and everything else to begin.
+    /// Until the slot had the flow and the journal, and could start.
     pub provision_us: u64,
     /// From the first step to the end.
     pub run_us: u64,
 }
 
-/// How a run ended, or what it answered while it goes on.
+/// How a run ended, or the answer it gave before its end.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
-    /// Its last state; `Running` where it goes on after its answer.
+    /// The last state; `Running` if the run continues after its answer.
     pub state: RunState,
-    /// `status`, `headers` and `body`, where the flow has answered.
+    /// `status`, `headers` and `body`, if the flow has answered.
     pub answer: Option<Arc<[u8]>>,
     /// Output, error and times, JSON.
     pub details: Arc<[u8]>,
 }
 
 impl Answer {
-    /// Of a run that is over, or that has answered.
+    /// The answer of a run that has ended or answered; `None` for any other.
     #[must_use]
     pub fn of(run: &Run) -> Option<Self> {
         if !run.state.is_end() && run.answer.is_none() {
@@ -47,7 +47,7 @@ impl Answer {
     }
 }
 
-/// The end of a run that a worker brought to it.
+/// The ending that a slot reports.
 pub(crate) fn ending(report: &Report, finish: &Finish, times: Times) -> Ending {
     let times = Times {
         run_us: report.duration.as_micros() as u64,
@@ -63,12 +63,12 @@ pub(crate) fn ending(report: &Report, finish: &Finish, times: Times) -> Ending {
         }
         Finish::Cancelled => (RunState::Cancelled, json!({})),
         Finish::TimedOut => {
-            let message = "the run took longer than its flow allows";
+            let message = "run timed out";
             let error = json!({"code": "run-timeout", "message": message});
             (RunState::TimedOut, json!({"error": error}))
         }
     };
-    // What was answered already is not kept twice.
+    // The row holds the answer already.
     if report.answer.is_some() {
         details["output"] = Json::Null;
     }
@@ -80,7 +80,7 @@ pub(crate) fn ending(report: &Report, finish: &Finish, times: Times) -> Ending {
     }
 }
 
-/// The end of a run that nobody brought to it.
+/// The ending of a run that did not end by itself.
 pub(crate) fn stopped(state: RunState, code: &str, message: &str) -> Ending {
     let details = json!({"error": {"code": code, "message": message}});
     Ending {

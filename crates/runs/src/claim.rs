@@ -1,4 +1,4 @@
-//! From a hint to a run that a slot has.
+//! Claims: a ready run becomes the assignment of a slot.
 
 use std::{sync::Arc, time::Instant};
 
@@ -11,17 +11,17 @@ use platen_storage::{
 use crate::{
     Dispatcher,
     answer::{Times, stopped},
-    catalogue::Catalogued,
     dispatcher::{records, refused},
     fault,
-    feed::Event,
-    hints::{Fresh, Hint},
+    flow_cache::FlowVersion,
     identity::now_ms,
+    ready_queue::{JustAccepted, ReadyRun},
+    waiters::Event,
     work::Assignment,
 };
 
 impl Dispatcher {
-    /// The next run for a slot of `worker`, claimed for it; none once `stop` ends.
+    /// Waits for the next run and claims it for a slot of `worker`; `None` once `stop` completes.
     pub(crate) async fn next(
         &self,
         worker: &str,
@@ -30,26 +30,30 @@ impl Dispatcher {
     ) -> Option<Assignment> {
         tokio::pin!(stop);
         loop {
-            let limit = |flow: &str| self.catalogue.limit(flow);
-            // What is taken is always claimed, so that no hint is lost.
-            let hint = tokio::select! {
+            let limit = |flow: &str| self.flow_cache.limit(flow);
+            // `stop` first, and nothing awaits between take and claim: a run that was taken is
+            // always claimed.
+            let run = tokio::select! {
                 biased;
                 () = &mut stop => return None,
-                hint = self.hints.take(sync_only, limit) => hint,
+                run = self.ready.take(sync_only, limit) => run,
             };
-            let flow = hint.queued.flow.clone();
-            match self.claim(hint, worker).await {
+            let flow = run.queued.flow.clone();
+            match self.claim(run, worker).await {
                 Ok(assignment) => return Some(assignment),
-                Err(()) => self.hints.done(&flow),
+                Err(()) => self.ready.done(&flow),
             }
         }
     }
 
-    async fn claim(&self, hint: Hint, worker: &str) -> Result<Assignment, ()> {
+    async fn claim(&self, run: ReadyRun, worker: &str) -> Result<Assignment, ()> {
         let now_ms = now_ms();
-        let Hint { queued, fresh } = hint;
+        let ReadyRun {
+            queued,
+            just_accepted,
+        } = run;
         if queued.deadline_ms.is_some_and(|deadline| deadline < now_ms) {
-            self.hints.claimed(&queued.id);
+            self.ready.claimed(&queued.id);
             self.expire(&queued.id).await;
             return Err(());
         }
@@ -59,21 +63,22 @@ impl Dispatcher {
             until_ms: now_ms + self.settings.lease.as_millis() as u64,
         };
         let mut claim = self.store.claim(queued.id.clone(), lease);
-        self.hints.claimed(&queued.id);
+        self.ready.claimed(&queued.id);
         fault::point("claimed");
-        self.feed.tell(&queued.id, &Event::State(RunState::Running));
-        if let Some(fresh) = fresh {
+        self.waiters
+            .notify(&queued.id, &Event::State(RunState::Running));
+        if let Some(just_accepted) = just_accepted {
             if refused(&mut claim) {
-                self.hint(queued);
+                self.enqueue(queued);
                 return Err(());
             }
-            // The claim is under way before all that this run will write. Whether it succeeded is
-            // told by those writes, which fail with it.
-            return Ok(self.assignment(queued.id, fresh));
+            // The claim is queued before all writes of this run. If it fails, those writes fail
+            // with it.
+            return Ok(self.assignment(queued.id, just_accepted));
         }
         let claimed = match claim.await {
             Err(StoreError::Busy) => {
-                self.hint(queued);
+                self.enqueue(queued);
                 return Err(());
             }
             other => other.map_err(drop)?,
@@ -81,12 +86,12 @@ impl Dispatcher {
         self.resume(claimed, now_ms).await
     }
 
-    /// A run that the store gave, with its flow and what happened in it already.
+    /// The assignment of a claimed run, with its flow and its journal so far.
     async fn resume(&self, claimed: Claimed, now_ms: u64) -> Result<Assignment, ()> {
         let run = claimed.run;
         let flow = match &run.definition {
-            Some(source) => Catalogued::read(Arc::clone(source), 0).map(Arc::new),
-            None => self.catalogue.get(&run.flow, run.version).await,
+            Some(source) => FlowVersion::read(Arc::clone(source), 0).map(Arc::new),
+            None => self.flow_cache.get(&run.flow, run.version).await,
         };
         let flow = match flow {
             Ok(flow) => flow,
@@ -119,20 +124,20 @@ impl Dispatcher {
         })
     }
 
-    fn assignment(&self, id: String, fresh: Fresh) -> Assignment {
+    fn assignment(&self, id: String, just_accepted: JustAccepted) -> Assignment {
         Assignment {
             id,
             epoch: 1,
-            trigger: serde_json::from_slice(&fresh.trigger).unwrap_or_default(),
+            trigger: serde_json::from_slice(&just_accepted.trigger).unwrap_or_default(),
             journal: Vec::new(),
             worked_ms: 0,
-            created_ms: fresh.created_ms,
-            token: fresh.token,
-            secrets: self.secrets(&fresh.flow),
-            flow: fresh.flow,
+            created_ms: just_accepted.created_ms,
+            token: just_accepted.token,
+            secrets: self.secrets(&just_accepted.flow),
+            flow: just_accepted.flow,
             times: Times {
-                ingress_us: fresh.ingress_us,
-                queue_us: fresh.accepted.elapsed().as_micros() as u64,
+                ingress_us: just_accepted.ingress_us,
+                queue_us: just_accepted.accepted.elapsed().as_micros() as u64,
                 ..Times::default()
             },
             suspend_after: self.settings.suspend_after,
@@ -141,16 +146,16 @@ impl Dispatcher {
         }
     }
 
-    fn secrets(&self, flow: &Catalogued) -> std::collections::BTreeMap<String, String> {
+    fn secrets(&self, flow: &FlowVersion) -> std::collections::BTreeMap<String, String> {
         let named = flow.loaded.flow().secrets.iter();
         named
             .filter_map(|name| Some((name.clone(), self.settings.secrets.get(name)?.clone())))
             .collect()
     }
 
-    /// Ends a run that waited for a slot for too long.
+    /// Ends a run whose queue timeout passed.
     async fn expire(&self, id: &str) {
-        let message = "the deadline passed before a slot was free";
+        let message = "run expired: no slot became free within its queue timeout";
         let ending = stopped(RunState::TimedOut, "run-expired", message);
         let expire = self.store.expire(id.to_owned(), ending.clone(), now_ms());
         if matches!(expire.await, Ok(true)) {

@@ -1,4 +1,4 @@
-//! The side of the app: it alone speaks to the stores, hands runs to slots and tells who waits.
+//! The app's side: reads and writes the stores, gives runs to slots, notifies callers.
 
 use std::{
     collections::HashMap,
@@ -22,47 +22,47 @@ use tokio::{
 use crate::{
     Answer, Depth, Error, Settings,
     answer::stopped,
-    catalogue::Catalogue,
     fault,
-    feed::{Event, Feed},
-    hints::{Hint, Hints},
+    flow_cache::FlowCache,
     identity::now_ms,
-    life::Phase,
+    lifecycle::Phase,
+    ready_queue::{ReadyQueue, ReadyRun},
+    waiters::{Event, Waiters},
 };
 
-/// Name of the slots in this process.
+/// Worker name of the slots in this process.
 pub(crate) const EMBEDDED: &str = "embedded";
 
-/// How a run that a slot has is told to stop.
+/// How to stop a run that a slot executes.
 #[derive(Clone)]
 pub(crate) enum Holder {
-    /// In this process.
+    /// By its cancellation, in this process.
     Here(Cancellation),
-    /// In a worker: names of runs go down its connection.
+    /// By sending its name to the worker that executes it.
     There(mpsc::UnboundedSender<String>),
 }
 
-/// Runs of flows, from their acceptance to their answer.
+/// Runs of flows, from acceptance to answer.
 pub struct Dispatcher {
     pub(crate) store: Arc<dyn RunStore>,
     pub(crate) templates: Arc<dyn DocumentStore>,
-    pub(crate) catalogue: Catalogue,
-    pub(crate) hints: Hints,
-    pub(crate) feed: Feed,
+    pub(crate) flow_cache: FlowCache,
+    pub(crate) ready: ReadyQueue,
+    pub(crate) waiters: Waiters,
     pub(crate) settings: Settings,
-    /// Runs that slots have.
+    /// Runs under execution: epoch and holder by name.
     held: Mutex<HashMap<String, (u32, Holder)>>,
-    /// Slots that could take runs, here and in workers.
+    /// Slots in this process and in connected workers.
     pub(crate) slots: AtomicUsize,
     pub(crate) phase: watch::Sender<Phase>,
-    /// What looks after runs, and slots in this process.
+    /// Maintenance, triggers, and the slots in this process.
     pub(crate) tasks: Mutex<Vec<JoinHandle<()>>>,
-    /// Runs that ended since the process began, by state in the order of [`RunState::ALL`].
+    /// Runs that ended since the process started, by state in the order of [`RunState::ALL`].
     ended: [AtomicU64; RunState::ALL.len()],
 }
 
 impl Dispatcher {
-    /// A dispatcher of these stores. Nothing happens before [`Dispatcher::start`].
+    /// A dispatcher over these stores. It does nothing before [`Dispatcher::start`].
     #[must_use]
     pub fn new(
         store: Arc<dyn RunStore>,
@@ -73,9 +73,9 @@ impl Dispatcher {
         Arc::new(Self {
             store,
             templates,
-            catalogue: Catalogue::new(flows),
-            hints: Hints::default(),
-            feed: Feed::default(),
+            flow_cache: FlowCache::new(flows),
+            ready: ReadyQueue::default(),
+            waiters: Waiters::default(),
             settings,
             held: Mutex::default(),
             slots: AtomicUsize::new(0),
@@ -85,7 +85,7 @@ impl Dispatcher {
         })
     }
 
-    /// Takes up what a former process left, and looks after runs from now on.
+    /// Recovers runs of an earlier process, then starts maintenance and triggers.
     ///
     /// # Errors
     /// Failures of the store.
@@ -93,13 +93,13 @@ impl Dispatcher {
         self.store.orphan(None, EMBEDDED.to_owned()).await?;
         for published in self.store.published().await? {
             let version = Some(published.version);
-            self.catalogue.set_published(&published.flow, version);
-            // One that cannot be read any more fails when it is started, not here.
-            let _ = self.catalogue.current(&published.flow).await;
+            self.flow_cache.set_published(&published.flow, version);
+            // A flow that can no longer be read fails when it is started, not here.
+            let _ = self.flow_cache.current(&published.flow).await;
         }
-        self.look_after().await?;
+        self.reconcile().await?;
         self.refill().await?;
-        self.spawn(crate::upkeep::run(Arc::clone(self)));
+        self.spawn(crate::maintenance::run(Arc::clone(self)));
         self.spawn(crate::triggers::run(Arc::clone(self)));
         Ok(())
     }
@@ -111,10 +111,10 @@ impl Dispatcher {
     /// How many runs wait for a slot.
     #[must_use]
     pub fn depth(&self) -> Depth {
-        self.hints.depth()
+        self.ready.depth()
     }
 
-    /// How many runs slots have.
+    /// How many runs are under execution.
     #[must_use]
     pub fn running(&self) -> usize {
         self.held().len()
@@ -164,9 +164,9 @@ impl Dispatcher {
         Ok(self.store.list(filter).await?)
     }
 
-    /// Is told what happens in a run from now on.
+    /// Receives the events of a run from now on.
     pub fn watch(&self, id: &str) -> mpsc::Receiver<Event> {
-        self.feed.watch(id)
+        self.waiters.watch(id)
     }
 
     /// Waits for the answer of a run that was accepted before.
@@ -174,16 +174,16 @@ impl Dispatcher {
     /// # Errors
     /// [`Error::NotFound`].
     pub async fn wait(&self, id: &str) -> Result<oneshot::Receiver<Answer>, Error> {
-        let receiver = self.feed.wait(id);
-        // It may have ended before somebody listened.
+        let receiver = self.waiters.wait(id);
+        // The run may have ended before the receiver was registered.
         let run = self.get(id).await?;
         if let Some(answer) = Answer::of(&run) {
-            self.feed.answer(id, &answer);
+            self.waiters.answer(id, &answer);
         }
         Ok(receiver)
     }
 
-    /// Ends a run that is not over, and stops who has it.
+    /// Ends a run that is not over, and stops the slot that executes it.
     ///
     /// # Errors
     /// [`Error::NotFound`], [`Error::Ended`].
@@ -199,27 +199,27 @@ impl Dispatcher {
     pub(crate) async fn stop(&self, id: &str, ending: Ending) -> Result<(), Error> {
         let stop = self.store.stop(id.to_owned(), ending.clone(), now_ms());
         stop.await?;
-        self.let_go(id);
+        self.signal_stop(id);
         self.publish_end(id, &ending);
         Ok(())
     }
 
-    /// Tells the slot that has a run to stop.
-    pub(crate) fn let_go(&self, id: &str) {
+    /// Tells the slot that executes a run to stop.
+    pub(crate) fn signal_stop(&self, id: &str) {
         let holder = self.held().get(id).map(|(_, holder)| holder.clone());
         match holder {
             Some(Holder::Here(cancellation)) => cancellation.cancel(),
-            // Where the connection is gone, so is the slot.
+            // Fails when the worker has disconnected; then its slots are gone, too.
             Some(Holder::There(sender)) => drop(sender.send(id.to_owned())),
             None => {}
         }
     }
 
-    /// Ends a wait of a run from outside; `step` may be left out where only one wait is open.
+    /// Ends a wait of a run from outside. `step` is optional if only one wait is open.
     ///
     /// # Errors
-    /// [`Error::NotFound`] also where the token is wrong; [`Error::Ended`]; [`Error::Retry`] where
-    /// it is not clear which wait is meant.
+    /// [`Error::NotFound`], also for a wrong token; [`Error::Ended`]; [`Error::Retry`] if more than
+    /// one wait is open.
     pub async fn call_back(
         &self,
         id: &str,
@@ -240,7 +240,7 @@ impl Dispatcher {
         fault::point("called-back");
         if state == RunState::Queued {
             let run = self.get(id).await?;
-            self.hint(queued(&run));
+            self.enqueue(queued(&run));
         }
         Ok(())
     }
@@ -279,38 +279,38 @@ impl Dispatcher {
         }
     }
 
-    /// Tells slots of a run that the store has queued.
-    pub(crate) fn hint(&self, queued: Queued) {
-        self.hints.push(Hint {
+    /// Queues a run that the store has in state `queued`.
+    pub(crate) fn enqueue(&self, queued: Queued) {
+        self.ready.push(ReadyRun {
             queued,
-            fresh: None,
+            just_accepted: None,
         });
     }
 
     pub(crate) async fn append(&self, write: Write) -> Result<(), StoreError> {
-        let told = write.records.clone();
+        let appended = write.records.clone();
         let id = write.id.clone();
         self.store.append(write).await?;
-        if let Some(records) = told {
-            self.feed.tell(&id, &Event::Records(records));
+        if let Some(records) = appended {
+            self.waiters.notify(&id, &Event::Records(records));
         }
         Ok(())
     }
 
     pub(crate) async fn respond(&self, write: Write, answer: Arc<[u8]>) -> Result<(), StoreError> {
-        let told = write.records.clone();
+        let appended = write.records.clone();
         let id = write.id.clone();
         self.store.respond(write, Arc::clone(&answer)).await?;
         fault::point("responded");
-        if let Some(records) = told {
-            self.feed.tell(&id, &Event::Records(records));
+        if let Some(records) = appended {
+            self.waiters.notify(&id, &Event::Records(records));
         }
         let answer = Answer {
             state: RunState::Running,
             answer: Some(answer),
             details: Arc::default(),
         };
-        self.feed.answer(&id, &answer);
+        self.waiters.answer(&id, &answer);
         Ok(())
     }
 
@@ -319,36 +319,36 @@ impl Dispatcher {
         write: Write,
         wake_ms: Option<u64>,
     ) -> Result<(), StoreError> {
-        let told = write.records.clone();
+        let appended = write.records.clone();
         let id = write.id.clone();
         let is_queued = self.store.suspend(write, wake_ms).await?;
         fault::point("suspended");
         if is_queued {
             let run = self.store.get(id.clone()).await?;
-            self.hint(queued(&run));
+            self.enqueue(queued(&run));
         }
-        if let Some(records) = told {
-            self.feed.tell(&id, &Event::Records(records));
+        if let Some(records) = appended {
+            self.waiters.notify(&id, &Event::Records(records));
         }
-        self.feed.tell(&id, &Event::State(RunState::Waiting));
+        self.waiters.notify(&id, &Event::State(RunState::Waiting));
         Ok(())
     }
 
     pub(crate) async fn finish(&self, write: Write, ending: Ending) -> Result<(), StoreError> {
-        let told = write.records.clone();
+        let appended = write.records.clone();
         let id = write.id.clone();
         fault::point("finishing");
         self.store.finish(write, ending.clone()).await?;
         fault::point("finished");
-        if let Some(records) = told {
-            self.feed.tell(&id, &Event::Records(records));
+        if let Some(records) = appended {
+            self.waiters.notify(&id, &Event::Records(records));
         }
         self.publish_end(&id, &ending);
         fault::point("answered");
         Ok(())
     }
 
-    /// What a run answered while it went on stands in its row; who waited then has it already.
+    /// A caller that received the answer earlier has stopped waiting. The row keeps the answer.
     pub(crate) fn publish_end(&self, id: &str, ending: &Ending) {
         self.count_end(ending.state);
         let answer = Answer {
@@ -356,18 +356,19 @@ impl Dispatcher {
             answer: ending.answer.clone(),
             details: Arc::clone(&ending.details),
         };
-        self.feed.answer(id, &answer);
+        self.waiters.answer(id, &answer);
     }
 
     pub(crate) async fn release(&self, write: Write) -> Result<(), StoreError> {
         let id = write.id.clone();
         self.store.release(write).await?;
         let run = self.store.get(id).await?;
-        self.hint(queued(&run));
+        self.enqueue(queued(&run));
         Ok(())
     }
 
-    /// Gives back the runs that this process has: another takes them up, and no death is counted.
+    /// Returns the runs of this process to the queue. Another process resumes them, and no worker
+    /// loss is counted.
     pub async fn give_back(&self) {
         let held: Vec<(String, u32, Holder)> = {
             let held = self.held();
@@ -385,46 +386,47 @@ impl Dispatcher {
                 now_ms: now_ms(),
                 records: None,
             };
-            // One that has just ended is not ours to give back.
+            // Fails for a run that has just ended; then nothing is left to release.
             let _ = self.store.release(write).await;
             cancellation.cancel();
         }
     }
 
-    /// Tells slots of runs that only the store knows of.
+    /// Loads queued runs from the store into memory.
     pub(crate) async fn refill(&self) -> Result<(), Error> {
         for run in self.store.queued(0, 4_096).await? {
-            self.hint(run);
+            self.enqueue(run);
         }
         Ok(())
     }
 
-    /// Runs whose leases have lapsed or whose sleep is over are queued again.
-    pub(crate) async fn look_after(&self) -> Result<(), Error> {
+    /// Queues runs again whose lease has expired or whose sleep is over; dead-letters those that
+    /// lost too many workers.
+    pub(crate) async fn reconcile(&self) -> Result<(), Error> {
         let now_ms = now_ms();
-        let deaths = self.settings.max_deaths;
-        for lapsed in self.store.lapse(now_ms, deaths, 256).await? {
-            let id = lapsed.queued.id.clone();
-            self.let_go(&id);
-            if !lapsed.dead {
-                self.hint(lapsed.queued);
+        let losses = self.settings.max_worker_losses;
+        for expired in self.store.expire_leases(now_ms, losses, 256).await? {
+            let id = expired.queued.id.clone();
+            self.signal_stop(&id);
+            if !expired.dead {
+                self.enqueue(expired.queued);
                 continue;
             }
             self.count_end(RunState::Dead);
             let run = self.get(&id).await?;
             if let Some(answer) = Answer::of(&run) {
-                self.feed.answer(&id, &answer);
+                self.waiters.answer(&id, &answer);
             }
         }
         for woken in self.store.wake(now_ms, 1_024).await? {
             fault::point("woken");
-            self.hint(woken);
+            self.enqueue(woken);
         }
         Ok(())
     }
 
     pub(crate) fn is_full(&self, lane: Lane, queued_async: usize) -> Option<usize> {
-        let depth = self.hints.depth();
+        let depth = self.ready.depth();
         let (waiting, most) = match lane {
             Lane::Sync => (depth.sync, self.settings.sync_queue),
             Lane::Async => (queued_async, self.settings.async_queue),
@@ -433,14 +435,14 @@ impl Dispatcher {
     }
 }
 
-/// Whether a write did not even get into the queue of the store.
+/// Whether the store rejected a write at once. The first poll puts a write into the store's queue.
 pub(crate) fn refused<T>(write: &mut StoreFuture<'_, T>) -> bool {
     let mut context = std::task::Context::from_waker(std::task::Waker::noop());
     let first = write.as_mut().poll(&mut context);
     matches!(first, std::task::Poll::Ready(Err(_)))
 }
 
-/// Whose a kept value is, as the store says it.
+/// The store's type for a scope.
 pub(crate) fn scope_of(scope: StoreScope) -> Scope {
     match scope {
         StoreScope::Flow => Scope::Flow,
@@ -448,19 +450,19 @@ pub(crate) fn scope_of(scope: StoreScope) -> Scope {
     }
 }
 
-/// The hint of a run.
+/// The queue entry of a run.
 pub(crate) fn queued(run: &Run) -> Queued {
     Queued {
         number: run.number,
         id: run.id.clone(),
         flow: run.flow.clone(),
         lane: run.lane,
-        // It matters only before a run has begun.
+        // The queue timeout only applies before the first start.
         deadline_ms: run.deadline_ms.filter(|_| run.started_ms.is_none()),
     }
 }
 
-/// Lists of records as one.
+/// Concatenates lists of records.
 pub(crate) fn records(lists: &[Arc<[u8]>]) -> Vec<Record> {
     let read = |list: &Arc<[u8]>| serde_json::from_slice::<Vec<Record>>(list).unwrap_or_default();
     lists.iter().flat_map(read).collect()

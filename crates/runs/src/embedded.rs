@@ -11,13 +11,14 @@ use serde_json::Value as Json;
 use tokio::runtime::Handle;
 
 use crate::{
-    Dispatcher, Link,
+    Dispatcher, RunChannel,
     answer::bytes,
     dispatcher::{EMBEDDED, Holder, refused, scope_of},
     work::work,
 };
 
-/// Starts `count` slots; one of several is only for runs that somebody waits for.
+/// Starts `count` slots. With more than one, the first takes only synchronous runs, so that
+/// background work cannot occupy every slot.
 pub fn start(dispatcher: &Arc<Dispatcher>, services: Arc<Services>, count: usize) {
     let runner = Arc::new(FlowRunner::new(services));
     dispatcher.slots.fetch_add(count, Ordering::Relaxed);
@@ -29,7 +30,7 @@ pub fn start(dispatcher: &Arc<Dispatcher>, services: Arc<Services>, count: usize
 }
 
 async fn slot(dispatcher: Arc<Dispatcher>, runner: Arc<FlowRunner>, sync_only: bool) {
-    let link = Arc::new(Direct {
+    let channel = Arc::new(LocalChannel {
         dispatcher: Arc::clone(&dispatcher),
         runtime: Handle::current(),
     });
@@ -41,16 +42,17 @@ async fn slot(dispatcher: Arc<Dispatcher>, runner: Arc<FlowRunner>, sync_only: b
         let flow = assignment.flow.loaded.flow().key.clone();
         let holder = Holder::Here(assignment.cancel.clone());
         dispatcher.held().insert(id.clone(), (epoch, holder));
-        let (runner, link) = (Arc::clone(&runner), Arc::clone(&link));
-        let worked = tokio::task::spawn_blocking(move || work(assignment, &runner, &*link)).await;
+        let (runner, channel) = (Arc::clone(&runner), Arc::clone(&channel));
+        let worked =
+            tokio::task::spawn_blocking(move || work(assignment, &runner, &*channel)).await;
         release_held(&dispatcher, &id, epoch);
-        dispatcher.hints.done(&flow);
-        // Whatever it was, the row is the truth: its lease lapses, and the run is taken up again.
+        dispatcher.ready.done(&flow);
+        // Errors need no handling: the row is the truth. The lease expires, and the run is resumed.
         drop(worked);
     }
 }
 
-/// The run has left its slot; another may have it already.
+/// Forgets a run that has left its slot, unless another slot has claimed it since.
 pub(crate) fn release_held(dispatcher: &Dispatcher, id: &str, epoch: u32) {
     let mut held = dispatcher.held();
     if held.get(id).is_some_and(|(known, _)| *known == epoch) {
@@ -58,8 +60,8 @@ pub(crate) fn release_held(dispatcher: &Dispatcher, id: &str, epoch: u32) {
     }
 }
 
-/// Asks the dispatcher of this process.
-struct Direct {
+/// Calls the dispatcher of this process.
+struct LocalChannel {
     dispatcher: Arc<Dispatcher>,
     runtime: Handle,
 }
@@ -71,7 +73,7 @@ fn stop(error: StoreError) -> Stop {
     }
 }
 
-impl Link for Direct {
+impl RunChannel for LocalChannel {
     fn append(&self, write: Write, wait: bool) -> Result<(), Stop> {
         if wait {
             return self
@@ -79,17 +81,18 @@ impl Link for Direct {
                 .block_on(self.dispatcher.append(write))
                 .map_err(stop);
         }
-        // It is under way, before all that this run will write later.
-        let told = write.records.clone();
+        // The write is queued before every later write of this run, so that nothing has to wait for
+        // it.
+        let appended = write.records.clone();
         let id = write.id.clone();
         let mut append = self.dispatcher.store.append(write.clone());
         if refused(&mut append) {
             return self.append(write, true);
         }
-        if let Some(records) = told {
+        if let Some(records) = appended {
             self.dispatcher
-                .feed
-                .tell(&id, &crate::feed::Event::Records(records));
+                .waiters
+                .notify(&id, &crate::waiters::Event::Records(records));
         }
         Ok(())
     }
@@ -114,7 +117,7 @@ impl Link for Direct {
         self.runtime.block_on(release).map_err(stop)
     }
 
-    fn keep(
+    fn put_value(
         &self,
         write: Write,
         scope: StoreScope,
@@ -122,21 +125,21 @@ impl Link for Direct {
         value: Option<Json>,
     ) -> Result<(), String> {
         let (value, store) = (value.as_ref().map(bytes), &self.dispatcher.store);
-        let keep = store.keep(write, scope_of(scope), key.to_owned(), value);
+        let put_value = store.put_value(write, scope_of(scope), key.to_owned(), value);
         self.runtime
-            .block_on(keep)
+            .block_on(put_value)
             .map_err(|error| error.to_string())
     }
 
-    fn kept(&self, hold: Hold, scope: StoreScope, key: &str) -> Result<Option<Json>, String> {
+    fn get_value(&self, hold: Hold, scope: StoreScope, key: &str) -> Result<Option<Json>, String> {
         let store = &self.dispatcher.store;
-        let kept = store.kept(hold, scope_of(scope), key.to_owned());
-        let kept = self.runtime.block_on(kept);
-        let kept = kept.map_err(|error| error.to_string())?;
-        Ok(kept.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
+        let get_value = store.get_value(hold, scope_of(scope), key.to_owned());
+        let get_value = self.runtime.block_on(get_value);
+        let get_value = get_value.map_err(|error| error.to_string())?;
+        Ok(get_value.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
     }
 
-    /// Whether the flow names it is known where the step is done, which is here.
+    /// No check whether the flow names the template: the step that asks has made it.
     fn template(&self, _: Hold, key: &str) -> Result<Option<Arc<[u8]>>, String> {
         let found = self.runtime.block_on(self.dispatcher.template(key));
         found.map_err(|error| error.to_string())

@@ -13,32 +13,32 @@ pub enum Error {
     /// The flow has no published version.
     #[error("the flow is not published")]
     NotPublished,
-    /// The flow has mistakes.
-    #[error("the flow has mistakes")]
+    /// The flow has errors.
+    #[error("the flow has errors")]
     Flow(Vec<Diagnostic>),
-    /// Too many runs wait already.
-    #[error("{waiting} runs wait already")]
+    /// The queue is full.
+    #[error("the queue is full: {waiting} runs are waiting")]
     Full {
-        /// How many.
+        /// Runs that wait in it.
         waiting: usize,
     },
-    /// The key of the request was used for another request.
+    /// The idempotency key belongs to a different request.
     #[error("the idempotency key was used for another request")]
     Reused,
-    /// The run is over.
-    #[error("the run is over")]
+    /// The run has ended.
+    #[error("the run has ended")]
     Ended,
-    /// The run is not over.
-    #[error("the run is not over yet")]
+    /// The run has not ended.
+    #[error("the run has not ended yet")]
     NotEnded,
-    /// The run cannot go on from that step.
+    /// The run cannot continue from that step.
     #[error("{0}")]
     Retry(String),
-    /// No new runs are taken on: the service is about to end.
-    #[error("the service is about to end")]
+    /// The service is shutting down and accepts no new runs.
+    #[error("the service is shutting down")]
     Draining,
     /// The store failed.
-    #[error("the store of runs failed")]
+    #[error("run store failed")]
     Store(#[source] Store),
 }
 

@@ -1,12 +1,12 @@
-//! Named points at which tests end the process, as `kill -9` would: `PLATEN_FAULT=name` or
-//! `PLATEN_FAULT=name:3` for the third time. Only builds with debug assertions have them.
+//! Fault points for tests: the process aborts there, as with `kill -9`. `PLATEN_FAULT=name` selects
+//! a point, `PLATEN_FAULT=name:3` its third pass. Only builds with debug assertions have them.
 
 /// Points in the order in which every run passes them.
 #[cfg(debug_assertions)]
 pub const POINTS: [&str; 9] = [
     "accepting",
     "accepted",
-    "hinted",
+    "ready",
     "claimed",
     "working",
     "journalled",
@@ -15,11 +15,11 @@ pub const POINTS: [&str; 9] = [
     "answered",
 ];
 
-/// Points that a run passes which answers while it goes on, sleeps, and is called back.
+/// Points of a run that answers early, sleeps, or receives a callback.
 #[cfg(debug_assertions)]
 pub const WAITING_POINTS: [&str; 4] = ["responded", "suspended", "woken", "called-back"];
 
-/// Ends the process where this point was asked for.
+/// Aborts the process if this point is selected.
 #[cfg(debug_assertions)]
 pub(crate) fn point(name: &str) {
     use std::sync::{

@@ -1,27 +1,27 @@
-//! Names and tokens of runs, and the time.
+//! Names and tokens of runs, and the clock.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Digits and letters without those that look alike. Source: <https://www.crockford.com/base32.html>.
+/// Digits and letters without look-alikes. Source: <https://www.crockford.com/base32.html>.
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
-/// A name that sorts by time: 48 bits of milliseconds, 80 of chance.
+/// A name that sorts by time: 48 bits of milliseconds, 80 of randomness.
 /// Source: <https://github.com/ulid/spec>.
 pub(crate) fn name(now_ms: u64) -> String {
-    let mut chance = [0; 10];
-    fill(&mut chance);
-    let low = chance
+    let mut random = [0; 10];
+    fill(&mut random);
+    let low = random
         .iter()
         .fold(0_u128, |value, byte| value << 8 | u128::from(*byte));
     let value = u128::from(now_ms & 0xffff_ffff_ffff) << 80 | low;
     encode(value, 26)
 }
 
-/// 125 bits of chance.
+/// 125 bits of randomness.
 pub(crate) fn token() -> String {
-    let mut chance = [0; 16];
-    fill(&mut chance);
-    encode(u128::from_le_bytes(chance), 25)
+    let mut random = [0; 16];
+    fill(&mut random);
+    encode(u128::from_le_bytes(random), 25)
 }
 
 fn encode(value: u128, letters: u32) -> String {
@@ -33,8 +33,8 @@ fn encode(value: u128, letters: u32) -> String {
 }
 
 fn fill(bytes: &mut [u8]) {
-    // Without chance names would meet and tokens could be guessed.
-    getrandom::fill(bytes).expect("the system gives random bytes");
+    // Without randomness names would collide and tokens could be guessed.
+    getrandom::fill(bytes).expect("the system provides random bytes");
 }
 
 /// Milliseconds since 1970.

@@ -3,26 +3,26 @@
 //!
 //! The [`Dispatcher`] is the side of the app: it alone speaks to the stores. Slots that do the work
 //! are in this process ([`embedded`]) or in workers that are connected ([`session`], [`worker`]);
-//! both do it through [`Link`], and what they write carries the epoch of their lease.
+//! both do it through [`RunChannel`], and what they write carries the epoch of their lease.
 
 mod accept;
 mod answer;
-mod catalogue;
+mod channel;
 mod claim;
 mod dispatcher;
 pub mod embedded;
 mod error;
 pub mod fault;
-mod feed;
-mod hints;
+mod flow_cache;
 mod identity;
-mod life;
-mod link;
+mod lifecycle;
+mod maintenance;
 pub mod protocol;
+mod ready_queue;
 pub mod session;
 mod settings;
 mod triggers;
-mod upkeep;
+mod waiters;
 mod work;
 pub mod worker;
 
@@ -32,11 +32,11 @@ pub use platen_storage::runs::{Lane, Run, RunFilter, RunState};
 pub use self::{
     accept::{Receipt, Request},
     answer::Answer,
-    catalogue::Catalogued,
+    channel::RunChannel,
     dispatcher::Dispatcher,
     error::Error,
-    feed::Event,
-    hints::Depth,
-    link::Link,
+    flow_cache::FlowVersion,
+    ready_queue::Depth,
     settings::Settings,
+    waiters::Event,
 };

@@ -1,9 +1,9 @@
-//! What app and worker say to each other: frames of JSON behind a length of four bytes, big-endian,
-//! on a connection that stays open.
+//! Protocol between app and worker: frames of JSON behind a length of four bytes, big-endian, on a
+//! connection that stays open.
 //!
 //! The worker opens with [`ToApp::Hello`]; the app answers [`ToWorker::Welcome`] or
-//! [`ToWorker::Refused`]. From then on the app pushes runs, and each request of the worker that has
-//! a number is answered under that number.
+//! [`ToWorker::Refused`]. From then on the app pushes runs, and it answers each numbered request of
+//! the worker under that number.
 
 use std::{collections::BTreeMap, io, sync::Arc};
 
@@ -15,67 +15,68 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 use crate::answer::Times;
 
-/// The name of the protocol in `Upgrade`.
+/// Protocol name in the `Upgrade` header.
 pub const UPGRADE: &str = "platen-worker";
-/// Changes when frames do.
+/// Version of the frames; both sides must have the same.
 pub const PROTOCOL: u32 = 2;
-/// The longest frame.
+/// The longest frame: an output of a step and its journal must fit.
 pub const MAX_FRAME_BYTES: usize = 64 << 20;
-/// Flows that a connection knows by hash; then both sides begin anew.
+/// Flows that a connection remembers by hash; at this length both sides clear their lists.
 pub(crate) const MAX_KNOWN_FLOWS: usize = 200;
 
 /// From app to worker.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum ToWorker {
-    /// The worker is taken.
+    /// The worker is accepted.
     Welcome {
         /// Its name from now on.
         worker: String,
-        /// How often it gives a sign of life, in milliseconds.
-        beat_ms: u64,
-        /// A wait that is longer gives its slot back, in milliseconds.
+        /// Interval between heartbeats, in milliseconds.
+        #[serde(rename = "beatMs")]
+        heartbeat_ms: u64,
+        /// A longer wait releases the slot, in milliseconds.
         suspend_after_ms: u64,
     },
-    /// The worker is not taken.
+    /// The worker is rejected.
     Refused {
         /// Why.
         reason: String,
     },
-    /// A run to be done.
+    /// A run to execute.
     Assign(Box<Assign>),
-    /// A run to be stopped.
+    /// A run to stop.
     Cancel {
         /// Its name.
         run: String,
     },
-    /// An answer to the request of that number.
+    /// The answer to a numbered request.
     Answer {
         /// The number.
         number: u64,
         /// The answer.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         value: Option<Box<RawValue>>,
-        /// Why there is none.
+        /// Set instead of `value` if the request failed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         refusal: Option<Refusal>,
     },
 }
 
-/// Why a request of a worker was refused.
+/// Why a request of a worker failed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "camelCase")]
 pub enum Refusal {
-    /// The run is somebody else's.
+    /// The worker no longer holds the run.
     Fenced,
-    /// Something failed.
+    /// The store failed, or the run may not ask this.
     Failed {
         /// What.
         reason: String,
     },
 }
 
-/// A run to be done.
+/// A run to execute.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Assign {
@@ -85,23 +86,23 @@ pub struct Assign {
     pub epoch: u32,
     /// Hash of the flow.
     pub hash: String,
-    /// The flow, where the connection does not know it yet.
+    /// The flow, unless the connection knows it already.
     pub source: Option<Box<RawValue>>,
     /// Its version.
     pub version: u32,
     /// Payload of the trigger.
     pub trigger: Json,
-    /// What happened already.
+    /// The journal so far.
     pub journal: Vec<Entry>,
-    /// How long it was worked on already, in milliseconds.
+    /// Time spent on it so far, in milliseconds.
     pub worked_ms: u64,
     /// When it was accepted, in milliseconds since 1970.
     pub created_ms: u64,
-    /// Whoever knows this may call the run back.
+    /// Token of the callback address.
     pub token: String,
     /// Secrets that the flow names.
     pub secrets: BTreeMap<String, String>,
-    /// Where its time went so far.
+    /// Time spent so far, by phase.
     pub times: Times,
 }
 
@@ -109,31 +110,32 @@ pub struct Assign {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum ToApp {
-    /// A worker would like to have runs.
+    /// The first frame: the worker asks for runs.
     Hello {
         /// Version of Platen.
         version: String,
-        /// Of these frames.
+        /// Version of the frames, [`PROTOCOL`].
         protocol: u32,
-        /// Name for people.
+        /// Name shown to operators.
         name: String,
-        /// Runs at the same time.
+        /// Runs executed at the same time.
         slots: u32,
     },
-    /// A sign of life.
-    Beat,
-    /// The worker will end: it wants no more runs.
+    /// Keeps the connection and the leases alive.
+    #[serde(rename = "beat")]
+    Heartbeat,
+    /// The worker is shutting down and takes no more runs.
     Leaving,
-    /// Something that changes a run.
+    /// A write for a run that the worker holds.
     Change {
-        /// Number of the request; none where no answer is wanted.
+        /// Number of the request; `None` if no answer is wanted.
         number: Option<u64>,
-        /// The run, its lease, and what is added to its journal.
+        /// The run, its lease, and records for its journal.
         write: WriteFrame,
-        /// What is changed.
+        /// The change.
         change: Change,
     },
-    /// Something that only asks, for a run that the worker has.
+    /// A question about a run that the worker holds.
     Ask {
         /// Number of the request.
         number: u64,
@@ -141,10 +143,10 @@ pub enum ToApp {
         run: String,
         /// Epoch of its lease.
         epoch: u32,
-        /// What.
+        /// The question.
         question: Question,
     },
-    /// A run has left its slot, whatever became of it.
+    /// A run has left its slot.
     Done {
         /// Its name.
         run: String,
@@ -165,45 +167,46 @@ pub struct WriteFrame {
     pub records: Option<Box<RawValue>>,
 }
 
-/// What is changed.
+/// What a write changes.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Change {
-    /// Nothing but the journal.
+    /// Only the journal.
     Append,
-    /// The answer of a run that goes on.
+    /// The answer of a run that continues.
     Respond {
         /// The answer.
         answer: Box<RawValue>,
     },
-    /// The run sleeps.
+    /// The run is suspended.
     Suspend {
-        /// Until then, in milliseconds since 1970.
+        /// Until this instant, in milliseconds since 1970; `None`: until a callback.
         wake_ms: Option<u64>,
     },
-    /// The run is over.
+    /// The run has ended.
     Finish {
-        /// Number of its last state in [`RunState::ALL`].
+        /// Index of the last state in [`RunState::ALL`].
         state: usize,
         /// Its answer.
         answer: Option<Box<RawValue>>,
         /// Output, error and times.
         details: Box<RawValue>,
     },
-    /// The worker cannot do it.
+    /// The worker returns the run to the queue.
     Release,
-    /// A value for later runs.
-    Keep {
-        /// Whose it is.
+    /// Stores a value for later runs.
+    #[serde(rename = "keep")]
+    Put {
+        /// Whether the value belongs to the flow or is shared.
         scope: StoreScope,
         /// Its key.
         key: String,
-        /// The value; forgotten where it is none.
+        /// The value; `None` deletes it.
         value: Option<Json>,
     },
 }
 
-/// What is asked.
+/// What a worker can read.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(
     tag = "type",
@@ -211,9 +214,10 @@ pub enum Change {
     rename_all_fields = "camelCase"
 )]
 pub enum Question {
-    /// A value that was kept.
-    Kept {
-        /// Whose it is.
+    /// A stored value.
+    #[serde(rename = "kept")]
+    Get {
+        /// Whether the value belongs to the flow or is shared.
         scope: StoreScope,
         /// Its key.
         key: String,
@@ -258,7 +262,7 @@ impl Change {
     }
 }
 
-/// JSON as it is; `None` where it is none.
+/// Bytes as raw JSON; `None` if they are not JSON.
 pub(crate) fn raw(bytes: &[u8]) -> Option<Box<RawValue>> {
     let text = std::str::from_utf8(bytes).ok()?;
     RawValue::from_string(text.to_owned()).ok()
@@ -271,7 +275,7 @@ pub(crate) fn bytes(raw: &RawValue) -> Arc<[u8]> {
 /// Reads a frame; `None` at the end of the connection.
 ///
 /// # Errors
-/// Where the connection fails, or the frame is too long or none.
+/// The connection fails, or the frame is too long or not readable.
 pub async fn read<T: DeserializeOwned>(
     connection: &mut (impl AsyncRead + Unpin),
 ) -> io::Result<Option<T>> {
@@ -290,10 +294,10 @@ pub async fn read<T: DeserializeOwned>(
     Ok(Some(serde_json::from_slice(&frame)?))
 }
 
-/// A message as a frame.
+/// Encodes a message as a frame.
 ///
 /// # Errors
-/// Where it is too long.
+/// The message is too long.
 pub fn frame(message: &impl Serialize) -> io::Result<Vec<u8>> {
     let mut frame = vec![0; 4];
     serde_json::to_writer(&mut frame, message)?;
@@ -309,7 +313,7 @@ pub fn frame(message: &impl Serialize) -> io::Result<Vec<u8>> {
 /// Writes a message.
 ///
 /// # Errors
-/// Where the connection fails or the message is too long.
+/// The connection fails, or the message is too long.
 pub async fn write(
     connection: &mut (impl AsyncWrite + Unpin),
     message: &impl Serialize,

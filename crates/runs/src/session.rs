@@ -1,4 +1,4 @@
-//! The app's side of a connection with a worker.
+//! The app's side of a worker connection.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -21,9 +21,9 @@ use tokio::{
 use crate::{
     Dispatcher,
     answer::bytes as json_bytes,
-    catalogue::Catalogued,
     dispatcher::{Holder, scope_of},
     embedded::release_held,
+    flow_cache::FlowVersion,
     identity::{name, now_ms},
     protocol::{
         self, Assign, Change, MAX_KNOWN_FLOWS, PROTOCOL, Question, Refusal, ToApp, ToWorker,
@@ -31,14 +31,14 @@ use crate::{
     work::Assignment,
 };
 
-/// Runs that one worker may have at the same time.
+/// Runs that one worker may have at the same time, whatever it asks for.
 const MAX_SLOTS: u32 = 256;
-/// How long a worker may take to say who it is.
+/// How long a worker may take to send its first frame.
 const HELLO_TIMEOUT: Duration = Duration::from_secs(10);
-/// Frames that wait to be written.
-const MAX_UNWRITTEN: usize = 1_024;
+/// Frames that wait to be written; senders block beyond it.
+const MAX_QUEUED_FRAMES: usize = 1_024;
 
-/// Serves a worker until its connection ends.
+/// Serves a worker until it disconnects.
 ///
 /// # Errors
 /// How the connection failed.
@@ -67,11 +67,11 @@ pub async fn serve(
     let worker = format!("{called}:{}", &name(now_ms())[..16]);
     let welcome = ToWorker::Welcome {
         worker: worker.clone(),
-        beat_ms: dispatcher.settings.beat.as_millis() as u64,
+        heartbeat_ms: dispatcher.settings.heartbeat.as_millis() as u64,
         suspend_after_ms: dispatcher.settings.suspend_after.as_millis() as u64,
     };
     protocol::write(&mut writer, &welcome).await?;
-    let (frames, unwritten) = mpsc::channel(MAX_UNWRITTEN);
+    let (frames, unwritten) = mpsc::channel(MAX_QUEUED_FRAMES);
     let writing = tokio::spawn(write_frames(writer, unwritten));
     let (phase, phases) = watch::channel(Phase::Open);
     let session = Arc::new(Session {
@@ -110,14 +110,14 @@ async fn write_frames(
     Ok(())
 }
 
-/// How long a worker stays.
+/// State of a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     /// It takes runs.
     Open,
-    /// It ends those that it has.
+    /// It finishes the runs that it has.
     Leaving,
-    /// It is gone.
+    /// It is disconnected.
     Closed,
 }
 
@@ -125,25 +125,25 @@ struct Session {
     dispatcher: Arc<Dispatcher>,
     worker: String,
     frames: mpsc::Sender<ToWorker>,
-    /// Runs that the worker has, by name and epoch.
+    /// Runs assigned to the worker, by name and epoch.
     open: Mutex<HashMap<(String, u32), Open>>,
-    /// Hashes of flows that the worker has.
+    /// Hashes of the flows that were sent to the worker.
     known: Mutex<HashSet<String>>,
 }
 
-/// A run that the worker has.
+/// A run assigned to the worker.
 struct Open {
-    flow: Arc<Catalogued>,
-    /// Who waits for it to leave.
+    flow: Arc<FlowVersion>,
+    /// Notified when the run has left the worker.
     left: oneshot::Sender<()>,
 }
 
-/// Whether a flow has to do with values of that scope.
-fn may_use(flow: &Catalogued, scope: StoreScope) -> bool {
+/// Whether the flow may use values of that scope.
+fn may_use(flow: &FlowVersion, scope: StoreScope) -> bool {
     scope.is_flow() || flow.loaded.may_share()
 }
 
-/// Gives the worker one run at a time.
+/// Assigns runs to the worker, one at a time.
 async fn slot(session: Arc<Session>, sync_only: bool, mut phases: watch::Receiver<Phase>) {
     let dispatcher = Arc::clone(&session.dispatcher);
     let (stop, mut stops) = mpsc::unbounded_channel::<String>();
@@ -181,7 +181,7 @@ async fn slot(session: Arc<Session>, sync_only: bool, mut phases: watch::Receive
         }
         session.open().remove(&(id.clone(), epoch));
         release_held(&dispatcher, &id, epoch);
-        dispatcher.hints.done(&flow);
+        dispatcher.ready.done(&flow);
     }
     cancelling.abort();
 }
@@ -223,7 +223,8 @@ impl Session {
         self.frames.send(frame).await.map_err(drop)
     }
 
-    /// Hears the worker until its connection ends, or it has been silent for the length of a lease.
+    /// Reads frames until the worker disconnects. No frame for the length of a lease counts as a
+    /// disconnect, as the worker's heartbeat is missing.
     async fn listen(
         self: &Arc<Self>,
         reader: &mut (impl AsyncRead + Unpin),
@@ -239,8 +240,8 @@ impl Session {
             };
             match message {
                 ToApp::Hello { .. } => return Err(io::ErrorKind::InvalidData.into()),
-                ToApp::Beat => self.beat().await,
-                // What it has it may still end.
+                ToApp::Heartbeat => self.heartbeat().await,
+                // The worker may still finish the runs that it has.
                 ToApp::Leaving => drop(phase.send(Phase::Leaving)),
                 ToApp::Done { run, epoch } => {
                     if let Some(open) = self.open().remove(&(run, epoch)) {
@@ -252,7 +253,7 @@ impl Session {
                     write,
                     change,
                 } => {
-                    // The store takes writes in the order of calls, which is that of the frames.
+                    // The store keeps the order of calls, which is the order of the frames.
                     let write = write.into_write(now_ms());
                     let changing = self.change(write, change);
                     self.answer(number, changing);
@@ -276,7 +277,7 @@ impl Session {
         result: impl Future<Output = Result<Option<Box<RawValue>>, StoreError>> + Send + 'static,
     ) {
         let mut result = Box::pin(result);
-        // The first poll puts a write into the queue of the store.
+        // The first poll puts a write into the store's queue, before the next frame is read.
         let mut context = std::task::Context::from_waker(std::task::Waker::noop());
         let first = result.as_mut().poll(&mut context);
         let frames = self.frames.clone();
@@ -335,27 +336,27 @@ impl Session {
                     dispatcher.finish(write, ending).await?;
                 }
                 Change::Release => dispatcher.release(write).await?,
-                // A worker that asks for more than its flow needs has not checked it itself.
-                Change::Keep { scope, .. } if !may_use(&flow, scope) => {
+                // The worker checks this first; one that asks anyway is not to be trusted.
+                Change::Put { scope, .. } if !may_use(&flow, scope) => {
                     return Err(StoreError::NotFound);
                 }
-                Change::Keep { scope, key, value } => {
+                Change::Put { scope, key, value } => {
                     let (scope, value) = (scope_of(scope), value.as_ref().map(json_bytes));
-                    dispatcher.store.keep(write, scope, key, value).await?;
+                    dispatcher.store.put_value(write, scope, key, value).await?;
                 }
             }
             Ok(None)
         }
     }
 
-    /// The flow of a run that this worker has under the lease of that epoch.
-    fn flow_of(&self, run: &str, epoch: u32) -> Option<Arc<Catalogued>> {
+    /// The flow of a run that this worker holds at that epoch.
+    fn flow_of(&self, run: &str, epoch: u32) -> Option<Arc<FlowVersion>> {
         let open = self.open();
         let open = open.get(&(run.to_owned(), epoch));
         open.map(|open| Arc::clone(&open.flow))
     }
 
-    /// Answers for a run that this worker has, and only what its flow needs.
+    /// Answers a question about a run that this worker holds; only what its flow declares.
     fn ask(
         &self,
         run: String,
@@ -373,10 +374,10 @@ impl Session {
             };
             let store = &dispatcher.store;
             let found = match question {
-                Question::Kept { scope, .. } if !may_use(&flow, scope) => {
+                Question::Get { scope, .. } if !may_use(&flow, scope) => {
                     return Err(StoreError::NotFound);
                 }
-                Question::Kept { scope, key } => store.kept(hold, scope_of(scope), key).await?,
+                Question::Get { scope, key } => store.get_value(hold, scope_of(scope), key).await?,
                 Question::Template { key } if !flow.loaded.may_read_template(&key) => {
                     return Err(StoreError::NotFound);
                 }
@@ -389,24 +390,29 @@ impl Session {
         }
     }
 
-    async fn beat(&self) {
+    async fn heartbeat(&self) {
         let leases: Vec<(String, u32)> = self.open().keys().cloned().collect();
         let now_ms = now_ms();
         let until_ms = now_ms + self.dispatcher.settings.lease.as_millis() as u64;
-        if let Ok(lost) = self.dispatcher.store.beat(leases, now_ms, until_ms).await {
+        if let Ok(lost) = self
+            .dispatcher
+            .store
+            .heartbeat(leases, now_ms, until_ms)
+            .await
+        {
             for (run, _) in lost {
                 let _ = self.frames.send(ToWorker::Cancel { run }).await;
             }
         }
     }
 
-    /// The connection is gone: what the worker had is a death, unless it ended in order.
+    /// The worker disconnected: its open runs count as worker losses, unless it had released them.
     async fn abandon(&self) {
         let orphan = self
             .dispatcher
             .store
             .orphan(Some(self.worker.clone()), self.worker.clone());
         let _ = orphan.await;
-        let _ = self.dispatcher.look_after().await;
+        let _ = self.dispatcher.reconcile().await;
     }
 }

@@ -1,29 +1,29 @@
-//! How runs are taken on and looked after.
+//! Limits and intervals of runs.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use platen_outbound::Outbound;
 
-/// How runs are taken on and looked after.
+/// Limits and intervals of runs.
 #[derive(Clone)]
 pub struct Settings {
-    /// Runs that may wait for a slot while somebody holds a connection.
+    /// Runs that may wait for a slot in the synchronous lane.
     pub sync_queue: usize,
-    /// Runs that may wait for a slot while nobody does.
+    /// Runs that may wait for a slot in the asynchronous lane.
     pub async_queue: usize,
-    /// How long a lease lasts without a sign of life.
+    /// How long a lease lasts without a heartbeat.
     pub lease: Duration,
-    /// How often a worker gives a sign of life.
-    pub beat: Duration,
-    /// Workers that may die of a run before it is not tried again.
-    pub max_deaths: u32,
-    /// A wait that is longer gives its slot back.
+    /// Interval between heartbeats; several must fit into a lease.
+    pub heartbeat: Duration,
+    /// Lost workers after which a run is dead-lettered.
+    pub max_worker_losses: u32,
+    /// A longer wait releases the slot.
     pub suspend_after: Duration,
-    /// How long runs that have ended are kept.
+    /// How long ended runs are kept.
     pub retention: Duration,
-    /// Asks for the news of polls; there are none where it is absent.
+    /// Sends the requests of poll triggers; without it they do not start runs.
     pub outbound: Option<Arc<Outbound>>,
-    /// Secrets by name; a run gets those that its flow names.
+    /// Secrets by name; a run receives those that its flow names.
     pub secrets: BTreeMap<String, String>,
 }
 
@@ -33,8 +33,8 @@ impl Default for Settings {
             sync_queue: 1_024,
             async_queue: 100_000,
             lease: Duration::from_secs(10),
-            beat: Duration::from_secs(3),
-            max_deaths: 2,
+            heartbeat: Duration::from_secs(3),
+            max_worker_losses: 2,
             suspend_after: Duration::from_secs(2),
             retention: Duration::from_secs(7 * 24 * 3600),
             outbound: None,

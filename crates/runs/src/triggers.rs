@@ -1,4 +1,4 @@
-//! What starts flows besides requests: times and news.
+//! Triggers that start flows without a request: schedules and polls.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -15,27 +15,28 @@ use platen_storage::Error as StoreError;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
-use crate::{Dispatcher, Lane, Request, catalogue::Catalogued, identity::now_ms};
+use crate::{Dispatcher, Lane, Request, flow_cache::FlowVersion, identity::now_ms};
 
-/// How often triggers are looked at.
-const LOOK: Duration = Duration::from_secs(1);
-/// Items of a poll that are known again.
+/// Interval between checks of the triggers. The finest schedule has minutes; a second keeps starts
+/// on time at the cost of one pass over the published flows.
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
+/// Items that a poll remembers; older ones are forgotten and would start runs again.
 const MAX_SEEN: usize = 10_000;
 
-/// Starts flows until the process ends.
+/// Starts flows until the dispatcher closes.
 pub(crate) async fn run(dispatcher: Arc<Dispatcher>) {
     let mut due: HashMap<(String, u32), u64> = HashMap::new();
     loop {
-        tokio::time::sleep(LOOK).await;
-        let published = dispatcher.catalogue.all_published();
+        tokio::time::sleep(POLL_INTERVAL).await;
+        let published = dispatcher.flow_cache.all_published();
         due.retain(|known, _| published.contains(known));
         for key in published {
-            let Ok(flow) = dispatcher.catalogue.get(&key.0, key.1).await else {
+            let Ok(flow) = dispatcher.flow_cache.get(&key.0, key.1).await else {
                 continue;
             };
             if let Some(schedule) = flow.loaded.schedule() {
                 let known = due.get(&key).copied();
-                let next = keep_time(&dispatcher, &flow, schedule, known).await;
+                let next = run_schedule(&dispatcher, &flow, schedule, known).await;
                 due.extend(next.map(|next| (key, next)));
             } else if let Trigger::Poll { every_seconds, .. } = &flow.loaded.flow().trigger {
                 let at = due.get(&key).copied().unwrap_or_default();
@@ -49,23 +50,23 @@ pub(crate) async fn run(dispatcher: Arc<Dispatcher>) {
     }
 }
 
-/// The next time of a schedule, as the store remembers it: a process that begins later knows what
-/// fell due while there was none.
+/// The due time of a schedule, as the store keeps it: a process that starts later knows which times
+/// it missed.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Plan {
-    /// The schedule that the time is of.
+    /// The schedule that the due time belongs to.
     cron: String,
     time_zone: Option<String>,
     /// Milliseconds since 1970.
     due_ms: u64,
 }
 
-/// Starts the flow where its time has come; the time that is next. A run that cannot be accepted
-/// now is tried again at the next look.
-async fn keep_time(
+/// Starts the flow if its time has come, and returns the next due time. A run that cannot be
+/// accepted now is retried at the next poll.
+async fn run_schedule(
     dispatcher: &Dispatcher,
-    flow: &Arc<Catalogued>,
+    flow: &Arc<FlowVersion>,
     schedule: &Schedule,
     known: Option<u64>,
 ) -> Option<u64> {
@@ -79,36 +80,39 @@ async fn keep_time(
     if !start_at(dispatcher, flow, at).await {
         return Some(at);
     }
-    // However many times have passed, this was the start that makes up for them.
+    // One start makes up for all times that were missed.
     let next = schedule.next_ms(now_ms())?;
-    match remember(dispatcher, flow, next).await {
+    match save_cursor(dispatcher, flow, next).await {
         Ok(()) => Some(next),
-        // The run of this time is known by its key: the next look changes nothing but the memory.
+        // The idempotency key identifies the run of this time: a second attempt only writes the
+        // cursor.
         Err(_) => Some(at),
     }
 }
 
-/// When a published flow starts next, remembered from now on where it was not; `None` where it has
-/// no schedule, or the store cannot be asked.
-pub(crate) async fn plan(dispatcher: &Dispatcher, flow: &Catalogued) -> Option<u64> {
+/// The next due time of a published flow, stored if it was not; `None` without a schedule or if the
+/// store fails.
+pub(crate) async fn plan(dispatcher: &Dispatcher, flow: &FlowVersion) -> Option<u64> {
     let schedule = flow.loaded.schedule()?;
     let Trigger::Schedule { cron, time_zone } = &flow.loaded.flow().trigger else {
         return None;
     };
-    let memory = memory(dispatcher, &flow.loaded.flow().key).await.ok()?;
-    let known: Option<Plan> = memory.and_then(|memory| serde_json::from_slice(&memory).ok());
+    let cursor = load_cursor(dispatcher, &flow.loaded.flow().key)
+        .await
+        .ok()?;
+    let known: Option<Plan> = cursor.and_then(|cursor| serde_json::from_slice(&cursor).ok());
     let known = known.filter(|known| known.cron == *cron && known.time_zone == *time_zone);
     if let Some(known) = known {
         return Some(known.due_ms);
     }
     let next = schedule.next_ms(now_ms())?;
-    remember(dispatcher, flow, next).await.ok()?;
+    save_cursor(dispatcher, flow, next).await.ok()?;
     Some(next)
 }
 
-async fn remember(
+async fn save_cursor(
     dispatcher: &Dispatcher,
-    flow: &Catalogued,
+    flow: &FlowVersion,
     due_ms: u64,
 ) -> Result<(), StoreError> {
     let flow = flow.loaded.flow();
@@ -122,28 +126,28 @@ async fn remember(
     };
     let plan = serde_json::to_vec(&plan).unwrap_or_default();
     let store = &dispatcher.store;
-    store.remember(flow.key.clone(), Arc::from(plan)).await
+    store.save_cursor(flow.key.clone(), Arc::from(plan)).await
 }
 
-/// What the trigger of a published flow remembers.
-async fn memory(dispatcher: &Dispatcher, key: &str) -> Result<Option<Arc<[u8]>>, StoreError> {
+/// The cursor of a flow's trigger.
+async fn load_cursor(dispatcher: &Dispatcher, key: &str) -> Result<Option<Arc<[u8]>>, StoreError> {
     let published = dispatcher.store.published().await?;
     let known = published.into_iter().find(|known| known.flow == key);
-    Ok(known.and_then(|known| known.memory))
+    Ok(known.and_then(|known| known.cursor))
 }
 
-/// Whether the run of that time is accepted, now or before.
-async fn start_at(dispatcher: &Dispatcher, flow: &Arc<Catalogued>, at_ms: u64) -> bool {
+/// Starts the run of that time. True if it is accepted, now or before.
+async fn start_at(dispatcher: &Dispatcher, flow: &Arc<FlowVersion>, at_ms: u64) -> bool {
     let at = Timestamp::from_millisecond(at_ms as i64).unwrap_or_default();
     let trigger = json!({"at": at.to_string()});
-    // Two processes, or one that was started again, start it once.
+    // The idempotency key makes two processes, or one that restarted, start the run once.
     start(dispatcher, flow, &trigger, format!("schedule:{at}")).await
 }
 
-/// Whether the run was accepted.
+/// Starts a run. True if it was accepted.
 async fn start(
     dispatcher: &Dispatcher,
-    flow: &Arc<Catalogued>,
+    flow: &Arc<FlowVersion>,
     trigger: &Json,
     key: String,
 ) -> bool {
@@ -152,14 +156,14 @@ async fn start(
         lane: Lane::Async,
         trigger: Arc::from(trigger.to_string().into_bytes()),
         idempotency: Some((key, Json::Null)),
-        patience_ms: None,
+        queue_timeout_ms: None,
         arrived: Instant::now(),
     };
     dispatcher.accept(request).await.is_ok()
 }
 
-/// Asks for news, and starts a run for each item that was not there before.
-async fn poll(dispatcher: Arc<Dispatcher>, flow: Arc<Catalogued>) {
+/// Sends the poll's request, and starts a run for each new item.
+async fn poll(dispatcher: Arc<Dispatcher>, flow: Arc<FlowVersion>) {
     let Trigger::Poll {
         request, items, id, ..
     } = flow.loaded.flow().trigger.clone()
@@ -176,11 +180,11 @@ async fn poll(dispatcher: Arc<Dispatcher>, flow: Arc<Catalogued>) {
         .filter(|part| !part.is_empty())
         .fold(&answer, |value, part| &value[part]);
     let key = flow.loaded.flow().key.clone();
-    let Ok(memory) = memory(&dispatcher, &key).await else {
+    let Ok(cursor) = load_cursor(&dispatcher, &key).await else {
         return;
     };
-    // The flow may have been one of another trigger before.
-    let known = memory.and_then(|memory| serde_json::from_slice(&memory).ok());
+    // Unreadable if the flow had another trigger before.
+    let known = cursor.and_then(|cursor| serde_json::from_slice(&cursor).ok());
     let first = known.is_none();
     let mut seen: VecDeque<String> = known.unwrap_or_default();
     for item in found.as_array().into_iter().flatten() {
@@ -192,11 +196,11 @@ async fn poll(dispatcher: Arc<Dispatcher>, flow: Arc<Catalogued>) {
         if seen.contains(&name) {
             continue;
         }
-        // What was there when the flow was published is no news.
+        // Items present at the first poll do not start runs.
         if !first {
             let trigger = json!({"item": item});
             if !start(&dispatcher, &flow, &trigger, format!("poll:{name}")).await {
-                // The queue is full: the next look finds the item again.
+                // The queue is full; the next poll finds the item again.
                 continue;
             }
         }
@@ -205,11 +209,11 @@ async fn poll(dispatcher: Arc<Dispatcher>, flow: Arc<Catalogued>) {
             seen.pop_front();
         }
     }
-    let memory = serde_json::to_vec(&seen).unwrap_or_default();
-    let _ = dispatcher.store.remember(key, Arc::from(memory)).await;
+    let cursor = serde_json::to_vec(&seen).unwrap_or_default();
+    let _ = dispatcher.store.save_cursor(key, Arc::from(cursor)).await;
 }
 
-/// `status` and `body` of the answer, where it is JSON.
+/// `status` and `body` of the response; `None` for an error or a body that is not JSON.
 fn ask(outbound: &platen_outbound::Outbound, request: &HttpRequest) -> Option<Json> {
     let headers: Vec<(String, String)> = request
         .headers

@@ -1,4 +1,4 @@
-//! Does a run: from what a slot was given to an end, a sleep, or nothing at all.
+//! Executes a run: from its assignment to an end, a suspension, or a stop.
 
 use std::{
     collections::BTreeMap,
@@ -7,63 +7,63 @@ use std::{
 };
 
 use platen_engine::flow::{
-    Cancellation, Entry, FlowRunner, Journal, Progress, Record, RunOptions, Stop, Surroundings,
+    Cancellation, Entry, FlowRunner, Journal, Progress, Record, RunOptions, StepHost, Stop,
     model::StoreScope,
 };
 use platen_storage::runs::{Hold, Write};
 use serde_json::Value as Json;
 
 use crate::{
-    Link,
+    RunChannel,
     answer::{Times, bytes, ending},
-    catalogue::Catalogued,
     fault,
+    flow_cache::FlowVersion,
     identity::now_ms,
 };
 
-/// Records that are kept back at most.
-const MAX_KEPT_BACK: usize = 64;
+/// Records buffered before they are sent: steps take microseconds, a write takes more.
+const MAX_BUFFERED_RECORDS: usize = 64;
 
-/// A run that a slot was given.
+/// A run that a slot has claimed.
 pub(crate) struct Assignment {
     pub id: String,
     pub epoch: u32,
-    pub flow: Arc<Catalogued>,
+    pub flow: Arc<FlowVersion>,
     pub trigger: Json,
     pub journal: Vec<Entry>,
-    /// How long it was worked on already, in milliseconds.
+    /// Time spent on it so far, in milliseconds.
     pub worked_ms: u64,
     pub created_ms: u64,
-    /// For the callback address in `run`.
+    /// Part of the callback address in `run`.
     pub token: String,
     pub secrets: BTreeMap<String, String>,
     pub times: Times,
     pub suspend_after: Duration,
     pub cancel: Cancellation,
-    /// When the slot had it.
+    /// When the slot took it.
     pub taken: Instant,
 }
 
-/// Does `assignment` as far as it goes. Blocks the thread that calls it.
+/// Executes `assignment` until it ends or is suspended. Blocks the calling thread.
 ///
 /// # Errors
-/// Why it had to stop: the run is somebody else's now, or the store is gone.
+/// Why it stopped early: the lease was lost, or the store failed.
 pub(crate) fn work(
     assignment: Assignment,
     runner: &FlowRunner,
-    link: &dyn Link,
+    channel: &dyn RunChannel,
 ) -> Result<(), Stop> {
     fault::point("working");
     let mut journal = Buffered {
         id: &assignment.id,
         epoch: assignment.epoch,
-        link,
+        channel,
         records: Vec::new(),
     };
-    let surroundings = Distant {
+    let host = ChannelHost {
         id: &assignment.id,
         epoch: assignment.epoch,
-        link,
+        channel,
     };
     let options = RunOptions {
         trigger: assignment.trigger,
@@ -84,19 +84,19 @@ pub(crate) fn work(
         ..assignment.times
     };
     let flow = &assignment.flow.loaded;
-    let report = runner.run(flow, &options, &surroundings, &mut journal)?;
+    let report = runner.run(flow, &options, &host, &mut journal)?;
     let write = journal.write();
     match &report.progress {
-        Progress::Suspended(wake_ms) => link.suspend(write, *wake_ms),
-        Progress::Ended(finish) => link.finish(write, ending(&report, finish, times)),
+        Progress::Suspended(wake_ms) => channel.suspend(write, *wake_ms),
+        Progress::Ended(finish) => channel.finish(write, ending(&report, finish, times)),
     }
 }
 
-/// Keeps records back until somebody must know them.
+/// Buffers records until a step needs them durable.
 struct Buffered<'a> {
     id: &'a str,
     epoch: u32,
-    link: &'a dyn Link,
+    channel: &'a dyn RunChannel,
     records: Vec<Record>,
 }
 
@@ -124,7 +124,7 @@ impl Journal for Buffered<'_> {
     fn append(&mut self, record: Record) -> Result<(), Stop> {
         self.records.push(record);
         match self.records.len() {
-            MAX_KEPT_BACK.. => self.flush(false),
+            MAX_BUFFERED_RECORDS.. => self.flush(false),
             _ => Ok(()),
         }
     }
@@ -134,25 +134,25 @@ impl Journal for Buffered<'_> {
             return Ok(());
         }
         let write = self.write();
-        self.link.append(write, durable)?;
+        self.channel.append(write, durable)?;
         fault::point("journalled");
         Ok(())
     }
 
     fn respond(&mut self, answer: &Json) -> Result<(), Stop> {
         let write = self.write();
-        self.link.respond(write, bytes(answer))
+        self.channel.respond(write, bytes(answer))
     }
 }
 
-/// What belongs to the app, as steps ask for it.
-struct Distant<'a> {
+/// What steps read from the app, over the channel of the run.
+struct ChannelHost<'a> {
     id: &'a str,
     epoch: u32,
-    link: &'a dyn Link,
+    channel: &'a dyn RunChannel,
 }
 
-impl Distant<'_> {
+impl ChannelHost<'_> {
     fn hold(&self) -> Hold {
         Hold {
             id: self.id.to_owned(),
@@ -162,17 +162,17 @@ impl Distant<'_> {
     }
 }
 
-impl Surroundings for Distant<'_> {
+impl StepHost for ChannelHost<'_> {
     fn get(&self, scope: StoreScope, key: &str) -> Result<Option<Json>, String> {
-        self.link.kept(self.hold(), scope, key)
+        self.channel.get_value(self.hold(), scope, key)
     }
 
     fn put(&self, scope: StoreScope, key: &str, value: Option<Json>) -> Result<(), String> {
         let write = write(self.id, self.epoch, None);
-        self.link.keep(write, scope, key, value)
+        self.channel.put_value(write, scope, key, value)
     }
 
     fn template(&self, key: &str) -> Result<Option<Arc<[u8]>>, String> {
-        self.link.template(self.hold(), key)
+        self.channel.template(self.hold(), key)
     }
 }

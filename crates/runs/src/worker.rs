@@ -1,5 +1,5 @@
-//! The worker's side: connects to the app, does what it is given, and holds no credentials but its
-//! token.
+//! The worker's side of a connection: receives runs from the app and executes them. It holds no
+//! credentials but its token.
 
 use std::{
     collections::HashMap,
@@ -21,8 +21,8 @@ use tokio::{
 };
 
 use crate::{
-    Link,
-    catalogue::Catalogued,
+    RunChannel,
+    flow_cache::FlowVersion,
     protocol::{
         self, Assign, Change, MAX_KNOWN_FLOWS, PROTOCOL, Question, Refusal, ToApp, ToWorker,
         WriteFrame,
@@ -30,41 +30,41 @@ use crate::{
     work::{Assignment, work},
 };
 
-/// Frames that wait to be written.
-const MAX_UNWRITTEN: usize = 1_024;
-/// How long the app may take to answer a request.
+/// Frames that wait to be written; senders block beyond it.
+const MAX_QUEUED_FRAMES: usize = 1_024;
+/// How long the app may take to answer a request before the step fails.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// What a worker is.
+/// Options of a worker.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Name for people.
+    /// Name shown to operators.
     pub name: String,
-    /// Runs at the same time.
+    /// Runs executed at the same time.
     pub slots: u32,
-    /// How long runs may go on after the worker was told to end.
+    /// How long runs may continue after shutdown was requested.
     pub drain: Duration,
 }
 
-/// How a connection with the app ended.
+/// How a connection with the app failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The app does not take this worker.
-    #[error("the app does not take this worker: {0}")]
+    /// The app rejected this worker.
+    #[error("worker rejected by the app: {0}")]
     Refused(String),
-    /// The connection failed.
-    #[error("the connection with the app failed")]
+    /// Connection failed.
+    #[error("connection with the app failed")]
     Connection(#[from] io::Error),
-    /// The app closed the connection.
-    #[error("the app closed the connection")]
+    /// The app disconnected.
+    #[error("app disconnected")]
     Closed,
 }
 
-/// Does what the app gives, until `stop` is notified and the runs are over.
+/// Executes runs from the app until `stop` is notified and the open runs have ended.
 ///
 /// # Errors
-/// How the connection ended; what was under way is stopped then, and the app gives it to another.
+/// How the connection failed. Open runs are cancelled; the app assigns them to another worker.
 pub async fn serve(
     connection: impl AsyncRead + AsyncWrite + Send + 'static,
     services: Arc<Services>,
@@ -79,19 +79,19 @@ pub async fn serve(
         slots: options.slots,
     };
     protocol::write(&mut writer, &hello).await?;
-    let (beat, suspend_after) = match protocol::read(&mut reader).await? {
+    let (heartbeat, suspend_after) = match protocol::read(&mut reader).await? {
         Some(ToWorker::Welcome {
-            beat_ms,
+            heartbeat_ms,
             suspend_after_ms,
             ..
         }) => (
-            Duration::from_millis(beat_ms.max(10)),
+            Duration::from_millis(heartbeat_ms.max(10)),
             Duration::from_millis(suspend_after_ms),
         ),
         Some(ToWorker::Refused { reason }) => return Err(Error::Refused(reason)),
         _ => return Err(Error::Closed),
     };
-    let (frames, unwritten) = mpsc::channel(MAX_UNWRITTEN);
+    let (frames, unwritten) = mpsc::channel(MAX_QUEUED_FRAMES);
     let writing = tokio::spawn(write_frames(writer, unwritten));
     let client = Arc::new(Client {
         runtime: Handle::current(),
@@ -103,16 +103,16 @@ pub async fn serve(
         left: Notify::new(),
         leaving: AtomicBool::new(false),
     });
-    let beating = tokio::spawn(give_signs_of_life(Arc::clone(&client), beat));
+    let heartbeats = tokio::spawn(send_heartbeats(Arc::clone(&client), heartbeat));
     let runner = Arc::new(FlowRunner::new(services));
     let ended = tokio::select! {
         ended = client.listen(&mut reader, &runner, suspend_after) => ended,
         () = client.leave(&stop, options.drain) => Ok(()),
     };
     client.abandon();
-    beating.abort();
+    heartbeats.abort();
     if ended.is_ok() {
-        // What was said last is to arrive.
+        // Gives the last frames time to be written.
         drop(client);
         let _ = tokio::time::timeout(Duration::from_secs(2), writing).await;
     } else {
@@ -132,8 +132,8 @@ async fn write_frames(
     writer.shutdown().await
 }
 
-async fn give_signs_of_life(client: Arc<Client>, every: Duration) {
-    while client.send(&ToApp::Beat).await.is_ok() {
+async fn send_heartbeats(client: Arc<Client>, every: Duration) {
+    while client.send(&ToApp::Heartbeat).await.is_ok() {
         tokio::time::sleep(every).await;
     }
 }
@@ -141,17 +141,17 @@ async fn give_signs_of_life(client: Arc<Client>, every: Duration) {
 type Answered = Result<Option<Box<RawValue>>, Refusal>;
 
 struct Client {
-    /// Where answers are waited for: steps have threads of their own.
+    /// Steps block on threads of their own; this runs their waits.
     runtime: Handle,
     frames: mpsc::Sender<Vec<u8>>,
-    /// Requests that are not answered yet.
+    /// Requests that wait for an answer.
     answers: Mutex<HashMap<u64, oneshot::Sender<Answered>>>,
-    /// Runs under way, by name.
+    /// Runs under execution, by name.
     runs: Mutex<HashMap<String, (u32, Cancellation)>>,
     numbers: AtomicU64,
     gone: AtomicBool,
     leaving: AtomicBool,
-    /// A run has left.
+    /// Notified when a run has ended.
     left: Notify,
 }
 
@@ -171,7 +171,7 @@ impl Client {
         runner: &Arc<FlowRunner>,
         suspend_after: Duration,
     ) -> Result<(), Error> {
-        let mut flows: HashMap<String, Arc<Catalogued>> = HashMap::new();
+        let mut flows: HashMap<String, Arc<FlowVersion>> = HashMap::new();
         while let Some(message) = protocol::read(reader).await? {
             match message {
                 ToWorker::Welcome { .. } | ToWorker::Refused { .. } => return Err(Error::Closed),
@@ -202,7 +202,7 @@ impl Client {
     fn begin(
         self: &Arc<Self>,
         assign: Assign,
-        flow: Option<Arc<Catalogued>>,
+        flow: Option<Arc<FlowVersion>>,
         runner: &Arc<FlowRunner>,
         suspend_after: Duration,
         taken: Instant,
@@ -212,7 +212,7 @@ impl Client {
         lock(&self.runs).insert(run.clone(), (epoch, cancel.clone()));
         let (client, runner) = (Arc::clone(self), Arc::clone(runner));
         tokio::task::spawn_blocking(move || {
-            let link = Remote {
+            let channel = RemoteChannel {
                 client: Arc::clone(&client),
             };
             match flow {
@@ -232,10 +232,11 @@ impl Client {
                         cancel,
                         taken,
                     };
-                    // Where it is stopped, somebody else has the run or will have it.
-                    let _ = work(assignment, &runner, &link);
+                    // Errors need no handling: if it stopped, another worker has the run or will
+                    // have it.
+                    let _ = work(assignment, &runner, &channel);
                 }
-                _ => drop(link.release(of_run(&run, epoch))),
+                _ => drop(channel.release(of_run(&run, epoch))),
             }
             lock(&client.runs).remove(&run);
             client.left.notify_one();
@@ -246,7 +247,7 @@ impl Client {
         });
     }
 
-    /// Ends once `stop` is notified and all runs have left, or been given back.
+    /// Returns once `stop` is notified and all runs have ended or were released.
     async fn leave(self: &Arc<Self>, stop: &Notify, drain: Duration) {
         stop.notified().await;
         self.leaving.store(true, Ordering::Release);
@@ -274,7 +275,7 @@ impl Client {
         }
     }
 
-    /// Stops everything: its results would not arrive.
+    /// Cancels everything: results could no longer be delivered.
     fn abandon(&self) {
         self.gone.store(true, Ordering::Release);
         for (_, cancel) in lock(&self.runs).values() {
@@ -283,7 +284,7 @@ impl Client {
         lock(&self.answers).clear();
     }
 
-    /// Expects an answer for as long as the guard lives.
+    /// Registers a request until the guard is dropped.
     fn expect(&self, number: u64, sender: oneshot::Sender<Answered>) -> Asked<'_> {
         lock(&self.answers).insert(number, sender);
         Asked {
@@ -292,7 +293,7 @@ impl Client {
         }
     }
 
-    /// Asks the app, and waits.
+    /// Sends a request to the app and blocks until its answer.
     fn ask(&self, message: impl FnOnce(u64) -> ToApp) -> Answered {
         let failed = |reason: &str| Refusal::Failed {
             reason: reason.to_owned(),
@@ -302,24 +303,24 @@ impl Client {
             protocol::frame(&message(number)).map_err(|error| failed(&error.to_string()))?;
         let (sender, receiver) = oneshot::channel();
         let _asked = self.expect(number, sender);
-        // What is expected after this would be told by nobody: see `abandon`.
+        // Checked after the registration: `abandon` clears only requests registered before it.
         if self.gone.load(Ordering::Acquire) {
-            return Err(failed("the connection with the app is gone"));
+            return Err(failed("connection with the app lost"));
         }
         if self.frames.blocking_send(frame).is_err() {
-            return Err(failed("the connection with the app is gone"));
+            return Err(failed("connection with the app lost"));
         }
         let wait = async { tokio::time::timeout(ANSWER_TIMEOUT, receiver).await };
         let answer = self.runtime.block_on(wait);
         match answer {
             Ok(Ok(answer)) => answer,
-            Ok(Err(_)) => Err(failed("the connection with the app is gone")),
-            Err(_) => Err(failed("the app does not answer")),
+            Ok(Err(_)) => Err(failed("connection with the app lost")),
+            Err(_) => Err(failed("request to the app timed out")),
         }
     }
 }
 
-/// A request that is not answered yet; one whose answer never comes is forgotten with it.
+/// A pending request, removed on drop.
 struct Asked<'a> {
     client: &'a Client,
     number: u64,
@@ -331,16 +332,19 @@ impl Drop for Asked<'_> {
     }
 }
 
-/// The flow of `assign`, which the connection knows from now on.
-fn known(flows: &mut HashMap<String, Arc<Catalogued>>, assign: &Assign) -> Option<Arc<Catalogued>> {
+/// The flow of `assign`; remembered for this connection.
+fn known(
+    flows: &mut HashMap<String, Arc<FlowVersion>>,
+    assign: &Assign,
+) -> Option<Arc<FlowVersion>> {
     let Some(source) = &assign.source else {
         return flows.get(&assign.hash).cloned();
     };
-    // The app forgets at the same length.
+    // The app clears its list at the same length, so both sides agree.
     if flows.len() >= MAX_KNOWN_FLOWS {
         flows.clear();
     }
-    let flow = Catalogued::read(protocol::bytes(source), assign.version).ok()?;
+    let flow = FlowVersion::read(protocol::bytes(source), assign.version).ok()?;
     let flow = Arc::new(flow);
     flows.insert(assign.hash.clone(), Arc::clone(&flow));
     Some(flow)
@@ -355,11 +359,11 @@ fn of_run(run: &str, epoch: u32) -> Write {
     }
 }
 
-struct Remote {
+struct RemoteChannel {
     client: Arc<Client>,
 }
 
-impl Remote {
+impl RemoteChannel {
     fn change(&self, write: &Write, change: Change) -> Result<(), Stop> {
         let write = WriteFrame::of(write);
         let answer = self.client.ask(|number| ToApp::Change {
@@ -388,7 +392,7 @@ impl Remote {
     }
 }
 
-impl Link for Remote {
+impl RunChannel for RemoteChannel {
     fn append(&self, write: Write, wait: bool) -> Result<(), Stop> {
         if wait {
             return self.change(&write, Change::Append);
@@ -400,7 +404,7 @@ impl Link for Remote {
         };
         let frame = protocol::frame(&message).map_err(|error| Stop::Journal(error.to_string()))?;
         let sent = self.client.frames.blocking_send(frame);
-        sent.map_err(|_| Stop::Journal("the connection with the app is gone".to_owned()))
+        sent.map_err(|_| Stop::Journal("connection with the app lost".to_owned()))
     }
 
     fn respond(&self, write: Write, answer: Arc<[u8]>) -> Result<(), Stop> {
@@ -420,7 +424,7 @@ impl Link for Remote {
         self.change(&write, Change::Release)
     }
 
-    fn keep(
+    fn put_value(
         &self,
         write: Write,
         scope: StoreScope,
@@ -428,13 +432,13 @@ impl Link for Remote {
         value: Option<Json>,
     ) -> Result<(), String> {
         let key = key.to_owned();
-        let kept = self.change(&write, Change::Keep { scope, key, value });
-        kept.map_err(|stop| stop.to_string())
+        let get_value = self.change(&write, Change::Put { scope, key, value });
+        get_value.map_err(|stop| stop.to_string())
     }
 
-    fn kept(&self, hold: Hold, scope: StoreScope, key: &str) -> Result<Option<Json>, String> {
+    fn get_value(&self, hold: Hold, scope: StoreScope, key: &str) -> Result<Option<Json>, String> {
         let key = key.to_owned();
-        let found = self.question(hold, Question::Kept { scope, key })?;
+        let found = self.question(hold, Question::Get { scope, key })?;
         Ok(found.and_then(|raw| serde_json::from_str(raw.get()).ok()))
     }
 

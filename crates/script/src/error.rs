@@ -72,7 +72,7 @@ pub enum Error {
         limit_bytes: u64,
     },
     /// The process ended otherwise.
-    #[error("the sandbox ended: {}", ending.describe())]
+    #[error("sandbox failed: {}", ending.describe())]
     Crashed {
         /// How.
         ending: Ending,

@@ -6,7 +6,7 @@ use std::{path::PathBuf, time::Duration};
 use hyper::StatusCode;
 use platen_engine::{
     browser::{
-        self, Browser, Config as BrowserConfig, Demand, Job, NoWalls, Printed, Status,
+        self, Browser, Config as BrowserConfig, Demand, Job, Printed, SandboxUnavailable, Status,
         choose_launcher,
     },
     flow::{ChromiumPrint, StepError},
@@ -56,8 +56,8 @@ impl Chromium {
         self.cell
             .get_or_try_init(|| async {
                 let chosen = choose_launcher(self.demand).await;
-                let chosen =
-                    chosen.map_err(|error: NoWalls| Problem::internal(error.to_string()))?;
+                let chosen = chosen
+                    .map_err(|error: SandboxUnavailable| Problem::internal(error.to_string()))?;
                 Browser::new(self.config.clone(), chosen.launcher, &self.folder)
                     .map_err(|error| Problem::internal(format!("the temporary folder: {error}")))
             })
@@ -121,7 +121,7 @@ pub(crate) fn of_browser(error: browser::Error) -> Problem {
         | Error::RequestDenied(_)
         | Error::NotLoaded(_)
         | Error::Exceptions(_) => StatusCode::UNPROCESSABLE_ENTITY,
-        Error::DiedMidway | Error::Refused { .. } | Error::Disconnected | Error::PageCrashed => {
+        Error::CrashedMidway | Error::Refused { .. } | Error::Disconnected | Error::PageCrashed => {
             return Problem::internal(chain(&error));
         }
     };

@@ -8,8 +8,8 @@ use platen_engine::{
     Fault,
     flow::{OfficeConvert, StepError},
     office::{
-        self, Config as OfficeConfig, Death, Demand, Document, Job, NoWalls, Office, Status,
-        choose_launcher,
+        self, Config as OfficeConfig, CrashReport, Demand, Document, Job, Office,
+        SandboxUnavailable, Status, choose_launcher,
     },
 };
 use serde_json::Value as Json;
@@ -57,8 +57,8 @@ impl LibreOffice {
         self.cell
             .get_or_try_init(|| async {
                 let chosen = choose_launcher(self.demand).await;
-                let chosen =
-                    chosen.map_err(|error: NoWalls| Problem::internal(error.to_string()))?;
+                let chosen = chosen
+                    .map_err(|error: SandboxUnavailable| Problem::internal(error.to_string()))?;
                 let office = Office::new(self.config.clone(), chosen.launcher, &self.folder);
                 let office = office
                     .map_err(|error| Problem::internal(format!("the temporary folder: {error}")))?;
@@ -108,7 +108,7 @@ impl LibreOffice {
 }
 
 /// Of the document, its size and format only.
-fn log_death(log: &Log, death: &Death) {
+fn log_death(log: &Log, death: &CrashReport) {
     let fields = [
         ("why", Json::from(&*death.why)),
         ("phase", death.phase.into()),

@@ -11,7 +11,7 @@ use std::{
 use platen_delivery::{ListenError, Listener, Sharing, Turn};
 use platen_engine::{
     Engine, Isolation, IsolationSource,
-    browser::{NoWalls, choose_launcher},
+    browser::{SandboxUnavailable, choose_launcher},
 };
 use platen_storage::SqliteStore;
 use serde_json::Value as Json;
@@ -79,7 +79,7 @@ pub enum Error {
     Isolation(#[source] platen_engine::jail::Error),
     /// `CHILD_ISOLATION` demands what this machine does not allow.
     #[error("CHILD_ISOLATION is `required`")]
-    Walls(#[from] NoWalls),
+    Walls(#[from] SandboxUnavailable),
     /// A thread or a signal handler cannot be had.
     #[error("the system gives no thread or signal")]
     System(#[from] std::io::Error),

@@ -13,8 +13,8 @@ pub enum Error {
     /// The expected version is not the current one, which is given.
     #[error("the current version is {0}, not the expected one")]
     Stale(u32),
-    /// A run belongs to another worker now, or its lease has lapsed.
-    #[error("the run belongs to another worker, or its lease has lapsed")]
+    /// A run belongs to another worker now, or its lease has expired.
+    #[error("the run belongs to another worker, or its lease has expired")]
     Fenced,
     /// A run is over.
     #[error("the run is over")]

@@ -1,4 +1,4 @@
-//! What Platen remembers, behind traits: one contract suite runs on every implementation.
+//! Storage behind traits: one contract suite runs on every implementation.
 //!
 //! Files are in [`blobs`]. Templates, flows and their runs, in SQLite. A write is acknowledged once it would survive a loss
 //! of power; see [`SqliteStore`].

@@ -1,4 +1,4 @@
-//! One connection: calls that wait for their answer, and events by session.
+//! A DevTools connection: calls that await their answer, and events by session.
 
 use std::{
     borrow::Cow,
@@ -19,21 +19,22 @@ use tokio::{
 
 /// Messages that wait to be written.
 const OUTGOING: usize = 64;
-/// Events of one session that wait to be handled. A page that is noisier loses its session.
+/// Events buffered for a session. A page that exceeds it loses its session, so that a script cannot
+/// fill memory with events.
 const EVENTS: usize = 4096;
-/// The longest message that Chromium may send. Bytes.
+/// The longest message from Chromium, in bytes.
 const MAX_MESSAGE: u64 = 256 << 20;
 
-/// Why a call has no answer.
+/// Why a call failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum CallError {
     /// The connection is closed.
     Closed,
-    /// Chromium says no.
+    /// Chromium returned an error.
     Refused(String),
 }
 
-/// What happened in a session.
+/// An event of a session.
 #[derive(Debug)]
 pub(crate) struct Event {
     pub(crate) method: String,
@@ -111,7 +112,7 @@ pub(crate) struct Connection {
     shared: Arc<Shared>,
 }
 
-/// Forgets a call whose caller has gone.
+/// Forgets a call whose caller was dropped.
 struct Call<'a> {
     id: u64,
     shared: &'a Shared,
@@ -166,8 +167,8 @@ impl Connection {
         answer.await.unwrap_or(Err(CallError::Closed))
     }
 
-    /// Calls a method without waiting; false where there is no room for it.
-    pub(crate) fn tell<P: Serialize>(
+    /// Calls a method without waiting; false if the queue is full.
+    pub(crate) fn send<P: Serialize>(
         &self,
         session: Option<&str>,
         method: &str,

@@ -1,9 +1,9 @@
 //! One page: a browser context of its own, prepared ahead of need, used once.
 
-mod attendant;
-mod desk;
+mod page_state;
 mod print;
 mod remote;
+mod request_interceptor;
 
 use std::{sync::Arc, time::Duration};
 
@@ -11,22 +11,22 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
-use self::attendant::{Attendant, ORIGIN};
-pub use self::desk::Report;
-pub(crate) use self::{desk::Desk, print::Sink};
+pub use self::page_state::Report;
+use self::request_interceptor::{ORIGIN, RequestInterceptor};
+pub(crate) use self::{page_state::PageState, print::Sink};
 use crate::{chromium::Chromium, devtools::CallError, error::Error, outside::Outside};
 
-/// How long a page may take to be disposed of before its whole Chromium is given up.
+/// How long disposing of a page may take before its whole Chromium is given up.
 const DISPOSE_TIMEOUT: Duration = Duration::from_millis(1500);
 
-/// A page with a session.
+/// A page with its session.
 pub(crate) struct Page {
     pub(crate) chromium: Arc<Chromium>,
-    pub(crate) desk: Arc<Desk>,
+    pub(crate) page_state: Arc<PageState>,
     context: String,
     session: String,
     frame: String,
-    attendant: JoinHandle<()>,
+    interceptor: JoinHandle<()>,
     disposed: bool,
 }
 
@@ -42,7 +42,7 @@ struct Created {
 }
 
 impl Page {
-    /// Makes a page that stands at the virtual origin, so that a job only puts its document in.
+    /// Creates a page at the virtual origin; a job only sets its document.
     pub(crate) async fn open(
         chromium: Arc<Chromium>,
         outside: Arc<Outside>,
@@ -63,23 +63,23 @@ impl Page {
             .ask("Target.attachToTarget", attach)
             .await?
             .session_id;
-        let desk = Desk::new();
-        let attendant = Attendant {
+        let page_state = PageState::new();
+        let interceptor = RequestInterceptor {
             connection: connection.clone(),
             session: session.clone(),
             frame: frame.clone(),
-            desk: Arc::clone(&desk),
+            page_state: Arc::clone(&page_state),
             outside,
             max_requests,
         };
-        let attendant = tokio::spawn(attendant.attend(connection.events(&session)));
+        let interceptor = tokio::spawn(interceptor.run(connection.events(&session)));
         let page = Self {
             chromium,
-            desk,
+            page_state,
             context: guard.keep(),
             session,
             frame,
-            attendant,
+            interceptor,
             disposed: false,
         };
         page.prepare().await?;
@@ -100,16 +100,16 @@ impl Page {
             ),
             connection.call(None, "Browser.setDownloadBehavior", deny),
         )?;
-        self.desk
+        self.page_state
             .change(|state| state.address = Some(ORIGIN.to_owned()));
         self.send("Page.navigate", json!({ "url": ORIGIN })).await?;
-        let sound = self.desk.until(|state| {
+        let sound = self.page_state.until(|state| {
             (state.loaded || state.crashed).then_some(state.loaded && !state.crashed)
         });
         if !sound.await {
             return Err(CallError::Closed);
         }
-        self.desk.change(|state| {
+        self.page_state.change(|state| {
             state.address = None;
             state.opened = false;
             state.loaded = false;
@@ -127,13 +127,13 @@ impl Page {
         self.chromium.connection.call(session, method, params).await
     }
 
-    /// Calls a method of the page; ends early where the page crashes.
+    /// Calls a method of the page; fails early if the page crashes.
     async fn call<P: Serialize, T: DeserializeOwned>(
         &self,
         method: &'static str,
         params: P,
     ) -> Result<T, Error> {
-        let crashed = self.desk.until(|state| state.crashed.then_some(()));
+        let crashed = self.page_state.until(|state| state.crashed.then_some(()));
         let answer = tokio::select! {
             answer = self.send(method, params) => answer,
             () = crashed => return Err(self.why_crashed()),
@@ -158,21 +158,21 @@ impl Page {
         }
     }
 
-    /// A real round trip through the browser and the page's own process.
+    /// A round trip through the browser and the process of the page.
     pub(crate) async fn probe(&self) -> bool {
         let answer: Result<Value, Error> = self.call("Page.getFrameTree", json!({})).await;
         answer.is_ok()
     }
 
-    /// Whether it is known to be dead.
+    /// False if the page is known to be dead.
     pub(crate) fn is_alive(&self) -> bool {
-        self.chromium.is_alive() && !self.desk.state().crashed
+        self.chromium.is_alive() && !self.page_state.state().crashed
     }
 
-    /// Ends the page. A Chromium that does not do that in time is given up.
+    /// Disposes of the page. A Chromium that does not answer in time is given up.
     pub(crate) async fn dispose(mut self) {
         self.disposed = true;
-        self.attendant.abort();
+        self.interceptor.abort();
         self.chromium.connection.forget(&self.session);
         let params = json!({ "browserContextId": self.context });
         let connection = &self.chromium.connection;
@@ -186,7 +186,7 @@ impl Page {
 
 impl Drop for Page {
     fn drop(&mut self) {
-        self.attendant.abort();
+        self.interceptor.abort();
         self.chromium.connection.forget(&self.session);
         if !self.disposed {
             self.chromium.dispose_later(&self.context);
@@ -194,7 +194,7 @@ impl Drop for Page {
     }
 }
 
-/// Disposes of a context whose page was not finished.
+/// Disposes of a context whose page was never finished.
 struct ContextGuard {
     chromium: Arc<Chromium>,
     context: Option<String>,

@@ -1,4 +1,4 @@
-//! A job on a page: the document is put in, waited for, printed, and read as it comes.
+//! A job on a page: sets the document, waits, prints, and streams the result.
 
 use std::time::Duration;
 
@@ -19,19 +19,20 @@ use crate::{
     },
 };
 
-/// Bytes of the result that are read at once.
+/// Bytes of the result read at a time.
 const CHUNK: usize = 512 << 10;
-/// Without requests for so long, the network is idle.
+/// The network is idle after this time without requests.
 const NETWORK_IDLE: Duration = Duration::from_millis(500);
-/// How often a selector or an expression is tried.
-const TRY_EVERY: Duration = Duration::from_millis(25);
+/// How often a selector or an expression is evaluated: each costs a round trip of well below a
+/// millisecond.
+const POLL_INTERVAL: Duration = Duration::from_millis(25);
 
-/// Takes the result as it comes.
+/// Receives the result.
 pub(crate) trait Sink: Send {
-    /// The page is ready; what follows is the result.
+    /// The page is ready; the result follows.
     fn begin(&mut self, report: Report);
-    /// A piece of the result; false where nobody wants it any more.
-    fn put(&mut self, piece: Bytes) -> impl Future<Output = bool> + Send;
+    /// A chunk of the result; false if the client disconnected.
+    fn put(&mut self, chunk: Bytes) -> impl Future<Output = bool> + Send;
 }
 
 #[derive(Deserialize)]
@@ -42,7 +43,7 @@ struct Printed {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Piece {
+struct Chunk {
     #[serde(default)]
     base64_encoded: bool,
     data: String,
@@ -50,23 +51,23 @@ struct Piece {
 }
 
 impl Page {
-    /// Does the job.
+    /// Runs the job.
     pub(crate) async fn run<S: Sink>(
         &self,
         job: &Job,
         max_bytes: u64,
         sink: &mut S,
     ) -> Result<(), Error> {
-        self.stage("prepared the page");
+        self.stage("preparing the page");
         self.apply(&job.page, &job.output).await?;
-        self.stage("loaded the page");
+        self.stage("loading the page");
         self.load(&job.source).await?;
-        self.stage("waited for the page");
+        self.stage("waiting for the page");
         for wait in &job.page.wait {
             self.wait(wait).await?;
         }
         let report = self.report_of(&job.page)?;
-        self.stage("printed the page");
+        self.stage("printing the page");
         match &job.output {
             Output::Pdf(options) => self.print(options, report, max_bytes, sink).await,
             Output::Picture(options) => self.picture(options, report, max_bytes, sink).await,
@@ -74,11 +75,11 @@ impl Page {
     }
 
     fn stage(&self, stage: &'static str) {
-        self.desk.change(|state| state.stage = stage);
+        self.page_state.change(|state| state.stage = stage);
     }
 
     async fn apply(&self, options: &PageOptions, output: &Output) -> Result<(), Error> {
-        self.desk.change(|state| {
+        self.page_state.change(|state| {
             state.headers.clone_from(&options.extra_headers);
             state.cookies.clone_from(&options.cookies);
         });
@@ -98,7 +99,7 @@ impl Page {
         let media = options
             .media
             .unwrap_or(if is_pdf { Media::Print } else { Media::Screen });
-        // Printing itself asks for the media of paper, but not what is measured before.
+        // Printing itself uses print media, but measuring before it does not.
         let is_measured = matches!(output, Output::Pdf(options) if options.single_page);
         if is_pdf != (media == Media::Print) || !is_pdf || is_measured {
             let name = if media == Media::Print {
@@ -124,7 +125,7 @@ impl Page {
         Ok(())
     }
 
-    /// Lets the page's scripts see the cookies. What is sent is ours to say: see the attendant.
+    /// Exposes the cookies to scripts. Request headers are set by the request interceptor.
     async fn show_cookies(&self, cookies: &[Cookie]) -> Result<(), Error> {
         let cookies: Vec<Value> = cookies
             .iter()
@@ -150,12 +151,14 @@ impl Page {
     async fn load(&self, source: &Source) -> Result<(), Error> {
         match source {
             Source::Document { html, files } => {
-                self.desk.change(|state| state.files = Some(files.clone()));
+                self.page_state
+                    .change(|state| state.files = Some(files.clone()));
                 let params = json!({ "frameId": self.frame, "html": html });
                 let _: Value = self.call("Page.setDocumentContent", params).await?;
             }
             Source::Address(url) => {
-                self.desk.change(|state| state.address = Some(url.clone()));
+                self.page_state
+                    .change(|state| state.address = Some(url.clone()));
                 let answer: Result<Value, Error> =
                     self.call("Page.navigate", json!({ "url": url })).await;
                 let answer = answer.map_err(|error| match error {
@@ -172,7 +175,7 @@ impl Page {
             Crashed,
             Failed(String),
         }
-        let end = self.desk.until(|state| {
+        let end = self.page_state.until(|state| {
             if state.crashed {
                 return Some(End::Crashed);
             }
@@ -192,7 +195,7 @@ impl Page {
     }
 
     fn why_not_loaded(&self, url: &str, reason: &str) -> Error {
-        let state = self.desk.state();
+        let state = self.page_state.state();
         if state.report.denied.iter().any(|denied| denied == url) {
             return Error::RequestDenied(state.report.denied.clone());
         }
@@ -240,8 +243,8 @@ impl Page {
         let mut quiet_since = tokio::time::Instant::now();
         loop {
             let (busy, crashed, last) = {
-                let state = self.desk.state();
-                (state.under_way > 0, state.crashed, state.last_request)
+                let state = self.page_state.state();
+                (state.in_flight > 0, state.crashed, state.last_request)
             };
             if crashed {
                 return Err(self.why_crashed());
@@ -255,11 +258,11 @@ impl Page {
             if now.duration_since(quiet_since) >= NETWORK_IDLE {
                 return Ok(());
             }
-            tokio::time::sleep(TRY_EVERY).await;
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
     }
 
-    /// Tries an expression of the client's until it, or what it promises, is true.
+    /// Evaluates an expression of the client until it, or its promise, is true.
     async fn until_ready(&self, expression: &str, may_be_undefined: bool) -> Result<(), Error> {
         let params = json!({ "expression": expression, "awaitPromise": true, "silent": true });
         loop {
@@ -273,23 +276,23 @@ impl Page {
                     return Err(Error::bad_option("waitForExpression", problem));
                 }
                 Some(true) => return Ok(()),
-                None | Some(false) => tokio::time::sleep(TRY_EVERY).await,
+                None | Some(false) => tokio::time::sleep(POLL_INTERVAL).await,
             }
         }
     }
 
     async fn until_true(&self, expression: &str) -> Result<(), Error> {
         while self.evaluate(expression).await? != Value::Bool(true) {
-            tokio::time::sleep(TRY_EVERY).await;
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
         Ok(())
     }
 
     fn report_of(&self, options: &PageOptions) -> Result<Report, Error> {
-        let state = self.desk.state();
+        let state = self.page_state.state();
         let report = state.report.clone();
         if let Some(url) = &state.not_loaded {
-            // The page wanted to go elsewhere after it had loaded.
+            // The page navigated away after it had loaded.
             return Err(Error::RequestDenied(vec![url.clone()]));
         }
         if options.fail_on_denied && !report.denied.is_empty() {
@@ -310,13 +313,13 @@ impl Page {
     ) -> Result<(), Error> {
         let mut params = serde_json::to_value(options).unwrap_or_default();
         params["transferMode"] = "ReturnAsStream".into();
-        // Chromium takes the outline from the tagged headings, and makes none without tags.
+        // Chromium builds the outline from tagged headings, so it needs tags.
         params["generateTaggedPDF"] = (options.tagged || options.outline).into();
         let has_margins =
             !options.header_template.is_empty() || !options.footer_template.is_empty();
         params["displayHeaderFooter"] = has_margins.into();
         for template in ["headerTemplate", "footerTemplate"] {
-            // An empty template would be replaced by Chromium's own.
+            // Chromium would replace an empty template by its own.
             if params[template] == "" {
                 params[template] = "<span></span>".into();
             }
@@ -332,7 +335,7 @@ impl Page {
             Error::Refused { message, .. } if message.to_lowercase().contains("margin") => {
                 Error::bad_option("margin", message)
             }
-            // It is there and well, and says so of pages that it cannot print.
+            // Chromium answers, but cannot print the page.
             Error::Refused { message, .. } if message.contains("Printing failed") => {
                 Error::bad_option(
                     "page",
@@ -345,11 +348,11 @@ impl Page {
         let mut sent = 0_u64;
         loop {
             let params = json!({ "handle": printed.stream, "size": CHUNK });
-            let piece: Piece = self.call("IO.read", params).await?;
-            let bytes = if piece.base64_encoded {
-                decode(&piece.data, "IO.read")?
+            let chunk: Chunk = self.call("IO.read", params).await?;
+            let bytes = if chunk.base64_encoded {
+                decode(&chunk.data, "IO.read")?
             } else {
-                piece.data.into_bytes()
+                chunk.data.into_bytes()
             };
             sent += bytes.len() as u64;
             if sent > max_bytes {
@@ -358,15 +361,15 @@ impl Page {
                 });
             }
             let wanted = bytes.is_empty() || sink.put(Bytes::from(bytes)).await;
-            if piece.eof || !wanted {
+            if chunk.eof || !wanted {
                 return Ok(());
             }
         }
     }
 
-    /// Lays the page out as wide as it will be printed, and makes the sheet as high as that is.
+    /// Lays the page out in the width of the sheet, and makes the sheet as high as the page.
     ///
-    /// A size of `@page` would break the page whatever the sheet, so one of ours stands over it.
+    /// A size in `@page` would override the sheet, so ours is set over it.
     async fn fit_sheet(&self, options: &PdfOptions, params: &mut Value) -> Result<(), Error> {
         self.evaluate(
             "(() => { const sheet = new CSSStyleSheet(); \
@@ -383,12 +386,12 @@ impl Page {
         let mut sheet_width = sheet_width;
         let (needed_width, mut height) = self.measure(width).await?;
         if needed_width > width.round() {
-            // What is wider than the sheet would be cut off.
+            // Content wider than the sheet would be cut off.
             sheet_width = needed_width * options.scale / CSS_PIXELS_PER_INCH + margins;
             check_side(sheet_width, "wide")?;
             height = self.measure(needed_width).await?.1;
         }
-        // Another pixel, since heights are rounded and a line too many would be another page.
+        // One pixel more: heights are rounded, and a line too many would start another page.
         let height = (height + 1.0) * options.scale / CSS_PIXELS_PER_INCH;
         let height = height + options.margin_top_inches + options.margin_bottom_inches;
         check_side(height, "long")?;
@@ -399,7 +402,7 @@ impl Page {
         Ok(())
     }
 
-    /// Width and height of the content where the window is `width` wide. Pixels of CSS.
+    /// Size of the content in a window `width` wide, in CSS pixels.
     async fn measure(&self, width: f64) -> Result<(f64, f64), Error> {
         let device = json!({
             "width": width.round(), "height": 1, "deviceScaleFactor": 1, "mobile": false,
@@ -466,7 +469,7 @@ impl Page {
     }
 }
 
-/// Whether a side of a single sheet is one that readers of PDF take. Inches.
+/// Whether PDF readers accept a side of this length, in inches.
 fn check_side(inches: f64, how: &str) -> Result<(), Error> {
     if inches <= MAX_SIDE_INCHES {
         return Ok(());

@@ -1,8 +1,8 @@
-//! Values of a page's scripts, as the DevTools protocol describes them.
+//! Values of scripts, as DevTools describes them.
 
 use serde_json::Value;
 
-/// What was thrown, in one line.
+/// An exception in one line.
 pub(super) fn thrown(details: &Value) -> String {
     let text = details["exception"]["description"].as_str();
     let text = text.or(details["exception"]["value"].as_str());
@@ -10,7 +10,7 @@ pub(super) fn thrown(details: &Value) -> String {
     text.lines().next().unwrap_or_default().to_owned()
 }
 
-/// Whether a remote object of the DevTools protocol is true to JavaScript; `None` for `undefined`.
+/// Truthiness of a remote object; `None` for `undefined`.
 pub(super) fn is_true(object: &Value) -> Option<bool> {
     if object["type"] == "undefined" {
         return None;

@@ -58,7 +58,7 @@ async fn kills_at_many_instants_cost_a_retry_at_most() {
                     assert!(text_of(&bytes).contains(&format!("round {round}")));
                     answered += 1;
                 }
-                Err(Error::DiedMidway) => {}
+                Err(Error::CrashedMidway) => {}
                 Err(error) => panic!("round {round}: {error:?}"),
             }
         }
@@ -140,7 +140,7 @@ async fn a_page_that_crashes_is_refused_when_it_does_so_again() {
     let mut job = scripted(html);
     job.key = Some(Key([9; 32]));
     let error = bench.bytes(job.clone()).await.unwrap_err();
-    assert!(matches!(error, Error::Crashed { deaths: 2 }), "{error:?}");
+    assert!(matches!(error, Error::Crashed { crashes: 2 }), "{error:?}");
     let starts = bench.browser.status().pages.starts;
     let error = bench.bytes(job).await.unwrap_err();
     assert!(matches!(error, Error::Crashed { .. }), "{error:?}");

@@ -277,13 +277,13 @@ async fn many_at_once_do_not_mix_and_a_long_one_streams() {
         .map(|row| format!("<p>row {row} {:x}</p>", row * 7_919))
         .collect();
     let mut printed = bench.browser.print(job(&rows)).await.unwrap();
-    let mut pieces = 0;
+    let mut chunks = 0;
     let mut all = Vec::new();
-    while let Some(piece) = printed.next().await {
-        all.extend_from_slice(&piece.unwrap());
-        pieces += 1;
+    while let Some(chunk) = printed.next().await {
+        all.extend_from_slice(&chunk.unwrap());
+        chunks += 1;
     }
-    assert!(pieces > 1, "{pieces} pieces of {} bytes", all.len());
+    assert!(chunks > 1, "{chunks} chunks of {} bytes", all.len());
     assert!(text_of(&all).contains("row 19999"));
     bench.still_works().await;
     bench.end().await;

@@ -57,7 +57,7 @@ async fn soak() {
                         assert!(text_of(&bytes).contains(&format!("{round}-{page}")));
                     }
                 }
-                Err(Error::DiedMidway) => broken += 1,
+                Err(Error::CrashedMidway) => broken += 1,
                 Err(error) => panic!("round {round}: {error:?}"),
             }
         }

@@ -10,8 +10,8 @@ use platen_script::Settings;
 use serde_json::Value as Json;
 
 use super::{
-    File, paper, piece,
-    task::{Doer, Done, HTTP_TIMEOUT, fixed},
+    File, pdf_steps, piece,
+    task::{HTTP_TIMEOUT, StepExecutor, StepResult, fixed},
 };
 
 /// How long a conversion may take where its step does not say.
@@ -19,7 +19,7 @@ const CONVERT_TIMEOUT: Duration = Duration::from_secs(120);
 /// How long sending a mail may take where its step does not say.
 const MAIL_TIMEOUT: Duration = Duration::from_secs(120);
 
-impl Doer<'_> {
+impl StepExecutor<'_> {
     /// An action of a piece: built in, another name for a step, or made by a user.
     pub(super) fn piece(
         &self,
@@ -27,10 +27,10 @@ impl Doer<'_> {
         path: &str,
         (piece, action): (&str, &str),
         input: &Json,
-    ) -> Result<Done, StepError> {
-        let plain = |output: Json| Done {
+    ) -> Result<StepResult, StepError> {
+        let plain = |output: Json| StepResult {
             output,
-            ..Done::default()
+            ..StepResult::default()
         };
         let unknown = || {
             let message = format!("the piece `{piece}` has no action `{action}`");
@@ -50,14 +50,14 @@ impl Doer<'_> {
                 return self.request(input, Some(path), &limit).map(plain);
             }
             ("email", "send") => return self.mail(step, path, input).map(plain),
-            ("pdf", action) => return self.paper(step, action, input).map(plain),
+            ("pdf", action) => return self.pdf_step(step, action, input).map(plain),
             ("store", "get") => StoreOperation::Get,
             ("store", "put") => StoreOperation::Put,
             ("store", "delete") => StoreOperation::Delete,
             ("render" | "convert" | "http" | "email" | "store", _) => return Err(unknown()),
             _ => return piece::call(piece, action, input).map(plain),
         };
-        self.keep(operation, input).map(plain)
+        self.store(operation, input).map(plain)
     }
 
     fn mail(&self, step: &Step, path: &str, input: &Json) -> Result<Json, StepError> {
@@ -72,9 +72,14 @@ impl Doer<'_> {
     }
 
     /// Work on PDF files: between two files, and after it, it ends with the step.
-    pub(super) fn paper(&self, step: &Step, action: &str, input: &Json) -> Result<Json, StepError> {
+    pub(super) fn pdf_step(
+        &self,
+        step: &Step,
+        action: &str,
+        input: &Json,
+    ) -> Result<Json, StepError> {
         let limit = self.limit(step, None);
-        let done = limit.bounded(|_| paper::call(action, input))?;
+        let done = limit.bounded(|_| pdf_steps::call(action, input))?;
         limit.check()?;
         done
     }
@@ -96,7 +101,7 @@ impl Doer<'_> {
         (name, version): (&str, &str),
         action: &str,
         input: &Json,
-    ) -> Result<Done, StepError> {
+    ) -> Result<StepResult, StepError> {
         let pieces = self.services.tools.pieces.as_ref();
         let pieces = pieces
             .ok_or_else(|| fixed("step-unavailable", "pieces of users are not set up here"))?;

@@ -1,4 +1,4 @@
-//! Documents that flows make.
+//! Steps that render documents.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use super::{
     Limit,
     file::Made,
     limit::timed_out,
-    task::{Doer, Done, fixed},
+    task::{StepExecutor, StepResult, fixed},
 };
 use crate::{
     Disposition, DocumentOptions, Error, Fault, Format, RenderOptions, Template, attachments,
@@ -21,14 +21,14 @@ use crate::{
 /// Most mistakes of a template or its data that a step tells.
 const MAX_TOLD: usize = 5;
 
-impl Doer<'_> {
-    /// The document that `input` asks for.
+impl StepExecutor<'_> {
+    /// Renders the document that `input` describes.
     pub(super) fn render(
         &self,
         input: &Json,
         definition: &Json,
         limit: &Limit,
-    ) -> Result<Done, StepError> {
+    ) -> Result<StepResult, StepError> {
         let source = self.template_of(input, definition)?;
         let wanted = input["format"].as_str().unwrap_or("pdf");
         let format = Format::ALL
@@ -49,7 +49,8 @@ impl Doer<'_> {
                 let formats = [format];
                 let rendered = limit.bounded(|stop| {
                     options.stop = Some(Arc::clone(stop));
-                    // A stored template is its owner's; a definition may come with the request.
+                    // A stored template belongs to the service; a definition in the input may come
+                    // from the request.
                     match input["template"].is_string() {
                         true => engine.render_source(&source, data.clone(), &formats, &options),
                         false => engine.render_inline(&source, data.clone(), &formats, &options),
@@ -72,10 +73,10 @@ impl Doer<'_> {
             Some(name) => file_name(name, format),
             None => format!("{}.{format}", key.unwrap_or("document")),
         };
-        Ok(Done {
+        Ok(StepResult {
             output: made.to_value(&name, format, disposition),
             log: made.warnings.iter().take(MAX_TOLD).map(line_of).collect(),
-            ..Done::default()
+            ..StepResult::default()
         })
     }
 
@@ -88,7 +89,7 @@ impl Doer<'_> {
                     );
                     return Err(fixed("template-not-named", &message));
                 }
-                let found = self.surroundings.template(key);
+                let found = self.host.template(key);
                 let found = found.map_err(|reason| StepError {
                     retryable: true,
                     ..fixed("template", &reason)
@@ -105,7 +106,7 @@ impl Doer<'_> {
         }
     }
 
-    /// A template of kind `html`, by Chromium where the format needs it.
+    /// Renders a template of kind `html`, by Chromium if the format needs it.
     fn print(
         &self,
         source: &[u8],
@@ -176,7 +177,7 @@ fn pages_of(bytes: &[u8]) -> Option<u32> {
     u32::try_from(pages.ok()?).ok()
 }
 
-/// A warning as a line under its step.
+/// A warning as a log line of its step.
 fn line_of(warning: &Diagnostic) -> LogLine {
     LogLine {
         level: "warn".to_owned(),
@@ -184,7 +185,7 @@ fn line_of(warning: &Diagnostic) -> LogLine {
     }
 }
 
-/// What is asked for beside template and data.
+/// Options beside template and data.
 #[derive(Default)]
 struct Wishes {
     options: RenderOptions,

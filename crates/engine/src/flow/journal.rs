@@ -1,4 +1,4 @@
-//! What a run leaves behind while it goes on: its journal and reports of its steps.
+//! The journal of a run and the reports of its steps.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -7,7 +7,7 @@ use platen_script::LogLine;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-/// A line of a journal.
+/// A record of a journal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Record {
@@ -15,16 +15,16 @@ pub struct Record {
     pub entry: Entry,
     /// When, in milliseconds since 1970.
     pub at_ms: u64,
-    /// How long the run was worked on until then, in milliseconds: its limit counts this.
+    /// Time spent on the run until then, in milliseconds; counts against its limit.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub worked_ms: u64,
-    /// Where the time of a step went, where one ended.
+    /// Report of the step that ended with this record.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub report: Option<StepReport>,
 }
 
 impl Record {
-    /// `entry`, of this instant.
+    /// `entry` at the current time.
     #[must_use]
     pub fn now(entry: Entry) -> Self {
         Self {
@@ -41,20 +41,20 @@ fn is_zero(worked_ms: &u64) -> bool {
     *worked_ms == 0
 }
 
-/// A step that was done.
+/// Report of an attempt of a step.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StepReport {
     /// Its path.
     pub path: String,
-    /// From 1.
+    /// Number of the attempt, from 1.
     pub attempt: u32,
-    /// From the start of the run on this machine, in microseconds.
+    /// Start of the attempt, in µs since the run started on this machine.
     pub started_us: u64,
-    /// Until there was a sandbox, for code, in microseconds.
+    /// Time until a sandbox was ready, for code, in µs.
     #[serde(default)]
     pub sandbox_us: u64,
-    /// Altogether, in microseconds.
+    /// Duration of the attempt, in µs.
     pub duration_us: u64,
     /// Why it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -64,40 +64,40 @@ pub struct StepReport {
     pub log: Vec<LogLine>,
 }
 
-/// Why a run stops although its flow does not say so.
+/// Why a run stops before its flow ends it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Stop {
-    /// Another worker has the run now; what this one does counts no more.
-    #[error("the run belongs to another worker now")]
+    /// Another worker holds the run; writes of this one are refused.
+    #[error("lease lost: another worker has the run")]
     Fenced,
-    /// Its journal cannot be kept.
-    #[error("the journal of the run cannot be kept: {0}")]
+    /// The journal cannot be written.
+    #[error("journal write failed: {0}")]
     Journal(String),
 }
 
-/// Where the journal of a run is kept.
+/// Storage of a run's journal.
 pub trait Journal {
-    /// Takes a record.
+    /// Appends a record; it may be buffered.
     ///
     /// # Errors
     /// Why the run stops here.
     fn append(&mut self, record: Record) -> Result<(), Stop>;
 
-    /// Hands on what was taken, because the next thing takes time. Where `durable` is true it does
-    /// not return before all of it would survive the death of this machine.
+    /// Sends buffered records, because the next step takes time. With `durable`, returns once they
+    /// would survive the loss of this machine.
     ///
     /// # Errors
     /// Why the run stops here.
     fn flush(&mut self, durable: bool) -> Result<(), Stop>;
 
-    /// Keeps the answer of a run that goes on after it, and gives it to who waits for it.
+    /// Stores the answer of a run that continues, and sends it to the caller.
     ///
     /// # Errors
     /// Why the run stops here.
     fn respond(&mut self, answer: &Json) -> Result<(), Stop>;
 }
 
-/// Keeps nothing.
+/// A journal that drops its records.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoJournal;
 
@@ -115,17 +115,17 @@ impl Journal for NoJournal {
     }
 }
 
-/// How far a run came.
+/// How far a run got.
 #[derive(Clone, Debug)]
 pub enum Progress {
-    /// To its end.
+    /// It ended.
     Ended(Finish),
-    /// To waits that are longer than a worker is held for: until this instant in milliseconds since
-    /// 1970, or a callback.
+    /// Its waits are longer than it may hold a slot: until this instant in milliseconds since 1970,
+    /// or until a callback.
     Suspended(Option<u64>),
 }
 
-/// What a run gave on this machine.
+/// Report of a run on this machine.
 #[derive(Clone, Debug)]
 pub struct Report {
     /// How far it came.
@@ -134,11 +134,11 @@ pub struct Report {
     pub answer: Option<Json>,
     /// Its steps in the order in which they ended.
     pub steps: Vec<StepReport>,
-    /// Altogether.
+    /// Duration of the run.
     pub duration: Duration,
 }
 
-/// Since 1970.
+/// Time since 1970.
 pub(super) fn now() -> Duration {
     SystemTime::now()
         .duration_since(UNIX_EPOCH)

@@ -1,4 +1,4 @@
-//! What ends a step before it is done: its own time, that of its run, and a cancellation.
+//! The limits of a step: its own timeout, that of its run, and cancellation.
 
 use std::{
     sync::{
@@ -15,10 +15,11 @@ use platen_script::Cancellation;
 
 use super::task::fixed;
 
-/// How often somebody who waits looks whether the step is to end.
-const LOOK: Duration = Duration::from_millis(20);
+/// How often a blocking wait checks for cancellation: soon enough that a cancelled run ends at once
+/// for a person, at no measurable cost.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// How long a step may go on.
+/// The deadline and the cancellation of a step.
 #[derive(Clone, Debug)]
 pub struct Limit {
     /// When its time is over.
@@ -28,13 +29,13 @@ pub struct Limit {
 }
 
 impl Limit {
-    /// What is left of the time.
+    /// Time left.
     #[must_use]
     pub fn left(&self) -> Duration {
         self.deadline.saturating_duration_since(Instant::now())
     }
 
-    /// Why the step is to end now, if it is.
+    /// The reason to stop now, if there is one.
     ///
     /// # Errors
     /// `cancelled` or `step-timeout`.
@@ -48,12 +49,12 @@ impl Limit {
         }
     }
 
-    /// Why the step is to end now, else `other`.
+    /// The reason to stop now, else `other`.
     pub(super) fn or(&self, other: StepError) -> StepError {
         self.check().err().unwrap_or(other)
     }
 
-    /// Does `work` with a flag that is set when the step is to end.
+    /// Runs `work` with a flag that is set when the step must stop.
     pub(super) fn stoppable<T>(&self, work: impl FnOnce(&Arc<AtomicBool>) -> T) -> T {
         let stop = Arc::new(AtomicBool::new(false));
         std::thread::scope(|scope| {
@@ -61,20 +62,20 @@ impl Limit {
             let flag = Arc::clone(&stop);
             scope.spawn(move || {
                 while self.check().is_ok() {
-                    match over.recv_timeout(self.left().min(LOOK)) {
+                    match over.recv_timeout(self.left().min(POLL_INTERVAL)) {
                         Err(mpsc::RecvTimeoutError::Timeout) => {}
                         _ => return,
                     }
                 }
                 flag.store(true, Ordering::Relaxed);
             });
-            // Goes with the closure, also where the work panics.
+            // Dropped with the closure, even if the work panics, and so ends the watching thread.
             let _done = done;
             work(&stop)
         })
     }
 
-    /// Does `work` on somebody's data, which is unwound when the step is to end.
+    /// Runs `work` on untrusted data; it unwinds when the step must stop.
     ///
     /// # Errors
     /// As [`Limit::check`].
@@ -93,8 +94,8 @@ impl Limit {
         done.map_err(|_| self.or(timed_out()))
     }
 
-    /// Does `work` on a thread of its own, and waits for it as long as the step goes on. What cannot
-    /// be interrupted ends there by its own bounds; what it gives then is dropped.
+    /// Runs `work` on its own thread and waits for it until the step must stop. Work that cannot be
+    /// interrupted ends by its own limits; its result is dropped then.
     ///
     /// # Errors
     /// As [`Limit::check`].
@@ -105,13 +106,13 @@ impl Limit {
         let (done, over) = mpsc::sync_channel(1);
         let name = "platen-beside".to_owned();
         let thread = std::thread::Builder::new().name(name).spawn(move || {
-            // Nobody may be there any more.
+            // The receiver may have stopped waiting.
             let _ = done.send(work());
         });
         thread.map_err(|error| fixed("bug", &format!("there is no thread: {error}")))?;
         loop {
             self.check()?;
-            match over.recv_timeout(self.left().min(LOOK)) {
+            match over.recv_timeout(self.left().min(POLL_INTERVAL)) {
                 Ok(given) => return Ok(given),
                 Err(mpsc::RecvTimeoutError::Timeout) => {}
                 Err(mpsc::RecvTimeoutError::Disconnected) => {
@@ -121,10 +122,10 @@ impl Limit {
         }
     }
 
-    /// Ends when the step was cancelled.
+    /// Completes when the step was cancelled.
     pub(super) async fn cancelled(&self) -> StepError {
         while !self.cancel.is_cancelled() {
-            tokio::time::sleep(LOOK).await;
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
         cancelled()
     }

@@ -172,8 +172,8 @@ impl CodeReader<'_> {
         }
     }
 
-    fn check_chance(&mut self, chance: Option<&Deterministic>, path: &str) {
-        if let Some(Deterministic::Fixed(fixed)) = chance
+    fn check_chance(&mut self, randomness: Option<&Deterministic>, path: &str) {
+        if let Some(Deterministic::Fixed(fixed)) = randomness
             && fixed.now.parse::<jiff::Timestamp>().is_err()
         {
             let message = format!(

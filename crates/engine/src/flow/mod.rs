@@ -7,7 +7,7 @@ mod journal;
 mod limit;
 mod load;
 mod mail;
-mod paper;
+mod pdf_steps;
 mod piece;
 mod pieces;
 mod print;
@@ -38,6 +38,6 @@ pub use self::{
     print::{ChromiumPrint, Print, PrintedPage},
     run::{FlowRunner, RunOptions},
     schedule::Schedule,
-    task::{Memory, Services, Surroundings, Templates},
+    task::{Memory, Services, StepHost, Templates},
     tools::{Convert, OfficeConvert, Tools},
 };

@@ -1,4 +1,4 @@
-//! Pages of HTML that flows print, by a pool of Chromium's.
+//! HTML pages of flows, printed by a pool of Chromium processes.
 
 use std::{pin::Pin, time::Duration};
 
@@ -9,15 +9,15 @@ use tokio::runtime::Handle;
 
 use crate::{Diagnostic, Error, Fault, Page, error::chain, page_warnings};
 
-/// How often a page that is being printed looks whether its run was cancelled.
-const LOOK: Duration = Duration::from_millis(20);
+/// How often a page that is being printed checks whether its run was cancelled.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Prints pages. Blocks the thread that calls it.
 pub trait Print: Send + Sync {
-    /// `page` as the format that it was bound for, within `timeout` and until `cancel` says so.
+    /// Prints `page` in the format it was bound for, within `timeout` and until `cancel` is set.
     ///
     /// # Errors
-    /// Why not.
+    /// Why the page was not printed.
     fn print(
         &self,
         page: Page,
@@ -37,7 +37,7 @@ pub struct PrintedPage {
 
 type Printing = Pin<Box<dyn Future<Output = Result<Printed, StepError>> + Send>>;
 
-/// Prints by Chromium, on a runtime that is somewhere else.
+/// Prints with Chromium on another runtime.
 pub struct ChromiumPrint {
     runtime: Handle,
     longest: Duration,
@@ -45,7 +45,7 @@ pub struct ChromiumPrint {
 }
 
 impl ChromiumPrint {
-    /// Pages that `work` prints on `runtime`; none takes longer than `longest`, its wait included.
+    /// Pages that `work` prints on `runtime`; `longest` bounds each, including its wait.
     #[must_use]
     pub fn new(
         runtime: Handle,
@@ -59,7 +59,7 @@ impl ChromiumPrint {
         }
     }
 
-    /// What a step says of an error of Chromium. That it is not installed is no reason to try again.
+    /// The step's error for an error of Chromium. A missing installation is not retryable.
     #[must_use]
     pub fn failure(error: &BrowserError) -> StepError {
         let is_missing = matches!(error, BrowserError::NotInstalled(_));
@@ -72,7 +72,7 @@ impl ChromiumPrint {
         }
     }
 
-    /// What a step says where there can be no pool.
+    /// The step's error if there can be no pool.
     #[must_use]
     pub fn not_started(message: String) -> StepError {
         StepError {
@@ -99,7 +99,7 @@ impl Print for ChromiumPrint {
         cancel: &Cancellation,
     ) -> Result<PrintedPage, StepError> {
         let job = page.into_job(Lane::Batch, timeout.min(self.longest));
-        // What is dropped here ends its page.
+        // Dropping the sender ends the page.
         self.runtime.block_on(async {
             tokio::select! {
                 printed = self.printed(job) => printed,
@@ -115,6 +115,6 @@ impl Print for ChromiumPrint {
 
 async fn cancelled(cancel: &Cancellation) {
     while !cancel.is_cancelled() {
-        tokio::time::sleep(LOOK).await;
+        tokio::time::sleep(POLL_INTERVAL).await;
     }
 }

@@ -1,4 +1,4 @@
-//! Requests of flows to other services.
+//! HTTP requests of flows.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -10,11 +10,11 @@ use super::{
     File, Limit, file,
     journal::now,
     pieces::authenticate,
-    task::{Doer, MAX_VALUE_BYTES, fixed, text_of},
+    task::{MAX_VALUE_BYTES, StepExecutor, fixed, text_of},
 };
 use crate::error::chain;
 
-impl Doer<'_> {
+impl StepExecutor<'_> {
     /// A request; its output is `status`, `headers` and `body`.
     /// `path` is that of a step, whose attempts the other side can tell apart from new requests.
     pub(super) fn request(

@@ -1,4 +1,4 @@
-//! A whole run on this machine: steps that may go at the same time go on threads of their own.
+//! Executes a run on this machine; steps that may run in parallel get threads of their own.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -13,36 +13,37 @@ use serde_json::{Value as Json, json};
 use super::{
     journal::{Journal, Progress, Record, Report, StepReport, Stop, now},
     load::LoadedFlow,
-    task::{Doer, Done, Services, Surroundings, kind},
+    task::{Services, StepExecutor, StepHost, StepResult, kind},
 };
 
-/// How often a run that only waits looks whether it was cancelled.
-const LOOK: Duration = Duration::from_millis(20);
+/// How often a waiting run checks for cancellation: soon enough for a person, at no measurable
+/// cost.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// What a run is told.
+/// Input and limits of a run.
 #[derive(Clone, Debug, Default)]
 pub struct RunOptions {
     /// The payload of the trigger.
     pub trigger: Json,
-    /// The run's number, in `run.id`.
+    /// The run's name, in `run.id`.
     pub id: String,
-    /// Where a wait of the run can be ended from outside, `run.callback`.
+    /// Callback address that ends a wait of the run, `run.callback`.
     pub callback: Option<String>,
-    /// When the run began first, in seconds since 1970; now where absent.
+    /// When the run first started, in seconds since 1970; now if `None`.
     pub started_unix_seconds: Option<i64>,
     /// Cancels the run from outside.
     pub cancel: Cancellation,
     /// `ctx.secrets` of code.
     pub secrets: BTreeMap<String, String>,
-    /// What happened in this run already, on this machine or another.
+    /// The journal so far, written on this machine or another.
     pub journal: Vec<Entry>,
-    /// How long it was worked on already.
+    /// Time spent on it so far; counts against its limit.
     pub worked: Duration,
-    /// A run that only waits, and longer than this, is suspended; never where absent.
+    /// A run that only waits, and longer than this, is suspended; never if `None`.
     pub suspend_after: Option<Duration>,
 }
 
-/// Runs flows one after another or at the same time.
+/// Runs flows, one after another or in parallel.
 pub struct FlowRunner {
     services: Arc<Services>,
 }
@@ -54,15 +55,15 @@ impl FlowRunner {
         Self { services }
     }
 
-    /// Runs `flow` as far as it goes. Blocks the thread that calls it.
+    /// Runs `flow` until it ends or is suspended. Blocks the calling thread.
     ///
     /// # Errors
-    /// What the journal said.
+    /// The journal's error.
     pub fn run(
         &self,
         flow: &LoadedFlow,
         options: &RunOptions,
-        surroundings: &dyn Surroundings,
+        host: &dyn StepHost,
         journal: &mut dyn Journal,
     ) -> Result<Report, Stop> {
         let run = json!({
@@ -81,9 +82,9 @@ impl FlowRunner {
         let waits = waits.filter_map(|(path, until_ms)| Some((path.to_owned(), until_ms?)));
         let started = Instant::now();
         let limit = Duration::from_millis(flow.flow().timeout_ms);
-        let doer = Doer {
+        let executor = StepExecutor {
             services: &self.services,
-            surroundings,
+            host,
             flow: &flow.compiled,
             code: &flow.code,
             secrets: &options.secrets,
@@ -92,7 +93,7 @@ impl FlowRunner {
             run: &run,
             started_unix_seconds: began,
         };
-        let mut conductor = Conductor {
+        let mut run_executor = RunExecutor {
             waits: waits.collect(),
             machine,
             journal,
@@ -100,40 +101,41 @@ impl FlowRunner {
             started,
             open: 0,
             answer: None,
-            unsaid: false,
+            answer_pending: false,
             steps: Vec::new(),
         };
         let (done, ended) = mpsc::channel();
         std::thread::scope(|scope| {
-            let conducted = conductor.conduct(
+            let executed = run_executor.execute(
                 &ended,
                 |step, task| {
-                    let (done, doer) = (done.clone(), &doer);
+                    let (done, executor) = (done.clone(), &executor);
                     scope.spawn(move || {
-                        let _ = done.send(doer.attempt(&step, task));
+                        let _ = done.send(executor.attempt(&step, task));
                     });
                 },
-                &doer,
+                &executor,
             );
-            // What is still open counts no more; the scope waits for it.
-            if conducted.is_err() || conductor.open > 0 {
+            // Open steps are cancelled, as their results no longer count; the scope waits for their
+            // threads.
+            if executed.is_err() || run_executor.open > 0 {
                 options.cancel.cancel();
             }
-            conducted
+            executed
         })
-        .map(|progress| conductor.report(progress))
+        .map(|progress| run_executor.report(progress))
     }
 }
 
-/// What an attempt came to.
+/// Result of an attempt of a step.
 pub(super) struct Attempt {
     task: Task,
     started: Instant,
     duration: Duration,
-    result: Result<Done, StepError>,
+    result: Result<StepResult, StepError>,
 }
 
-impl Doer<'_> {
+impl StepExecutor<'_> {
     fn attempt(&self, step: &Step, task: Task) -> Attempt {
         if let Some(not_before_ms) = task.not_before_ms {
             let pause = Duration::from_millis(not_before_ms).saturating_sub(now());
@@ -158,41 +160,41 @@ impl Doer<'_> {
 }
 
 /// The state of a run in progress.
-struct Conductor<'j> {
+struct RunExecutor<'j> {
     machine: Machine,
     journal: &'j mut dyn Journal,
     options: &'j RunOptions,
     started: Instant,
-    /// Steps that are being done on other threads.
+    /// Steps under execution on other threads.
     open: usize,
     answer: Option<Json>,
-    /// There is an answer that nobody was given yet.
-    unsaid: bool,
+    /// The answer has not been sent to the caller yet.
+    answer_pending: bool,
     steps: Vec<StepReport>,
-    /// When waits end, by path.
+    /// End of each timed wait by path, in milliseconds since 1970.
     waits: HashMap<String, u64>,
 }
 
-impl Conductor<'_> {
-    fn conduct(
+impl RunExecutor<'_> {
+    fn execute(
         &mut self,
         ended: &mpsc::Receiver<Attempt>,
         spawn: impl Fn(Step, Task),
-        doer: &Doer<'_>,
+        executor: &StepExecutor<'_>,
     ) -> Result<Progress, Stop> {
         loop {
-            // Steps end with their run, and then the run is what took too long.
-            if Instant::now() >= doer.deadline {
-                self.note(Entry::TimedOut)?;
+            // Steps end with their run; then the error is the run's timeout, not the step's.
+            if Instant::now() >= executor.deadline {
+                self.record_entry(Entry::TimedOut)?;
             } else if self.options.cancel.is_cancelled() {
-                self.note(Entry::Cancelled)?;
+                self.record_entry(Entry::Cancelled)?;
             }
             let next = self.machine.proceed();
             if let Some(finish) = next.finish {
                 return Ok(Progress::Ended(finish));
             }
-            if self.unsaid {
-                self.unsaid = false;
+            if self.answer_pending {
+                self.answer_pending = false;
                 let answer = self.answer.clone().unwrap_or_default();
                 self.journal.respond(&answer)?;
             }
@@ -202,9 +204,9 @@ impl Conductor<'_> {
                 let Some((step, task)) = self.begin(command)? else {
                     continue;
                 };
-                // A thread costs more than most steps.
+                // A thread costs more than most steps take.
                 if alone && task.not_before_ms.is_none() && kind(&step).is_brief() {
-                    let attempt = doer.attempt(&step, task);
+                    let attempt = executor.attempt(&step, task);
                     self.end(attempt)?;
                 } else {
                     self.open += 1;
@@ -220,7 +222,7 @@ impl Conductor<'_> {
         }
     }
 
-    fn note(&mut self, entry: Entry) -> Result<(), Stop> {
+    fn record_entry(&mut self, entry: Entry) -> Result<(), Stop> {
         self.machine.apply(&entry);
         let record = self.record(entry);
         self.journal.append(record)
@@ -234,7 +236,7 @@ impl Conductor<'_> {
         }
     }
 
-    /// Begins what `command` asks for; a task is the caller's to do.
+    /// Starts what `command` asks for; returns the task that the caller has to execute.
     fn begin(&mut self, command: Command) -> Result<Option<(Step, Task)>, Stop> {
         match command {
             Command::Do(task) => {
@@ -246,9 +248,9 @@ impl Conductor<'_> {
                     path: task.path.clone(),
                     attempt: task.attempt,
                 };
-                self.note(entry)?;
+                self.record_entry(entry)?;
                 if !kind(&step).is_instant() {
-                    // What others see of a step must not be forgotten.
+                    // Effects that others see must be in the journal before they happen.
                     self.journal.flush(kind(&step).has_effects())?;
                 }
                 return Ok(Some((step, task)));
@@ -256,10 +258,10 @@ impl Conductor<'_> {
             Command::Respond { path, answer } => {
                 if self.answer.is_none() {
                     self.answer = Some(answer.clone());
-                    self.unsaid = true;
+                    self.answer_pending = true;
                 }
                 let output = answer;
-                self.note(Entry::Succeeded { path, output })?;
+                self.record_entry(Entry::Succeeded { path, output })?;
             }
             Command::Wait {
                 path,
@@ -269,7 +271,7 @@ impl Conductor<'_> {
                 Ok(until_ms) => {
                     self.waits
                         .extend(until_ms.map(|until_ms| (path.clone(), until_ms)));
-                    self.note(Entry::Waiting { path, until_ms })?;
+                    self.record_entry(Entry::Waiting { path, until_ms })?;
                 }
                 Err(message) => {
                     let error = StepError {
@@ -278,14 +280,14 @@ impl Conductor<'_> {
                         retryable: false,
                     };
                     let at_ms = now().as_millis() as u64;
-                    self.note(Entry::Failed { path, error, at_ms })?;
+                    self.record_entry(Entry::Failed { path, error, at_ms })?;
                 }
             },
         }
         Ok(None)
     }
 
-    /// Whether the run is to be suspended, and until when.
+    /// Whether to suspend the run, and until when.
     #[allow(clippy::option_option)]
     fn suspension(&self, wake_ms: Option<u64>) -> Option<Option<u64>> {
         let after = self.options.suspend_after?;
@@ -298,7 +300,7 @@ impl Conductor<'_> {
             .then_some(wake_ms)
     }
 
-    /// Waits for a step or a pause to end.
+    /// Waits for a step or a timed wait to end.
     fn wait(&mut self, ended: &mpsc::Receiver<Attempt>) -> Result<(), Stop> {
         let now_ms = now().as_millis() as u64;
         let mut over = self.waits.iter();
@@ -306,11 +308,11 @@ impl Conductor<'_> {
         if let Some(path) = over.map(|(path, _)| path.clone()) {
             self.waits.remove(&path);
             let payload = Json::Null;
-            return self.note(Entry::Resumed { path, payload });
+            return self.record_entry(Entry::Resumed { path, payload });
         }
         self.journal.flush(false)?;
-        let nearest = self.waits.values().min().map_or(LOOK, |until_ms| {
-            Duration::from_millis(until_ms - now_ms).min(LOOK)
+        let nearest = self.waits.values().min().map_or(POLL_INTERVAL, |until_ms| {
+            Duration::from_millis(until_ms - now_ms).min(POLL_INTERVAL)
         });
         if let Ok(attempt) = ended.recv_timeout(nearest) {
             self.open -= 1;
@@ -372,7 +374,7 @@ impl Conductor<'_> {
         }
     }
 
-    /// When a wait ends, in milliseconds since 1970; `None` where only a callback ends it.
+    /// End of a wait in milliseconds since 1970; `None` if only a callback ends it.
     fn wait_end(&self, delay_ms: Option<u64>, until: Option<&Json>) -> Result<Option<u64>, String> {
         if let Some(delay_ms) = delay_ms {
             return Ok(Some((now().as_millis() as u64).saturating_add(delay_ms)));
@@ -394,7 +396,7 @@ impl Conductor<'_> {
 }
 
 impl Progress {
-    /// How the run ended, if it did.
+    /// The end of the run, if it ended.
     #[must_use]
     pub fn finish(&self) -> Option<&Finish> {
         match self {

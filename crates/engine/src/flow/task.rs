@@ -1,4 +1,4 @@
-//! One step of a flow: what it needs, and how it is done.
+//! One step of a flow: its environment and its execution.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -18,41 +18,41 @@ use sha2::{Digest, Sha256};
 use super::{Limit, Tools, piece};
 use crate::Engine;
 
-/// The longest text of an answer that a step keeps.
+/// The longest text that a step keeps of an answer.
 pub(super) const MAX_VALUE_BYTES: usize = 10 << 20;
-/// How long a request may take where its step does not say.
+/// Default timeout of a request.
 pub(super) const HTTP_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// What belongs to the owner of a run. Called from the threads of its steps.
-pub trait Surroundings: Sync {
-    /// What flows keep from one run to the next.
+/// The app around a run, as its steps see it. Called from the threads of the steps.
+pub trait StepHost: Sync {
+    /// A value that flows store from one run to the next.
     ///
     /// # Errors
-    /// A sentence where it cannot be read.
+    /// A sentence for the flow's author.
     fn get(&self, scope: StoreScope, key: &str) -> Result<Option<Json>, String>;
-    /// Keeps `value`, or forgets what was kept.
+    /// Stores `value`; `None` deletes it.
     ///
     /// # Errors
-    /// A sentence where it cannot be kept.
+    /// A sentence for the flow's author.
     fn put(&self, scope: StoreScope, key: &str, value: Option<Json>) -> Result<(), String>;
     /// The source of a stored template.
     ///
     /// # Errors
-    /// A sentence where it cannot be read.
+    /// A sentence for the flow's author.
     fn template(&self, key: &str) -> Result<Option<Arc<[u8]>>, String>;
 }
 
 /// Finds the source of a template by its key.
 pub type Templates = dyn Fn(&str) -> Option<Vec<u8>> + Send + Sync;
 
-/// Surroundings of the runs of one flow that live as long as the process.
+/// A host in memory, for runs that no service surrounds.
 pub struct Memory {
     values: Mutex<HashMap<(StoreScope, String), Json>>,
     templates: Box<Templates>,
 }
 
 impl Memory {
-    /// Nothing kept yet, and these templates.
+    /// An empty store, and these templates.
     #[must_use]
     pub fn new(templates: Box<Templates>) -> Self {
         Self {
@@ -62,7 +62,7 @@ impl Memory {
     }
 }
 
-impl Surroundings for Memory {
+impl StepHost for Memory {
     fn get(&self, scope: StoreScope, key: &str) -> Result<Option<Json>, String> {
         let values = self.values.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(values.get(&(scope, key.to_owned())).cloned())
@@ -83,19 +83,19 @@ impl Surroundings for Memory {
     }
 }
 
-/// What steps are done with, the same for all runs.
+/// Services for steps, the same for all runs.
 pub struct Services {
     /// Renders documents.
     pub engine: Arc<Engine>,
-    /// Runs code; `None` where there is no sandbox.
+    /// Runs code; `None` if the sandbox is unavailable.
     pub scripts: Option<Runner>,
-    /// Reaches other services.
+    /// Sends requests.
     pub outbound: Arc<Outbound>,
-    /// What some steps need besides.
+    /// Printing, conversion, mail and custom actions.
     pub tools: Tools,
 }
 
-/// What is known of a kind of step.
+/// Properties of a kind of step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct StepKind {
     instant: bool,
@@ -109,12 +109,12 @@ impl StepKind {
         self.instant
     }
 
-    /// It takes less time than a thread does, or ends at once when its run is cancelled.
+    /// It takes less time than starting a thread, or ends at once on cancellation.
     pub fn is_brief(self) -> bool {
         self.brief
     }
 
-    /// Others see what it did.
+    /// It has effects that others see.
     pub fn has_effects(self) -> bool {
         self.effects
     }
@@ -140,7 +140,7 @@ pub(super) fn kind(step: &Step) -> StepKind {
                 .is_some_and(|method| method != "GET"),
             "store" => action != "get",
             "email" => true,
-            // What code asks of others is known by nobody beforehand.
+            // Code may have effects; nothing declares them beforehand.
             name => name.contains('@'),
         },
         _ => false,
@@ -152,68 +152,69 @@ pub(super) fn kind(step: &Step) -> StepKind {
     }
 }
 
-/// What a step gave, and what else is known of it.
+/// Output of a step, and its log.
 #[derive(Debug, Default)]
-pub(super) struct Done {
+pub(super) struct StepResult {
     pub output: Json,
     pub log: Vec<LogLine>,
-    /// Until there was a sandbox.
+    /// Time until a sandbox was ready.
     pub provision: Duration,
 }
 
-pub(super) struct Doer<'a> {
+pub(super) struct StepExecutor<'a> {
     pub services: &'a Services,
-    pub surroundings: &'a dyn Surroundings,
+    pub host: &'a dyn StepHost,
     pub flow: &'a CompiledFlow,
     /// Code of the flow's steps, by name.
     pub code: &'a HashMap<String, Arc<Prepared>>,
     pub secrets: &'a BTreeMap<String, String>,
     pub cancel: &'a Cancellation,
-    /// When the run has taken too long.
+    /// Deadline of the run.
     pub deadline: Instant,
     /// `ctx.run`.
     pub run: &'a Json,
-    /// When the run began first.
+    /// When the run first started.
     pub started_unix_seconds: i64,
 }
 
-impl Doer<'_> {
-    /// Does `task`, which is `step` with its input.
-    pub fn run(&self, step: &Step, task: &Task) -> Result<Done, StepError> {
+impl StepExecutor<'_> {
+    /// Executes `task`, which is `step` with its input.
+    pub fn run(&self, step: &Step, task: &Task) -> Result<StepResult, StepError> {
         let input = &task.input;
-        let plain = |output: Json| Done {
+        let plain = |output: Json| StepResult {
             output,
-            ..Done::default()
+            ..StepResult::default()
         };
         match &step.action {
             Action::Piece { piece, action, .. } => {
                 self.piece(step, &task.path, (piece, action), &input["input"])
             }
             Action::Code { deterministic, .. } => {
-                let chance = deterministic.as_ref();
-                let chance = chance.and_then(|chance| self.chance(chance, &task.path));
-                self.code(step, &input["input"], chance)
+                let randomness = deterministic.as_ref();
+                let randomness =
+                    randomness.and_then(|randomness| self.randomness(randomness, &task.path));
+                self.code(step, &input["input"], randomness)
             }
             Action::Render { definition, .. } => self.render(
                 input,
                 definition.as_ref().unwrap_or(&Json::Null),
                 &self.limit(step, None),
             ),
-            Action::Store { operation, .. } => self.keep(*operation, input).map(plain),
+            Action::Store { operation, .. } => self.store(*operation, input).map(plain),
             Action::Http(_) => {
                 let limit = self.limit(step, Some(HTTP_TIMEOUT));
                 self.request(input, Some(&task.path), &limit).map(plain)
             }
             Action::Convert { .. } => self.convert(step, input).map(plain),
-            Action::Merge { .. } => self.paper(step, "merge", input).map(plain),
+            Action::Merge { .. } => self.pdf_step(step, "merge", input).map(plain),
             Action::Branch { .. }
             | Action::Loop { .. }
             | Action::Wait { .. }
-            | Action::Respond { .. } => Ok(Done::default()),
+            | Action::Respond { .. } => Ok(StepResult::default()),
         }
     }
 
-    /// The time of the step, `usual` where it has none of its own; never more than its run has.
+    /// Limit of the step: its own timeout, else `usual`; never beyond the run's deadline.
     pub(super) fn limit(&self, step: &Step, usual: Option<Duration>) -> Limit {
         let own = step.timeout_ms.map(Duration::from_millis).or(usual);
         let own = own.and_then(|own| Instant::now().checked_add(own));
@@ -223,7 +224,7 @@ impl Doer<'_> {
         }
     }
 
-    /// What code asks for ends with the code.
+    /// A call from code must not outlive the code.
     fn limit_of_call(&self, deadline: Instant) -> Limit {
         Limit {
             deadline: deadline.min(self.deadline),
@@ -231,9 +232,9 @@ impl Doer<'_> {
         }
     }
 
-    /// Seed and clock of code that is to give the same for the same input.
-    fn chance(&self, chance: &Deterministic, path: &str) -> Option<(u64, i64)> {
-        match chance {
+    /// Seed and clock of deterministic code.
+    fn randomness(&self, randomness: &Deterministic, path: &str) -> Option<(u64, i64)> {
+        match randomness {
             Deterministic::Switch(false) => None,
             Deterministic::Switch(true) => {
                 let run = self.run["id"].as_str().unwrap_or_default();
@@ -242,7 +243,7 @@ impl Doer<'_> {
                 Some((seed.unwrap_or_default(), self.started_unix_seconds * 1_000))
             }
             Deterministic::Fixed(fixed) => {
-                // It was looked at when the flow was loaded.
+                // Checked when the flow was loaded.
                 let now = fixed.now.parse::<jiff::Timestamp>().unwrap_or_default();
                 Some((fixed.seed, now.as_millisecond()))
             }
@@ -253,13 +254,13 @@ impl Doer<'_> {
         &self,
         step: &Step,
         input: &Json,
-        chance: Option<(u64, i64)>,
-    ) -> Result<Done, StepError> {
+        randomness: Option<(u64, i64)>,
+    ) -> Result<StepResult, StepError> {
         let prepared = self.code.get(&step.name);
-        let prepared = prepared.ok_or_else(|| fixed("bug", "the code of the step is not there"))?;
+        let prepared = prepared.ok_or_else(|| fixed("bug", "code of the step not found"))?;
         let settings = Settings {
             secrets: self.secrets.clone(),
-            deterministic: chance,
+            deterministic: randomness,
             ..Settings::default()
         };
         self.script(step, prepared, input, settings)
@@ -271,7 +272,7 @@ impl Doer<'_> {
         prepared: &Prepared,
         input: &Json,
         settings: Settings,
-    ) -> Result<Done, StepError> {
+    ) -> Result<StepResult, StepError> {
         let Some(scripts) = &self.services.scripts else {
             return Err(fixed(
                 "code-unavailable",
@@ -297,14 +298,14 @@ impl Doer<'_> {
         };
         let outcome = scripts.run(prepared, &input, &settings, self);
         let output = outcome.result.map_err(|error| script_error(&error))?;
-        Ok(Done {
+        Ok(StepResult {
             output,
             log: outcome.log,
             provision: outcome.timings.provision,
         })
     }
 
-    pub(super) fn keep(&self, operation: StoreOperation, input: &Json) -> Result<Json, StepError> {
+    pub(super) fn store(&self, operation: StoreOperation, input: &Json) -> Result<Json, StepError> {
         let key = input["key"].as_str().unwrap_or_default();
         let scope = match &input["scope"] {
             Json::Null => StoreScope::Flow,
@@ -318,7 +319,7 @@ impl Doer<'_> {
             message: reason,
             retryable: true,
         };
-        let store = self.surroundings;
+        let store = self.host;
         match operation {
             StoreOperation::Get => Ok(store.get(scope, key).map_err(failed)?.unwrap_or_default()),
             StoreOperation::Put => {
@@ -334,13 +335,13 @@ impl Doer<'_> {
     }
 }
 
-impl Host for Doer<'_> {
+impl Host for StepExecutor<'_> {
     fn call(&self, call: Call, deadline: Instant) -> Result<Json, String> {
-        let said = |error: StepError| error.message;
+        let message = |error: StepError| error.message;
         let operation = match call.kind.as_str() {
             "fetch" => {
                 let limit = self.limit_of_call(deadline.min(Instant::now() + HTTP_TIMEOUT));
-                let answer = self.request(&call.body, None, &limit).map_err(said)?;
+                let answer = self.request(&call.body, None, &limit).map_err(message)?;
                 let body = text_of(&answer["body"]);
                 return Ok(json!({
                     "status": answer["status"], "headers": answer["headers"], "body": body,
@@ -350,14 +351,14 @@ impl Host for Doer<'_> {
                 let definition = &call.body["definition"];
                 let limit = self.limit_of_call(deadline);
                 let rendered = self.render(&call.body, definition, &limit);
-                return rendered.map(|done| done.output).map_err(said);
+                return rendered.map(|done| done.output).map_err(message);
             }
             "store.get" => StoreOperation::Get,
             "store.put" => StoreOperation::Put,
             "store.delete" => StoreOperation::Delete,
             other => return Err(format!("there is no `ctx.{other}`")),
         };
-        self.keep(operation, &call.body).map_err(said)
+        self.store(operation, &call.body).map_err(message)
     }
 }
 
@@ -367,7 +368,7 @@ pub(super) fn text_of(value: &Json) -> String {
         .map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// An error that another attempt would find again.
+/// An error that a retry would meet again.
 pub(super) fn fixed(code: &str, message: &str) -> StepError {
     StepError {
         code: code.to_owned(),
@@ -390,7 +391,7 @@ fn script_error(error: &platen_script::Error) -> StepError {
         Script::Jail(_) => "code-unavailable",
         Script::Cancelled => "code-cancelled",
     };
-    // Code that asks another service may go better the next time.
+    // A retry may help: the cause may be outside the code.
     let retryable = matches!(
         error,
         Script::Thrown { .. } | Script::Deadline { .. } | Script::Crashed { .. } | Script::Jail(_)

@@ -1,4 +1,4 @@
-//! The owner's side: a jail whose cells render.
+//! The service's side of isolation: a jail whose cells render documents.
 
 use std::{
     path::PathBuf,
@@ -21,29 +21,29 @@ use crate::{
     host::{FolderHost, MAX_ASSET_BYTES},
 };
 
-/// How renderings are shut in.
+/// Limits and sandbox level of renderings.
 #[derive(Clone, Debug)]
 pub struct IsolationSettings {
     /// Fonts of the zygote, the same as the engine's.
     pub fonts: FontSettings,
-    /// Memory of one rendering.
+    /// Memory limit of one rendering, in bytes.
     pub memory_bytes: u64,
-    /// Processor time of one rendering.
+    /// CPU limit of one rendering, in milliseconds.
     pub cpu_ms: u32,
-    /// Time of one rendering.
+    /// Wall-clock limit of one rendering, in milliseconds.
     pub wall_ms: u64,
-    /// Documents of one rendering.
+    /// Limit on the documents of one rendering, in bytes.
     pub output_bytes: u64,
-    /// Template, data and attachments of one rendering.
+    /// Limit on template, data and attachments of one rendering, in bytes.
     pub input_bytes: u32,
-    /// Sandboxes forked ahead of need; and as many that have compiled a template which is used
-    /// again and again.
+    /// Sandboxes forked ahead of need, and as many with a compiled template that is used
+    /// repeatedly.
     pub spares: usize,
-    /// The sandbox level below which nothing is rendered.
+    /// The lowest acceptable sandbox level.
     pub least: Level,
-    /// The best level that is attempted.
+    /// The highest level that is tried.
     pub most: Level,
-    /// The program that is started again as a zygote; this one where absent.
+    /// The program started as the zygote; the running one if `None`.
     pub program: Option<PathBuf>,
 }
 
@@ -83,11 +83,11 @@ impl Isolation {
             limits: Limits {
                 cpu_ms: settings.cpu_ms,
                 memory_bytes: settings.memory_bytes,
-                // The bound is on the job, and an asset must fit, too.
+                // The limit applies to the job, and an asset must fit as well.
                 message_bytes: settings.input_bytes.max(MAX_ASSET_BYTES as u32 + 1),
                 output_bytes: settings.output_bytes,
             },
-            // The writer of workbooks has one for every sheet.
+            // The XLSX writer starts a thread for each sheet.
             threads: true,
             spares: settings.spares,
             least: settings.least,
@@ -103,7 +103,7 @@ impl Isolation {
         })
     }
 
-    /// How well renderings are shut in.
+    /// The sandbox level of renderings.
     #[must_use]
     pub fn level(&self) -> Level {
         self.jail.level()
@@ -193,15 +193,15 @@ impl Isolation {
             .map_err(|ending| self.named(ending))?;
         match message.split_first() {
             Some((&wire::REPORT, content)) => {
-                serde_json::from_slice(content).map_err(|_| odd(&mut cell))
+                serde_json::from_slice(content).map_err(|_| protocol_violation(&mut cell))
             }
             Some((&wire::FAILURE, content)) => {
                 Err(match serde_json::from_slice::<Failure>(content) {
                     Ok(failure) => failure.into(),
-                    Err(_) => odd(&mut cell),
+                    Err(_) => protocol_violation(&mut cell),
                 })
             }
-            _ => Err(odd(&mut cell)),
+            _ => Err(protocol_violation(&mut cell)),
         }
     }
 
@@ -214,7 +214,7 @@ impl Isolation {
         }
     }
 
-    /// A cell with its whole job.
+    /// A cell that has received its whole job.
     fn begin(
         &self,
         source: &[u8],
@@ -229,7 +229,7 @@ impl Isolation {
         };
         if let Some(mut cell) = self.prepared.take(source) {
             stop(&mut cell);
-            // One that has died since it was prepared costs nothing but the attempt.
+            // A prepared cell that has died since costs one failed send.
             if cell.send(job, deadline).is_ok() {
                 return Ok(cell);
             }
@@ -268,7 +268,7 @@ impl Isolation {
     }
 }
 
-/// What the questions of a cell are answered from.
+/// Sources for the questions of a cell.
 struct World<'a> {
     engine: &'a Engine,
     source: &'a [u8],
@@ -277,7 +277,7 @@ struct World<'a> {
 }
 
 impl World<'_> {
-    /// The answer to an asset's name.
+    /// Answers a request for an asset.
     fn asset(&self, name: &[u8]) -> Vec<u8> {
         let name = std::str::from_utf8(name).ok();
         let asset = name.and_then(|name| self.host.asset(name));
@@ -287,7 +287,7 @@ impl World<'_> {
         answer
     }
 
-    /// The answer to a call of a helper.
+    /// Answers a helper call.
     fn helper(&mut self, call: &[u8]) -> Vec<u8> {
         if self.host.helpers.is_none() {
             let module = module_of(self.source);
@@ -310,7 +310,7 @@ impl World<'_> {
     }
 }
 
-/// The documents that `cell` sends; its questions are answered on the way.
+/// Receives the documents of `cell` and answers its questions meanwhile.
 fn receive(
     cell: &mut Cell,
     world: &mut World<'_>,
@@ -322,7 +322,7 @@ fn receive(
     loop {
         let message = cell.receive(deadline).map_err(&named)?;
         let Some((letter, content)) = message.split_first() else {
-            return Err(odd(cell));
+            return Err(protocol_violation(cell));
         };
         match *letter {
             wire::ASSET | wire::HELPER => {
@@ -340,7 +340,7 @@ fn receive(
                 let Some((size_bytes, document)) =
                     head.and_then(|head| Some((head.size_bytes, head.into_rendered()?)))
                 else {
-                    return Err(odd(cell));
+                    return Err(protocol_violation(cell));
                 };
                 expected = size_bytes;
                 documents.push(document);
@@ -352,22 +352,22 @@ fn receive(
                     }
                     document.bytes.extend_from_slice(content);
                 }
-                _ => return Err(odd(cell)),
+                _ => return Err(protocol_violation(cell)),
             },
             wire::END => return Ok(documents),
             wire::FAILURE => {
                 return Err(match serde_json::from_slice::<Failure>(content) {
                     Ok(failure) => failure.into(),
-                    Err(_) => odd(cell),
+                    Err(_) => protocol_violation(cell),
                 });
             }
-            _ => return Err(odd(cell)),
+            _ => return Err(protocol_violation(cell)),
         }
     }
 }
 
-/// A cell that says what no cell of ours says is not trusted any further.
-fn odd(cell: &mut Cell) -> Error {
+/// A cell that violates the protocol is compromised or broken: it is killed, and the job fails.
+fn protocol_violation(cell: &mut Cell) -> Error {
     cell.kill();
     Error::Bug("a sandbox of a rendering sent what makes no sense".to_owned())
 }

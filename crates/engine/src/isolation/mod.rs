@@ -18,49 +18,49 @@ use platen_jail::Ending;
 
 use crate::Fault;
 
-/// Why a sandbox gave no document, where that is neither the author's mistake nor a bug of a writer.
+/// Why a sandbox returned no document, if neither the author nor a writer is to blame.
 #[derive(Debug, thiserror::Error)]
 pub enum IsolationError {
-    /// More processor time than a rendering may take.
-    #[error("the rendering used more than {limit_ms} ms of processor time")]
+    /// CPU limit exceeded.
+    #[error("rendering exceeded its CPU limit of {limit_ms} ms")]
     CpuTime {
         /// The bound.
         limit_ms: u32,
     },
-    /// More time than a rendering may take.
-    #[error("the rendering did not end within {limit_ms} ms")]
+    /// Wall-clock limit exceeded.
+    #[error("rendering timed out after {limit_ms} ms")]
     Deadline {
         /// The bound.
         limit_ms: u64,
     },
-    /// More memory than a rendering may use.
-    #[error("the rendering needs more than {limit_bytes} bytes of memory")]
+    /// Memory limit exceeded.
+    #[error("rendering exceeded its memory limit of {limit_bytes} bytes")]
     Memory {
         /// The bound.
         limit_bytes: u64,
     },
-    /// The documents are larger than allowed.
+    /// Output limit exceeded.
     #[error("the document is larger than {limit_bytes} bytes")]
     Output {
         /// The bound.
         limit_bytes: u64,
     },
-    /// Template, data and attachments are larger than a sandbox is sent.
+    /// Input limit exceeded.
     #[error("the template, its data and its attachments are larger than {limit_bytes} bytes")]
     Input {
         /// The bound.
         limit_bytes: u64,
     },
     /// The process ended otherwise.
-    #[error("the sandbox of the rendering ended: {}", .0.describe())]
+    #[error("sandbox of the rendering failed: {}", .0.describe())]
     Crashed(Ending),
-    /// There is no sandbox.
-    #[error("there is no sandbox for renderings")]
+    /// The sandbox is unavailable.
+    #[error("sandbox for renderings unavailable")]
     Unavailable(#[from] platen_jail::Error),
 }
 
 impl IsolationError {
-    /// Whose fault it is.
+    /// Classifies the error.
     pub(crate) fn fault(&self) -> Fault {
         match self {
             Self::Deadline { .. } => Fault::Limit,

@@ -1,5 +1,5 @@
-//! Cells that have compiled a template already and wait for data, so that a template that is used
-//! again and again is not compiled while somebody waits. Each still makes one rendering only.
+//! Cells with a compiled template that wait for data, so that a template in repeated use is not
+//! compiled while a request waits. Each cell still renders once.
 
 use std::{
     collections::VecDeque,
@@ -15,9 +15,10 @@ use platen_jail::{Cell, Jail};
 
 /// Templates of late, by hash: one that is seen for the second time is prepared.
 const MAX_SEEN: usize = 256;
-/// How long a cell may wait for data. It keeps its zygote alive, which is to be replaced at times.
+/// How long a cell may wait for data. It keeps its zygote alive, which must be replaced now and
+/// then.
 const MAX_AGE: Duration = Duration::from_secs(60);
-/// How long the template may take to be sent.
+/// How long sending the template may take.
 const SEND_TIMEOUT: Duration = Duration::from_secs(5);
 
 struct Ready {
@@ -26,14 +27,14 @@ struct Ready {
     since: Instant,
 }
 
-/// What the thread and its owner share.
+/// State shared by the thread and its owner.
 #[derive(Default)]
 struct Shelf {
     ready: VecDeque<Ready>,
     seen: VecDeque<u64>,
 }
 
-/// The cells, and the thread that makes them.
+/// Prepared cells, and the thread that makes them.
 pub(super) struct PreparedCells {
     shelf: Arc<Mutex<Shelf>>,
     wanted: SyncSender<Arc<[u8]>>,
@@ -50,7 +51,7 @@ impl std::fmt::Debug for PreparedCells {
 }
 
 impl PreparedCells {
-    /// Keeps at most `most` cells of `jail`.
+    /// Keeps at most `most` prepared cells of `jail`.
     pub(super) fn start(jail: Arc<Jail>, most: usize) -> std::io::Result<Self> {
         let shelf = Arc::<Mutex<Shelf>>::default();
         let (wanted, requests) = sync_channel(most.max(1));
@@ -68,7 +69,7 @@ impl PreparedCells {
         })
     }
 
-    /// A cell that has compiled `source`, where there is one; the next is asked for.
+    /// Takes a cell that has compiled `source`, if there is one, and requests the next.
     pub(super) fn take(&self, source: &[u8]) -> Option<Cell> {
         if self.most == 0 {
             return None;
@@ -89,7 +90,7 @@ impl PreparedCells {
             let source = found
                 .as_ref()
                 .map_or_else(|| Arc::from(source), |found| Arc::clone(&found.source));
-            // Where many are asked for already, this one is done without.
+            // Skipped when many are requested already: preparing is only an optimisation.
             let _ = self.wanted.try_send(source);
         }
         found
@@ -102,7 +103,7 @@ fn lock(shelf: &Mutex<Shelf>) -> MutexGuard<'_, Shelf> {
     shelf.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Makes cells until the owner is gone.
+/// Prepares cells until the owner is dropped.
 fn prepare(jail: &Jail, shelf: &Mutex<Shelf>, requests: &Receiver<Arc<[u8]>>, most: usize) {
     loop {
         let source = match requests.recv_timeout(MAX_AGE) {

@@ -16,7 +16,7 @@ use std::{
 use platen_engine::{
     Attachment, Engine, Error, FontSettings, Format, Isolation, IsolationError, IsolationSettings,
     Relationship, RenderOptions, RenderWorker, Rendered, Standard,
-    jail::{Allocator, Ending, Level, MARK, Worker, takeover},
+    jail::{Allocator, Ending, Level, MARK, Worker, escape_probes},
     script::ScriptWorker,
 };
 use serde_json::{Value as Json, json};
@@ -359,16 +359,16 @@ fn a_rendering_that_nobody_wants_is_stopped() {
     });
 }
 
-fn takeovers_fail() {
+fn escape_probes_fail() {
     let isolation = isolation(settings());
     assert!(
         isolation.level() >= Level::NoNamespaces,
         "{:?}",
         isolation.level()
     );
-    for attempt in takeover::Attempt::ALL {
-        let ending = isolation.jail().attempt(attempt).expect("a sandbox");
-        assert_eq!(ending, Ending::ForbiddenCall, "{}", attempt.name());
+    for probe in escape_probes::EscapeProbe::ALL {
+        let ending = isolation.jail().probe(probe).expect("a sandbox");
+        assert_eq!(ending, Ending::ForbiddenCall, "{}", probe.name());
     }
 }
 
@@ -426,7 +426,7 @@ const TESTS: [(&str, fn()); 9] = [
         "a_rendering_that_nobody_wants_is_stopped",
         a_rendering_that_nobody_wants_is_stopped,
     ),
-    ("takeovers_fail", takeovers_fail),
+    ("escape_probes_fail", escape_probes_fail),
     ("long_sheets_need_no_files", long_sheets_need_no_files),
     (
         "every_rendering_has_a_process_of_its_own",

@@ -35,13 +35,13 @@ impl Progress {
 /// Whether a text has such a field.
 pub(super) fn has_fields(file: &mut impl Read) -> io::Result<bool> {
     let mut progress = Progress::default();
-    let mut piece = vec![0; 64 << 10];
+    let mut chunk = vec![0; 64 << 10];
     loop {
-        let count = file.read(&mut piece)?;
+        let count = file.read(&mut chunk)?;
         if count == 0 {
             return Ok(false);
         }
-        if piece[..count].iter().any(|letter| progress.ends(*letter)) {
+        if chunk[..count].iter().any(|letter| progress.ends(*letter)) {
             return Ok(true);
         }
     }

@@ -2,7 +2,7 @@
 
 mod bad_input;
 mod convert;
-mod deaths;
+mod crashes;
 mod fixture;
 mod formats;
 mod local_files;

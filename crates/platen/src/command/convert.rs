@@ -204,7 +204,7 @@ async fn convert(
     let mut job = Job::new(Source::Path(input), task.target);
     job.options = options;
     job.timeout = timeout;
-    job.stable = stable;
+    job.deterministic = stable;
     let document = office.convert(job).await.map_err(|error| chain(&error))?;
     let size = document.size_bytes;
     let unwritable = |error| format!("cannot write `{}`: {error}", task.output.display());

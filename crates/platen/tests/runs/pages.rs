@@ -173,7 +173,7 @@ fn a_page_that_never_loads_ends_at_its_deadline() {
         let (run, error) = failure(&service, "stuck", &answer);
         assert_eq!(error["code"], "deadline-passed", "{run:#}");
         let message = error["message"].as_str().unwrap();
-        assert!(message.contains("was not printed within"), "{message}");
+        assert!(message.contains("page timed out after"), "{message}");
     }
     // A run that is cancelled lets go of its page, which had a minute left.
     service.publish(

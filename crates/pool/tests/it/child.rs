@@ -10,7 +10,7 @@ use std::{
 };
 
 use platen_pool::{
-    Command, Config, Error, JobError, Key, Kind, Lane, Pipes, Plain, Pool, Purpose, Request,
+    Command, Config, Driver, Error, JobError, Key, Lane, Pipes, Plain, Pool, Purpose, Request,
     Spawner, StartError, Started, Unsound,
 };
 use tokio::{
@@ -60,7 +60,7 @@ pub(crate) struct Failure(pub(crate) String);
 
 impl Line {
     pub(crate) async fn ask(&mut self, question: &str) -> Result<String, JobError<Failure>> {
-        let broken = |text: &str| JobError::died(Failure(text.to_owned()));
+        let broken = |text: &str| JobError::crashed(Failure(text.to_owned()));
         let line = format!("{question}\n");
         let written = self.input.write_all(line.as_bytes()).await;
         written.map_err(|_| broken("the pipe broke"))?;
@@ -71,7 +71,7 @@ impl Line {
     }
 }
 
-impl Kind for Shell {
+impl Driver for Shell {
     type Child = Line;
 
     fn name(&self) -> &'static str {

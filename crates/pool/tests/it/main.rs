@@ -1,7 +1,7 @@
 //! The pool against real processes: a shell that answers lines.
 
 mod child;
-mod deaths;
+mod crashes;
 mod lanes;
-mod life;
-mod walls;
+mod lifecycle;
+mod sandbox;

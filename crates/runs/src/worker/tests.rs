@@ -1,8 +1,8 @@
-//! Requests of a worker that nobody answers.
+//! Requests of a worker that are never answered.
 
 use super::*;
 
-/// A client whose frames go where the test looks, or nowhere.
+/// A client that sends its frames to the test, or nowhere.
 fn client(frames: mpsc::Sender<Vec<u8>>) -> Client {
     Client {
         runtime: Handle::current(),
@@ -44,7 +44,7 @@ async fn a_request_that_is_not_answered_leaves_nothing() {
     while lock(&silent.answers).is_empty() {
         tokio::task::yield_now().await;
     }
-    // The connection ends; then nothing can even be sent.
+    // The connection ends; after that, sending fails as well.
     silent.abandon();
     drop(unwritten);
     assert!(asking.await.unwrap().is_err());
@@ -53,7 +53,7 @@ async fn a_request_that_is_not_answered_leaves_nothing() {
     silent.gone.store(false, Ordering::Release);
     assert!(ask(&silent).await.is_err());
     assert!(lock(&silent.answers).is_empty());
-    // As when the time for the answer is over.
+    // The same happens when the answer times out.
     let (sender, _receiver) = oneshot::channel();
     drop(silent.expect(7, sender));
     assert!(lock(&silent.answers).is_empty());

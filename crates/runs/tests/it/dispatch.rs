@@ -46,13 +46,13 @@ async fn start(dispatcher: &Arc<Dispatcher>) {
     platen_runs::embedded::start(dispatcher, Arc::new(services), 2);
 }
 
-async fn request(dispatcher: &Dispatcher, lane: Lane, patience_ms: Option<u64>) -> Request {
+async fn request(dispatcher: &Dispatcher, lane: Lane, queue_timeout_ms: Option<u64>) -> Request {
     Request {
         flow: dispatcher.flow("f").await.unwrap(),
         lane,
         trigger: Arc::from(&b"{\"a\":1}"[..]),
         idempotency: None,
-        patience_ms,
+        queue_timeout_ms,
         arrived: Instant::now(),
     }
 }
@@ -121,7 +121,7 @@ async fn thousands_of_runs_wait_in_the_store_and_all_are_done() {
             ids.push(one.await.unwrap());
         }
     }
-    // More than are hinted at in memory.
+    // More than the ready queue holds in memory.
     assert!(dispatcher.depth().asynchronous < ids.len());
     start(&dispatcher).await;
     for id in ids {
@@ -130,13 +130,13 @@ async fn thousands_of_runs_wait_in_the_store_and_all_are_done() {
     }
 }
 
-/// The time that the schedule of the flow waits for, as the store remembers it.
+/// The due time that the store keeps for the schedule.
 async fn remembered(store: &dyn RunStore) -> Json {
     let published = store.published().await.unwrap();
-    serde_json::from_slice(published[0].memory.as_deref().unwrap()).unwrap()
+    serde_json::from_slice(published[0].cursor.as_deref().unwrap()).unwrap()
 }
 
-/// Starts the dispatcher, and gives its runs once it waits for `due_ms`.
+/// Starts the dispatcher and returns its runs once it waits for `due_ms`.
 async fn runs_of(dispatcher: &Arc<Dispatcher>, store: &dyn RunStore, due_ms: u64) -> Vec<Run> {
     start(dispatcher).await;
     let watchdog = Instant::now() + Duration::from_secs(60);
@@ -157,25 +157,25 @@ async fn runs_of(dispatcher: &Arc<Dispatcher>, store: &dyn RunStore, due_ms: u64
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_time_that_was_missed_starts_one_run_late() {
-    // Yearly, so that the time after it does not come while the test runs.
+    // Yearly, so that the following time does not come while the test runs.
     let schedule = json!({"type": "schedule", "cron": "0 0 1 1 *", "timeZone": "Europe/Berlin"});
     let (first, folder) = dispatcher(Settings::default(), &flow(&schedule)).await;
     let store = SqliteStore::open(folder.path()).unwrap().runs();
-    // The next time stands in the store as soon as the flow is published.
+    // The due time is in the store as soon as the flow is published.
     let mut plan = remembered(&*store).await;
     let planned = plan["dueMs"].as_u64().unwrap();
     assert!(planned > 1_763_000_000_000, "{plan}");
     first.close().await;
     drop(first);
-    // Many times have passed since.
+    // Many times have been missed since.
     let missed = 1_704_063_600_000_u64;
     plan["dueMs"] = json!(missed);
-    let memory: Arc<[u8]> = Arc::from(plan.to_string().into_bytes());
+    let cursor: Arc<[u8]> = Arc::from(plan.to_string().into_bytes());
     for _ in 0..2 {
-        // The second time it was killed after the run was accepted, and before the next time was
-        // remembered.
-        let remember = store.remember("f".into(), Arc::clone(&memory));
-        remember.await.unwrap();
+        // The second time, the process was killed after the run was accepted and before the next
+        // due time was stored.
+        let save_cursor = store.save_cursor("f".into(), Arc::clone(&cursor));
+        save_cursor.await.unwrap();
         let all = SqliteStore::open(folder.path()).unwrap();
         let settings = Settings::default();
         let again = Dispatcher::new(all.runs(), all.flows(), all.templates(), settings);

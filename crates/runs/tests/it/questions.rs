@@ -1,4 +1,5 @@
-//! What a worker learns: a worker of this test speaks the protocol, and asks for what it likes.
+//! What a worker can read: the worker of this test speaks the protocol and asks for whatever it
+//! likes.
 
 use std::sync::Arc;
 
@@ -81,9 +82,9 @@ impl Worker {
         self.ask(hold, Question::Template { key }).await
     }
 
-    async fn kept(&mut self, hold: (&str, u32), scope: StoreScope) -> Result<Json, Refusal> {
+    async fn get_value(&mut self, hold: (&str, u32), scope: StoreScope) -> Result<Json, Refusal> {
         let key = "k".to_owned();
-        self.ask(hold, Question::Kept { scope, key }).await
+        self.ask(hold, Question::Get { scope, key }).await
     }
 
     async fn change(&mut self, hold: (&str, u32), change: Change) -> Result<Json, Refusal> {
@@ -149,7 +150,7 @@ async fn start(dispatcher: &Dispatcher, flow: &str) -> String {
         lane: Lane::Async,
         trigger: Arc::from(&b"{}"[..]),
         idempotency: None,
-        patience_ms: None,
+        queue_timeout_ms: None,
         arrived: std::time::Instant::now(),
     };
     dispatcher.accept(request).await.unwrap().id
@@ -172,26 +173,31 @@ async fn a_worker_learns_what_its_run_needs_and_no_more() {
     assert!(is_failure(&worker.template(hold, "secret").await));
     assert!(is_failure(&worker.template(hold, "note@1").await));
     // The flow has nothing to do with what others share.
-    assert!(is_failure(&worker.kept(hold, StoreScope::Shared).await));
+    assert!(is_failure(
+        &worker.get_value(hold, StoreScope::Shared).await
+    ));
     let (scope, key, value) = (StoreScope::Shared, "k".to_owned(), None);
-    let change = worker.change(hold, Change::Keep { scope, key, value });
+    let change = worker.change(hold, Change::Put { scope, key, value });
     assert!(is_failure(&change.await));
-    assert_eq!(worker.kept(hold, StoreScope::Flow).await, Ok(Json::Null));
-    // Of a run that it does not have, or not any more, nothing.
+    assert_eq!(
+        worker.get_value(hold, StoreScope::Flow).await,
+        Ok(Json::Null)
+    );
+    // It reads nothing of a run that it does not hold, or no longer holds.
     let gone = ("01234567", 1);
     assert_eq!(worker.template(gone, "note").await, Err(Refusal::Fenced));
     let other = (hold.0, hold.1 + 1);
     assert_eq!(worker.template(other, "note").await, Err(Refusal::Fenced));
-    let kept = worker.kept(gone, StoreScope::Shared).await;
-    assert_eq!(kept, Err(Refusal::Fenced));
+    let value = worker.get_value(gone, StoreScope::Shared).await;
+    assert_eq!(value, Err(Refusal::Fenced));
     dispatcher.cancel(&run).await.unwrap();
     match protocol::read(&mut worker.connection).await.unwrap() {
-        Some(ToWorker::Cancel { run: told }) => assert_eq!(told, run),
+        Some(ToWorker::Cancel { run: notified }) => assert_eq!(notified, run),
         other => panic!("{other:?}"),
     }
     assert_eq!(worker.template(hold, "note").await, Err(Refusal::Fenced));
-    let kept = worker.kept(hold, StoreScope::Flow).await;
-    assert_eq!(kept, Err(Refusal::Fenced));
+    let value = worker.get_value(hold, StoreScope::Flow).await;
+    assert_eq!(value, Err(Refusal::Fenced));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -202,7 +208,7 @@ async fn what_a_flow_keeps_is_its_own() {
     for flow in ["f", "g"] {
         let mut worker = Worker::connect(&dispatcher).await;
         let run = start(&dispatcher, flow).await;
-        // The first worker has a slot that is free still, but only for runs somebody waits for.
+        // The first worker has a free slot, but only for synchronous runs.
         assert_eq!(worker.assigned().await.run, run);
         workers.push(worker);
         runs.push(run);
@@ -210,15 +216,24 @@ async fn what_a_flow_keeps_is_its_own() {
     let [f, g] = [(&*runs[0], 1), (&*runs[1], 1)];
     for (scope, value) in [(StoreScope::Flow, 1), (StoreScope::Shared, 2)] {
         let (key, value) = ("k".to_owned(), Some(json!(value)));
-        let keep = Change::Keep { scope, key, value };
-        workers[0].change(f, keep).await.unwrap();
+        let put_value = Change::Put { scope, key, value };
+        workers[0].change(f, put_value).await.unwrap();
     }
-    assert_eq!(workers[0].kept(f, StoreScope::Flow).await, Ok(json!(1)));
-    assert_eq!(workers[1].kept(g, StoreScope::Flow).await, Ok(Json::Null));
-    assert_eq!(workers[1].kept(g, StoreScope::Shared).await, Ok(json!(2)));
-    // The run of another worker is not this one's to ask for or to change.
-    let kept = workers[1].kept(f, StoreScope::Flow).await;
-    assert_eq!(kept, Err(Refusal::Fenced));
+    assert_eq!(
+        workers[0].get_value(f, StoreScope::Flow).await,
+        Ok(json!(1))
+    );
+    assert_eq!(
+        workers[1].get_value(g, StoreScope::Flow).await,
+        Ok(Json::Null)
+    );
+    assert_eq!(
+        workers[1].get_value(g, StoreScope::Shared).await,
+        Ok(json!(2))
+    );
+    // The run of another worker is out of reach.
+    let value = workers[1].get_value(f, StoreScope::Flow).await;
+    assert_eq!(value, Err(Refusal::Fenced));
     let released = workers[1].change(f, Change::Release).await;
     assert_eq!(released, Err(Refusal::Fenced));
 }

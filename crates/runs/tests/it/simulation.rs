@@ -1,6 +1,6 @@
-//! A simulation of an app, its store and its workers: one thread, a clock that the seed drives,
-//! deaths, silence, late writes, restarts, cancels and callbacks. The same seed always gives the same
-//! history.
+//! A simulation of an app, its store and its workers: one thread, a clock driven by the seed, lost
+//! workers, missed heartbeats, late writes, restarts, cancels and callbacks. The same seed always
+//! gives the same history.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -12,19 +12,19 @@ use platen_storage::{
 use serde_json::{Value as Json, json};
 
 const LEASE_MS: u64 = 10_000;
-const MAX_DEATHS: u32 = 3;
+const MAX_WORKER_LOSSES: u32 = 3;
 const FLOW: &str = r#"{"kind": "flow", "key": "f", "name": "F", "trigger": {"type": "webhook"}, "steps": [
     {"name": "one", "type": "piece", "piece": "math", "action": "add", "input": {"a": "{{ trigger.n }}", "b": 1}},
     {"name": "each", "type": "loop", "items": "[1, 2, 3]", "parallel": 2, "steps": [
-        {"name": "tell", "type": "http", "method": "POST", "url": "http://ledger/"}]},
+        {"name": "notify", "type": "http", "method": "POST", "url": "http://ledger/"}]},
     {"name": "hold", "type": "wait", "callback": true},
     {"name": "pause", "type": "wait", "delayMs": 5000},
     {"name": "reply", "type": "respond", "body": "{{ steps.one.output }}"}]}"#;
 
-/// Chance from a seed, by splitmix64.
-struct Chance(u64);
+/// Random numbers from a seed, by splitmix64.
+struct SplitMix(u64);
 
-impl Chance {
+impl SplitMix {
     fn next(&mut self, below: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut word = self.0;
@@ -34,13 +34,13 @@ impl Chance {
     }
 }
 
-/// A worker that has a run.
+/// A worker that holds a run.
 struct Worker {
     id: String,
     epoch: u32,
     machine: Machine,
     unwritten: Vec<Record>,
-    /// It neither works nor beats, but is not dead.
+    /// It neither works nor sends heartbeats, but is alive.
     silent: bool,
 }
 
@@ -52,7 +52,7 @@ struct Known {
 
 struct World {
     store: Arc<dyn RunStore>,
-    chance: Chance,
+    random: SplitMix,
     now_ms: u64,
     workers: Vec<Worker>,
     accepted: BTreeMap<String, Known>,
@@ -94,9 +94,9 @@ impl World {
         if queued.is_empty() {
             return;
         }
-        let chosen = &queued[self.chance.next(queued.len() as u64) as usize];
+        let chosen = &queued[self.random.next(queued.len() as u64) as usize];
         let lease = Lease {
-            worker: format!("w{}", self.chance.next(3)),
+            worker: format!("w{}", self.random.next(3)),
             now_ms: self.now_ms,
             until_ms: self.now_ms + LEASE_MS,
         };
@@ -128,7 +128,7 @@ impl World {
         if self.workers.is_empty() {
             return;
         }
-        let index = self.chance.next(self.workers.len() as u64) as usize;
+        let index = self.random.next(self.workers.len() as u64) as usize;
         let mut worker = self.workers.swap_remove(index);
         let waits: Vec<String> = worker
             .machine
@@ -141,7 +141,7 @@ impl World {
             self.note(&mut worker, Entry::Resumed { path, payload });
         }
         let next = worker.machine.proceed();
-        let kept = match next.finish {
+        let continues = match next.finish {
             Some(finish) => self.finish(&mut worker, &finish).await,
             None if next.commands.is_empty() => {
                 let write = self.write(&mut worker);
@@ -151,22 +151,22 @@ impl World {
             }
             None => {
                 let count = next.commands.len() as u64;
-                let command = &next.commands[self.chance.next(count) as usize];
+                let command = &next.commands[self.random.next(count) as usize];
                 self.command(&mut worker, command).await
             }
         };
-        if kept {
+        if continues {
             self.workers.push(worker);
         }
     }
 
-    /// Whether the worker goes on.
+    /// Whether the worker continues.
     async fn command(&mut self, worker: &mut Worker, command: &StepCommand) -> bool {
         match command {
             StepCommand::Do(task) => {
                 let (path, attempt) = (task.path.clone(), task.attempt);
                 self.note(worker, Entry::Started { path, attempt });
-                if self.chance.next(2) == 0 && !self.flush(worker).await {
+                if self.random.next(2) == 0 && !self.flush(worker).await {
                     return false;
                 }
                 let output = match task.step.as_str() {
@@ -186,7 +186,7 @@ impl World {
                 self.note(worker, Entry::Succeeded { path, output });
             }
         }
-        self.chance.next(3) != 0 || self.flush(worker).await
+        self.random.next(3) != 0 || self.flush(worker).await
     }
 
     fn note(&mut self, worker: &mut Worker, entry: Entry) {
@@ -215,7 +215,7 @@ impl World {
         !fenced(self.store.append(write).await)
     }
 
-    /// Whether the worker goes on, which it never does.
+    /// Whether the worker continues, which it never does.
     async fn finish(&mut self, worker: &mut Worker, finish: &Finish) -> bool {
         let state = match finish {
             Finish::Succeeded(_) => RunState::Succeeded,
@@ -242,10 +242,17 @@ impl World {
         false
     }
 
-    async fn look_after(&mut self) {
-        let lapsed = self.store.lapse(self.now_ms, MAX_DEATHS, 50).await.unwrap();
-        for run in lapsed {
-            self.say(format!("lapse {} dead: {}", run.queued.id, run.dead));
+    async fn reconcile(&mut self) {
+        let expired = self
+            .store
+            .expire_leases(self.now_ms, MAX_WORKER_LOSSES, 50)
+            .await
+            .unwrap();
+        for run in expired {
+            self.say(format!(
+                "expire_leases {} dead: {}",
+                run.queued.id, run.dead
+            ));
             if run.dead {
                 *self.ends.entry(run.queued.id).or_default() += 1;
             }
@@ -253,7 +260,7 @@ impl World {
         self.store.wake(self.now_ms, 50).await.unwrap();
     }
 
-    async fn beat(&mut self) {
+    async fn heartbeat(&mut self) {
         let alive = self.workers.iter().filter(|worker| !worker.silent);
         let leases = alive
             .map(|worker| (worker.id.clone(), worker.epoch))
@@ -261,26 +268,26 @@ impl World {
         let until_ms = self.now_ms + LEASE_MS;
         let lost = self
             .store
-            .beat(leases, self.now_ms, until_ms)
+            .heartbeat(leases, self.now_ms, until_ms)
             .await
             .unwrap();
-        // Some are told, some find out when they write.
-        if self.chance.next(2) == 0 {
+        // Some receive the loss, some find out at their next write.
+        if self.random.next(2) == 0 {
             self.workers
                 .retain(|worker| !lost.contains(&(worker.id.clone(), worker.epoch)));
         }
     }
 
     async fn step(&mut self) {
-        match self.chance.next(100) {
+        match self.random.next(100) {
             0..8 if self.accepted.len() < 6 => self.accept().await,
             8..30 => self.claim().await,
             30..75 => self.work().await,
-            75..80 => self.beat().await,
+            75..80 => self.heartbeat().await,
             80..83 => {
                 // kill -9 of a worker.
                 if !self.workers.is_empty() {
-                    let index = self.chance.next(self.workers.len() as u64) as usize;
+                    let index = self.random.next(self.workers.len() as u64) as usize;
                     let worker = self.workers.swap_remove(index);
                     self.say(format!("kill the worker of {}", worker.id));
                 }
@@ -298,8 +305,8 @@ impl World {
             86..90 => self.call_back().await,
             90..91 => self.cancel().await,
             _ => {
-                self.now_ms += self.chance.next(4_000);
-                self.look_after().await;
+                self.now_ms += self.random.next(4_000);
+                self.reconcile().await;
             }
         }
     }
@@ -338,7 +345,7 @@ impl World {
 
     fn any(&mut self) -> Option<String> {
         let count = self.accepted.len() as u64;
-        let index = self.chance.next(count.max(1)) as usize;
+        let index = self.random.next(count.max(1)) as usize;
         self.accepted.keys().nth(index).cloned()
     }
 
@@ -350,11 +357,11 @@ impl World {
                 return;
             }
             self.workers.retain(|worker| !worker.silent);
-            self.beat().await;
+            self.heartbeat().await;
             self.claim().await;
             self.work().await;
             self.now_ms += 500;
-            self.look_after().await;
+            self.reconcile().await;
             self.call_back().await;
         }
         panic!("runs that never end");
@@ -412,15 +419,15 @@ fn fenced(result: Result<(), Error>) -> bool {
 
 async fn simulate(seed: u64, steps: u32) -> Vec<String> {
     // The store is real, its disk need not be.
-    let memory = std::path::Path::new("/dev/shm");
-    let folder = match memory.is_dir() {
-        true => tempfile::tempdir_in(memory),
+    let shared_memory = std::path::Path::new("/dev/shm");
+    let folder = match shared_memory.is_dir() {
+        true => tempfile::tempdir_in(shared_memory),
         false => tempfile::tempdir(),
     };
     let folder = folder.unwrap();
     let mut world = World {
         store: SqliteStore::open(folder.path()).unwrap().runs(),
-        chance: Chance(seed),
+        random: SplitMix(seed),
         now_ms: 1_000_000,
         workers: Vec::new(),
         accepted: BTreeMap::new(),

@@ -357,11 +357,11 @@ fn a_host_that_is_late_ends_the_run() {
     );
 }
 
-fn takeovers_fail_here_too() {
+fn escape_probes_fail_here_too() {
     let runner = runner();
-    for attempt in platen_jail::takeover::Attempt::ALL {
-        let ending = runner.jail().attempt(attempt).expect("a cell");
-        assert_eq!(ending, Ending::ForbiddenCall, "{}", attempt.name());
+    for probe in platen_jail::escape_probes::EscapeProbe::ALL {
+        let ending = runner.jail().probe(probe).expect("a cell");
+        assert_eq!(ending, Ending::ForbiddenCall, "{}", probe.name());
     }
 }
 
@@ -438,7 +438,7 @@ const TESTS: [(&str, fn()); 12] = [
         "halves_of_characters_end_no_cell",
         calls::halves_of_characters_end_no_cell,
     ),
-    ("takeovers_fail_here_too", takeovers_fail_here_too),
+    ("escape_probes_fail_here_too", escape_probes_fail_here_too),
 ];
 
 fn main() {

@@ -132,7 +132,7 @@ pub(crate) async fn convert_document(
     job.name.clone_from(&wishes.name);
     job.options = wishes.options;
     job.lane = wishes.lane.unwrap_or(Lane::Batch);
-    job.stable = !wishes.volatile;
+    job.deterministic = !wishes.volatile;
     job.timeout = Duration::from_millis(app.config.office_timeout_ms);
     let converted = app.libreoffice.convert(job).await;
     let outcome = converted

@@ -1,4 +1,4 @@
-//! Blobs that end by themselves, in a folder that several processes share: a file for each content,
+//! Expiring blobs in a folder that several processes share: a file for each content,
 //! named by it, whose time of modification is when it ends. What a process knows in memory is only
 //! the count of bytes, which every sweep takes anew from the folder.
 //!
@@ -107,7 +107,7 @@ impl ExpiringBlobs {
         })
     }
 
-    /// Begins a blob whose content comes in pieces.
+    /// Begins a blob whose content arrives in chunks.
     ///
     /// # Errors
     /// Where its file cannot be made.
@@ -295,13 +295,13 @@ pub struct Draft {
 }
 
 impl Draft {
-    /// Adds a piece.
+    /// Appends bytes.
     ///
     /// # Errors
     /// [`BlobError::Full`] beyond the quota, [`BlobError::DiskFull`].
-    pub fn write(&mut self, piece: &[u8]) -> Result<(), BlobError> {
-        self.hasher.update(piece);
-        self.append(piece)
+    pub fn write(&mut self, bytes: &[u8]) -> Result<(), BlobError> {
+        self.hasher.update(bytes);
+        self.append(bytes)
     }
 
     /// Stores what was written until `ends`; what is there already ends at the later of both times.

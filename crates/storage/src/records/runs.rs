@@ -1,8 +1,8 @@
 //! Runs of flows: accepted once, held by one worker at a time, ended once.
 //!
 //! A run is *queued*, then *running* under a lease of one worker, perhaps *waiting* in between, and
-//! ends once. Each lease has an epoch; what a worker writes carries it and is refused once the lease
-//! has lapsed or another worker has the run. Instants are given by the caller, in milliseconds since
+//! ends once. Each lease has an epoch; what a worker writes carries the epoch and is refused once the lease
+//! has expired or another worker has the run. Instants are given by the caller, in milliseconds since
 //! 1970.
 
 use std::sync::Arc;
@@ -11,12 +11,12 @@ use serde::Serialize;
 
 use super::StoreFuture;
 
-/// Where runs are kept.
+/// A store of runs.
 pub trait RunStore: Send + Sync {
-    /// Takes a run on.
+    /// Accepts a run.
     ///
     /// # Errors
-    /// [`crate::Error::Busy`] and failures of the store: then it was not accepted.
+    /// [`crate::Error::Busy`] and failures of the store; the run was not accepted then.
     fn accept(&self, new: NewRun) -> StoreFuture<'_, Accepted>;
 
     /// Gives a queued run to a worker: its lease has the epoch after the last one.
@@ -25,8 +25,8 @@ pub trait RunStore: Send + Sync {
     /// [`crate::Error::Fenced`] where the run is not queued any more.
     fn claim(&self, id: String, lease: Lease) -> StoreFuture<'_, Claimed>;
 
-    /// Extends leases, given as run and epoch. Answers those that are lost.
-    fn beat(
+    /// Extends leases, given as run and epoch. Returns those that are lost.
+    fn heartbeat(
         &self,
         leases: Vec<(String, u32)>,
         now_ms: u64,
@@ -39,14 +39,14 @@ pub trait RunStore: Send + Sync {
     /// [`crate::Error::Fenced`].
     fn append(&self, write: Write) -> StoreFuture<'_, ()>;
 
-    /// Keeps the answer of a run that goes on.
+    /// Stores the answer of a run that continues.
     ///
     /// # Errors
     /// [`crate::Error::Fenced`].
     fn respond(&self, write: Write, answer: Arc<[u8]>) -> StoreFuture<'_, ()>;
 
-    /// Puts a run to sleep, until `wake_ms` or a callback. True where a callback has come already,
-    /// and the run is queued.
+    /// Suspends a run until `wake_ms` or a callback. True if a callback has arrived already: then
+    /// the run is queued.
     ///
     /// # Errors
     /// [`crate::Error::Fenced`].
@@ -58,17 +58,17 @@ pub trait RunStore: Send + Sync {
     /// [`crate::Error::Fenced`].
     fn finish(&self, write: Write, ending: Ending) -> StoreFuture<'_, ()>;
 
-    /// Gives a run back that its worker could not begin or end, without counting a death.
+    /// Returns a run to the queue without counting a worker loss.
     ///
     /// # Errors
     /// [`crate::Error::Fenced`].
     fn release(&self, write: Write) -> StoreFuture<'_, ()>;
 
-    /// Keeps a value for later runs, or forgets it, while the lease lasts.
+    /// Stores a value for later runs, or deletes it, while the lease lasts.
     ///
     /// # Errors
     /// [`crate::Error::Fenced`].
-    fn keep(
+    fn put_value(
         &self,
         write: Write,
         scope: Scope,
@@ -76,28 +76,33 @@ pub trait RunStore: Send + Sync {
         value: Option<Arc<[u8]>>,
     ) -> StoreFuture<'_, ()>;
 
-    /// A value that was kept, for a run whose lease lasts.
+    /// A stored value, for a run whose lease lasts.
     ///
     /// # Errors
     /// [`crate::Error::Fenced`].
-    fn kept(&self, hold: Hold, scope: Scope, key: String) -> StoreFuture<'_, Option<Arc<[u8]>>>;
+    fn get_value(
+        &self,
+        hold: Hold,
+        scope: Scope,
+        key: String,
+    ) -> StoreFuture<'_, Option<Arc<[u8]>>>;
 
-    /// Whether the lease of a run lasts.
+    /// Checks that the lease of a run lasts.
     ///
     /// # Errors
-    /// [`crate::Error::Fenced`] where it does not.
+    /// [`crate::Error::Fenced`] if it does not.
     fn check_hold(&self, hold: Hold) -> StoreFuture<'_, ()>;
 
-    /// Ends a run that is not over, whoever has it. Its state before.
+    /// Ends a run that is not over, whoever holds it. Returns its state before.
     ///
     /// # Errors
     /// [`crate::Error::NotFound`]; [`crate::Error::Ended`] where it is over.
     fn stop(&self, id: String, ending: Ending, now_ms: u64) -> StoreFuture<'_, RunState>;
 
-    /// Ends a run that is queued still; false where it is not.
+    /// Ends a run that is still queued; false if it is not.
     fn expire(&self, id: String, ending: Ending, now_ms: u64) -> StoreFuture<'_, bool>;
 
-    /// Adds `records` that came from outside, where `token` is the run's. The state after: a run that
+    /// Adds `records` from outside if `token` is the run's. Returns the state after: a run that
     /// waited is queued.
     ///
     /// # Errors
@@ -105,15 +110,20 @@ pub trait RunStore: Send + Sync {
     fn call_back(&self, id: String, token: String, records: Arc<[u8]>)
     -> StoreFuture<'_, RunState>;
 
-    /// Queues runs whose sleep is over, at most `limit`.
+    /// Queues runs whose wake time has come, at most `limit`.
     fn wake(&self, now_ms: u64, limit: u32) -> StoreFuture<'_, Vec<Queued>>;
 
-    /// Takes runs from workers whose leases have lapsed, which counts as a death: they are queued,
-    /// or dead with `evidence` once they have had `max_deaths`.
-    fn lapse(&self, now_ms: u64, max_deaths: u32, limit: u32) -> StoreFuture<'_, Vec<Lapsed>>;
+    /// Takes runs from workers whose leases have expired, and counts a worker loss for each: a run
+    /// is queued again, or dead-lettered at `max_worker_losses`.
+    fn expire_leases(
+        &self,
+        now_ms: u64,
+        max_worker_losses: u32,
+        limit: u32,
+    ) -> StoreFuture<'_, Vec<ExpiredLease>>;
 
-    /// Lets the leases of a worker lapse at once; of all workers where `worker` is `None`. A death
-    /// is counted by [`RunStore::lapse`] for those of `culprit` only; others are queued here.
+    /// Expires the leases of a worker at once; of all workers if `worker` is `None`. Only leases of
+    /// `culprit` count as worker losses, in [`RunStore::expire_leases`]; other runs are queued here.
     fn orphan(&self, worker: Option<String>, culprit: String) -> StoreFuture<'_, ()>;
 
     /// Queued runs after a number, oldest first.
@@ -134,48 +144,48 @@ pub trait RunStore: Send + Sync {
     /// How many runs are queued, running and waiting.
     fn counts(&self) -> StoreFuture<'_, [u64; 3]>;
 
-    /// Forgets runs that ended before an instant, at most `limit`. How many those were.
+    /// Deletes runs that ended before an instant, at most `limit`. Returns their number.
     fn prune(&self, before_ms: u64, limit: u32) -> StoreFuture<'_, u64>;
 
-    /// Makes a version of a flow the one that its triggers start, or none.
+    /// Sets the version of a flow that its triggers start; `None` unpublishes the flow.
     fn publish(&self, flow: String, version: Option<u32>) -> StoreFuture<'_, ()>;
 
     /// Published flows.
     fn published(&self) -> StoreFuture<'_, Vec<Published>>;
 
-    /// Keeps what a trigger of a published flow remembers.
-    fn remember(&self, flow: String, memory: Arc<[u8]>) -> StoreFuture<'_, ()>;
+    /// Saves the cursor of a published flow's trigger.
+    fn save_cursor(&self, flow: String, cursor: Arc<[u8]>) -> StoreFuture<'_, ()>;
 }
 
-/// Who waits for a run.
+/// Whether a caller waits for the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Lane {
-    /// Somebody holds a connection open.
+    /// A caller holds a connection open.
     Sync,
-    /// Nobody.
+    /// No caller waits.
     Async,
 }
 
-/// Where a run is in its life.
+/// State of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RunState {
-    /// It waits for a worker.
+    /// It waits for a slot.
     Queued,
-    /// A worker has it.
+    /// A worker holds it.
     Running,
-    /// It waits for an instant or a callback; no worker has it.
+    /// It waits for an instant or a callback; no worker holds it.
     Waiting,
-    /// It came to its end.
+    /// It finished.
     Succeeded,
     /// A step failed for good.
     Failed,
-    /// Somebody cancelled it.
+    /// It was cancelled.
     Cancelled,
-    /// It took too long.
+    /// It timed out.
     TimedOut,
-    /// Its workers died of it.
+    /// It was dead-lettered: too many workers were lost while they executed it.
     Dead,
 }
 
@@ -192,7 +202,7 @@ impl RunState {
         Self::Dead,
     ];
 
-    /// Whether nothing comes after it.
+    /// Whether it is final.
     #[must_use]
     pub fn is_end(self) -> bool {
         !matches!(self, Self::Queued | Self::Running | Self::Waiting)
@@ -210,17 +220,17 @@ pub struct NewRun {
     pub version: u32,
     /// A flow that is not stored.
     pub definition: Option<Arc<[u8]>>,
-    /// Who waits.
+    /// Whether a caller waits.
     pub lane: Lane,
     /// The payload of the trigger, JSON.
     pub trigger: Arc<[u8]>,
-    /// Key by which the same request is known again, and the hash of the request.
+    /// Idempotency key, and the hash of the request.
     pub idempotency: Option<(String, Vec<u8>)>,
-    /// When a run that has not begun is of no use any more.
+    /// When the run expires if it has not started.
     pub deadline_ms: Option<u64>,
     /// Now.
     pub created_ms: u64,
-    /// Whoever knows this may call the run back.
+    /// Token of the callback address.
     pub token: String,
     /// The run that this one repeats.
     pub retry_of: Option<String>,
@@ -228,7 +238,7 @@ pub struct NewRun {
     pub journal: Option<Arc<[u8]>>,
 }
 
-/// What became of a new run.
+/// Result of [`RunStore::accept`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Accepted {
     /// It was accepted.
@@ -242,18 +252,18 @@ pub enum Accepted {
     },
 }
 
-/// A lease to be had.
+/// A lease to be taken.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lease {
     /// The worker.
     pub worker: String,
     /// Now.
     pub now_ms: u64,
-    /// When it lapses.
+    /// When it expires.
     pub until_ms: u64,
 }
 
-/// A run that a worker has.
+/// A run that a worker has claimed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claimed {
     /// The run.
@@ -275,7 +285,7 @@ pub struct Write {
     pub records: Option<Arc<[u8]>>,
 }
 
-/// Whoever has a run, as it asks for something.
+/// The lease under which a worker reads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hold {
     /// The run.
@@ -286,12 +296,12 @@ pub struct Hold {
     pub now_ms: u64,
 }
 
-/// Whose a kept value is.
+/// Scope of a stored value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Scope {
-    /// That of the flow of the run that asks: other flows neither see nor change it.
+    /// The flow of the run: other flows neither see nor change the value.
     Flow,
-    /// That of all flows.
+    /// All flows.
     Shared,
 }
 
@@ -300,13 +310,13 @@ pub enum Scope {
 pub struct Ending {
     /// Its last state.
     pub state: RunState,
-    /// The answer to the request, JSON; one that was kept before stays.
+    /// The answer to the request, JSON; one that was stored earlier stays.
     pub answer: Option<Arc<[u8]>>,
     /// Output, error and times, JSON.
     pub details: Arc<[u8]>,
 }
 
-/// A run that waits for a worker.
+/// A run that waits for a slot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Queued {
     /// Its place among all runs.
@@ -315,18 +325,18 @@ pub struct Queued {
     pub id: String,
     /// Key of its flow.
     pub flow: String,
-    /// Who waits.
+    /// Whether a caller waits.
     pub lane: Lane,
-    /// When it is of no use any more.
+    /// When it expires.
     pub deadline_ms: Option<u64>,
 }
 
-/// A run whose worker lost it.
+/// A run whose lease has expired.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Lapsed {
+pub struct ExpiredLease {
     /// The run, queued again unless it is dead.
     pub queued: Queued,
-    /// It had as many deaths as it may have.
+    /// It was dead-lettered.
     pub dead: bool,
 }
 
@@ -343,27 +353,27 @@ pub struct Run {
     pub version: u32,
     /// A flow that is not stored.
     pub definition: Option<Arc<[u8]>>,
-    /// Who waits.
+    /// Whether a caller waits.
     pub lane: Lane,
-    /// Where it is in its life.
+    /// Its state.
     pub state: RunState,
     /// Of its last lease.
     pub epoch: u32,
-    /// How many workers died while they had it.
-    pub deaths: u32,
-    /// Who has it, or had it last.
+    /// Workers lost while they executed it.
+    pub worker_losses: u32,
+    /// The worker that holds it, or held it last.
     pub worker: Option<String>,
     /// When it wakes.
     pub wake_ms: Option<u64>,
-    /// When it is of no use any more, where it has not begun.
+    /// When it expires if it has not started.
     pub deadline_ms: Option<u64>,
     /// When it was accepted.
     pub created_ms: u64,
-    /// When a worker had it first.
+    /// When a worker first claimed it.
     pub started_ms: Option<u64>,
     /// When it ended.
     pub ended_ms: Option<u64>,
-    /// Whoever knows this may call it back.
+    /// Token of the callback address.
     pub token: String,
     /// The run that it repeats.
     pub retry_of: Option<String>,
@@ -375,7 +385,7 @@ pub struct Run {
     pub details: Option<Arc<[u8]>>,
 }
 
-/// Which runs are wanted.
+/// Filter of a list of runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RunFilter {
     /// Of this flow.
@@ -388,13 +398,13 @@ pub struct RunFilter {
     pub limit: u32,
 }
 
-/// A flow whose triggers are on.
+/// A published flow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Published {
     /// Key of the flow.
     pub flow: String,
     /// The version that is started.
     pub version: u32,
-    /// What its trigger remembers, JSON.
-    pub memory: Option<Arc<[u8]>>,
+    /// Cursor of its trigger, JSON.
+    pub cursor: Option<Arc<[u8]>>,
 }

@@ -130,11 +130,11 @@ async fn a_lapsed_lease_writes_nothing(store: &dyn RunStore) {
     store.accept(new("a")).await.unwrap();
     store.claim("a".into(), lease("w", 1_000)).await.unwrap();
     let lost = store
-        .beat(vec![("a".into(), 1)], 5_000, 15_000)
+        .heartbeat(vec![("a".into(), 1)], 5_000, 15_000)
         .await
         .unwrap();
     assert!(lost.is_empty());
-    assert!(store.lapse(15_000, 2, 10).await.unwrap().is_empty());
+    assert!(store.expire_leases(15_000, 2, 10).await.unwrap().is_empty());
     // Late, though nobody else has the run yet.
     for result in [
         store.append(write("a", 1, 15_001, "[1]")).await,
@@ -152,7 +152,7 @@ async fn a_lapsed_lease_writes_nothing(store: &dyn RunStore) {
             .await
             .map(drop),
         store
-            .keep(
+            .put_value(
                 write("a", 1, 15_001, ""),
                 Scope::Flow,
                 "k".into(),
@@ -164,31 +164,31 @@ async fn a_lapsed_lease_writes_nothing(store: &dyn RunStore) {
         assert!(matches!(result, Err(Error::Fenced)), "{result:?}");
     }
     let lost = store
-        .beat(vec![("a".into(), 1)], 15_001, 30_000)
+        .heartbeat(vec![("a".into(), 1)], 15_001, 30_000)
         .await
         .unwrap();
     assert_eq!(lost, [("a".to_owned(), 1)]);
-    let lapsed = store.lapse(15_001, 2, 10).await.unwrap();
-    assert!(!lapsed[0].dead);
+    let expired = store.expire_leases(15_001, 2, 10).await.unwrap();
+    assert!(!expired[0].dead);
     let claimed = store.claim("a".into(), lease("v", 16_000)).await.unwrap();
-    assert_eq!((claimed.run.epoch, claimed.run.deaths), (2, 1));
+    assert_eq!((claimed.run.epoch, claimed.run.worker_losses), (2, 1));
     // The first worker wakes up while the second has the run.
     assert!(matches!(
         store.append(write("a", 1, 16_001, "[1]")).await,
         Err(Error::Fenced)
     ));
     assert!(store.journal("a".into()).await.unwrap().is_empty());
-    let kept = store.kept(hold("a", 2, 16_001), Scope::Flow, "k".into());
+    let kept = store.get_value(hold("a", 2, 16_001), Scope::Flow, "k".into());
     assert!(kept.await.unwrap().is_none());
     // It learns nothing either.
     let late = hold("a", 1, 16_001);
-    let kept = store.kept(late.clone(), Scope::Flow, "k".into());
+    let kept = store.get_value(late.clone(), Scope::Flow, "k".into());
     assert!(matches!(kept.await, Err(Error::Fenced)));
     assert!(matches!(store.check_hold(late).await, Err(Error::Fenced)));
-    let lapsed = store.lapse(40_000, 2, 10).await.unwrap();
-    assert!(lapsed[0].dead);
+    let expired = store.expire_leases(40_000, 2, 10).await.unwrap();
+    assert!(expired[0].dead);
     let run = store.get("a".into()).await.unwrap();
-    assert_eq!((run.state, run.deaths), (RunState::Dead, 2));
+    assert_eq!((run.state, run.worker_losses), (RunState::Dead, 2));
     let details = String::from_utf8(run.details.unwrap().to_vec()).unwrap();
     assert!(
         details.contains("dead-letter") && details.contains('v'),
@@ -206,7 +206,7 @@ async fn sleeps_and_callbacks(store: &dyn RunStore) {
     assert!(!asleep.unwrap());
     assert!(store.wake(8_999, 10).await.unwrap().is_empty());
     // A run that sleeps has no lease to lose.
-    assert!(store.lapse(90_000, 2, 10).await.unwrap().is_empty());
+    assert!(store.expire_leases(90_000, 2, 10).await.unwrap().is_empty());
     assert_eq!(store.wake(9_000, 10).await.unwrap().len(), 1);
     store.claim("a".into(), lease("w", 9_001)).await.unwrap();
     // The callback comes before the wait is written down.
@@ -246,7 +246,7 @@ async fn a_cancelled_run_is_out_of_hands(store: &dyn RunStore) {
     ));
     assert!(matches!(
         store
-            .keep(
+            .put_value(
                 write("a", 1, 1_002, ""),
                 Scope::Flow,
                 "k".into(),
@@ -270,12 +270,12 @@ async fn given_back_and_orphaned(store: &dyn RunStore) {
     store.release(write("c", 1, 1_001, "[1]")).await.unwrap();
     // The process that held `a` died, and lost sight of the worker that holds `b`.
     store.orphan(None, "here".into()).await.unwrap();
-    let lapsed = store.lapse(1_002, 2, 10).await.unwrap();
-    assert_eq!(lapsed.len(), 1);
+    let expired = store.expire_leases(1_002, 2, 10).await.unwrap();
+    assert_eq!(expired.len(), 1);
     let mut deaths = Vec::new();
     for id in ["a", "b", "c"] {
         let run = store.get(id.into()).await.unwrap();
-        deaths.push((run.state, run.deaths));
+        deaths.push((run.state, run.worker_losses));
     }
     let queued = RunState::Queued;
     assert_eq!(deaths, [(queued, 1), (queued, 0), (queued, 0)]);
@@ -302,14 +302,14 @@ async fn what_is_kept_and_published(store: &dyn RunStore) {
     store.accept(new("a")).await.unwrap();
     store.claim("a".into(), lease("w", 1_000)).await.unwrap();
     let keep = |scope, value: Option<&str>| {
-        store.keep(
+        store.put_value(
             write("a", 1, 1_001, ""),
             scope,
             "k".into(),
             value.map(bytes),
         )
     };
-    let kept = |run: &str, scope| store.kept(hold(run, 1, 1_001), scope, "k".into());
+    let kept = |run: &str, scope| store.get_value(hold(run, 1, 1_001), scope, "k".into());
     keep(Scope::Flow, Some("1")).await.unwrap();
     keep(Scope::Flow, Some("2")).await.unwrap();
     store.check_hold(hold("a", 1, 1_001)).await.unwrap();
@@ -329,11 +329,11 @@ async fn what_is_kept_and_published(store: &dyn RunStore) {
     assert_eq!(kept("a", Scope::Flow).await.unwrap(), None);
     assert_eq!(kept("a", Scope::Shared).await.unwrap(), Some(bytes("3")));
     store.publish("f".into(), Some(3)).await.unwrap();
-    store.remember("f".into(), bytes("seen")).await.unwrap();
+    store.save_cursor("f".into(), bytes("seen")).await.unwrap();
     store.publish("f".into(), Some(4)).await.unwrap();
     let published = store.published().await.unwrap();
     assert_eq!((published.len(), published[0].version), (1, 4));
-    assert_eq!(published[0].memory, Some(bytes("seen")));
+    assert_eq!(published[0].cursor, Some(bytes("seen")));
     store.publish("f".into(), None).await.unwrap();
     assert!(store.published().await.unwrap().is_empty());
 }

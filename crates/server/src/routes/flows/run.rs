@@ -69,7 +69,7 @@ pub(crate) async fn create_run(
         lane: Lane::Async,
         trigger: Arc::from(trigger.to_string().into_bytes()),
         idempotency: idempotency_key(&headers)?.map(|key| (key, trigger)),
-        patience_ms: None,
+        queue_timeout_ms: None,
         arrived,
     };
     let receipt = dispatcher.accept(request).await?;

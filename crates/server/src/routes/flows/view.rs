@@ -133,7 +133,7 @@ impl RunDocument {
             ended_at: run.ended_ms.map(at),
             wakes_at: run.wake_ms.map(at),
             worker: run.worker.clone(),
-            deaths: run.deaths,
+            deaths: run.worker_losses,
             retry_of: run.retry_of.clone(),
             times: Json::Null,
             error: Json::Null,

@@ -16,7 +16,7 @@ use hyper::{
     header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, HeaderValue, LOCATION},
 };
 use platen_engine::flow::model::Trigger;
-use platen_runs::{Answer, Catalogued, Lane, Receipt, Request, RunState};
+use platen_runs::{Answer, FlowVersion, Lane, Receipt, Request, RunState};
 use serde_json::{Map, Value as Json, json};
 
 use super::super::{
@@ -169,13 +169,13 @@ async fn accept(
     let same = json!({"body": content, "query": fields});
     let mut trigger = same.clone();
     trigger["headers"] = Json::Object(visible(headers));
-    let patience_ms = (lane == Lane::Sync).then_some(app.config.flow.timeout_ms);
+    let queue_timeout_ms = (lane == Lane::Sync).then_some(app.config.flow.timeout_ms);
     let request = Request {
         flow,
         lane,
         trigger: Arc::from(trigger.to_string().into_bytes()),
         idempotency: idempotency_key(headers)?.map(|key| (key, same)),
-        patience_ms,
+        queue_timeout_ms,
         arrived,
     };
     let accept = app.flows.dispatcher.accept(request).await;
@@ -190,7 +190,7 @@ async fn accept(
 /// that is done off the async threads, within the bounds of a rendering.
 pub(super) async fn checked(
     app: &App,
-    flow: &Arc<Catalogued>,
+    flow: &Arc<FlowVersion>,
     input: Json,
 ) -> Result<Json, Problem> {
     if !flow.loaded.has_schema() {

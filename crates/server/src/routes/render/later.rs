@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Instant};
 
 use axum::response::Response;
 use hyper::{HeaderMap, StatusCode};
-use platen_runs::{Catalogued, Lane, Request};
+use platen_runs::{FlowVersion, Lane, Request};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value as Json, json};
@@ -143,13 +143,13 @@ async fn accept(
         "kind": "flow", "key": key, "name": key, "trigger": {"type": "manual"},
         "secrets": secrets, "steps": steps,
     });
-    let flow = Catalogued::read(Arc::from(flow.to_string().into_bytes()), 0)?;
+    let flow = FlowVersion::read(Arc::from(flow.to_string().into_bytes()), 0)?;
     let request = Request {
         flow: Arc::new(flow),
         lane: Lane::Async,
         idempotency: idempotency_key(headers)?.map(|key| (key, trigger.clone())),
         trigger: Arc::from(trigger.to_string().into_bytes()),
-        patience_ms: None,
+        queue_timeout_ms: None,
         arrived,
     };
     let receipt = app.flows.dispatcher.accept(request).await?;

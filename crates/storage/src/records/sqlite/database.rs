@@ -17,7 +17,7 @@ use super::writer::{Job, Work, write_batches};
 use crate::private::{create_file, create_folder};
 use crate::{Error, records::StoreFuture};
 
-/// Writes that may wait; more are refused.
+/// Writes that may wait; further ones fail with [`Error::Busy`].
 const MAX_WAITING: usize = 4096;
 /// Idle connections kept for readers.
 const MAX_READERS: usize = 16;

@@ -2,7 +2,7 @@
 
 mod database;
 mod documents;
-mod kept;
+mod key_value;
 mod place;
 mod run_accept;
 mod run_row;

@@ -80,7 +80,7 @@ pub(super) fn run(row: &Row<'_>) -> rusqlite::Result<Run> {
         definition: bytes(row, 6)?,
         state: state(row, 7)?,
         epoch: row.get(8)?,
-        deaths: row.get(9)?,
+        worker_losses: row.get(9)?,
         worker: row.get(10)?,
         wake_ms: maybe_instant(row, 11)?,
         created_ms: instant(row, 12)?,

@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{
     database::Database,
-    kept,
+    key_value,
     run_accept::{add, insert},
     run_row::{ALL, QUEUED, bytes, instant, queued, run, state_number},
 };
@@ -15,7 +15,7 @@ use crate::{
     records::{
         StoreFuture,
         runs::{
-            Accepted, Claimed, Ending, Hold, Lapsed, Lease, NewRun, Published, Queued, Run,
+            Accepted, Claimed, Ending, ExpiredLease, Hold, Lease, NewRun, Published, Queued, Run,
             RunFilter, RunState, RunStore, Scope, Write,
         },
     },
@@ -108,12 +108,12 @@ fn list_queued(
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Why a run of too many deaths is dead, for whoever looks at it.
-fn evidence(run: &Run, deaths: u32) -> Ending {
+/// The error of a run that was dead-lettered.
+fn failure_report(run: &Run, losses: u32) -> Ending {
     let worker = run.worker.as_deref().unwrap_or("unknown");
     let message = format!(
-        "{deaths} workers died or fell silent while they had this run, the last one was {worker}; \
-         it is not tried again by itself"
+        "run dead-lettered: {losses} workers crashed or timed out while executing it, the last one was \
+         {worker}; it is not retried automatically"
     );
     let details = serde_json::json!({"error": {"code": "dead-letter", "message": message}});
     Ending {
@@ -134,7 +134,7 @@ impl RunStore for Runs {
             .write(move |transaction| claim(transaction, &id, &lease))
     }
 
-    fn beat(
+    fn heartbeat(
         &self,
         leases: Vec<(String, u32)>,
         now_ms: u64,
@@ -174,7 +174,7 @@ impl RunStore for Runs {
     fn suspend(&self, write: Write, wake_ms: Option<u64>) -> StoreFuture<'_, bool> {
         self.database.write(move |transaction| {
             let number = fenced(transaction, &write)?;
-            // A callback after the claim, which the worker cannot know of.
+            // A callback that arrived after the claim: the worker does not know of it.
             let called: bool = transaction
                 .prepare_cached(
                     "SELECT EXISTS (SELECT 1 FROM journal WHERE run = ?1 AND epoch = -1)",
@@ -211,7 +211,7 @@ impl RunStore for Runs {
         })
     }
 
-    fn keep(
+    fn put_value(
         &self,
         write: Write,
         scope: Scope,
@@ -220,19 +220,24 @@ impl RunStore for Runs {
     ) -> StoreFuture<'_, ()> {
         self.database.write(move |transaction| {
             fenced(transaction, &write)?;
-            kept::put(transaction, &write.id, scope, &key, value.as_deref())
+            key_value::put(transaction, &write.id, scope, &key, value.as_deref())
         })
     }
 
-    fn kept(&self, hold: Hold, scope: Scope, key: String) -> StoreFuture<'_, Option<Arc<[u8]>>> {
-        kept::ask(&self.database, move |connection| {
-            kept::get(connection, &hold, scope, &key)
+    fn get_value(
+        &self,
+        hold: Hold,
+        scope: Scope,
+        key: String,
+    ) -> StoreFuture<'_, Option<Arc<[u8]>>> {
+        key_value::ask(&self.database, move |connection| {
+            key_value::get(connection, &hold, scope, &key)
         })
     }
 
     fn check_hold(&self, hold: Hold) -> StoreFuture<'_, ()> {
-        kept::ask(&self.database, move |connection| {
-            kept::flow_of(connection, &hold).map(drop)
+        key_value::ask(&self.database, move |connection| {
+            key_value::flow_of(connection, &hold).map(drop)
         })
     }
 
@@ -272,7 +277,7 @@ impl RunStore for Runs {
             if run.state.is_end() {
                 return Err(Error::Ended);
             }
-            // The worker of a running run does not know of it: see `suspend`.
+            // The worker of a running run does not receive it: `suspend` looks for this mark.
             let mark = if run.state == RunState::Running { -1 } else { 0 };
             transaction
                 .prepare_cached(
@@ -309,7 +314,12 @@ impl RunStore for Runs {
         })
     }
 
-    fn lapse(&self, now_ms: u64, max_deaths: u32, limit: u32) -> StoreFuture<'_, Vec<Lapsed>> {
+    fn expire_leases(
+        &self,
+        now_ms: u64,
+        max_worker_losses: u32,
+        limit: u32,
+    ) -> StoreFuture<'_, Vec<ExpiredLease>> {
         self.database.write(move |transaction| {
             let found: Vec<Run> = {
                 let mut statement = transaction.prepare_cached(&format!(
@@ -319,18 +329,18 @@ impl RunStore for Runs {
                 let rows = statement.query_map(params![now_ms as i64, limit], run)?;
                 rows.collect::<rusqlite::Result<_>>()?
             };
-            let mut lapsed = Vec::with_capacity(found.len());
+            let mut expired = Vec::with_capacity(found.len());
             for run in found {
-                let deaths = run.deaths + 1;
-                let dead = deaths >= max_deaths;
+                let losses = run.worker_losses + 1;
+                let dead = losses >= max_worker_losses;
                 transaction
                     .prepare_cached("UPDATE runs SET state = 0, deaths = ?2 WHERE number = ?1")?
-                    .execute(params![run.number as i64, deaths])?;
+                    .execute(params![run.number as i64, losses])?;
                 if dead {
-                    let ending = evidence(&run, deaths);
+                    let ending = failure_report(&run, losses);
                     end(transaction, run.number as i64, &ending, now_ms)?;
                 }
-                lapsed.push(Lapsed {
+                expired.push(ExpiredLease {
                     queued: Queued {
                         number: run.number,
                         id: run.id,
@@ -341,7 +351,7 @@ impl RunStore for Runs {
                     dead,
                 });
             }
-            Ok(lapsed)
+            Ok(expired)
         })
     }
 
@@ -450,18 +460,18 @@ impl RunStore for Runs {
                 Ok(Published {
                     flow: row.get(0)?,
                     version: row.get(1)?,
-                    memory: bytes(row, 2)?,
+                    cursor: bytes(row, 2)?,
                 })
             })?;
             Ok(rows.collect::<rusqlite::Result<_>>()?)
         })
     }
 
-    fn remember(&self, flow: String, memory: Arc<[u8]>) -> StoreFuture<'_, ()> {
+    fn save_cursor(&self, flow: String, cursor: Arc<[u8]>) -> StoreFuture<'_, ()> {
         self.database.write(move |transaction| {
             transaction.execute(
                 "UPDATE published SET memory = ?2 WHERE flow = ?1",
-                params![flow, &*memory],
+                params![flow, &*cursor],
             )?;
             Ok(())
         })

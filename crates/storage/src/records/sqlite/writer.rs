@@ -25,7 +25,7 @@ pub(super) trait Work: Send {
     /// Writes; whether what was written is to be kept.
     fn run(&mut self, transaction: &Transaction<'_>) -> bool;
 
-    /// Tells the caller what became of it; `failure` where it could not be committed.
+    /// Sends the result to the caller; `failure` if it could not be committed.
     fn acknowledge(self: Box<Self>, failure: Option<&Lost>);
 }
 
@@ -42,7 +42,7 @@ impl From<rusqlite::Error> for Lost {
     }
 }
 
-/// A write and who waits for it.
+/// A write and its caller.
 pub(super) struct Job<T, W> {
     work: Option<W>,
     /// `None` before it ran.
@@ -88,7 +88,7 @@ where
             (Some(done), None) => done,
             (None, None) => Err(Error::Closed),
         };
-        // The caller may have gone away; its write stands all the same.
+        // The caller may have disconnected; its write stands all the same.
         let _ = self.answer.send(result);
     }
 }
@@ -130,7 +130,7 @@ pub(super) fn write_batches(
                 _ => Ok(()),
             });
             if done.is_empty() {
-                // No transaction can begin: all of them are told.
+                // No transaction can begin: every job receives the failure.
                 done.extend(batch.drain(..));
             }
             for work in done {
@@ -220,7 +220,7 @@ mod tests {
             self.database.write(work)
         }
 
-        /// Lets the batch go, and gives the keys that are there once `last` is told.
+        /// Lets the batch go, and gives the keys that are there once `last` is acknowledged.
         async fn keys(self, last: Written<()>) -> Vec<String> {
             drop(self.go);
             last.await.unwrap();
@@ -264,7 +264,7 @@ mod tests {
 
     /// As SQLite does by itself when the disk is full or fails.
     #[tokio::test]
-    async fn a_lost_transaction_is_told_to_all_that_it_had() {
+    async fn a_lost_transaction_fails_all_its_jobs() {
         let held = held();
         let before = held.write(|transaction| keep(transaction, "before"));
         let losing = held.write(|transaction| {

@@ -1,52 +1,52 @@
-//! An outside program behind walls: a root of its own with programs, libraries and fonts to read and
-//! one folder to write, a private `/tmp`, `/proc` of its own processes only, no network, no
-//! capabilities and no way to get any.
+//! A sandbox for an external program: a root of its own with programs, libraries and fonts to read
+//! and one folder to write, a private `/tmp`, `/proc` with its own processes only, no network, no
+//! capabilities and no way to gain any.
 //!
-//! The owner starts this program again as [`KIND`] with [`Spec::arguments`]; that process and the
-//! first process of the new pid namespace stay, the program itself is their child. When either ends,
-//! or the owner does, the kernel ends all that the program has started, and the mounts with it.
+//! The owner starts this program again as [`KIND`] with [`Spec::arguments`]. That process and the
+//! first process of the new pid namespace stay; the program itself is their child. When any of them
+//! or the owner exits, the kernel kills every process of the sandbox and removes its mounts.
 //! Sources: `user_namespaces(7)`, `pid_namespaces(7)`, `mount_setattr(2)` (Linux 5.12),
 //! `pivot_root(2)`.
 
-mod attempt;
+mod probe;
 mod root;
 mod serve;
 
 use std::{ffi::OsString, path::PathBuf};
 
 pub use self::{
-    attempt::{Finding, attempt},
+    probe::{Finding, probe},
     serve::serve,
 };
 pub(crate) use self::{
     root::{SYSTEM, TOP},
-    serve::{NOT_ENCLOSED, NOT_FOUND, run},
+    serve::{NOT_FOUND, NOT_SANDBOXED, run},
 };
 use crate::MARK;
 
-/// Second argument of a process that puts a program behind walls.
+/// Second argument of a process that sandboxes a program.
 pub const KIND: &str = "enclose";
 
-/// User and group inside.
+/// User and group id inside the sandbox.
 pub const USER: u32 = 65_534;
 
-/// The folder within the child's own that is `/tmp` inside.
+/// The part of the child's folder that is `/tmp` inside.
 pub const TMP: &str = "tmp";
 
-/// What a program sees and may do.
+/// What a sandboxed program may read, write and use.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Spec {
     /// The folder that it may write to; it has the same path inside.
     pub folder: PathBuf,
-    /// Others that it may read beside those of the system, such as where it is installed.
+    /// Further folders that it may read, such as where it is installed.
     pub reads: Vec<PathBuf>,
-    /// Others that it may write to.
+    /// Further folders that it may write to.
     pub writes: Vec<PathBuf>,
-    /// It makes user namespaces of its own, as browsers do for theirs.
+    /// It creates user namespaces of its own, as browsers do for their sandbox.
     pub nests: bool,
-    /// Open files.
+    /// Limit on open files.
     pub open_files: u64,
-    /// Size of a file that it writes. Bytes.
+    /// Limit on the size of a file that it writes, in bytes.
     pub file_size_bytes: u64,
 }
 

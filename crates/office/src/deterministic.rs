@@ -11,7 +11,7 @@ mod type1;
 
 use std::collections::HashMap;
 
-use parse::{Object, Piece, parse};
+use parse::{Object, Segment, parse};
 use sha2::{Digest, Sha256};
 
 /// The moment that all dates are set to: the first that a zip file can have, too.
@@ -84,9 +84,9 @@ fn order(trailer: &[u32], objects: &HashMap<u32, Object<'_>>) -> Vec<u32> {
             continue;
         }
         order.push(number);
-        stack.extend(object.pieces.iter().rev().filter_map(|piece| match piece {
-            Piece::Reference(number) => Some(*number),
-            Piece::Bytes(_) => None,
+        stack.extend(object.chunks.iter().rev().filter_map(|chunk| match chunk {
+            Segment::Reference(number) => Some(*number),
+            Segment::Bytes(_) => None,
         }));
     }
     order
@@ -98,14 +98,14 @@ fn write_object(
     numbers: &HashMap<u32, usize>,
     tags: &mut Tags,
 ) -> Option<()> {
-    for piece in &object.pieces {
-        match piece {
-            Piece::Reference(number) => match numbers.get(number) {
+    for chunk in &object.chunks {
+        match chunk {
+            Segment::Reference(number) => match numbers.get(number) {
                 Some(number) => out.extend_from_slice(format!("{number} 0 R").as_bytes()),
                 // A reference to nothing is null (section 7.3.10).
                 None => out.extend_from_slice(b"null"),
             },
-            Piece::Bytes(bytes) => {
+            Segment::Bytes(bytes) => {
                 let start = out.len();
                 out.extend_from_slice(bytes);
                 let written = &mut out[start..];

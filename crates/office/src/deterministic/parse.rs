@@ -4,7 +4,7 @@
 use std::{borrow::Cow, collections::HashMap};
 
 /// A part of an object.
-pub(super) enum Piece<'a> {
+pub(super) enum Segment<'a> {
     /// Copied as it is.
     Bytes(Cow<'a, [u8]>),
     /// A reference to an object.
@@ -13,7 +13,7 @@ pub(super) enum Piece<'a> {
 
 /// An object.
 pub(super) struct Object<'a> {
-    pub(super) pieces: Vec<Piece<'a>>,
+    pub(super) chunks: Vec<Segment<'a>>,
     pub(super) stream: Option<Cow<'a, [u8]>>,
 }
 
@@ -50,8 +50,8 @@ pub(super) fn parse(bytes: &[u8]) -> Option<File<'_>> {
     let offsets = offsets(rows, count)?;
     let first = *offsets.values().min()?;
     let body = trailer.strip_prefix(b"trailer\n")?;
-    let (pieces, _) = pieces(body)?;
-    let (root, info, references) = read_trailer(&pieces)?;
+    let (chunks, _) = chunks(body)?;
+    let (root, info, references) = read_trailer(&chunks)?;
     let mut objects = HashMap::new();
     for (number, offset) in &offsets {
         let body = object_body(bytes, *number, *offset)?;
@@ -79,20 +79,20 @@ fn offsets(rows: &[u8], count: usize) -> Option<HashMap<u32, usize>> {
 
 /// The catalogue, the information, all references. An encrypted file depends on its identifier, and one that was
 /// updated has more tables: neither is for us.
-fn read_trailer(pieces: &[Piece<'_>]) -> Option<(u32, Option<u32>, Vec<u32>)> {
+fn read_trailer(chunks: &[Segment<'_>]) -> Option<(u32, Option<u32>, Vec<u32>)> {
     let (mut root, mut info) = (None, None);
     let mut references = Vec::new();
     let mut before: &[u8] = b"";
-    for piece in pieces {
-        match piece {
-            Piece::Bytes(bytes) => {
+    for chunk in chunks {
+        match chunk {
+            Segment::Bytes(bytes) => {
                 let has = |word: &[u8]| bytes.windows(word.len()).any(|it| it == word);
                 if has(b"/Prev") || has(b"/Encrypt") || has(b"/XRefStm") {
                     return None;
                 }
                 before = bytes.trim_ascii_end();
             }
-            Piece::Reference(number) => {
+            Segment::Reference(number) => {
                 if before.ends_with(b"/Root") {
                     root = Some(*number);
                 } else if before.ends_with(b"/Info") {
@@ -116,38 +116,40 @@ fn object<'a>(
     bytes: &'a [u8],
     offsets: &HashMap<u32, usize>,
 ) -> Option<Object<'a>> {
-    let (pieces, rest) = pieces(body)?;
+    let (chunks, rest) = chunks(body)?;
     let Some(stream) = rest.strip_prefix(b"stream") else {
         rest.starts_with(b"endobj").then_some(())?;
         let stream = None;
-        return Some(Object { pieces, stream });
+        return Some(Object { chunks, stream });
     };
     let stream = stream.strip_prefix(b"\r").unwrap_or(stream);
     let stream = stream.strip_prefix(b"\n")?;
-    let length = length(&pieces, bytes, offsets)?;
+    let length = length(&chunks, bytes, offsets)?;
     let end = stream.get(length..)?.trim_ascii_start();
     end.starts_with(b"endstream").then_some(())?;
     let stream = stream.get(..length).map(Cow::Borrowed);
-    Some(Object { pieces, stream })
+    Some(Object { chunks, stream })
 }
 
 /// The piece that is the reference to the length of the stream, where its dictionary does not hold the length itself.
 pub(super) fn length_reference(object: &Object<'_>) -> Option<usize> {
-    let before = object.pieces.iter().position(|piece| match piece {
-        Piece::Bytes(bytes) => bytes.trim_ascii_end().ends_with(b"/Length"),
-        Piece::Reference(_) => false,
+    let before = object.chunks.iter().position(|chunk| match chunk {
+        Segment::Bytes(bytes) => bytes.trim_ascii_end().ends_with(b"/Length"),
+        Segment::Reference(_) => false,
     })?;
-    let next = object.pieces.get(before + 1)?;
-    matches!(next, Piece::Reference(_)).then_some(before + 1)
+    let next = object.chunks.get(before + 1)?;
+    matches!(next, Segment::Reference(_)).then_some(before + 1)
 }
 
 /// The value of `/Length`, which may be an object of its own.
-fn length(pieces: &[Piece<'_>], bytes: &[u8], offsets: &HashMap<u32, usize>) -> Option<usize> {
+fn length(chunks: &[Segment<'_>], bytes: &[u8], offsets: &HashMap<u32, usize>) -> Option<usize> {
     const KEY: &[u8] = b"/Length";
-    for (index, piece) in pieces.iter().enumerate() {
-        let Piece::Bytes(text) = piece else { continue };
-        if let (true, Some(Piece::Reference(number))) =
-            (text.trim_ascii_end().ends_with(KEY), pieces.get(index + 1))
+    for (index, chunk) in chunks.iter().enumerate() {
+        let Segment::Bytes(text) = chunk else {
+            continue;
+        };
+        if let (true, Some(Segment::Reference(number))) =
+            (text.trim_ascii_end().ends_with(KEY), chunks.get(index + 1))
         {
             let body = object_body(bytes, *number, *offsets.get(number)?)?;
             return number_at(body);
@@ -173,8 +175,8 @@ fn number_at(bytes: &[u8]) -> Option<usize> {
 }
 
 /// Cuts what stands before `stream`, `endobj` or `startxref` at its references; gives the rest, too.
-fn pieces(bytes: &[u8]) -> Option<(Vec<Piece<'_>>, &[u8])> {
-    let mut pieces = Vec::new();
+fn chunks(bytes: &[u8]) -> Option<(Vec<Segment<'_>>, &[u8])> {
+    let mut chunks = Vec::new();
     let mut from = 0;
     let mut at = 0;
     // Where the last two tokens began, if both were numbers.
@@ -200,8 +202,8 @@ fn pieces(bytes: &[u8]) -> Option<(Vec<Piece<'_>>, &[u8])> {
             b'R' if ends_token(bytes, at + 1) && numbers[0].is_some() => {
                 let first = numbers[0]?;
                 let number = u32::try_from(number_at(&bytes[first..])?).ok()?;
-                pieces.push(Piece::Bytes(bytes[from..first].into()));
-                pieces.push(Piece::Reference(number));
+                chunks.push(Segment::Bytes(bytes[from..first].into()));
+                chunks.push(Segment::Reference(number));
                 at += 1;
                 from = at;
                 numbers = [None, None];
@@ -210,8 +212,8 @@ fn pieces(bytes: &[u8]) -> Option<(Vec<Piece<'_>>, &[u8])> {
                 let rest = &bytes[at..];
                 let ends = [&b"stream"[..], b"endobj", b"startxref"];
                 if ends.iter().any(|word| rest.starts_with(word)) {
-                    pieces.push(Piece::Bytes(bytes[from..at].into()));
-                    return Some((pieces, rest));
+                    chunks.push(Segment::Bytes(bytes[from..at].into()));
+                    return Some((chunks, rest));
                 }
                 at += word_length(rest);
                 numbers = [None, None];

@@ -8,7 +8,7 @@ use std::{
 
 use flate2::{Compression, read::ZlibDecoder, write::ZlibEncoder};
 
-use super::parse::{Object, Piece, length_reference};
+use super::parse::{Object, Segment, length_reference};
 
 /// Year, month, day, hour, minute, second of the making.
 const DATE: Range<usize> = 24..36;
@@ -24,19 +24,19 @@ const MAX_BYTES: u64 = 4 << 20;
 pub(super) fn fix(object: &mut Object<'_>) {
     if let Some((stream, at)) = fixed(object) {
         let length = format!(" {}", stream.len());
-        object.pieces[at] = Piece::Bytes(Cow::Owned(length.into_bytes()));
+        object.chunks[at] = Segment::Bytes(Cow::Owned(length.into_bytes()));
         object.stream = Some(Cow::Owned(stream));
     }
 }
 
 fn fixed(object: &Object<'_>) -> Option<(Vec<u8>, usize)> {
     let stream = object.stream.as_ref()?;
-    let is = |piece: &Piece<'_>, text: &[u8]| match piece {
-        Piece::Bytes(bytes) => bytes.windows(text.len()).any(|it| it == text),
-        Piece::Reference(_) => false,
+    let is = |chunk: &Segment<'_>, text: &[u8]| match chunk {
+        Segment::Bytes(bytes) => bytes.windows(text.len()).any(|it| it == text),
+        Segment::Reference(_) => false,
     };
     // Only the stream of an ICC-based colour space says how many components it has.
-    let has = |text: &[u8]| object.pieces.iter().any(|piece| is(piece, text));
+    let has = |text: &[u8]| object.chunks.iter().any(|chunk| is(chunk, text));
     if !has(b"/N ") || !has(b"/FlateDecode") {
         return None;
     }

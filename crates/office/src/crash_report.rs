@@ -1,4 +1,5 @@
-//! What the log says of a LibreOffice process that died over a document, or was killed; never the content of the document.
+//! Reports of LibreOffice processes that crashed on a document or were killed, for the log. They never
+//! hold content of the document.
 
 use std::{
     fmt,
@@ -14,33 +15,34 @@ use crate::{
     format::{Family, Target},
 };
 
-/// How long the status of a process whose connection broke is waited for; the pool gives a job a little longer.
+/// How long to wait for the exit status of a disconnected process; below the pool's grace period, so
+/// that the job still returns its own error.
 const STATUS_TIMEOUT: Duration = Duration::from_millis(150);
 
-/// A process that died over a document, or was killed.
+/// A process that crashed on a document, or was killed.
 #[derive(Clone, Debug)]
-pub struct Death {
-    /// Its number.
+pub struct CrashReport {
+    /// Its process id.
     pub pid: i32,
     /// How it ended, such as `signal: 11 (SIGSEGV)`, or why it was killed.
     pub why: String,
-    /// What it was doing.
+    /// Phase of the conversion.
     pub phase: Option<&'static str>,
-    /// Memory that it held when it was last measured; 0 where it lived too short for that. Bytes.
+    /// Memory as last measured, in bytes; 0 if it was never measured.
     pub memory_bytes: u64,
-    /// Size of the document. Bytes.
+    /// Size of the document, in bytes.
     pub document_bytes: u64,
-    /// LibreOffice's import filter: what the document is.
+    /// LibreOffice's import filter for the document.
     pub filter: &'static str,
-    /// What it was to become.
+    /// Target format.
     pub target: Target,
-    /// Which attempt at the document it was, from 1.
+    /// Number of the attempt, from 1.
     pub attempt: u32,
 }
 
-/// Is told of deaths.
+/// Receives crash reports.
 #[derive(Clone)]
-pub(crate) struct Report(pub(crate) Arc<dyn Fn(&Death) + Send + Sync>);
+pub(crate) struct Report(pub(crate) Arc<dyn Fn(&CrashReport) + Send + Sync>);
 
 impl Default for Report {
     fn default() -> Self {
@@ -54,7 +56,7 @@ impl fmt::Debug for Report {
     }
 }
 
-/// A document at work, and the process that works on it.
+/// A document under conversion, and its process.
 #[derive(Clone, Debug)]
 pub(crate) struct Work {
     pub(crate) report: Report,
@@ -84,12 +86,12 @@ impl Work {
         }
     }
 
-    /// A process has it now.
+    /// A process has taken the document.
     pub(crate) fn begins(&self, process: Handle, attempt: u32) {
         *self.process.lock().unwrap_or_else(PoisonError::into_inner) = Some((process, attempt));
     }
 
-    /// The connection to the process broke.
+    /// The process disconnected.
     pub(crate) async fn process_ended(&self) {
         let process = self
             .process
@@ -100,38 +102,40 @@ impl Work {
         let status = tokio::time::timeout(STATUS_TIMEOUT, process.exited()).await;
         let why = match status {
             Ok(Some(status)) => status.to_string(),
-            Ok(None) | Err(_) => "its connection broke".to_owned(),
+            Ok(None) | Err(_) => "disconnected".to_owned(),
         };
-        self.tell(why);
+        self.report_crash(why);
     }
 
-    /// The process is killed, where that is what the error means.
+    /// Reports the errors for which the pool kills the process.
     pub(crate) fn failed(&self, error: &Error) {
         match error {
             Error::Timeout { timeout, .. } => {
-                self.tell(format!(
-                    "killed: not done within {} ms",
+                self.report_crash(format!(
+                    "killed: timed out after {} ms",
                     timeout.as_millis()
                 ));
             }
             Error::MemoryExceeded { limit_bytes } => {
-                self.tell(format!("killed: held more than {limit_bytes} bytes"));
+                self.report_crash(format!(
+                    "killed: exceeded its memory limit of {limit_bytes} bytes"
+                ));
             }
-            Error::Crashed { .. } => self.tell("it ended".to_owned()),
+            Error::Crashed { .. } => self.report_crash("exited".to_owned()),
             _ => {}
         }
     }
 
-    fn tell(&self, why: String) {
+    fn report_crash(&self, why: String) {
         let mut process = self.process.lock().unwrap_or_else(PoisonError::into_inner);
-        // A document that waited for its turn until it was too late killed nothing.
+        // A document that timed out in the queue had no process.
         let Some((process, attempt)) = process.take() else {
             return;
         };
-        (self.report.0)(&Death {
+        (self.report.0)(&CrashReport {
             pid: process.pid(),
             why,
-            phase: self.stage.phase().map(crate::words::phase_name),
+            phase: self.stage.phase().map(crate::outcome::phase_name),
             memory_bytes: process.last_memory_bytes(),
             document_bytes: self.document_bytes,
             filter: self.filter,

@@ -1,4 +1,5 @@
-//! The children: started ahead of need and on demand, lent to one job at a time, replaced.
+//! The child processes of a pool: started ahead of need and on demand, leased to one job at a time,
+//! replaced.
 
 use std::{
     collections::HashMap,
@@ -17,27 +18,27 @@ use tokio::{
 
 use crate::{
     config::Config,
+    driver::{Driver, Purpose, Spawner, Started},
     error::StartError,
     folder::Root,
-    kind::{Kind, Purpose, Spawner, Started},
     launcher::Launcher,
     lease::Lease,
     metrics::{Metrics, Reason},
     process::{Handle, Process},
 };
 
-/// Failed starts that one job waits through.
+/// Failed starts after which a job gives up.
 const STARTS_PER_JOB: u64 = 3;
 
-/// A child in the pool.
-pub(crate) struct Inmate<C> {
+/// A child process of the pool.
+pub(crate) struct PooledProcess<C> {
     pub(crate) id: u64,
     pub(crate) child: C,
     pub(crate) process: Option<Process>,
     pub(crate) jobs: u32,
-    /// When it last did a job or was started.
+    /// When its last job ended, or when it was started.
     pub(crate) idle_since: Instant,
-    /// When it last proved to be sound.
+    /// When it last passed a health check or finished a job.
     pub(crate) proved: Instant,
     pub(crate) memory: Arc<Memory>,
 }
@@ -46,23 +47,23 @@ pub(crate) struct Inmate<C> {
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
     pub(crate) bytes: AtomicU64,
-    /// It holds more than a child may.
+    /// Notified when it exceeds the limit.
     pub(crate) exceeded: Notify,
 }
 
-/// A child at work, as the upkeep sees it.
-pub(crate) struct AtWork {
+/// A child with a job, as maintenance sees it.
+pub(crate) struct BusyProcess {
     pub(crate) process: Handle,
     pub(crate) memory: Arc<Memory>,
 }
 
 pub(crate) struct State<C> {
-    pub(crate) idle: Vec<Inmate<C>>,
-    pub(crate) at_work: HashMap<u64, AtWork>,
-    /// Children that are idle, at work, being started or being seen after.
+    pub(crate) idle: Vec<PooledProcess<C>>,
+    pub(crate) busy: HashMap<u64, BusyProcess>,
+    /// Children that are idle, busy, starting or being probed.
     pub(crate) live: usize,
     /// Children that are being stopped.
-    pub(crate) leaving: usize,
+    pub(crate) stopping: usize,
     pub(crate) starting: usize,
     /// Jobs that have a slot and wait for a child.
     wanted: usize,
@@ -75,8 +76,8 @@ pub(crate) struct State<C> {
     next_id: u64,
 }
 
-pub(crate) struct Stock<K: Kind> {
-    pub(crate) kind: K,
+pub(crate) struct ProcessSet<K: Driver> {
+    pub(crate) driver: K,
     pub(crate) config: Config,
     pub(crate) metrics: Metrics,
     pub(crate) spawner: Spawner,
@@ -85,7 +86,7 @@ pub(crate) struct Stock<K: Kind> {
     changed: watch::Sender<()>,
 }
 
-/// There will be no child.
+/// Why a job gets no child.
 #[derive(Debug)]
 pub(crate) enum NoChild {
     CannotStart {
@@ -95,44 +96,44 @@ pub(crate) enum NoChild {
     Closed,
 }
 
-struct Wanted<'a, K: Kind>(&'a Stock<K>);
+struct WaitGuard<'a, K: Driver>(&'a ProcessSet<K>);
 
-impl<K: Kind> Drop for Wanted<'_, K> {
+impl<K: Driver> Drop for WaitGuard<'_, K> {
     fn drop(&mut self) {
         self.0.state().wanted -= 1;
     }
 }
 
-/// A child that is being started counts as live; when the start fails or is dropped, no more.
-struct Room<K: Kind> {
-    stock: Arc<Stock<K>>,
-    is_stock: bool,
-    kept: bool,
+/// Counts a starting child as live until the start fails or is dropped.
+struct StartGuard<K: Driver> {
+    processes: Arc<ProcessSet<K>>,
+    is_spare: bool,
+    is_kept: bool,
 }
 
-impl<K: Kind> Drop for Room<K> {
+impl<K: Driver> Drop for StartGuard<K> {
     fn drop(&mut self) {
-        let mut state = self.stock.state();
-        state.starting -= usize::from(self.is_stock);
-        state.live -= usize::from(!self.kept);
+        let mut state = self.processes.state();
+        state.starting -= usize::from(self.is_spare);
+        state.live -= usize::from(!self.is_kept);
         drop(state);
-        self.stock.tell();
+        self.processes.notify();
     }
 }
 
-impl<K: Kind> Stock<K> {
+impl<K: Driver> ProcessSet<K> {
     pub(crate) fn new(
-        kind: K,
+        driver: K,
         config: Config,
         launcher: Arc<dyn Launcher>,
         parent: &Path,
     ) -> std::io::Result<Arc<Self>> {
-        let root = Arc::new(Root::create(parent, kind.name())?);
+        let root = Arc::new(Root::create(parent, driver.name())?);
         let state = State {
             idle: Vec::new(),
-            at_work: HashMap::new(),
+            busy: HashMap::new(),
             live: 0,
-            leaving: 0,
+            stopping: 0,
             starting: 0,
             wanted: 0,
             failures: 0,
@@ -144,7 +145,7 @@ impl<K: Kind> Stock<K> {
             next_id: 0,
         };
         Ok(Arc::new(Self {
-            kind,
+            driver,
             config,
             metrics: Metrics::default(),
             spawner: Spawner { root, launcher },
@@ -158,7 +159,7 @@ impl<K: Kind> Stock<K> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn tell(&self) {
+    pub(crate) fn notify(&self) {
         self.changed.send_replace(());
     }
 
@@ -166,14 +167,14 @@ impl<K: Kind> Stock<K> {
         self.changed.subscribe()
     }
 
-    /// A sound child, waited for until there is one.
+    /// Waits for a healthy child.
     pub(crate) async fn take(self: &Arc<Self>) -> Result<Lease<K>, NoChild> {
         let (seen, mut changed) = {
             let mut state = self.state();
             state.wanted += 1;
             (state.failures, self.changed.subscribe())
         };
-        let _wanted = Wanted(self);
+        let _wanted = WaitGuard(self);
         loop {
             changed.mark_unchanged();
             if let Some(lease) = self.pick() {
@@ -182,7 +183,7 @@ impl<K: Kind> Stock<K> {
                 }
                 continue;
             }
-            if let Some(refusal) = self.hopeless(seen) {
+            if let Some(refusal) = self.start_failure(seen) {
                 return Err(refusal);
             }
             self.fill();
@@ -190,14 +191,14 @@ impl<K: Kind> Stock<K> {
         }
     }
 
-    /// The child that was used last: its memory is warm, and the others may be trimmed.
+    /// Takes the child that was used last: its memory is warm, and the others may be trimmed.
     fn pick(self: &Arc<Self>) -> Option<Lease<K>> {
         let mut state = self.state();
-        let inmate = state.idle.pop()?;
-        Some(Lease::new(self, &mut state, inmate))
+        let pooled = state.idle.pop()?;
+        Some(Lease::new(self, &mut state, pooled))
     }
 
-    fn hopeless(&self, seen: u64) -> Option<NoChild> {
+    fn start_failure(&self, seen: u64) -> Option<NoChild> {
         let state = self.state();
         if state.closed {
             return Some(NoChild::Closed);
@@ -219,7 +220,7 @@ impl<K: Kind> Stock<K> {
         })
     }
 
-    /// Starts as many children as are wanted and as there is room for.
+    /// Starts as many children as jobs and spares need, up to the maximum.
     pub(crate) fn fill(self: &Arc<Self>) {
         let mut state = self.state();
         let max = self.config.slots + self.config.spares;
@@ -227,7 +228,7 @@ impl<K: Kind> Stock<K> {
             .last_failure
             .as_ref()
             .is_some_and(|error| error.is_permanent());
-        // What is not installed is not looked for again until a job asks for it.
+        // No spares for a program that is not installed: only a job looks for it again.
         let ahead = if permanent { 0 } else { self.config.spares };
         let target = state.wanted + ahead;
         while !state.closed && state.idle.len() + state.starting < target && state.live < max {
@@ -238,14 +239,15 @@ impl<K: Kind> Stock<K> {
                 self.fill_after(&mut state, pause);
                 return;
             }
-            // While starts fail, one at a time is tried.
+            // While starts fail, only one start at a time.
             if state.failures_in_row > 0 && state.starting > 0 {
                 return;
             }
             state.live += 1;
             state.starting += 1;
-            let stock = Arc::clone(self);
-            self.runtime.spawn(async move { stock.start_one().await });
+            let processes = Arc::clone(self);
+            self.runtime
+                .spawn(async move { processes.start_one().await });
         }
     }
 
@@ -254,38 +256,38 @@ impl<K: Kind> Stock<K> {
             return;
         }
         state.timer = true;
-        let stock = Arc::downgrade(self);
+        let processes = Arc::downgrade(self);
         self.runtime.spawn(async move {
             tokio::time::sleep(pause).await;
-            if let Some(stock) = stock.upgrade() {
-                stock.state().timer = false;
-                stock.fill();
+            if let Some(processes) = processes.upgrade() {
+                processes.state().timer = false;
+                processes.fill();
             }
         });
     }
 
     async fn start_one(self: Arc<Self>) {
-        let mut room = Room {
-            stock: Arc::clone(&self),
-            is_stock: true,
-            kept: false,
+        let mut guard = StartGuard {
+            processes: Arc::clone(&self),
+            is_spare: true,
+            is_kept: false,
         };
-        let started = self.start(Purpose::Stock).await;
-        if let Ok(inmate) = started {
-            room.kept = true;
+        let started = self.start(Purpose::Spare).await;
+        if let Ok(pooled) = started {
+            guard.is_kept = true;
             let mut state = self.state();
             if state.closed {
                 drop(state);
-                self.remove(inmate, Reason::ShutDown);
+                self.remove(pooled, Reason::ShutDown);
             } else {
-                state.idle.insert(0, inmate);
+                state.idle.insert(0, pooled);
             }
         }
-        drop(room);
+        drop(guard);
         self.fill();
     }
 
-    /// A child for one job, started now; used where its first child died.
+    /// Starts a child for the retry of one job.
     pub(crate) async fn start_for_retry(self: &Arc<Self>) -> Result<Lease<K>, NoChild> {
         {
             let mut state = self.state();
@@ -294,16 +296,16 @@ impl<K: Kind> Stock<K> {
             }
             state.live += 1;
         }
-        let mut room = Room {
-            stock: Arc::clone(self),
-            is_stock: false,
-            kept: false,
+        let mut guard = StartGuard {
+            processes: Arc::clone(self),
+            is_spare: false,
+            is_kept: false,
         };
         let mut tries = 0;
-        let inmate = loop {
+        let pooled = loop {
             tries += 1;
             match self.start(Purpose::Retry).await {
-                Ok(inmate) => break inmate,
+                Ok(pooled) => break pooled,
                 Err(source) if tries >= STARTS_PER_JOB || source.is_permanent() => {
                     let retry_after = Duration::from_secs(1);
                     return Err(NoChild::CannotStart {
@@ -314,18 +316,18 @@ impl<K: Kind> Stock<K> {
                 Err(_) => tokio::time::sleep(self.config.backoff_first).await,
             }
         };
-        room.kept = true;
+        guard.is_kept = true;
         let mut state = self.state();
-        Ok(Lease::new(self, &mut state, inmate))
+        Ok(Lease::new(self, &mut state, pooled))
     }
 
     async fn start(
         self: &Arc<Self>,
         purpose: Purpose,
-    ) -> Result<Inmate<K::Child>, Arc<StartError>> {
+    ) -> Result<PooledProcess<K::Child>, Arc<StartError>> {
         let begin = Instant::now();
         let after = self.config.start_timeout;
-        let started = tokio::time::timeout(after, self.kind.start(&self.spawner, purpose)).await;
+        let started = tokio::time::timeout(after, self.driver.start(&self.spawner, purpose)).await;
         let started = started.unwrap_or(Err(StartError::TimedOut { after }));
         let mut state = self.state();
         match started {
@@ -340,7 +342,7 @@ impl<K: Kind> Stock<K> {
                 if let Some(process) = &process {
                     self.watch(id, process.handle().clone());
                 }
-                Ok(Inmate {
+                Ok(PooledProcess {
                     id,
                     child,
                     process,
@@ -364,41 +366,41 @@ impl<K: Kind> Stock<K> {
         }
     }
 
-    /// Notices when an idle child ends.
+    /// Removes an idle child when its process exits.
     fn watch(self: &Arc<Self>, id: u64, process: Handle) {
-        let stock = Arc::downgrade(self);
+        let processes = Arc::downgrade(self);
         self.runtime.spawn(async move {
             process.exited().await;
-            if let Some(stock) = stock.upgrade() {
-                let mut state = stock.state();
-                let position = state.idle.iter().position(|inmate| inmate.id == id);
+            if let Some(processes) = processes.upgrade() {
+                let mut state = processes.state();
+                let position = state.idle.iter().position(|pooled| pooled.id == id);
                 let dead = position.map(|index| state.idle.remove(index));
                 drop(state);
-                if let Some(inmate) = dead {
-                    stock.remove(inmate, Reason::Crashed);
+                if let Some(pooled) = dead {
+                    processes.remove(pooled, Reason::Crashed);
                 }
             }
         });
     }
 
-    /// A child has done its job well and becomes idle, or is recycled.
-    pub(crate) fn give_back(self: &Arc<Self>, mut inmate: Inmate<K::Child>) {
+    /// Returns a healthy child after its job; it becomes idle or is recycled.
+    pub(crate) fn give_back(self: &Arc<Self>, mut pooled: PooledProcess<K::Child>) {
         let config = &self.config;
-        let memory = inmate.memory.bytes.load(Ordering::Relaxed);
+        let memory = pooled.memory.bytes.load(Ordering::Relaxed);
         let mut state = self.state();
-        state.at_work.remove(&inmate.id);
-        let is_dead = inmate
+        state.busy.remove(&pooled.id);
+        let is_dead = pooled
             .process
             .as_ref()
             .is_some_and(|process| !process.handle().is_running())
-            || !self.kind.is_alive(&inmate.child);
+            || !self.driver.is_alive(&pooled.child);
         let reason = if state.closed {
             Some(Reason::ShutDown)
         } else if is_dead {
             Some(Reason::Crashed)
-        } else if self.kind.is_spent(&inmate.child) {
+        } else if self.driver.is_spent(&pooled.child) {
             Some(Reason::Asked)
-        } else if config.max_jobs > 0 && inmate.jobs >= config.max_jobs {
+        } else if config.max_jobs > 0 && pooled.jobs >= config.max_jobs {
             Some(Reason::RecycledJobs)
         } else if config.recycle_memory_bytes > 0 && memory > config.recycle_memory_bytes {
             Some(Reason::RecycledMemory)
@@ -406,30 +408,30 @@ impl<K: Kind> Stock<K> {
             None
         };
         let Some(reason) = reason else {
-            inmate.proved = Instant::now();
-            state.idle.push(inmate);
+            pooled.proved = Instant::now();
+            state.idle.push(pooled);
             drop(state);
-            self.tell();
+            self.notify();
             return;
         };
         drop(state);
-        self.remove(inmate, reason);
+        self.remove(pooled, reason);
     }
 
-    /// Stops a child that is not in the stock any more: politely where it may be sound, and kills
-    /// it in any case; then fills the stock up.
-    pub(crate) fn remove(self: &Arc<Self>, inmate: Inmate<K::Child>, reason: Reason) {
+    /// Stops a child that was taken out of the set: gracefully if it may be healthy, and kills it
+    /// in any case. Then starts replacements.
+    pub(crate) fn remove(self: &Arc<Self>, pooled: PooledProcess<K::Child>, reason: Reason) {
         self.metrics.replaced(reason);
         {
             let mut state = self.state();
-            state.at_work.remove(&inmate.id);
+            state.busy.remove(&pooled.id);
             state.live -= 1;
-            state.leaving += 1;
+            state.stopping += 1;
         }
-        self.tell();
+        self.notify();
         self.fill();
-        let stock = Arc::clone(self);
-        let polite = matches!(
+        let processes = Arc::clone(self);
+        let graceful = matches!(
             reason,
             Reason::RecycledJobs
                 | Reason::RecycledMemory
@@ -438,11 +440,11 @@ impl<K: Kind> Stock<K> {
                 | Reason::Asked
         );
         self.runtime.spawn(async move {
-            let _leaving = Leaving(Arc::clone(&stock));
-            let Inmate { child, process, .. } = inmate;
-            if polite || process.is_none() {
-                let stop = stock.kind.stop(child);
-                let _ = tokio::time::timeout(stock.config.stop_timeout, stop).await;
+            let _stopping = StopGuard(Arc::clone(&processes));
+            let PooledProcess { child, process, .. } = pooled;
+            if graceful || process.is_none() {
+                let stop = processes.driver.stop(child);
+                let _ = tokio::time::timeout(processes.config.stop_timeout, stop).await;
             }
             if let Some(process) = process {
                 let handle = process.handle().clone();
@@ -453,11 +455,11 @@ impl<K: Kind> Stock<K> {
     }
 }
 
-struct Leaving<K: Kind>(Arc<Stock<K>>);
+struct StopGuard<K: Driver>(Arc<ProcessSet<K>>);
 
-impl<K: Kind> Drop for Leaving<K> {
+impl<K: Driver> Drop for StopGuard<K> {
     fn drop(&mut self) {
-        self.0.state().leaving -= 1;
-        self.0.tell();
+        self.0.state().stopping -= 1;
+        self.0.notify();
     }
 }

@@ -1,4 +1,4 @@
-//! A document on its way to LibreOffice: a file in the folder of its job, without what must not be in it.
+//! Staging of input: the document as a file in the folder of its job, with unsafe parts removed.
 
 use std::{
     fs::File,
@@ -9,27 +9,27 @@ use std::{
 
 use crate::{changes::Patch, job::Source, reading::Reading};
 
-/// Name of a document that has none.
+/// File name of a document without a name.
 pub(crate) const NAMELESS: &str = "document";
 
-/// Bytes that are copied at a time.
-const PIECE_BYTES: usize = 256 << 10;
+/// Bytes copied at a time.
+const CHUNK_BYTES: usize = 256 << 10;
 
-/// Larger documents are written off the threads of the runtime.
+/// Larger documents are written on a blocking thread.
 const INLINE_BYTES: u64 = 256 << 10;
 
-/// A document, and what is done to it before.
+/// A document and the changes made to it before LibreOffice reads it.
 #[derive(Clone)]
-pub(crate) struct Given {
+pub(crate) struct StagedInput {
     pub(crate) source: Source,
     pub(crate) patch: Option<Arc<Patch>>,
-    /// Whether LibreOffice sees files outside its own folder.
+    /// Whether LibreOffice can see files outside its own folder.
     pub(crate) is_seen: bool,
 }
 
-impl Given {
-    /// Puts the document where LibreOffice reads it, and says where that is. It always has a place: one without is
-    /// taken for trusted, and what it links to is loaded.
+impl StagedInput {
+    /// Stages the document and returns its path. It always gets a path: LibreOffice treats a document
+    /// without one as trusted, and loads what it links to.
     pub(crate) async fn place(self, folder: &Path, name: Option<&str>) -> io::Result<PathBuf> {
         let place = folder.join(name.unwrap_or(NAMELESS));
         match (&self.source, &self.patch) {
@@ -37,7 +37,7 @@ impl Given {
                 None => return Ok(path.clone()),
                 Some(_) => tokio::fs::symlink(path, &place).await?,
             },
-            // A small one is written sooner than a thread is found for it.
+            // Writing a small document costs less than a switch of threads.
             _ if self.size_bytes() <= INLINE_BYTES => self.write(&place)?,
             _ => {
                 let place = place.clone();
@@ -72,19 +72,19 @@ impl Given {
 fn copy(mut from: &File, patch: Option<&Patch>, to: &mut File) -> io::Result<()> {
     match patch {
         Some(patch) => patch.apply(from, to),
-        // In the kernel, where it can.
+        // Copied in the kernel if possible.
         None => io::copy(&mut from, to).map(drop),
     }
 }
 
-/// Copies a file that others may read at the same time; the kernel would move their place in it.
+/// Copies a file that others may read at the same time: a copy in the kernel would move their position.
 fn copy_shared(from: &File, to: &mut File) -> io::Result<()> {
     let mut from = Reading::new(from);
-    let mut piece = vec![0; PIECE_BYTES];
+    let mut chunk = vec![0; CHUNK_BYTES];
     loop {
-        match from.read(&mut piece)? {
+        match from.read(&mut chunk)? {
             0 => return Ok(()),
-            count => to.write_all(&piece[..count])?,
+            count => to.write_all(&chunk[..count])?,
         }
     }
 }

@@ -1,27 +1,27 @@
-//! The end of a dispatcher: first nothing new, then nothing at all.
+//! Shutdown of a dispatcher: it drains first, then closes.
 
 use std::sync::{Arc, PoisonError};
 
 use crate::Dispatcher;
 
-/// How far a dispatcher is in its life.
+/// Phase of a dispatcher.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
-    /// It takes runs on and hands them out.
+    /// It accepts runs and gives them to slots.
     Open,
-    /// What is under way goes on.
+    /// It accepts no runs; runs under execution continue.
     Draining,
-    /// Nothing goes on.
+    /// Nothing continues.
     Closed,
 }
 
 impl Dispatcher {
-    /// Takes no new runs on, and hands none out.
+    /// Stops accepting runs and giving them to slots.
     pub fn drain(&self) {
         self.phase.send_replace(Phase::Draining);
     }
 
-    /// Does `task` until it ends, or everything is to end.
+    /// Runs `task` until it ends or the dispatcher closes.
     pub(crate) fn spawn(self: &Arc<Self>, task: impl Future<Output = ()> + Send + 'static) {
         let mut phase = self.phase.subscribe();
         let handle = tokio::spawn(async move {
@@ -35,20 +35,20 @@ impl Dispatcher {
         tasks.push(handle);
     }
 
-    /// Ends once everything is to end.
+    /// Returns once the dispatcher is closed.
     pub async fn closed(&self) {
         let mut phase = self.phase.subscribe();
-        // The sender lives as long as this does.
+        // The sender lives as long as `self`, so this cannot fail.
         let _ = phase.wait_for(|phase| *phase == Phase::Closed).await;
     }
 
-    /// Ends once no more runs are handed out.
+    /// Returns once the dispatcher drains.
     pub(crate) async fn drained(&self) {
         let mut phase = self.phase.subscribe();
         let _ = phase.wait_for(|phase| *phase != Phase::Open).await;
     }
 
-    /// Ends everything: slots here, connections with workers, the care of runs.
+    /// Stops the slots of this process, the connections of workers, and maintenance.
     pub async fn close(&self) {
         self.phase.send_replace(Phase::Closed);
         let tasks = {
@@ -56,7 +56,7 @@ impl Dispatcher {
             std::mem::take(&mut *tasks)
         };
         for task in tasks {
-            // One that panicked has ended, too.
+            // A task that panicked has ended, too.
             let _ = task.await;
         }
     }

@@ -1,5 +1,5 @@
-//! The processes around an enclosed program: the one that its owner started, which waits for the end
-//! of either side, and the first of the pid namespace, which reaps.
+//! The processes around a sandboxed program: the one that its owner started, which waits for either
+//! side to exit, and the first of the pid namespace, which reaps.
 
 use std::{
     ffi::{CString, OsString},
@@ -12,36 +12,36 @@ use rustix::{
     process::{Pid, PidfdFlags, Resource, Rlimit, Signal, WaitOptions, WaitStatus},
 };
 
-use super::{Spec, attempt, root};
+use super::{Spec, probe, root};
 use crate::{MARK, confine};
 
-/// Code of a program that could not be put behind walls.
-pub(crate) const NOT_ENCLOSED: i32 = 96;
-/// Code of a program that could not be started.
+/// Exit code if the sandbox could not be set up.
+pub(crate) const NOT_SANDBOXED: i32 = 96;
+/// Exit code if the program could not be started.
 pub(crate) const NOT_FOUND: i32 = 127;
 
-/// Puts a program behind walls until it ends; returns its exit code. `arguments` are those after
-/// [`super::KIND`]. Must be called while the process has one thread.
+/// Runs a program in a sandbox; returns its exit code. `arguments` are those after [`super::KIND`].
+/// Must be called while the process has one thread.
 pub fn serve(arguments: &[OsString]) -> i32 {
     let Some((owner, spec, program)) = Spec::parse(arguments) else {
         eprintln!("{MARK} is for the program's own use");
         return 2;
     };
     confine::reset_signals();
-    match enclose(owner, &spec, program) {
+    match run_sandboxed(owner, &spec, program) {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("no walls: {error}");
-            NOT_ENCLOSED
+            eprintln!("sandbox unavailable: {error}");
+            NOT_SANDBOXED
         }
     }
 }
 
-fn enclose(owner: i32, spec: &Spec, program: &[OsString]) -> io::Result<i32> {
+fn run_sandboxed(owner: i32, spec: &Spec, program: &[OsString]) -> io::Result<i32> {
     let owner = Pid::from_raw(owner).ok_or(io::ErrorKind::InvalidInput)?;
     let watched = rustix::process::pidfd_open(owner, PidfdFlags::empty())?;
     if rustix::process::getppid() != Some(owner) {
-        return Err(io::Error::other("the owner has ended"));
+        return Err(io::Error::other("owner exited"));
     }
     confine::enter_namespaces()?;
     // SAFETY: the process has one thread.
@@ -50,8 +50,8 @@ fn enclose(owner: i32, spec: &Spec, program: &[OsString]) -> io::Result<i32> {
         0 => {
             drop(watched);
             let code = first(spec, program).unwrap_or_else(|(place, error)| {
-                eprintln!("no walls: {place}: {error}");
-                NOT_ENCLOSED
+                eprintln!("sandbox unavailable: {place}: {error}");
+                NOT_SANDBOXED
             });
             quit(code)
         }
@@ -68,7 +68,7 @@ fn enclose(owner: i32, spec: &Spec, program: &[OsString]) -> io::Result<i32> {
                     return Err(error.into());
                 }
             }
-            // Where the owner has ended, all that the program started ends with the first process.
+            // If the owner exited, killing the first process kills the whole pid namespace.
             if both[0].revents().is_empty() {
                 let _ = rustix::process::kill_process(child, Signal::KILL);
             }
@@ -77,7 +77,7 @@ fn enclose(owner: i32, spec: &Spec, program: &[OsString]) -> io::Result<i32> {
     }
 }
 
-/// Is the first process of the pid namespace.
+/// The first process of the pid namespace.
 fn first(spec: &Spec, program: &[OsString]) -> Result<i32, root::Failure> {
     let failed = |what: &str, error: io::Error| (what.to_owned(), error);
     let _ = rustix::process::set_parent_process_death_signal(Some(Signal::KILL));
@@ -88,7 +88,7 @@ fn first(spec: &Spec, program: &[OsString]) -> Result<i32, root::Failure> {
     // SAFETY: the process has one thread.
     match unsafe { libc::fork() } {
         -1 => Err(failed("fork", io::Error::last_os_error())),
-        0 if program.is_empty() => quit(attempt::inside()),
+        0 if program.is_empty() => quit(probe::inside()),
         0 => {
             let error = run(program);
             eprintln!("{}: {error}", program[0].to_string_lossy());
@@ -118,13 +118,13 @@ fn limit(spec: &Spec) -> io::Result<()> {
             current: Some(most),
             maximum: Some(most),
         };
-        // A limit that is lower already may not be raised, and need not be.
+        // A lower limit cannot be raised, and need not be.
         let _ = rustix::process::setrlimit(resource, limit);
     }
     Ok(())
 }
 
-/// Becomes the program; returns only where that fails.
+/// Replaces this process by the program; returns only on failure.
 pub(crate) fn run(program: &[OsString]) -> io::Error {
     let texts = program.iter().map(|text| CString::new(text.as_bytes()));
     let Ok(texts) = texts.collect::<Result<Vec<CString>, _>>() else {
@@ -147,7 +147,7 @@ fn wait_for(child: Pid) -> Option<WaitStatus> {
     }
 }
 
-/// As shells say it: the code, or 128 and the signal.
+/// Exit code as shells report it: the code, or 128 plus the signal.
 fn code(status: WaitStatus) -> i32 {
     let signal = status.terminating_signal().map(|signal| 128 + signal);
     status.exit_status().or(signal).unwrap_or(1)

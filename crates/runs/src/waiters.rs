@@ -1,4 +1,4 @@
-//! Who waits for runs to end, and who watches them.
+//! Callers that wait for a run to end, and callers that watch its events.
 
 use std::{
     collections::HashMap,
@@ -10,15 +10,16 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::Answer;
 
-/// Events that a slow watcher may be behind; then it is let go.
-const MAX_BEHIND: usize = 256;
+/// Events buffered for a watcher. One that falls further behind is dropped: a slow client must not
+/// hold the memory of every event.
+const MAX_BUFFERED_EVENTS: usize = 256;
 
 /// Something that happened in a run.
 #[derive(Clone, Debug)]
 pub enum Event {
     /// Records were added to its journal: a JSON list.
     Records(Arc<[u8]>),
-    /// It is in another state.
+    /// The run changed its state.
     State(RunState),
 }
 
@@ -28,19 +29,20 @@ struct Listeners {
     watchers: Vec<mpsc::Sender<Event>>,
 }
 
-/// Who listens, by run.
+/// Listeners by name of the run.
 #[derive(Default)]
-pub(crate) struct Feed {
+pub(crate) struct Waiters {
     listeners: Mutex<HashMap<String, Listeners>>,
 }
 
-impl Feed {
+impl Waiters {
     fn listeners(&self) -> MutexGuard<'_, HashMap<String, Listeners>> {
         let listeners = self.listeners.lock();
         listeners.unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Is told the answer of a run. To be called before the run is accepted.
+    /// Receives the answer of a run. Register before the run is accepted, or its answer may be
+    /// missed.
     pub fn wait(&self, id: &str) -> oneshot::Receiver<Answer> {
         let (sender, receiver) = oneshot::channel();
         let mut all = self.listeners();
@@ -48,32 +50,32 @@ impl Feed {
         receiver
     }
 
-    /// Is told what happens in a run.
+    /// Receives the events of a run from now on.
     pub fn watch(&self, id: &str) -> mpsc::Receiver<Event> {
-        let (sender, receiver) = mpsc::channel(MAX_BEHIND);
+        let (sender, receiver) = mpsc::channel(MAX_BUFFERED_EVENTS);
         let mut all = self.listeners();
         all.entry(id.to_owned()).or_default().watchers.push(sender);
         receiver
     }
 
-    /// Tells those who watch.
-    pub fn tell(&self, id: &str, event: &Event) {
+    /// Sends an event to the watchers of a run.
+    pub fn notify(&self, id: &str, event: &Event) {
         let mut all = self.listeners();
         if let Some(listeners) = all.get_mut(id) {
             let watchers = &mut listeners.watchers;
             watchers.retain(|watcher| watcher.try_send(event.clone()).is_ok());
-            Self::forget_if_alone(&mut all, id);
+            Self::remove_if_empty(&mut all, id);
         }
     }
 
-    /// Tells those who wait.
+    /// Sends the answer to the waiters of a run, and its last state to the watchers.
     pub fn answer(&self, id: &str, answer: &Answer) {
         let mut all = self.listeners();
         let Some(listeners) = all.get_mut(id) else {
             return;
         };
         for waiter in listeners.waiters.drain(..) {
-            // One whose client has gone does not listen any more.
+            // Fails when the client has disconnected.
             let _ = waiter.send(answer.clone());
         }
         if answer.state.is_end() {
@@ -81,10 +83,10 @@ impl Feed {
                 let _ = watcher.try_send(Event::State(answer.state));
             }
         }
-        Self::forget_if_alone(&mut all, id);
+        Self::remove_if_empty(&mut all, id);
     }
 
-    /// Forgets those who have stopped listening.
+    /// Removes listeners whose clients have disconnected.
     pub fn sweep(&self) {
         self.listeners().retain(|_, listeners| {
             listeners.waiters.retain(|waiter| !waiter.is_closed());
@@ -93,10 +95,10 @@ impl Feed {
         });
     }
 
-    fn forget_if_alone(all: &mut HashMap<String, Listeners>, id: &str) {
-        let alone =
+    fn remove_if_empty(all: &mut HashMap<String, Listeners>, id: &str) {
+        let is_empty =
             |listeners: &Listeners| listeners.waiters.is_empty() && listeners.watchers.is_empty();
-        if all.get(id).is_some_and(alone) {
+        if all.get(id).is_some_and(is_empty) {
             all.remove(id);
         }
     }

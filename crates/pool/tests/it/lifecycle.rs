@@ -30,7 +30,7 @@ async fn children_are_recycled_after_their_number_of_jobs() {
 async fn an_idle_child_that_holds_too_much_is_recycled() {
     let config = Config {
         recycle_memory_bytes: 1,
-        upkeep_every: Duration::from_millis(10),
+        maintenance_interval: Duration::from_millis(10),
         backoff_first: Duration::from_millis(10),
         ..Config::default()
     };

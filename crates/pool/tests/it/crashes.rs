@@ -50,8 +50,11 @@ async fn a_child_that_is_killed_costs_its_job_one_retry() {
 async fn an_input_that_kills_twice_is_refused_and_harms_nobody_else() {
     let bench = bench(Config::default());
     let error = ask(&bench.pool, keyed(7), "die").await.unwrap_err();
-    assert!(matches!(error, Error::Poisonous { deaths: 2 }), "{error:?}");
-    assert!(error.to_string().contains("died 2 times"));
+    assert!(
+        matches!(error, Error::Poisonous { crashes: 2 }),
+        "{error:?}"
+    );
+    assert!(error.to_string().contains("crashed 2 times"));
     let starts = bench.pool.snapshot().replaced(Reason::Crashed);
     assert_eq!(starts, 2);
     for _ in 0..3 {
@@ -110,7 +113,7 @@ async fn random_kills_never_leave_anything_behind() {
                     assert_eq!(answer, text);
                     answered += 1;
                 }
-                (_, Err(Error::Poisonous { deaths: 2 })) => poisonous += 1,
+                (_, Err(Error::Poisonous { crashes: 2 })) => poisonous += 1,
                 (text, Err(error)) => panic!("{text}: {error:?}"),
             }
         }
@@ -139,7 +142,7 @@ async fn a_stopped_child_is_noticed_when_idle_and_at_work() {
         spares: 0,
         probe_after: Duration::from_millis(50),
         probe_timeout: Duration::from_millis(500),
-        upkeep_every: Duration::from_millis(20),
+        maintenance_interval: Duration::from_millis(20),
         ..Config::default()
     };
     let bench = bench(config);
@@ -209,7 +212,7 @@ async fn a_process_that_is_within_execve_when_it_is_looked_for_is_killed_too() {
 async fn a_child_that_grows_is_killed_during_its_job() {
     let config = Config {
         kill_memory_bytes: 100_000_000,
-        upkeep_every: Duration::from_millis(20),
+        maintenance_interval: Duration::from_millis(20),
         ..Config::default()
     };
     let bench = bench(config);

@@ -10,7 +10,7 @@ use std::{
 
 use platen_jail::{
     MARK,
-    enclosure::{self, Finding, KIND, Spec},
+    sandbox::{self, Finding, KIND, Spec},
 };
 
 /// First argument of a process that starts an enclosed program and waits to be killed.
@@ -20,7 +20,7 @@ fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
     match arguments.as_slice() {
         [_, mark, kind, rest @ ..] if mark == MARK && kind == KIND => {
-            return ExitCode::from(enclosure::serve(rest) as u8);
+            return ExitCode::from(sandbox::serve(rest) as u8);
         }
         [_, first, folder] if first == OWNER => {
             let mut child = start(Path::new(folder), &["sh", "-c", "echo up; exec sleep 1000"]);
@@ -33,15 +33,15 @@ fn main() -> ExitCode {
     let folder = tempfile::tempdir().expect("a folder");
     let secret = folder.path().join("secret");
     std::fs::write(&secret, "the secret").expect("written");
-    let within = folder.path().join("attempt");
+    let within = folder.path().join("probe");
     std::fs::create_dir(&within).expect("a folder");
     let own = std::env::current_exe().expect("a path");
-    match enclosure::attempt(&own, &within, &secret).expect("an attempt") {
+    match sandbox::probe(&own, &within, &secret).expect("a probe") {
         Finding::Held => {}
         Finding::Failed(why) => {
             let all = std::env::var("REQUIRE_ALL").is_ok_and(|value| value == "1");
             assert!(!all, "{why}");
-            println!("SKIP: this machine allows no walls: {why}");
+            println!("SKIP: this machine allows no sandbox: {why}");
             return ExitCode::SUCCESS;
         }
     }

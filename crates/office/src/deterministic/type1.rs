@@ -11,7 +11,7 @@ use flate2::{Compression, read::ZlibDecoder, write::ZlibEncoder};
 
 use super::{
     find,
-    parse::{Object, Piece, length_reference},
+    parse::{Object, Segment, length_reference},
 };
 
 /// No font that LibreOffice writes is larger.
@@ -29,8 +29,8 @@ const ENCRYPTED_LENGTH: &[u8] = b"/Length2 ";
 pub(super) fn fix(object: &mut Object<'_>) {
     if let Some(fixed) = fixed(object) {
         let length = format!(" {}", fixed.stream.len());
-        object.pieces[fixed.length_at] = Piece::Bytes(Cow::Owned(length.into_bytes()));
-        object.pieces[fixed.lengths_at] = Piece::Bytes(Cow::Owned(fixed.lengths));
+        object.chunks[fixed.length_at] = Segment::Bytes(Cow::Owned(length.into_bytes()));
+        object.chunks[fixed.lengths_at] = Segment::Bytes(Cow::Owned(fixed.lengths));
         object.stream = Some(Cow::Owned(fixed.stream));
     }
 }
@@ -47,13 +47,13 @@ struct Fixed {
 fn fixed(object: &Object<'_>) -> Option<Fixed> {
     let stream = object.stream.as_ref()?;
     let length_at = length_reference(object)?;
-    let bytes = |index: usize| match object.pieces.get(index) {
-        Some(Piece::Bytes(bytes)) => Some(&**bytes),
+    let bytes = |index: usize| match object.chunks.get(index) {
+        Some(Segment::Bytes(bytes)) => Some(&**bytes),
         _ => None,
     };
     let has_lengths =
         |index: &usize| bytes(*index).is_some_and(|it| find(it, ENCRYPTED_LENGTH).is_some());
-    let lengths_at = (0..object.pieces.len()).find(has_lengths)?;
+    let lengths_at = (0..object.chunks.len()).find(has_lengths)?;
     let text = bytes(lengths_at)?;
     find(text, b"/FlateDecode")?;
     let (clear_bytes, _) = number(text, CLEAR_LENGTH)?;
@@ -162,21 +162,21 @@ mod tests {
         let rest =
             format!("/Filter/FlateDecode/Length1 {clear}/Length2 {encrypted}/Length3 532>>\n");
         Object {
-            pieces: vec![
-                Piece::Bytes(b"<</Length "[..].into()),
-                Piece::Reference(7),
-                Piece::Bytes(Cow::Owned(rest.into_bytes())),
+            chunks: vec![
+                Segment::Bytes(b"<</Length "[..].into()),
+                Segment::Reference(7),
+                Segment::Bytes(Cow::Owned(rest.into_bytes())),
             ],
             stream: Some(Cow::Owned(encoder.finish().unwrap())),
         }
     }
 
     fn text(object: &Object<'_>) -> Vec<u8> {
-        let pieces = object.pieces.iter().map(|piece| match piece {
-            Piece::Bytes(bytes) => bytes.to_vec(),
-            Piece::Reference(number) => format!("{number} 0 R").into_bytes(),
+        let chunks = object.chunks.iter().map(|chunk| match chunk {
+            Segment::Bytes(bytes) => bytes.to_vec(),
+            Segment::Reference(number) => format!("{number} 0 R").into_bytes(),
         });
-        pieces.collect::<Vec<_>>().concat()
+        chunks.collect::<Vec<_>>().concat()
     }
 
     #[test]

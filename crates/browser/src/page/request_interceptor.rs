@@ -1,5 +1,5 @@
-//! Sees after one page: answers its requests from memory, refuses the rest, closes dialogs, notes
-//! what happens.
+//! Intercepts the requests of one page: answers from memory, forwards to allowed hosts, denies the
+//! rest. Also dismisses dialogs and records what happens.
 
 use std::{sync::Arc, time::Instant};
 
@@ -9,21 +9,21 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
-use super::desk::{Desk, note};
+use super::page_state::{PageState, push_bounded};
 use crate::{
     devtools::{Connection, Event, Events},
     options::{Cookie, File},
     outside::Outside,
 };
 
-/// Where documents are: a name that never exists (RFC 2606, section 2).
+/// Origin of documents: a name that never exists (RFC 2606, section 2).
 pub(crate) const ORIGIN: &str = "http://platen.invalid/";
 
-pub(crate) struct Attendant {
+pub(crate) struct RequestInterceptor {
     pub(crate) connection: Connection,
     pub(crate) session: String,
     pub(crate) frame: String,
-    pub(crate) desk: Arc<Desk>,
+    pub(crate) page_state: Arc<PageState>,
     pub(crate) outside: Arc<Outside>,
     pub(crate) max_requests: u32,
 }
@@ -32,19 +32,19 @@ pub(crate) struct Attendant {
 #[serde(rename_all = "camelCase")]
 struct Paused {
     request_id: String,
-    request: Asked,
+    request: PausedRequest,
     resource_type: String,
     frame_id: Option<String>,
 }
 
 #[derive(Deserialize)]
-struct Asked {
+struct PausedRequest {
     url: String,
     method: String,
     headers: std::collections::BTreeMap<String, String>,
 }
 
-/// What becomes of a request.
+/// What to do with a request.
 enum Decision {
     Found(File),
     Blank,
@@ -53,17 +53,17 @@ enum Decision {
     Denied,
 }
 
-impl Attendant {
-    /// Runs as long as the session lasts.
-    pub(crate) async fn attend(self, mut events: Events) {
-        let attendant = Arc::new(self);
+impl RequestInterceptor {
+    /// Handles events until the session ends.
+    pub(crate) async fn run(self, mut events: Events) {
+        let interceptor = Arc::new(self);
         let mut loads = JoinSet::new();
         while let Some(event) = events.recv().await {
             while loads.try_join_next().is_some() {}
-            attendant.handle(&event, &mut loads).await;
+            interceptor.handle(&event, &mut loads).await;
         }
-        // The browser is gone, or the page was noisier than may be.
-        attendant.desk.change(|state| state.crashed = true);
+        // The browser exited, or the page exceeded the limit of events.
+        interceptor.page_state.change(|state| state.crashed = true);
     }
 
     async fn handle(self: &Arc<Self>, event: &Event, loads: &mut JoinSet<()>) {
@@ -75,9 +75,9 @@ impl Attendant {
             }
             "Page.documentOpened" => self.opened(event),
             "Page.frameNavigated" => self.navigated(event),
-            "Page.loadEventFired" => self.desk.change(|state| state.loaded |= state.opened),
+            "Page.loadEventFired" => self.page_state.change(|state| state.loaded |= state.opened),
             "Page.javascriptDialogOpening" => self.close_dialog(event),
-            "Inspector.targetCrashed" => self.desk.change(|state| state.crashed = true),
+            "Inspector.targetCrashed" => self.page_state.change(|state| state.crashed = true),
             "Runtime.consoleAPICalled" => self.console(event),
             "Runtime.exceptionThrown" => self.exception(event),
             _ => {}
@@ -88,7 +88,7 @@ impl Attendant {
         let params: Option<Value> = event.params();
         let is_main = params.is_some_and(|params| params["frame"]["id"] == self.frame.as_str());
         if is_main {
-            self.desk.change(|state| state.opened = true);
+            self.page_state.change(|state| state.opened = true);
         }
     }
 
@@ -100,7 +100,7 @@ impl Attendant {
         if frame["id"] != self.frame.as_str() {
             return;
         }
-        self.desk.change(|state| {
+        self.page_state.change(|state| {
             if let Some(url) = frame["unreachableUrl"].as_str() {
                 state.not_loaded.get_or_insert_with(|| url.to_owned());
             }
@@ -111,10 +111,10 @@ impl Attendant {
     fn close_dialog(&self, event: &Event) {
         let params: Value = event.params().unwrap_or_default();
         let message = params["message"].as_str().unwrap_or_default().to_owned();
-        self.desk
-            .change(|state| note(&mut state.report.dialogs, message));
+        self.page_state
+            .change(|state| push_bounded(&mut state.report.dialogs, message));
         let params = json!({ "accept": false });
-        self.tell("Page.handleJavaScriptDialog", params);
+        self.send("Page.handleJavaScriptDialog", params);
     }
 
     fn console(&self, event: &Event) {
@@ -132,8 +132,8 @@ impl Attendant {
                 },
             );
         let line = format!("{kind}: {}", words.collect::<Vec<_>>().join(" "));
-        self.desk
-            .change(|state| note(&mut state.report.console, line));
+        self.page_state
+            .change(|state| push_bounded(&mut state.report.console, line));
     }
 
     fn exception(&self, event: &Event) {
@@ -142,8 +142,8 @@ impl Attendant {
         let text = details["exception"]["description"].as_str();
         let text = text.or(details["text"].as_str()).unwrap_or("exception");
         let line = text.lines().next().unwrap_or_default().to_owned();
-        self.desk
-            .change(|state| note(&mut state.report.exceptions, line));
+        self.page_state
+            .change(|state| push_bounded(&mut state.report.exceptions, line));
     }
 
     async fn answer(self: &Arc<Self>, paused: Paused, loads: &mut JoinSet<()>) {
@@ -160,15 +160,15 @@ impl Attendant {
             Decision::Missing => self.fulfil(&paused.request_id, 404, &[], &[]).await,
             Decision::Denied => self.deny(&paused),
             Decision::Outside => {
-                let attendant = Arc::clone(self);
-                loads.spawn(async move { attendant.load(paused).await });
+                let interceptor = Arc::clone(self);
+                loads.spawn(async move { interceptor.load(paused).await });
             }
         }
     }
 
     fn decide(&self, paused: &Paused) -> Decision {
         let url = paused.request.url.as_str();
-        self.desk.change(|state| {
+        self.page_state.change(|state| {
             state.requests += 1;
             state.last_request = Some(Instant::now());
             if state.requests > self.max_requests {
@@ -185,16 +185,16 @@ impl Attendant {
                     return Decision::Blank;
                 }
                 if path != "favicon.ico" {
-                    note(&mut state.report.missing, path);
+                    push_bounded(&mut state.report.missing, path);
                 }
                 return Decision::Missing;
             }
             let is_read = matches!(paused.request.method.as_str(), "GET" | "HEAD");
             if is_read && self.outside.allows(url) {
-                state.under_way += 1;
+                state.in_flight += 1;
                 return Decision::Outside;
             }
-            note(&mut state.report.denied, url);
+            push_bounded(&mut state.report.denied, url);
             Decision::Denied
         })
     }
@@ -208,17 +208,17 @@ impl Attendant {
         let is_page = self.is_page(paused);
         if is_page {
             let url = paused.request.url.clone();
-            self.desk
+            self.page_state
                 .change(|state| state.not_loaded.get_or_insert(url).clone());
         }
-        // An aborted navigation leaves the page as it was; a blocked one would print an error page.
+        // `Aborted` leaves the page as it was; `BlockedByClient` would print an error page.
         let reason = if is_page {
             "Aborted"
         } else {
             "BlockedByClient"
         };
         let params = json!({ "requestId": paused.request_id, "errorReason": reason });
-        self.tell("Fetch.failRequest", params);
+        self.send("Fetch.failRequest", params);
     }
 
     async fn load(&self, paused: Paused) {
@@ -226,7 +226,7 @@ impl Attendant {
         let headers = self.headers_for(&paused.request);
         let answer = self.outside.load(url.clone(), headers).await;
         if let (Ok(answer), true) = (&answer, self.is_page(&paused)) {
-            self.desk
+            self.page_state
                 .change(|state| state.report.status = Some(answer.status));
         }
         match answer {
@@ -240,22 +240,22 @@ impl Attendant {
             }
             Err(reason) => {
                 let line = format!("{url}: {reason}");
-                self.desk
-                    .change(|state| note(&mut state.report.missing, line));
+                self.page_state
+                    .change(|state| push_bounded(&mut state.report.missing, line));
                 let params =
                     json!({ "requestId": paused.request_id, "errorReason": "ConnectionFailed" });
-                self.tell("Fetch.failRequest", params);
+                self.send("Fetch.failRequest", params);
             }
         }
-        self.desk.change(|state| {
-            state.under_way -= 1;
+        self.page_state.change(|state| {
+            state.in_flight -= 1;
             state.last_request = Some(Instant::now());
         });
     }
 
-    fn headers_for(&self, asked: &Asked) -> Vec<(String, String)> {
-        let state = self.desk.state();
-        let passed = asked.headers.iter().filter(|(name, _)| {
+    fn headers_for(&self, request: &PausedRequest) -> Vec<(String, String)> {
+        let state = self.page_state.state();
+        let passed = request.headers.iter().filter(|(name, _)| {
             let name = name.to_ascii_lowercase();
             ["accept", "accept-language", "referer", "origin"].contains(&name.as_str())
         });
@@ -266,9 +266,9 @@ impl Attendant {
             state
                 .headers
                 .iter()
-                .filter_map(|header| header.of(&asked.url)),
+                .filter_map(|header| header.of(&request.url)),
         );
-        let host = host_of(&asked.url);
+        let host = host_of(&request.url);
         let cookies = state.cookies.iter().filter(|cookie| is_for(cookie, &host));
         let cookies = cookies.map(|cookie| format!("{}={}", cookie.name, cookie.value));
         let cookies = cookies.collect::<Vec<_>>().join("; ");
@@ -290,15 +290,15 @@ impl Attendant {
             "body": STANDARD.encode(body),
         });
         let session = Some(self.session.as_str());
-        // Refused where the page has gone elsewhere by now, which is no matter.
+        // Fails if the page has navigated away by now, which needs no handling.
         let _ = self
             .connection
             .call(session, "Fetch.fulfillRequest", params)
             .await;
     }
 
-    fn tell(&self, method: &str, params: Value) {
-        if !self.connection.tell(Some(&self.session), method, &params) {
+    fn send(&self, method: &str, params: Value) {
+        if !self.connection.send(Some(&self.session), method, &params) {
             let (connection, session) = (self.connection.clone(), self.session.clone());
             let method = method.to_owned();
             tokio::spawn(async move {
@@ -308,7 +308,7 @@ impl Attendant {
     }
 }
 
-/// The file that a path of the virtual origin means.
+/// The file name in a path of the virtual origin.
 fn file_path(path: &str) -> String {
     let path = path.split(['?', '#']).next().unwrap_or_default();
     let mut bytes = Vec::with_capacity(path.len());

@@ -1,4 +1,4 @@
-//! Flows that are ready to run: read and checked once, known by key and version.
+//! Cache of flows by key and version: a flow is parsed and checked once.
 
 use std::{
     collections::HashMap,
@@ -11,24 +11,24 @@ use sha2::{Digest, Sha256};
 
 use crate::Error;
 
-/// Flows that are kept ready.
+/// Flows in the cache. When it is full it is emptied: published flows come back with their next run.
 const MAX_READY: usize = 256;
 
-/// A flow that is ready to run.
+/// A version of a flow, ready to run.
 #[derive(Debug)]
-pub struct Catalogued {
+pub struct FlowVersion {
     /// The flow.
     pub loaded: LoadedFlow,
-    /// As its author wrote it.
+    /// Its source, unchanged.
     pub source: Arc<[u8]>,
-    /// Of the source, hexadecimal.
+    /// SHA-256 of the source, hexadecimal.
     pub hash: String,
-    /// Its version; 0 where it is not stored.
+    /// Its version; 0 for a flow that is not stored.
     pub version: u32,
 }
 
-impl Catalogued {
-    /// Reads a flow.
+impl FlowVersion {
+    /// Parses and checks a flow.
     ///
     /// # Errors
     /// [`Error::Flow`].
@@ -47,13 +47,13 @@ impl Catalogued {
 #[derive(Default)]
 struct State {
     published: HashMap<String, u32>,
-    /// How many runs of a flow may run, where there is a limit.
+    /// Concurrency limits, for flows that have one.
     limits: HashMap<String, u32>,
-    ready: HashMap<(String, u32), Arc<Catalogued>>,
+    ready: HashMap<(String, u32), Arc<FlowVersion>>,
 }
 
 impl State {
-    fn set_limit(&mut self, flow: &Catalogued) {
+    fn set_limit(&mut self, flow: &FlowVersion) {
         let flow = flow.loaded.flow();
         match (flow.concurrency, self.limits.get_mut(&flow.key)) {
             (Some(limit), Some(known)) => *known = limit.max(1),
@@ -68,13 +68,13 @@ impl State {
     }
 }
 
-/// All flows.
-pub(crate) struct Catalogue {
+/// The cache of flows.
+pub(crate) struct FlowCache {
     store: Arc<dyn DocumentStore>,
     state: Mutex<State>,
 }
 
-impl Catalogue {
+impl FlowCache {
     pub fn new(store: Arc<dyn DocumentStore>) -> Self {
         Self {
             store,
@@ -106,13 +106,13 @@ impl Catalogue {
             .collect()
     }
 
-    /// How many runs of a flow may run at the same time, as its version that was used last says.
+    /// The concurrency limit of a flow, from the version that was used last.
     pub fn limit(&self, flow: &str) -> Option<u32> {
         self.state().limits.get(flow).copied()
     }
 
     /// The published version of a flow.
-    pub async fn current(&self, flow: &str) -> Result<Arc<Catalogued>, Error> {
+    pub async fn current(&self, flow: &str) -> Result<Arc<FlowVersion>, Error> {
         if let Some(version) = self.published(flow) {
             return self.get(flow, version).await;
         }
@@ -124,7 +124,7 @@ impl Catalogue {
     }
 
     /// A version of a flow.
-    pub async fn get(&self, flow: &str, version: u32) -> Result<Arc<Catalogued>, Error> {
+    pub async fn get(&self, flow: &str, version: u32) -> Result<Arc<FlowVersion>, Error> {
         let key = (flow.to_owned(), version);
         {
             let mut state = self.state();
@@ -134,7 +134,7 @@ impl Catalogue {
             }
         }
         let stored = self.store.get(flow.to_owned(), Some(version)).await?;
-        let read = tokio::task::spawn_blocking(move || Catalogued::read(stored.source, version));
+        let read = tokio::task::spawn_blocking(move || FlowVersion::read(stored.source, version));
         let read = read.await.map_err(|_| Error::NotFound)??;
         let flow = Arc::new(read);
         let mut state = self.state();

@@ -1,4 +1,4 @@
-//! What is known of one page: written by its attendant, read by its job.
+//! State of one page: written by its request interceptor, read by its job.
 
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -9,59 +9,59 @@ use tokio::sync::watch;
 
 use crate::options::{Cookie, ExtraHeader, Files};
 
-/// Denied addresses, lines of the console and so on that are kept, each.
-const KEPT: usize = 50;
-/// The longest of them. Bytes.
-const LINE: usize = 1000;
+/// Entries kept of each list in the report; a page can produce any number.
+const MAX_ENTRIES: usize = 50;
+/// The longest entry, in bytes.
+const MAX_ENTRY_BYTES: usize = 1000;
 
-/// What happened on a page beside the result.
+/// The report of a page.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// Addresses that were refused.
+    /// Addresses that were denied.
     pub denied: Vec<String>,
-    /// Files that the page wanted and the job does not have, and answers of allowed hosts that
-    /// failed, with the reason.
+    /// Files that the page requested and the job does not have, and failed requests to allowed
+    /// hosts with the reason.
     pub missing: Vec<String>,
-    /// Lines of the console, where they were asked for.
+    /// Console lines, if requested.
     pub console: Vec<String>,
-    /// Exceptions, where they were asked for.
+    /// Exceptions, if requested.
     pub exceptions: Vec<String>,
-    /// Dialogs that were closed.
+    /// Dialogs that were dismissed.
     pub dialogs: Vec<String>,
-    /// Status with which the page itself came, where it was loaded from an address.
+    /// HTTP status of the page itself, if it was loaded from an address.
     pub status: Option<u16>,
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct State {
+pub(crate) struct Observed {
     pub(crate) files: Option<Arc<dyn Files>>,
     pub(crate) headers: Vec<ExtraHeader>,
     pub(crate) cookies: Vec<Cookie>,
-    /// The address that the job navigates to, where it does.
+    /// The address to navigate to, if the job has one.
     pub(crate) address: Option<String>,
-    /// The document of the job has been opened.
+    /// The document was opened.
     pub(crate) opened: bool,
-    /// It has loaded with all it needs.
+    /// The document was loaded with all it needs.
     pub(crate) loaded: bool,
     pub(crate) crashed: bool,
-    /// Why the page itself could not be loaded.
+    /// The address of the page itself, if it could not be loaded.
     pub(crate) not_loaded: Option<String>,
-    /// Requests under way.
-    pub(crate) under_way: usize,
+    /// Requests in flight.
+    pub(crate) in_flight: usize,
     pub(crate) last_request: Option<Instant>,
     pub(crate) requests: u32,
     pub(crate) report: Report,
-    /// What the job does at the moment.
+    /// The stage of the job, for error messages.
     pub(crate) stage: &'static str,
 }
 
 #[derive(Debug)]
-pub(crate) struct Desk {
-    state: Mutex<State>,
+pub(crate) struct PageState {
+    state: Mutex<Observed>,
     changed: watch::Sender<()>,
 }
 
-impl Desk {
+impl PageState {
     pub(crate) fn new() -> Arc<Self> {
         Arc::new(Self {
             state: Mutex::default(),
@@ -69,19 +69,19 @@ impl Desk {
         })
     }
 
-    pub(crate) fn state(&self) -> MutexGuard<'_, State> {
+    pub(crate) fn state(&self) -> MutexGuard<'_, Observed> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Changes what is known and tells who waits.
-    pub(crate) fn change<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
+    /// Changes the state and wakes the job.
+    pub(crate) fn change<T>(&self, change: impl FnOnce(&mut Observed) -> T) -> T {
         let result = change(&mut self.state());
         self.changed.send_replace(());
         result
     }
 
-    /// Waits until something is known.
-    pub(crate) async fn until<T>(&self, mut known: impl FnMut(&State) -> Option<T>) -> T {
+    /// Waits until `known` returns a value.
+    pub(crate) async fn until<T>(&self, mut known: impl FnMut(&Observed) -> Option<T>) -> T {
         let mut changed = self.changed.subscribe();
         loop {
             changed.mark_unchanged();
@@ -95,14 +95,16 @@ impl Desk {
     }
 }
 
-/// Adds a line to a list that is bounded in number and length.
-pub(crate) fn note(list: &mut Vec<String>, line: impl Into<String>) {
+/// Adds an entry to a list bounded in number and length.
+pub(crate) fn push_bounded(list: &mut Vec<String>, line: impl Into<String>) {
     let mut line = line.into();
-    if list.len() >= KEPT || list.contains(&line) {
+    if list.len() >= MAX_ENTRIES || list.contains(&line) {
         return;
     }
-    if line.len() > LINE {
-        let end = (0..=LINE).rev().find(|end| line.is_char_boundary(*end));
+    if line.len() > MAX_ENTRY_BYTES {
+        let end = (0..=MAX_ENTRY_BYTES)
+            .rev()
+            .find(|end| line.is_char_boundary(*end));
         line.truncate(end.unwrap_or(0));
         line.push('…');
     }

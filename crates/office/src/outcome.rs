@@ -29,7 +29,7 @@ pub(crate) enum Failed {
 }
 
 /// What failed, in words of documents, and what it means for the process.
-pub(crate) fn in_words(failed: Failed, known: Known, timeout: Duration) -> JobError<Error> {
+pub(crate) fn job_error(failed: Failed, known: Known, timeout: Duration) -> JobError<Error> {
     use platen_urp::Error as Urp;
     let error = match failed {
         Failed::Urp(error) => error,
@@ -56,13 +56,13 @@ pub(crate) fn in_words(failed: Failed, known: Known, timeout: Duration) -> JobEr
             timeout,
             phase: None,
         }),
-        error if is_death(&error) => JobError::died(Error::Conversation(error)),
+        error if is_crash(&error) => JobError::crashed(Error::Conversation(error)),
         error => JobError::replace(Error::Conversation(error)),
     }
 }
 
-/// Whether it means that the process has ended, or is about to.
-pub(crate) fn is_death(error: &platen_urp::Error) -> bool {
+/// Whether the error means that the process crashed or is exiting.
+pub(crate) fn is_crash(error: &platen_urp::Error) -> bool {
     use platen_urp::Error as Urp;
     match error {
         Urp::Closed(_) | Urp::Connect { .. } => true,
@@ -71,7 +71,7 @@ pub(crate) fn is_death(error: &platen_urp::Error) -> bool {
     }
 }
 
-/// Why LibreOffice did not open a document whose format it was told.
+/// The error of a document that LibreOffice did not open.
 fn not_loaded(code: Option<i32>, known: Known, text: String) -> Error {
     match code {
         _ if known.is_encrypted && !known.has_password => Error::PasswordNeeded,

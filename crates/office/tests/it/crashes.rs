@@ -100,7 +100,7 @@ async fn an_input_that_kills_is_refused() {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
     let error = work.await.unwrap().unwrap_err();
-    assert!(matches!(error, Error::Crashed { deaths: 2 }), "{error:?}");
+    assert!(matches!(error, Error::Crashed { crashes: 2 }), "{error:?}");
     if matches!(error, Error::Crashed { .. }) {
         let again = bench.convert(document, Target::Pdf).await;
         assert!(matches!(again, Err(Error::Crashed { .. })), "{again:?}");
@@ -193,11 +193,11 @@ async fn a_death_is_told_with_its_reason() {
     let Some(mut bench) = bench(small()).await else {
         return;
     };
-    let told = Arc::new(Mutex::new(Vec::new()));
-    let kept = Arc::clone(&told);
+    let reported = Arc::new(Mutex::new(Vec::new()));
+    let kept = Arc::clone(&reported);
     bench.office = bench
         .office
-        .reporting(move |death| kept.lock().unwrap().push(death.clone()));
+        .reporting(move |crash_report| kept.lock().unwrap().push(crash_report.clone()));
     assert!(bench.office.warm(Duration::from_secs(60)).await);
     // Large, so that it is at work for a while.
     let document = docx(20_000);
@@ -210,14 +210,14 @@ async fn a_death_is_told_with_its_reason() {
     tokio::time::sleep(Duration::from_millis(100)).await;
     signal(&bench.pids(), "-KILL");
     assert!(work.await.unwrap().is_ok());
-    let deaths = std::mem::take(&mut *told.lock().unwrap());
-    assert_eq!(deaths.len(), 1, "{deaths:?}");
-    assert!(deaths[0].why.contains("signal: 9"), "{deaths:?}");
-    assert_eq!(deaths[0].filter, "MS Word 2007 XML");
-    assert_eq!(deaths[0].document_bytes, document.len() as u64);
+    let crashes = std::mem::take(&mut *reported.lock().unwrap());
+    assert_eq!(crashes.len(), 1, "{crashes:?}");
+    assert!(crashes[0].why.contains("signal: 9"), "{crashes:?}");
+    assert_eq!(crashes[0].filter, "MS Word 2007 XML");
+    assert_eq!(crashes[0].document_bytes, document.len() as u64);
     assert!(
-        deaths[0].phase.is_some() && deaths[0].attempt == 1,
-        "{deaths:?}"
+        crashes[0].phase.is_some() && crashes[0].attempt == 1,
+        "{crashes:?}"
     );
     // One that is not done in time.
     let mut late = job(docx(20_001), Target::Pdf, &[]);
@@ -227,10 +227,10 @@ async fn a_death_is_told_with_its_reason() {
         bench.office.convert(late).await,
         Err(Error::Timeout { .. })
     ));
-    let deaths = std::mem::take(&mut *told.lock().unwrap());
+    let crashes = std::mem::take(&mut *reported.lock().unwrap());
     assert!(
-        deaths[0].why.contains("not done within 400 ms"),
-        "{deaths:?}"
+        crashes[0].why.contains("timed out after 400 ms"),
+        "{crashes:?}"
     );
     Arc::into_inner(bench).unwrap().close().await;
 }

@@ -1,4 +1,4 @@
-//! What a pool must know about a kind of child.
+//! The driver of a pool: how its child processes start, answer and stop.
 
 use std::{
     fmt,
@@ -14,27 +14,27 @@ use crate::{
     process::{Command, Process},
 };
 
-/// A kind of child: how it is started, seen after and stopped.
-pub trait Kind: Send + Sync + 'static {
-    /// A started child: what a job is given, such as a connection.
+/// Starts, probes and stops one kind of child process.
+pub trait Driver: Send + Sync + 'static {
+    /// What a job receives, such as a connection to the child.
     type Child: Send + 'static;
 
-    /// A short name for messages and folders, of letters and hyphens.
+    /// A short name for messages and folders: letters and hyphens.
     fn name(&self) -> &'static str;
 
-    /// Starts a child that is ready for a job. The future may be dropped; what it has started by
-    /// `spawner` is killed then.
+    /// Starts a child that is ready for a job. When the future is dropped, the processes started
+    /// by `spawner` are killed.
     fn start(
         &self,
         spawner: &Spawner,
         purpose: Purpose,
     ) -> impl Future<Output = Result<Started<Self::Child>, StartError>> + Send;
 
-    /// Proves by a real round trip that the child answers. The pool sets a time limit.
+    /// Health check by a real round trip. The pool sets a timeout.
     fn probe(&self, child: &mut Self::Child) -> impl Future<Output = Result<(), Unsound>> + Send;
 
-    /// Brings a child whose job was dropped half-way back into a sound state, and proves it. The
-    /// pool sets a time limit. Without this such a child is replaced.
+    /// Recovers a child whose job was dropped half-way, and proves it healthy. The pool sets a
+    /// timeout. By default such a child is replaced.
     fn salvage(
         &self,
         _child: &mut Self::Child,
@@ -42,45 +42,45 @@ pub trait Kind: Send + Sync + 'static {
         std::future::ready(Err(Unsound))
     }
 
-    /// Asks a child to leave. The pool sets a time limit; its process is killed in any case.
+    /// Asks a child to exit. The pool sets a timeout; the process is killed in any case.
     fn stop(&self, child: Self::Child) -> impl Future<Output = ()> + Send;
 
-    /// True where a job has left something in the child that later ones would meet: it then does no more.
+    /// True if a job left state in the child that later jobs would see; the child is replaced then.
     fn is_spent(&self, _child: &Self::Child) -> bool {
         false
     }
 
-    /// False where it is known, without asking, that the child is dead.
+    /// False if the child is known to be dead, without asking it.
     fn is_alive(&self, _child: &Self::Child) -> bool {
         true
     }
 }
 
-/// A child does not answer as it should.
+/// A child failed its health check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the child does not answer as it should")]
+#[error("health check failed")]
 pub struct Unsound;
 
 /// What a child is started for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// The stock of the pool.
-    Stock,
-    /// The second attempt of a job whose first child died. Where children share something that
-    /// may have died with it, this one should have its own, so that the guilt is clear.
+    /// A spare, started ahead of need.
+    Spare,
+    /// The retry of a job whose first child crashed. If children share something that may have
+    /// crashed with it, this one should get its own, so that the cause is certain.
     Retry,
 }
 
-/// A child that was started.
+/// A started child.
 #[derive(Debug)]
 pub struct Started<C> {
-    /// What jobs are given.
+    /// What jobs receive.
     pub child: C,
-    /// Its process, where it has one of its own. The pool kills it, measures it and watches it.
+    /// Its own process, if it has one. The pool kills, measures and watches it.
     pub process: Option<Process>,
 }
 
-/// Starts processes on behalf of a kind.
+/// Starts processes for a driver.
 #[derive(Clone)]
 pub struct Spawner {
     pub(crate) root: Arc<Root>,
@@ -97,10 +97,10 @@ impl fmt::Debug for Spawner {
 }
 
 impl Spawner {
-    /// A new empty folder, which is removed when the process that gets it has ended.
+    /// A new empty folder, removed when its process has ended.
     ///
     /// # Errors
-    /// When it cannot be made.
+    /// The folder cannot be created.
     pub fn folder(&self) -> Result<Folder, StartError> {
         self.root.folder().map_err(|source| StartError::Folder {
             path: PathBuf::from(self.root.path()),
@@ -122,7 +122,7 @@ impl Spawner {
         Process::start(self.launcher.as_ref(), command, folder)
     }
 
-    /// What children cannot reach.
+    /// The isolation of the children.
     #[must_use]
     pub fn isolation(&self) -> Isolation {
         self.launcher.isolation()

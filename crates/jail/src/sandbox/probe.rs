@@ -1,4 +1,4 @@
-//! Whether the host allows walls, found out by making them and trying to get through.
+//! A probe whether the host allows a sandbox: sets one up and tries to escape from it.
 
 use std::{
     fs, io,
@@ -10,30 +10,30 @@ use std::{
 
 use super::Spec;
 
-/// How long the attempt may take.
+/// Timeout of the probe; a slow machine needs seconds to set up namespaces.
 const TIMEOUT: Duration = Duration::from_secs(10);
-/// Where the attempt finds what it is to try: a path and an address.
+/// The file with the targets of the probe: a path and an address.
 const TASK: &str = "task";
-/// Code of an attempt that no wall failed; not 0, which a program that knows nothing of walls may give.
+/// Exit code if the sandbox held; not 0, which a program that ignores the arguments may return.
 const HELD: i32 = 42;
-/// Code of an attempt that got through; the rest is on standard error.
+/// Exit code if the probe escaped; standard error says how.
 const PASSED: i32 = 3;
 
-/// What was found.
+/// Result of a probe.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Finding {
-    /// Every wall held.
+    /// The sandbox held.
     Held,
-    /// The host does not allow them, or one did not hold; why.
+    /// The host does not allow a sandbox, or the probe escaped; says why.
     Failed(String),
 }
 
-/// Makes walls around an attempt to get through them. `program` is this program or one that calls
-/// [`super::serve`] as it does; `folder` is new and empty, and `secret` a file outside it.
+/// Runs the probe in a sandbox. `program` is this program or one that calls [`super::serve`] as it
+/// does; `folder` is new and empty, and `secret` a file outside it.
 ///
 /// # Errors
-/// Where the attempt could not be made at all.
-pub fn attempt(program: &Path, folder: &Path, secret: &Path) -> io::Result<Finding> {
+/// The probe could not be started.
+pub fn probe(program: &Path, folder: &Path, secret: &Path) -> io::Result<Finding> {
     let listener = TcpListener::bind(("127.0.0.1", 0))?;
     let task = format!("{}\n{}\n", secret.display(), listener.local_addr()?);
     fs::write(folder.join(TASK), task)?;
@@ -61,16 +61,16 @@ pub fn attempt(program: &Path, folder: &Path, secret: &Path) -> io::Result<Findi
     if output.status.code() == Some(HELD) {
         return Ok(Finding::Held);
     }
-    let said = String::from_utf8_lossy(&output.stderr);
-    let said = said.lines().take(3).collect::<Vec<_>>().join("; ");
-    let said = match said.is_empty() {
+    let report = String::from_utf8_lossy(&output.stderr);
+    let report = report.lines().take(3).collect::<Vec<_>>().join("; ");
+    let report = match report.is_empty() {
         true => output.status.to_string(),
-        false => said,
+        false => report,
     };
-    Ok(Finding::Failed(said))
+    Ok(Finding::Failed(report))
 }
 
-/// Tries to get through, from inside; the exit code says whether that failed.
+/// Tries to escape, from inside; returns the exit code.
 pub(super) fn inside() -> i32 {
     match breaches() {
         Ok(found) if found.is_empty() => HELD,
@@ -79,7 +79,7 @@ pub(super) fn inside() -> i32 {
             PASSED
         }
         Err(error) => {
-            eprintln!("the attempt failed: {error}");
+            eprintln!("probe failed: {error}");
             PASSED
         }
     }

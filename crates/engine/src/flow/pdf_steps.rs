@@ -1,4 +1,4 @@
-//! Steps with PDF files: merge, split, flatten, metadata.
+//! Steps on PDF files: merge, split, flatten, metadata.
 
 use platen_document::work;
 use platen_flow::StepError;
@@ -7,7 +7,7 @@ use serde_json::{Value as Json, json};
 
 use super::File;
 
-/// The media type of what these give.
+/// Media type of their results.
 const PDF: &str = "application/pdf";
 
 /// Several files as one.

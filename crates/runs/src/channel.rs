@@ -1,4 +1,4 @@
-//! What the doer of a run asks of the app. Blocks the thread that calls it.
+//! How a slot talks to the app while it executes a run. Every call blocks its thread.
 
 use std::sync::Arc;
 
@@ -6,19 +6,19 @@ use platen_engine::flow::{Stop, model::StoreScope};
 use platen_storage::runs::{Ending, Hold, Write};
 use serde_json::Value as Json;
 
-/// What the doer of a run asks of the app.
-pub trait Link: Send + Sync {
-    /// Adds records to the journal; waits for them to be durable where `wait` is true.
+/// How a slot talks to the app while it executes a run.
+pub trait RunChannel: Send + Sync {
+    /// Appends records to the journal. With `wait`, returns once they are durable.
     ///
     /// # Errors
     /// Why the run stops here.
     fn append(&self, write: Write, wait: bool) -> Result<(), Stop>;
-    /// Keeps the answer of a run that goes on, and gives it out.
+    /// Stores the answer of a run that continues, and sends it to the caller.
     ///
     /// # Errors
     /// Why the run stops here.
     fn respond(&self, write: Write, answer: Arc<[u8]>) -> Result<(), Stop>;
-    /// Puts the run to sleep.
+    /// Suspends the run until `wake_ms`, in milliseconds since 1970, or until a callback.
     ///
     /// # Errors
     /// Why the run stops here.
@@ -28,30 +28,30 @@ pub trait Link: Send + Sync {
     /// # Errors
     /// Why the run stops here.
     fn finish(&self, write: Write, ending: Ending) -> Result<(), Stop>;
-    /// Gives the run back.
+    /// Returns the run to the queue.
     ///
     /// # Errors
     /// Why the run stops here.
     fn release(&self, write: Write) -> Result<(), Stop>;
-    /// Keeps a value for later runs.
+    /// Stores a value for later runs; `None` deletes it.
     ///
     /// # Errors
-    /// A sentence.
-    fn keep(
+    /// A sentence for the flow's author.
+    fn put_value(
         &self,
         write: Write,
         scope: StoreScope,
         key: &str,
         value: Option<Json>,
     ) -> Result<(), String>;
-    /// A value that was kept.
+    /// A stored value.
     ///
     /// # Errors
-    /// A sentence.
-    fn kept(&self, hold: Hold, scope: StoreScope, key: &str) -> Result<Option<Json>, String>;
-    /// The source of a template that the flow of the run names.
+    /// A sentence for the flow's author.
+    fn get_value(&self, hold: Hold, scope: StoreScope, key: &str) -> Result<Option<Json>, String>;
+    /// The source of a template that the flow names.
     ///
     /// # Errors
-    /// A sentence.
+    /// A sentence for the flow's author.
     fn template(&self, hold: Hold, key: &str) -> Result<Option<Arc<[u8]>>, String>;
 }

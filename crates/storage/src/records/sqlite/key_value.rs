@@ -1,4 +1,4 @@
-//! What flows keep from one run to the next, as a run that has a lease sees it.
+//! Values that flows store from one run to the next, readable under a lease.
 
 use std::sync::Arc;
 
@@ -13,8 +13,8 @@ use crate::{
     },
 };
 
-/// Asks for a run that has a lease. The claim of that lease may be under way still: a writer waits
-/// for it, so that only the writer can say for certain that there is none.
+/// Reads under a lease. The claim of that lease may still be in the writer's queue, so a reader that
+/// does not find it asks the writer, which runs after the claim.
 pub(super) fn ask<T: Send + 'static>(
     database: &Arc<Database>,
     work: impl Fn(&Connection) -> Result<T, Error> + Clone + Send + 'static,
@@ -61,7 +61,7 @@ pub(super) fn get(
     Ok(value.flatten())
 }
 
-/// Keeps a value for the flow of the run `id`, or for all flows; forgets it where it is `None`.
+/// Stores a value for the flow of the run `id`, or for all flows; `None` deletes it.
 pub(super) fn put(
     connection: &Connection,
     id: &str,

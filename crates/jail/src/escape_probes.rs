@@ -1,9 +1,9 @@
-//! What a program that has been taken over would try. Each attempt runs in a cell of its own, and
-//! has failed to break out where the kernel killed it.
+//! Escape probes: what a compromised program would try. Each probe runs in a cell of its own; the
+//! sandbox holds if the kernel kills that cell.
 
-/// An attempt to reach beyond the cell.
+/// A probe that tries to escape from the cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Attempt {
+pub enum EscapeProbe {
     /// Opening a file.
     Open,
     /// Opening a socket.
@@ -18,12 +18,12 @@ pub enum Attempt {
     Execve,
     /// Making memory executable.
     ExecutableMemory,
-    /// Asking the kernel to do input and output out of the filter's sight.
+    /// Input and output by io_uring, which seccomp does not see.
     IoUring,
 }
 
-impl Attempt {
-    /// All of them.
+impl EscapeProbe {
+    /// All probes.
     pub const ALL: [Self; 8] = [
         Self::Open,
         Self::Socket,
@@ -55,12 +55,11 @@ impl Attempt {
     }
 
     pub(crate) fn from_code(code: u8) -> Option<Self> {
-        Self::ALL.into_iter().find(|attempt| attempt.code() == code)
+        Self::ALL.into_iter().find(|probe| probe.code() == code)
     }
 
-    /// Makes the attempt by system calls without libraries between. Returns only where the kernel
-    /// lets the process live.
-    pub(crate) fn make(self) {
+    /// Runs the probe by raw system calls. Returns only if the kernel lets the process live.
+    pub(crate) fn run(self) {
         let path = c"/etc/passwd".as_ptr();
         // SAFETY: the arguments are constants, or null where the call takes null; nothing that the
         // calls could change is looked at afterwards.
