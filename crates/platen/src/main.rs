@@ -2,6 +2,8 @@
 //! code is 0, 1 for the caller's mistakes and 2 for ours.
 
 mod command;
+#[cfg(test)]
+mod command_reference;
 mod progress;
 #[cfg(test)]
 mod reference;

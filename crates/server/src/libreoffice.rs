@@ -119,7 +119,7 @@ fn log_death(log: &Log, death: &CrashReport) {
         ("target", death.target.extension().into()),
         ("attempt", death.attempt.into()),
     ];
-    log.event(LogLevel::Warn, "LibreOffice died", &fields);
+    log.event(LogLevel::Warn, "LibreOffice crashed", &fields);
 }
 
 /// What a client is told when a document is not converted.

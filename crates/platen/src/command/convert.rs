@@ -26,30 +26,30 @@ pub struct Arguments {
     /// Documents to convert.
     #[arg(required = true, value_name = "IN")]
     inputs: Vec<PathBuf>,
-    /// File to write, whose extension is the format; only with one document.
+    /// Output file; its extension selects the format. Only with a single document.
     #[arg(long, short, value_name = "OUT", conflicts_with_all = ["to", "out_dir"])]
     output: Option<PathBuf>,
-    /// Format to convert to.
+    /// Output format.
     #[arg(long, value_name = "FORMAT", default_value = "pdf")]
     to: String,
-    /// Folder to write to; that of each document where absent.
+    /// Output folder; default: next to each document.
     #[arg(long, value_name = "DIR")]
     out_dir: Option<PathBuf>,
-    /// Sets an option, such as `pages=1-3` or `landscape`; may be given several times.
+    /// Set an option, such as `pages=1-3` or `landscape`; repeatable.
     #[arg(long = "set", short = 's', value_name = "NAME=VALUE")]
     options: Vec<String>,
-    /// Conversions at once, a LibreOffice each; one for each core where absent.
+    /// Concurrent conversions, one LibreOffice process each; default: the number of cores.
     #[arg(long, short)]
     jobs: Option<usize>,
-    /// Seconds that one document may take.
+    /// Timeout for one document, in seconds.
     #[arg(long, default_value_t = 120)]
     timeout: u64,
-    /// LibreOffice's program; the first that is installed where absent.
+    /// Path of LibreOffice's executable; default: the first one found.
     #[arg(long, env = "LIBREOFFICE_PATH", value_name = "PATH")]
     libreoffice: Option<PathBuf>,
     #[command(flatten)]
     fonts: FontArguments,
-    /// Leave times and identifiers in a PDF as LibreOffice writes them.
+    /// Keep LibreOffice's timestamps and identifiers: the PDF is then not deterministic.
     #[arg(long)]
     volatile: bool,
 }

@@ -30,7 +30,7 @@ const PROGRAMS: [(&str, &str); 2] = [
 /// Arguments of `platen doctor`.
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// Folder that the service would keep its data in.
+    /// Data folder to check.
     #[arg(long, env = "PLATEN_DATA_DIR", default_value = "platen-data")]
     data_dir: PathBuf,
     #[command(flatten)]

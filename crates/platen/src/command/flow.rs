@@ -37,11 +37,11 @@ pub struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Run a flow here, and show its steps.
+    /// Run a flow locally and print its steps.
     Run(Box<RunArguments>),
-    /// Find the mistakes in a flow and in the code of its steps.
+    /// Check a flow and the code of its steps.
     Validate {
-        /// Flow, a JSON file.
+        /// Flow: a JSON file.
         flow: PathBuf,
     },
     /// Print the JSON Schema of the flow format.
@@ -55,34 +55,34 @@ enum Action {
     platen flow run flow.json --allow-host api.example.com --secret token=abc\n  \
     platen flow run flow.json --templates templates --json")]
 struct RunArguments {
-    /// Flow, a JSON file.
+    /// Flow: a JSON file.
     flow: PathBuf,
-    /// Payload of the trigger, a JSON file, or `-` for standard input.
+    /// Trigger payload: a JSON file, or `-` for standard input.
     #[arg(long, value_name = "FILE")]
     input: Option<PathBuf>,
-    /// File to write what the flow gives to, or `-` for standard output: a file as its bytes,
+    /// Output file for the flow's answer, or `-` for standard output: a file as its bytes,
     /// anything else as JSON.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Folder of templates, `KEY.json` or `KEY/template.json`.
+    /// Template folder: `KEY.json` or `KEY/template.json`.
     #[arg(long, value_name = "DIR")]
     templates: Option<PathBuf>,
-    /// Folder of the assets that templates name; that of --templates where absent.
+    /// Asset folder; default: the --templates folder.
     #[arg(long, value_name = "DIR")]
     assets: Option<PathBuf>,
-    /// Folder of pieces, `NAME/piece.json` or `NAME/VERSION/piece.json` with a bundle beside it.
+    /// Folder of custom actions: `NAME/piece.json` or `NAME/VERSION/piece.json` with its bundle.
     #[arg(long, value_name = "DIR")]
     pieces: Option<PathBuf>,
-    /// Host that steps may reach, `example.com` or `*.example.com`; may be given several times.
+    /// Host that steps may reach, `example.com` or `*.example.com`; repeatable.
     #[arg(long = "allow-host", value_name = "HOST")]
     hosts: Vec<String>,
-    /// Let allowed hosts have private addresses.
+    /// Allow private IP addresses for the allowed hosts.
     #[arg(long)]
     allow_private_addresses: bool,
-    /// Secret of code steps; may be given several times.
+    /// Secret available to code steps; repeatable.
     #[arg(long = "secret", value_name = "NAME=VALUE", value_parser = pair)]
     secrets: Vec<(String, String)>,
-    /// Sandbox level below which no code runs.
+    /// Minimum sandbox level for code.
     #[arg(long, value_name = "LEVEL", default_value = "no-namespaces", env = "SANDBOX_LEVEL",
           value_parser = LEVELS)]
     sandbox: String,
@@ -214,11 +214,11 @@ fn leave_content_out(value: &mut Json) {
 /// What a run on this machine may use.
 #[derive(Default)]
 pub struct Surroundings {
-    /// Sandbox level below which no code runs.
+    /// Minimum sandbox level for code.
     pub least: Option<Level>,
     /// Folder of templates.
     pub templates: Option<PathBuf>,
-    /// Folder of the assets that templates name.
+    /// Asset folder for templates.
     pub assets: Option<PathBuf>,
     /// Where pieces of users come from.
     pub pieces: Option<Arc<dyn Pieces>>,

@@ -14,10 +14,10 @@ use crate::report::{Failure, OutputArguments, print_line, say};
 /// Arguments of `platen merge`.
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// PDF files, in their order.
+    /// PDF files, in order.
     #[arg(required = true, value_name = "IN")]
     inputs: Vec<PathBuf>,
-    /// File to write.
+    /// Output file.
     #[arg(long, short, value_name = "OUT")]
     output: PathBuf,
 }

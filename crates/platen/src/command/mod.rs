@@ -42,31 +42,31 @@ use crate::report::{Failure, OutputArguments};
 pub enum Command {
     /// Render data with a template.
     Render(render::Arguments),
-    /// Convert Office files by LibreOffice.
+    /// Convert Office files with LibreOffice.
     Convert(convert::Arguments),
-    /// Put PDF files together.
+    /// Merge PDF files.
     Merge(merge::Arguments),
-    /// Find the mistakes in a template and, where given, in its data.
+    /// Check a template and, if given, its data.
     Validate(validate::Arguments),
     /// Run and check flows.
     Flow(flow::Arguments),
     /// Serve templates and documents over HTTP.
     Serve(Box<serve::Arguments>),
-    /// Do runs of flows for a service on this or another machine.
+    /// Execute flow runs for a service on this or another machine.
     Worker(Box<worker::Arguments>),
-    /// Store, fetch and list templates of a running service.
+    /// Push, pull and list the templates of a running service.
     Templates(templates::Arguments),
-    /// Check pieces of flows, and store them in a running service.
+    /// Check custom actions (pieces) and upload them to a running service.
     Pieces(pieces::Arguments),
     /// Print the JSON Schema of the template format.
     Schema(schema::Arguments),
     /// List the fonts that documents can use.
     Fonts(fonts::Arguments),
-    /// Make six documents of one invoice, to see what Platen does.
+    /// Render one invoice in six formats.
     Demo(demo::Arguments),
-    /// Show what is installed and whether it works.
+    /// Check fonts, sandboxes, LibreOffice and Chromium on this machine.
     Doctor(doctor::Arguments),
-    /// Measure how fast this machine renders.
+    /// Run the benchmarks on this machine.
     Bench(bench::Arguments),
     /// Print a completion script for a shell.
     Completions(completions::Arguments),
@@ -112,8 +112,8 @@ fn advice(refusal: &TlsRefusal) -> &'static str {
 /// Whom `https://` trusts.
 #[derive(Clone, Debug, Args)]
 pub struct TrustArguments {
-    /// PEM file of the authorities that the certificate of an https:// service may come from, and
-    /// no others; the public ones that Mozilla trusts where absent.
+    /// PEM file of the only certificate authorities to trust for an https:// service; default: the
+    /// system's certificate store.
     #[arg(long, global = true, value_name = "FILE", env = "PLATEN_CA_FILE")]
     ca_file: Option<PathBuf>,
 }
@@ -136,7 +136,7 @@ fn trust(file: Option<&Path>) -> Result<Trust, Failure> {
 /// Where fonts come from.
 #[derive(Clone, Debug, Args)]
 pub struct FontArguments {
-    /// Folder of fonts that win over the system's; may be given several times.
+    /// Font folder that takes precedence over system fonts; repeatable.
     #[arg(
         long = "fonts",
         value_name = "DIR",
@@ -144,7 +144,7 @@ pub struct FontArguments {
         value_delimiter = ':'
     )]
     folders: Vec<PathBuf>,
-    /// Use only the fonts shipped with Platen and those of --fonts.
+    /// Use only Platen's own fonts and those from --fonts.
     #[arg(long)]
     no_system_fonts: bool,
 }

@@ -36,19 +36,19 @@ pub struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Find the mistakes in a piece, as the service does before it stores one.
+    /// Check a custom action as the service does before storing it.
     Check {
         /// Folder with `piece.json` and the bundle, or a ZIP of them; `-` for standard input.
         #[arg(value_name = "DIR|FILE")]
         piece: PathBuf,
     },
-    /// Check a piece and store it, under the name and version of its `piece.json`.
+    /// Check a custom action and upload it under the name and version in its `piece.json`.
     Push {
         /// Folder with `piece.json` and the bundle, or a ZIP of them; `-` for standard input.
         #[arg(value_name = "DIR|FILE")]
         piece: PathBuf,
     },
-    /// List the pieces of the service.
+    /// List the custom actions of the service.
     List,
 }
 

@@ -29,54 +29,54 @@ use crate::{
     platen render page.html data.json -o page.pdf   (by Chromium)\n  \
     platen render invoice.json data.json -o a.pdf --standard pdf-a-3b --attach factur-x.xml")]
 pub struct Arguments {
-    /// Template, a JSON file, or a page of HTML.
+    /// Template: a JSON file or an HTML page.
     template: PathBuf,
-    /// Data, a JSON file, or `-` for standard input.
+    /// Data: a JSON file, or `-` for standard input.
     data: PathBuf,
-    /// File to write, its format by its extension, or `-` for standard output; may be repeated.
+    /// Output file, or `-` for standard output; the extension selects the format; repeatable.
     #[arg(long = "output", short, value_name = "FILE", required = true)]
     outputs: Vec<PathBuf>,
-    /// Format of `-o -`, or of a file whose extension says nothing.
+    /// Format for `-o -` and for files without a known extension.
     #[arg(long, value_name = "FORMAT")]
     format: Option<Format>,
-    /// Locale instead of the template's, such as `de-DE`.
+    /// Override the template's locale, for example `de-DE`.
     #[arg(long)]
     locale: Option<String>,
-    /// Time zone instead of the template's, such as `Europe/Berlin`.
+    /// Override the template's time zone, for example `Europe/Berlin`.
     #[arg(long)]
     time_zone: Option<String>,
-    /// Paper instead of the template's: A4, Letter, ...
+    /// Override the template's paper size: A4, Letter, ...
     #[arg(long)]
     paper_size: Option<String>,
-    /// Turn the paper.
+    /// Override the template's orientation.
     #[arg(long, value_enum)]
     orientation: Option<Turn>,
-    /// What the PDF must satisfy.
+    /// PDF standard to comply with.
     #[arg(long, value_enum, default_value_t)]
     standard: PdfStandard,
-    /// Leave the logical structure out of the PDF: smaller, but not accessible.
+    /// Write an untagged PDF: smaller, but not accessible.
     #[arg(long)]
     untagged: bool,
-    /// Put a file into the PDF; may be repeated.
+    /// Attach a file to the PDF; repeatable.
     #[arg(long = "attach", value_name = "FILE")]
     attachments: Vec<PathBuf>,
-    /// Page of a PNG or SVG.
+    /// Page to draw as PNG or SVG, from 1.
     #[arg(long, default_value_t = 1)]
     page: u32,
-    /// Resolution of a PNG, dots per inch.
+    /// PNG resolution in dots per inch.
     #[arg(long, default_value_t = 144.0)]
     dpi: f32,
-    /// Table of a CSV, by its name.
+    /// Name of the table to write as CSV.
     #[arg(long)]
     table: Option<String>,
-    /// Instant that `now()` and the file's dates show, in seconds since 1970: the same input then
-    /// gives the same bytes.
+    /// Fixed time for `now()` and file dates, in seconds since 1970; makes the output
+    /// reproducible.
     #[arg(long, env = "SOURCE_DATE_EPOCH", value_name = "SECONDS")]
     now: Option<i64>,
-    /// Folder of the assets that the template names; the template's own where absent.
+    /// Asset folder; default: the template's folder.
     #[arg(long, value_name = "DIR")]
     assets: Option<PathBuf>,
-    /// Where the document is made: in this process, or in a sandbox of its own.
+    /// Render in this process or in a fresh sandbox.
     #[arg(long, value_enum, default_value_t)]
     isolation: IsolationArgument,
     #[command(flatten)]

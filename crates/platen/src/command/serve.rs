@@ -26,40 +26,39 @@ const DEFAULT_FILE: &str = "platen.toml";
     platen serve --print-config                      every setting with its value\n\n\
     Flags win over variables, variables over the configuration file.")]
 pub struct Arguments {
-    /// Address to listen on, several with commas or more flags: host:port, tls://, unix://,
-    /// systemd://; 127.0.0.1:3000 where nothing says otherwise.
+    /// Address to listen on: host:port, tls://, unix:// or systemd://; several with commas or
+    /// repeated flags; default 127.0.0.1:3000.
     #[arg(long, value_name = "ADDRESS", value_delimiter = ',')]
     bind: Vec<String>,
-    /// Threads that serve connections; as many as there are cores where nothing says otherwise.
+    /// Threads that serve connections; default: the number of cores.
     #[arg(long, value_name = "COUNT")]
     threads: Option<u32>,
-    /// Processes that serve together under a supervisor, which starts them again when they end and
-    /// replaces them without a dropped request on SIGHUP or SIGUSR1; one without a supervisor where
-    /// nothing says otherwise.
+    /// Worker processes under a supervisor, which restarts them when they exit and replaces them
+    /// without dropping requests on SIGHUP or SIGUSR1; default: one process without supervisor.
     #[arg(long, value_name = "COUNT")]
     workers: Option<u32>,
-    /// What this process does: everything, or the app without doing runs itself.
+    /// Role of this process: `all`, or `app` to leave flow runs to workers.
     #[arg(long, value_enum, env = "PLATEN_ROLE", default_value = "all")]
     role: Role,
-    /// Folder of the database.
+    /// Data folder.
     #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
-    /// Configuration file; `platen.toml` in this folder where it is there.
+    /// Configuration file; default: `platen.toml` in the current folder, if present.
     #[arg(long, value_name = "FILE", env = "PLATEN_CONFIG")]
     config: Option<PathBuf>,
-    /// Print the configuration without keys, and stop.
+    /// Print the effective configuration without keys, then exit.
     #[arg(long)]
     print_config: bool,
-    /// Form of the log, on standard error.
+    /// Log format, on standard error.
     #[arg(long, value_enum)]
     log_format: Option<Form>,
-    /// What is logged: this level and those above it.
+    /// Minimum log level.
     #[arg(long, value_enum)]
     log_level: Option<Level>,
-    /// Folder of the assets that templates name.
+    /// Asset folder for templates.
     #[arg(long, value_name = "DIR")]
     assets: Option<PathBuf>,
-    /// Folder of benchmark results that /bench shows.
+    /// Folder of benchmark results for /bench.
     #[arg(long, value_name = "DIR")]
     bench_results: Option<PathBuf>,
     #[command(flatten)]
@@ -68,9 +67,9 @@ pub struct Arguments {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Role {
-    /// Serves, and does runs of flows.
+    /// Serve requests and execute flow runs.
     All,
-    /// Serves; `platen worker` does the runs.
+    /// Serve requests; `platen worker` executes flow runs.
     App,
 }
 

@@ -35,7 +35,7 @@ pub struct Arguments {
 /// Where the service is, and who asks.
 #[derive(Debug, Args)]
 pub struct Connection {
-    /// Address of the service, https:// or http://.
+    /// URL of the service, https:// or http://.
     #[arg(
         long,
         global = true,
@@ -52,9 +52,9 @@ pub struct Connection {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Store a template, as a new version where it exists.
+    /// Store a template, as a new version if it exists.
     Push {
-        /// Template, a JSON file.
+        /// Template: a JSON file.
         file: PathBuf,
         /// What changed.
         #[arg(long)]

@@ -14,9 +14,9 @@ use crate::report::{Failure, OutputArguments, print_line, say};
     platen validate invoice.json\n  \
     platen validate invoice.json data.json --json")]
 pub struct Arguments {
-    /// Template, a JSON file.
+    /// Template: a JSON file.
     template: PathBuf,
-    /// Data, a JSON file, or `-` for standard input.
+    /// Data: a JSON file, or `-` for standard input.
     data: Option<PathBuf>,
 }
 

@@ -34,25 +34,25 @@ const LONGEST_WAIT: Duration = Duration::from_secs(10);
     A worker holds no key of the database or the store: it asks the app for what its runs need. \
     With http:// the connection is not encrypted; keep it inside a network that you trust.")]
 pub struct Arguments {
-    /// Address of the service, `https://HOST[:PORT]` or `http://HOST[:PORT]`.
+    /// URL of the service, `https://HOST[:PORT]` or `http://HOST[:PORT]`.
     #[arg(long, value_name = "URL", env = "PLATEN_APP")]
     app: String,
-    /// Token that the service has as WORKER_TOKEN.
+    /// Worker token, the service's WORKER_TOKEN.
     #[arg(long, env = "WORKER_TOKEN", hide_env_values = true)]
     token: Option<String>,
-    /// File that holds the token.
+    /// File with the worker token.
     #[arg(long, value_name = "FILE", conflicts_with = "token")]
     token_file: Option<PathBuf>,
-    /// Runs at the same time; the cores where absent.
+    /// Concurrent runs; default: the number of cores.
     #[arg(long, env = "WORKER_SLOTS")]
     slots: Option<u32>,
-    /// Name in lists of runs; the name of the machine where absent.
+    /// Worker name shown in run lists; default: the host name.
     #[arg(long, env = "HOSTNAME", default_value = "worker")]
     name: String,
-    /// Seconds that runs may go on after SIGTERM; then they are given back.
+    /// Grace period after SIGTERM in seconds; unfinished runs then return to the queue.
     #[arg(long, value_name = "SECONDS", default_value_t = 30)]
     drain: u64,
-    /// Host that steps may reach, `example.com` or `*.example.com`; may be given several times.
+    /// Host that steps may reach, `example.com` or `*.example.com`; repeatable.
     #[arg(
         long = "allow-host",
         value_name = "HOST",
@@ -60,17 +60,17 @@ pub struct Arguments {
         value_delimiter = ','
     )]
     hosts: Vec<String>,
-    /// Let allowed hosts have private addresses.
+    /// Allow private IP addresses for the allowed hosts.
     #[arg(long, env = "FLOW_ALLOW_PRIVATE_ADDRESSES")]
     allow_private_addresses: bool,
-    /// Sandbox level below which no code runs.
+    /// Minimum sandbox level for code.
     #[arg(long, value_name = "LEVEL", default_value = "no-namespaces", env = "SANDBOX_LEVEL",
           value_parser = LEVELS)]
     sandbox: String,
-    /// Folder that archives of pieces are kept in; one among the temporary files where absent.
+    /// Cache folder for custom actions; default: a temporary folder.
     #[arg(long, value_name = "DIR", env = "WORKER_CACHE_DIR")]
     cache_dir: Option<PathBuf>,
-    /// Folder of the assets that templates name.
+    /// Asset folder for templates.
     #[arg(long, value_name = "DIR", env = "PLATEN_ASSETS_DIR")]
     assets: Option<PathBuf>,
     #[command(flatten)]
