@@ -1,4 +1,4 @@
-//! Requests that templates, pages and code cause. They reach allowed hosts only, at public
+//! Outgoing requests of templates, pages and code. They reach allowed hosts only, at public
 //! addresses only, and the address that was checked is the very address that is connected to: a
 //! name that resolves otherwise the second time is of no use to an attacker. Redirects are answers,
 //! which whoever asked may follow by asking again.

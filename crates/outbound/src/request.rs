@@ -1,4 +1,4 @@
-//! The guarded client. It blocks the thread that calls it.
+//! The guarded HTTP client. It blocks the calling thread.
 
 use std::{
     io::Read,
@@ -25,21 +25,21 @@ use crate::{
     stop::{StopConnector, stoppable},
 };
 
-/// Addresses of a name that are tried.
+/// Addresses of a name that are tried before the request fails.
 const MAX_ADDRESSES: usize = 8;
 
-/// What may be reached, and how much may come back.
+/// What may be reached, and limits on the answer.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// `example.com`, `*.example.com`, either with `:port`; nothing is reached where empty.
     pub allowed_hosts: Vec<String>,
     /// Loopback and private addresses too.
     pub allow_private_addresses: bool,
-    /// The longest a request may take.
+    /// Timeout of a request.
     pub timeout: Duration,
-    /// The longest body of an answer.
+    /// The longest body of an answer, in bytes.
     pub max_bytes: u64,
-    /// Connections that are kept.
+    /// Idle connections kept for reuse.
     pub max_idle_connections: usize,
 }
 
@@ -66,36 +66,36 @@ pub struct Answer {
     pub body: Vec<u8>,
 }
 
-/// Why there is no answer.
+/// Errors of requests.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The host is not among the allowed.
-    #[error("the host of {0} is not in the allow-list")]
+    #[error("host of {0} not in the allow-list")]
     NotAllowed(String),
     /// Method, address or a header is malformed.
-    #[error("the request is malformed: {0}")]
+    #[error("request malformed: {0}")]
     Malformed(String),
     /// The body is longer than allowed.
-    #[error("the answer is longer than {0} bytes")]
+    #[error("answer exceeds {0} bytes")]
     TooLong(u64),
-    /// Whoever asked gave up before there was an answer.
-    #[error("the request was given up")]
+    /// The caller cancelled the request.
+    #[error("request cancelled")]
     Stopped,
-    /// It failed on the way, or the name has no public address.
-    #[error("the request failed")]
+    /// The connection failed, or the name has no public address.
+    #[error("request failed")]
     Failed(#[from] ureq::Error),
 }
 
-/// How long whoever asks waits for an answer.
+/// How long the caller waits for an answer.
 #[derive(Clone, Debug, Default)]
 pub struct Patience {
-    /// The longest this request may take; as for all where absent.
+    /// Timeout of this request; that of the settings if `None`.
     pub timeout: Option<Duration>,
-    /// Set to true from outside to give it up.
+    /// Set to true by the caller to cancel the request.
     pub stop: Option<Arc<AtomicBool>>,
 }
 
-/// A guarded client with its connections.
+/// An HTTP client that keeps to the allow-list, with its connections.
 #[derive(Debug)]
 pub struct Outbound {
     agent: Agent,
