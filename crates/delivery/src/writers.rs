@@ -217,12 +217,12 @@ fn went_on(socket: BorrowedFd<'_>, written: rustix::io::Result<usize>) -> io::Re
         Ok(_) => Ok(true),
         Err(rustix::io::Errno::INTR) => Ok(true),
         Err(rustix::io::Errno::AGAIN) => {
-            let patience = Timespec {
+            let timeout = Timespec {
                 tv_sec: 0,
                 tv_nsec: STALL_TIMEOUT.subsec_nanos().into(),
             };
             let mut wait = [PollFd::from_borrowed_fd(socket.as_fd(), PollFlags::OUT)];
-            match poll(&mut wait, Some(&patience)) {
+            match poll(&mut wait, Some(&timeout)) {
                 Ok(0) => Ok(false),
                 Ok(_) | Err(rustix::io::Errno::INTR) => Ok(true),
                 Err(error) => Err(error.into()),

@@ -12,6 +12,6 @@ mod trust;
 
 pub use self::{
     address::{HostPattern, is_public},
-    request::{Answer, Error, Outbound, Patience, Settings, is_reserved},
+    request::{Answer, Error, Outbound, RequestLimits, Settings, is_reserved},
     trust::{TlsRefusal, Trust},
 };

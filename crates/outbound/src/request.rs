@@ -88,7 +88,7 @@ pub enum Error {
 
 /// How long the caller waits for an answer.
 #[derive(Clone, Debug, Default)]
-pub struct Patience {
+pub struct RequestLimits {
     /// Timeout of this request; that of the settings if `None`.
     pub timeout: Option<Duration>,
     /// Set to true by the caller to cancel the request.
@@ -164,10 +164,10 @@ impl Outbound {
         headers: &[(String, String)],
         body: &[u8],
     ) -> Result<Answer, Error> {
-        self.send_within(method, url, headers, body, &Patience::default())
+        self.send_within(method, url, headers, body, &RequestLimits::default())
     }
 
-    /// As [`Outbound::send`], as long as `patience` lasts.
+    /// As [`Outbound::send`], as long as `limits` lasts.
     ///
     /// # Errors
     /// As [`Outbound::send`], and [`Error::Stopped`].
@@ -177,10 +177,10 @@ impl Outbound {
         url: &str,
         headers: &[(String, String)],
         body: &[u8],
-        patience: &Patience,
+        limits: &RequestLimits,
     ) -> Result<Answer, Error> {
-        let stop = patience.stop.as_ref();
-        let send = || self.exchange(method, url, headers, body, patience.timeout);
+        let stop = limits.stop.as_ref();
+        let send = || self.exchange(method, url, headers, body, limits.timeout);
         stoppable(stop, send).map_err(|error| match (error, stop) {
             (Error::Failed(_), Some(stop)) if stop.load(Ordering::Relaxed) => Error::Stopped,
             (error, _) => error,
@@ -388,13 +388,13 @@ mod tests {
     #[test]
     fn a_request_that_is_given_up_ends() {
         let (url, client, served) = silent();
-        let patience = Patience {
+        let limits = RequestLimits {
             stop: Some(Arc::default()),
-            ..Patience::default()
+            ..RequestLimits::default()
         };
-        let stop = patience.stop.clone().unwrap_or_default();
+        let stop = limits.stop.clone().unwrap_or_default();
         let sent = std::thread::scope(|scope| {
-            let sending = scope.spawn(|| client.send_within("GET", &url, &[], b"", &patience));
+            let sending = scope.spawn(|| client.send_within("GET", &url, &[], b"", &limits));
             std::thread::sleep(Duration::from_millis(100));
             stop.store(true, Ordering::Relaxed);
             sending.join().expect("it does not panic")
@@ -402,18 +402,18 @@ mod tests {
         assert!(matches!(sent, Err(Error::Stopped)), "{sent:?}");
         // The other side sees the end of the connection.
         served.join().expect("it ends");
-        let again = client.send_within("GET", &url, &[], b"", &patience);
+        let again = client.send_within("GET", &url, &[], b"", &limits);
         assert!(matches!(again, Err(Error::Stopped)), "{again:?}");
     }
 
     #[test]
     fn a_request_ends_at_its_own_time() {
         let (url, client, served) = silent();
-        let patience = Patience {
+        let limits = RequestLimits {
             timeout: Some(Duration::from_millis(120)),
-            ..Patience::default()
+            ..RequestLimits::default()
         };
-        let sent = client.send_within("GET", &url, &[], b"", &patience);
+        let sent = client.send_within("GET", &url, &[], b"", &limits);
         let is_late = matches!(sent, Err(Error::Failed(ureq::Error::Timeout(_))));
         assert!(is_late, "{sent:?}");
         served.join().expect("it ends");

@@ -146,7 +146,7 @@ where
 
     async fn read_head(&mut self) -> Result<Next, Error> {
         let limits = &self.shared.limits;
-        let (most, headers, patience) = (limits.head_bytes, limits.headers, limits.head_timeout);
+        let (most, headers, timeout) = (limits.head_bytes, limits.headers, limits.head_timeout);
         let mut seen = 0;
         let mut begun = false;
         loop {
@@ -176,7 +176,7 @@ where
                 });
             } else if !begun {
                 begun = true;
-                self.deadline.arm(patience);
+                self.deadline.arm(timeout);
             }
             let read = std::future::poll_fn(|context| {
                 if let Poll::Ready(read) = self.poll_fill(context, HEAD_ROOM) {
@@ -194,7 +194,7 @@ where
                 Some(Ok(0)) => return Err(Error::Incomplete),
                 Some(Ok(_)) => {}
                 Some(Err(error)) => return Err(Error::Io(error)),
-                None if begun => return Ok(Next::Refused(Refusal::slow(patience))),
+                None if begun => return Ok(Next::Refused(Refusal::slow(timeout))),
                 None => return Ok(Next::Closed),
             }
         }
