@@ -411,7 +411,7 @@ pub struct Job {
     pub lane: Lane,
     /// The time for all of it, the wait for a slot included.
     pub timeout: Duration,
-    /// What tells this input from others, so that one that crashes Chromium is refused.
+    /// Identifies the input, so that one that keeps crashing Chromium is refused.
     pub key: Option<Key>,
 }
 

@@ -1,35 +1,35 @@
-//! Why a connection ended before its time.
+//! Errors of connections.
 
 use std::io;
 
 use crate::BoxError;
 
-/// A connection that broke off.
+/// Why a connection was aborted.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The socket failed.
-    #[error("the connection failed")]
+    #[error("connection failed")]
     Io(#[from] io::Error),
-    /// The client closed in the middle of a head.
-    #[error("the client has sent only a part of a request")]
+    /// The client disconnected in the middle of a head.
+    #[error("request truncated: client disconnected")]
     Incomplete,
-    /// The client closed before its answer was ready.
-    #[error("the client has gone before its answer was ready")]
+    /// The client disconnected before its answer was ready.
+    #[error("client disconnected before its answer was ready")]
     Gone,
-    /// The client took nothing for too long.
-    #[error("the client takes nothing of its answer")]
+    /// The client read nothing for the length of the write timeout.
+    #[error("write timed out: client stalled")]
     Stalled,
     /// The body of the answer failed.
-    #[error("the answer broke off")]
+    #[error("answer aborted")]
     Body(#[source] BoxError),
     /// The body of the answer is longer or shorter than its head says.
-    #[error("the answer is not as long as its head says")]
+    #[error("answer length does not match its head")]
     Length,
-    /// A thread that writes ended.
-    #[error("a writer of answers has failed")]
+    /// A writer thread panicked.
+    #[error("writer thread failed")]
     Writer,
     /// The handshake or the protocol inside TLS failed.
-    #[error("the protected connection failed")]
+    #[error("TLS connection failed")]
     Protocol(#[source] BoxError),
 }

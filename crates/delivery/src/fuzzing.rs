@@ -50,7 +50,7 @@ fn decode(parts: &[&[u8]]) -> Option<(Vec<u8>, bool, usize)> {
         input.extend_from_slice(part);
         loop {
             match decoder.decode(&mut input).ok()? {
-                chunked::Decoded::Data(piece) => data.extend_from_slice(&piece),
+                chunked::Decoded::Data(part) => data.extend_from_slice(&part),
                 chunked::Decoded::More => break,
                 chunked::Decoded::End => {
                     is_over = true;

@@ -1,20 +1,20 @@
-//! The way of documents to their readers: sockets to listen on, HTTP/1.1 on sockets of our own, and
-//! bodies that leave the cheapest way each kind allows.
+//! The HTTP transport: listeners, HTTP/1.1 on sockets of our own, TLS, and response bodies sent the
+//! cheapest way that each kind allows.
 //!
-//! [`serve()`] takes connections from [`Listener`]s and hands requests to a
+//! [`serve()`] accepts connections from [`Listener`]s and hands requests to a
 //! [`Service`](tower_service::Service), whose answers carry a [`Body`].
 
+pub mod bench_fixture;
 mod bind;
 mod body;
 mod cache;
-pub mod contest;
-mod crowd;
 mod deadline;
 mod document;
 mod error;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
 mod h1;
+mod idle_connections;
 mod limits;
 mod output;
 mod serve;
@@ -26,11 +26,10 @@ mod writers;
 
 pub use self::{
     bind::{
-        Bind, BindError, Endpoint, Family, ListenError, Listener, Sharing, Turn, hand_down, inherit,
+        AcceptPolicy, Bind, BindError, Endpoint, Family, ListenError, Listener, Sharing, pass_fds,
+        receive_fds,
     },
-    body::{
-        Body, BoxError, BoxStream, Carried, FileBody, Gone, Piece, Segments, Sender, carry, uncarry,
-    },
+    body::{Body, BodyHandle, BoxError, BoxStream, FileBody, Gone, Part, Segments, Sender},
     cache::FileCache,
     document::{Metadata, document},
     error::Error,

@@ -1,40 +1,40 @@
-//! What one client may take.
+//! Limits of connections.
 
 use std::time::Duration;
 
-/// Bounds of connections. Every default is the value of [`Limits::default`].
+/// Limits of connections. [`Limits::default`] has the defaults.
 #[derive(Clone, Debug)]
 pub struct Limits {
-    /// Connections at once; more wait in the kernel's queue.
+    /// Connections at once; further ones wait in the kernel's queue.
     pub connections: usize,
     /// Bytes of a request's head.
     pub head_bytes: usize,
     /// Header lines of a request, at most 128.
     pub headers: usize,
-    /// Time for a head, from its first byte.
+    /// Timeout of a request's head, from its first byte.
     pub head_timeout: Duration,
-    /// Time between two requests, and before the first.
+    /// Idle timeout between two requests, and before the first.
     pub idle_timeout: Duration,
-    /// A body of which nothing comes for so long has ended.
+    /// Timeout of a request body, from its last byte.
     pub body_timeout: Duration,
-    /// A client that takes nothing of its answer for so long is dropped.
+    /// Timeout of a client that reads nothing of its answer.
     pub write_timeout: Duration,
-    /// How long an answer is worked on after the client has closed its end.
+    /// How long a request continues after the client has half-closed the connection.
     pub half_closed_timeout: Duration,
     /// How long a connection waits for one more request when the service stops: one that is under
     /// way must not be lost.
     pub stop_timeout: Duration,
-    /// How long a closing connection is read on, so that the client sees its answer.
+    /// How long a closing connection is drained, so that the client receives its answer.
     pub linger_timeout: Duration,
-    /// How much is read on.
+    /// How many bytes are drained.
     pub linger_bytes: usize,
-    /// Frames of a stream are gathered into writes of about so many bytes.
+    /// Frames of a stream are gathered into writes of about this size, in bytes.
     pub gather_bytes: usize,
-    /// Writes of so many bytes go to a thread.
+    /// Writes of this size and above go to a writer thread, in bytes.
     pub large_bytes: usize,
-    /// Threads for them.
+    /// Number of writer threads.
     pub writer_threads: usize,
-    /// Size of the kernel's send buffer, where it is not left to the kernel.
+    /// Size of the kernel's send buffer, in bytes; the kernel's choice if `None`.
     pub send_buffer_bytes: Option<usize>,
 }
 

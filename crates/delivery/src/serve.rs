@@ -1,4 +1,4 @@
-//! Taking connections: so many at once, from several listeners, until the service stops.
+//! Accepts connections from several listeners, up to a limit, until the service stops.
 
 use std::{convert::Infallible, io, net::SocketAddr, sync::Arc, time::Duration};
 
@@ -13,47 +13,48 @@ use tower_service::Service;
 use crate::{
     Body, Error, Limits, Listener, Refusal, RequestBody,
     bind::Accepted,
-    crowd::{Crowd, Place},
     h1::Connection,
+    idle_connections::{IdleConnections, IdleSlot},
     socket::Socket,
     tls,
     writers::Writers,
 };
 
-/// After an accept failed, for example because there are no file descriptors left.
+/// Pause after a failed accept, for example when there are no file descriptors left: an immediate
+/// retry would spin.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
-/// How long the room that a connection has left is waited for, before another is let go.
-const ROOM_PAUSE: Duration = Duration::from_millis(20);
-/// When the service stops, connections are taken until none has come for so long: the kernel has
-/// told those in its queue that they are connected, and would reset them.
-const LAST_PAUSE: Duration = Duration::from_millis(20);
-/// ... and for so long at most. What is in the queue then is still taken, as far as it has come by now
-/// and is not more than [`LAST_CONNECTIONS`]: a busy machine takes longer for a full queue.
-const LAST_TIME: Duration = Duration::from_millis(300);
-/// As many as the kernel keeps in a queue, where nobody has changed its settings.
-const LAST_CONNECTIONS: u32 = 4096;
+/// How long to wait for a free slot before an idle connection is evicted.
+const EVICT_AFTER: Duration = Duration::from_millis(20);
+/// At shutdown, connections are accepted until none has come for this long: the kernel has completed
+/// the handshakes of those in its queue, and would reset them.
+const LAST_ACCEPT_PAUSE: Duration = Duration::from_millis(20);
+/// The limit on that. Connections that are already in the queue by then are still accepted, up to
+/// [`MAX_LAST_ACCEPTS`]: a busy machine takes longer to empty a full queue.
+const LAST_ACCEPT_TIMEOUT: Duration = Duration::from_millis(300);
+/// The longest queue that the kernel keeps by default (`net.core.somaxconn`).
+const MAX_LAST_ACCEPTS: u32 = 4096;
 
-/// Who is on the other side of a connection.
+/// The client's end of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Peer {
-    /// An address of the network.
+    /// A network address.
     Tcp(SocketAddr),
-    /// A process of this machine.
+    /// A process on this machine.
     Unix,
 }
 
-/// Is told what happens to connections.
+/// Receives the events of connections.
 pub trait Observer: Send + Sync + 'static {
-    /// A connection was taken.
+    /// A connection was accepted.
     fn opened(&self, _peer: &Peer) {}
 
-    /// It has ended; with the reason where it broke off.
+    /// It was closed; with the reason if it was aborted.
     fn closed(&self, _peer: &Peer, _cause: Option<&Error>) {}
 
-    /// A connection could not be taken.
+    /// An accept failed.
     fn not_accepted(&self, _cause: &io::Error) {}
 
-    /// The files of a certificate have changed and cannot be used; the old ones are.
+    /// Changed certificate files cannot be used; the old certificate stays.
     fn certificate_not_read(&self, _cause: &io::Error) {}
 
     /// The answer to a request that cannot be handed to the service.
@@ -75,8 +76,8 @@ pub(crate) struct Shared {
     pub(crate) observer: Arc<dyn Observer>,
 }
 
-/// Takes connections from `listeners` until `stopped` changes or closes; then closes the
-/// listeners, lets every connection finish its answer, and returns when all have ended.
+/// Accepts connections from `listeners` until `stopped` changes or closes; then closes the listeners,
+/// lets every connection finish its answer, and returns once all are closed.
 ///
 /// `make` makes the service of a connection.
 pub async fn serve<M, S>(
@@ -93,22 +94,28 @@ pub async fn serve<M, S>(
         + 'static,
     S::Future: Send,
 {
-    serve_in(Room::new(limits, observer), listeners, make, stopped).await;
+    serve_in(
+        ConnectionSlots::new(limits, observer),
+        listeners,
+        make,
+        stopped,
+    )
+    .await;
 }
 
-/// What several calls of [`serve_in`] share: bounds of all their connections.
+/// Slots for connections, shared by several calls of [`serve_in`].
 #[derive(Clone)]
-pub(crate) struct Room {
+pub(crate) struct ConnectionSlots {
     shared: Arc<Shared>,
     connections: Arc<Semaphore>,
-    crowd: Arc<Crowd>,
+    idle_connections: Arc<IdleConnections>,
 }
 
-impl Room {
+impl ConnectionSlots {
     pub(crate) fn new(limits: Limits, observer: Arc<dyn Observer>) -> Self {
         Self {
             connections: Arc::new(Semaphore::new(limits.connections)),
-            crowd: Arc::default(),
+            idle_connections: Arc::default(),
             shared: Arc::new(Shared {
                 writers: Writers::new(limits.writer_threads),
                 limits,
@@ -118,18 +125,18 @@ impl Room {
     }
 }
 
-impl Room {
-    /// Room for a connection; where there is none, of one that only waits.
+impl ConnectionSlots {
+    /// Takes a slot; if all are taken, that of an idle connection.
     async fn enter(&self) -> Option<OwnedSemaphorePermit> {
         loop {
             if let Ok(permit) = Arc::clone(&self.connections).try_acquire_owned() {
                 return Some(permit);
             }
             let permit = Arc::clone(&self.connections).acquire_owned();
-            if !self.crowd.let_one_go() {
+            if !self.idle_connections.evict_one() {
                 return permit.await.ok();
             }
-            if let Ok(permit) = tokio::time::timeout(ROOM_PAUSE, permit).await {
+            if let Ok(permit) = tokio::time::timeout(EVICT_AFTER, permit).await {
                 return permit.ok();
             }
         }
@@ -137,7 +144,7 @@ impl Room {
 }
 
 pub(crate) async fn serve_in<M, S>(
-    room: Room,
+    slots: ConnectionSlots,
     listeners: Vec<Listener>,
     make: M,
     stopped: watch::Receiver<()>,
@@ -153,7 +160,7 @@ pub(crate) async fn serve_in<M, S>(
     for listener in listeners {
         accepting.spawn(accept(
             listener,
-            room.clone(),
+            slots.clone(),
             make.clone(),
             stopped.clone(),
         ));
@@ -161,8 +168,12 @@ pub(crate) async fn serve_in<M, S>(
     while accepting.join_next().await.is_some() {}
 }
 
-async fn accept<M, S>(listener: Listener, room: Room, make: M, mut stopped: watch::Receiver<()>)
-where
+async fn accept<M, S>(
+    listener: Listener,
+    slots: ConnectionSlots,
+    make: M,
+    mut stopped: watch::Receiver<()>,
+) where
     M: Fn(&Peer) -> S + Send + Sync + 'static,
     S: Service<Request<RequestBody>, Response = Response<Body>, Error = Infallible>
         + Clone
@@ -174,19 +185,19 @@ where
     // One that has not seen the stop, for those that are taken after it.
     let unseen = stopped.clone();
     let mut last = None;
-    let mut left = LAST_CONNECTIONS;
+    let mut left = MAX_LAST_ACCEPTS;
     loop {
         while connections.try_join_next().is_some() {}
         let accepted = match last {
             None => tokio::select! {
                 accepted = listener.accept() => accepted,
                 _ = stopped.changed() => {
-                    last = Some(Instant::now() + LAST_TIME);
+                    last = Some(Instant::now() + LAST_ACCEPT_TIMEOUT);
                     continue;
                 }
             },
             Some(end) if Instant::now() < end => {
-                match tokio::time::timeout(LAST_PAUSE, listener.accept()).await {
+                match tokio::time::timeout(LAST_ACCEPT_PAUSE, listener.accept()).await {
                     Ok(accepted) => accepted,
                     Err(_) => break,
                 }
@@ -203,30 +214,30 @@ where
         let accepted = match accepted {
             Ok(accepted) => accepted,
             Err(error) => {
-                room.shared.observer.not_accepted(&error);
+                slots.shared.observer.not_accepted(&error);
                 tokio::time::sleep(ACCEPT_PAUSE).await;
                 continue;
             }
         };
-        // Only now: listeners that nobody connects to must not hold room.
-        let Some(permit) = room.enter().await else {
+        // Only now: an idle listener must not hold a slot.
+        let Some(permit) = slots.enter().await else {
             break;
         };
         let service = make(&accepted.peer);
-        let (give, place) = oneshot::channel();
+        let (give, idle_slot) = oneshot::channel();
         let peer = accepted.peer;
         let connection = converse(
             accepted,
             service,
-            Arc::clone(&room.shared),
+            Arc::clone(&slots.shared),
             unseen.clone(),
-            (permit, place),
+            (permit, idle_slot),
         );
         let connection = connections.spawn(connection);
-        let place = Place::new(Arc::clone(&room.crowd), &peer, connection);
-        place.wait();
+        let idle_slot = IdleSlot::new(Arc::clone(&slots.idle_connections), &peer, connection);
+        idle_slot.wait();
         // It ends before it begins only with the runtime.
-        let _ = give.send(place);
+        let _ = give.send(idle_slot);
     }
     drop(listener);
     while connections.join_next().await.is_some() {}
@@ -237,7 +248,7 @@ async fn converse<S>(
     service: S,
     shared: Arc<Shared>,
     stopped: watch::Receiver<()>,
-    (permit, place): (OwnedSemaphorePermit, oneshot::Receiver<Place>),
+    (permit, idle_slot): (OwnedSemaphorePermit, oneshot::Receiver<IdleSlot>),
 ) where
     S: Service<Request<RequestBody>, Response = Response<Body>, Error = Infallible>
         + Clone
@@ -246,8 +257,10 @@ async fn converse<S>(
     S::Future: Send,
 {
     let Accepted { socket, peer, tls } = accepted;
-    let Ok(place) = place.await else { return };
-    // Counted down also where the task is dropped.
+    let Ok(idle_slot) = idle_slot.await else {
+        return;
+    };
+    // Also counts down if the task is dropped.
     let mut open = Open {
         shared: Arc::clone(&shared),
         peer,
@@ -257,10 +270,10 @@ async fn converse<S>(
     prepare(&socket, &shared.limits);
     let ended = match (tls, socket) {
         (Some(tls), Socket::Tcp(stream)) => {
-            tls::converse(stream, tls, service, shared, stopped, place).await
+            tls::converse(stream, tls, service, shared, stopped, idle_slot).await
         }
         (_, socket) => {
-            Connection::new(socket, service, shared, stopped, place)
+            Connection::new(socket, service, shared, stopped, idle_slot)
                 .serve()
                 .await
         }
@@ -284,7 +297,7 @@ impl Drop for Open {
 
 fn prepare(socket: &Socket, limits: &Limits) {
     if let Socket::Tcp(stream) = socket {
-        // Answers are written whole; waiting for more would only delay them.
+        // Answers are written whole, so Nagle's algorithm would only delay them.
         let _ = stream.set_nodelay(true);
     }
     if let (Some(size), Some(descriptor)) = (limits.send_buffer_bytes, socket.descriptor()) {

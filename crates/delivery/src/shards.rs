@@ -12,7 +12,7 @@ use tower_service::Service;
 
 use crate::{
     Bind, Body, Limits, ListenError, Listener, Observer, Peer, RequestBody, Sharing,
-    serve::{Room, serve_in},
+    serve::{ConnectionSlots, serve_in},
 };
 
 /// Why shards could not start.
@@ -23,7 +23,7 @@ pub enum ShardError {
     #[error(transparent)]
     Listen(#[from] ListenError),
     /// There is no thread or runtime to be had.
-    #[error("the system gives no thread")]
+    #[error("thread could not be started")]
     System(#[from] io::Error),
 }
 
@@ -56,7 +56,7 @@ impl Shards {
             + 'static,
         S::Future: Send,
     {
-        let room = Room::new(limits, observer);
+        let slots = ConnectionSlots::new(limits, observer);
         let first = Self::listen(binds, None)?;
         let addresses = first.1.iter().filter_map(Listener::address).collect();
         let mut shards = Vec::new();
@@ -67,7 +67,7 @@ impl Shards {
         let (stop, stopped) = watch::channel(());
         let mut threads = Vec::new();
         for (runtime, listeners) in shards {
-            let work = serve_in(room.clone(), listeners, make.clone(), stopped.clone());
+            let work = serve_in(slots.clone(), listeners, make.clone(), stopped.clone());
             let thread = std::thread::Builder::new().name("shard".to_owned());
             threads.push(thread.spawn(move || runtime.block_on(work))?);
         }

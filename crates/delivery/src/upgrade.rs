@@ -33,7 +33,7 @@ impl std::fmt::Debug for Upgraded {
 
 /// The connection did not change its protocol.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
-#[error("the connection has not changed its protocol")]
+#[error("connection was not upgraded")]
 pub struct NotUpgraded;
 
 /// Resolves when the answer 101 has been written.

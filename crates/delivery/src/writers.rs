@@ -1,7 +1,7 @@
-//! Threads that write large bodies. A blocking write stays in the kernel and fills the socket as
-//! the client empties it, which costs less than waking a task for each refill; and a thread may
-//! read a cold file meanwhile. Their number is bounded. A client that takes nothing for a moment
-//! goes back to its task, so slow clients never hold them.
+//! Writer threads for large bodies. A blocking write stays in the kernel and fills the socket as the
+//! client empties it, which costs less than waking a task for each refill; and a thread may read a
+//! cold file meanwhile. Their number is bounded. A client that stalls for a moment goes back to its
+//! task, so slow clients never occupy a thread.
 
 use std::{
     collections::VecDeque,
@@ -19,17 +19,18 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tokio::sync::oneshot;
 
 use crate::{
-    body::{FileBody, Piece, READ_BYTES},
+    body::{FileBody, Part, READ_BYTES},
     output::Output,
     socket::Socket,
 };
 
-/// A client that takes nothing for so long goes back to its task.
-const PATIENCE: Duration = Duration::from_millis(50);
-/// An idle thread ends.
+/// A client that stalls for this long goes back to its task; longer would let slow clients occupy the
+/// threads, shorter would move ordinary clients to and fro.
+const STALL_TIMEOUT: Duration = Duration::from_millis(50);
+/// An idle thread exits after this time.
 const IDLE: Duration = Duration::from_secs(10);
 
-/// What a thread works on, and gives back.
+/// Work of a thread, returned afterwards.
 #[derive(Debug)]
 pub(crate) struct Load {
     pub(crate) socket: Socket,
@@ -37,16 +38,16 @@ pub(crate) struct Load {
     pub(crate) file: Option<FileBody>,
 }
 
-/// How far it came.
+/// Result of a write.
 #[derive(Debug)]
 pub(crate) enum Outcome {
     Written,
-    /// The client takes nothing at the moment.
+    /// The client stalled.
     Stalled,
     Failed(io::Error),
 }
 
-/// What comes back.
+/// Work and its result.
 type Return = (Box<Load>, Outcome);
 
 struct Job {
@@ -85,7 +86,7 @@ impl Writers {
         }
     }
 
-    /// Gives `load` to a thread, or back where all are busy.
+    /// Gives `load` to a thread; returns it if all are busy.
     pub(crate) fn take(&self, load: Box<Load>) -> Result<oneshot::Receiver<Return>, Box<Load>> {
         let mut state = self.shared.lock();
         let waiting = state.jobs.len();
@@ -137,7 +138,7 @@ impl Shared {
         let mut buffer = Vec::new();
         while let Some(Job { mut load, done }) = self.next() {
             let outcome = load.write(&mut buffer).unwrap_or_else(Outcome::Failed);
-            // Where nobody waits any more, the socket closes with the load.
+            // If the task is gone, dropping the load closes the socket.
             let _ = done.send((load, outcome));
         }
     }
@@ -159,9 +160,9 @@ impl Load {
         let Some(body) = &mut self.file else {
             return Ok(Outcome::Written);
         };
-        while let Some(piece) = body.pieces.front() {
-            let (offset, size) = match piece {
-                Piece::Bytes(bytes) => {
+        while let Some(part) = body.parts.front() {
+            let (offset, size) = match part {
+                Part::Bytes(bytes) => {
                     let written = rustix::io::write(socket, bytes);
                     if let Ok(written) = written {
                         body.advance(written as u64);
@@ -171,7 +172,7 @@ impl Load {
                     }
                     continue;
                 }
-                Piece::Range { offset, size_bytes } => (*offset, *size_bytes),
+                Part::Range { offset, size_bytes } => (*offset, *size_bytes),
             };
             let size = size.min(READ_BYTES as u64) as usize;
             buffer.resize(READ_BYTES, 0);
@@ -209,19 +210,19 @@ fn copy(
     (sent as u64, Ok(false))
 }
 
-/// Waits where the socket is full; false where it stays so.
+/// Waits until the socket is writable; false after the stall timeout.
 fn went_on(socket: BorrowedFd<'_>, written: rustix::io::Result<usize>) -> io::Result<bool> {
     match written {
         Ok(0) => Err(io::ErrorKind::WriteZero.into()),
         Ok(_) => Ok(true),
         Err(rustix::io::Errno::INTR) => Ok(true),
         Err(rustix::io::Errno::AGAIN) => {
-            let patience = Timespec {
+            let timeout = Timespec {
                 tv_sec: 0,
-                tv_nsec: PATIENCE.subsec_nanos().into(),
+                tv_nsec: STALL_TIMEOUT.subsec_nanos().into(),
             };
             let mut wait = [PollFd::from_borrowed_fd(socket.as_fd(), PollFlags::OUT)];
-            match poll(&mut wait, Some(&patience)) {
+            match poll(&mut wait, Some(&timeout)) {
                 Ok(0) => Ok(false),
                 Ok(_) | Err(rustix::io::Errno::INTR) => Ok(true),
                 Err(error) => Err(error.into()),

@@ -237,7 +237,7 @@ fn pixels(inches: f64) -> u32 {
     (inches * platen_browser::CSS_PIXELS_PER_INCH).round() as u32
 }
 
-/// What tells a page from others: a digest of its content, its files and what is made of it.
+/// Identity of a page: a digest of its content, its files and its options.
 #[must_use]
 pub fn key_of<'a>(
     html: &str,

@@ -89,7 +89,7 @@ pub struct Task {
 /// What the owner of a run is to do.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Command {
-    /// Do a step, and tell the journal.
+    /// Execute a step, and record it in the journal.
     Do(Task),
     /// Put [`Entry::Waiting`] into the journal.
     Wait {

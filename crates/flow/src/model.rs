@@ -89,7 +89,7 @@ pub enum Trigger {
         request: Box<HttpRequest>,
         /// Path of the items in the answer, such as `body.items`.
         items: String,
-        /// Field that tells items apart.
+        /// Field that identifies an item.
         id: String,
     },
 }
@@ -292,7 +292,7 @@ pub enum CodeLanguage {
     Ts,
 }
 
-/// What code gets instead of chance and the clock.
+/// Seed and clock of deterministic code.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Deterministic {

@@ -19,7 +19,7 @@ pub(crate) fn cell_text<'a>(cell: &'a Cell, document: &Document) -> Cow<'a, str>
     }
 }
 
-/// The text of blocks, a line for each piece.
+/// The text of blocks, a line for each block.
 pub(crate) fn blocks_text(blocks: &[Block], document: &Document) -> String {
     let mut lines = Vec::new();
     for block in blocks {

@@ -71,7 +71,7 @@ pub(crate) fn empty_root() -> io::Result<()> {
     Ok(())
 }
 
-/// Gives up all capabilities, and the chance to get any by running a program.
+/// Drops all capabilities, and the ability to gain any by running a program.
 pub(crate) fn drop_privileges() -> io::Result<()> {
     rustix::thread::set_no_new_privs(true)?;
     let none = CapabilitySets {

@@ -7,7 +7,7 @@ use seccompiler::{
     SeccompRule, TargetArch, sock_filter,
 };
 
-/// Calls that only reach memory, the clock, chance and descriptors that are open already.
+/// Calls that only reach memory, the clock, randomness and descriptors that are open already.
 const HARMLESS: &[i64] = &[
     libc::SYS_read,
     libc::SYS_write,

@@ -40,7 +40,7 @@ pub trait Worker {
     fn run(&mut self, job: Vec<u8>, channel: Channel);
 }
 
-/// The limits that a zygote is told, as arguments.
+/// The limits of a zygote, as arguments.
 pub(crate) fn arguments(limits: &Limits, level: Level, threads: bool) -> Vec<String> {
     vec![
         limits.cpu_ms.to_string(),
@@ -51,7 +51,7 @@ pub(crate) fn arguments(limits: &Limits, level: Level, threads: bool) -> Vec<Str
     ]
 }
 
-/// What a zygote is told.
+/// Arguments of a zygote.
 struct Settings {
     limits: Limits,
     most: Level,
@@ -242,7 +242,7 @@ fn fork_cell(
     }
 }
 
-/// What a cell is told before its job.
+/// The order that a cell receives before its job.
 pub(crate) struct Order {
     pub cpu_ms: u32,
     pub probe: Option<EscapeProbe>,

@@ -1,4 +1,4 @@
-//! Real walls: this program puts itself behind them, so the tests have a `main` of their own.
+//! Real sandboxes: this program enters them itself, so the tests have a `main` of their own.
 
 use std::{
     ffi::OsString,

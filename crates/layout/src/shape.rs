@@ -219,13 +219,13 @@ impl Shaper {
         &self.chains[usize::from(key.0)].primary
     }
 
-    /// Shapes `text` into `pieces`: one word, or several where faces differ, in logical order.
+    /// Shapes `text` into `word_ids`: one word, or several where faces differ, in logical order.
     pub(crate) fn shape(
         &mut self,
         key: FontKey,
         text: &str,
         right_to_left: bool,
-        pieces: &mut Vec<WordId>,
+        word_ids: &mut Vec<WordId>,
     ) {
         work::check();
         let tag = key.0 << 1 | u16::from(right_to_left);
@@ -234,13 +234,13 @@ impl Shaper {
             *known == tag && *self.words[*word as usize].text == *text
         });
         if let Some((_, word)) = found {
-            pieces.push(WordId(*word));
+            word_ids.push(WordId(*word));
             return;
         }
         if is_number(text)
             && let Some(word) = self.number(key, text)
         {
-            pieces.push(self.remember(tag, hash, word));
+            word_ids.push(self.remember(tag, hash, word));
             return;
         }
         let runs = self.faces_of(key, text);
@@ -248,9 +248,9 @@ impl Shaper {
         for (start, end, face) in runs {
             let word = self.shape_run(&text[start..end], face, right_to_left);
             if single {
-                pieces.push(self.remember(tag, hash, word));
+                word_ids.push(self.remember(tag, hash, word));
             } else {
-                pieces.push(self.push(word));
+                word_ids.push(self.push(word));
             }
         }
     }
@@ -262,12 +262,12 @@ impl Shaper {
         key: FontKey,
         text: &str,
         right_to_left: bool,
-        pieces: &mut Vec<WordId>,
+        word_ids: &mut Vec<WordId>,
     ) {
         work::check();
         for (start, end, face) in self.faces_of(key, text) {
             let word = self.shape_run(&text[start..end], face, right_to_left);
-            pieces.push(self.push(word));
+            word_ids.push(self.push(word));
         }
     }
 

@@ -1,4 +1,4 @@
-//! What a converter is told: slots, bounds, times.
+//! Configuration of the converter.
 
 use std::{path::PathBuf, time::Duration};
 

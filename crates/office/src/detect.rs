@@ -1,4 +1,4 @@
-//! What an input is, by its bytes. The name only tells plain texts apart.
+//! Detection of formats by content. The name only distinguishes plain texts.
 
 use std::io::{self, Read, Seek, SeekFrom};
 
@@ -147,12 +147,14 @@ fn by_ole(found: ole::Content, extension: &str, has_password: bool) -> Result<In
             let detected = Detected::new(Family::Slides, "MS PowerPoint 97");
             Ok(encrypted(detected))
         }
-        // What is encrypted does not tell what it is; its name does. LibreOffice itself knows the password of those
+        // Encrypted content does not show its format; its name does. LibreOffice itself knows the password of those
         // that Excel encrypts without asking for one.
         Content::EncryptedPackage => match package::by_extension(extension) {
             Some(detected) => Ok(encrypted(detected)),
             None if !has_password => Err(Error::PasswordNeeded),
-            None => unknown("it is encrypted, and so its name must tell it, such as `letter.docx`"),
+            None => unknown(
+                "it is encrypted, and so its name must show the format, such as `letter.docx`",
+            ),
         },
     }
 }
@@ -167,7 +169,7 @@ fn zipped(
     let directory = zip_directory::read(file, size_bytes, config.max_zip_entries);
     let directory = match directory.map_err(Error::Input)? {
         Some(directory) => directory,
-        // With repair, LibreOffice looks for the parts itself; the name must tell what they are.
+        // With repair, LibreOffice looks for the parts itself; the name must give the format.
         None if options.repair => {
             let detected = package::by_extension(extension).ok_or(Error::Damaged)?;
             return Ok(Inspected::plain(detected));
@@ -226,7 +228,7 @@ fn by_magic(head: &[u8]) -> Option<Detected> {
     }
     let is = |(magic, _): &&(&[u8], &str)| head.starts_with(magic);
     let picture = PICTURES.iter().find(is);
-    // Two letters are too few to tell a picture from a text.
+    // Two letters are too few to distinguish a picture from a text.
     let picture = picture.filter(|(magic, _)| magic.len() > 2 || head.contains(&0));
     picture.map(|(_, filter)| Detected::new(Family::Drawing, filter))
 }

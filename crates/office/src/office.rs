@@ -84,7 +84,7 @@ impl Office {
         })
     }
 
-    /// The same, which tells of processes that die over documents.
+    /// The same office, which reports processes that crash on documents.
     #[must_use]
     pub fn reporting(mut self, report: impl Fn(&CrashReport) + Send + Sync + 'static) -> Self {
         self.report = Report(Arc::new(report));
@@ -100,7 +100,7 @@ impl Office {
         found.map_err(|error| Error::NotInstalled(Arc::new(error)))
     }
 
-    /// What it is told.
+    /// Its configuration.
     #[must_use]
     pub fn config(&self) -> &Config {
         &self.config
@@ -264,7 +264,7 @@ fn impossible(
     })
 }
 
-/// What the input is, and what tells it from others: its content, the target, the options.
+/// The format of the input, and its identity: a digest of content, target and options.
 fn look(job: &Job, config: &Config) -> Result<(Inspected, Key), Error> {
     let name = job.name.as_deref();
     match &job.source {

@@ -8,7 +8,7 @@ use crate::Error;
 
 /// What LibreOffice says of the wrong password for a text of Word 97 to 2003, which it does not ask for again.
 const WRONG_PASSWORD: i32 = 0x1_000f;
-/// What it says of damage, when it was told the format: general error of input and output, loading failed, and all of
+/// LibreOffice's codes for damage, when the format was given: general error of input and output, loading failed, and all of
 /// the classes of reading and of wrong formats (`vcl/errcode.hxx`).
 const GENERAL_ERROR: i32 = 0x20d;
 const LOAD_FAILED: i32 = 0x4039;

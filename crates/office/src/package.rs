@@ -89,7 +89,7 @@ fn by_media_type(media_type: &str) -> Option<&'static str> {
     }
 }
 
-/// By where programs put the main part, for packages whose lists do not tell.
+/// By where programs put the main part, for packages whose lists do not say.
 fn by_place(directory: &Directory) -> Option<&'static str> {
     let has = |name: &str| directory.entries.iter().any(|it| it.name.starts_with(name));
     match () {

@@ -7,7 +7,7 @@ use std::{
 
 use platen_pool::StartError;
 
-/// What to tell somebody who has no LibreOffice.
+/// Installation hint.
 pub const INSTALL_HINT: &str = "install LibreOffice (Debian and Ubuntu: apt-get install libreoffice-writer-nogui \
     libreoffice-calc-nogui libreoffice-impress-nogui), or name the program in LIBREOFFICE_PATH";
 

@@ -29,7 +29,7 @@ impl HostPattern {
         }
     }
 
-    /// Whether a host (lower case) and port are meant.
+    /// Whether the entry matches a host (lower case) and port.
     #[must_use]
     pub fn matches(&self, host: &str, port: u16) -> bool {
         let host = host.strip_suffix('.').unwrap_or(host);

@@ -1,4 +1,4 @@
-//! Requests that templates, pages and code cause. They reach allowed hosts only, at public
+//! Outgoing requests of templates, pages and code. They reach allowed hosts only, at public
 //! addresses only, and the address that was checked is the very address that is connected to: a
 //! name that resolves otherwise the second time is of no use to an attacker. Redirects are answers,
 //! which whoever asked may follow by asking again.
@@ -12,6 +12,6 @@ mod trust;
 
 pub use self::{
     address::{HostPattern, is_public},
-    request::{Answer, Error, Outbound, Patience, Settings, is_reserved},
+    request::{Answer, Error, Outbound, RequestLimits, Settings, is_reserved},
     trust::{TlsRefusal, Trust, trusted_by_system},
 };

@@ -1,4 +1,4 @@
-//! The guarded client. It blocks the thread that calls it.
+//! The guarded HTTP client. It blocks the calling thread.
 
 use std::{
     io::Read,
@@ -25,21 +25,21 @@ use crate::{
     stop::{StopConnector, stoppable},
 };
 
-/// Addresses of a name that are tried.
+/// Addresses of a name that are tried before the request fails.
 const MAX_ADDRESSES: usize = 8;
 
-/// What may be reached, and how much may come back.
+/// What may be reached, and limits on the answer.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// `example.com`, `*.example.com`, either with `:port`; nothing is reached where empty.
     pub allowed_hosts: Vec<String>,
     /// Loopback and private addresses too.
     pub allow_private_addresses: bool,
-    /// The longest a request may take.
+    /// Timeout of a request.
     pub timeout: Duration,
-    /// The longest body of an answer.
+    /// The longest body of an answer, in bytes.
     pub max_bytes: u64,
-    /// Connections that are kept.
+    /// Idle connections kept for reuse.
     pub max_idle_connections: usize,
 }
 
@@ -66,36 +66,36 @@ pub struct Answer {
     pub body: Vec<u8>,
 }
 
-/// Why there is no answer.
+/// Errors of requests.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The host is not among the allowed.
-    #[error("the host of {0} is not in the allow-list")]
+    #[error("host of {0} not in the allow-list")]
     NotAllowed(String),
     /// Method, address or a header is malformed.
-    #[error("the request is malformed: {0}")]
+    #[error("request malformed: {0}")]
     Malformed(String),
     /// The body is longer than allowed.
-    #[error("the answer is longer than {0} bytes")]
+    #[error("answer exceeds {0} bytes")]
     TooLong(u64),
-    /// Whoever asked gave up before there was an answer.
-    #[error("the request was given up")]
+    /// The caller cancelled the request.
+    #[error("request cancelled")]
     Stopped,
-    /// It failed on the way, or the name has no public address.
-    #[error("the request failed")]
+    /// The connection failed, or the name has no public address.
+    #[error("request failed")]
     Failed(#[from] ureq::Error),
 }
 
-/// How long whoever asks waits for an answer.
+/// How long the caller waits for an answer.
 #[derive(Clone, Debug, Default)]
-pub struct Patience {
-    /// The longest this request may take; as for all where absent.
+pub struct RequestLimits {
+    /// Timeout of this request; that of the settings if `None`.
     pub timeout: Option<Duration>,
-    /// Set to true from outside to give it up.
+    /// Set to true by the caller to cancel the request.
     pub stop: Option<Arc<AtomicBool>>,
 }
 
-/// A guarded client with its connections.
+/// An HTTP client that keeps to the allow-list, with its connections.
 #[derive(Debug)]
 pub struct Outbound {
     agent: Agent,
@@ -164,10 +164,10 @@ impl Outbound {
         headers: &[(String, String)],
         body: &[u8],
     ) -> Result<Answer, Error> {
-        self.send_within(method, url, headers, body, &Patience::default())
+        self.send_within(method, url, headers, body, &RequestLimits::default())
     }
 
-    /// As [`Outbound::send`], as long as `patience` lasts.
+    /// As [`Outbound::send`], as long as `limits` lasts.
     ///
     /// # Errors
     /// As [`Outbound::send`], and [`Error::Stopped`].
@@ -177,10 +177,10 @@ impl Outbound {
         url: &str,
         headers: &[(String, String)],
         body: &[u8],
-        patience: &Patience,
+        limits: &RequestLimits,
     ) -> Result<Answer, Error> {
-        let stop = patience.stop.as_ref();
-        let send = || self.exchange(method, url, headers, body, patience.timeout);
+        let stop = limits.stop.as_ref();
+        let send = || self.exchange(method, url, headers, body, limits.timeout);
         stoppable(stop, send).map_err(|error| match (error, stop) {
             (Error::Failed(_), Some(stop)) if stop.load(Ordering::Relaxed) => Error::Stopped,
             (error, _) => error,
@@ -388,13 +388,13 @@ mod tests {
     #[test]
     fn a_request_that_is_given_up_ends() {
         let (url, client, served) = silent();
-        let patience = Patience {
+        let limits = RequestLimits {
             stop: Some(Arc::default()),
-            ..Patience::default()
+            ..RequestLimits::default()
         };
-        let stop = patience.stop.clone().unwrap_or_default();
+        let stop = limits.stop.clone().unwrap_or_default();
         let sent = std::thread::scope(|scope| {
-            let sending = scope.spawn(|| client.send_within("GET", &url, &[], b"", &patience));
+            let sending = scope.spawn(|| client.send_within("GET", &url, &[], b"", &limits));
             std::thread::sleep(Duration::from_millis(100));
             stop.store(true, Ordering::Relaxed);
             sending.join().expect("it does not panic")
@@ -402,18 +402,18 @@ mod tests {
         assert!(matches!(sent, Err(Error::Stopped)), "{sent:?}");
         // The other side sees the end of the connection.
         served.join().expect("it ends");
-        let again = client.send_within("GET", &url, &[], b"", &patience);
+        let again = client.send_within("GET", &url, &[], b"", &limits);
         assert!(matches!(again, Err(Error::Stopped)), "{again:?}");
     }
 
     #[test]
     fn a_request_ends_at_its_own_time() {
         let (url, client, served) = silent();
-        let patience = Patience {
+        let limits = RequestLimits {
             timeout: Some(Duration::from_millis(120)),
-            ..Patience::default()
+            ..RequestLimits::default()
         };
-        let sent = client.send_within("GET", &url, &[], b"", &patience);
+        let sent = client.send_within("GET", &url, &[], b"", &limits);
         let is_late = matches!(sent, Err(Error::Failed(ureq::Error::Timeout(_))));
         assert!(is_late, "{sent:?}");
         served.join().expect("it ends");

@@ -1,5 +1,4 @@
-//! Requests that end before their time: a connection that looks, while it waits, whether whoever
-//! asked has given up.
+//! Cancellation of requests: a connection checks a stop flag while it waits.
 
 use std::{
     cell::RefCell,
@@ -16,8 +15,9 @@ use ureq::{
     unversioned::transport::{Buffers, ConnectionDetails, Connector, NextTimeout, Transport},
 };
 
-/// How often a connection that waits looks.
-const LOOK: Duration = Duration::from_millis(50);
+/// How often a waiting connection checks its stop flag. The client library blocks, so there is nothing
+/// to wake it by.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 thread_local! {
     /// The wish to stop of the request of this thread: connections are kept and serve others later.
@@ -86,11 +86,11 @@ impl<T: Transport> Transport for Stoppable<T> {
         loop {
             check()?;
             let slice = NextTimeout {
-                after: left.min(LOOK).into(),
+                after: left.min(POLL_INTERVAL).into(),
                 ..timeout
             };
             match self.0.await_input(slice) {
-                Err(Error::Timeout(_)) if left > LOOK => left -= LOOK,
+                Err(Error::Timeout(_)) if left > POLL_INTERVAL => left -= POLL_INTERVAL,
                 other => return other,
             }
         }

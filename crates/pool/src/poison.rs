@@ -75,7 +75,7 @@ impl Poison {
         before + 1
     }
 
-    /// The input was worked on without a death: what happened before was not its doing.
+    /// The input was processed without a crash: it did not cause the crashes before.
     pub(crate) fn survived(&self, key: &Key) {
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         if inner.entries.remove(key).is_some() {

@@ -1,4 +1,4 @@
-//! Stops work from outside: code is killed at once, pauses end.
+//! Cancellation: code is killed at once, pauses end.
 
 use std::{
     collections::HashMap,
@@ -8,7 +8,7 @@ use std::{
 
 use platen_jail::Killer;
 
-/// Tells work to stop. Clones stop the same work.
+/// Cancels work. Clones cancel the same work.
 #[derive(Clone, Debug, Default)]
 pub struct Cancellation {
     shared: Arc<Shared>,
@@ -28,7 +28,7 @@ struct State {
 }
 
 impl Cancellation {
-    /// Kills the cells of this work and those that it begins later.
+    /// Kills the cells of this work, and any that it starts later.
     pub fn cancel(&self) {
         let mut state = self.state();
         state.cancelled = true;
@@ -38,13 +38,13 @@ impl Cancellation {
         self.shared.changed.notify_all();
     }
 
-    /// Whether the work is to stop.
+    /// Whether the work was cancelled.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.state().cancelled
     }
 
-    /// Waits for `pause`, or until the work is to stop.
+    /// Waits for `pause`, or until the work is cancelled.
     pub fn sleep(&self, pause: Duration) {
         let end = Instant::now() + pause;
         let mut state = self.state();
@@ -58,7 +58,7 @@ impl Cancellation {
         }
     }
 
-    /// Has a cell killed when the work is to stop, as long as the guard lives.
+    /// Kills a cell on cancellation, as long as the guard lives.
     pub(crate) fn watch(&self, killer: Killer) -> Watched<'_> {
         let mut state = self.state();
         if state.cancelled {

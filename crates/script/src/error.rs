@@ -1,4 +1,4 @@
-//! How a code step fails: each kind is an outcome of its own.
+//! Errors of code steps.
 
 use platen_jail::Ending;
 
@@ -32,58 +32,58 @@ pub struct Thrown {
     pub stack: String,
 }
 
-/// Why a code step has no output.
+/// Errors of code steps.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The code threw.
+    /// The code threw an exception.
     #[error("{}: {}{}", thrown.name, thrown.message, at(thrown))]
     Thrown {
         /// What.
         thrown: Box<Thrown>,
     },
     /// The promise that the code returned can never settle.
-    #[error("the code awaits a promise that nothing can settle")]
+    #[error("code awaits a promise that never settles")]
     Stuck,
-    /// Its owner stopped it.
-    #[error("the code was stopped because its run was cancelled")]
+    /// The run was cancelled.
+    #[error("code stopped: its run was cancelled")]
     Cancelled,
-    /// More processor time than allowed.
-    #[error("the code used more than {limit_ms} ms of processor time")]
+    /// CPU limit exceeded.
+    #[error("code exceeded its CPU limit of {limit_ms} ms")]
     CpuTime {
-        /// The bound.
+        /// The limit.
         limit_ms: u32,
     },
-    /// The deadline passed.
-    #[error("the code did not end within {limit_ms} ms")]
+    /// The code timed out.
+    #[error("code timed out after {limit_ms} ms")]
     Deadline {
-        /// The bound.
+        /// The limit.
         limit_ms: u64,
     },
-    /// More memory than allowed.
-    #[error("the code used more than {limit_bytes} bytes of memory")]
+    /// Memory limit exceeded.
+    #[error("code exceeded its memory limit of {limit_bytes} bytes")]
     Memory {
-        /// The bound.
+        /// The limit.
         limit_bytes: u64,
     },
-    /// More output, log or calls than allowed.
-    #[error("the code sent more than {limit_bytes} bytes")]
+    /// Output limit exceeded; output, log and calls count.
+    #[error("code exceeded its output limit of {limit_bytes} bytes")]
     Output {
-        /// The bound.
+        /// The limit.
         limit_bytes: u64,
     },
-    /// The process ended otherwise.
+    /// The process of the cell failed.
     #[error("sandbox failed: {}", ending.describe())]
     Crashed {
         /// How.
         ending: Ending,
     },
     /// The input cannot be sent.
-    #[error("the input of the code step is larger than {limit_bytes} bytes")]
+    #[error("input of the code step exceeds {limit_bytes} bytes")]
     Input {
-        /// The bound.
+        /// The limit.
         limit_bytes: u64,
     },
-    /// There is no sandbox.
+    /// The sandbox is unavailable.
     #[error(transparent)]
     Jail(#[from] platen_jail::Error),
 }

@@ -86,7 +86,7 @@ pub(crate) enum FromCell {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum FailureKind {
-    /// The code threw.
+    /// The code threw an exception.
     #[default]
     Thrown,
     /// Memory ran out.

@@ -1,4 +1,4 @@
-//! How many calls of a script are answered at the same time.
+//! Limit on calls of a script that are answered at the same time.
 
 use std::{
     sync::{Condvar, Mutex, MutexGuard, PoisonError},
@@ -17,7 +17,7 @@ pub(crate) struct OpenCalls {
     left: Condvar,
 }
 
-/// A call that is not answered yet.
+/// A pending call.
 pub(crate) struct OpenCall<'a>(&'a OpenCalls);
 
 impl OpenCalls {
@@ -25,12 +25,12 @@ impl OpenCalls {
         self.count.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until there is room for another call; `None` at the deadline.
+    /// Waits until another call may start; `None` at the deadline.
     pub(crate) fn enter(&self, deadline: Instant) -> Option<OpenCall<'_>> {
         let mut count = self.lock();
         while *count >= MAX_OPEN_CALLS {
-            let patience = deadline.checked_duration_since(Instant::now())?;
-            let waited = self.left.wait_timeout(count, patience);
+            let timeout = deadline.checked_duration_since(Instant::now())?;
+            let waited = self.left.wait_timeout(count, timeout);
             count = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
         *count += 1;

@@ -1,4 +1,4 @@
-//! Where sources are parsed: in a cell where strangers send them.
+//! Parsing of sources: in a cell if they are untrusted.
 
 use std::{
     fmt,
@@ -15,14 +15,14 @@ use crate::{
     prepare::{check_bounds, parse, prepare},
 };
 
-/// What parsing one source may use.
+/// Resource limits for parsing one source.
 const LIMITS: Limits = Limits {
     cpu_ms: 5_000,
     memory_bytes: 512 << 20,
     message_bytes: 32 << 20,
     output_bytes: 32 << 20,
 };
-/// How long parsing may take, the wait for a cell included.
+/// Timeout of parsing, including the wait for a cell.
 const TIMEOUT: Duration = Duration::from_secs(15);
 
 /// Gives what runs code, or says why there is nothing.

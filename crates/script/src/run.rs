@@ -1,4 +1,4 @@
-//! The owner's side: gives a script to a fresh cell and answers its calls.
+//! The owner's side: runs a script in a fresh cell and answers its calls.
 
 use std::{
     collections::BTreeMap,
@@ -17,21 +17,21 @@ use crate::{
     open_calls::OpenCalls,
 };
 
-/// Lines of the log that are kept.
+/// Log lines kept of a run; further ones are dropped, so that a loop cannot fill memory.
 const MAX_LOG_LINES: usize = 1_000;
 
-/// What one run may use.
+/// Resource limits of one run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScriptLimits {
-    /// Processor time.
+    /// CPU time, in milliseconds.
     pub cpu_ms: u32,
-    /// Time from start to end, calls to the owner included.
+    /// Wall-clock time including calls to the owner, in milliseconds.
     pub wall_ms: u64,
-    /// Memory of the JavaScript heap.
+    /// JavaScript heap, in bytes.
     pub memory_bytes: u64,
-    /// Output, log and calls together.
+    /// Output, log and calls together, in bytes.
     pub output_bytes: u64,
-    /// The longest single message, so also the longest output.
+    /// The longest single message, and so the longest output, in bytes.
     pub message_bytes: u32,
 }
 
@@ -47,7 +47,7 @@ impl Default for ScriptLimits {
     }
 }
 
-/// What a run is given besides its input.
+/// Settings of a run besides its input.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
     /// `ctx.secrets`, by name.
@@ -56,12 +56,12 @@ pub struct Settings {
     pub entry: Option<String>,
     /// `ctx.run`: what the code may know of its run.
     pub run: Value,
-    /// The same chance and a clock that stands still, for runs that must come out the same: seed
+    /// A fixed seed and a frozen clock, for runs that must be deterministic: seed
     /// and milliseconds since 1970.
     pub deterministic: Option<(u64, i64)>,
-    /// Bounds.
+    /// Resource limits.
     pub limits: ScriptLimits,
-    /// Kills the code from outside.
+    /// Cancels the code.
     pub cancellation: Cancellation,
 }
 
@@ -74,9 +74,9 @@ pub struct Call {
     pub body: Value,
 }
 
-/// What the owner does for code. Called from several threads.
+/// Answers calls of code. Called from several threads.
 pub trait Host: Sync {
-    /// Answers a call, or says why not: the code sees that as an exception.
+    /// Answers a call. An error becomes an exception in the code.
     ///
     /// # Errors
     /// A sentence for the author.
@@ -102,27 +102,27 @@ pub struct LogLine {
     pub text: String,
 }
 
-/// Where the time of a run went.
+/// Time spent in a run, by phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Timings {
-    /// Until there was a sandbox.
+    /// Until a sandbox was ready.
     pub provision: Duration,
     /// From there to the end of the code.
     pub run: Duration,
 }
 
-/// What a run gives.
+/// Result of a run.
 #[derive(Debug)]
 pub struct Outcome {
-    /// The output, or why there is none.
+    /// The output or the error.
     pub result: Result<Value, Error>,
     /// What the code logged, at most a thousand lines.
     pub log: Vec<LogLine>,
-    /// Where the time went.
+    /// Time spent, by phase.
     pub timings: Timings,
 }
 
-/// Runs scripts, each in a fresh cell. Blocks the thread that calls it.
+/// Runs scripts, each in a fresh cell. Blocks the calling thread.
 #[derive(Clone, Debug)]
 pub struct Runner {
     jail: Arc<Jail>,
@@ -330,7 +330,7 @@ impl Runner {
     }
 }
 
-/// Why a run stopped.
+/// Why a run failed.
 pub(crate) enum Stop {
     Ending(Ending),
     Error(Error),
@@ -384,7 +384,7 @@ fn expand(seed: u64) -> [u32; 4] {
     })
 }
 
-/// Chance from the system, by way of the hasher that the standard library seeds with it.
+/// Randomness from the system, through the hasher that the standard library seeds with it.
 fn fresh_seed() -> [u32; 4] {
     use std::hash::{BuildHasher, Hasher, RandomState};
     expand(RandomState::new().build_hasher().finish())
@@ -459,7 +459,7 @@ fn first_location(stack: &str, name: &str) -> Option<Location> {
     })
 }
 
-/// Why a run stopped, with the bound that was reached.
+/// The error of a run, with the limit that it exceeded.
 pub(crate) fn named(stop: Stop, limits: &ScriptLimits) -> Error {
     match stop {
         Stop::Error(error) => error,

@@ -12,7 +12,7 @@ use std::{
 use axum::Router;
 use hyper::{HeaderMap, Request, Response, header::HeaderValue};
 use platen_delivery::{
-    Body, Error, Limits, Listener, Observer, Peer as Client, Refusal, RequestBody, uncarry,
+    Body, BodyHandle, Error, Limits, Listener, Observer, Peer as Client, Refusal, RequestBody,
 };
 use serde_json::Value as Json;
 use tokio::sync::watch;
@@ -151,11 +151,11 @@ impl Service<Request<RequestBody>> for Gate {
             let (app, mut router) = (Arc::clone(&self.app), self.router.clone());
             return Box::pin(async move {
                 app.flows.settle().await;
-                router.call(request).await.map(uncarry)
+                router.call(request).await.map(BodyHandle::detach)
             });
         }
         let answering = self.router.call(request);
-        Box::pin(async move { answering.await.map(uncarry) })
+        Box::pin(async move { answering.await.map(BodyHandle::detach) })
     }
 }
 

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 /// An answer with a body that the connection sends the way it is best sent.
 pub(crate) fn delivered(body: Delivered) -> Response {
-    platen_delivery::carry(Response::new(body)).map(Body::new)
+    platen_delivery::BodyHandle::attach(Response::new(body)).map(Body::new)
 }
 
 /// A document that is kept: conditions and ranges of the request are obeyed (200, 206, 304, 412 or
@@ -22,7 +22,7 @@ pub(crate) fn document(
     metadata: &Metadata,
 ) -> Response {
     let answer = platen_delivery::document(method, headers, body.into(), metadata);
-    platen_delivery::carry(answer).map(Body::new)
+    platen_delivery::BodyHandle::attach(answer).map(Body::new)
 }
 
 /// `value` as JSON.

@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use platen_delivery::{ListenError, Listener, Sharing, Turn};
+use platen_delivery::{AcceptPolicy, ListenError, Listener, Sharing};
 use platen_engine::{
     Engine, Isolation, IsolationSource,
     browser::{SandboxUnavailable, choose_launcher},
@@ -128,7 +128,7 @@ impl Server {
         let loads = Loads::open(&membership.team)?;
         let mut public = membership.public;
         for listener in &mut public {
-            listener.take_turns(Arc::clone(&loads) as Arc<dyn Turn>)?;
+            listener.share_accepts(Arc::clone(&loads) as Arc<dyn AcceptPolicy>)?;
         }
         let doors = Doors {
             public,

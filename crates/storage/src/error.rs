@@ -13,14 +13,14 @@ pub enum Error {
     /// The expected version is not the current one, which is given.
     #[error("the current version is {0}, not the expected one")]
     Stale(u32),
-    /// A run belongs to another worker now, or its lease has expired.
+    /// Another worker holds the run, or the lease has expired.
     #[error("the run belongs to another worker, or its lease has expired")]
     Fenced,
-    /// A run is over.
-    #[error("the run is over")]
+    /// The run has ended.
+    #[error("the run has ended")]
     Ended,
-    /// Too many writes wait already: try again.
-    #[error("too many writes wait; try again")]
+    /// The write queue is full; a retry may help.
+    #[error("write queue full; try again")]
     Busy,
     /// The store is shut down.
     #[error("the store is shut down")]
@@ -37,10 +37,10 @@ pub enum Error {
     #[error("the disk is full")]
     DiskFull,
     /// The database failed.
-    #[error("the database failed")]
+    #[error("database failed")]
     Database(#[source] rusqlite::Error),
     /// The folder of the database cannot be made.
-    #[error("the data folder cannot be made")]
+    #[error("the data folder cannot be created")]
     Folder(#[from] std::io::Error),
     /// The database was written by a newer version of Platen.
     #[error(

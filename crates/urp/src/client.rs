@@ -161,7 +161,7 @@ impl Client {
         self.names_of("com.sun.star.document.FilterFactory").await
     }
 
-    /// Names of all file types that can be told apart.
+    /// Names of all detectable file types.
     ///
     /// # Errors
     /// The connection is broken.

@@ -59,7 +59,7 @@ pub enum Authors {
     /// Nothing.
     #[default]
     Any,
-    /// The stage tells whether the document has any.
+    /// The stage that finds out whether the document has any.
     Tell,
     /// A document with tracked changes is not converted: [`Error::HasChanges`].
     NoChanges,

@@ -17,16 +17,16 @@ pub enum Error {
         source: io::Error,
     },
     /// The connection ended: the program crashed, was killed, or did not like what it was sent.
-    #[error("the connection to LibreOffice is broken")]
+    #[error("LibreOffice disconnected")]
     Closed(#[source] Option<Arc<io::Error>>),
     /// The peer sent, or we were to send, what the protocol does not know.
-    #[error("the connection to LibreOffice carries something unsound")]
+    #[error("LibreOffice violated the protocol")]
     Protocol(#[from] CodecError),
     /// Nothing was heard for too long.
-    #[error("LibreOffice said nothing for {} ms", .0.as_millis())]
+    #[error("LibreOffice timed out: no message for {} ms", .0.as_millis())]
     Silent(Duration),
     /// The conversion took longer than it may.
-    #[error("the conversion was stopped after {} ms, in its phase `{phase}`", .limit.as_millis())]
+    #[error("conversion timed out after {} ms in phase `{phase}`", .limit.as_millis())]
     Timeout {
         /// What was going on.
         phase: Phase,
@@ -40,13 +40,13 @@ pub enum Error {
     #[error("LibreOffice's object lacks the interface `{0}`")]
     NoInterface(String),
     /// A reply does not hold what its function promises.
-    #[error("LibreOffice's answer to `{0}` is not what was expected")]
+    #[error("unexpected answer of LibreOffice to `{0}`")]
     Unexpected(&'static str),
     /// The document wants a password and none was given.
     #[error("the document is protected by a password")]
     PasswordNeeded,
     /// The password is not the document's.
-    #[error("the password is not the document's")]
+    #[error("wrong password")]
     PasswordWrong,
     /// The document is damaged; it may open with repair.
     #[error("the document is damaged")]

@@ -228,7 +228,7 @@ impl Object for OutputStream {
 
 type Failure = std::sync::Mutex<Option<std::io::Error>>;
 
-/// Keeps why, and tells LibreOffice.
+/// Stores the error and raises it in LibreOffice.
 fn failed(failure: &Failure, error: std::io::Error) -> crate::codec::Any {
     let text = error.to_string();
     match failure.lock() {

@@ -54,7 +54,7 @@ async fn nothing_reaches_loopback_and_all_is_reported() {
     if !has_chromium() {
         return;
     }
-    // Without a namespace around Chromium, so that only its own walls are tested.
+    // Without a namespace around Chromium, so that only our restrictions are tested.
     let bench = bench(small());
     let server = Server::plain("text/plain", "secret").await;
     for host in [

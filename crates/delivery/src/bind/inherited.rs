@@ -16,11 +16,11 @@ use rustix::net::{
     SendAncillaryMessage, SendFlags, getsockname, recvmsg, sendmsg, sockopt,
 };
 
-/// Sockets that are handed down at once.
+/// File descriptors passed at once; both sides must agree.
 const MAX_SOCKETS: usize = 32;
 
-/// Sockets of the service manager, all or those called `name`. They are given once; a process that
-/// was not started with sockets has none.
+/// Sockets of the service manager, all or those called `name`. They can be taken once; a process that
+/// was started without sockets has none.
 pub(super) fn activated(name: Option<&str>) -> io::Result<Vec<OwnedFd>> {
     let names = std::env::var("LISTEN_FDNAMES").unwrap_or_default();
     let names: Vec<&str> = names.split(':').collect();
@@ -37,18 +37,18 @@ pub(super) fn activated(name: Option<&str>) -> io::Result<Vec<OwnedFd>> {
         sockets.extend(taken);
     }
     if sockets.is_empty() {
-        let message = "the service manager has handed over no such socket";
+        let message = "the service manager passed no such socket";
         return Err(io::Error::new(io::ErrorKind::NotFound, message));
     }
     Ok(sockets)
 }
 
-/// Gives sockets to the process at the other end of `channel`, which takes them with [`inherit`].
-/// They stay open here too, so that connections wait in one queue whoever takes them.
+/// Passes sockets to the process at the other end of `channel`, which calls [`receive_fds`]. They stay
+/// open here too, so that all processes accept from one queue.
 ///
 /// # Errors
-/// Where the other process has gone, or there are more than 32.
-pub fn hand_down(channel: &UnixStream, sockets: &[BorrowedFd<'_>]) -> io::Result<()> {
+/// The other process exited, or there are more than 32 sockets.
+pub fn pass_fds(channel: &UnixStream, sockets: &[BorrowedFd<'_>]) -> io::Result<()> {
     if sockets.len() > MAX_SOCKETS {
         return Err(io::ErrorKind::InvalidInput.into());
     }
@@ -67,11 +67,11 @@ pub fn hand_down(channel: &UnixStream, sockets: &[BorrowedFd<'_>]) -> io::Result
     Ok(())
 }
 
-/// Takes what [`hand_down`] gives.
+/// Receives the sockets of [`pass_fds`].
 ///
 /// # Errors
-/// Where the other process has gone or gives something else.
-pub fn inherit(channel: impl AsFd) -> io::Result<Vec<OwnedFd>> {
+/// The other process exited or sent something else.
+pub fn receive_fds(channel: impl AsFd) -> io::Result<Vec<OwnedFd>> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_SOCKETS))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
     let mut count = [0];

@@ -16,7 +16,7 @@ use tokio::net::{TcpListener, TcpSocket, UnixListener};
 use super::{
     Bind, Endpoint, Family,
     inherited::{activated, is_unix},
-    queue::{SharedQueue, Turn},
+    queue::{AcceptPolicy, SharedQueue},
     unix::{self, SocketFile},
 };
 use crate::{Peer, socket::Socket, tls::Tls};
@@ -79,7 +79,7 @@ impl Listener {
     }
 
     /// Listens with a socket that another process has opened, and given with
-    /// [`inherit`](super::inherit); `bind` is what it was opened for.
+    /// [`receive_fds`](super::inherit); `bind` is what it was opened for.
     ///
     /// # Errors
     /// Where it is not listened on, or a certificate cannot be read.
@@ -109,13 +109,16 @@ impl Listener {
         })
     }
 
-    /// Takes connections only when `turn` says so, or nobody else has for some milliseconds: other
-    /// processes take from the same queue.
+    /// Accepts connections only when `policy` allows it, or after some milliseconds in which no
+    /// other process accepted them: several processes share the queue.
     ///
     /// # Errors
     /// Where the system has no room for another descriptor.
-    pub fn take_turns(&mut self, turn: Arc<dyn Turn>) -> io::Result<()> {
-        self.queue = Some(SharedQueue::new(self.as_fd().try_clone_to_owned()?, turn)?);
+    pub fn share_accepts(&mut self, policy: Arc<dyn AcceptPolicy>) -> io::Result<()> {
+        self.queue = Some(SharedQueue::new(
+            self.as_fd().try_clone_to_owned()?,
+            policy,
+        )?);
         Ok(())
     }
 

@@ -9,9 +9,9 @@ use std::{fmt, path::PathBuf, str::FromStr};
 
 pub(crate) use self::listener::Accepted;
 pub use self::{
-    inherited::{hand_down, inherit},
+    inherited::{pass_fds, receive_fds},
     listener::{ListenError, Listener, Sharing},
-    queue::Turn,
+    queue::AcceptPolicy,
 };
 
 /// Which addresses a name may stand for.

@@ -1,5 +1,5 @@
-//! Connections that several processes take from one queue. The kernel wakes all of them, and the
-//! first would take whatever is there; so each looks first whether another has fewer.
+//! Accepting from a queue shared by several processes. The kernel wakes all of them, and the first
+//! would take every connection; so each first checks whether another process has fewer.
 
 use std::{
     fmt, io,
@@ -17,16 +17,16 @@ use tokio::io::{Interest, unix::AsyncFd};
 use super::inherited::is_unix;
 use crate::{Peer, socket::Socket as Connected};
 
-/// How often a process lets others go first, and for how long each time.
+/// How often a process yields to others, and for how long each time: at most 4 ms of latency.
 const MAX_YIELDS: u32 = 4;
 const YIELD: Duration = Duration::from_millis(1);
 
-/// Whose turn it is to take a connection.
-pub trait Turn: Send + Sync {
-    /// Whether no other process has less to do than this one.
-    fn is_mine(&self) -> bool;
+/// Balances connections over processes that accept from one queue.
+pub trait AcceptPolicy: Send + Sync {
+    /// True if no other process has fewer connections than this one.
+    fn may_accept(&self) -> bool;
 
-    /// This process has taken a connection.
+    /// This process has accepted a connection.
     fn taken(&self);
 }
 
@@ -76,7 +76,7 @@ impl AsFd for Socket {
 
 pub(super) struct SharedQueue {
     socket: AsyncFd<Socket>,
-    turn: Arc<dyn Turn>,
+    policy: Arc<dyn AcceptPolicy>,
 }
 
 impl fmt::Debug for SharedQueue {
@@ -87,7 +87,7 @@ impl fmt::Debug for SharedQueue {
 
 impl SharedQueue {
     /// The queue of a listening socket that does not block.
-    pub(super) fn new(socket: OwnedFd, turn: Arc<dyn Turn>) -> io::Result<Self> {
+    pub(super) fn new(socket: OwnedFd, policy: Arc<dyn AcceptPolicy>) -> io::Result<Self> {
         let socket = if is_unix(socket.as_fd())? {
             Socket::Unix(socket.into())
         } else {
@@ -98,23 +98,23 @@ impl SharedQueue {
             reason = "what replaces it is unsafe; a socket that we own has one descriptor for life"
         )]
         let socket = AsyncFd::with_interest(socket, Interest::READABLE)?;
-        Ok(Self { socket, turn })
+        Ok(Self { socket, policy })
     }
 
-    /// A connection, when it is this process's turn.
+    /// Accepts a connection when the policy allows it.
     pub(super) async fn accept(&self) -> io::Result<(Connected, Peer)> {
         loop {
             let mut there = self.socket.readable().await?;
             for _ in 0..MAX_YIELDS {
-                if self.turn.is_mine() {
+                if self.policy.may_accept() {
                     break;
                 }
                 tokio::time::sleep(YIELD).await;
             }
-            // Where another has taken it, the next one is waited for.
+            // Another process has accepted it; wait for the next one.
             if let Ok(accepted) = there.try_io(|socket| socket.get_ref().accept()) {
                 if accepted.is_ok() {
-                    self.turn.taken();
+                    self.policy.taken();
                 }
                 return accepted;
             }

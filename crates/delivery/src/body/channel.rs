@@ -11,9 +11,9 @@ use tokio::sync::mpsc;
 
 use super::BoxError;
 
-/// Nobody reads the body any more.
+/// The reader has disconnected.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
-#[error("nobody reads the answer any more")]
+#[error("reader disconnected")]
 pub struct Gone;
 
 /// Fills a body. Dropping it ends the body.
@@ -23,10 +23,10 @@ pub struct Sender {
 }
 
 impl Sender {
-    /// Waits for room, then adds `bytes`.
+    /// Waits until the reader catches up, then adds `bytes`.
     ///
     /// # Errors
-    /// Where the reader has gone.
+    /// The reader disconnected.
     pub async fn send(&self, bytes: Bytes) -> Result<(), Gone> {
         self.frames
             .send(Ok(Frame::data(bytes)))
@@ -37,14 +37,14 @@ impl Sender {
     /// As [`Sender::send`], for threads outside the runtime.
     ///
     /// # Errors
-    /// Where the reader has gone.
+    /// The reader disconnected.
     pub fn blocking_send(&self, bytes: Bytes) -> Result<(), Gone> {
         self.frames
             .blocking_send(Ok(Frame::data(bytes)))
             .map_err(|_| Gone)
     }
 
-    /// Breaks the body off: the reader sees that it is not whole.
+    /// Aborts the body, so that the reader knows it is incomplete.
     pub async fn fail(self, error: impl Into<BoxError>) {
         let _ = self.frames.send(Err(error.into())).await;
     }

@@ -19,7 +19,7 @@ pub(crate) const READ_BYTES: usize = 256 << 10;
 
 /// A piece of the answer.
 #[derive(Clone, Debug)]
-pub enum Piece {
+pub enum Part {
     /// Bytes between the ranges, as `multipart/byteranges` has them.
     Bytes(Bytes),
     /// Bytes of the file.
@@ -31,7 +31,7 @@ pub enum Piece {
     },
 }
 
-impl Piece {
+impl Part {
     pub(crate) fn size_bytes(&self) -> u64 {
         match self {
             Self::Bytes(bytes) => bytes.len() as u64,
@@ -57,7 +57,7 @@ impl Piece {
 /// Ranges of a file, and what is between them.
 pub struct FileBody {
     pub(crate) file: Arc<File>,
-    pub(crate) pieces: VecDeque<Piece>,
+    pub(crate) parts: VecDeque<Part>,
     reading: Option<JoinHandle<io::Result<Vec<u8>>>>,
     kept: Option<Box<dyn Send>>,
 }
@@ -65,7 +65,7 @@ pub struct FileBody {
 impl fmt::Debug for FileBody {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shown = f.debug_struct("FileBody");
-        shown.field("pieces", &self.pieces).finish_non_exhaustive()
+        shown.field("parts", &self.parts).finish_non_exhaustive()
     }
 }
 
@@ -73,15 +73,15 @@ impl FileBody {
     /// One range of `file`.
     #[must_use]
     pub fn range(file: Arc<File>, offset: u64, size_bytes: u64) -> Self {
-        Self::pieces(file, [Piece::Range { offset, size_bytes }])
+        Self::parts(file, [Part::Range { offset, size_bytes }])
     }
 
     /// Several ranges of `file`.
     #[must_use]
-    pub fn pieces(file: Arc<File>, pieces: impl Into<VecDeque<Piece>>) -> Self {
+    pub fn parts(file: Arc<File>, parts: impl Into<VecDeque<Part>>) -> Self {
         Self {
             file,
-            pieces: pieces.into(),
+            parts: parts.into(),
             reading: None,
             kept: None,
         }
@@ -97,7 +97,7 @@ impl FileBody {
     /// What is still to come.
     #[must_use]
     pub fn size_bytes(&self) -> u64 {
-        self.pieces.iter().map(Piece::size_bytes).sum()
+        self.parts.iter().map(Part::size_bytes).sum()
     }
 
     /// The next bytes, or the end.
@@ -115,17 +115,17 @@ impl FileBody {
                     read.into()
                 })));
             }
-            match self.pieces.front() {
+            match self.parts.front() {
                 None => return Poll::Ready(None),
-                Some(piece) if piece.size_bytes() == 0 => {
-                    self.pieces.pop_front();
+                Some(part) if part.size_bytes() == 0 => {
+                    self.parts.pop_front();
                 }
-                Some(Piece::Bytes(bytes)) => {
+                Some(Part::Bytes(bytes)) => {
                     let bytes = bytes.clone();
-                    self.pieces.pop_front();
+                    self.parts.pop_front();
                     return Poll::Ready(Some(Ok(bytes)));
                 }
-                Some(&Piece::Range { offset, size_bytes }) => {
+                Some(&Part::Range { offset, size_bytes }) => {
                     let file = Arc::clone(&self.file);
                     self.reading = Some(tokio::task::spawn_blocking(move || {
                         let mut buffer = vec![0; size_bytes.min(READ_BYTES as u64) as usize];
@@ -139,23 +139,23 @@ impl FileBody {
 
     /// Takes `sent` bytes off the first piece.
     pub(crate) fn advance(&mut self, sent: u64) {
-        match self.pieces.front_mut() {
-            Some(Piece::Range { offset, size_bytes }) => {
+        match self.parts.front_mut() {
+            Some(Part::Range { offset, size_bytes }) => {
                 *offset += sent;
                 *size_bytes = size_bytes.saturating_sub(sent);
             }
-            Some(Piece::Bytes(bytes)) => {
+            Some(Part::Bytes(bytes)) => {
                 let sent = usize::try_from(sent).unwrap_or(usize::MAX).min(bytes.len());
                 drop(bytes.split_to(sent));
             }
             None => {}
         }
         if self
-            .pieces
+            .parts
             .front()
-            .is_some_and(|piece| piece.size_bytes() == 0)
+            .is_some_and(|part| part.size_bytes() == 0)
         {
-            self.pieces.pop_front();
+            self.parts.pop_front();
         }
     }
 }

@@ -1,7 +1,7 @@
-//! What an answer consists of: bytes, segments, a stream, or a file. The connection knows each
-//! kind and sends it the cheapest way; elsewhere a body is an ordinary [`http_body::Body`].
+//! Response bodies: bytes, segments, a stream, or a file. The connection sends each kind the cheapest
+//! way; elsewhere a body is an ordinary [`http_body::Body`].
 
-mod carried;
+mod body_handle;
 mod channel;
 mod file;
 
@@ -16,12 +16,12 @@ use http_body::{Frame, SizeHint};
 
 pub(crate) use self::file::READ_BYTES;
 pub use self::{
-    carried::{Carried, carry, uncarry},
+    body_handle::BodyHandle,
     channel::{Gone, Sender},
-    file::{FileBody, Piece},
+    file::{FileBody, Part},
 };
 
-/// Why a body broke off.
+/// Why a body was aborted.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 /// A stream of frames, as other crates make it.

@@ -26,7 +26,7 @@ use self::{
     conditional::Verdict,
     range::{Asked, Span},
 };
-use crate::{Body, FileBody, Piece};
+use crate::{Body, FileBody, Part};
 
 /// What is known about a document.
 #[derive(Clone, Debug)]
@@ -142,12 +142,12 @@ fn describe(headers: &mut HeaderMap, metadata: &Metadata) {
 fn partial(body: Body, spans: &[Span], size: u64, metadata: &Metadata) -> Response<Body> {
     let source = Source::of(body);
     let content_range = |span: &Span| format!("bytes {}-{}/{size}", span.first, span.last);
-    let (media_type, pieces, line) = match spans {
+    let (media_type, parts, line) = match spans {
         [span] => {
-            let pieces = source.cut(*span);
+            let parts = source.cut(*span);
             (
                 metadata.media_type.clone(),
-                pieces,
+                parts,
                 Some(content_range(span)),
             )
         }
@@ -157,22 +157,22 @@ fn partial(body: Body, spans: &[Span], size: u64, metadata: &Metadata) -> Respon
                 .media_type
                 .to_str()
                 .unwrap_or("application/octet-stream");
-            let mut pieces = Vec::new();
+            let mut parts = Vec::new();
             for span in spans {
                 let range = content_range(span);
                 let head = format!(
                     "\r\n--{boundary}\r\nContent-Type: {inner}\r\nContent-Range: {range}\r\n\r\n"
                 );
-                pieces.push(Piece::Bytes(head.into()));
-                pieces.extend(source.cut(*span));
+                parts.push(Part::Bytes(head.into()));
+                parts.extend(source.cut(*span));
             }
-            pieces.push(Piece::Bytes(format!("\r\n--{boundary}--\r\n").into()));
+            parts.push(Part::Bytes(format!("\r\n--{boundary}--\r\n").into()));
             let outer = format!("multipart/byteranges; boundary={boundary}");
             let outer = HeaderValue::from_str(&outer).unwrap_or(metadata.media_type.clone());
-            (outer, pieces, None)
+            (outer, parts, None)
         }
     };
-    let mut response = Response::new(source.with(pieces));
+    let mut response = Response::new(source.with(parts));
     *response.status_mut() = StatusCode::PARTIAL_CONTENT;
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, media_type);
@@ -192,57 +192,57 @@ fn boundary() -> String {
 
 /// A body that ranges are cut from.
 struct Source {
-    pieces: Vec<Piece>,
+    parts: Vec<Part>,
     file: Option<FileBody>,
 }
 
 impl Source {
     fn of(body: Body) -> Self {
-        let of_bytes = |parts: Vec<Bytes>| parts.into_iter().map(Piece::Bytes).collect();
+        let of_bytes = |parts: Vec<Bytes>| parts.into_iter().map(Part::Bytes).collect();
         match body {
             Body::Bytes(bytes) => Self {
-                pieces: of_bytes(vec![bytes]),
+                parts: of_bytes(vec![bytes]),
                 file: None,
             },
             Body::Segments(segments) => Self {
-                pieces: of_bytes(segments.into_parts().into()),
+                parts: of_bytes(segments.into_parts().into()),
                 file: None,
             },
             Body::File(mut file) => Self {
-                pieces: std::mem::take(&mut file.pieces).into(),
+                parts: std::mem::take(&mut file.parts).into(),
                 file: Some(file),
             },
             Body::Stream(_) => Self {
-                pieces: Vec::new(),
+                parts: Vec::new(),
                 file: None,
             },
         }
     }
 
-    fn cut(&self, span: Span) -> Vec<Piece> {
+    fn cut(&self, span: Span) -> Vec<Part> {
         let mut cut = Vec::new();
         let mut begin = 0;
-        for piece in &self.pieces {
-            let end = begin + piece.size_bytes();
+        for part in &self.parts {
+            let end = begin + part.size_bytes();
             let (from, to) = (span.first.max(begin), (span.last + 1).min(end));
             if from < to {
-                cut.push(piece.part(from - begin, to - from));
+                cut.push(part.part(from - begin, to - from));
             }
             begin = end;
         }
         cut
     }
 
-    fn with(self, pieces: Vec<Piece>) -> Body {
+    fn with(self, parts: Vec<Part>) -> Body {
         if let Some(mut file) = self.file {
-            file.pieces = pieces.into();
+            file.parts = parts.into();
             return Body::File(file);
         }
-        let mut parts: Vec<Bytes> = pieces
+        let mut parts: Vec<Bytes> = parts
             .into_iter()
-            .filter_map(|piece| match piece {
-                Piece::Bytes(bytes) => Some(bytes),
-                Piece::Range { .. } => None,
+            .filter_map(|part| match part {
+                Part::Bytes(bytes) => Some(bytes),
+                Part::Range { .. } => None,
             })
             .collect();
         match parts.len() {

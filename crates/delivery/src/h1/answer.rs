@@ -46,7 +46,7 @@ where
             || length == Length::Close
             || response::asks_to_close(&parts.headers)
             || self.stopped.has_changed().unwrap_or(true);
-        self.looks = None;
+        self.polls = None;
         let head = &mut self.output.head;
         response::encode(head, &parts, length, size, asked, close);
         match body {

@@ -116,17 +116,17 @@ impl Head {
         version: Version,
         headers: HeaderMap,
     ) -> Result<Self, Refusal> {
-        let newer = version == Version::HTTP_11;
+        let is_http11 = version == Version::HTTP_11;
         let mut hosts = headers.get_all(HOST).iter();
         match (hosts.next(), hosts.next()) {
             (_, Some(_)) => return Err(Refusal::malformed("`Host` is repeated")),
-            (None, None) if newer => return Err(Refusal::malformed("`Host` is missing")),
+            (None, None) if is_http11 => return Err(Refusal::malformed("`Host` is missing")),
             (Some(host), None) if !is_host(host.as_bytes()) => {
                 return Err(Refusal::malformed("`Host` is no name or address"));
             }
             _ => {}
         }
-        let framing = framing(&headers, newer)?;
+        let framing = framing(&headers, is_http11)?;
         let (mut close, mut keep, mut upgrade) = (false, false, false);
         for token in tokens(&headers, &CONNECTION) {
             close |= token.eq_ignore_ascii_case("close");
@@ -135,18 +135,18 @@ impl Head {
         }
         let expects_continue = match headers.get(EXPECT) {
             None => false,
-            Some(value) if value.as_bytes().eq_ignore_ascii_case(b"100-continue") => newer,
+            Some(value) if value.as_bytes().eq_ignore_ascii_case(b"100-continue") => is_http11,
             Some(_) => return Err(Refusal::expectation()),
         };
         let takes_trailers =
-            newer && tokens(&headers, &TE).any(|token| token.eq_ignore_ascii_case("trailers"));
+            is_http11 && tokens(&headers, &TE).any(|token| token.eq_ignore_ascii_case("trailers"));
         Ok(Self {
-            wants_upgrade: newer && upgrade && headers.contains_key(UPGRADE),
+            wants_upgrade: is_http11 && upgrade && headers.contains_key(UPGRADE),
             method,
             uri,
             version,
             framing,
-            keep_alive: !close && (newer || keep),
+            keep_alive: !close && (is_http11 || keep),
             expects_continue,
             takes_trailers,
             headers,
@@ -165,7 +165,7 @@ fn tokens<'a>(headers: &'a HeaderMap, name: &HeaderName) -> impl Iterator<Item =
 }
 
 /// RFC 9112, section 6.3, without what it leaves to the taste of the server.
-fn framing(headers: &HeaderMap, newer: bool) -> Result<Framing, Refusal> {
+fn framing(headers: &HeaderMap, is_http11: bool) -> Result<Framing, Refusal> {
     let mut codings = headers.get_all(TRANSFER_ENCODING).iter();
     let mut lengths = headers.get_all(CONTENT_LENGTH).iter();
     let (coding, length) = (codings.next(), lengths.next());
@@ -178,7 +178,7 @@ fn framing(headers: &HeaderMap, newer: bool) -> Result<Framing, Refusal> {
             "`Transfer-Encoding` and `Content-Length` contradict each other",
         )),
         (Some(coding), None) => {
-            if newer && coding.as_bytes().eq_ignore_ascii_case(b"chunked") {
+            if is_http11 && coding.as_bytes().eq_ignore_ascii_case(b"chunked") {
                 Ok(Framing::Chunked)
             } else {
                 Err(Refusal::malformed("the transfer coding is not `chunked`"))

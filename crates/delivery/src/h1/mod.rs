@@ -34,8 +34,8 @@ use self::{
 pub use self::{intake::RequestBody, refusal::Refusal};
 use crate::{
     Body, Error,
-    crowd::Place,
     deadline::Deadline,
+    idle_connections::IdleSlot,
     output::Output,
     serve::Shared,
     socket::Socket,
@@ -50,10 +50,10 @@ const BODY_ROOM: usize = 64 << 10;
 const IDLE_ROOM: usize = 16 << 10;
 
 /// How often a client that has closed its end is looked after.
-const LOOK_EVERY: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// How long the next bytes of a stream are waited for where the client has closed its end.
-const STREAM_PATIENCE: Duration = Duration::from_secs(1);
+const STREAM_STALL_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// What follows an answer.
 enum After {
@@ -78,20 +78,20 @@ pub(crate) struct Connection<S> {
     service: S,
     shared: Arc<Shared>,
     stopped: watch::Receiver<()>,
-    place: Place,
+    idle_slot: IdleSlot,
     /// Ends with the service.
     stop: Pin<Box<dyn Future<Output = ()> + Send>>,
     stopping: bool,
     /// The client sends no more.
     half_closed: bool,
     /// How often it was looked after since; nothing where it may not be asked any more.
-    looks: Option<u32>,
+    polls: Option<u32>,
     /// What came cannot be told from what comes next.
     malformed: bool,
     /// The client has been slow to take this answer.
     slow: bool,
     /// The request is of HTTP/1.1.
-    newer: bool,
+    is_http11: bool,
 }
 
 impl<S> Connection<S>
@@ -103,7 +103,7 @@ where
         service: S,
         shared: Arc<Shared>,
         stopped: watch::Receiver<()>,
-        place: Place,
+        idle_slot: IdleSlot,
     ) -> Self {
         let mut ends = stopped.clone();
         Self {
@@ -114,16 +114,16 @@ where
             service,
             shared,
             stopped,
-            place,
+            idle_slot,
             stop: Box::pin(async move {
                 let _ = ends.changed().await;
             }),
             stopping: false,
             half_closed: false,
-            looks: None,
+            polls: None,
             malformed: false,
             slow: false,
-            newer: false,
+            is_http11: false,
         }
     }
 
@@ -134,7 +134,7 @@ where
                 Next::Closed => return Ok(()),
                 Next::Refused(refusal) => return self.refuse(refusal).await,
                 // Let go in this very moment: nothing of the request has been done.
-                Next::Head(_) if !self.place.begin() => return Ok(()),
+                Next::Head(_) if !self.idle_slot.begin() => return Ok(()),
                 Next::Head(head) => match self.exchange(*head).await? {
                     After::Next => {}
                     After::Upgraded => return Ok(()),
@@ -146,7 +146,7 @@ where
 
     async fn read_head(&mut self) -> Result<Next, Error> {
         let limits = &self.shared.limits;
-        let (most, headers, patience) = (limits.head_bytes, limits.headers, limits.head_timeout);
+        let (most, headers, timeout) = (limits.head_bytes, limits.headers, limits.head_timeout);
         let mut seen = 0;
         let mut begun = false;
         loop {
@@ -176,13 +176,13 @@ where
                 });
             } else if !begun {
                 begun = true;
-                self.deadline.arm(patience);
+                self.deadline.arm(timeout);
             }
             let read = std::future::poll_fn(|context| {
                 if let Poll::Ready(read) = self.poll_fill(context, HEAD_ROOM) {
                     return Poll::Ready(Some(read));
                 }
-                self.place.wait();
+                self.idle_slot.wait();
                 if !self.stopping && !begun && self.stop.as_mut().poll(context).is_ready() {
                     self.stopping = true;
                     self.deadline.arm(self.shared.limits.stop_timeout);
@@ -194,7 +194,7 @@ where
                 Some(Ok(0)) => return Err(Error::Incomplete),
                 Some(Ok(_)) => {}
                 Some(Err(error)) => return Err(Error::Io(error)),
-                None if begun => return Ok(Next::Refused(Refusal::slow(patience))),
+                None if begun => return Ok(Next::Refused(Refusal::slow(timeout))),
                 None => return Ok(Next::Closed),
             }
         }
@@ -213,9 +213,9 @@ where
     async fn exchange(&mut self, head: Head) -> Result<After, Error> {
         self.deadline.disarm();
         self.slow = false;
-        self.looks = Some(0);
+        self.polls = Some(0);
         let asked = Asked::by(&head);
-        self.newer = asked.newer;
+        self.is_http11 = asked.is_http11;
         let (mut intake, body) = Intake::new(head.framing, head.expects_continue);
         let mut request = Request::new(body);
         *request.method_mut() = head.method;
@@ -314,24 +314,24 @@ where
     /// once that its request is worked on (102, which every client of HTTP/1.1 must let pass).
     fn look_after(&mut self, context: &mut Context<'_>) -> Poll<Error> {
         loop {
-            let Some(looks) = &mut self.looks else {
+            let Some(polls) = &mut self.polls else {
                 // Its answer has begun, and can only be broken off.
                 if !self.deadline.is_armed() {
-                    self.deadline.arm(STREAM_PATIENCE);
+                    self.deadline.arm(STREAM_STALL_TIMEOUT);
                 }
                 return self.deadline.poll(context).map(|()| Error::Gone);
             };
             if !self.deadline.is_armed() {
-                self.deadline.arm(LOOK_EVERY);
+                self.deadline.arm(POLL_INTERVAL);
             }
             if self.deadline.poll(context).is_pending() {
                 return Poll::Pending;
             }
-            *looks += 1;
-            if LOOK_EVERY * *looks >= self.shared.limits.half_closed_timeout {
+            *polls += 1;
+            if POLL_INTERVAL * *polls >= self.shared.limits.half_closed_timeout {
                 return Poll::Ready(Error::Gone);
             }
-            if *looks == 1 && self.newer {
+            if *polls == 1 && self.is_http11 {
                 self.output
                     .head
                     .put_slice(b"HTTP/1.1 102 Processing\r\n\r\n");
@@ -349,7 +349,7 @@ where
         let (parts, body) = self.shared.observer.refuse(refusal).into_parts();
         let asked = Asked {
             head_only: false,
-            newer: true,
+            is_http11: true,
             keep_alive: false,
             takes_trailers: false,
         };

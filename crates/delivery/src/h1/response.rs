@@ -26,7 +26,7 @@ pub(crate) enum Length {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Asked {
     pub(crate) head_only: bool,
-    pub(crate) newer: bool,
+    pub(crate) is_http11: bool,
     pub(crate) keep_alive: bool,
     pub(crate) takes_trailers: bool,
 }
@@ -35,7 +35,7 @@ impl Asked {
     pub(crate) fn by(head: &Head) -> Self {
         Self {
             head_only: head.method == Method::HEAD,
-            newer: head.version == http::Version::HTTP_11,
+            is_http11: head.version == http::Version::HTTP_11,
             keep_alive: head.keep_alive,
             takes_trailers: head.takes_trailers,
         }
@@ -56,7 +56,7 @@ pub(crate) fn length(asked: Asked, status: StatusCode, size: Option<u64>) -> Len
     match size {
         _ if none || asked.head_only => Length::None,
         Some(size) => Length::Exact(size),
-        None if asked.newer => Length::Chunked,
+        None if asked.is_http11 => Length::Chunked,
         None => Length::Close,
     }
 }
@@ -108,7 +108,7 @@ pub(crate) fn encode(
     if switching {
     } else if close {
         buffer.put_slice(b"connection: close\r\n");
-    } else if !asked.newer {
+    } else if !asked.is_http11 {
         buffer.put_slice(b"connection: keep-alive\r\n");
     }
     buffer.put_slice(b"\r\n");
@@ -126,7 +126,7 @@ fn put_absent_length(buffer: &mut BytesMut, parts: &Parts, size: Option<u64>, as
     }
     match size {
         Some(size) => put_length(buffer, size),
-        None if asked.newer => buffer.put_slice(b"transfer-encoding: chunked\r\n"),
+        None if asked.is_http11 => buffer.put_slice(b"transfer-encoding: chunked\r\n"),
         None => {}
     }
 }
@@ -156,8 +156,8 @@ fn put_length(buffer: &mut BytesMut, size: u64) {
 /// The size line of a chunk.
 pub(crate) fn put_chunk_size(buffer: &mut BytesMut, size: usize) {
     let significant = (usize::BITS - size.leading_zeros()).div_ceil(4).max(1);
-    for place in (0..significant).rev() {
-        let digit = (size >> (4 * place) & 0xf) as u8;
+    for position in (0..significant).rev() {
+        let digit = (size >> (4 * position) & 0xf) as u8;
         buffer.put_u8(if digit < 10 {
             b'0' + digit
         } else {

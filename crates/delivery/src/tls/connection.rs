@@ -25,12 +25,12 @@ use tower_service::Service;
 
 use super::{
     Tls,
-    paced::{Pace, Paced},
-    timed::{Prompt, Timed},
+    stall_guard::{StallGuardedBody, StallMonitor},
+    timeout_io::{FirstBytesTimeoutIo, WriteTimeoutIo},
 };
 use crate::{
     Body, Error, Limits, RequestBody,
-    crowd::Place,
+    idle_connections::IdleSlot,
     serve::Shared,
     upgrade::{self, Upgraded},
 };
@@ -49,7 +49,7 @@ pub(crate) async fn converse<S>(
     service: S,
     shared: Arc<Shared>,
     mut stopped: watch::Receiver<()>,
-    place: Place,
+    idle_slot: IdleSlot,
 ) -> Result<(), Error>
 where
     S: Service<Request<RequestBody>, Response = Response<Body>, Error = Infallible>
@@ -63,7 +63,7 @@ where
     if let Some(failure) = failure {
         shared.observer.certificate_not_read(&failure);
     }
-    let stream = Timed::new(stream, limits.write_timeout);
+    let stream = WriteTimeoutIo::new(stream, limits.write_timeout);
     let greeting = tokio::time::timeout(limits.head_timeout, acceptor.accept(stream));
     let stream = greeting
         .await
@@ -71,21 +71,30 @@ where
         .flatten()
         .map_err(|error| Error::Protocol(error.into()))?;
     let has_goaway = stream.get_ref().1.alpn_protocol() == Some(b"h2");
-    let stream = Prompt::new(stream, limits.head_timeout);
-    let (pace, stopping) = (Arc::new(Pace::default()), Arc::new(AtomicBool::new(false)));
-    let requests = Arc::new(Requests::new(place));
+    let stream = FirstBytesTimeoutIo::new(stream, limits.head_timeout);
+    let (monitor, stopping) = (
+        Arc::new(StallMonitor::default()),
+        Arc::new(AtomicBool::new(false)),
+    );
+    let requests = Arc::new(Requests::new(idle_slot));
     let service = {
-        let (pace, stopping) = (Arc::clone(&pace), Arc::clone(&stopping));
+        let (monitor, stopping) = (Arc::clone(&monitor), Arc::clone(&stopping));
         service_fn(move |request: Request<Incoming>| {
-            let pace = (request.version() == Version::HTTP_2).then(|| Arc::clone(&pace));
+            let monitor = (request.version() == Version::HTTP_2).then(|| Arc::clone(&monitor));
             let one = Requests::begin(&requests);
-            answer(service.clone(), request, pace, Arc::clone(&stopping), one)
+            answer(
+                service.clone(),
+                request,
+                monitor,
+                Arc::clone(&stopping),
+                one,
+            )
         })
     };
     let builder = builder(limits);
     let connection = builder.serve_connection_with_upgrades(TokioIo::new(stream), service);
     let mut connection = std::pin::pin!(connection);
-    let mut stalled = std::pin::pin!(pace.stalled(limits.write_timeout));
+    let mut stalled = std::pin::pin!(monitor.stalled(limits.write_timeout));
     let over = || {
         Err(Error::Protocol(
             io::Error::from(io::ErrorKind::TimedOut).into(),
@@ -116,7 +125,7 @@ where
 
 /// Requests of one connection that are under way: without any it waits, and may be let go.
 struct Requests {
-    place: Place,
+    idle_slot: IdleSlot,
     count: AtomicUsize,
 }
 
@@ -124,9 +133,9 @@ struct Requests {
 pub(super) struct UnderWay(Arc<Requests>);
 
 impl Requests {
-    fn new(place: Place) -> Self {
+    fn new(idle_slot: IdleSlot) -> Self {
         Self {
-            place,
+            idle_slot,
             count: AtomicUsize::new(0),
         }
     }
@@ -134,7 +143,7 @@ impl Requests {
     fn begin(all: &Arc<Self>) -> UnderWay {
         if all.count.fetch_add(1, Ordering::AcqRel) == 0 {
             // Where it was let go in this moment, its task ends before anything is answered.
-            all.place.begin();
+            all.idle_slot.begin();
         }
         UnderWay(Arc::clone(all))
     }
@@ -145,15 +154,15 @@ impl UnderWay {
     /// A request of a connection that nobody else knows.
     pub(super) fn alone() -> Self {
         let connection = tokio::spawn(async {}).abort_handle();
-        let place = Place::new(Arc::default(), &crate::Peer::Unix, connection);
-        Requests::begin(&Arc::new(Requests::new(place)))
+        let idle_slot = IdleSlot::new(Arc::default(), &crate::Peer::Unix, connection);
+        Requests::begin(&Arc::new(Requests::new(idle_slot)))
     }
 }
 
 impl Drop for UnderWay {
     fn drop(&mut self) {
         if self.0.count.fetch_sub(1, Ordering::AcqRel) == 1 {
-            self.0.place.wait();
+            self.0.idle_slot.wait();
         }
     }
 }
@@ -162,20 +171,20 @@ impl Drop for UnderWay {
 async fn answer<S>(
     mut service: S,
     request: Request<Incoming>,
-    pace: Option<Arc<Pace>>,
+    monitor: Option<Arc<StallMonitor>>,
     stopping: Arc<AtomicBool>,
     one: UnderWay,
-) -> Result<Response<Paced>, Infallible>
+) -> Result<Response<StallGuardedBody>, Infallible>
 where
     S: Service<Request<RequestBody>, Response = Response<Body>, Error = Infallible>,
 {
     let mut response = service.call(taken(request)).await?;
-    if pace.is_none() && stopping.load(Ordering::Relaxed) {
+    if monitor.is_none() && stopping.load(Ordering::Relaxed) {
         let close = HeaderValue::from_static("close");
         // One that changes the protocol stays as it is.
         response.headers_mut().entry(CONNECTION).or_insert(close);
     }
-    Ok(response.map(|body| Paced::new(body, pace, one)))
+    Ok(response.map(|body| StallGuardedBody::new(body, monitor, one)))
 }
 
 fn builder(limits: &Limits) -> auto::Builder<TokioExecutor> {

@@ -2,8 +2,8 @@
 //! as ALPN agrees (RFC 7301).
 
 mod connection;
-mod paced;
-mod timed;
+mod stall_guard;
+mod timeout_io;
 
 use std::{
     fs, io,
@@ -24,8 +24,9 @@ use tokio_rustls::{
 
 pub(crate) use self::connection::converse;
 
-/// How often the files are looked at, at most.
-const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// How often certificate files are checked for changes, at most: a check costs a `stat` for each
+/// connection otherwise.
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// A certificate with its chain is shorter.
 const MAX_FILE_BYTES: u64 = 1 << 20;
 
@@ -67,7 +68,7 @@ impl Tls {
     pub(crate) fn acceptor(&self) -> (TlsAcceptor, Option<io::Error>) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let mut failure = None;
-        if state.looked.elapsed() >= LOOK_EVERY {
+        if state.looked.elapsed() >= POLL_INTERVAL {
             state.looked = Instant::now();
             failure = self.refresh(&mut state).err();
         }

@@ -15,7 +15,7 @@ use std::{
     },
 };
 
-use platen_delivery::{Bind, Listener, Peer, Sharing, Turn, hand_down, inherit, serve};
+use platen_delivery::{AcceptPolicy, Bind, Listener, Peer, Sharing, pass_fds, receive_fds, serve};
 
 use crate::server::{Routes, Seen, Server, get, limits, rest};
 
@@ -75,13 +75,13 @@ async fn a_port_is_one_socket_s_unless_it_is_shared() {
 async fn sockets_are_handed_down() {
     let listener = Listener::bind(&bind("127.0.0.1:0"), Sharing::Alone).unwrap();
     let (ours, theirs) = UnixStream::pair().unwrap();
-    hand_down(&ours, &[listener[0].as_fd()]).unwrap();
-    let mut sockets = inherit(&theirs).unwrap();
+    pass_fds(&ours, &[listener[0].as_fd()]).unwrap();
+    let mut sockets = receive_fds(&theirs).unwrap();
     assert_eq!(sockets.len(), 1);
     let again = Listener::from_socket(sockets.remove(0), &bind("127.0.0.1:0")).unwrap();
     assert_eq!(again.address(), listener[0].address());
     drop(ours);
-    assert!(inherit(&theirs).is_err());
+    assert!(receive_fds(&theirs).is_err());
     let (connected, _other) = UnixStream::pair().unwrap();
     assert!(Listener::from_socket(OwnedFd::from(connected), &bind("unix://@x")).is_err());
 }
@@ -90,8 +90,8 @@ async fn sockets_are_handed_down() {
 #[derive(Default)]
 struct Crowded(AtomicUsize);
 
-impl Turn for Crowded {
-    fn is_mine(&self) -> bool {
+impl AcceptPolicy for Crowded {
+    fn may_accept(&self) -> bool {
         false
     }
 
@@ -108,14 +108,14 @@ async fn what_nobody_else_takes_is_taken_out_of_turn() {
         bind("127.0.0.1:0"),
         bind(&format!("unix://{}", path.display())),
     ];
-    let turn = Arc::new(Crowded::default());
+    let policy = Arc::new(Crowded::default());
     let mut listeners = Vec::new();
     for bind in &binds {
         listeners.extend(Listener::bind(bind, Sharing::Alone).unwrap());
     }
     for listener in &mut listeners {
         listener
-            .take_turns(Arc::clone(&turn) as Arc<dyn Turn>)
+            .share_accepts(Arc::clone(&policy) as Arc<dyn AcceptPolicy>)
             .unwrap();
     }
     let address = listeners[0].address().unwrap();
@@ -133,7 +133,7 @@ async fn what_nobody_else_takes_is_taken_out_of_turn() {
         }
     });
     asking.await.unwrap();
-    assert_eq!(turn.0.load(Ordering::SeqCst), 40);
+    assert_eq!(policy.0.load(Ordering::SeqCst), 40);
     drop(stop);
     serving.await.unwrap();
 }

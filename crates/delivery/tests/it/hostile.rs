@@ -118,7 +118,7 @@ fn strange_beginnings_are_refused() {
     }
 }
 
-fn crowd(server: &Server, request: &[u8]) -> Vec<TcpStream> {
+fn idle_connections(server: &Server, request: &[u8]) -> Vec<TcpStream> {
     (0..CROWD)
         .map(|_| {
             let mut stream = server.connect();
@@ -135,7 +135,7 @@ fn slow_heads_end_and_hold_little() {
         ..limits()
     });
     let before = resident_bytes();
-    let mut slow = crowd(&server, b"GET /hello HTTP/1.1\r\nHost: a\r\nX: y");
+    let mut slow = idle_connections(&server, b"GET /hello HTTP/1.1\r\nHost: a\r\nX: y");
     server.wait_until(|seen| seen.open.load(Ordering::SeqCst) == CROWD);
     assert!(
         server.send(&get("/hello")).ends_with("hello"),
@@ -158,7 +158,7 @@ fn stalled_readers_are_dropped_and_hold_little() {
         ..limits()
     });
     let before = resident_bytes();
-    let stalled = crowd(&server, b"GET /endless HTTP/1.1\r\nHost: a\r\n\r\n");
+    let stalled = idle_connections(&server, b"GET /endless HTTP/1.1\r\nHost: a\r\n\r\n");
     server.wait_until(|seen| seen.requests.load(Ordering::SeqCst) == CROWD);
     assert!(
         server.send(&get("/hello")).ends_with("hello"),
@@ -177,7 +177,7 @@ fn half_closed_clients_in_bulk_end() {
         half_closed_timeout: Duration::from_millis(300),
         ..limits()
     });
-    let waiting = crowd(&server, b"GET /slow/60000 HTTP/1.1\r\nHost: a\r\n\r\n");
+    let waiting = idle_connections(&server, b"GET /slow/60000 HTTP/1.1\r\nHost: a\r\n\r\n");
     for stream in &waiting {
         stream.shutdown(Shutdown::Write).unwrap();
     }

@@ -18,7 +18,7 @@ use crate::{
     file_name,
 };
 
-/// Most mistakes of a template or its data that a step tells.
+/// Most errors of a template or its data in the message of a step.
 const MAX_TOLD: usize = 5;
 
 impl StepExecutor<'_> {

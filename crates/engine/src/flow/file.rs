@@ -7,7 +7,7 @@ use serde_json::{Value as Json, json};
 
 use crate::{Disposition, Format, content_disposition, warnings_summary};
 
-/// Warnings that a document tells.
+/// Most warnings in the value of a document.
 const MAX_WARNINGS: usize = 100;
 /// The member that marks a file.
 pub(super) const MARK: &str = "$file";
@@ -81,8 +81,8 @@ impl Made {
     pub fn to_value(&self, name: &str, format: Format, disposition: Option<Disposition>) -> Json {
         let mut value = value(name, format.media_type(), &self.bytes);
         let file = &mut value[MARK];
-        let told = self.warnings.iter().take(MAX_WARNINGS);
-        file["warnings"] = told.map(|warning| json!(warning)).collect();
+        let described = self.warnings.iter().take(MAX_WARNINGS);
+        file["warnings"] = described.map(|warning| json!(warning)).collect();
         if let Some(pages) = self.pages {
             file["pages"] = json!(pages);
         }
@@ -93,7 +93,7 @@ impl Made {
     }
 }
 
-/// Headers that tell of a document in `value`; none of a file that is none of Platen's documents.
+/// Headers that describe a document in `value`; none for a file that Platen did not render.
 pub(super) fn headers_of(value: &Json) -> Vec<(String, String)> {
     let file = &value[MARK];
     let Some(warnings) = file["warnings"].as_array() else {

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use platen_flow::StepError;
-use platen_outbound::{Answer, Patience};
+use platen_outbound::{Answer, RequestLimits};
 use serde_json::{Value as Json, json};
 
 use super::{
@@ -45,11 +45,11 @@ impl StepExecutor<'_> {
         limit.check()?;
         let outbound = &self.services.outbound;
         let answer = limit.stoppable(|stop| {
-            let patience = Patience {
+            let limits = RequestLimits {
                 timeout: Some(limit.left()),
                 stop: Some(Arc::clone(stop)),
             };
-            outbound.send_within(method, url, &headers, &body, &patience)
+            outbound.send_within(method, url, &headers, &body, &limits)
         });
         let answer = answer.map_err(|error| {
             let is_temporary = matches!(error, Outside::Failed(_) | Outside::Stopped);
@@ -90,7 +90,7 @@ fn known(headers: &[(String, String)], wanted: &str) -> bool {
     names.any(|name| name.eq_ignore_ascii_case(wanted))
 }
 
-/// The body of a request, and headers that tell of it where the flow gives none.
+/// The body of a request, and headers that describe it unless the flow sets them.
 fn body_of(input: &Json, headers: &mut Vec<(String, String)>) -> Vec<u8> {
     let value = match &input["body"] {
         Json::Null => return Vec::new(),
@@ -104,12 +104,12 @@ fn body_of(input: &Json, headers: &mut Vec<(String, String)>) -> Vec<u8> {
             value.to_string().into_bytes(),
         ),
     };
-    let mut told = vec![("content-type".to_owned(), media_type)];
+    let mut described = vec![("content-type".to_owned(), media_type)];
     if input["describe"] == true {
-        told.extend(file::headers_of(value));
+        described.extend(file::headers_of(value));
     }
-    told.retain(|(name, _)| !known(headers, name));
-    headers.extend(told);
+    described.retain(|(name, _)| !known(headers, name));
+    headers.extend(described);
     body
 }
 

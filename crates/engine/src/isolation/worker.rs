@@ -74,7 +74,7 @@ impl Worker for RenderWorker {
     }
 
     fn run(&mut self, source: Vec<u8>, mut channel: Channel) {
-        // What a bug says about itself goes to the owner, not to a stream that leads nowhere.
+        // Panic messages go to the owner: standard error of a cell leads nowhere.
         std::panic::set_hook(Box::new(|_| {}));
         let no_job = || Error::Bug("the sandbox could not read its job".to_owned());
         let compile = || {
@@ -99,7 +99,7 @@ impl Worker for RenderWorker {
         let result = catch_unwind(AssertUnwindSafe(work))
             .unwrap_or_else(|_| Err(Error::Bug("the rendering panicked".to_owned())));
         let mut channel = channel.lock().unwrap_or_else(PoisonError::into_inner);
-        // Where the owner is gone, there is nobody to tell.
+        // If the owner exited, nothing receives the answer.
         let _ = match result {
             Ok(Answer::Documents(documents)) => send(&mut channel, &documents),
             Ok(Answer::Report(found)) => {
@@ -111,7 +111,7 @@ impl Worker for RenderWorker {
                 message(&mut channel, wire::FAILURE, &failure)
             }
         };
-        // Nothing is taken apart: the process ends here.
+        // No destructors: the process exits here.
         std::mem::forget(self.engine.take());
     }
 }

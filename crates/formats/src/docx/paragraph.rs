@@ -294,13 +294,13 @@ pub(super) fn border_element(name: &str, border: &Border, space: u32) -> String 
 
 /// Text elements of a run: tabs are elements of their own.
 pub(super) fn push_text(out: &mut String, text: &str) {
-    for (index, piece) in text.split('\t').enumerate() {
+    for (index, part) in text.split('\t').enumerate() {
         if index > 0 {
             out.push_str("<w:tab/>");
         }
-        if !piece.is_empty() {
+        if !part.is_empty() {
             out.push_str("<w:t xml:space=\"preserve\">");
-            push_escaped(out, piece);
+            push_escaped(out, part);
             out.push_str("</w:t>");
         }
     }

@@ -140,13 +140,13 @@ impl TextWriter {
                 .iter()
                 .take_while(|placed| context.shaper.word(placed.word).face == face)
                 .count();
-            self.piece(out, run, face, &words[index..index + count], context);
+            self.show_words(out, run, face, &words[index..index + count], context);
             index += count;
         }
     }
 
     /// Words of one face.
-    fn piece(
+    fn show_words(
         &mut self,
         out: &mut Vec<u8>,
         run: &TextRun,

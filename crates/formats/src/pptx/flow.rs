@@ -273,11 +273,11 @@ impl<'a> Flow<'a> {
         loop {
             // Two lines of reserve for words that break earlier than estimated.
             let lines = ((self.room() / line_height) as usize).saturating_sub(2);
-            let (piece, after) = self.typeset.cut_lines(&rest, style, width, lines);
+            let (first, after) = self.typeset.cut_lines(&rest, style, width, lines);
             let height = self
                 .typeset
-                .height(&plain_text(&piece), id, strip.width, mark);
-            self.push_paragraph(&piece, id, mark, height);
+                .height(&plain_text(&first), id, strip.width, mark);
+            self.push_paragraph(&first, id, mark, height);
             if after.is_empty() {
                 return;
             }

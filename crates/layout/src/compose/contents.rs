@@ -6,8 +6,8 @@ use platen_document::bound::{Align, Block, BlockKind, Inline, plain_text};
 
 use super::{
     Composer, Output, Place,
+    fragment::{Body, Fragment},
     paragraph::TextBox,
-    piece::{Body, Piece},
 };
 use crate::{
     page::{Area, Item, TagId, TagKind},
@@ -38,11 +38,11 @@ impl Composer<'_> {
     ) {
         self.needs_numbers = true;
         let tag = self.tag(TagKind::Contents, place.tag);
-        let mut pieces = VecDeque::new();
+        let mut fragments = VecDeque::new();
         if let Some(title) = title {
             let style = super::group::first_style(title).unwrap_or(block.style);
             let title_tag = self.tag(TagKind::Caption, tag);
-            let mut lines = self.paragraph_pieces(
+            let mut lines = self.paragraph_fragments(
                 title,
                 style,
                 Place {
@@ -50,19 +50,19 @@ impl Composer<'_> {
                     ..place
                 },
             );
-            for piece in &mut lines {
-                piece.keep = true;
+            for fragment in &mut lines {
+                fragment.keep = true;
             }
-            pieces.append(&mut lines);
+            fragments.append(&mut lines);
         }
         let entries = self.entries(depth);
         for (index, entry) in entries.iter().enumerate() {
             let item = self.tag(TagKind::ContentsItem, tag);
-            let mut piece = self.entry(entry, Place { tag: item, ..place });
-            piece.gap = if index == 0 { 6.0 } else { 2.0 };
-            pieces.push_back(piece);
+            let mut fragment = self.entry(entry, Place { tag: item, ..place });
+            fragment.gap = if index == 0 { 6.0 } else { 2.0 };
+            fragments.push_back(fragment);
         }
-        self.push_pieces(block, pieces, out);
+        self.push_fragments(block, fragments, out);
     }
 
     /// The headings down to `depth`.
@@ -86,7 +86,7 @@ impl Composer<'_> {
         entries
     }
 
-    fn entry(&mut self, entry: &Entry, place: Place) -> Piece {
+    fn entry(&mut self, entry: &Entry, place: Place) -> Fragment {
         let Entry {
             level,
             title,
@@ -116,7 +116,7 @@ impl Composer<'_> {
         let mut sink = Sink::default();
         let height = self.draw_lines(&paragraph, &lines, true, text, 0.0, &mut sink);
         let Some(last) = lines.last() else {
-            return Piece::default();
+            return Fragment::default();
         };
         let baseline = height - last.below;
         let used = indent + last.width + 4.0;
@@ -134,10 +134,10 @@ impl Composer<'_> {
             let target = Arc::from(format!("#{}{index}", super::furniture::HEADING_TARGET));
             sink.items.push(Item::Link { target, area, tag });
         }
-        Piece {
+        Fragment {
             height,
             body: Body::Solid(sink),
-            ..Piece::default()
+            ..Fragment::default()
         }
     }
 

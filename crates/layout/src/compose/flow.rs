@@ -1,4 +1,4 @@
-//! Pieces to pages: breaks, kept-together chains, repeated headers, text columns, footnotes.
+//! Fragments to pages: breaks, kept-together chains, repeated headers, text columns, footnotes.
 
 use std::{
     collections::VecDeque,
@@ -9,8 +9,8 @@ use platen_document::{Diagnostic, bound::Section, work};
 
 use super::{
     Composer, Output,
+    fragment::{Body, Fragment, MIN_PART, Mark, split_fragment},
     notes::Notes,
-    piece::{Body, MIN_PART, Mark, Piece, split_piece},
     room::Room,
 };
 use crate::{
@@ -55,7 +55,7 @@ pub(super) struct Flow<'s> {
     y: f32,
     /// Nothing stands in this column yet but repeated headers.
     fresh: bool,
-    chain: VecDeque<Piece>,
+    chain: VecDeque<Fragment>,
     repeat: Vec<(Sink, f32)>,
     notes: Notes,
     /// Pages asked for beyond the bound, or the layout was stopped: nothing more is placed.
@@ -201,14 +201,14 @@ impl<'s> Flow<'s> {
         }
     }
 
-    /// Places the waiting pieces and ends the last page.
+    /// Places the waiting fragments and ends the last page.
     pub fn finish(&mut self, composer: &mut Composer<'_>) {
         self.flush(composer);
         self.finish_notes();
         self.finish_page();
     }
 
-    /// Places the chain of pieces that stay together.
+    /// Places the chain of fragments that stay together.
     pub(super) fn flush(&mut self, composer: &mut Composer<'_>) {
         let chain = std::mem::take(&mut self.chain);
         if chain.is_empty() || self.refused {
@@ -218,54 +218,54 @@ impl<'s> Flow<'s> {
         let mut height = 0.0;
         let mut notes = Vec::new();
         let mut starts = self.fresh;
-        for piece in &chain {
-            let gap = if starts { 0.0 } else { piece.gap };
-            starts &= piece.repeat.is_some();
-            height += gap + piece.lead(full, &mut notes);
+        for fragment in &chain {
+            let gap = if starts { 0.0 } else { fragment.gap };
+            starts &= fragment.repeat.is_some();
+            height += gap + fragment.lead(full, &mut notes);
         }
         let heights = |note| self.notes.height_of(note);
         height += Room::new(full, self.notes.height() > 0.0, &heights).least(&notes);
-        if chain.front().is_some_and(|piece| piece.page_break) && !self.fresh {
+        if chain.front().is_some_and(|fragment| fragment.page_break) && !self.fresh {
             self.finish_page();
             self.start_page(false);
         } else if height > self.room() + 0.01 && height <= full && !self.is_blank() {
             self.next_column();
         }
-        for piece in chain {
-            self.place(composer, piece);
+        for fragment in chain {
+            self.place(composer, fragment);
         }
     }
 
-    fn place(&mut self, composer: &mut Composer<'_>, mut piece: Piece) {
-        if let Some(rows) = piece.repeat {
+    fn place(&mut self, composer: &mut Composer<'_>, mut fragment: Fragment) {
+        if let Some(rows) = fragment.repeat {
             self.repeat_rows(rows);
             return;
         }
         let mut notes = Vec::new();
         while !self.refused {
             notes.clear();
-            piece.notes(&mut notes);
-            let gap = if self.fresh { 0.0 } else { piece.gap };
+            fragment.notes(&mut notes);
+            let gap = if self.fresh { 0.0 } else { fragment.gap };
             let height = self.room() - gap;
             let blank = self.is_blank();
             let heights = |note| self.notes.height_of(note);
             let mut room = Room::new(height, self.notes.height() > 0.0, &heights);
-            let fits = room.admit(piece.height, &notes);
+            let fits = room.admit(fragment.height, &notes);
             let full = self.full_height();
-            let whole = piece.stays_whole(full);
+            let whole = fragment.stays_whole(full);
             // On a blank page footnotes that do not fit go on at the next.
-            if fits || (blank && whole && piece.height <= height + 0.01) {
-                self.put(piece, gap, &notes);
+            if fits || (blank && whole && fragment.height <= height + 0.01) {
+                self.put(fragment, gap, &notes);
                 return;
             }
-            if blank && whole && piece.height <= full && height + 0.01 < full {
+            if blank && whole && fragment.height <= full && height + 0.01 < full {
                 // The first page has less room than the others.
                 self.next_column();
                 continue;
             }
             if !whole && (blank || height >= MIN_PART) {
                 let mut room = Room::new(height, self.notes.height() > 0.0, &heights);
-                let (part, rest) = split_piece(piece, &mut room, blank);
+                let (part, rest) = split_fragment(fragment, &mut room, blank);
                 if let Some(part) = part {
                     notes.clear();
                     part.notes(&mut notes);
@@ -273,13 +273,13 @@ impl<'s> Flow<'s> {
                     self.put(part, gap, &notes);
                 }
                 match rest {
-                    Some(rest) => piece = rest,
+                    Some(rest) => fragment = rest,
                     None => return,
                 }
                 self.next_column();
             } else if blank {
-                self.warn_too_tall(composer, &piece, height);
-                self.put(piece, gap, &notes);
+                self.warn_too_tall(composer, &fragment, height);
+                self.put(fragment, gap, &notes);
                 return;
             } else {
                 self.next_column();
@@ -300,11 +300,11 @@ impl<'s> Flow<'s> {
     }
 
     /// What cannot be broken and is higher than a page is drawn over the margin, with a warning.
-    fn warn_too_tall(&self, composer: &mut Composer<'_>, piece: &Piece, room: f32) {
-        if piece.height <= room + 0.5 {
+    fn warn_too_tall(&self, composer: &mut Composer<'_>, fragment: &Fragment, room: f32) {
+        if fragment.height <= room + 0.5 {
             return;
         }
-        let path = piece.first_tag().and_then(|tag| composer.tags.node(tag));
+        let path = fragment.first_tag().and_then(|tag| composer.tags.node(tag));
         let path = path.unwrap_or_default().to_owned();
         composer.warn_once(
             Diagnostic::warning(
@@ -316,13 +316,13 @@ impl<'s> Flow<'s> {
         );
     }
 
-    fn put(&mut self, piece: Piece, gap: f32, notes: &[u32]) {
+    fn put(&mut self, fragment: Fragment, gap: f32, notes: &[u32]) {
         work::check();
         self.y += gap;
         let y = self.y;
         let first = std::mem::replace(&mut self.fresh, false);
-        self.y += piece.height;
-        self.draw(piece.body, y, piece.height, piece.marks);
+        self.y += fragment.height;
+        self.draw(fragment.body, y, fragment.height, fragment.marks);
         if first {
             self.redraw_header_rule(y);
         }
@@ -400,31 +400,31 @@ pub(super) fn append(page: &mut Page, content: Sink, x: f32, y: f32) {
 }
 
 impl Output for Flow<'_> {
-    fn push(&mut self, composer: &mut Composer<'_>, piece: Piece) {
-        if piece.page_break && !self.chain.is_empty() {
+    fn push(&mut self, composer: &mut Composer<'_>, fragment: Fragment) {
+        if fragment.page_break && !self.chain.is_empty() {
             self.flush(composer);
         }
         let mut notes = Vec::new();
-        piece.notes(&mut notes);
+        fragment.notes(&mut notes);
         let (left, width) = (self.left(), self.column_width());
         for note in notes {
             self.notes
                 .set(note, || composer.footnote(note, left, width));
         }
-        let keep = piece.keep;
-        self.chain.push_back(piece);
+        let keep = fragment.keep;
+        self.chain.push_back(fragment);
         if !keep {
             self.flush(composer);
         }
     }
 
     fn set_repeat(&mut self, composer: &mut Composer<'_>, rows: Vec<(Sink, f32)>) {
-        let piece = Piece {
+        let fragment = Fragment {
             keep: true,
             repeat: Some(rows),
-            ..Piece::default()
+            ..Fragment::default()
         };
-        self.push(composer, piece);
+        self.push(composer, fragment);
     }
 
     fn page_number(&self) -> u32 {

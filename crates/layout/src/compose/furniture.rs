@@ -5,9 +5,9 @@ use platen_document::bound::{Block, Direction, Inline, Section};
 use super::{
     Composer, Place,
     flow::{Flow, Frame, append},
+    fragment::{Fragment, stack_height},
     notes::NoteLines,
     paragraph::TextBox,
-    piece::{Piece, stack_height},
 };
 use crate::{
     page::{Artifact, Item, TagKind, Tags},
@@ -69,7 +69,7 @@ impl Composer<'_> {
             return 0.0;
         }
         self.furniture = true;
-        let pieces = self.collect(
+        let fragments = self.collect(
             blocks,
             Place {
                 x,
@@ -78,7 +78,7 @@ impl Composer<'_> {
             },
         );
         self.furniture = false;
-        stack_height(&pieces)
+        stack_height(&fragments)
     }
 
     /// Draws headers and footers, now that the number of pages is known.
@@ -109,15 +109,15 @@ impl Composer<'_> {
                 if blocks.is_empty() {
                     continue;
                 }
-                let pieces = self.collect(blocks, place);
-                let height = stack_height(&pieces);
+                let fragments = self.collect(blocks, place);
+                let height = stack_height(&fragments);
                 let top = match kind {
                     Artifact::Footer => page.height - edge(margins.bottom) - height,
                     _ => edge(margins.top),
                 };
                 let mut sink = Sink::default();
                 sink.items.push(Item::Artifact(kind));
-                draw_stack(pieces, &mut sink);
+                draw_stack(fragments, &mut sink);
                 for item in &mut sink.items {
                     if matches!(item, Item::Artifact(_)) {
                         *item = Item::Artifact(kind);
@@ -184,14 +184,14 @@ fn edge(margin: f32) -> f32 {
     (margin / 2.0).min(MAX_EDGE)
 }
 
-/// Draws pieces on top of each other.
-fn draw_stack(pieces: impl IntoIterator<Item = Piece>, sink: &mut Sink) {
+/// Draws fragments on top of each other.
+fn draw_stack(fragments: impl IntoIterator<Item = Fragment>, sink: &mut Sink) {
     let mut y = 0.0;
-    for (index, piece) in pieces.into_iter().enumerate() {
+    for (index, fragment) in fragments.into_iter().enumerate() {
         if index > 0 {
-            y += piece.gap;
+            y += fragment.gap;
         }
-        piece.body.draw(y, piece.height, sink, &mut |_, _| {});
-        y += piece.height;
+        fragment.body.draw(y, fragment.height, sink, &mut |_, _| {});
+        y += fragment.height;
     }
 }

@@ -8,8 +8,8 @@ use platen_document::bound::{
 
 use super::{
     Composer, Output, Place,
-    paragraph::{TextBox, framed, lanes_piece},
-    piece::{Body, Frame, Lane, Lanes, Piece},
+    fragment::{Body, Fragment, Frame, Lane, Lanes},
+    paragraph::{TextBox, framed, lanes_fragment},
 };
 use crate::{
     page::TagKind,
@@ -49,7 +49,7 @@ impl Composer<'_> {
         for (column, width) in columns.columns.iter().zip(widths) {
             let x = self.mirrored(place, offset, width);
             let column_tag = self.tag(TagKind::Division, tag);
-            let pieces = self.collect(
+            let fragments = self.collect(
                 &column.body,
                 Place {
                     x,
@@ -60,13 +60,13 @@ impl Composer<'_> {
             lanes.push(Lane {
                 x,
                 width,
-                pieces,
+                fragments,
                 vertical_align: columns.vertical_align,
                 frame: Frame::default(),
             });
             offset += width + columns.gap;
         }
-        self.push_block(block, lanes_piece(Lanes { lanes, whole: true }), out);
+        self.push_block(block, lanes_fragment(Lanes { lanes, whole: true }), out);
     }
 
     pub(super) fn panel(
@@ -84,7 +84,7 @@ impl Composer<'_> {
             width: (place.width - frame.padding.left - frame.padding.right).max(1.0),
             tag,
         };
-        let mut pieces = VecDeque::new();
+        let mut fragments = VecDeque::new();
         if let Some(title) = title {
             let style = first_style(title).unwrap_or(block.style);
             let title_tag = self.tag(TagKind::Paragraph, tag);
@@ -96,17 +96,17 @@ impl Composer<'_> {
                 style,
                 tag: title_tag,
             };
-            pieces = self.lines_as_pieces(title, text);
-            for piece in &mut pieces {
-                piece.keep = true;
+            fragments = self.lines_as_fragments(title, text);
+            for fragment in &mut fragments {
+                fragment.keep = true;
             }
         }
         let mut content = self.collect(body, inner);
-        if let (false, Some(first)) = (pieces.is_empty(), content.front_mut()) {
+        if let (false, Some(first)) = (fragments.is_empty(), content.front_mut()) {
             first.gap = first.gap.max(4.0);
         }
-        pieces.append(&mut content);
-        self.push_block(block, framed(pieces, frame, place.x, place.width), out);
+        fragments.append(&mut content);
+        self.push_block(block, framed(fragments, frame, place.x, place.width), out);
     }
 
     pub(super) fn key_value(
@@ -129,7 +129,7 @@ impl Composer<'_> {
             .unwrap_or(natural + 0.5)
             .min(pair_width * 0.6);
         let gap = self.style(block.style).font_size * 0.25;
-        let mut pieces = VecDeque::new();
+        let mut fragments = VecDeque::new();
         for (index, row) in pairs.items.chunks(columns).enumerate() {
             let mut sets = Vec::with_capacity(row.len() * 2);
             for (column, (key, value)) in row.iter().enumerate() {
@@ -156,11 +156,11 @@ impl Composer<'_> {
                     },
                 ));
             }
-            let mut piece = self.pairs_piece(sets);
-            piece.gap = if index == 0 { 0.0 } else { gap };
-            pieces.push_back(piece);
+            let mut fragment = self.pairs_fragment(sets);
+            fragment.gap = if index == 0 { 0.0 } else { gap };
+            fragments.push_back(fragment);
         }
-        self.push_pieces(block, pieces, out);
+        self.push_fragments(block, fragments, out);
     }
 
     fn pair_box(
@@ -181,18 +181,18 @@ impl Composer<'_> {
     }
 
     /// Labels and values side by side; those higher than a page go on at the next.
-    fn pairs_piece(&mut self, sets: Vec<Set>) -> Piece {
+    fn pairs_fragment(&mut self, sets: Vec<Set>) -> Fragment {
         let height = sets.iter().map(|set| set.height).fold(0.0, f32::max);
         if height > self.room / 2.0 {
             let lanes = sets.into_iter().map(|set| Lane {
                 x: set.text.x,
                 width: set.text.width,
-                pieces: self.set_pieces(&set),
+                fragments: self.set_fragments(&set),
                 vertical_align: VerticalAlign::Top,
                 frame: Frame::default(),
             });
             let lanes = lanes.collect();
-            return lanes_piece(Lanes { lanes, whole: true });
+            return lanes_fragment(Lanes { lanes, whole: true });
         }
         let mut sink = Sink::default();
         let mut footnotes = Vec::new();
@@ -200,26 +200,26 @@ impl Composer<'_> {
             self.draw_lines(&set.paragraph, &set.lines, true, set.text, 0.0, &mut sink);
             footnotes.extend(set.paragraph.footnotes(&set.lines));
         }
-        Piece {
+        Fragment {
             height,
             footnotes,
             body: Body::Solid(sink),
-            ..Piece::default()
+            ..Fragment::default()
         }
     }
 
-    /// A piece for each line.
-    fn set_pieces(&mut self, set: &Set) -> VecDeque<Piece> {
+    /// A fragment for each line.
+    fn set_fragments(&mut self, set: &Set) -> VecDeque<Fragment> {
         let lines = set.lines.chunks(1);
         lines
             .map(|line| {
                 let mut sink = Sink::default();
                 let height = self.draw_lines(&set.paragraph, line, false, set.text, 0.0, &mut sink);
-                Piece {
+                Fragment {
                     height,
                     footnotes: set.paragraph.footnotes(line).collect(),
                     body: Body::Solid(sink),
-                    ..Piece::default()
+                    ..Fragment::default()
                 }
             })
             .collect()
@@ -277,12 +277,12 @@ impl Composer<'_> {
             color,
             style: line,
         });
-        let piece = Piece {
+        let fragment = Fragment {
             height: thickness,
             body: Body::Solid(sink),
-            ..Piece::default()
+            ..Fragment::default()
         };
-        self.push_block(block, piece, out);
+        self.push_block(block, fragment, out);
     }
 }
 

@@ -4,8 +4,8 @@ use platen_document::bound::{Align, Block, Inline, List};
 
 use super::{
     Collector, Composer, Output, Place,
+    fragment::{Body, Fragment},
     paragraph::TextBox,
-    piece::{Body, Piece},
 };
 use crate::{
     page::TagKind,
@@ -33,7 +33,7 @@ impl Composer<'_> {
             place.x + indent
         };
         let width = (place.width - indent).max(1.0);
-        let mut pieces = std::collections::VecDeque::new();
+        let mut fragments = std::collections::VecDeque::new();
         for (index, item) in list.items.iter().enumerate() {
             let item_tag = self.tag(TagKind::ListItem, tag);
             let label_tag = self.tag(TagKind::ListLabel, item_tag);
@@ -46,7 +46,7 @@ impl Composer<'_> {
                 style,
                 tag: body_tag,
             };
-            let mut lines = self.lines_as_pieces(&item.content, text);
+            let mut lines = self.lines_as_fragments(&item.content, text);
             let place_label = TextBox {
                 x: if right_to_left {
                     place.x + width + LABEL_GAP
@@ -76,23 +76,23 @@ impl Composer<'_> {
             self.list_level += 1;
             self.blocks(&item.body, inner_x, width, body_tag, &mut collector);
             self.list_level -= 1;
-            pieces.append(&mut lines);
-            if let Some(first) = collector.pieces.front_mut() {
+            fragments.append(&mut lines);
+            if let Some(first) = collector.fragments.front_mut() {
                 first.gap = first.gap.max(size * 0.25);
             }
-            pieces.append(&mut collector.pieces);
+            fragments.append(&mut collector.fragments);
         }
-        self.push_pieces(block, pieces, out);
+        self.push_fragments(block, fragments, out);
     }
 
-    fn draw_label(&mut self, label: &str, text: TextBox, piece: &mut Piece) {
+    fn draw_label(&mut self, label: &str, text: TextBox, fragment: &mut Fragment) {
         let mut paragraph = self
             .text
             .paragraph(&[Inline::text(label, text.style)], text.style);
         let lines = self
             .text
             .break_lines(&mut paragraph, f32::MAX, 0.0, text.style);
-        let Body::Solid(content) = std::mem::take(&mut piece.body) else {
+        let Body::Solid(content) = std::mem::take(&mut fragment.body) else {
             return;
         };
         let mut sink = Sink::default();
@@ -112,7 +112,7 @@ impl Composer<'_> {
                 .emit_line(&paragraph, line, placement, &mut self.tags, &mut sink);
         }
         sink.append(content, 0.0, 0.0);
-        piece.body = Body::Solid(sink);
+        fragment.body = Body::Solid(sink);
     }
 }
 

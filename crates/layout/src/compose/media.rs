@@ -12,8 +12,8 @@ use platen_document::{
 
 use super::{
     Composer, Output, Place,
+    fragment::{Body, Fragment},
     paragraph::TextBox,
-    piece::{Body, Piece},
 };
 use crate::{
     figure::{Anchor, Figure, Shape, barcode_rects, chart_figure},
@@ -232,13 +232,13 @@ impl Composer<'_> {
         tag: Option<TagId>,
         out: &mut dyn Output,
     ) {
-        let mut pieces = VecDeque::from([Piece {
+        let mut fragments = VecDeque::from([Fragment {
             height,
             body: Body::Solid(sink),
-            ..Piece::default()
+            ..Fragment::default()
         }]);
         if let Some((caption, align)) = caption {
-            pieces[0].keep = true;
+            fragments[0].keep = true;
             let style = super::group::first_style(caption).unwrap_or(self.document.named.caption);
             let caption_tag = match tag {
                 Some(_) => self.tag(TagKind::Caption, tag),
@@ -252,13 +252,13 @@ impl Composer<'_> {
                 style,
                 tag: caption_tag,
             };
-            let mut lines = self.lines_as_pieces(caption, text);
+            let mut lines = self.lines_as_fragments(caption, text);
             if let Some(first) = lines.front_mut() {
                 first.gap = 3.0;
             }
-            pieces.append(&mut lines);
+            fragments.append(&mut lines);
         }
-        self.push_pieces(block, pieces, out);
+        self.push_fragments(block, fragments, out);
     }
 
     /// Offset from the left for content with `free` room beside it.
@@ -336,13 +336,13 @@ impl Composer<'_> {
                 3.0 + self.draw_lines(&paragraph, &lines, true, text, height + 3.0, &mut sink);
             footnotes.extend(paragraph.footnotes(&lines));
         }
-        let piece = Piece {
+        let fragment = Fragment {
             height,
             footnotes,
             body: Body::Solid(sink),
-            ..Piece::default()
+            ..Fragment::default()
         };
-        self.push_block(block, piece, out);
+        self.push_block(block, fragment, out);
     }
 }
 

@@ -1,16 +1,16 @@
 //! Blocks to pages. [`layout`] runs the passes; the modules lay out one kind of block each, as
-//! pieces that a [`flow::Flow`] puts on pages.
+//! fragments that a [`flow::Flow`] puts on pages.
 
 mod bounds;
 mod contents;
 mod flow;
+mod fragment;
 mod furniture;
 mod group;
 mod list;
 mod media;
 mod notes;
 mod paragraph;
-mod piece;
 mod room;
 mod table;
 
@@ -32,7 +32,7 @@ use platen_document::{
 pub use self::furniture::HEADING_TARGET;
 use self::{
     flow::Flow,
-    piece::{Frame, Mark, Piece},
+    fragment::{Fragment, Frame, Mark},
 };
 use crate::{
     page::{Layout, OutlineEntry, TagId, TagKind, Tags},
@@ -120,10 +120,10 @@ fn compose(
     (layout, composer.needs_numbers)
 }
 
-/// Where pieces go.
+/// Where fragments go.
 trait Output {
-    /// Takes the next piece.
-    fn push(&mut self, composer: &mut Composer<'_>, piece: Piece);
+    /// Takes the next fragment.
+    fn push(&mut self, composer: &mut Composer<'_>, fragment: Fragment);
 
     /// Rows to draw at the top of each further page, with their heights; none to stop.
     fn set_repeat(&mut self, composer: &mut Composer<'_>, rows: Vec<(Sink, f32)>);
@@ -132,17 +132,17 @@ trait Output {
     fn page_number(&self) -> u32;
 }
 
-/// Collects pieces, for content inside boxes.
+/// Collects fragments, for content inside boxes.
 #[derive(Default)]
 struct Collector {
-    pub pieces: VecDeque<Piece>,
+    pub fragments: VecDeque<Fragment>,
     number: u32,
 }
 
 impl Output for Collector {
-    fn push(&mut self, _: &mut Composer<'_>, mut piece: Piece) {
-        piece.page_break = false;
-        self.pieces.push_back(piece);
+    fn push(&mut self, _: &mut Composer<'_>, mut fragment: Fragment) {
+        fragment.page_break = false;
+        self.fragments.push_back(fragment);
     }
 
     fn set_repeat(&mut self, _: &mut Composer<'_>, _: Vec<(Sink, f32)>) {}
@@ -193,7 +193,7 @@ impl<'a> Composer<'a> {
                     page_count,
                 },
                 segmenter: LineSegmenter::new_auto(LineBreakOptions::default()),
-                pieces: Vec::new(),
+                word_ids: Vec::new(),
                 node: Arc::from(""),
                 warnings: Vec::new(),
             },
@@ -278,8 +278,8 @@ impl<'a> Composer<'a> {
         }
     }
 
-    /// The pieces of `blocks` in a box.
-    fn collect(&mut self, blocks: &[Block], place: Place) -> VecDeque<Piece> {
+    /// The fragments of `blocks` in a box.
+    fn collect(&mut self, blocks: &[Block], place: Place) -> VecDeque<Fragment> {
         let mut collector = Collector {
             number: self.text.fields.page_number,
             ..Collector::default()
@@ -287,7 +287,7 @@ impl<'a> Composer<'a> {
         let outer = std::mem::take(&mut self.space_after);
         self.blocks(blocks, place.x, place.width, place.tag, &mut collector);
         self.space_after = outer;
-        collector.pieces
+        collector.fragments
     }
 
     fn block(&mut self, block: &Block, place: Place, out: &mut dyn Output) {
@@ -318,20 +318,20 @@ impl<'a> Composer<'a> {
             BlockKind::Chart(chart) => self.chart(block, chart, place, out),
             BlockKind::Divider { .. } => self.divider(block, place, out),
             BlockKind::Spacer(height) => {
-                let piece = Piece {
+                let fragment = Fragment {
                     height: *height,
-                    ..Piece::default()
+                    ..Fragment::default()
                 };
-                self.push_block(block, piece, out);
+                self.push_block(block, fragment, out);
             }
             BlockKind::PageBreak => {
-                let piece = Piece {
+                let fragment = Fragment {
                     page_break: true,
                     keep: true,
-                    ..Piece::default()
+                    ..Fragment::default()
                 };
                 self.space_after = 0.0;
-                out.push(self, piece);
+                out.push(self, fragment);
             }
             BlockKind::TableOfContents { title, depth } => {
                 self.contents(block, title.as_deref(), *depth, place, out);
@@ -340,30 +340,35 @@ impl<'a> Composer<'a> {
         }
     }
 
-    /// Pushes the only piece of a block with its spaces, keeps and anchor.
-    fn push_block(&mut self, block: &Block, mut piece: Piece, out: &mut dyn Output) {
-        if let piece::Body::Lanes(lanes) = &mut piece.body {
+    /// Pushes the only fragment of a block with its spaces, keeps and anchor.
+    fn push_block(&mut self, block: &Block, mut fragment: Fragment, out: &mut dyn Output) {
+        if let fragment::Body::Lanes(lanes) = &mut fragment.body {
             lanes.whole |= self.style(block.style).keep_together;
         }
-        self.push_pieces(block, VecDeque::from([piece]), out);
+        self.push_fragments(block, VecDeque::from([fragment]), out);
     }
 
-    /// Pushes the pieces of a block with its spaces, keeps and anchor.
-    fn push_pieces(&mut self, block: &Block, pieces: VecDeque<Piece>, out: &mut dyn Output) {
+    /// Pushes the fragments of a block with its spaces, keeps and anchor.
+    fn push_fragments(
+        &mut self,
+        block: &Block,
+        fragments: VecDeque<Fragment>,
+        out: &mut dyn Output,
+    ) {
         let style = self.style(block.style);
         let (before, after) = (style.space_before, style.space_after);
         let (keep_next, keep_together) = (style.keep_with_next, style.keep_together);
-        let count = pieces.len();
-        for (index, mut piece) in pieces.into_iter().enumerate() {
+        let count = fragments.len();
+        for (index, mut fragment) in fragments.into_iter().enumerate() {
             if index == 0 {
-                piece.gap = self.space_after.max(before);
+                fragment.gap = self.space_after.max(before);
                 if let Some(id) = &block.id {
-                    piece.marks.push(Mark::Anchor(id.to_string()));
+                    fragment.marks.push(Mark::Anchor(id.to_string()));
                 }
             }
             let last = index + 1 == count;
-            piece.keep |= if last { keep_next } else { keep_together };
-            out.push(self, piece);
+            fragment.keep |= if last { keep_next } else { keep_together };
+            out.push(self, fragment);
         }
         self.space_after = after;
     }

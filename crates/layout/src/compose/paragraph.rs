@@ -6,7 +6,7 @@ use platen_document::bound::{Align, Block, Inline, StyleId, VerticalAlign, plain
 
 use super::{
     Composer, Output, Place,
-    piece::{Body, Frame, Lane, Lanes, Mark, Piece},
+    fragment::{Body, Fragment, Frame, Lane, Lanes, Mark},
 };
 use crate::{
     page::{Item, TagId, TagKind},
@@ -34,17 +34,17 @@ impl Composer<'_> {
         out: &mut dyn Output,
     ) {
         let tag = self.tag(TagKind::Heading(level), place.tag);
-        let mut pieces = self.paragraph_pieces(content, block.style, Place { tag, ..place });
-        if let Some(first) = pieces.front_mut() {
+        let mut fragments = self.paragraph_fragments(content, block.style, Place { tag, ..place });
+        if let Some(first) = fragments.front_mut() {
             first.marks.push(Mark::Heading {
                 level,
                 title: plain_text(content),
             });
         }
-        for piece in &mut pieces {
-            piece.keep = true;
+        for fragment in &mut fragments {
+            fragment.keep = true;
         }
-        self.push_pieces(block, pieces, out);
+        self.push_fragments(block, fragments, out);
     }
 
     pub(super) fn paragraph_block(
@@ -55,17 +55,17 @@ impl Composer<'_> {
         out: &mut dyn Output,
     ) {
         let tag = self.tag(TagKind::Paragraph, place.tag);
-        let pieces = self.paragraph_pieces(content, block.style, Place { tag, ..place });
-        self.push_pieces(block, pieces, out);
+        let fragments = self.paragraph_fragments(content, block.style, Place { tag, ..place });
+        self.push_fragments(block, fragments, out);
     }
 
     /// A paragraph with the frame of its style.
-    pub(super) fn paragraph_pieces(
+    pub(super) fn paragraph_fragments(
         &mut self,
         content: &[Inline],
         style: StyleId,
         place: Place,
-    ) -> VecDeque<Piece> {
+    ) -> VecDeque<Fragment> {
         let properties = self.style(style);
         let (start, end) = (properties.indent_start, properties.indent_end);
         let text = TextBox {
@@ -78,19 +78,23 @@ impl Composer<'_> {
         };
         let frame = self.frame(style);
         if frame.is_empty() {
-            return self.lines_as_pieces(content, text);
+            return self.lines_as_fragments(content, text);
         }
         let inner = TextBox {
             x: text.x + frame.padding.left,
             width: (text.width - frame.padding.left - frame.padding.right).max(1.0),
             ..text
         };
-        let pieces = self.lines_as_pieces(content, inner);
-        VecDeque::from([framed(pieces, frame, text.x, text.width)])
+        let fragments = self.lines_as_fragments(content, inner);
+        VecDeque::from([framed(fragments, frame, text.x, text.width)])
     }
 
-    /// Lines as pieces: those that must stay together by widows and orphans are one.
-    pub(super) fn lines_as_pieces(&mut self, content: &[Inline], text: TextBox) -> VecDeque<Piece> {
+    /// Lines as fragments: those that must stay together by widows and orphans are one.
+    pub(super) fn lines_as_fragments(
+        &mut self,
+        content: &[Inline],
+        text: TextBox,
+    ) -> VecDeque<Fragment> {
         self.note_fields(content);
         let mut paragraph = self.text.paragraph(content, text.style);
         let lines =
@@ -102,7 +106,7 @@ impl Composer<'_> {
         let most = ((self.room / 3.0 / highest) as usize).max(1);
         let orphans = usize::from(properties.orphans.max(1)).min(most);
         let widows = usize::from(properties.widows.max(1)).min(most);
-        let mut pieces = VecDeque::new();
+        let mut fragments = VecDeque::new();
         let mut start = 0;
         while start < lines.len() {
             let left = lines.len() - start;
@@ -112,19 +116,24 @@ impl Composer<'_> {
                 0 => orphans,
                 _ => 1,
             };
-            pieces.push_back(self.lines_piece(&paragraph, &lines, start..start + count, text));
+            fragments.push_back(self.lines_fragment(
+                &paragraph,
+                &lines,
+                start..start + count,
+                text,
+            ));
             start += count;
         }
-        pieces
+        fragments
     }
 
-    fn lines_piece(
+    fn lines_fragment(
         &mut self,
         paragraph: &Paragraph,
         lines: &[Line],
         range: std::ops::Range<usize>,
         text: TextBox,
-    ) -> Piece {
+    ) -> Fragment {
         let mut sink = Sink::default();
         let first = range.start;
         let height = self.draw_lines(
@@ -136,11 +145,11 @@ impl Composer<'_> {
             &mut sink,
         );
         let footnotes = paragraph.footnotes(&lines[range]).collect();
-        Piece {
+        Fragment {
             height,
             footnotes,
             body: Body::Solid(sink),
-            ..Piece::default()
+            ..Fragment::default()
         }
     }
 
@@ -181,26 +190,26 @@ impl Composer<'_> {
     }
 }
 
-/// Pieces in a box of their own that may go on at the next page.
-pub(super) fn framed(pieces: VecDeque<Piece>, frame: Frame, x: f32, width: f32) -> Piece {
+/// Fragments in a box of their own that may go on at the next page.
+pub(super) fn framed(fragments: VecDeque<Fragment>, frame: Frame, x: f32, width: f32) -> Fragment {
     let lanes = Lanes {
         lanes: vec![Lane {
             x,
             width,
-            pieces,
+            fragments,
             vertical_align: VerticalAlign::Top,
             frame,
         }],
         whole: false,
     };
-    lanes_piece(lanes)
+    lanes_fragment(lanes)
 }
 
-/// A piece of lanes.
-pub(super) fn lanes_piece(lanes: Lanes) -> Piece {
-    Piece {
+/// A fragment of lanes.
+pub(super) fn lanes_fragment(lanes: Lanes) -> Fragment {
+    Fragment {
         height: lanes.height(),
         body: Body::Lanes(Box::new(lanes)),
-        ..Piece::default()
+        ..Fragment::default()
     }
 }

@@ -228,11 +228,11 @@ fn sector(pen: &mut Pen<'_>, centre: (f32, f32), radius: f32, from: f32, to: f32
             PathCommand::LineTo(start.0, start.1),
         ]
     };
-    let pieces = ((to - from) / FRAC_PI_2).ceil().max(1.0) as usize;
-    let step = (to - from) / pieces as f32;
+    let arcs = ((to - from) / FRAC_PI_2).ceil().max(1.0) as usize;
+    let step = (to - from) / arcs as f32;
     let bend = 4.0 / 3.0 * (step / 4.0).tan() * radius;
-    for piece in 0..pieces {
-        let (a, b) = (from + piece as f32 * step, from + (piece + 1) as f32 * step);
+    for arc in 0..arcs {
+        let (a, b) = (from + arc as f32 * step, from + (arc + 1) as f32 * step);
         let (p, q) = (point(centre, radius, a), point(centre, radius, b));
         commands.push(PathCommand::CurveTo(
             p.0 + bend * a.cos(),

@@ -209,7 +209,7 @@ impl TextContext<'_> {
         let text = text.trim_end_matches('\u{AD}');
         if !text.is_empty() {
             width = self.shape_width(key, text, level % 2 == 1, size, letter_spacing);
-            paragraph.words.extend_from_slice(&self.pieces);
+            paragraph.words.extend_from_slice(&self.word_ids);
         }
         paragraph.atoms.push(Atom {
             style: span.style,

@@ -400,7 +400,7 @@ impl TextContext<'_> {
         let width = self.shape_width(key, "-", right_to_left, size, 0.0);
         let old = atom.words.start as usize..atom.words.end as usize;
         let mut words: Vec<WordId> = paragraph.words[old].to_vec();
-        words.extend_from_slice(&self.pieces);
+        words.extend_from_slice(&self.word_ids);
         let range = append(&mut paragraph.words, &words);
         let atom = &mut paragraph.atoms[index];
         atom.width += width;

@@ -92,7 +92,7 @@ pub(crate) struct TextContext<'a> {
     pub fields: Fields,
     /// Where lines may break; finding its data is dear.
     pub segmenter: LineSegmenterBorrowed<'static>,
-    pub pieces: Vec<WordId>,
+    pub word_ids: Vec<WordId>,
     /// Pointer of the template's node at hand, for warnings.
     pub node: Arc<str>,
     pub warnings: Vec<Diagnostic>,
@@ -153,7 +153,7 @@ impl TextContext<'_> {
         width
     }
 
-    /// Shapes a word into `self.pieces`; its width in points.
+    /// Shapes a word into `self.word_ids`; its width in points.
     fn shape_width(
         &mut self,
         key: crate::shape::FontKey,
@@ -162,10 +162,10 @@ impl TextContext<'_> {
         size: f32,
         letter_spacing: f32,
     ) -> f32 {
-        self.pieces.clear();
+        self.word_ids.clear();
         self.shaper
-            .shape(key, text, right_to_left, &mut self.pieces);
-        self.width(&self.pieces, size, letter_spacing)
+            .shape(key, text, right_to_left, &mut self.word_ids);
+        self.width(&self.word_ids, size, letter_spacing)
     }
 
     /// Width of `words` in points.

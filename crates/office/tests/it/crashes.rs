@@ -29,7 +29,7 @@ async fn busy(bench: &Bench) {
 }
 
 /// Waits until a process stands ready. One that was killed when its job was done already would be a
-/// second death of the next job.
+/// second crash of the next job.
 async fn rested(bench: &Bench) {
     tokio::time::sleep(Duration::from_millis(200)).await;
     loop {

@@ -1,4 +1,4 @@
-//! A long run with deaths in it: nothing grows. `cargo test -p platen-office --test it soak -- --ignored --nocapture`,
+//! A long run with crashes in it: nothing grows. `cargo test -p platen-office --test it soak -- --ignored --nocapture`,
 //! with `SOAK_CONVERSIONS` and `SOAK_KILLS` for other numbers than 500 and 20.
 
 use std::{

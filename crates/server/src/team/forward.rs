@@ -10,7 +10,7 @@ use hyper::{
     http::uri::PathAndQuery,
 };
 use hyper_util::rt::TokioIo;
-use platen_delivery::{Body, OnUpgrade, RequestBody, on_upgrade, uncarry};
+use platen_delivery::{Body, BodyHandle, OnUpgrade, RequestBody, on_upgrade};
 use tokio::net::UnixStream;
 
 use super::Team;
@@ -85,7 +85,9 @@ impl Forward {
         };
         match answer {
             Ok(response) => arrived(response, upgrade),
-            Err(failure) => uncarry(problem(&failure).into_document_response(&request_id)),
+            Err(failure) => {
+                BodyHandle::detach(problem(&failure).into_document_response(&request_id))
+            }
         }
     }
 

@@ -9,7 +9,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use platen_delivery::Turn;
+use platen_delivery::AcceptPolicy;
 
 use super::Team;
 
@@ -58,8 +58,8 @@ impl Loads {
     }
 }
 
-impl Turn for Loads {
-    fn is_mine(&self) -> bool {
+impl AcceptPolicy for Loads {
+    fn may_accept(&self) -> bool {
         let own = *self.own.lock().unwrap_or_else(PoisonError::into_inner);
         let mut bytes = vec![0; self.count * BYTES];
         if own == 0 || self.file.read_exact_at(&mut bytes, 0).is_err() {
@@ -84,7 +84,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("load");
         let loads = [0, 1, 2].map(|index| Loads::at(&path, index, 3).unwrap());
-        let turns = || loads.each_ref().map(|loads| loads.is_mine());
+        let turns = || loads.each_ref().map(|loads| loads.may_accept());
         assert_eq!(turns(), [true; 3]);
         loads[0].taken();
         assert_eq!(turns(), [false, true, true]);
@@ -95,6 +95,6 @@ mod tests {
         loads[0].ended();
         assert_eq!(turns(), [true, false, false]);
         let again = Loads::at(&path, 2, 3).unwrap();
-        assert!(again.is_mine(), "a successor begins with nothing");
+        assert!(again.may_accept(), "a successor begins with nothing");
     }
 }

@@ -22,7 +22,7 @@ use std::{
     time::Duration,
 };
 
-use platen_delivery::{Bind, ListenError, Listener, inherit};
+use platen_delivery::{Bind, ListenError, Listener, receive_fds};
 use rustix::{
     io::Errno,
     net::{SendFlags, send},
@@ -125,12 +125,12 @@ impl Membership {
         rustix::stdio::dup2_stdin(File::open("/dev/null")?).map_err(io::Error::from)?;
         let mut public = Vec::new();
         for bind in &config.bind {
-            for socket in inherit(&channel)? {
+            for socket in receive_fds(&channel)? {
                 public.push(Listener::from_socket(socket, bind)?);
             }
         }
         let path = team.socket(team.index);
-        let own: OwnedFd = inherit(&channel)?
+        let own: OwnedFd = receive_fds(&channel)?
             .pop()
             .ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?;
         let own = Listener::from_socket(own, &Bind::Unix { path, mode: None })?;

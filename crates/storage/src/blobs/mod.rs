@@ -20,10 +20,10 @@ pub enum BlobError {
     #[error("there is no such blob")]
     NotFound,
     /// The name stands for another blob already, whose digest is given.
-    #[error("the name stands for another content already")]
+    #[error("the name is taken by different content")]
     Taken(BlobDigest),
     /// A name or a digest that cannot be one.
-    #[error("`{0}` is no name of a blob")]
+    #[error("`{0}` is not a valid blob name")]
     BadName(String),
     /// The store is full.
     #[error("the store of blobs holds no more than {quota_bytes} bytes")]
@@ -38,7 +38,7 @@ pub enum BlobError {
     #[error("the disk is full")]
     DiskFull,
     /// The storage failed.
-    #[error("the store of blobs failed")]
+    #[error("blob store failed")]
     Failed(#[source] std::io::Error),
 }
 

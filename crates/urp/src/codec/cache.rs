@@ -12,7 +12,7 @@ pub const SLOTS: u16 = 256;
 /// The slot number that means "not cached".
 pub const NOT_CACHED: u16 = 0xffff;
 
-/// What the peer told us to remember.
+/// Cache slots that the peer fills.
 #[derive(Debug)]
 pub struct ReceiveCache<T> {
     slots: Vec<Option<T>>,
@@ -49,7 +49,7 @@ impl<T: Clone> ReceiveCache<T> {
     }
 }
 
-/// What we told the peer to remember; when it is full the slot used longest ago is taken again.
+/// Cache slots of the peer that we fill; when it is full, the least recently used slot is reused.
 #[derive(Debug)]
 pub struct SendCache<T> {
     capacity: u16,

@@ -44,7 +44,7 @@ pub enum CodecError {
     #[error("a string is not UTF-8")]
     Text,
     /// An any that holds an any.
-    #[error("an any holds an any")]
+    #[error("an `any` contains an `any`")]
     NestedAny,
     /// A type that the table of types lacks.
     #[error("the type `{0}` is not known")]
@@ -61,7 +61,7 @@ pub enum CodecError {
     #[error("a header's flags 0x{0:02x} contradict each other")]
     Flags(u8),
     /// A reply to a thread that waits for none.
-    #[error("a reply that nobody waits for")]
+    #[error("unexpected reply")]
     UnexpectedReply,
     /// An exception reply that does not hold an exception.
     #[error("an exception reply holds no exception")]

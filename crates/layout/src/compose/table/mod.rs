@@ -9,7 +9,7 @@ use platen_document::bound::{Block, Cell, Column, ColumnWidth, Inline, Row, RowK
 
 pub(super) use self::rows::Rows;
 use self::rules::Look;
-use super::{Composer, Output, Place, group::first_style, piece::Piece};
+use super::{Composer, Output, Place, fragment::Fragment, group::first_style};
 use crate::{
     page::{Artifact, Item, TagId, TagKind},
     text::Sink,
@@ -108,19 +108,19 @@ impl Composer<'_> {
     fn table_caption(&mut self, caption: &[Inline], place: Place, out: &mut dyn Output) {
         let style = first_style(caption).unwrap_or(self.document.named.caption);
         let tag = self.tag(TagKind::Caption, place.tag);
-        let mut pieces = self.paragraph_pieces(caption, style, Place { tag, ..place });
-        for piece in &mut pieces {
-            piece.keep = true;
+        let mut fragments = self.paragraph_fragments(caption, style, Place { tag, ..place });
+        for fragment in &mut fragments {
+            fragment.keep = true;
         }
-        if let Some(first) = pieces.front_mut() {
+        if let Some(first) = fragments.front_mut() {
             first.gap = self.space_after;
         }
-        if let Some(last) = pieces.back_mut() {
+        if let Some(last) = fragments.back_mut() {
             last.height += 4.0;
         }
         self.space_after = 0.0;
-        for piece in pieces {
-            out.push(self, piece);
+        for fragment in fragments {
+            out.push(self, fragment);
         }
     }
 
@@ -129,23 +129,23 @@ impl Composer<'_> {
         let (before, after) = (style.space_before, style.space_after);
         let mut gap = self.space_after.max(before);
         if let Some(id) = &block.id {
-            let piece = Piece {
+            let fragment = Fragment {
                 keep: true,
                 marks: vec![super::Mark::Anchor(id.to_string())],
-                ..Piece::default()
+                ..Fragment::default()
             };
-            out.push(self, piece);
+            out.push(self, fragment);
         }
         let table = grid.table;
         let repeats = table.repeat_header && !table.header.is_empty();
         let mut repeat: Vec<(Sink, f32)> = Vec::new();
-        for mut piece in self.header_pieces(grid) {
-            piece.keep = true;
-            piece.gap = std::mem::take(&mut gap);
+        for mut fragment in self.header_fragments(grid) {
+            fragment.keep = true;
+            fragment.gap = std::mem::take(&mut gap);
             if repeats {
-                repeat.push(repeated(&piece));
+                repeat.push(repeated(&fragment));
             }
-            out.push(self, piece);
+            out.push(self, fragment);
         }
         if repeats {
             out.set_repeat(self, repeat);
@@ -153,10 +153,10 @@ impl Composer<'_> {
         let mut start = 0;
         while start < table.rows.len() {
             let end = group_end(&table.rows, start);
-            let mut piece = self.rows_piece(grid, start..end);
-            piece.gap = std::mem::take(&mut gap);
-            piece.keep = stays_with_next(&table.rows, end - 1);
-            out.push(self, piece);
+            let mut fragment = self.rows_fragment(grid, start..end);
+            fragment.gap = std::mem::take(&mut gap);
+            fragment.keep = stays_with_next(&table.rows, end - 1);
+            out.push(self, fragment);
             start = end;
         }
         if repeats {
@@ -199,10 +199,10 @@ fn stays_with_next(rows: &[Row], index: usize) -> bool {
 }
 
 /// A header row for further pages: the same, outside the logical structure.
-fn repeated(piece: &Piece) -> (Sink, f32) {
+fn repeated(fragment: &Fragment) -> (Sink, f32) {
     let mut sink = Sink::default();
-    let body = piece.body.clone();
-    body.draw(0.0, piece.height, &mut sink, &mut |_, _| {});
+    let body = fragment.body.clone();
+    body.draw(0.0, fragment.height, &mut sink, &mut |_, _| {});
     sink.items
         .retain(|item| !matches!(item, Item::Link { .. } | Item::SignatureField { .. }));
     for item in &mut sink.items {
@@ -210,7 +210,7 @@ fn repeated(piece: &Piece) -> (Sink, f32) {
             *item = Item::Artifact(Artifact::Repeated);
         }
     }
-    (sink, piece.height)
+    (sink, fragment.height)
 }
 
 /// Top of each row, and the bottom of the last.

@@ -7,8 +7,8 @@ use platen_document::bound::{Cell, CellContent, Row, RowBreak, RowKind, StyleId,
 use super::{
     super::{
         Composer, Place,
+        fragment::{Body, Fragment, Frame, Lane, MIN_PART, stack_height},
         paragraph::TextBox,
-        piece::{Body, Frame, Lane, MIN_PART, Piece, stack_height},
     },
     Grid, offsets,
     rows::{RowCell, Rows},
@@ -38,12 +38,12 @@ struct SetCell<'c> {
 
 enum SetContent {
     Text(Paragraph, Vec<Line>),
-    Pieces(VecDeque<Piece>),
+    Fragments(VecDeque<Fragment>),
 }
 
 impl Composer<'_> {
-    /// The piece of body rows that row spans join.
-    pub(super) fn rows_piece(&mut self, grid: &mut Grid<'_>, rows: Range<usize>) -> Piece {
+    /// The fragment of body rows that row spans join.
+    pub(super) fn rows_fragment(&mut self, grid: &mut Grid<'_>, rows: Range<usize>) -> Fragment {
         let table = grid.table;
         let joined = &table.rows[rows.clone()];
         let shaded: Vec<bool> = joined
@@ -61,15 +61,15 @@ impl Composer<'_> {
             last: rows.end == table.rows.len(),
             below_header: rows.start == 0,
         };
-        let mut piece = self.joined_rows(grid, joined, shaded, edges);
-        piece.page_break = joined[0].page_break;
-        piece
+        let mut fragment = self.joined_rows(grid, joined, shaded, edges);
+        fragment.page_break = joined[0].page_break;
+        fragment
     }
 
-    /// The pieces of the header, one for each group of rows that row spans join.
-    pub(super) fn header_pieces(&mut self, grid: &mut Grid<'_>) -> Vec<Piece> {
+    /// The fragments of the header, one for each group of rows that row spans join.
+    pub(super) fn header_fragments(&mut self, grid: &mut Grid<'_>) -> Vec<Fragment> {
         let rows = &grid.table.header;
-        let mut pieces = Vec::new();
+        let mut fragments = Vec::new();
         let mut start = 0;
         while start < rows.len() {
             let end = super::group_end(rows, start);
@@ -80,10 +80,10 @@ impl Composer<'_> {
                 below_header: start > 0,
             };
             let shaded = vec![false; end - start];
-            pieces.push(self.joined_rows(grid, &rows[start..end], shaded, edges));
+            fragments.push(self.joined_rows(grid, &rows[start..end], shaded, edges));
             start = end;
         }
-        pieces
+        fragments
     }
 
     fn joined_rows(
@@ -92,7 +92,7 @@ impl Composer<'_> {
         rows: &[Row],
         shaded: Vec<bool>,
         edges: Edges,
-    ) -> Piece {
+    ) -> Fragment {
         let parent = if edges.header {
             grid.head_tag
         } else {
@@ -102,7 +102,7 @@ impl Composer<'_> {
         let total: f32 = heights.iter().sum();
         let allow = grid.table.row_break == RowBreak::Allow && !edges.header;
         let joined = rows.len() > 1 && !edges.header;
-        let blocks = |set: &SetCell<'_>| matches!(set.content, SetContent::Pieces(_));
+        let blocks = |set: &SetCell<'_>| matches!(set.content, SetContent::Fragments(_));
         let high = total > HIGH_ROW.min(self.room / 3.0);
         let breaks = joined || high || (allow && total > MIN_PART);
         if breaks || cells.iter().any(blocks) {
@@ -123,11 +123,11 @@ impl Composer<'_> {
             self.draw_cell(set, &tops, &mut sink, &mut footnotes);
         }
         rules::draw_rules(grid.look, edges, &tops, &boxes, painted, &mut sink);
-        Piece {
+        Fragment {
             height: total,
             footnotes,
             body: Body::Solid(sink),
-            ..Piece::default()
+            ..Fragment::default()
         }
     }
 
@@ -138,7 +138,7 @@ impl Composer<'_> {
         cells: Vec<SetCell<'_>>,
         shaded: Vec<bool>,
         edges: Edges,
-    ) -> Piece {
+    ) -> Fragment {
         let cells = cells
             .into_iter()
             .map(|set| {
@@ -153,7 +153,7 @@ impl Composer<'_> {
                 let lane = Lane {
                     x,
                     width,
-                    pieces: self.cell_pieces(set),
+                    fragments: self.cell_fragments(set),
                     vertical_align,
                     frame,
                 };
@@ -167,10 +167,10 @@ impl Composer<'_> {
             cells,
             keep: edges.header || grid.table.row_break == RowBreak::Keep,
         };
-        Piece {
+        Fragment {
             height: rows.height(),
             body: Body::Rows(Box::new(rows)),
-            ..Piece::default()
+            ..Fragment::default()
         }
     }
 
@@ -263,9 +263,9 @@ impl Composer<'_> {
                     width: inner,
                     tag,
                 };
-                let pieces = self.collect(blocks, place);
-                let height = stack_height(&pieces);
-                (SetContent::Pieces(pieces), height)
+                let fragments = self.collect(blocks, place);
+                let height = stack_height(&fragments);
+                (SetContent::Fragments(fragments), height)
             }
         };
         SetCell {
@@ -316,7 +316,7 @@ impl Composer<'_> {
                 footnotes.extend(paragraph.footnotes(&lines));
             }
             // Blocks are drawn by the rows that may go on at the next page.
-            SetContent::Pieces(_) => {}
+            SetContent::Fragments(_) => {}
         }
         let frame = Frame {
             borders,
@@ -325,8 +325,8 @@ impl Composer<'_> {
         frame.draw_borders(area, sink);
     }
 
-    /// A cell's lines as pieces of their own.
-    fn cell_pieces(&mut self, set: SetCell<'_>) -> VecDeque<Piece> {
+    /// A cell's lines as fragments of their own.
+    fn cell_fragments(&mut self, set: SetCell<'_>) -> VecDeque<Fragment> {
         let style = self.style(set.cell.style);
         let padding = style.padding;
         let text = TextBox {
@@ -338,18 +338,18 @@ impl Composer<'_> {
             tag: set.tag,
         };
         match set.content {
-            SetContent::Pieces(pieces) => pieces,
+            SetContent::Fragments(fragments) => fragments,
             SetContent::Text(paragraph, lines) => lines
                 .chunks(1)
                 .map(|line| {
                     let mut sink = Sink::default();
                     let height = self.draw_lines(&paragraph, line, false, text, 0.0, &mut sink);
                     let footnotes = paragraph.footnotes(line).collect();
-                    Piece {
+                    Fragment {
                         height,
                         footnotes,
                         body: Body::Solid(sink),
-                        ..Piece::default()
+                        ..Fragment::default()
                     }
                 })
                 .collect(),

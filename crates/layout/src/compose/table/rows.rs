@@ -6,7 +6,7 @@ use platen_document::work;
 
 use super::{
     super::{
-        piece::{Lane, MIN_PART, Mark, take},
+        fragment::{Lane, MIN_PART, Mark, take},
         room::Room,
     },
     rules::{self, Edges, Look},
@@ -65,7 +65,7 @@ impl Rows {
         self.tops().last().copied().unwrap_or(0.0)
     }
 
-    /// True where a piece of this `height` moves to the next page, of `full` height, as a whole.
+    /// True where a fragment of this `height` moves to the next page, of `full` height, as a whole.
     pub fn stays_whole(&self, height: f32, full: f32) -> bool {
         if self.edges.header || self.shaded.len() == 1 {
             self.keep && height <= full
@@ -91,7 +91,10 @@ impl Rows {
             return height;
         }
         for cell in first {
-            cell.lane.pieces.iter().for_each(|piece| piece.notes(notes));
+            cell.lane
+                .fragments
+                .iter()
+                .for_each(|fragment| fragment.notes(notes));
         }
         let heights = self.cells.iter().filter(own).map(|cell| cell.height);
         heights.fold(0.0, f32::max)
@@ -129,7 +132,7 @@ impl Rows {
         }
         let left = room.free() - tops[whole];
         let forced = force && whole == 0;
-        let opens = |cell: &&RowCell| cell.first == whole && !cell.lane.pieces.is_empty();
+        let opens = |cell: &&RowCell| cell.first == whole && !cell.lane.fragments.is_empty();
         let fits = |cell: &RowCell| cell.lane.lead(room.height, &mut Vec::new()) <= left + 0.01;
         let allowed = !self.keep && left >= MIN_PART && self.cells.iter().filter(opens).all(fits);
         let inside = forced || allowed;
@@ -155,13 +158,13 @@ impl Rows {
             }
             let mut lane = cell.lane.shape();
             let depth = tops[cell.first] + lane.frame.vertical_padding();
-            let pieces = &mut cell.lane.pieces;
-            lane.pieces = if cell.first == whole {
-                take(pieces, room, depth, forced)
+            let fragments = &mut cell.lane.fragments;
+            lane.fragments = if cell.first == whole {
+                take(fragments, room, depth, forced)
             } else {
                 // Its footnotes have been counted with its first row.
                 let end = if inside { room.free() } else { tops[whole] };
-                take(pieces, &mut Room::without_notes(end), depth, false)
+                take(fragments, &mut Room::without_notes(end), depth, false)
             };
             part.cells
                 .push_back(RowCell::new(cell.first, taken - cell.first, lane));
@@ -185,9 +188,9 @@ impl Rows {
             notes.clear();
             while let Some(cell) = cells.next_if(|cell| cell.first == row) {
                 cell.lane
-                    .pieces
+                    .fragments
                     .iter()
-                    .for_each(|piece| piece.notes(&mut notes));
+                    .for_each(|fragment| fragment.notes(&mut notes));
             }
             if !room.admit(tops[row + 1], &notes) {
                 return row;

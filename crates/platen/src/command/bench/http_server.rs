@@ -1,11 +1,11 @@
-//! `platen bench http-server`: the server of the contest, which answers `Body-Conf` and `Dly`.
+//! `platen bench http-server`: the server of the benchmark fixture, which answers `Body-Conf` and `Dly`.
 
 use std::process::ExitCode;
 
 use clap::Args;
 use platen_delivery::{
     Bind, Limits,
-    contest::{self, Contest},
+    bench_fixture::{self, BenchFixture},
 };
 
 use crate::report::Failure;
@@ -31,9 +31,9 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         ..Limits::default()
     };
     let folder = std::env::temp_dir();
-    let service = Contest::new(&folder);
+    let service = BenchFixture::new(&folder);
     let binds = [arguments.bind.clone()];
-    let started = contest::start(&service, &binds, arguments.workers.max(1), limits);
+    let started = bench_fixture::start(&service, &binds, arguments.workers.max(1), limits);
     let _shards = started.map_err(|error| Failure::Caller(error.to_string(), None))?;
     loop {
         std::thread::park();

@@ -12,7 +12,7 @@ use std::{
     time::Duration,
 };
 
-use platen_delivery::hand_down;
+use platen_delivery::pass_fds;
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::{
     io::AsyncReadExt,
@@ -62,7 +62,7 @@ impl Member {
 
     /// Gives it sockets.
     pub(super) fn give(&self, sockets: &[BorrowedFd<'_>]) -> io::Result<()> {
-        hand_down(&self.giving, sockets)
+        pass_fds(&self.giving, sockets)
     }
 
     /// Waits until it says that it takes work.

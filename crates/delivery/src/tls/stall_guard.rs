@@ -1,8 +1,9 @@
-//! Bodies over HTTP/2, watched for clients that open their windows no more (RFC 9113, section 5.2).
+//! Bodies over HTTP/2 with a timeout for clients that stop opening their windows (RFC 9113, section
+//! 5.2).
 //!
-//! The library asks a body for more only when the client's window has room for a byte beyond what
-//! it was given. So a body is given in small parts, the last of which is a single byte: one that has
-//! been given wholly fits the window, and leaves by the socket, whose deadline is another.
+//! The library polls a body only when the client's window has room for a byte more than it holds. So a
+//! body is handed over in small parts, the last of which is a single byte: once that is polled, the
+//! rest fits the window, and the write timeout of the socket applies.
 
 use std::{
     pin::Pin,
@@ -20,67 +21,67 @@ use http_body::{Body as HttpBody, Frame, SizeHint};
 use super::connection::UnderWay;
 use crate::{Body, body::BoxError};
 
-/// The largest part; a frame of HTTP/2 holds no more where the client does not say otherwise.
+/// The largest part: the default size of an HTTP/2 frame.
 const PART_BYTES: usize = 16 << 10;
-/// How often a connection is looked at within its deadline.
-const LOOKS: u32 = 4;
+/// How often a connection is checked within its timeout.
+const POLLS_PER_TIMEOUT: u32 = 4;
 
-/// What the bodies of one connection wait for.
+/// Progress of the bodies of one connection.
 #[derive(Debug, Default)]
-pub(super) struct Pace {
+pub(super) struct StallMonitor {
     /// Bodies that wait for the client.
     waiting: AtomicUsize,
-    /// Counts what clients took.
+    /// Counts the parts that the client has taken.
     taken: AtomicU64,
 }
 
-impl Pace {
-    /// Ends when bodies have waited and the client has taken nothing of any for `timeout`, or up
-    /// to a quarter longer.
+impl StallMonitor {
+    /// Completes when bodies wait and the client has taken nothing of any for `timeout`, or up to a
+    /// quarter longer.
     pub(super) async fn stalled(&self, timeout: Duration) {
-        let (mut taken, mut looks) = (0, 0);
-        while looks <= LOOKS {
-            tokio::time::sleep(timeout / LOOKS).await;
+        let (mut taken, mut polls) = (0, 0);
+        while polls <= POLLS_PER_TIMEOUT {
+            tokio::time::sleep(timeout / POLLS_PER_TIMEOUT).await;
             let now = self.taken.load(Ordering::Relaxed);
             let is_stalled = now == taken && self.waiting.load(Ordering::Relaxed) > 0;
-            looks = if is_stalled { looks + 1 } else { 0 };
+            polls = if is_stalled { polls + 1 } else { 0 };
             taken = now;
         }
     }
 }
 
-/// A body, watched where there is a [`Pace`].
-pub(super) struct Paced {
+/// A body, monitored if there is a [`StallMonitor`].
+pub(super) struct StallGuardedBody {
     body: Body,
-    /// Of the body, not given yet.
+    /// Data of the body that is not handed over yet.
     held: Bytes,
-    pace: Option<Arc<Pace>>,
+    monitor: Option<Arc<StallMonitor>>,
     is_waiting: bool,
     /// The request that it answers.
     _request: UnderWay,
 }
 
-impl Paced {
-    pub(super) fn new(body: Body, pace: Option<Arc<Pace>>, request: UnderWay) -> Self {
-        let mut paced = Self {
+impl StallGuardedBody {
+    pub(super) fn new(body: Body, monitor: Option<Arc<StallMonitor>>, request: UnderWay) -> Self {
+        let mut guarded = Self {
             body,
             held: Bytes::new(),
-            pace,
+            monitor,
             is_waiting: false,
             _request: request,
         };
-        let is_empty = paced.is_end_stream();
-        paced.wait(!is_empty);
-        paced
+        let is_empty = guarded.is_end_stream();
+        guarded.wait(!is_empty);
+        guarded
     }
 
     fn wait(&mut self, is_waiting: bool) {
-        let Some(pace) = &self.pace else {
+        let Some(monitor) = &self.monitor else {
             return;
         };
         match (self.is_waiting, is_waiting) {
-            (false, true) => pace.waiting.fetch_add(1, Ordering::Relaxed),
-            (true, false) => pace.waiting.fetch_sub(1, Ordering::Relaxed),
+            (false, true) => monitor.waiting.fetch_add(1, Ordering::Relaxed),
+            (true, false) => monitor.waiting.fetch_sub(1, Ordering::Relaxed),
             _ => 0,
         };
         self.is_waiting = is_waiting;
@@ -97,7 +98,7 @@ impl Paced {
     }
 }
 
-impl HttpBody for Paced {
+impl HttpBody for StallGuardedBody {
     type Data = Bytes;
     type Error = BoxError;
 
@@ -105,11 +106,11 @@ impl HttpBody for Paced {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
-        let Some(pace) = &self.pace else {
+        let Some(monitor) = &self.monitor else {
             return Pin::new(&mut self.body).poll_frame(context);
         };
-        // There is room for more.
-        pace.taken.fetch_add(1, Ordering::Relaxed);
+        // A poll means that the client's window has room.
+        monitor.taken.fetch_add(1, Ordering::Relaxed);
         self.wait(false);
         if self.held.is_empty() {
             match std::task::ready!(Pin::new(&mut self.body).poll_frame(context)) {
@@ -138,7 +139,7 @@ impl HttpBody for Paced {
     }
 }
 
-impl Drop for Paced {
+impl Drop for StallGuardedBody {
     fn drop(&mut self) {
         self.wait(false);
     }
@@ -150,29 +151,29 @@ mod tests {
 
     #[tokio::test]
     async fn the_last_part_is_one_byte_and_who_waits_is_counted() {
-        let pace = Arc::new(Pace::default());
-        let mut paced = Paced::new(
+        let monitor = Arc::new(StallMonitor::default());
+        let mut guarded = StallGuardedBody::new(
             Body::from(vec![b'a'; 40_000]),
-            Some(Arc::clone(&pace)),
+            Some(Arc::clone(&monitor)),
             UnderWay::alone(),
         );
-        let waiting = || pace.waiting.load(Ordering::Relaxed);
+        let waiting = || monitor.waiting.load(Ordering::Relaxed);
         assert_eq!(waiting(), 1);
         let mut context = Context::from_waker(std::task::Waker::noop());
         let mut sizes = Vec::new();
-        while !paced.is_end_stream() {
+        while !guarded.is_end_stream() {
             let left = 40_000 - sizes.iter().sum::<usize>() as u64;
-            assert_eq!((paced.size_hint().exact(), waiting()), (Some(left), 1));
-            match Pin::new(&mut paced).poll_frame(&mut context) {
+            assert_eq!((guarded.size_hint().exact(), waiting()), (Some(left), 1));
+            match Pin::new(&mut guarded).poll_frame(&mut context) {
                 Poll::Ready(Some(Ok(frame))) => sizes.push(frame.into_data().unwrap().len()),
                 _ => panic!("there is more"),
             }
         }
         assert_eq!(sizes, [16_384, 16_384, 7_231, 1]);
         assert_eq!(waiting(), 0);
-        drop(Paced::new(
+        drop(StallGuardedBody::new(
             Body::from("a"),
-            Some(Arc::clone(&pace)),
+            Some(Arc::clone(&monitor)),
             UnderWay::alone(),
         ));
         assert_eq!(waiting(), 0);

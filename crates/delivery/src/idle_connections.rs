@@ -1,6 +1,6 @@
-//! Connections that wait for a request, by address. Where there is no room for another connection, one
-//! of them is let go, of the address that has the most: whoever holds connections open without asking
-//! for anything takes room from himself and from nobody else.
+//! Idle connections by client address. When all slots are taken, one idle connection is evicted, from
+//! the address with the most of them: a client that holds connections open without sending requests
+//! takes slots from itself only.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -12,8 +12,8 @@ use tokio::task::AbortHandle;
 
 use crate::Peer;
 
-/// Who connections are counted for. A client of IPv6 has a network of its own (RFC 6177), of which it
-/// may use any address.
+/// The client that connections are counted for. An IPv6 client owns a network (RFC 6177) and may use
+/// any address of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Owner {
     V4([u8; 4]),
@@ -39,23 +39,23 @@ impl Owner {
 
 #[derive(Debug, Default)]
 struct Waiting {
-    /// Given to the next that begins to wait, so that the oldest has the least.
+    /// Number of the next idle connection; the oldest has the lowest.
     next: u64,
     by_owner: HashMap<Owner, BTreeMap<u64, AbortHandle>>,
 }
 
-/// Connections that wait for a request.
+/// Connections without a request.
 #[derive(Debug, Default)]
-pub(crate) struct Crowd(Mutex<Waiting>);
+pub(crate) struct IdleConnections(Mutex<Waiting>);
 
-impl Crowd {
+impl IdleConnections {
     fn lock(&self) -> MutexGuard<'_, Waiting> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Ends the connection that has waited longest, of the address that has the most waiting. False
-    /// where none waits.
-    pub(crate) fn let_one_go(&self) -> bool {
+    /// Aborts the longest idle connection of the address with the most of them. False if none is
+    /// idle.
+    pub(crate) fn evict_one(&self) -> bool {
         let mut waiting = self.lock();
         let Some(most) = waiting.by_owner.values_mut().max_by_key(|all| all.len()) else {
             return false;
@@ -69,20 +69,24 @@ impl Crowd {
     }
 }
 
-/// The place of a connection in the crowd.
+/// A connection's entry among the idle ones.
 #[derive(Debug)]
-pub(crate) struct Place {
-    crowd: Arc<Crowd>,
+pub(crate) struct IdleSlot {
+    idle_connections: Arc<IdleConnections>,
     owner: Owner,
     connection: AbortHandle,
-    /// Where it stands while it waits.
+    /// Its number while it is idle.
     at: Mutex<Option<u64>>,
 }
 
-impl Place {
-    pub(crate) fn new(crowd: Arc<Crowd>, peer: &Peer, connection: AbortHandle) -> Self {
+impl IdleSlot {
+    pub(crate) fn new(
+        idle_connections: Arc<IdleConnections>,
+        peer: &Peer,
+        connection: AbortHandle,
+    ) -> Self {
         Self {
-            crowd,
+            idle_connections,
             owner: Owner::of(peer),
             connection,
             at: Mutex::new(None),
@@ -93,30 +97,30 @@ impl Place {
         self.at.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// From here on the connection waits for a request, and may be let go.
+    /// The connection is idle from now on, and may be evicted.
     pub(crate) fn wait(&self) {
         let mut at = self.at();
         if at.is_some() {
             return;
         }
-        let mut waiting = self.crowd.lock();
-        let place = waiting.next;
+        let mut waiting = self.idle_connections.lock();
+        let idle_slot = waiting.next;
         waiting.next += 1;
         let all = waiting.by_owner.entry(self.owner).or_default();
-        all.insert(place, self.connection.clone());
-        *at = Some(place);
+        all.insert(idle_slot, self.connection.clone());
+        *at = Some(idle_slot);
     }
 
-    /// A request is there. False where the connection was let go in the meantime.
+    /// A request has arrived. False if the connection was evicted in the meantime.
     pub(crate) fn begin(&self) -> bool {
-        let Some(place) = self.at().take() else {
+        let Some(idle_slot) = self.at().take() else {
             return true;
         };
-        let mut waiting = self.crowd.lock();
+        let mut waiting = self.idle_connections.lock();
         let Some(all) = waiting.by_owner.get_mut(&self.owner) else {
             return false;
         };
-        let was_there = all.remove(&place).is_some();
+        let was_there = all.remove(&idle_slot).is_some();
         if all.is_empty() {
             waiting.by_owner.remove(&self.owner);
         }
@@ -124,7 +128,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for IdleSlot {
     fn drop(&mut self) {
         self.begin();
     }
@@ -134,33 +138,36 @@ impl Drop for Place {
 mod tests {
     use super::*;
 
-    fn place(crowd: &Arc<Crowd>, peer: &str) -> (Place, tokio::task::JoinHandle<()>) {
+    fn idle_slot(
+        idle_connections: &Arc<IdleConnections>,
+        peer: &str,
+    ) -> (IdleSlot, tokio::task::JoinHandle<()>) {
         let task = tokio::spawn(std::future::pending());
         let peer = Peer::Tcp(peer.parse().unwrap());
-        let place = Place::new(Arc::clone(crowd), &peer, task.abort_handle());
-        place.wait();
-        (place, task)
+        let idle_slot = IdleSlot::new(Arc::clone(idle_connections), &peer, task.abort_handle());
+        idle_slot.wait();
+        (idle_slot, task)
     }
 
     #[tokio::test]
     async fn the_address_with_the_most_loses_its_oldest() {
-        let crowd = Arc::new(Crowd::default());
-        let (alone, _alone_task) = place(&crowd, "192.0.2.1:1");
-        let (first, first_task) = place(&crowd, "[2001:db8::1]:1");
-        let (second, _second_task) = place(&crowd, "[2001:db8::2]:1");
-        assert!(crowd.let_one_go());
+        let idle_connections = Arc::new(IdleConnections::default());
+        let (alone, _alone_task) = idle_slot(&idle_connections, "192.0.2.1:1");
+        let (first, first_task) = idle_slot(&idle_connections, "[2001:db8::1]:1");
+        let (second, _second_task) = idle_slot(&idle_connections, "[2001:db8::2]:1");
+        assert!(idle_connections.evict_one());
         assert!(first_task.await.unwrap_err().is_cancelled());
         assert!(!first.begin());
-        // One that has its request is not let go.
+        // A connection with a request is not evicted.
         assert!(second.begin() && alone.begin());
-        assert!(!crowd.let_one_go());
+        assert!(!idle_connections.evict_one());
     }
 
     #[tokio::test]
     async fn those_that_have_ended_leave_nothing_behind() {
-        let crowd = Arc::new(Crowd::default());
-        drop(place(&crowd, "192.0.2.1:1"));
-        drop(place(&crowd, "[::ffff:192.0.2.1]:2"));
-        assert!(crowd.lock().by_owner.is_empty());
+        let idle_connections = Arc::new(IdleConnections::default());
+        drop(idle_slot(&idle_connections, "192.0.2.1:1"));
+        drop(idle_slot(&idle_connections, "[::ffff:192.0.2.1]:2"));
+        assert!(idle_connections.lock().by_owner.is_empty());
     }
 }

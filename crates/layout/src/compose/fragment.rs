@@ -1,4 +1,4 @@
-//! Pieces: what a page break may fall between, or through.
+//! Fragments: what a page break may fall between, or through.
 
 use std::collections::VecDeque;
 
@@ -13,21 +13,21 @@ use crate::{
     text::Sink,
 };
 
-/// Part of a breakable piece worth starting at a page's end.
+/// Part of a breakable fragment worth starting at a page's end.
 pub(super) const MIN_PART: f32 = 40.0;
 
 /// A vertical stretch of content.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Piece {
+pub(super) struct Fragment {
     /// Height without `gap`.
     pub height: f32,
     /// Space above; none at the top of a page.
     pub gap: f32,
-    /// Stays with the next piece.
+    /// Stays with the next fragment.
     pub keep: bool,
     /// Starts a new page.
     pub page_break: bool,
-    /// Footnotes whose marks stand in it, without those of inner pieces.
+    /// Footnotes whose marks stand in it, without those of inner fragments.
     pub footnotes: Vec<u32>,
     /// Headings and link targets at its top.
     pub marks: Vec<Mark>,
@@ -37,7 +37,7 @@ pub(super) struct Piece {
     pub body: Body,
 }
 
-/// Content of a piece.
+/// Content of a fragment.
 #[derive(Clone, Debug)]
 pub(super) enum Body {
     /// Never broken.
@@ -54,7 +54,7 @@ impl Default for Body {
     }
 }
 
-/// Something that the place of a piece is remembered for.
+/// Something that the place of a fragment is remembered for.
 #[derive(Clone, Debug)]
 pub(super) enum Mark {
     /// A heading.
@@ -84,7 +84,7 @@ pub(super) struct Lane {
     /// Width.
     pub width: f32,
     /// Content, its x already absolute.
-    pub pieces: VecDeque<Piece>,
+    pub fragments: VecDeque<Fragment>,
     /// Vertical alignment of the content.
     pub vertical_align: VerticalAlign,
     /// Background, borders and padding.
@@ -152,20 +152,20 @@ impl Frame {
     }
 }
 
-impl Piece {
-    /// Adds the footnotes whose marks stand in it and in its inner pieces.
+impl Fragment {
+    /// Adds the footnotes whose marks stand in it and in its inner fragments.
     pub fn notes(&self, notes: &mut Vec<u32>) {
         notes.extend(&self.footnotes);
         match &self.body {
             Body::Solid(_) => {}
             Body::Lanes(lanes) => {
-                for piece in lanes.lanes.iter().flat_map(|lane| &lane.pieces) {
-                    piece.notes(notes);
+                for fragment in lanes.lanes.iter().flat_map(|lane| &lane.fragments) {
+                    fragment.notes(notes);
                 }
             }
             Body::Rows(rows) => {
-                for piece in rows.lanes().flat_map(|lane| &lane.pieces) {
-                    piece.notes(notes);
+                for fragment in rows.lanes().flat_map(|lane| &lane.fragments) {
+                    fragment.notes(notes);
                 }
             }
         }
@@ -179,12 +179,12 @@ impl Piece {
                 _ => None,
             }),
             Body::Lanes(lanes) => {
-                let mut pieces = lanes.lanes.iter().flat_map(|lane| &lane.pieces);
-                pieces.find_map(Self::first_tag)
+                let mut fragments = lanes.lanes.iter().flat_map(|lane| &lane.fragments);
+                fragments.find_map(Self::first_tag)
             }
             Body::Rows(rows) => {
-                let mut pieces = rows.lanes().flat_map(|lane| &lane.pieces);
-                pieces.find_map(Self::first_tag)
+                let mut fragments = rows.lanes().flat_map(|lane| &lane.fragments);
+                fragments.find_map(Self::first_tag)
             }
         }
     }
@@ -220,19 +220,19 @@ impl Piece {
 impl Lane {
     /// Height of the content with padding.
     pub fn height(&self) -> f32 {
-        stack_height(&self.pieces) + self.frame.vertical_padding()
+        stack_height(&self.fragments) + self.frame.vertical_padding()
     }
 
     /// The least height that is placed of it at a page's end; adds the footnotes in that part.
     pub fn lead(&self, full: f32, notes: &mut Vec<u32>) -> f32 {
         let mut height = self.frame.vertical_padding();
-        for (index, piece) in self.pieces.iter().enumerate() {
-            height += if index == 0 { 0.0 } else { piece.gap };
-            if !piece.keep {
-                return height + piece.lead(full, notes);
+        for (index, fragment) in self.fragments.iter().enumerate() {
+            height += if index == 0 { 0.0 } else { fragment.gap };
+            if !fragment.keep {
+                return height + fragment.lead(full, notes);
             }
-            piece.notes(notes);
-            height += piece.height;
+            fragment.notes(notes);
+            height += fragment.height;
             if height > full {
                 break;
             }
@@ -245,18 +245,18 @@ impl Lane {
         Self {
             x: self.x,
             width: self.width,
-            pieces: VecDeque::new(),
+            fragments: VecDeque::new(),
             vertical_align: self.vertical_align,
             frame: self.frame,
         }
     }
 }
 
-/// Height of pieces on top of each other; the first one's gap does not count.
-pub(super) fn stack_height(pieces: &VecDeque<Piece>) -> f32 {
+/// Height of fragments on top of each other; the first one's gap does not count.
+pub(super) fn stack_height(fragments: &VecDeque<Fragment>) -> f32 {
     let mut height = 0.0;
-    for (index, piece) in pieces.iter().enumerate() {
-        height += piece.height + if index == 0 { 0.0 } else { piece.gap };
+    for (index, fragment) in fragments.iter().enumerate() {
+        height += fragment.height + if index == 0 { 0.0 } else { fragment.gap };
     }
     height
 }
@@ -268,11 +268,12 @@ impl Lanes {
     }
 
     /// Takes what fits into `room` out of the lanes: something of each, or nothing at all. Where
-    /// `force`, each lane gives at least one piece, so that a page is never left as it was found.
+    /// `force`, each lane gives at least one fragment, so that a page is never left as it was found.
     /// Returns the part and the rest where there is one.
     fn split(mut self, room: &mut Room<'_>, force: bool) -> (Option<Self>, Option<Self>) {
         let stuck = |lane: &Lane| {
-            !lane.pieces.is_empty() && lane.lead(room.height, &mut Vec::new()) > room.free() + 0.01
+            !lane.fragments.is_empty()
+                && lane.lead(room.height, &mut Vec::new()) > room.free() + 0.01
         };
         if !force && self.lanes.iter().any(stuck) {
             return (None, Some(self));
@@ -281,14 +282,19 @@ impl Lanes {
         let mut taken_any = false;
         for lane in &mut self.lanes {
             let mut part = lane.shape();
-            part.pieces = take(&mut lane.pieces, room, lane.frame.vertical_padding(), force);
-            taken_any |= !part.pieces.is_empty();
+            part.fragments = take(
+                &mut lane.fragments,
+                room,
+                lane.frame.vertical_padding(),
+                force,
+            );
+            taken_any |= !part.fragments.is_empty();
             parts.push(part);
         }
         if !taken_any {
             return (None, Some(self));
         }
-        let rest = self.lanes.iter().any(|lane| !lane.pieces.is_empty());
+        let rest = self.lanes.iter().any(|lane| !lane.fragments.is_empty());
         let part = Self {
             lanes: parts,
             whole: self.whole,
@@ -297,64 +303,68 @@ impl Lanes {
     }
 }
 
-/// Takes pieces off the front while they fit into `room` below `depth`, together with those they
+/// Takes fragments off the front while they fit into `room` below `depth`, together with those they
 /// stay with.
 pub(super) fn take(
-    pieces: &mut VecDeque<Piece>,
+    fragments: &mut VecDeque<Fragment>,
     room: &mut Room<'_>,
     depth: f32,
     force: bool,
-) -> VecDeque<Piece> {
+) -> VecDeque<Fragment> {
     let mut taken = VecDeque::new();
     let mut used = depth;
     let mut notes = Vec::new();
-    while let Some(piece) = pieces.front() {
+    while let Some(fragment) = fragments.front() {
         let first = taken.is_empty();
-        let gap = if first { 0.0 } else { piece.gap };
+        let gap = if first { 0.0 } else { fragment.gap };
         notes.clear();
-        piece.notes(&mut notes);
-        if room.admit(used + gap + piece.height, &notes) {
-            used += gap + piece.height;
-            taken.extend(pieces.pop_front());
+        fragment.notes(&mut notes);
+        if room.admit(used + gap + fragment.height, &notes) {
+            used += gap + fragment.height;
+            taken.extend(fragments.pop_front());
             continue;
         }
-        let breakable = match &piece.body {
+        let breakable = match &fragment.body {
             Body::Solid(_) => false,
             Body::Lanes(lanes) => !lanes.whole || force && first,
             Body::Rows(rows) => rows.breaks_inside_boxes() || force && first,
         };
         if breakable {
-            let piece = pieces.pop_front().expect("there is a front");
+            let fragment = fragments.pop_front().expect("there is a front");
             let mut inner = room.below(used + gap);
-            let (part, rest) = split_piece(piece, &mut inner, force && first);
+            let (part, rest) = split_fragment(fragment, &mut inner, force && first);
             let height = part.as_ref().map_or(0.0, |part| part.height);
             room.absorb(&inner, used + gap + height);
             taken.extend(part);
             if let Some(rest) = rest {
-                pieces.push_front(rest);
+                fragments.push_front(rest);
             }
         } else if force && first {
-            taken.extend(pieces.pop_front());
+            taken.extend(fragments.pop_front());
         }
         break;
     }
-    if !pieces.is_empty() {
-        while taken.len() > 1 && taken.back().is_some_and(|piece: &Piece| piece.keep) {
-            if let Some(piece) = taken.pop_back() {
-                pieces.push_front(piece);
+    if !fragments.is_empty() {
+        while taken.len() > 1
+            && taken
+                .back()
+                .is_some_and(|fragment: &Fragment| fragment.keep)
+        {
+            if let Some(fragment) = taken.pop_back() {
+                fragments.push_front(fragment);
             }
         }
     }
     taken
 }
 
-/// Splits a piece at the end of `room`; a solid piece comes back whole.
-pub(super) fn split_piece(
-    piece: Piece,
+/// Splits a fragment at the end of `room`; a solid fragment comes back whole.
+pub(super) fn split_fragment(
+    fragment: Fragment,
     room: &mut Room<'_>,
     force: bool,
-) -> (Option<Piece>, Option<Piece>) {
-    let (part, rest) = match piece.body {
+) -> (Option<Fragment>, Option<Fragment>) {
+    let (part, rest) = match fragment.body {
         Body::Lanes(lanes) => {
             let (part, rest) = lanes.split(room, force);
             let body = |lanes: Lanes| (lanes.height(), Body::Lanes(Box::new(lanes)));
@@ -365,26 +375,26 @@ pub(super) fn split_piece(
             let body = |rows: Rows| (rows.height(), Body::Rows(Box::new(rows)));
             (part.map(body), rest.map(body))
         }
-        Body::Solid(_) => return (None, Some(piece)),
+        Body::Solid(_) => return (None, Some(fragment)),
     };
     let first = part.is_some();
-    let mut footnotes = Some(piece.footnotes);
-    let mut marks = Some(piece.marks);
-    let part = part.map(|(height, body)| Piece {
+    let mut footnotes = Some(fragment.footnotes);
+    let mut marks = Some(fragment.marks);
+    let part = part.map(|(height, body)| Fragment {
         height,
-        gap: piece.gap,
+        gap: fragment.gap,
         keep: false,
-        page_break: piece.page_break,
+        page_break: fragment.page_break,
         footnotes: footnotes.take().unwrap_or_default(),
         marks: marks.take().unwrap_or_default(),
         repeat: None,
         body,
     });
-    let rest = rest.map(|(height, body)| Piece {
+    let rest = rest.map(|(height, body)| Fragment {
         height,
-        gap: if first { 0.0 } else { piece.gap },
-        keep: piece.keep,
-        page_break: !first && piece.page_break,
+        gap: if first { 0.0 } else { fragment.gap },
+        keep: fragment.keep,
+        page_break: !first && fragment.page_break,
         footnotes: footnotes.take().unwrap_or_default(),
         marks: marks.take().unwrap_or_default(),
         repeat: None,
@@ -395,7 +405,7 @@ pub(super) fn split_piece(
 
 impl Body {
     /// Draws the content at height `y`; lanes are stretched to `height`.
-    /// `placed` hears the marks of inner pieces with their tops.
+    /// `placed` hears the marks of inner fragments with their tops.
     pub fn draw(
         self,
         y: f32,
@@ -440,15 +450,15 @@ impl Lane {
                 VerticalAlign::Middle => free / 2.0,
                 VerticalAlign::Bottom => free,
             };
-        for (index, piece) in self.pieces.into_iter().enumerate() {
+        for (index, fragment) in self.fragments.into_iter().enumerate() {
             if index > 0 {
-                top += piece.gap;
+                top += fragment.gap;
             }
-            if !piece.marks.is_empty() {
-                placed(piece.marks, top);
+            if !fragment.marks.is_empty() {
+                placed(fragment.marks, top);
             }
-            piece.body.draw(top, piece.height, sink, placed);
-            top += piece.height;
+            fragment.body.draw(top, fragment.height, sink, placed);
+            top += fragment.height;
         }
         self.frame.draw_borders(area, sink);
     }

@@ -1,9 +1,9 @@
-//! The contest's service alone, for measurements: `contest BIND THREADS [KB]`. Settings of the
+//! The benchmark fixture alone, for measurements: `bench_fixture BIND THREADS [KB]`. Settings of the
 //! connection come from the environment.
 
 use platen_delivery::{
     Bind, Limits,
-    contest::{self, Contest},
+    bench_fixture::{self, BenchFixture},
 };
 
 fn number(name: &str) -> Option<usize> {
@@ -19,10 +19,10 @@ fn main() -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
     limits.gather_bytes = number("GATHER").unwrap_or(limits.gather_bytes);
     limits.writer_threads = number("WRITERS").unwrap_or(limits.writer_threads);
     limits.send_buffer_bytes = number("SNDBUF");
-    let folder = std::env::temp_dir().join(format!("contest-{}", std::process::id()));
+    let folder = std::env::temp_dir().join(format!("bench_fixture-{}", std::process::id()));
     std::fs::create_dir_all(&folder)?;
-    let service = Contest::new(&folder);
-    let _shards = contest::start(&service, &[bind], threads, limits)?;
+    let service = BenchFixture::new(&folder);
+    let _shards = bench_fixture::start(&service, &[bind], threads, limits)?;
     loop {
         std::thread::park();
     }

@@ -1,4 +1,4 @@
-//! Streams that fail where the other side takes nothing for too long, or does not begin.
+//! Streams with timeouts: for writes that stall, and for the first bytes of a client.
 
 use std::{
     io,
@@ -11,13 +11,13 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::deadline::Deadline;
 
-pub(super) struct Timed<T> {
+pub(super) struct WriteTimeoutIo<T> {
     stream: T,
     timeout: Duration,
     deadline: Deadline,
 }
 
-impl<T> Timed<T> {
+impl<T> WriteTimeoutIo<T> {
     pub(super) fn new(stream: T, timeout: Duration) -> Self {
         Self {
             stream,
@@ -26,7 +26,7 @@ impl<T> Timed<T> {
         }
     }
 
-    fn timed<R>(
+    fn or_timeout<R>(
         &mut self,
         context: &mut Context<'_>,
         poll: Poll<io::Result<R>>,
@@ -44,7 +44,7 @@ impl<T> Timed<T> {
     }
 }
 
-impl<T: AsyncRead + Unpin> AsyncRead for Timed<T> {
+impl<T: AsyncRead + Unpin> AsyncRead for WriteTimeoutIo<T> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -54,14 +54,14 @@ impl<T: AsyncRead + Unpin> AsyncRead for Timed<T> {
     }
 }
 
-impl<T: AsyncWrite + Unpin> AsyncWrite for Timed<T> {
+impl<T: AsyncWrite + Unpin> AsyncWrite for WriteTimeoutIo<T> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let poll = Pin::new(&mut self.stream).poll_write(context, bytes);
-        self.timed(context, poll)
+        self.or_timeout(context, poll)
     }
 
     fn poll_write_vectored(
@@ -70,7 +70,7 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for Timed<T> {
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let poll = Pin::new(&mut self.stream).poll_write_vectored(context, slices);
-        self.timed(context, poll)
+        self.or_timeout(context, poll)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -79,7 +79,7 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for Timed<T> {
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let poll = Pin::new(&mut self.stream).poll_flush(context);
-        self.timed(context, poll)
+        self.or_timeout(context, poll)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -87,17 +87,17 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for Timed<T> {
     }
 }
 
-/// Bytes that tell which protocol is spoken: HTTP/2's preface; no request is shorter.
+/// Length of HTTP/2's preface, which tells the protocol; no request is shorter.
 const PREFACE_BYTES: usize = 24;
 
-/// A stream whose first bytes must come in time. Later ones have deadlines of the protocol.
-pub(super) struct Prompt<T> {
+/// A stream whose first bytes must arrive in time. Later ones have the timeouts of the protocol.
+pub(super) struct FirstBytesTimeoutIo<T> {
     stream: T,
     missing: usize,
     deadline: Deadline,
 }
 
-impl<T> Prompt<T> {
+impl<T> FirstBytesTimeoutIo<T> {
     pub(super) fn new(stream: T, timeout: Duration) -> Self {
         let mut deadline = Deadline::default();
         deadline.arm(timeout);
@@ -109,7 +109,7 @@ impl<T> Prompt<T> {
     }
 }
 
-impl<T: AsyncRead + Unpin> AsyncRead for Prompt<T> {
+impl<T: AsyncRead + Unpin> AsyncRead for FirstBytesTimeoutIo<T> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -131,7 +131,7 @@ impl<T: AsyncRead + Unpin> AsyncRead for Prompt<T> {
     }
 }
 
-impl<T: AsyncWrite + Unpin> AsyncWrite for Prompt<T> {
+impl<T: AsyncWrite + Unpin> AsyncWrite for FirstBytesTimeoutIo<T> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,

@@ -1,5 +1,5 @@
-//! The service of the contest: answers `Body-Conf` and `Dly` as Puma's `ci_select.ru` does, with the
-//! same headers and sizes, so that the same tables can be made of both.
+//! The fixture of the HTTP benchmarks: answers `Body-Conf` and `Dly` as Puma's `ci_select.ru` does,
+//! with the same headers and sizes, so that both fill the same tables.
 //!
 //! `Body-Conf` is a letter and a number of kilobytes: `a` an array of segments of 1,024 bytes, `c`
 //! the same in chunks, `s` one string, `i` a file. Digits alone mean `s`; nothing means `s1`. `Dly`
@@ -39,7 +39,7 @@ const MAX_DELAY: Duration = Duration::from_secs(60);
 
 /// The service. Clones share its bodies.
 #[derive(Clone)]
-pub struct Contest {
+pub struct BenchFixture {
     shared: Arc<Kept>,
 }
 
@@ -65,7 +65,7 @@ enum Kind {
     File,
 }
 
-impl Contest {
+impl BenchFixture {
     /// The service; files for `i` are made in `folder` when they are asked for first.
     #[must_use]
     pub fn new(folder: &Path) -> Self {
@@ -161,18 +161,18 @@ impl Contest {
     }
 }
 
-/// Serves the contest on `binds` with `threads` threads until [`Shards::stop`].
+/// Serves the fixture on `binds` with `threads` threads until [`Shards::stop`].
 ///
 /// # Errors
 /// Where an address is taken, or there are no threads.
 pub fn start(
-    contest: &Contest,
+    bench_fixture: &BenchFixture,
     binds: &[Bind],
     threads: usize,
     limits: Limits,
 ) -> Result<Shards, ShardError> {
-    let contest = contest.clone();
-    let make = move |_: &_| contest.clone();
+    let bench_fixture = bench_fixture.clone();
+    let make = move |_: &_| bench_fixture.clone();
     Shards::start(binds, threads, limits, Arc::new(Silent), make)
 }
 
@@ -249,7 +249,7 @@ impl http_body::Body for Chunks {
     }
 }
 
-impl Service<Request<RequestBody>> for Contest {
+impl Service<Request<RequestBody>> for BenchFixture {
     type Response = Response<Body>;
     type Error = Infallible;
     type Future = Pin<Box<dyn Future<Output = Result<Response<Body>, Infallible>> + Send>>;
