@@ -33,7 +33,8 @@ fn write(page: &mut String, command: &Command, path: &str) {
         "\n## {path}\n\n```text\n{}\n```\n",
         lines.join("\n").trim()
     );
-    for below in command.get_subcommands() {
+    let shown = |below: &&Command| !below.is_hide_set();
+    for below in command.get_subcommands().filter(shown) {
         write(page, below, &format!("{path} {}", below.get_name()));
     }
 }
