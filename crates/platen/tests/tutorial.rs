@@ -57,7 +57,7 @@ fn the_tutorial_runs_as_it_stands() {
     // A service that an error leaves behind would hold the pipes open.
     writeln!(
         input,
-        "service=; trap 'test -z \"$service\" || kill $service 2>/dev/null' EXIT"
+        "service=; trap 'test -z \"$service\" || kill $service 2>/dev/null || true' EXIT"
     )
     .unwrap();
     input.write_all(script.as_bytes()).unwrap();
