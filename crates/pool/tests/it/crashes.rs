@@ -54,7 +54,7 @@ async fn an_input_that_kills_twice_is_refused_and_harms_nobody_else() {
         matches!(error, Error::Poisonous { crashes: 2 }),
         "{error:?}"
     );
-    assert!(error.to_string().contains("crashed 2 times"));
+    assert!(error.to_string().contains("crashed on it 2 times"));
     let starts = bench.pool.snapshot().replaced(Reason::Crashed);
     assert_eq!(starts, 2);
     for _ in 0..3 {
