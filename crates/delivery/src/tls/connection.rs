@@ -1,4 +1,4 @@
-//! A connection with TLS. The protocols inside are hyper's; its bounds are ours.
+//! A TLS connection. hyper speaks the protocols inside; the limits are ours.
 
 use std::{
     convert::Infallible,
@@ -21,6 +21,7 @@ use hyper_util::{
     server::conn::auto,
 };
 use tokio::{net::TcpStream, sync::watch};
+use tokio_rustls::server::TlsStream;
 use tower_service::Service;
 
 use super::{
@@ -35,14 +36,14 @@ use crate::{
     upgrade::{self, Upgraded},
 };
 
-/// Requests of one connection that are worked on at once.
+/// Concurrent requests of one connection.
 const MAX_STREAMS: u32 = 128;
-/// Requests that a client has withdrawn and that still cost something (CVE-2023-44487).
+/// Streams that a client has reset and that still cost something (CVE-2023-44487).
 const MAX_RESET_STREAMS: usize = 20;
-/// Of one answer, held back by a client that takes nothing.
+/// Bytes of one answer buffered for a client that stalls.
 const MAX_SEND_BYTES: usize = 64 << 10;
 
-/// Greets the client, then serves its requests.
+/// Completes the TLS handshake, then serves the client's requests.
 pub(crate) async fn converse<S>(
     stream: TcpStream,
     tls: Arc<Tls>,
@@ -59,23 +60,11 @@ where
     S::Future: Send,
 {
     let limits = &shared.limits;
-    let (acceptor, failure) = tls.acceptor();
-    if let Some(failure) = failure {
-        shared.observer.certificate_not_read(&failure);
-    }
-    let stream = WriteTimeoutIo::new(stream, limits.write_timeout);
-    let greeting = tokio::time::timeout(limits.head_timeout, acceptor.accept(stream));
-    let stream = greeting
-        .await
-        .map_err(|_| io::Error::from(io::ErrorKind::TimedOut))
-        .flatten()
-        .map_err(|error| Error::Protocol(error.into()))?;
+    let stream = handshake(stream, &tls, &shared).await?;
     let has_goaway = stream.get_ref().1.alpn_protocol() == Some(b"h2");
     let stream = FirstBytesTimeoutIo::new(stream, limits.head_timeout);
-    let (monitor, stopping) = (
-        Arc::new(StallMonitor::default()),
-        Arc::new(AtomicBool::new(false)),
-    );
+    let monitor = Arc::new(StallMonitor::default());
+    let stopping = Arc::new(AtomicBool::new(false));
     let requests = Arc::new(Requests::new(idle_slot));
     let service = {
         let (monitor, stopping) = (Arc::clone(&monitor), Arc::clone(&stopping));
@@ -95,18 +84,13 @@ where
     let connection = builder.serve_connection_with_upgrades(TokioIo::new(stream), service);
     let mut connection = std::pin::pin!(connection);
     let mut stalled = std::pin::pin!(monitor.stalled(limits.write_timeout));
-    let over = || {
-        Err(Error::Protocol(
-            io::Error::from(io::ErrorKind::TimedOut).into(),
-        ))
-    };
     tokio::select! {
         ended = connection.as_mut() => return ended.map_err(Error::Protocol),
-        () = stalled.as_mut() => return over(),
+        () = stalled.as_mut() => return Err(timed_out()),
         _ = stopped.changed() => stopping.store(true, Ordering::Relaxed),
     }
-    // HTTP/1.1 has no word for it: one more request may be under way. After GOAWAY requests that the
-    // client has sent are still answered.
+    // HTTP/1.1 has no GOAWAY, so one more request may be in flight: wait for it. After a GOAWAY,
+    // requests that the client has sent are still answered.
     let grace = match has_goaway {
         true => Duration::ZERO,
         false => limits.stop_timeout,
@@ -115,21 +99,44 @@ where
         biased;
         () = tokio::time::sleep(grace) => connection.as_mut().graceful_shutdown(),
         ended = connection.as_mut() => return ended.map_err(Error::Protocol),
-        () = stalled.as_mut() => return over(),
+        () = stalled.as_mut() => return Err(timed_out()),
     }
     tokio::select! {
         ended = connection => ended.map_err(Error::Protocol),
-        () = stalled => over(),
+        () = stalled => Err(timed_out()),
     }
 }
 
-/// Requests of one connection that are under way: without any it waits, and may be let go.
+/// Completes the handshake; the timeout of a request's head bounds it.
+async fn handshake(
+    stream: TcpStream,
+    tls: &Tls,
+    shared: &Shared,
+) -> Result<TlsStream<WriteTimeoutIo<TcpStream>>, Error> {
+    let limits = &shared.limits;
+    let (acceptor, failure) = tls.acceptor();
+    if let Some(failure) = failure {
+        shared.observer.certificate_not_read(&failure);
+    }
+    let stream = WriteTimeoutIo::new(stream, limits.write_timeout);
+    tokio::time::timeout(limits.head_timeout, acceptor.accept(stream))
+        .await
+        .map_err(|_| io::Error::from(io::ErrorKind::TimedOut))
+        .flatten()
+        .map_err(|error| Error::Protocol(error.into()))
+}
+
+fn timed_out() -> Error {
+    Error::Protocol(io::Error::from(io::ErrorKind::TimedOut).into())
+}
+
+/// Requests of one connection in flight: without any the connection is idle, and may be evicted.
 struct Requests {
     idle_slot: IdleSlot,
     count: AtomicUsize,
 }
 
-/// One of them, until its answer has been sent or given up.
+/// One of them, until its answer was sent or aborted.
 pub(super) struct UnderWay(Arc<Requests>);
 
 impl Requests {
@@ -142,7 +149,7 @@ impl Requests {
 
     fn begin(all: &Arc<Self>) -> UnderWay {
         if all.count.fetch_add(1, Ordering::AcqRel) == 0 {
-            // Where it was let go in this moment, its task ends before anything is answered.
+            // If the connection was evicted just now, its task ends before anything is answered.
             all.idle_slot.begin();
         }
         UnderWay(Arc::clone(all))
