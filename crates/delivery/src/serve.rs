@@ -196,20 +196,10 @@ async fn accept<M, S>(
                     continue;
                 }
             },
-            Some(end) if Instant::now() < end => {
-                match tokio::time::timeout(LAST_ACCEPT_PAUSE, listener.accept()).await {
-                    Ok(accepted) => accepted,
-                    Err(_) => break,
-                }
-            }
-            Some(_) => {
-                left -= 1;
-                let waiting = tokio::time::timeout(Duration::ZERO, listener.accept()).await;
-                match waiting {
-                    Ok(accepted) if left > 0 => accepted,
-                    _ => break,
-                }
-            }
+            Some(end) => match accept_last(&listener, end, &mut left).await {
+                Some(accepted) => accepted,
+                None => break,
+            },
         };
         let accepted = match accepted {
             Ok(accepted) => accepted,
@@ -241,6 +231,20 @@ async fn accept<M, S>(
     }
     drop(listener);
     while connections.join_next().await.is_some() {}
+}
+
+/// A connection that was made before the stop; nothing where none is left in the queue.
+async fn accept_last(
+    listener: &Listener,
+    end: Instant,
+    left: &mut u32,
+) -> Option<io::Result<Accepted>> {
+    let mut pause = LAST_ACCEPT_PAUSE;
+    if Instant::now() >= end {
+        *left = left.checked_sub(1)?;
+        pause = Duration::ZERO;
+    }
+    tokio::time::timeout(pause, listener.accept()).await.ok()
 }
 
 async fn converse<S>(

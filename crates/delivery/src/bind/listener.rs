@@ -79,7 +79,7 @@ impl Listener {
     }
 
     /// Listens with a socket that another process has opened, and given with
-    /// [`receive_fds`](super::inherit); `bind` is what it was opened for.
+    /// [`receive_fds`](super::receive_fds); `bind` is what it was opened for.
     ///
     /// # Errors
     /// Where it is not listened on, or a certificate cannot be read.
