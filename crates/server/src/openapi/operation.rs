@@ -319,8 +319,8 @@ fn headers(route: &Route) -> Map<String, Json> {
         list.push(("ETag", "The version in quotes."));
         list.push(("X-Template-Version", "The version."));
     }
-    if route.operation == "create_template" {
-        list.push(("Location", "Address of the template."));
+    if matches!(route.operation, "create_template" | "create_flow") {
+        list.push(("Location", "Address of what was created."));
     }
     if route.operation == "call_flow" {
         list.push(("X-Run-Id", "Name of the run."));
@@ -329,10 +329,14 @@ fn headers(route: &Route) -> Map<String, Json> {
             "ingress, queue, provision, run and total, in milliseconds.",
         ));
     }
+    list.push(REQUEST_ID);
     list.into_iter()
         .map(|(name, about)| (name.to_owned(), header(about)))
         .collect()
 }
+
+/// On every answer.
+const REQUEST_ID: (&str, &str) = ("X-Request-Id", "Names the request in the log.");
 
 /// Operations that another state of what they name refuses.
 const CONFLICTS: [&str; 8] = [
@@ -452,9 +456,17 @@ fn name_of(code: u16) -> &'static str {
 pub(super) fn problems() -> Map<String, Json> {
     PROBLEMS
         .iter()
-        .map(|(_, name, about)| {
+        .map(|(code, name, about)| {
             let content = json!({"application/problem+json": {"schema": reference("Problem")}});
-            let answer = json!({"description": about, "content": content});
+            let (id, what) = REQUEST_ID;
+            let mut headers = json!({id: {"description": what, "schema": {"type": "string"}}});
+            if matches!(code, 429 | 503) {
+                headers["Retry-After"] = json!({
+                    "description": "Seconds after which another try makes sense.",
+                    "schema": {"type": "integer", "minimum": 1}
+                });
+            }
+            let answer = json!({"description": about, "headers": headers, "content": content});
             ((*name).to_owned(), answer)
         })
         .collect()
