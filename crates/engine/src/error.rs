@@ -1,8 +1,12 @@
-//! Errors of a job, and who caused them.
+//! Errors of a job, and their codes.
 
-use platen_document::{Diagnostic, work::Interruption};
+use platen_document::{Diagnostic, diagnostic::Source, work::Interruption};
+use platen_fault::{Code, Stage, What};
 
 use crate::IsolationError;
+
+/// Most pixels of a picture of a page.
+const MAX_PICTURE_PIXELS: u64 = 64_000_000;
 
 /// Errors of a job.
 #[derive(Debug, thiserror::Error)]
@@ -52,21 +56,6 @@ fn count(mistakes: &[Diagnostic]) -> usize {
     mistakes.iter().filter(|found| found.is_error()).count()
 }
 
-/// Who caused an error; HTTP status, exit code and retryability follow from it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
-    /// The caller: a retry changes nothing.
-    Caller,
-    /// A limit was exceeded.
-    Limit,
-    /// Overload: a retry may help.
-    Busy,
-    /// A required program or sandbox is unavailable.
-    Unavailable,
-    /// A bug or a failure of ours.
-    Internal,
-}
-
 impl From<platen_formats::Error> for Error {
     fn from(error: platen_formats::Error) -> Self {
         match error {
@@ -92,52 +81,33 @@ impl From<Interruption> for Error {
 }
 
 impl Error {
-    /// Whose fault it is.
+    /// The error's code, which does not change.
     #[must_use]
-    pub fn fault(&self) -> Fault {
+    pub fn code(&self) -> Code {
         use platen_formats::pdf::Error as Pdf;
         match self {
-            Self::Mistakes(_) | Self::NoSuchPage { .. } | Self::PictureTooLarge => Fault::Caller,
-            Self::Pdf(Pdf::Standard { .. } | Pdf::Image(_)) => Fault::Caller,
-            Self::NotFromHtml(_) | Self::Data(_) => Fault::Caller,
-            Self::Isolation(error) => error.fault(),
-            Self::Browser(error) => of_browser(error),
-            Self::Stopped => Fault::Limit,
-            Self::Pdf(_) | Self::Write(_) | Self::Bug(_) => Fault::Internal,
+            Self::Mistakes(mistakes) => of_mistakes(mistakes),
+            Self::NoSuchPage { .. } => Code::InvalidOption,
+            Self::PictureTooLarge => Code::TooLarge(What::Picture, MAX_PICTURE_PIXELS),
+            Self::Pdf(Pdf::Standard { .. }) => Code::StandardNotMet,
+            Self::Pdf(Pdf::Image(_)) => Code::InvalidTemplate,
+            Self::NotFromHtml(_) => Code::UnsupportedConversion,
+            Self::Data(_) => Code::InvalidJson,
+            Self::Isolation(error) => error.code(),
+            Self::Browser(error) => error.code(),
+            Self::Stopped => Code::Timeout(Stage::Render),
+            Self::Pdf(_) | Self::Write(_) | Self::Bug(_) => Code::InternalError,
         }
     }
 }
 
-fn of_browser(error: &platen_browser::Error) -> Fault {
-    use platen_browser::Error as Browser;
-    match error {
-        Browser::NotInstalled(_) | Browser::CannotStart { .. } => Fault::Unavailable,
-        Browser::QueueFull { .. } | Browser::ShuttingDown => Fault::Busy,
-        Browser::Timeout { .. } => Fault::Limit,
-        Browser::Crashed { .. }
-        | Browser::MemoryExceeded { .. }
-        | Browser::TooLarge { .. }
-        | Browser::RequestDenied(_)
-        | Browser::NotLoaded(_)
-        | Browser::Exceptions(_)
-        | Browser::BadOption { .. } => Fault::Caller,
-        Browser::CrashedMidway
-        | Browser::Refused { .. }
-        | Browser::Disconnected
-        | Browser::PageCrashed => Fault::Internal,
-    }
-}
-
-impl From<platen_office::Fault> for Fault {
-    fn from(fault: platen_office::Fault) -> Self {
-        use platen_office::Fault as Office;
-        match fault {
-            Office::Caller => Self::Caller,
-            Office::Limit => Self::Limit,
-            Office::Busy => Self::Busy,
-            Office::Unavailable => Self::Unavailable,
-            Office::Internal => Self::Internal,
-        }
+/// The code of an author's mistakes: the data's if nothing else is wrong.
+#[must_use]
+pub fn of_mistakes(mistakes: &[Diagnostic]) -> Code {
+    let mut errors = mistakes.iter().filter(|found| found.is_error());
+    match errors.all(|found| found.source == Source::Data) {
+        true => Code::InvalidData,
+        false => Code::InvalidTemplate,
     }
 }
 

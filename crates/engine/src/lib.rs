@@ -34,7 +34,7 @@ pub use platen_script as script;
 
 pub use self::{
     description::{content_disposition, file_name, plain_name, warnings_summary},
-    error::{Error, Fault},
+    error::{Error, of_mistakes},
     format::Format,
     helpers::validate,
     html::{Page, Template, key_of, media_type_of, page_warnings},

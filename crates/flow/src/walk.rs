@@ -2,6 +2,7 @@
 //! to do.
 
 use platen_document::pattern::{Condition, Moment, Pattern};
+use platen_fault::Code;
 use serde_json::{Value as Json, json};
 
 use crate::{
@@ -311,9 +312,5 @@ impl<'m> Walk<'m> {
 
 /// An author's mistake: another attempt would find it again.
 fn mistake(message: String) -> Progress {
-    Progress::Failed(StepError {
-        code: "flow-expression".to_owned(),
-        message,
-        retryable: false,
-    })
+    Progress::Failed(StepError::new(Code::ExpressionFailed, message))
 }

@@ -1,5 +1,5 @@
 //! The `platen` command. Data goes to standard output, everything else to standard error; the exit
-//! code is 0, 1 for the caller's mistakes and 2 for ours.
+//! code is 0, 1 for what the caller can mend and 2 for what Platen or its surroundings failed at.
 
 mod command;
 #[cfg(test)]
@@ -12,6 +12,7 @@ mod report;
 use std::{ffi::OsString, process::ExitCode};
 
 use clap::Parser;
+use platen_fault::Fault;
 
 use crate::command::Command;
 
@@ -42,11 +43,24 @@ fn main() -> ExitCode {
         return code;
     }
     platen_engine::browser::announce_sandbox_program();
-    let arguments = Arguments::parse();
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return usage(&error),
+    };
     let output = arguments.output;
     match arguments.command.run(output) {
         Ok(code) => code,
         Err(failure) => failure.report(output),
+    }
+}
+
+/// Shows the help that was asked for, or what is wrong with the arguments: a fault of the request.
+fn usage(error: &clap::Error) -> ExitCode {
+    // A closed standard error is no reason to say more.
+    let _ = error.print();
+    match error.use_stderr() {
+        true => ExitCode::from(Fault::Request.exit_code()),
+        false => ExitCode::SUCCESS,
     }
 }
 

@@ -9,6 +9,7 @@ use std::{
 };
 
 use platen_engine::flow::{Cancellation, Entry, Record, model::StoreScope};
+use platen_fault::Code;
 use platen_storage::{
     DocumentStore, Error as StoreError, RunStore, StoreFuture,
     runs::{Ending, Lane, Queued, Run, RunFilter, RunState, Scope, Write},
@@ -190,7 +191,7 @@ impl Dispatcher {
     pub async fn cancel(&self, id: &str) -> Result<(), Error> {
         let ending = stopped(
             RunState::Cancelled,
-            "run-cancelled",
+            Code::Cancelled,
             "the run was cancelled",
         );
         self.stop(id, ending).await

@@ -9,6 +9,7 @@ use std::{
 };
 
 use platen_engine::Engine;
+use platen_fault::Resource;
 use platen_storage::SqliteStore;
 use tokio::sync::Semaphore;
 
@@ -74,8 +75,11 @@ impl App {
         (team, lock): (Option<Team>, Option<File>),
     ) -> Result<Self, ConfigError> {
         let is_shared = team.as_ref().is_some_and(|team| !team.is_owner());
-        let library = |store| Library::new(store, &config, Arc::clone(&metrics), is_shared);
-        let (templates, flow_templates) = (library(store.templates()), library(store.flows()));
+        let library = |store, resource| {
+            Library::new(store, resource, &config, Arc::clone(&metrics), is_shared)
+        };
+        let templates = library(store.templates(), Resource::Template);
+        let flow_templates = library(store.flows(), Resource::Flow);
         let keys = Keys::new(&config);
         // From here on only their hashes are in memory.
         config.api_key_admin.clear();

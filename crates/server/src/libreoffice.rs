@@ -3,22 +3,21 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use hyper::StatusCode;
 use platen_engine::{
-    Fault,
     flow::{OfficeConvert, StepError},
     office::{
         self, Config as OfficeConfig, CrashReport, Demand, Document, Job, Office,
         SandboxUnavailable, Status, choose_launcher,
     },
 };
+use platen_fault::{Backend, Code};
 use serde_json::Value as Json;
 use tokio::sync::OnceCell;
 
 use crate::{
     config::{Config, LogLevel},
     log::Log,
-    problem::{Problem, chain},
+    problem::Problem,
 };
 
 /// LibreOffice, once it is wanted.
@@ -72,8 +71,10 @@ impl LibreOffice {
     pub(crate) fn check_installed(&self) -> Result<(), Problem> {
         let found = office::find_libreoffice(self.config.program.as_deref());
         found.map(drop).map_err(|error| {
-            let status = StatusCode::NOT_IMPLEMENTED;
-            Problem::new(status, "libreoffice-not-installed", error.to_string())
+            Problem::of(
+                Code::BackendMissing(Backend::LibreOffice),
+                error.to_string(),
+            )
         })
     }
 
@@ -85,10 +86,9 @@ impl LibreOffice {
 
     /// Converts a document for a step of a flow.
     pub(crate) async fn convert_for_flow(&self, job: Job) -> Result<Document, StepError> {
-        let office = self.office().await.map_err(|problem| StepError {
-            code: "libreoffice-not-started".to_owned(),
-            message: problem.cause.unwrap_or(problem.detail),
-            retryable: true,
+        let office = self.office().await.map_err(|problem| {
+            let reason = problem.cause.unwrap_or(problem.detail);
+            StepError::new(Code::BackendUnavailable(Backend::LibreOffice), reason)
         })?;
         let converted = office.convert(job).await;
         converted.map_err(|error| OfficeConvert::failure(&error))
@@ -125,29 +125,11 @@ fn log_death(log: &Log, death: &CrashReport) {
 /// What a client is told when a document is not converted.
 pub(crate) fn of_office(error: &office::Error) -> Problem {
     use office::Error;
-    let (text, code) = (error.to_string(), error.code());
+    let problem = Problem::of_error(error.code(), error);
     match error {
-        Error::NotInstalled(_) => return Problem::new(StatusCode::NOT_IMPLEMENTED, code, text),
         Error::QueueFull { retry_after } | Error::CannotStart { retry_after, .. } => {
-            let problem = Problem::new(StatusCode::SERVICE_UNAVAILABLE, code, text);
-            return Problem {
-                cause: Some(chain(error)),
-                ..problem.retry_after(retry_after.as_secs())
-            };
+            problem.retry_after(retry_after.as_secs())
         }
-        Error::BadOption { .. } => return Problem::bad_request(code, text),
-        Error::TooLarge { .. } => return Problem::new(StatusCode::PAYLOAD_TOO_LARGE, code, text),
-        _ => {}
-    }
-    match Fault::from(error.fault()) {
-        Fault::Caller => Problem::new(StatusCode::UNPROCESSABLE_ENTITY, code, text),
-        Fault::Limit if matches!(error, Error::Timeout { .. }) => {
-            Problem::new(StatusCode::GATEWAY_TIMEOUT, code, text)
-        }
-        Fault::Limit => Problem::new(StatusCode::UNPROCESSABLE_ENTITY, code, text),
-        Fault::Busy | Fault::Unavailable => {
-            Problem::new(StatusCode::SERVICE_UNAVAILABLE, code, text).retry_after(1)
-        }
-        Fault::Internal => Problem::internal(chain(error)),
+        _ => problem,
     }
 }

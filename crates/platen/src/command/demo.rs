@@ -36,7 +36,7 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
         .map_err(|error| Failure::file("make the folder", &folder, &error))?;
     let engine = arguments.fonts.engine();
     let template = engine.compile(TEMPLATE.as_bytes())?;
-    let data = serde_json::from_str(DATA).map_err(|error| Failure::Internal(error.to_string()))?;
+    let data = serde_json::from_str(DATA).map_err(|error| Failure::internal(&error))?;
     for format in FORMATS {
         let start = Instant::now();
         let rendered = engine.render(

@@ -10,6 +10,7 @@ use platen_engine::{
     Diagnostic,
     flow::{Manifest, Piece, PieceError, pack},
 };
+use platen_fault::Code;
 use serde_json::{Value as Json, json};
 
 use super::{
@@ -83,7 +84,7 @@ fn load(path: &Path) -> Result<(Vec<u8>, Result<Piece, PieceError>), Failure> {
 fn mistakes(error: PieceError) -> Vec<Diagnostic> {
     match error {
         PieceError::Mistakes(found) => found,
-        other => vec![Diagnostic::error("piece-invalid", "", other.to_string())],
+        other => vec![Diagnostic::error("invalid-piece", "", other.to_string())],
     }
 }
 
@@ -119,7 +120,7 @@ fn check(path: &Path, output: OutputArguments) -> Result<ExitCode, Failure> {
 
 fn push(path: &Path, service: &Service<'_>, output: OutputArguments) -> Result<(), Failure> {
     let (archive, piece) = load(path)?;
-    let piece = piece.map_err(|error| Failure::Mistakes(mistakes(error)))?;
+    let piece = piece.map_err(|error| Failure::mistakes(Code::InvalidPiece, mistakes(error)))?;
     let Manifest { name, version, .. } = piece.manifest();
     // Names and versions have no letter that a path cannot carry.
     let request = service

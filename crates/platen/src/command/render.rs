@@ -156,7 +156,7 @@ pub fn isolation(fonts: &FontArguments) -> Result<Isolation, Failure> {
         spares: 1,
         ..IsolationSettings::default()
     };
-    Isolation::start(settings).map_err(|error| Failure::Internal(error.to_string()))
+    Isolation::start(settings).map_err(|error| Failure::internal(&error))
 }
 
 fn formats(arguments: &Arguments) -> Result<Vec<Format>, Failure> {

@@ -7,6 +7,7 @@ use platen_engine::{
     CompiledHtml, Engine, Error, FontSettings, Format, RenderOptions, Rendered, Template,
     browser::{Browser, Config, Lane},
 };
+use platen_fault::{Backend, Code};
 use serde_json::Value as Json;
 
 use super::chromium::{self, TIMEOUT};
@@ -82,7 +83,7 @@ pub fn render(
         .worker_threads(2)
         .enable_all()
         .build()
-        .map_err(|error| Failure::Internal(error.to_string()))?;
+        .map_err(|error| Failure::internal(&error))?;
     runtime.block_on(async {
         let mut browser: Option<Browser> = None;
         let mut all = Vec::with_capacity(formats.len());
@@ -148,11 +149,12 @@ async fn one(
 }
 
 async fn start(fonts: FontSettings) -> Result<Browser, Failure> {
-    let refused = |message| Failure::Caller(message, None);
+    let config = chromium::config();
     let config = Config {
         slots: 1,
         fonts,
-        ..chromium::config().map_err(refused)?
+        ..config.map_err(|message| Failure::new(Code::InvalidOption, message))?
     };
-    chromium::start(config).await.map_err(refused)
+    let browser = chromium::start(config).await;
+    browser.map_err(|message| Failure::new(Code::BackendUnavailable(Backend::Chromium), message))
 }

@@ -15,6 +15,7 @@ use platen_engine::{
     },
     office::{Config, Office, find_libreoffice},
 };
+use platen_fault::{Backend, Code};
 use platen_outbound::Trust;
 use serde_json::Value as Json;
 use tokio::{runtime::Runtime, sync::OnceCell};
@@ -81,11 +82,8 @@ pub fn convert(fonts: &FontSettings) -> Option<Arc<dyn Convert>> {
 }
 
 async fn start(program: Option<PathBuf>, fonts: FontSettings) -> Result<Office, StepError> {
-    let failed = |message: String| StepError {
-        code: "libreoffice-not-started".to_owned(),
-        message,
-        retryable: true,
-    };
+    let failed =
+        |message: String| StepError::new(Code::BackendUnavailable(Backend::LibreOffice), message);
     let config = Config {
         program,
         fonts,

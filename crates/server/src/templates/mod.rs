@@ -10,6 +10,7 @@ pub(crate) mod diff;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::Ordering};
 
 use platen_engine::{Engine, Template};
+use platen_fault::Resource;
 use platen_storage::{DocumentStore, Error, NewVersion, StoredDocument, VersionInfo};
 use sha2::{Digest, Sha256};
 
@@ -22,6 +23,8 @@ pub(crate) struct Library {
     store: Arc<dyn DocumentStore>,
     cache: Arc<Mutex<Cache>>,
     metrics: Arc<Metrics>,
+    /// What the store keeps, for its errors.
+    resource: Resource,
     /// Another process writes: the store alone knows which versions are current.
     is_shared: bool,
 }
@@ -53,6 +56,7 @@ enum State {
 impl Library {
     pub(crate) fn new(
         store: Arc<dyn DocumentStore>,
+        resource: Resource,
         config: &Config,
         metrics: Arc<Metrics>,
         is_shared: bool,
@@ -65,6 +69,7 @@ impl Library {
             store,
             cache: Arc::new(Mutex::new(cache)),
             metrics,
+            resource,
             is_shared,
         }
     }
@@ -72,6 +77,11 @@ impl Library {
     /// The store, to read from.
     pub(crate) fn store(&self) -> &dyn DocumentStore {
         &*self.store
+    }
+
+    /// An error of the store, about what it keeps.
+    pub(crate) fn problem(&self, error: &Error) -> Problem {
+        Problem::of_store(error, self.resource)
     }
 
     fn cache(&self) -> MutexGuard<'_, Cache> {
@@ -251,6 +261,6 @@ impl Library {
         let result = task
             .await
             .map_err(|error| Problem::internal(format!("a write did not end: {error}")))?;
-        result.map_err(Problem::from)
+        result.map_err(|error| self.problem(&error))
     }
 }

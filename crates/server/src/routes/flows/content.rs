@@ -8,6 +8,7 @@ use hyper::{
     header::{HeaderValue, LOCATION},
 };
 use platen_engine::{Diagnostic, flow::load_flow_with};
+use platen_fault::Resource;
 use platen_storage::NewVersion;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -71,15 +72,9 @@ pub(crate) struct Publication {
     version: Option<u32>,
 }
 
-/// Says `flow` where a store of documents says `template`.
-fn of_flow(problem: impl Into<Problem>) -> Problem {
-    let mut problem = problem.into();
-    problem.code = match problem.code {
-        "template-not-found" => "flow-not-found",
-        "template-exists" => "flow-exists",
-        other => other,
-    };
-    problem
+/// An error of the store about a flow.
+fn of_flow(error: platen_storage::Error) -> Problem {
+    Problem::of_store(&error, Resource::Flow)
 }
 
 /// Lists flows.
@@ -112,7 +107,7 @@ pub(crate) async fn create_flow(
     body: Body,
 ) -> Result<Response, Problem> {
     let new = checked(&app, &headers, body, None).await?;
-    let info = app.flow_library.create(new).await.map_err(of_flow)?;
+    let info = app.flow_library.create(new).await?;
     app.flows.compile_ahead(&app, &info.key, info.version).await;
     let location = HeaderValue::from_str(&format!("/flows/{}", info.key));
     let mut response = written(StatusCode::CREATED, info);
@@ -176,8 +171,7 @@ pub(crate) async fn update_flow(
         .write(&app.flow_library, &place.key, |version| {
             app.flow_library.update(new.clone(), version)
         })
-        .await
-        .map_err(of_flow)?;
+        .await?;
     app.flows.compile_ahead(&app, &info.key, info.version).await;
     Ok(written(StatusCode::OK, info))
 }
@@ -193,8 +187,7 @@ pub(crate) async fn delete_flow(
         .write(&app.flow_library, &key, |version| {
             app.flow_library.delete(key.clone(), version)
         })
-        .await
-        .map_err(of_flow)?;
+        .await?;
     app.flows.dispatcher.publish(&key, None).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -14,6 +14,7 @@ use hyper::{
     header::{CONTENT_DISPOSITION, CONTENT_TYPE, HeaderName, HeaderValue},
 };
 use platen_engine::outbound::is_reserved;
+use platen_fault::What;
 use serde_json::json;
 
 use crate::{app::App, middleware::Context, problem::Problem, spool, webhook::Parcel};
@@ -68,13 +69,16 @@ fn finish(response: &mut Response, trace: Option<HeaderValue>) {
 /// Gotenberg's status codes: 429 where the queue is full, 503 where the time is over, 409 for
 /// exceptions of the page, 400 for documents that cannot be had or read.
 fn as_gotenberg(problem: &mut Problem) {
-    problem.status = match problem.code {
-        "queue-full" => StatusCode::TOO_MANY_REQUESTS,
-        "deadline-passed" | "conversion-timeout" => StatusCode::SERVICE_UNAVAILABLE,
-        "page-exception" => StatusCode::CONFLICT,
-        "request-denied" => StatusCode::FORBIDDEN,
-        _ if problem.status == StatusCode::UNPROCESSABLE_ENTITY => StatusCode::BAD_REQUEST,
-        _ => problem.status,
+    problem.status = match (problem.code, problem.status) {
+        ("overloaded", _) if problem.facts.what == Some(What::Queue) => {
+            StatusCode::TOO_MANY_REQUESTS
+        }
+        ("queue-full", _) => StatusCode::TOO_MANY_REQUESTS,
+        (_, StatusCode::GATEWAY_TIMEOUT) => StatusCode::SERVICE_UNAVAILABLE,
+        ("page-exception", _) => StatusCode::CONFLICT,
+        (_, StatusCode::UNPROCESSABLE_ENTITY) => StatusCode::BAD_REQUEST,
+        (_, StatusCode::BAD_GATEWAY) => StatusCode::INTERNAL_SERVER_ERROR,
+        (_, status) => status,
     };
 }
 

@@ -56,11 +56,15 @@ impl Expected {
         for attempt in 1.. {
             let expected = match self {
                 Self::Versions(versions) if versions.len() == 1 => versions[0],
-                Self::Any => library.current_version(key).await?,
+                Self::Any => {
+                    let current = library.current_version(key).await;
+                    current.map_err(|error| library.problem(&error))?
+                }
                 Self::Versions(versions) => {
-                    let current = library.current_version(key).await?;
+                    let current = library.current_version(key).await;
+                    let current = current.map_err(|error| library.problem(&error))?;
                     if !versions.contains(&current) {
-                        return Err(platen_storage::Error::Stale(current).into());
+                        return Err(library.problem(&platen_storage::Error::Stale(current)));
                     }
                     current
                 }

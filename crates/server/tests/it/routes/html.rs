@@ -252,7 +252,7 @@ fn options_that_chromium_cannot_keep_to_are_refused() {
     for (found, path) in problem["diagnostics"].as_array().unwrap().iter().zip(paths) {
         assert_eq!(
             (&found["path"], &found["code"]),
-            (&json!(path), &json!("html-pdf-options"))
+            (&json!(path), &json!("unsupported-option"))
         );
     }
     let claimed = request(json!({"standard": "ua-1"}));
