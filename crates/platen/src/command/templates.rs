@@ -324,19 +324,24 @@ impl Service<'_> {
 
     fn unreachable(&self, error: &ureq::Error) -> Failure {
         let is_plain = self.url.starts_with("http://");
-        let (cause, hint) = match (TlsRefusal::within(error), error) {
-            (Some(refusal), _) => (refusal.to_string(), advice(&refusal)),
+        let (code, cause, hint) = match (TlsRefusal::within(error), error) {
+            (Some(refusal), _) => {
+                let hint = advice(&refusal);
+                (Code::InvalidOption, refusal.to_string(), hint)
+            }
             (None, ureq::Error::Protocol(_)) if is_plain => (
+                Code::InvalidOption,
                 "the server does not speak HTTP at this port; perhaps it speaks TLS".to_owned(),
                 TLS_HINT,
             ),
             _ => (
+                Code::RequestFailed,
                 error.to_string(),
                 "is `platen serve` running there? See --url and PLATEN_URL",
             ),
         };
         let message = format!("`{}` cannot be reached: {cause}", self.url);
-        Failure::new(Code::RequestFailed, message).with_hint(hint)
+        Failure::new(code, message).with_hint(hint)
     }
 }
 

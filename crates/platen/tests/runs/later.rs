@@ -152,7 +152,7 @@ fn webhooks_get_documents_and_failures_signed() {
     service.post("/render?async=true", &bad);
     let (head, body) = requests.recv_timeout(LONG).unwrap();
     let body: Json = serde_json::from_slice(&body).unwrap();
-    assert_eq!(body["error"]["code"], "render", "{body}");
+    assert_eq!(body["error"]["code"], "invalid-template", "{body}");
     check_signature(&head, body.to_string().as_bytes());
 }
 
