@@ -6,7 +6,7 @@ use hyper::{
 };
 use platen_storage::VersionInfo;
 
-use crate::{problem::Problem, templates::Library};
+use crate::{problem::Problem, templates::TemplateRepository};
 
 /// Tries of a write that takes any version, while others write.
 const MAX_TRIES: usize = 8;
@@ -46,7 +46,7 @@ impl Expected {
     /// 404 without the template, 412 where another version is current.
     pub(crate) async fn write<T, W>(
         &self,
-        library: &Library,
+        templates: &TemplateRepository,
         key: &str,
         mut write: impl FnMut(u32) -> W,
     ) -> Result<T, Problem>
@@ -57,14 +57,14 @@ impl Expected {
             let expected = match self {
                 Self::Versions(versions) if versions.len() == 1 => versions[0],
                 Self::Any => {
-                    let current = library.current_version(key).await;
-                    current.map_err(|error| library.problem(&error))?
+                    let current = templates.current_version(key).await;
+                    current.map_err(|error| templates.problem(&error))?
                 }
                 Self::Versions(versions) => {
-                    let current = library.current_version(key).await;
-                    let current = current.map_err(|error| library.problem(&error))?;
+                    let current = templates.current_version(key).await;
+                    let current = current.map_err(|error| templates.problem(&error))?;
                     if !versions.contains(&current) {
-                        return Err(library.problem(&platen_storage::Error::Stale(current)));
+                        return Err(templates.problem(&platen_storage::Error::Stale(current)));
                     }
                     current
                 }

@@ -1,5 +1,5 @@
 //! Chromium as the service uses it: started with the first page of HTML, or at once where the
-//! set-up says so. Without it everything else works.
+//! configuration says so. Without it everything else works.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -63,7 +63,7 @@ impl Chromium {
     /// Prints a page; the answer comes with its first bytes.
     pub(crate) async fn print(&self, job: Job) -> Result<Printed, Problem> {
         let browser = self.browser().await?;
-        browser.print(job).await.map_err(of_browser)
+        Ok(browser.print(job).await?)
     }
 
     /// Prints a page for a step of a flow.
@@ -86,17 +86,5 @@ impl Chromium {
         if let Some(browser) = self.cell.get() {
             browser.shutdown(drain).await;
         }
-    }
-}
-
-/// What a client is told when a page is not printed.
-pub(crate) fn of_browser(error: browser::Error) -> Problem {
-    use browser::Error;
-    let problem = Problem::of_error(error.code(), &error);
-    match error {
-        Error::CannotStart { retry_after, .. } | Error::QueueFull { retry_after } => {
-            problem.retry_after(retry_after.as_secs())
-        }
-        _ => problem,
     }
 }

@@ -1,6 +1,9 @@
 //! What a client is told when a request fails: RFC 9457 problem documents, with the
 //! status that follows from the fault of their code.
 
+mod browser;
+mod office;
+
 use std::error::Error as StdError;
 
 use axum::response::{IntoResponse, Response};
@@ -199,7 +202,7 @@ impl From<platen_engine::Error> for Problem {
     fn from(error: platen_engine::Error) -> Self {
         match error {
             platen_engine::Error::Mistakes(diagnostics) => Self::mistakes(diagnostics),
-            platen_engine::Error::Browser(error) => crate::chromium::of_browser(error),
+            platen_engine::Error::Browser(error) => error.into(),
             other => Self::of_error(other.code(), &other),
         }
     }

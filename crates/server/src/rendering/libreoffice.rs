@@ -81,7 +81,7 @@ impl LibreOffice {
     /// Converts a document.
     pub(crate) async fn convert(&self, job: Job) -> Result<Document, Problem> {
         let office = self.office().await?;
-        office.convert(job).await.map_err(|error| of_office(&error))
+        Ok(office.convert(job).await?)
     }
 
     /// Converts a document for a step of a flow.
@@ -120,16 +120,4 @@ fn log_death(log: &Log, death: &CrashReport) {
         ("attempt", death.attempt.into()),
     ];
     log.event(LogLevel::Warn, "LibreOffice crashed", &fields);
-}
-
-/// What a client is told when a document is not converted.
-pub(crate) fn of_office(error: &office::Error) -> Problem {
-    use office::Error;
-    let problem = Problem::of_error(error.code(), error);
-    match error {
-        Error::QueueFull { retry_after } | Error::CannotStart { retry_after, .. } => {
-            problem.retry_after(retry_after.as_secs())
-        }
-        _ => problem,
-    }
 }
