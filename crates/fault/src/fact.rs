@@ -103,6 +103,8 @@ words! {
     What {
         /// The head of a request, in bytes.
         Head = "head",
+        /// The lines of the head of a request, by number.
+        Headers = "headers",
         /// The body of a request, in bytes.
         Body = "body",
         /// A form, in bytes or fields.

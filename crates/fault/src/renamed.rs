@@ -185,7 +185,7 @@ pub static RENAMED: &[(&str, &str, &str)] = &[
     ("template-not-named", "forbidden", ""),
     ("template-unknown", "not-found", "resource=template"),
     ("too-many-attachments", "too-large", "what=attachments"),
-    ("too-many-headers", "too-large", "what=head"),
+    ("too-many-headers", "too-large", "what=headers"),
     ("unavailable", "backend-unavailable", "backend=store"),
     (
         "unprocessable",
@@ -204,7 +204,7 @@ pub static RENAMED: &[(&str, &str, &str)] = &[
     ("webhook-failed", "request-failed", ""),
     ("webhook-invalid", "invalid-request", ""),
     ("webhook-not-allowed", "address-denied", ""),
-    ("worker-gone", "backend-crashed", "backend=leader"),
+    ("worker-gone", "backend-unavailable", "backend=leader"),
     ("worker-silent", "timeout", "stage=forward"),
     ("workers-off", "forbidden", ""),
     ("zip-bomb", "too-large", "what=unpacked"),

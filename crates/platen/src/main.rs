@@ -4,6 +4,8 @@
 mod command;
 #[cfg(test)]
 mod command_reference;
+#[cfg(test)]
+mod error_reference;
 mod progress;
 #[cfg(test)]
 mod reference;

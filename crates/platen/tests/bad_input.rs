@@ -68,11 +68,11 @@ fn documents_that_harm_or_are_none() {
         ("a.docx", b"", "422 document-empty"),
         ("a.docx", &good[..good.len() / 2], "422 document-damaged"),
         ("a.xls", &good, "200"),
-        ("a.bin", b"\x01\x02\x03\x04", "422 format-unknown"),
+        ("a.bin", b"\x01\x02\x03\x04", "422 unknown-format"),
         ("a.docx", locked, "422 password-needed"),
         ("a.docx&password=shut", locked, "422 password-wrong"),
         ("a.docx&password=open", locked, "200"),
-        ("a.docx", &bomb, "422 zip-bomb"),
+        ("a.docx", &bomb, "422 too-large"),
         ("a.fods", rows.as_bytes(), "200"),
         ("a.html", linked.as_bytes(), "200"),
     ];

@@ -119,7 +119,7 @@ fn a_document_is_made_later_and_stays() {
     assert_eq!(service.post("/render?async=true", &wrong).status, 400);
     let webhook = json!({"template": "note", "webhook": {"url": "http://127.0.0.1:9/"}});
     let refused = service.post("/render?async=true", &webhook);
-    assert_eq!(refused.json()["code"], "webhook-not-allowed");
+    assert_eq!(refused.json()["code"], "address-denied");
     assert_eq!(service.post("/render", &webhook).status, 400);
 }
 

@@ -12,7 +12,7 @@ use hyper::{
     header::{CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER},
 };
 use platen_engine::{Diagnostic, of_mistakes};
-use platen_fault::{Backend, Code, Facts, Fault, Resource, Stage, What};
+use platen_fault::{Backend, Code, Fault, Resource, Stage, What};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -22,9 +22,9 @@ pub(crate) const MEDIA_TYPE: &str = "application/problem+json";
 /// A failed request. The middleware adds the request id and logs the cause, once.
 #[derive(Clone, Debug)]
 pub(crate) struct Problem {
+    /// The code's, unless a dialect has another for it.
     pub(crate) status: StatusCode,
-    pub(crate) code: &'static str,
-    pub(crate) facts: Facts,
+    pub(crate) code: Code,
     pub(crate) detail: String,
     pub(crate) diagnostics: Vec<Diagnostic>,
     /// For the log only.
@@ -76,12 +76,16 @@ pub(crate) struct ProblemDocument {
 impl Problem {
     /// A failure with its code's facts and the status of its fault; what passes soon has a
     /// `Retry-After`.
-    pub(crate) fn of(code: Code, detail: impl Into<String>) -> Self {
+    pub(crate) fn new(code: Code, detail: impl Into<String>) -> Self {
         let status = StatusCode::from_u16(code.status());
         let status = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let problem = Self {
-            facts: code.facts(),
-            ..Self::new(status, code.name(), detail)
+            status,
+            code,
+            detail: detail.into(),
+            diagnostics: Vec::new(),
+            cause: None,
+            headers: Vec::new(),
         };
         match code.fault() {
             Fault::Busy => problem.retry_after(1),
@@ -95,26 +99,10 @@ impl Problem {
             Fault::Internal => Self::internal(chain(error)),
             fault if fault.is_ours() => Self {
                 cause: Some(chain(error)),
-                ..Self::of(code, error.to_string())
+                ..Self::new(code, error.to_string())
             },
-            _ => Self::of(code, chain(error)),
+            _ => Self::new(code, chain(error)),
         }
-    }
-
-    pub(crate) fn new(status: StatusCode, code: &'static str, detail: impl Into<String>) -> Self {
-        Self {
-            status,
-            code,
-            facts: Facts::default(),
-            detail: detail.into(),
-            diagnostics: Vec::new(),
-            cause: None,
-            headers: Vec::new(),
-        }
-    }
-
-    pub(crate) fn bad_request(code: &'static str, detail: impl Into<String>) -> Self {
-        Self::new(StatusCode::BAD_REQUEST, code, detail)
     }
 
     /// Mistakes of an author.
@@ -125,7 +113,7 @@ impl Problem {
         let code = of_mistakes(&diagnostics);
         Self {
             diagnostics,
-            ..Self::of(code, detail)
+            ..Self::new(code, detail)
         }
     }
 
@@ -133,7 +121,7 @@ impl Problem {
     pub(crate) fn internal(cause: impl Into<String>) -> Self {
         Self {
             cause: Some(cause.into()),
-            ..Self::of(Code::InternalError, "")
+            ..Self::new(Code::InternalError, "")
         }
     }
 
@@ -148,17 +136,18 @@ impl Problem {
     }
 
     pub(crate) fn document(&self, request_id: &str) -> ProblemDocument {
+        let facts = self.code.facts();
         ProblemDocument {
             kind: format!("urn:platen:problem:{}", self.code),
             title: self.status.canonical_reason().unwrap_or("Error").to_owned(),
             status: self.status.as_u16(),
             detail: self.detail.clone(),
-            code: self.code.to_owned(),
-            stage: self.facts.stage.map(Stage::as_str),
-            resource: self.facts.resource.map(Resource::as_str),
-            backend: self.facts.backend.map(Backend::as_str),
-            what: self.facts.what.map(What::as_str),
-            limit: self.facts.limit,
+            code: self.code.name().to_owned(),
+            stage: facts.stage.map(Stage::as_str),
+            resource: facts.resource.map(Resource::as_str),
+            backend: facts.backend.map(Backend::as_str),
+            what: facts.what.map(What::as_str),
+            limit: facts.limit,
             request_id: request_id.to_owned(),
             diagnostics: self.diagnostics.clone(),
         }

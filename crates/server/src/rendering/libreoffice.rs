@@ -71,7 +71,7 @@ impl LibreOffice {
     pub(crate) fn check_installed(&self) -> Result<(), Problem> {
         let found = office::find_libreoffice(self.config.program.as_deref());
         found.map(drop).map_err(|error| {
-            Problem::of(
+            Problem::new(
                 Code::BackendMissing(Backend::LibreOffice),
                 error.to_string(),
             )

@@ -10,6 +10,7 @@ use axum::{
 use hyper::{HeaderMap, Method, StatusCode, header::HeaderValue};
 use platen_delivery::Metadata;
 use platen_engine::flow::{MAX_ARCHIVE_BYTES, Manifest};
+use platen_fault::{Code, What};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -161,8 +162,8 @@ pub(crate) async fn put_piece(
     let (bytes, _room) = body::read(&api.intake, &headers, body).await?;
     if bytes.len() > MAX_ARCHIVE_BYTES {
         let detail = format!("an archive has at most {MAX_ARCHIVE_BYTES} bytes");
-        let status = StatusCode::PAYLOAD_TOO_LARGE;
-        return Err(Problem::new(status, "piece-invalid", detail));
+        let code = Code::TooLarge(What::Piece, MAX_ARCHIVE_BYTES as u64);
+        return Err(Problem::new(code, detail));
     }
     let shared = api.clone();
     let put = move |pieces: &PieceStore| {

@@ -8,7 +8,7 @@ use hyper::{
     header::{HeaderValue, LOCATION},
 };
 use platen_engine::{Diagnostic, flow::load_flow_with};
-use platen_fault::Resource;
+use platen_fault::{Code, Resource};
 use platen_storage::NewVersion;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -150,7 +150,10 @@ pub(crate) async fn list_flow_versions(
     let limit = query.limit()?;
     let before = query.after.as_deref().map(str::parse::<u32>).transpose();
     let before = before.map_err(|_| {
-        Problem::bad_request("query-invalid", "`after` is the number of a version here")
+        Problem::new(
+            Code::InvalidRequest,
+            "`after` is the number of a version here",
+        )
     })?;
     let store = api.definitions.store();
     let versions = store.versions(path.key.clone(), before, limit).await;
@@ -169,7 +172,7 @@ pub(crate) async fn update_flow(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    let expected = Expected::of(&headers)?;
+    let expected = Expected::of(&headers, Resource::Flow)?;
     let new = checked(&api, &headers, body, Some(&path.key)).await?;
     let info = expected
         .write(&api.definitions, &path.key, |version| {
@@ -187,7 +190,7 @@ pub(crate) async fn delete_flow(
     headers: HeaderMap,
 ) -> Result<StatusCode, Problem> {
     let key = path.key;
-    Expected::of(&headers)?
+    Expected::of(&headers, Resource::Flow)?
         .write(&api.definitions, &key, |version| {
             api.definitions.delete(key.clone(), version)
         })
@@ -255,7 +258,7 @@ async fn checked(
             if let Some(key) = key.filter(|key| *key != flow.key) {
                 let message = format!("the key is `{}`, but the address names `{key}`", flow.key);
                 let mistake = Diagnostic::error("key-mismatch", "/key", message);
-                return Err(Problem::mistakes(vec![mistake]));
+                return Err(platen_runs::Error::Flow(vec![mistake]).into());
             }
             Ok(NewVersion {
                 key: flow.key.clone(),

@@ -9,13 +9,14 @@ use hyper::{
     header::{CONTENT_LENGTH, HeaderValue},
 };
 use platen_engine::pdf::{self, Limits, Metadata, Split};
+use platen_fault::Code;
 use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
 
 use super::{FormApi, value::Values};
 use crate::{
     intake::content::{Content, full},
     middleware::Context,
-    problem::{Problem, chain},
+    problem::Problem,
     rendering::slots::{Lane, Ticket},
     routes::render::response::file_headers,
 };
@@ -70,22 +71,12 @@ impl PdfOperations {
 }
 
 fn invalid(detail: &str) -> Problem {
-    Problem::bad_request("form-invalid", detail)
+    Problem::new(Code::InvalidRequest, detail)
 }
 
 /// What a client is told when a PDF file is not worked on.
 pub(super) fn of_pdf(error: &pdf::Error) -> Problem {
-    let code = match error {
-        pdf::Error::NotPdf | pdf::Error::Nothing => "pdf-missing",
-        pdf::Error::Encrypted => "pdf-encrypted",
-        pdf::Error::TooLarge { .. } => "pdf-too-large",
-        pdf::Error::BadPages(_) => "pages-invalid",
-        pdf::Error::BadMetadata { .. } => "metadata-invalid",
-        pdf::Error::NoAppearance(_) => "field-without-appearance",
-        pdf::Error::NotWritten(_) => return Problem::internal(chain(error)),
-        _ => "pdf-damaged",
-    };
-    Problem::bad_request(code, error.to_string())
+    Problem::of_error(error.code(), error)
 }
 
 /// Does what is wanted with files, on a slot for rendering.
