@@ -261,7 +261,11 @@ mod tests {
     fn a_status_of_its_own_is_of_the_class_of_its_fault() {
         for entry in CODES {
             let status = entry.status.unwrap_or(entry.fault.status());
-            let class = entry.fault.status() / 100;
+            let class = match entry.name {
+                // Busy as the caller alone is: the one status of a client for it.
+                "rate-limited" => 4,
+                _ => entry.fault.status() / 100,
+            };
             assert_eq!(status / 100, class, "{}", entry.name);
         }
     }
