@@ -32,7 +32,7 @@ pub use self::{
     load::{LoadedFlow, load_flow, load_flow_with},
     mail::{Mail, Smtp},
     pieces::{
-        FolderPieces, Link, LinkKey, LinkedPieces, MAX_ARCHIVE_BYTES, Manifest,
+        FolderPieces, Link, LinkedPieces, MAX_ARCHIVE_BYTES, Manifest,
         PIECE_ARCHIVES_PATH, Piece, PieceError, Pieces, pack,
     },
     print::{ChromiumPrint, Print, PrintedPage},

@@ -9,7 +9,6 @@ use serde_json::{Value as Json, json};
 use super::{
     File, Limit, file,
     journal::now,
-    pieces::authenticate,
     task::{MAX_VALUE_BYTES, StepExecutor, fixed, text_of},
 };
 use crate::error::chain;
@@ -77,10 +76,7 @@ impl StepExecutor<'_> {
         let seconds = Duration::as_secs(&now());
         let mut signed = format!("{seconds}.").into_bytes();
         signed.extend_from_slice(body);
-        let signature: String = authenticate(secret.as_bytes(), &signed)
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
+        let signature = platen_signing::signature(secret.as_bytes(), &signed);
         Ok(format!("t={seconds},v1={signature}"))
     }
 }

@@ -14,7 +14,8 @@ use bytes::Bytes;
 use http_body_util::BodyExt;
 use hyper::{HeaderMap, StatusCode};
 use platen_delivery::{Body as Delivered, FileCache};
-use platen_engine::{browser, flow::LinkKey};
+use platen_engine::browser;
+use platen_signing::LinkKey;
 use platen_storage::blobs::{BlobError, Draft, ExpiringBlobs, Kept, Usage};
 use serde_json::Value as Json;
 
