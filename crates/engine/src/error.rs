@@ -142,7 +142,8 @@ impl From<platen_office::Fault> for Fault {
 }
 
 /// An error with what caused it.
-pub(crate) fn chain(error: &dyn std::error::Error) -> String {
+#[must_use]
+pub fn chain(error: &dyn std::error::Error) -> String {
     let mut said = error.to_string();
     let mut source = error.source();
     while let Some(cause) = source {

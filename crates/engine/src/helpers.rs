@@ -9,15 +9,15 @@ use std::{
 };
 
 use platen_document::{CompiledHtml, CompiledTemplate, Diagnostic, HelperUse, Helpers};
-use platen_script::{Language, Prepared, Preparer, RunnerSource, ScriptLimits, Session, Settings};
+use platen_script::{
+    CODE_TOO_DEEP, Language, Prepared, Preparer, RunnerSource, ScriptLimits, Session, Settings,
+};
 use serde_json::Value as Json;
 
 use crate::Error;
 
 /// Module name in error messages.
 const NAME: &str = "helpers";
-/// Error code for source nested deeper than the parser accepts.
-pub(crate) const CODE_TOO_DEEP: &str = "code-too-deep";
 /// Parsed modules in the cache.
 const MAX_KEPT: usize = 64;
 /// Limits for the helpers of one rendering.

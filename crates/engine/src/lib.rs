@@ -5,7 +5,6 @@
 
 mod description;
 mod error;
-pub mod flow;
 mod fonts;
 mod format;
 mod helpers;
@@ -34,7 +33,7 @@ pub use platen_script as script;
 
 pub use self::{
     description::{content_disposition, file_name, plain_name, warnings_summary},
-    error::{Error, Fault},
+    error::{Error, Fault, chain},
     format::Format,
     helpers::validate,
     html::{Page, Template, key_of, media_type_of, page_warnings},

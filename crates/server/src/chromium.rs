@@ -4,13 +4,12 @@
 use std::{path::PathBuf, time::Duration};
 
 use hyper::StatusCode;
-use platen_engine::{
-    browser::{
-        self, Browser, Config as BrowserConfig, Demand, Job, Printed, SandboxUnavailable, Status,
-        choose_launcher,
-    },
-    flow::{ChromiumPrint, StepError},
+use platen_engine::browser::{
+    self, Browser, Config as BrowserConfig, Demand, Job, Printed, SandboxUnavailable, Status,
+    choose_launcher,
 };
+use platen_flow::StepError;
+use platen_runs::execution::ChromiumPrint;
 use tokio::sync::OnceCell;
 
 use crate::{

@@ -8,10 +8,8 @@ use std::{
     time::Duration,
 };
 
-use platen_engine::{
-    flow::{ChromiumPrint, Mail, OfficeConvert, Pieces, Services, Smtp, Tools},
-    outbound::{Outbound, Settings as OutboundSettings, Trust},
-};
+use platen_engine::outbound::{Outbound, Settings as OutboundSettings, Trust};
+use platen_runs::execution::{ChromiumPrint, Mail, OfficeConvert, Pieces, Services, Smtp, Tools};
 use platen_runs::{Dispatcher, RunState, Settings};
 use platen_storage::SqliteStore;
 use tokio::{runtime::Handle, sync::watch};

@@ -6,12 +6,13 @@ use std::{path::PathBuf, time::Duration};
 use hyper::StatusCode;
 use platen_engine::{
     Fault,
-    flow::{OfficeConvert, StepError},
     office::{
         self, Config as OfficeConfig, CrashReport, Demand, Document, Job, Office,
         SandboxUnavailable, Status, choose_launcher,
     },
 };
+use platen_flow::StepError;
+use platen_runs::execution::OfficeConvert;
 use serde_json::Value as Json;
 use tokio::sync::OnceCell;
 

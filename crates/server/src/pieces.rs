@@ -9,10 +9,8 @@ use std::{
 };
 
 use hyper::StatusCode;
-use platen_engine::{
-    flow::{Link, Piece, PieceError, Pieces},
-    script::Preparer,
-};
+use platen_engine::script::Preparer;
+use platen_runs::execution::{Link, Piece, PieceError, Pieces};
 use platen_signing::LinkKey;
 use platen_storage::blobs::{BlobError, BlobStore, FolderBlobs};
 

@@ -9,13 +9,13 @@ use std::{
 
 use platen_engine::{
     FontSettings,
-    flow::{
-        Convert, File, FolderPieces, Limit, LinkedPieces, Mail, OfficeConvert, Pieces, Smtp,
-        StepError,
-    },
     office::{Config, Office, find_libreoffice},
 };
+use platen_flow::StepError;
 use platen_outbound::Trust;
+use platen_runs::execution::{
+    Convert, File, FolderPieces, Limit, LinkedPieces, Mail, OfficeConvert, Pieces, Smtp,
+};
 use serde_json::Value as Json;
 use tokio::{runtime::Runtime, sync::OnceCell};
 

@@ -7,9 +7,9 @@ use std::{
 
 use platen_engine::{
     Engine, FontSettings,
-    flow::{Services, Tools},
     outbound::{Outbound, Settings as OutboundSettings},
 };
+use platen_runs::execution::{Services, Tools};
 use platen_runs::{Dispatcher, Error, Lane, Request, Run, RunFilter, RunState, Settings};
 use platen_storage::{NewVersion, RunStore, SqliteStore};
 use serde_json::{Value as Json, json};

@@ -52,7 +52,7 @@ pub(super) fn components() -> Map<String, Json> {
     add::<TemplateList>(&mut generator);
     add::<DiffRequest>(&mut generator);
     add::<Difference>(&mut generator);
-    add::<platen_engine::flow::model::Flow>(&mut generator);
+    add::<platen_flow::model::Flow>(&mut generator);
     add::<FlowList>(&mut generator);
     add::<FlowVersionList>(&mut generator);
     add::<Publication>(&mut generator);

@@ -15,7 +15,7 @@ use hyper::{
     HeaderMap, StatusCode,
     header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, HeaderValue, LOCATION},
 };
-use platen_engine::flow::model::Trigger;
+use platen_flow::model::Trigger;
 use platen_runs::{Answer, FlowVersion, Lane, Receipt, Request, RunState};
 use serde_json::{Map, Value as Json, json};
 

@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
+use platen_engine::chain;
 use platen_flow::StepError;
 use platen_outbound::{Answer, RequestLimits};
 use serde_json::{Value as Json, json};
@@ -9,9 +10,9 @@ use serde_json::{Value as Json, json};
 use super::{
     File, Limit, file,
     journal::now,
-    task::{MAX_VALUE_BYTES, StepExecutor, fixed, text_of},
+    step_error::fixed,
+    task::{MAX_VALUE_BYTES, StepExecutor, text_of},
 };
-use crate::error::chain;
 
 impl StepExecutor<'_> {
     /// A request; its output is `status`, `headers` and `body`.

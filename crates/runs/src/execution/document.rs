@@ -3,6 +3,10 @@
 use std::sync::Arc;
 
 use platen_document::{Diagnostic, html::is_html_template};
+use platen_engine::{
+    Disposition, DocumentOptions, Error, Fault, Format, RenderOptions, Template, attachments,
+    file_name,
+};
 use platen_flow::StepError;
 use platen_script::LogLine;
 use serde_json::Value as Json;
@@ -10,12 +14,8 @@ use serde_json::Value as Json;
 use super::{
     Limit,
     file::Made,
-    limit::timed_out,
-    task::{StepExecutor, StepResult, fixed},
-};
-use crate::{
-    Disposition, DocumentOptions, Error, Fault, Format, RenderOptions, Template, attachments,
-    file_name,
+    step_error::{fixed, timed_out},
+    task::{StepExecutor, StepResult},
 };
 
 /// Most errors of a template or its data in the message of a step.

@@ -16,12 +16,12 @@ use lettre::{
     message::{Attachment, Mailbox, Message, MultiPart, SinglePart, header::ContentType},
     transport::smtp::SmtpTransportBuilder,
 };
+use platen_engine::chain;
 use platen_flow::StepError;
 use platen_outbound::{TlsRefusal, Trust};
 use serde_json::{Value as Json, json};
 
 use super::{File, Limit};
-use crate::error::chain;
 
 /// Most people that one mail goes to.
 const MAX_RECIPIENTS: usize = 100;
