@@ -15,21 +15,7 @@ mod options;
 mod render;
 mod write;
 
-/// Chromium, as callers start and ask it.
-pub use platen_browser as browser;
-pub use platen_document::{CompiledHtml, CompiledTemplate, Diagnostic, Severity, work};
-pub use platen_fonts::{FontSettings, system_font_folders};
 pub use platen_formats::pdf::{Attachment, Relationship, Standard};
-/// Sandboxes, as callers start them.
-pub use platen_jail as jail;
-/// LibreOffice, as callers start and ask it.
-pub use platen_office as office;
-/// Requests that clients cause.
-pub use platen_outbound as outbound;
-/// PDF files that exist.
-pub use platen_pdf as pdf;
-/// Code steps.
-pub use platen_script as script;
 
 pub use self::{
     description::{content_disposition, file_name, plain_name, warnings_summary},

@@ -92,11 +92,10 @@ impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         match error {
             Error::Mistakes(mistakes) => Self::Mistakes(mistakes),
-            Error::Browser(platen_engine::browser::Error::NotInstalled(_)) => Self::caller(
-                "Chromium is not installed",
-                platen_engine::browser::INSTALL_HINT,
-            ),
-            Error::Browser(error @ platen_engine::browser::Error::CannotStart { .. }) => {
+            Error::Browser(platen_browser::Error::NotInstalled(_)) => {
+                Self::caller("Chromium is not installed", platen_browser::INSTALL_HINT)
+            }
+            Error::Browser(error @ platen_browser::Error::CannotStart { .. }) => {
                 Self::caller(chain(&error), "`platen doctor` shows what is installed")
             }
             other => match other.fault() {

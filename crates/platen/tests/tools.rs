@@ -95,7 +95,7 @@ fn what_is_no_file_is_refused() {
 
 #[test]
 fn office_files_are_converted() {
-    if platen_engine::office::find_libreoffice(None).is_err() {
+    if platen_office::find_libreoffice(None).is_err() {
         let required = std::env::var("REQUIRE_ALL").is_ok_and(|value| value == "1");
         assert!(!required, "LibreOffice is not installed");
         println!("SKIP: LibreOffice is not installed");

@@ -4,8 +4,8 @@
 use std::{path::PathBuf, time::Duration};
 
 use hyper::StatusCode;
-use platen_engine::browser::{
-    self, Browser, Config as BrowserConfig, Demand, Job, Printed, SandboxUnavailable, Status,
+use platen_browser::{
+    Browser, Config as BrowserConfig, Demand, Job, Printed, SandboxUnavailable, Status,
     choose_launcher,
 };
 use platen_flow::StepError;
@@ -47,7 +47,7 @@ impl Chromium {
 
     /// Whether there is a Chromium to start.
     pub(crate) fn is_installed(&self) -> bool {
-        browser::find_chromium(self.config.program.as_deref()).is_ok()
+        platen_browser::find_chromium(self.config.program.as_deref()).is_ok()
     }
 
     /// The pool, made now where there is none.
@@ -93,8 +93,8 @@ impl Chromium {
 }
 
 /// What a client is told when a page is not printed.
-pub(crate) fn of_browser(error: browser::Error) -> Problem {
-    use browser::Error;
+pub(crate) fn of_browser(error: platen_browser::Error) -> Problem {
+    use platen_browser::Error;
     let (text, code) = (error.to_string(), error.code());
     let status = match &error {
         Error::NotInstalled(_) => StatusCode::NOT_IMPLEMENTED,

@@ -8,9 +8,11 @@ use std::{
     time::Duration,
 };
 
-use platen_engine::outbound::{Outbound, Settings as OutboundSettings, Trust};
-use platen_runs::execution::{ChromiumPrint, Mail, OfficeConvert, Pieces, Services, Smtp, Tools};
-use platen_runs::{Dispatcher, RunState, Settings};
+use platen_outbound::{Outbound, Settings as OutboundSettings, Trust};
+use platen_runs::{
+    Dispatcher, RunState, Settings,
+    execution::{ChromiumPrint, Mail, OfficeConvert, Pieces, Services, Smtp, Tools},
+};
 use platen_storage::SqliteStore;
 use tokio::{runtime::Handle, sync::watch};
 

@@ -4,14 +4,12 @@
 use std::{path::PathBuf, time::Duration};
 
 use hyper::StatusCode;
-use platen_engine::{
-    Fault,
-    office::{
-        self, Config as OfficeConfig, CrashReport, Demand, Document, Job, Office,
-        SandboxUnavailable, Status, choose_launcher,
-    },
-};
+use platen_engine::Fault;
 use platen_flow::StepError;
+use platen_office::{
+    Config as OfficeConfig, CrashReport, Demand, Document, Job, Office, SandboxUnavailable, Status,
+    choose_launcher,
+};
 use platen_runs::execution::OfficeConvert;
 use serde_json::Value as Json;
 use tokio::sync::OnceCell;
@@ -71,7 +69,7 @@ impl LibreOffice {
 
     /// Says so where LibreOffice is not installed, before a body is read.
     pub(crate) fn check_installed(&self) -> Result<(), Problem> {
-        let found = office::find_libreoffice(self.config.program.as_deref());
+        let found = platen_office::find_libreoffice(self.config.program.as_deref());
         found.map(drop).map_err(|error| {
             let status = StatusCode::NOT_IMPLEMENTED;
             Problem::new(status, "libreoffice-not-installed", error.to_string())
@@ -124,8 +122,8 @@ fn log_death(log: &Log, death: &CrashReport) {
 }
 
 /// What a client is told when a document is not converted.
-pub(crate) fn of_office(error: &office::Error) -> Problem {
-    use office::Error;
+pub(crate) fn of_office(error: &platen_office::Error) -> Problem {
+    use platen_office::Error;
     let (text, code) = (error.to_string(), error.code());
     match error {
         Error::NotInstalled(_) => return Problem::new(StatusCode::NOT_IMPLEMENTED, code, text),

@@ -9,8 +9,8 @@ use std::{
 };
 
 use hyper::StatusCode;
-use platen_engine::script::Preparer;
 use platen_runs::execution::{Link, Piece, PieceError, Pieces};
+use platen_script::Preparer;
 use platen_signing::LinkKey;
 use platen_storage::blobs::{BlobError, BlobStore, FolderBlobs};
 

@@ -8,7 +8,8 @@ use hyper::{
     StatusCode,
     header::{CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER},
 };
-use platen_engine::{Diagnostic, Fault, IsolationError};
+use platen_document::Diagnostic;
+use platen_engine::{Fault, IsolationError};
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -7,6 +7,7 @@ use std::{
 };
 
 use platen_document::{Diagnostic, Host};
+use platen_fonts::FontSettings;
 use platen_jail::{Cell, Ending, Jail, Level, Limits, Options};
 
 use super::{
@@ -16,7 +17,7 @@ use super::{
     worker::kind,
 };
 use crate::{
-    Engine, Error, FontSettings, Format, RenderOptions, Rendered, Stage,
+    Engine, Error, Format, RenderOptions, Rendered, Stage,
     helpers::module_of,
     host::{FolderHost, MAX_ASSET_BYTES},
 };

@@ -7,13 +7,14 @@ use std::{
 };
 
 use platen_document::{CompiledTemplate, Diagnostic, Helpers, Host};
+use platen_fonts::FontSettings;
 use platen_jail::{Channel, Worker};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use super::wire::{self, Failure, Head, Task, decode_job};
 use crate::{
-    Engine, Error, FontSettings, Format, RenderOptions, Rendered,
+    Engine, Error, Format, RenderOptions, Rendered,
     helpers::{HelperModules, validate_with},
 };
 

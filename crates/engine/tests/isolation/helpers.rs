@@ -2,11 +2,9 @@
 
 use std::sync::Arc;
 
-use platen_engine::{
-    Error, Format,
-    jail::{Jail, Options},
-    script::{KIND, Runner},
-};
+use platen_engine::{Error, Format};
+use platen_jail::{Jail, Options};
+use platen_script::{KIND, Runner};
 use serde_json::json;
 
 use crate::{assert_same, engine, inline, isolation, options, settings};

@@ -14,11 +14,12 @@ use std::{
 };
 
 use platen_engine::{
-    Attachment, Engine, Error, FontSettings, Format, Isolation, IsolationError, IsolationSettings,
-    Relationship, RenderOptions, RenderWorker, Rendered, Standard,
-    jail::{Allocator, Ending, Level, MARK, Worker, escape_probes},
-    script::ScriptWorker,
+    Attachment, Engine, Error, Format, Isolation, IsolationError, IsolationSettings, Relationship,
+    RenderOptions, RenderWorker, Rendered, Standard,
 };
+use platen_fonts::FontSettings;
+use platen_jail::{Allocator, Ending, Level, MARK, Worker, escape_probes};
+use platen_script::ScriptWorker;
 use serde_json::{Value as Json, json};
 
 #[global_allocator]
@@ -437,8 +438,7 @@ const TESTS: [(&str, fn()); 9] = [
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
     if arguments.get(1).is_some_and(|first| first == MARK) {
-        let serve =
-            |worker| std::process::exit(platen_engine::jail::serve(&arguments[3..], worker));
+        let serve = |worker| std::process::exit(platen_jail::serve(&arguments[3..], worker));
         match RenderWorker::of_kind(&arguments[2]) {
             Some(mut worker) => serve(&mut worker),
             None => serve(&mut ScriptWorker::default() as &mut dyn Worker),

@@ -10,8 +10,9 @@ use std::{
 };
 
 use clap::{Args, Subcommand};
-use platen_engine::{Engine, FontSettings};
+use platen_engine::Engine;
 use platen_flow::{Finish, schema as flow_schema};
+use platen_fonts::FontSettings;
 use platen_jail::{Jail, Level, Options};
 use platen_outbound::{Outbound, Settings};
 use platen_runs::execution::{

@@ -6,7 +6,7 @@ use std::{
 };
 
 use clap::{Args, Subcommand};
-use platen_engine::Diagnostic;
+use platen_document::Diagnostic;
 use platen_runs::execution::{Manifest, Piece, PieceError, pack};
 use serde_json::{Value as Json, json};
 

@@ -2,11 +2,13 @@
 
 use std::{path::Path, time::Duration};
 
-use platen_document::html::{HtmlKind, HtmlPage, HtmlTemplate, is_html_template};
-use platen_engine::{
-    CompiledHtml, Engine, Error, FontSettings, Format, RenderOptions, Rendered, Template,
-    browser::{Browser, Config, Lane},
+use platen_browser::{Browser, Config, Lane};
+use platen_document::{
+    CompiledHtml,
+    html::{HtmlKind, HtmlPage, HtmlTemplate, is_html_template},
 };
+use platen_engine::{Engine, Error, Format, RenderOptions, Rendered, Template};
+use platen_fonts::FontSettings;
 use serde_json::Value as Json;
 
 use super::chromium::{self, TIMEOUT};

@@ -7,11 +7,9 @@ use std::{
     time::Duration,
 };
 
-use platen_engine::{
-    FontSettings,
-    office::{Config, Office, find_libreoffice},
-};
 use platen_flow::StepError;
+use platen_fonts::FontSettings;
+use platen_office::{Config, Office, find_libreoffice};
 use platen_outbound::Trust;
 use platen_runs::execution::{
     Convert, File, FolderPieces, Limit, LinkedPieces, Mail, OfficeConvert, Pieces, Smtp,

@@ -8,8 +8,9 @@ use std::{
     },
 };
 
-use platen_engine::{Engine, FontSettings};
+use platen_engine::Engine;
 use platen_flow::{Entry, Finish};
+use platen_fonts::FontSettings;
 use platen_outbound::{Outbound, Settings, Trust};
 use platen_script::Cancellation;
 use serde_json::{Value as Json, json};

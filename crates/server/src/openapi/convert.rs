@@ -1,7 +1,7 @@
 //! What is said of the conversion of Office files: its parameters from the list of options, its answers from that of
 //! targets.
 
-use platen_engine::office::{OPTIONS, Shape, Target};
+use platen_office::{OPTIONS, Shape, Target};
 use serde_json::{Map, Value as Json, json};
 
 /// Options that hold for every target, and the target itself.

@@ -7,7 +7,7 @@ use hyper::{
     HeaderMap, StatusCode,
     header::{HeaderValue, LOCATION},
 };
-use platen_engine::Diagnostic;
+use platen_document::Diagnostic;
 use platen_runs::execution::load_flow_with;
 use platen_storage::NewVersion;
 use schemars::JsonSchema;

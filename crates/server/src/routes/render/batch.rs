@@ -7,7 +7,8 @@ use std::sync::{
 
 use axum::{Extension, body::Body, extract::State, response::Response};
 use hyper::{HeaderMap, StatusCode};
-use platen_engine::{Diagnostic, Disposition, Format};
+use platen_document::Diagnostic;
+use platen_engine::{Disposition, Format};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, value::RawValue};

@@ -9,12 +9,9 @@ use std::{
 use axum::{body::Body, extract::State, response::Response};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use hyper::HeaderMap;
+use platen_browser::{Job, Lane, Output, PageOptions, PdfOptions, Source, Wait};
 use platen_document::{Length, template::PaperSize};
-use platen_engine::{
-    Disposition, Format,
-    browser::{Job, Lane, Output, PageOptions, PdfOptions, Source, Wait},
-    media_type_of, page_warnings,
-};
+use platen_engine::{Disposition, Format, media_type_of, page_warnings};
 use schemars::JsonSchema;
 use serde::Deserialize;
 

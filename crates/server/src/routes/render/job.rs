@@ -5,10 +5,9 @@ use std::{
     time::{Duration, Instant},
 };
 
+use platen_browser::Printed;
 use platen_engine::{
-    AttachmentRequest, Format, Page, RenderOptions, Rendered, Template, attachments,
-    browser::{self, Printed},
-    page_warnings,
+    AttachmentRequest, Format, Page, RenderOptions, Rendered, Template, attachments, page_warnings,
 };
 
 use super::data_of;
@@ -227,8 +226,8 @@ async fn print(
         return Ok(Made::Whole(done));
     }
     let lane = match lane {
-        Lane::Batch => browser::Lane::Batch,
-        Lane::Preview => browser::Lane::Interactive,
+        Lane::Batch => platen_browser::Lane::Batch,
+        Lane::Preview => platen_browser::Lane::Interactive,
     };
     let before = Instant::now();
     let left = app.config.render_timeout().saturating_sub(start.elapsed());

@@ -19,7 +19,8 @@ use axum::{
     response::Response,
 };
 use hyper::{HeaderMap, StatusCode, header::ACCEPT};
-use platen_engine::{Diagnostic, Format};
+use platen_document::Diagnostic;
+use platen_engine::Format;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value as Json;

@@ -7,7 +7,8 @@ use hyper::{
     StatusCode,
     header::{CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, HeaderName, HeaderValue, TRAILER},
 };
-use platen_engine::{Diagnostic, Disposition, Format, file_name, warnings_summary};
+use platen_document::Diagnostic;
+use platen_engine::{Disposition, Format, file_name, warnings_summary};
 use serde_json::Value as Json;
 
 use super::{job::Done, printed::PrintedBody};
