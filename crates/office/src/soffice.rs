@@ -36,8 +36,10 @@ pub(crate) struct Soffice {
 /// A process that is ready.
 pub(crate) struct Worker {
     pub(crate) client: Client,
-    /// Where its results go.
-    pub(crate) folder: PathBuf,
+    /// The folder with the folder of the current job ...
+    pub(crate) jobs_in: PathBuf,
+    /// ... and the name that LibreOffice knows it by: in a sandbox one that says nothing of this machine.
+    pub(crate) jobs_seen_in: PathBuf,
     pub(crate) jobs: u64,
     pub(crate) process: Handle,
     /// It knows who changed a document or commented on it, and would colour changes of others by that.
@@ -279,10 +281,16 @@ impl Driver for Soffice {
         let mut last = self.version.lock().unwrap_or_else(PoisonError::into_inner);
         *last = Some(version);
         drop(last);
+        let isolation = spawner.isolation();
+        let (jobs_in, jobs_seen_in) = match isolation.files {
+            true => (isolation.tmp(&path), "/tmp".into()),
+            false => (path.clone(), path),
+        };
         Ok(Started {
             child: Worker {
                 client,
-                folder: path,
+                jobs_in,
+                jobs_seen_in,
                 jobs: 0,
                 process: process.handle().clone(),
                 knows_authors: false,
