@@ -9,6 +9,7 @@ use std::{
 };
 
 use platen_document::{CompiledHtml, CompiledTemplate, Diagnostic, HelperUse, Helpers};
+use platen_render::Error as RenderError;
 use platen_script::{
     CODE_TOO_DEEP, Language, Prepared, Preparer, RunnerSource, ScriptLimits, Session, Settings,
 };
@@ -164,15 +165,15 @@ pub(crate) fn validate_with(
     }
     let checked = if platen_document::html::is_html_template(source) {
         platen_document::parse_html_template(source)
-            .map_err(Error::Mistakes)
+            .map_err(Error::mistakes)
             .and_then(|template| modules.check_html(&template))
     } else {
         platen_document::parse_template(source)
             .and_then(platen_document::compile)
-            .map_err(Error::Mistakes)
+            .map_err(Error::mistakes)
             .and_then(|template| modules.check(&template))
     };
-    if let Err(Error::Mistakes(mistakes)) = checked {
+    if let Err(Error::Render(RenderError::Mistakes(mistakes))) = checked {
         found.extend(mistakes);
     }
     found
@@ -181,7 +182,7 @@ pub(crate) fn validate_with(
 fn no_mistakes(mistakes: Vec<Diagnostic>) -> Result<(), Error> {
     match mistakes.is_empty() {
         true => Ok(()),
-        false => Err(Error::Mistakes(mistakes)),
+        false => Err(Error::mistakes(mistakes)),
     }
 }
 

@@ -88,7 +88,9 @@ fn bounded<T>(
     if platen_jail::peak_of_thread().saturating_sub(before) > LARGE_BYTES {
         platen_jail::return_free_memory();
     }
-    result.unwrap_or_else(|interruption| Err(platen_engine::Error::from(interruption).into()))
+    result.unwrap_or_else(|interruption| {
+        Err(platen_engine::Error::from(platen_render::Error::from(interruption)).into())
+    })
 }
 
 impl Slots {

@@ -4,12 +4,13 @@
 use std::{path::PathBuf, time::Duration};
 
 use hyper::StatusCode;
-use platen_engine::Fault;
+use platen_engine::fault_of_office;
 use platen_flow::StepError;
 use platen_office::{
     Config as OfficeConfig, CrashReport, Demand, Document, Job, Office, SandboxUnavailable, Status,
     choose_launcher,
 };
+use platen_render::Fault;
 use platen_runs::execution::OfficeConvert;
 use serde_json::Value as Json;
 use tokio::sync::OnceCell;
@@ -138,7 +139,7 @@ pub(crate) fn of_office(error: &platen_office::Error) -> Problem {
         Error::TooLarge { .. } => return Problem::new(StatusCode::PAYLOAD_TOO_LARGE, code, text),
         _ => {}
     }
-    match Fault::from(error.fault()) {
+    match fault_of_office(error.fault()) {
         Fault::Caller => Problem::new(StatusCode::UNPROCESSABLE_ENTITY, code, text),
         Fault::Limit if matches!(error, Error::Timeout { .. }) => {
             Problem::new(StatusCode::GATEWAY_TIMEOUT, code, text)

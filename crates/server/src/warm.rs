@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use platen_engine::{Format, RenderOptions};
+use platen_render::{Format, RenderOptions};
 use serde_json::Value as Json;
 
 use crate::{app::App, config::LogLevel, problem::chain};

@@ -13,12 +13,12 @@ use std::{
     time::Duration,
 };
 
-use platen_engine::{
-    Attachment, Engine, Error, Format, Isolation, IsolationError, IsolationSettings, Relationship,
-    RenderOptions, RenderWorker, Rendered, Standard,
-};
+use platen_engine::{Engine, Error, Isolation, IsolationError, IsolationSettings, RenderWorker};
 use platen_fonts::FontSettings;
 use platen_jail::{Allocator, Ending, Level, MARK, Worker, escape_probes};
+use platen_render::{
+    Attachment, Error as RenderError, Format, Relationship, RenderOptions, Rendered, Standard,
+};
 use platen_script::ScriptWorker;
 use serde_json::{Value as Json, json};
 
@@ -356,7 +356,11 @@ fn a_rendering_that_nobody_wants_is_stopped() {
             &[Format::Pdf],
             &wanted,
         );
-        assert!(matches!(result, Err(Error::Stopped)), "{:?}", result.err());
+        assert!(
+            matches!(result, Err(Error::Render(RenderError::Stopped))),
+            "{:?}",
+            result.err()
+        );
     });
 }
 

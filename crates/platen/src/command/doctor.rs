@@ -5,8 +5,9 @@ mod libreoffice;
 use std::{path::PathBuf, process::ExitCode, time::Instant};
 
 use clap::Args;
-use platen_engine::{Engine, Format, RenderOptions};
+use platen_engine::Engine;
 use platen_jail::{Jail, Level, Options};
+use platen_render::{Format, RenderOptions};
 
 use super::{FontArguments, isolation};
 use crate::report::{Failure, OutputArguments, print_line};

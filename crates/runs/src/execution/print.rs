@@ -4,8 +4,9 @@ use std::{pin::Pin, time::Duration};
 
 use platen_browser::{Error as BrowserError, Job, Lane, Printed};
 use platen_document::Diagnostic;
-use platen_engine::{Error, Fault, Page, chain, page_warnings};
+use platen_engine::{Error, Page, page_warnings};
 use platen_flow::StepError;
+use platen_render::{Fault, chain};
 use platen_script::Cancellation;
 use tokio::runtime::Handle;
 

@@ -2,9 +2,9 @@
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
-use platen_engine::chain;
 use platen_flow::StepError;
 use platen_outbound::{Answer, RequestLimits};
+use platen_render::chain;
 use serde_json::{Value as Json, json};
 
 use super::{

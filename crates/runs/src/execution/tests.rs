@@ -188,12 +188,12 @@ fn a_step_ends_with_its_run() {
 fn files_that_take_too_long_are_not_given() {
     let world = world();
     let page = json!({"key": "page", "name": "Page", "body": [{"type": "text", "content": "A"}]});
-    let options = platen_engine::RenderOptions::default();
+    let options = platen_render::RenderOptions::default();
     let engine = &world.services.engine;
     let made = engine.render_source(
         page.to_string().as_bytes(),
         json!({}),
-        &[platen_engine::Format::Pdf],
+        &[platen_render::Format::Pdf],
         &options,
     );
     let file = super::file::value("a.pdf", "application/pdf", &made.unwrap()[0].bytes);

@@ -2,9 +2,10 @@
 
 use std::{path::PathBuf, pin::Pin, sync::Arc, time::Duration};
 
-use platen_engine::{Fault, chain};
+use platen_engine::fault_of_office;
 use platen_flow::StepError;
 use platen_office::{Body, Document, Error as OfficeError, Job, Options, Source, Target};
+use platen_render::{Fault, chain};
 use serde_json::Value as Json;
 use tokio::runtime::Handle;
 
@@ -62,7 +63,7 @@ impl OfficeConvert {
     /// What a step says of an error of LibreOffice.
     #[must_use]
     pub fn failure(error: &OfficeError) -> StepError {
-        let fault = Fault::from(error.fault());
+        let fault = fault_of_office(error.fault());
         StepError {
             code: error.code().to_owned(),
             message: chain(error),

@@ -1,6 +1,6 @@
 //! Operations of the description: parameters, bodies and answers of each route.
 
-use platen_engine::Format;
+use platen_render::Format;
 use serde_json::{Map, Value as Json, json};
 
 use super::parameter::parameters;

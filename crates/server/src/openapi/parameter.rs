@@ -1,6 +1,6 @@
 //! Parameters of operations: in the path, the query and the head.
 
-use platen_engine::Format;
+use platen_render::Format;
 use serde_json::{Value as Json, json};
 
 use super::convert;

@@ -16,9 +16,9 @@ use lettre::{
     message::{Attachment, Mailbox, Message, MultiPart, SinglePart, header::ContentType},
     transport::smtp::SmtpTransportBuilder,
 };
-use platen_engine::chain;
 use platen_flow::StepError;
 use platen_outbound::{TlsRefusal, Trust};
+use platen_render::chain;
 use serde_json::{Value as Json, json};
 
 use super::{File, Limit};

@@ -407,7 +407,7 @@ fn describe(file: &Json, headers: &mut HeaderMap) {
     if !warnings.is_empty() {
         let codes = warnings.iter();
         let codes = codes.map(|warning| warning["code"].as_str().unwrap_or_default());
-        set("x-render-warnings", platen_engine::warnings_summary(codes));
+        set("x-render-warnings", platen_render::warnings_summary(codes));
     }
     let media_type = file["mediaType"].as_str().unwrap_or_default();
     if ["text/html", "image/svg+xml"]

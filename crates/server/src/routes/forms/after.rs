@@ -161,7 +161,7 @@ pub(super) fn file_name(context: &Context, headers: &HeaderMap, extension: &str)
     let wanted = headers.get("gotenberg-output-filename");
     let wanted = wanted.and_then(|name| std::str::from_utf8(name.as_bytes()).ok());
     let name = wanted
-        .map(platen_engine::plain_name)
+        .map(platen_render::plain_name)
         .filter(|name| !name.is_empty());
     let name = name.unwrap_or_else(|| context.request_id.to_string());
     let stem = name.strip_suffix(extension).unwrap_or(&name);

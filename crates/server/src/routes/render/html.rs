@@ -11,7 +11,8 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use hyper::HeaderMap;
 use platen_browser::{Job, Lane, Output, PageOptions, PdfOptions, Source, Wait};
 use platen_document::{Length, template::PaperSize};
-use platen_engine::{Disposition, Format, media_type_of, page_warnings};
+use platen_engine::{media_type_of, page_warnings};
+use platen_render::{Disposition, Format};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -116,7 +117,7 @@ pub(crate) async fn create_html_render(
     };
     let ttl_seconds = app.results.wish(request.output)?;
     let name = request.options.filename.as_deref().unwrap_or("document");
-    let name = platen_engine::file_name(name, Format::Pdf);
+    let name = platen_render::file_name(name, Format::Pdf);
     let disposition = request.options.disposition;
     let job = job_of(request, files, app.config.render_timeout()).await?;
     let printed = app.chromium.print(job).await;

@@ -6,9 +6,8 @@ use std::{
 };
 
 use platen_browser::Printed;
-use platen_engine::{
-    AttachmentRequest, Format, Page, RenderOptions, Rendered, Template, attachments, page_warnings,
-};
+use platen_engine::{Page, Template, page_warnings};
+use platen_render::{AttachmentRequest, Format, RenderOptions, Rendered, attachments};
 
 use super::data_of;
 use crate::{

@@ -20,7 +20,7 @@ use axum::{
 };
 use hyper::{HeaderMap, StatusCode, header::ACCEPT};
 use platen_document::Diagnostic;
-use platen_engine::Format;
+use platen_render::Format;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value as Json;
@@ -221,7 +221,7 @@ async fn validate(app: &Arc<App>, request: RenderRequest) -> Result<Response, Pr
     let validation = app
         .slots
         .run(Lane::Batch, move |ticket| {
-            platen_engine::attachments(attached)?;
+            platen_render::attachments(attached)?;
             let data = data.as_ref().map_or("{}", |data| data.get());
             report(&shared, &source, Some(data), ticket)
         })

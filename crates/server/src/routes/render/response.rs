@@ -8,7 +8,7 @@ use hyper::{
     header::{CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, HeaderName, HeaderValue, TRAILER},
 };
 use platen_document::Diagnostic;
-use platen_engine::{Disposition, Format, file_name, warnings_summary};
+use platen_render::{Disposition, Format, file_name, warnings_summary};
 use serde_json::Value as Json;
 
 use super::{job::Done, printed::PrintedBody};
@@ -171,7 +171,7 @@ pub(crate) fn content_disposition(
     name: &str,
     disposition: Option<Disposition>,
 ) -> Result<HeaderValue, Problem> {
-    HeaderValue::from_str(&platen_engine::content_disposition(name, disposition))
+    HeaderValue::from_str(&platen_render::content_disposition(name, disposition))
         .map_err(|_| Problem::internal("Content-Disposition cannot be written"))
 }
 
