@@ -17,7 +17,6 @@ const MOST: usize = 3;
 const KNOWN: [(&str, &[usize]); 8] = [
     ("bench", &[10]),
     ("delivery", &[6]),
-    ("engine", &[5]),
     ("formats", &[7, 6, 4]),
     ("layout", &[9]),
     ("pool", &[4]),

@@ -1,7 +1,7 @@
 //! Problem documents for failures of Chromium.
 
 use hyper::StatusCode;
-use platen_engine::browser::Error;
+use platen_browser::Error;
 
 use super::{Problem, chain};
 

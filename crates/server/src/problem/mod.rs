@@ -11,7 +11,9 @@ use hyper::{
     StatusCode,
     header::{CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER},
 };
-use platen_engine::{Diagnostic, Fault, IsolationError};
+use platen_document::Diagnostic;
+use platen_engine::IsolationError;
+use platen_render::{Error as RenderError, Fault};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -162,13 +164,17 @@ impl From<platen_engine::Error> for Problem {
         use platen_engine::Error;
         let (status, code) = of_fault(error.fault());
         match error {
-            Error::Mistakes(diagnostics) => Self::mistakes(diagnostics),
-            Error::NoSuchPage { .. } => Self::new(status, "no-such-page", error.to_string()),
+            Error::Render(RenderError::Mistakes(diagnostics)) => Self::mistakes(diagnostics),
+            Error::Render(RenderError::NoSuchPage { .. }) => {
+                Self::new(status, "no-such-page", error.to_string())
+            }
+            Error::Render(RenderError::PictureTooLarge) => {
+                Self::new(status, "picture-too-large", error.to_string())
+            }
             Error::Browser(error) => error.into(),
             Error::Data(_) => Self::bad_request("json-invalid", error.to_string()),
             Error::Isolation(error) => of_isolation(status, &error),
             Error::NotFromHtml(_) => Self::new(status, "format-not-made", error.to_string()),
-            Error::PictureTooLarge => Self::new(status, "picture-too-large", error.to_string()),
             other if status.is_server_error() && status != StatusCode::GATEWAY_TIMEOUT => Self {
                 cause: Some(chain(&other)),
                 ..Self::new(status, code, "")
@@ -254,7 +260,7 @@ mod tests {
 
     #[test]
     fn our_failures_say_nothing_but_a_code() {
-        let error = platen_engine::Error::Bug("secret path".to_owned());
+        let error = platen_engine::Error::from(RenderError::Bug("secret path".to_owned()));
         let problem = Problem::from(error);
         let document = serde_json::to_string(&problem.document("r1")).unwrap();
         assert_eq!(problem.status, StatusCode::INTERNAL_SERVER_ERROR);

@@ -1,7 +1,9 @@
 //! Problem documents for failures of LibreOffice.
 
 use hyper::StatusCode;
-use platen_engine::{Fault, office::Error};
+use platen_engine::fault_of_office;
+use platen_office::Error;
+use platen_render::Fault;
 
 use super::{Problem, chain};
 
@@ -23,7 +25,7 @@ impl From<Error> for Problem {
             }
             _ => {}
         }
-        match Fault::from(error.fault()) {
+        match fault_of_office(error.fault()) {
             Fault::Caller => Problem::new(StatusCode::UNPROCESSABLE_ENTITY, code, text),
             Fault::Limit if matches!(error, Error::Timeout { .. }) => {
                 Problem::new(StatusCode::GATEWAY_TIMEOUT, code, text)

@@ -9,7 +9,7 @@ use axum::{
 };
 use hyper::{HeaderMap, Method, StatusCode, header::HeaderValue};
 use platen_delivery::Metadata;
-use platen_engine::flow::{MAX_ARCHIVE_BYTES, Manifest};
+use platen_runs::execution::{MAX_ARCHIVE_BYTES, Manifest};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

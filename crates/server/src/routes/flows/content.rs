@@ -7,7 +7,8 @@ use hyper::{
     HeaderMap, StatusCode,
     header::{HeaderValue, LOCATION},
 };
-use platen_engine::{Diagnostic, flow::load_flow_with};
+use platen_document::Diagnostic;
+use platen_runs::execution::load_flow_with;
 use platen_storage::NewVersion;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

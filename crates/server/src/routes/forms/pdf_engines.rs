@@ -2,7 +2,7 @@
 
 use axum::response::Response;
 use hyper::StatusCode;
-use platen_engine::pdf::{self, Limits, Metadata};
+use platen_pdf::{Limits, Metadata};
 
 use super::{
     form::FormRequest,
@@ -103,7 +103,7 @@ pub(crate) async fn read_pdf_metadata(mut request: FormRequest) -> Result<Respon
         let mut all = Metadata::new();
         for (name, content) in files {
             let bytes = content.read().map_err(|error| full(&error))?;
-            let found = pdf::read_metadata(&bytes, &Limits::default());
+            let found = platen_pdf::read_metadata(&bytes, &Limits::default());
             all.insert(name, found.map_err(|error| of_pdf(&error))?.into());
         }
         Ok(all)

@@ -16,7 +16,7 @@ use axum::{
     http::request::Parts,
 };
 use hyper::StatusCode;
-use platen_engine::Format;
+use platen_render::Format;
 
 use self::request::RenderRequest;
 use crate::{

@@ -2,13 +2,14 @@
 
 use std::{path::PathBuf, pin::Pin, sync::Arc, time::Duration};
 
+use platen_engine::fault_of_office;
 use platen_flow::StepError;
 use platen_office::{Body, Document, Error as OfficeError, Job, Options, Source, Target};
+use platen_render::{Fault, chain};
 use serde_json::Value as Json;
 use tokio::runtime::Handle;
 
-use super::{File, Limit, Mail, Pieces, Print, limit::timed_out};
-use crate::{Fault, error::chain};
+use super::{File, Limit, Mail, Pieces, Print, step_error::timed_out};
 
 /// LibreOffice keeps to its time by itself, and says more of it.
 const GRACE: Duration = Duration::from_millis(500);
@@ -62,7 +63,7 @@ impl OfficeConvert {
     /// What a step says of an error of LibreOffice.
     #[must_use]
     pub fn failure(error: &OfficeError) -> StepError {
-        let fault = Fault::from(error.fault());
+        let fault = fault_of_office(error.fault());
         StepError {
             code: error.code().to_owned(),
             message: chain(error),

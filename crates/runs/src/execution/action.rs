@@ -10,8 +10,9 @@ use platen_script::Settings;
 use serde_json::Value as Json;
 
 use super::{
-    File, pdf_steps, piece,
-    task::{HTTP_TIMEOUT, StepExecutor, StepResult, fixed},
+    File, builtin_actions, pdf_steps,
+    step_error::fixed,
+    task::{HTTP_TIMEOUT, StepExecutor, StepResult},
 };
 
 /// How long a conversion may take where its step does not say.
@@ -55,7 +56,7 @@ impl StepExecutor<'_> {
             ("store", "put") => StoreOperation::Put,
             ("store", "delete") => StoreOperation::Delete,
             ("render" | "convert" | "http" | "email" | "store", _) => return Err(unknown()),
-            _ => return piece::call(piece, action, input).map(plain),
+            _ => return builtin_actions::call(piece, action, input).map(plain),
         };
         self.store(operation, input).map(plain)
     }

@@ -3,19 +3,20 @@
 use std::sync::Arc;
 
 use platen_document::{Diagnostic, html::is_html_template};
+use platen_engine::{Error, Template};
 use platen_flow::StepError;
+use platen_render::{
+    Disposition, DocumentOptions, Error as RenderError, Fault, Format, RenderOptions, attachments,
+    file_name,
+};
 use platen_script::LogLine;
 use serde_json::Value as Json;
 
 use super::{
     Limit,
     file::Made,
-    limit::timed_out,
-    task::{StepExecutor, StepResult, fixed},
-};
-use crate::{
-    Disposition, DocumentOptions, Error, Fault, Format, RenderOptions, Template, attachments,
-    file_name,
+    step_error::{fixed, timed_out},
+    task::{StepExecutor, StepResult},
 };
 
 /// Most errors of a template or its data in the message of a step.
@@ -124,7 +125,7 @@ impl StepExecutor<'_> {
             match engine.compile_any(source)? {
                 Template::Html(template) => engine.bind_html(&template, data, format, &options),
                 Template::Document(_) => {
-                    Err(Error::Bug("the template is not one of HTML".to_owned()))
+                    Err(RenderError::Bug("the template is not one of HTML".to_owned()).into())
                 }
             }
         })?;
@@ -154,11 +155,11 @@ impl StepExecutor<'_> {
 }
 
 fn failed(error: &Error, limit: &Limit) -> StepError {
-    if let Error::Stopped = error {
+    if let Error::Render(RenderError::Stopped) = error {
         return limit.or(timed_out());
     }
     let mut message = error.to_string();
-    if let Error::Mistakes(found) = error {
+    if let Error::Render(RenderError::Mistakes(found)) = error {
         let found = found.iter().filter(|one| one.is_error());
         for one in found.take(MAX_TOLD) {
             message += &format!("; {}: {}", one.path, one.message);

@@ -13,7 +13,7 @@ use platen_document::work::{self, Bounds};
 use platen_flow::StepError;
 use platen_script::Cancellation;
 
-use super::task::fixed;
+use super::step_error::{cancelled, fixed, timed_out};
 
 /// How often a blocking wait checks for cancellation: soon enough that a cancelled run ends at once
 /// for a person, at no measurable cost.
@@ -128,17 +128,6 @@ impl Limit {
             tokio::time::sleep(POLL_INTERVAL).await;
         }
         cancelled()
-    }
-}
-
-fn cancelled() -> StepError {
-    fixed("cancelled", "the run was cancelled")
-}
-
-pub(super) fn timed_out() -> StepError {
-    StepError {
-        retryable: true,
-        ..fixed("step-timeout", "the step took longer than its time allows")
     }
 }
 

@@ -6,6 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use platen_engine::Engine;
 use platen_flow::{
     CompiledFlow, StepError, Task,
     model::{Action, Deterministic, Step, StoreOperation, StoreScope},
@@ -15,8 +16,7 @@ use platen_script::{Call, Cancellation, Host, LogLine, Prepared, Runner, ScriptL
 use serde_json::{Value as Json, json, value::RawValue};
 use sha2::{Digest, Sha256};
 
-use super::{Limit, Tools, piece};
-use crate::Engine;
+use super::{Limit, Tools, builtin_actions, step_error::fixed};
 
 /// The longest text that a step keeps of an answer.
 pub(super) const MAX_VALUE_BYTES: usize = 10 << 20;
@@ -125,7 +125,7 @@ pub(super) fn kind(step: &Step) -> StepKind {
         Action::Piece { piece, .. } => names.contains(&piece.as_str()),
         _ => false,
     };
-    let instant = piece(&piece::BUILT_IN);
+    let instant = piece(&builtin_actions::NAMES);
     let brief = instant || matches!(step.action, Action::Code { .. });
     let effects = match &step.action {
         Action::Http(request) => request.method != "GET",
@@ -366,15 +366,6 @@ pub(super) fn text_of(value: &Json) -> String {
     value
         .as_str()
         .map_or_else(|| value.to_string(), str::to_owned)
-}
-
-/// An error that a retry would meet again.
-pub(super) fn fixed(code: &str, message: &str) -> StepError {
-    StepError {
-        code: code.to_owned(),
-        message: message.to_owned(),
-        retryable: false,
-    }
 }
 
 fn script_error(error: &platen_script::Error) -> StepError {
