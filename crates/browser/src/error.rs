@@ -16,7 +16,7 @@ pub enum Error {
     CannotStart {
         /// When to try again.
         retry_after: Duration,
-        /// Why.
+        /// The cause.
         #[source]
         source: Arc<StartError>,
     },
@@ -31,7 +31,7 @@ pub enum Error {
     Timeout {
         /// The timeout, including the wait for a slot.
         timeout: Duration,
-        /// The stage that was under way.
+        /// The stage at that time.
         stage: &'static str,
     },
     /// The page crashed Chromium, twice if it could be retried.
@@ -40,7 +40,7 @@ pub enum Error {
         /// Number of crashes.
         crashes: u32,
     },
-    /// Chromium exited mid-response.
+    /// Chromium exited after the first bytes had been sent.
     #[error("Chromium exited mid-response")]
     CrashedMidway,
     /// The page exceeded its memory limit.
@@ -56,7 +56,7 @@ pub enum Error {
         limit_bytes: u64,
     },
     /// The page requested an address that is not allowed. Only if the job treats that as an error,
-    /// or if it is the page itself.
+    /// or if the address is that of the page itself.
     #[error("the page may not load {}", .0.join(", "))]
     RequestDenied(Vec<String>),
     /// The page could not be loaded.
@@ -70,7 +70,7 @@ pub enum Error {
     BadOption {
         /// The option, as in JSON.
         option: &'static str,
-        /// What is wrong.
+        /// The problem.
         problem: String,
     },
     /// Chromium rejected a command.

@@ -1,39 +1,20 @@
 //! Errors of a job, and their codes.
 
-use platen_document::{Diagnostic, diagnostic::Source, work::Interruption};
-use platen_fault::{Code, Stage, What};
+use platen_document::Diagnostic;
+use platen_fault::Code;
+use platen_render::Error as RenderError;
 
 use crate::IsolationError;
-
-/// Most pixels of a picture of a page.
-const MAX_PICTURE_PIXELS: u64 = 64_000_000;
 
 /// Errors of a job.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// Errors in the template or the data.
-    #[error("the template or the data has {} mistake{}", count(.0), if count(.0) == 1 { "" } else { "s" })]
-    Mistakes(Vec<Diagnostic>),
-    /// The format cannot be written as the options ask.
+    /// The rendering itself failed.
     #[error(transparent)]
-    Pdf(#[from] platen_formats::pdf::Error),
-    /// A writer failed.
-    #[error("the document could not be written")]
-    Write(#[source] platen_formats::Error),
-    /// A page that the document does not have.
-    #[error("the document has {pages} page{}, so there is no page {page}", if *.pages == 1 { "" } else { "s" })]
-    NoSuchPage {
-        /// The page asked for, from 1.
-        page: u32,
-        /// Pages of the document.
-        pages: u32,
-    },
-    /// A picture of a page would be too large.
-    #[error("the picture would have more than 64 million pixels: ask for fewer dots per inch")]
-    PictureTooLarge,
+    Render(RenderError),
     /// Templates of HTML are not made into this format.
     #[error("a template of HTML becomes PDF, PNG or HTML, not {0}")]
-    NotFromHtml(crate::Format),
+    NotFromHtml(platen_render::Format),
     /// Chromium did not print the page.
     #[error(transparent)]
     Browser(#[from] platen_browser::Error),
@@ -43,81 +24,40 @@ pub enum Error {
     /// The sandbox returned no document.
     #[error(transparent)]
     Isolation(#[from] IsolationError),
-    /// The job was stopped: timeout, or the client disconnected.
-    #[error("job stopped: timed out, or the client disconnected")]
-    Stopped,
-    /// A bug. The message is for the log.
-    #[error("internal error: {0}")]
-    Bug(String),
 }
 
-/// Mistakes without the warnings that are listed with them.
-fn count(mistakes: &[Diagnostic]) -> usize {
-    mistakes.iter().filter(|found| found.is_error()).count()
-}
-
-impl From<platen_formats::Error> for Error {
-    fn from(error: platen_formats::Error) -> Self {
+impl From<RenderError> for Error {
+    fn from(error: RenderError) -> Self {
         match error {
-            platen_formats::Error::Author(mistake) => Self::Mistakes(vec![mistake]),
-            other => Self::Write(other),
-        }
-    }
-}
-
-impl From<Interruption> for Error {
-    fn from(interruption: Interruption) -> Self {
-        match interruption {
-            Interruption::Stopped => Self::Stopped,
-            Interruption::Memory { limit_bytes } => {
+            // Whoever bounds memory, a sandbox or this process, says the same.
+            RenderError::Memory { limit_bytes } => {
                 Self::Isolation(IsolationError::Memory { limit_bytes })
             }
-            // Whoever bounds these says what they mean.
-            Interruption::Steps { .. } | Interruption::Stack { .. } => {
-                Self::Bug("a bound of another computation was reached".to_owned())
-            }
+            other => Self::Render(other),
         }
     }
 }
 
 impl Error {
+    /// Mistakes of an author.
+    pub(crate) fn mistakes(found: Vec<Diagnostic>) -> Self {
+        Self::Render(RenderError::Mistakes(found))
+    }
+
+    /// A bug of ours.
+    pub(crate) fn bug(message: &str) -> Self {
+        Self::Render(RenderError::Bug(message.to_owned()))
+    }
+
     /// The error's code, which does not change.
     #[must_use]
     pub fn code(&self) -> Code {
-        use platen_formats::pdf::Error as Pdf;
         match self {
-            Self::Mistakes(mistakes) => of_mistakes(mistakes),
-            Self::NoSuchPage { .. } => Code::InvalidOption,
-            Self::PictureTooLarge => Code::TooLarge(What::Picture, MAX_PICTURE_PIXELS),
-            Self::Pdf(Pdf::Standard { .. }) => Code::StandardNotMet,
-            Self::Pdf(Pdf::Image(_)) => Code::InvalidTemplate,
+            Self::Render(error) => error.code(),
             Self::NotFromHtml(_) => Code::UnsupportedConversion,
             Self::Data(_) => Code::InvalidJson,
             Self::Isolation(error) => error.code(),
             Self::Browser(error) => error.code(),
-            Self::Stopped => Code::Timeout(Stage::Render),
-            Self::Pdf(_) | Self::Write(_) | Self::Bug(_) => Code::InternalError,
         }
     }
-}
-
-/// The code of an author's mistakes: the data's if nothing else is wrong.
-#[must_use]
-pub fn of_mistakes(mistakes: &[Diagnostic]) -> Code {
-    let mut errors = mistakes.iter().filter(|found| found.is_error());
-    match errors.all(|found| found.source == Source::Data) {
-        true => Code::InvalidData,
-        false => Code::InvalidTemplate,
-    }
-}
-
-/// An error with what caused it.
-pub(crate) fn chain(error: &dyn std::error::Error) -> String {
-    let mut said = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        said += &format!(": {cause}");
-        source = cause.source();
-    }
-    said
 }

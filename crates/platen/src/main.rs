@@ -44,7 +44,7 @@ fn main() -> ExitCode {
     if let Some(code) = sandbox() {
         return code;
     }
-    platen_engine::browser::announce_sandbox_program();
+    platen_browser::announce_sandbox_program();
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => return usage(&error),

@@ -5,8 +5,9 @@ use std::{fmt, io::Write, process::ExitCode};
 
 use clap::Args;
 use platen_document::Diagnostic;
-use platen_engine::{Error, browser, of_mistakes};
+use platen_engine::Error;
 use platen_fault::{CODES, Code, Fault};
+use platen_render::{Error as RenderError, chain, of_mistakes};
 use serde_json::{Map, Value as Json, json};
 
 const BUG_HINT: &str = "this is a bug in Platen; please report it with the template";
@@ -167,26 +168,16 @@ impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         let failure = Self::new(error.code(), chain(&error));
         match error {
-            Error::Mistakes(mistakes) => Self::mistakes(of_mistakes(&mistakes), mistakes),
-            Error::Browser(browser::Error::NotInstalled(_)) => Self {
+            Error::Render(RenderError::Mistakes(mistakes)) => {
+                Self::mistakes(of_mistakes(&mistakes), mistakes)
+            }
+            Error::Browser(platen_browser::Error::NotInstalled(_)) => Self {
                 message: "Chromium is not installed".to_owned(),
-                ..failure.with_hint(browser::INSTALL_HINT)
+                ..failure.with_hint(platen_browser::INSTALL_HINT)
             },
             _ => failure,
         }
     }
-}
-
-/// An error with what caused it.
-pub fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        text.push_str(": ");
-        text.push_str(&cause.to_string());
-        source = cause.source();
-    }
-    text
 }
 
 /// Writes a line to standard error; a closed standard error is no reason to stop.

@@ -9,11 +9,12 @@ use std::{
     process::{Command, Output},
 };
 
-use platen_engine::{browser::find_chromium, office::find_libreoffice};
+use platen_browser::find_chromium;
 use platen_jail::{
     fence,
     sandbox::{self, Finding, Spec},
 };
+use platen_office::find_libreoffice;
 use process::{Service, has_chromium, has_libreoffice, is_missing};
 
 const PLATEN: &str = env!("CARGO_BIN_EXE_platen");

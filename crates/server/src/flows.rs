@@ -8,11 +8,11 @@ use std::{
     time::Duration,
 };
 
-use platen_engine::{
-    flow::{ChromiumPrint, Mail, OfficeConvert, Pieces, Services, Smtp, Tools},
-    outbound::{Outbound, Settings as OutboundSettings, Trust},
+use platen_outbound::{Outbound, Settings as OutboundSettings, Trust};
+use platen_runs::{
+    Dispatcher, RunState, Settings,
+    execution::{ChromiumPrint, Mail, OfficeConvert, Pieces, Services, Smtp, Tools},
 };
-use platen_runs::{Dispatcher, RunState, Settings};
 use platen_storage::SqliteStore;
 use tokio::{runtime::Handle, sync::watch};
 

@@ -9,7 +9,8 @@ use std::{
     time::Duration,
 };
 
-use platen_engine::{Engine, Format, RenderOptions};
+use platen_engine::Engine;
+use platen_render::{Format, RenderOptions};
 use serde_json::Value as Json;
 
 use crate::{

@@ -7,11 +7,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use platen_engine::{
-    jail::{Jail, Level, Options},
-    script::{KIND, Preparer, Runner},
-};
 use platen_fault::{Backend, Code};
+use platen_jail::{Jail, Level, Options};
+use platen_script::{KIND, Preparer, Runner};
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -8,11 +8,9 @@ use std::{
     time::{Duration, Instant},
 };
 
+use platen_browser::{SandboxUnavailable, choose_launcher};
 use platen_delivery::{AcceptPolicy, ListenError, Listener, Sharing};
-use platen_engine::{
-    Engine, Isolation, IsolationSource,
-    browser::{SandboxUnavailable, choose_launcher},
-};
+use platen_engine::{Engine, Isolation, IsolationSource};
 use platen_storage::SqliteStore;
 use serde_json::Value as Json;
 use tokio::{sync::watch, task::JoinHandle};
@@ -76,7 +74,7 @@ pub enum Error {
     Config(#[source] ConfigError),
     /// Documents are to be made in sandboxes, and there are none.
     #[error("documents cannot be made in sandboxes, as RENDER_ISOLATION=jail says")]
-    Isolation(#[source] platen_engine::jail::Error),
+    Isolation(#[source] platen_jail::Error),
     /// `CHILD_ISOLATION` demands what this machine does not allow.
     #[error("CHILD_ISOLATION is `required`")]
     Walls(#[from] SandboxUnavailable),

@@ -8,16 +8,15 @@ use std::{
 };
 
 use clap::Args;
-use platen_engine::office::{
-    Body, Config, Document, Job, OPTIONS, Office, Options, Source, Target,
-};
 use platen_fault::{Backend, Code};
+use platen_office::{Body, Config, Document, Job, OPTIONS, Office, Options, Source, Target};
+use platen_render::chain;
 use tokio::{runtime::Runtime, task::JoinSet};
 
 use super::{FontArguments, isolation};
 use crate::{
     progress::Progress,
-    report::{Failure, OutputArguments, chain, print_line, say},
+    report::{Failure, OutputArguments, print_line, say},
 };
 
 /// Arguments of `platen convert`.

@@ -2,12 +2,15 @@
 
 use std::{path::Path, time::Duration};
 
-use platen_document::html::{HtmlKind, HtmlPage, HtmlTemplate, is_html_template};
-use platen_engine::{
-    CompiledHtml, Engine, Error, FontSettings, Format, RenderOptions, Rendered, Template,
-    browser::{Browser, Config, Lane},
+use platen_browser::{Browser, Config, Lane};
+use platen_document::{
+    CompiledHtml,
+    html::{HtmlKind, HtmlPage, HtmlTemplate, is_html_template},
 };
+use platen_engine::{Engine, Error, Template};
 use platen_fault::{Backend, Code};
+use platen_fonts::FontSettings;
+use platen_render::{Format, RenderOptions, Rendered};
 use serde_json::Value as Json;
 
 use super::chromium::{self, TIMEOUT};
@@ -29,7 +32,7 @@ pub fn compile(
         let compiled = platen_document::compile_html(template_of(path, html));
         return compiled
             .map(Some)
-            .map_err(|found| Error::Mistakes(found).into());
+            .map_err(|found| Failure::mistakes(Code::InvalidTemplate, found));
     }
     if !is_html_template(source) {
         return Ok(None);

@@ -74,7 +74,7 @@ fn workers_speak_tls() {
             .agent
             .put(format!("{}/pieces/greeter/1.0.0", service.url))
             .header("content-type", "application/zip")
-            .send(&platen_engine::flow::pack(&greeter).unwrap()[..]);
+            .send(&platen_runs::execution::pack(&greeter).unwrap()[..]);
         assert_eq!(stored.unwrap().status(), 201);
         service.publish("code", &steps(&ledger.url));
         service.publish(

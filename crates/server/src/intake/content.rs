@@ -8,7 +8,6 @@ use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt;
 use hyper::{HeaderMap, header::CONTENT_LENGTH};
 use platen_delivery::{Body as Delivered, FileBody};
-use platen_engine::office;
 use platen_fault::{Code, Stage, What};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -77,10 +76,10 @@ impl Content {
     }
 
     /// A document for LibreOffice.
-    pub(crate) fn into_source(self) -> office::Source {
+    pub(crate) fn into_source(self) -> platen_office::Source {
         match self {
-            Self::Held(bytes) => office::Source::Bytes(bytes),
-            Self::Spooled(spooled) => office::Source::File(spooled.file),
+            Self::Held(bytes) => platen_office::Source::Bytes(bytes),
+            Self::Spooled(spooled) => platen_office::Source::File(spooled.file),
         }
     }
 
@@ -97,10 +96,10 @@ impl Content {
     }
 
     /// A result of LibreOffice.
-    pub(crate) fn of_office(body: office::Body) -> Result<Self, Problem> {
+    pub(crate) fn of_office(body: platen_office::Body) -> Result<Self, Problem> {
         match body {
-            office::Body::Bytes(bytes) => Ok(Self::Held(bytes)),
-            office::Body::File(file) => Self::of_file(file),
+            platen_office::Body::Bytes(bytes) => Ok(Self::Held(bytes)),
+            platen_office::Body::File(file) => Self::of_file(file),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Problem documents for failures of Chromium.
 
-use platen_engine::browser::Error;
+use platen_browser::Error;
 
 use super::Problem;
 

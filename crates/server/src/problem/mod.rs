@@ -11,8 +11,9 @@ use hyper::{
     StatusCode,
     header::{CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER},
 };
-use platen_engine::{Diagnostic, of_mistakes};
+use platen_document::Diagnostic;
 use platen_fault::{Backend, Code, Fault, Resource, Stage, What};
+use platen_render::{Error as RenderError, of_mistakes};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -190,7 +191,9 @@ pub(crate) fn chain(error: &dyn StdError) -> String {
 impl From<platen_engine::Error> for Problem {
     fn from(error: platen_engine::Error) -> Self {
         match error {
-            platen_engine::Error::Mistakes(diagnostics) => Self::mistakes(diagnostics),
+            platen_engine::Error::Render(RenderError::Mistakes(diagnostics)) => {
+                Self::mistakes(diagnostics)
+            }
             platen_engine::Error::Browser(error) => error.into(),
             other => Self::of_error(other.code(), &other),
         }
@@ -236,7 +239,7 @@ mod tests {
 
     #[test]
     fn our_failures_say_nothing_but_a_code() {
-        let error = platen_engine::Error::Bug("secret path".to_owned());
+        let error = platen_engine::Error::from(RenderError::Bug("secret path".to_owned()));
         let problem = Problem::from(error);
         let document = serde_json::to_string(&problem.document("r1")).unwrap();
         assert_eq!(problem.status, StatusCode::INTERNAL_SERVER_ERROR);

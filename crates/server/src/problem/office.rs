@@ -1,6 +1,6 @@
 //! Problem documents for failures of LibreOffice.
 
-use platen_engine::office::Error;
+use platen_office::Error;
 
 use super::Problem;
 

@@ -3,13 +3,12 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use platen_engine::{
-    browser::{
-        self, Browser, Config as BrowserConfig, Demand, Job, Printed, SandboxUnavailable, Status,
-        choose_launcher,
-    },
-    flow::{ChromiumPrint, StepError},
+use platen_browser::{
+    Browser, Config as BrowserConfig, Demand, Job, Printed, SandboxUnavailable, Status,
+    choose_launcher,
 };
+use platen_flow::StepError;
+use platen_runs::execution::ChromiumPrint;
 use tokio::sync::OnceCell;
 
 use crate::{config::Config, problem::Problem};
@@ -44,7 +43,7 @@ impl Chromium {
 
     /// Whether there is a Chromium to start.
     pub(crate) fn is_installed(&self) -> bool {
-        browser::find_chromium(self.config.program.as_deref()).is_ok()
+        platen_browser::find_chromium(self.config.program.as_deref()).is_ok()
     }
 
     /// The pool, made now where there is none.

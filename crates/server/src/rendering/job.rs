@@ -5,11 +5,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use platen_engine::{
-    AttachmentRequest, Format, Page, RenderOptions, Rendered, Template, attachments,
-    browser::{self, Printed},
-    page_warnings,
-};
+use platen_browser::Printed;
+use platen_engine::{Page, Template, page_warnings};
+use platen_render::{AttachmentRequest, Format, RenderOptions, Rendered, attachments};
 
 use serde_json::Value as Json;
 
@@ -251,8 +249,8 @@ async fn print(
         return Ok(Made::Whole(done));
     }
     let lane = match lane {
-        Lane::Batch => browser::Lane::Batch,
-        Lane::Preview => browser::Lane::Interactive,
+        Lane::Batch => platen_browser::Lane::Batch,
+        Lane::Preview => platen_browser::Lane::Interactive,
     };
     let before = Instant::now();
     let left = renderer.timeout.saturating_sub(start.elapsed());

@@ -3,14 +3,13 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use platen_engine::{
-    flow::{OfficeConvert, StepError},
-    office::{
-        self, Config as OfficeConfig, CrashReport, Demand, Document, Job, Office,
-        SandboxUnavailable, Status, choose_launcher,
-    },
-};
 use platen_fault::{Backend, Code};
+use platen_flow::StepError;
+use platen_office::{
+    Config as OfficeConfig, CrashReport, Demand, Document, Job, Office, SandboxUnavailable, Status,
+    choose_launcher,
+};
+use platen_runs::execution::OfficeConvert;
 use serde_json::Value as Json;
 use tokio::sync::OnceCell;
 
@@ -69,7 +68,7 @@ impl LibreOffice {
 
     /// Says so where LibreOffice is not installed, before a body is read.
     pub(crate) fn check_installed(&self) -> Result<(), Problem> {
-        let found = office::find_libreoffice(self.config.program.as_deref());
+        let found = platen_office::find_libreoffice(self.config.program.as_deref());
         found.map(drop).map_err(|error| {
             Problem::new(
                 Code::BackendMissing(Backend::LibreOffice),

@@ -14,7 +14,7 @@ use hyper::{
     HeaderMap,
     header::{HeaderName, HeaderValue},
 };
-use platen_engine::browser::Printed;
+use platen_browser::Printed;
 
 use crate::metrics::Metrics;
 

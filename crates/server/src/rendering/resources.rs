@@ -3,10 +3,8 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use bytes::Bytes;
-use platen_engine::{
-    browser::{File, Files, Key, Output},
-    key_of,
-};
+use platen_browser::{File, Files, Key, Output};
+use platen_engine::key_of;
 use sha2::{Digest, Sha256};
 
 use crate::{

@@ -12,10 +12,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use platen_engine::{
-    jail, memory_bound,
-    work::{self, Bounds},
-};
+use platen_document::work::{self, Bounds};
+use platen_engine::memory_bound;
 use platen_fault::{Code, Stage, What};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -85,12 +83,14 @@ fn bounded<T>(
         memory: Some(memory_bound(memory_bytes)),
         ..Bounds::default()
     };
-    let before = jail::forget_peak();
+    let before = platen_jail::forget_peak();
     let result = work::run(bounds, || job(ticket));
-    if jail::peak_of_thread().saturating_sub(before) > LARGE_BYTES {
-        jail::return_free_memory();
+    if platen_jail::peak_of_thread().saturating_sub(before) > LARGE_BYTES {
+        platen_jail::return_free_memory();
     }
-    result.unwrap_or_else(|interruption| Err(platen_engine::Error::from(interruption).into()))
+    result.unwrap_or_else(|interruption| {
+        Err(platen_engine::Error::from(platen_render::Error::from(interruption)).into())
+    })
 }
 
 impl Slots {

@@ -1,6 +1,6 @@
 //! What can be said about a template and its data without rendering.
 
-use platen_engine::Diagnostic;
+use platen_document::Diagnostic;
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use platen_engine::flow::LinkKey;
 use platen_fault::Code;
+use platen_signing::LinkKey;
 
 use super::now;
 use crate::problem::Problem;

@@ -14,8 +14,8 @@ use bytes::Bytes;
 use http_body_util::BodyExt;
 use hyper::HeaderMap;
 use platen_delivery::{Body as Delivered, FileCache};
-use platen_engine::{browser, flow::LinkKey};
 use platen_fault::{Code, Resource, What};
+use platen_signing::LinkKey;
 use platen_storage::blobs::{BlobError, Draft, ExpiringBlobs, Kept, Usage};
 use serde_json::Value as Json;
 
@@ -288,7 +288,8 @@ impl Results {
 fn broken(error: axum::Error) -> Problem {
     let text = format!("the document broke off: {}", chain(&error));
     let inside = error.into_inner().downcast::<std::io::Error>().ok();
-    let of_browser = inside.and_then(|error| error.into_inner()?.downcast::<browser::Error>().ok());
+    let of_browser =
+        inside.and_then(|error| error.into_inner()?.downcast::<platen_browser::Error>().ok());
     of_browser.map_or_else(|| Problem::internal(text), |error| (*error).into())
 }
 

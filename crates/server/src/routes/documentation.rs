@@ -64,7 +64,7 @@ static HTML_SCHEMA: LazyLock<Page> = LazyLock::new(|| {
     Page::new(serde_json::to_vec(&schema).unwrap_or_default())
 });
 static FLOW_SCHEMA: LazyLock<Page> = LazyLock::new(|| {
-    let schema = platen_engine::flow::flow_schema().to_string();
+    let schema = platen_flow::schema().to_string();
     Page::new(schema.into_bytes())
 });
 /// Clients may keep a text for five minutes.

@@ -9,8 +9,8 @@ use axum::{
 };
 use hyper::{HeaderMap, Method, StatusCode, header::HeaderValue};
 use platen_delivery::Metadata;
-use platen_engine::flow::{MAX_ARCHIVE_BYTES, Manifest};
 use platen_fault::{Code, What};
+use platen_runs::execution::{MAX_ARCHIVE_BYTES, Manifest};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

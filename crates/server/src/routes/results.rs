@@ -11,7 +11,7 @@ use hyper::{
     header::{CONTENT_SECURITY_POLICY, HeaderName, HeaderValue},
 };
 use platen_delivery::Metadata;
-use platen_engine::Disposition;
+use platen_render::Disposition;
 
 use serde_json::json;
 

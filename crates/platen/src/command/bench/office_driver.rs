@@ -9,8 +9,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use platen_engine::office::{find_libreoffice, profile_settings};
 use platen_fault::Code;
+use platen_office::{find_libreoffice, profile_settings};
 use platen_urp::{Client, Conversion, Input, Options, Output, Phases, Transfer};
 
 use crate::report::Failure;

@@ -1,7 +1,7 @@
 //! The conversion of Office files, declared: its parameters from the list of options, its answers from
 //! that of targets.
 
-use platen_engine::office::{OPTIONS, Shape, Target};
+use platen_office::{OPTIONS, Shape, Target};
 use serde_json::{Map, Value as Json, json};
 
 use super::{ConvertApi, convert_document};

@@ -14,8 +14,8 @@ use hyper::{
     header::{CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE},
     header::{HeaderName, HeaderValue},
 };
-use platen_engine::office::{Document, Job, Lane, Options, Target, Times};
 use platen_fault::Code;
+use platen_office::{Document, Job, Lane, Options, Target, Times};
 use serde_json::{Map, Value as Json};
 
 use super::{

@@ -7,8 +7,9 @@ use hyper::{
     HeaderMap, StatusCode,
     header::{HeaderValue, LOCATION},
 };
-use platen_engine::{Diagnostic, flow::load_flow_with};
+use platen_document::Diagnostic;
 use platen_fault::{Code, Resource};
+use platen_runs::execution::load_flow_with;
 use platen_storage::NewVersion;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,6 +1,6 @@
 //! The routes of flows and runs, declared.
 
-use platen_engine::flow::model::Flow;
+use platen_flow::model::Flow;
 use serde_json::json;
 
 use super::{

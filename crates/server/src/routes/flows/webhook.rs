@@ -15,8 +15,8 @@ use hyper::{
     HeaderMap, StatusCode,
     header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, HeaderValue, LOCATION},
 };
-use platen_engine::flow::model::Trigger;
 use platen_fault::{Code, Resource, Stage};
+use platen_flow::model::Trigger;
 use platen_runs::{Answer, FlowVersion, Lane, Receipt, Request, RunState};
 use serde_json::{Map, Value as Json, json};
 
@@ -417,7 +417,7 @@ fn describe(file: &Json, headers: &mut HeaderMap) {
     if !warnings.is_empty() {
         let codes = warnings.iter();
         let codes = codes.map(|warning| warning["code"].as_str().unwrap_or_default());
-        set("x-render-warnings", platen_engine::warnings_summary(codes));
+        set("x-render-warnings", platen_render::warnings_summary(codes));
     }
     let media_type = file["mediaType"].as_str().unwrap_or_default();
     if ["text/html", "image/svg+xml"]

@@ -4,13 +4,11 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use axum::{body::Body, response::Response};
 use http_body_util::BodyExt;
-use platen_engine::{
-    browser::{
-        Cookie, ExtraHeader, Job, Key, Lane, Media, Output, PageOptions, PdfOptions, PictureFormat,
-        PictureOptions, Source, Wait,
-    },
-    key_of, media_type_of,
+use platen_browser::{
+    Cookie, ExtraHeader, Job, Key, Lane, Media, Output, PageOptions, PdfOptions, PictureFormat,
+    PictureOptions, Source, Wait,
 };
+use platen_engine::{key_of, media_type_of};
 use platen_fault::Code;
 use serde::Deserialize;
 

@@ -13,8 +13,8 @@ use hyper::{
     HeaderMap, StatusCode,
     header::{CONTENT_DISPOSITION, CONTENT_TYPE, HeaderName, HeaderValue},
 };
-use platen_engine::outbound::is_reserved;
 use platen_fault::{Code, Fault, Stage, What};
+use platen_outbound::is_reserved;
 use serde_json::json;
 
 use super::FormApi;

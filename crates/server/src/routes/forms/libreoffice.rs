@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use axum::{extract::FromRequestParts, http::request::Parts, response::Response};
-use platen_engine::office::{self, Job, Options, Target};
 use platen_fault::Code;
+use platen_office::{Job, Options, Target};
 
 use super::{
     FormApi,
@@ -97,7 +97,7 @@ pub(super) struct OfficeOptions {
 impl OfficeOptions {
     fn set(&mut self, field: &str, name: &str, value: &str) -> Result<(), Problem> {
         self.options.set(name, value).map_err(|error| match error {
-            office::Error::BadOption { problem, .. } => {
+            platen_office::Error::BadOption { problem, .. } => {
                 let detail = format!("the form field `{field}`: {problem}");
                 Problem::new(Code::InvalidRequest, detail)
             }

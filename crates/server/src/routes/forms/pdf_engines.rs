@@ -2,8 +2,8 @@
 
 use axum::response::Response;
 use hyper::StatusCode;
-use platen_engine::pdf::{self, Limits, Metadata};
 use platen_fault::Code;
+use platen_pdf::{Limits, Metadata};
 
 use super::{
     form::FormRequest,
@@ -104,7 +104,7 @@ pub(crate) async fn read_pdf_metadata(mut request: FormRequest) -> Result<Respon
         let mut all = Metadata::new();
         for (name, content) in files {
             let bytes = content.read().map_err(|error| full(&error))?;
-            let found = pdf::read_metadata(&bytes, &Limits::default());
+            let found = platen_pdf::read_metadata(&bytes, &Limits::default());
             all.insert(name, found.map_err(|error| of_pdf(&error))?.into());
         }
         Ok(all)

@@ -8,8 +8,8 @@ use hyper::{
     HeaderMap,
     header::{CONTENT_LENGTH, HeaderValue},
 };
-use platen_engine::pdf::{self, Limits, Metadata, Split};
 use platen_fault::Code;
+use platen_pdf::{Limits, Metadata, Split};
 use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
 
 use super::{FormApi, value::Values};
@@ -75,7 +75,7 @@ fn invalid(detail: &str) -> Problem {
 }
 
 /// What a client is told when a PDF file is not worked on.
-pub(super) fn of_pdf(error: &pdf::Error) -> Problem {
+pub(super) fn of_pdf(error: &platen_pdf::Error) -> Problem {
     Problem::of_error(error.code(), error)
 }
 
@@ -111,22 +111,23 @@ type Named = (String, Bytes);
 fn execute(
     files: Vec<Named>,
     operations: &PdfOperations,
-) -> Result<Vec<Named>, (String, pdf::Error)> {
+) -> Result<Vec<Named>, (String, platen_pdf::Error)> {
     let limits = Limits::default();
     let mut files = files;
     if let (true, [(name, bytes)]) = (operations.merge, files.as_slice()) {
         // Nothing to be put together, but what comes back says that it is a PDF.
-        pdf::page_count(bytes, &limits).map_err(|error| (name.clone(), error))?;
+        platen_pdf::page_count(bytes, &limits).map_err(|error| (name.clone(), error))?;
     }
     if operations.merge && files.len() > 1 {
         let all = files.iter().map(|(_, bytes)| &bytes[..]);
-        let merged = pdf::merge(all, &limits).map_err(|error| ("the files".to_owned(), error))?;
+        let merged =
+            platen_pdf::merge(all, &limits).map_err(|error| ("the files".to_owned(), error))?;
         files = vec![("merged.pdf".to_owned(), merged.into())];
     }
     if let Some(how) = &operations.split {
         let mut parts = Vec::new();
         for (name, bytes) in &files {
-            let made = pdf::split(bytes, how, &limits);
+            let made = platen_pdf::split(bytes, how, &limits);
             let made = made.map_err(|error| (name.clone(), error))?;
             let stem = name.strip_suffix(".pdf").unwrap_or(name);
             let named = made.into_iter().enumerate();
@@ -136,11 +137,11 @@ fn execute(
     }
     for (name, bytes) in &mut files {
         if operations.flatten {
-            let made = pdf::flatten(bytes, &limits);
+            let made = platen_pdf::flatten(bytes, &limits);
             *bytes = made.map_err(|error| (name.clone(), error))?.into();
         }
         if !operations.metadata.is_empty() {
-            let made = pdf::write_metadata(bytes, &operations.metadata, &limits);
+            let made = platen_pdf::write_metadata(bytes, &operations.metadata, &limits);
             *bytes = made.map_err(|error| (name.clone(), error))?.into();
         }
     }
@@ -152,7 +153,7 @@ pub(super) fn file_name(context: &Context, headers: &HeaderMap, extension: &str)
     let wanted = headers.get("gotenberg-output-filename");
     let wanted = wanted.and_then(|name| std::str::from_utf8(name.as_bytes()).ok());
     let name = wanted
-        .map(platen_engine::plain_name)
+        .map(platen_render::plain_name)
         .filter(|name| !name.is_empty());
     let name = name.unwrap_or_else(|| context.request_id.to_string());
     let stem = name.strip_suffix(extension).unwrap_or(&name);

@@ -93,7 +93,7 @@ pub(crate) async fn convert(
     options: Map<String, Json>,
     webhook: Option<WebhookRequest>,
 ) -> Result<Response, Problem> {
-    let file = platen_engine::flow::File {
+    let file = platen_runs::execution::File {
         name: name.to_owned(),
         media_type: "application/octet-stream".to_owned(),
         bytes: bytes.to_vec(),

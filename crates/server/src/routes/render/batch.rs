@@ -7,8 +7,8 @@ use std::sync::{
 
 use axum::{Extension, body::Body, extract::State, response::Response};
 use hyper::HeaderMap;
-use platen_engine::{Disposition, Format};
 use platen_fault::{Code, What};
+use platen_render::{Disposition, Format};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value as Json, value::RawValue};
@@ -237,7 +237,7 @@ async fn try_make(
         .or(request.template.clone());
     let job = job_of(api, request, format).await?;
     let mut done = job::run(&api.renderer, Lane::Batch, job).await?;
-    let filename = platen_engine::file_name(name.as_deref().unwrap_or("document"), format);
+    let filename = platen_render::file_name(name.as_deref().unwrap_or("document"), format);
     let size_bytes = done.rendered.bytes.len();
     if let Some(ttl_seconds) = ttl_seconds {
         let bytes = std::mem::take(&mut done.rendered.bytes).into();

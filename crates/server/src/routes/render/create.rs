@@ -4,8 +4,8 @@ use std::{sync::Arc, time::Instant};
 
 use axum::{body::Body, extract::State, response::Response};
 use hyper::{HeaderMap, StatusCode, header::ACCEPT};
-use platen_engine::Format;
 use platen_fault::Code;
+use platen_render::Format;
 
 use super::{
     PathFormat, RenderApi,
@@ -175,7 +175,7 @@ async fn validate(api: &RenderApi, request: RenderRequest) -> Result<Response, P
         .renderer
         .slots
         .run(Lane::Batch, move |ticket| {
-            platen_engine::attachments(attached)?;
+            platen_render::attachments(attached)?;
             let data = data.as_ref().map_or("{}", |data| data.get());
             renderer.validate(&source, Some(data), ticket)
         })

@@ -1,6 +1,6 @@
 //! The routes of documents, declared.
 
-use platen_engine::Format;
+use platen_render::Format;
 use serde_json::{Value as Json, json};
 
 use super::{

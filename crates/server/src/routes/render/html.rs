@@ -9,13 +9,11 @@ use std::{
 use axum::{body::Body, extract::State, response::Response};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use hyper::HeaderMap;
+use platen_browser::{Job, Lane, Output, PageOptions, PdfOptions, Source, Wait};
 use platen_document::{Length, template::PaperSize};
-use platen_engine::{
-    Disposition, Format,
-    browser::{Job, Lane, Output, PageOptions, PdfOptions, Source, Wait},
-    media_type_of, page_warnings,
-};
+use platen_engine::{media_type_of, page_warnings};
 use platen_fault::Code;
+use platen_render::{Disposition, Format};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -124,7 +122,7 @@ pub(crate) async fn create_html_render(
     };
     let ttl_seconds = api.results.retention(request.output)?;
     let name = request.options.filename.as_deref().unwrap_or("document");
-    let name = platen_engine::file_name(name, Format::Pdf);
+    let name = platen_render::file_name(name, Format::Pdf);
     let disposition = request.options.disposition;
     let job = job_of(request, files, api.renderer.timeout).await?;
     let printed = api.renderer.chromium.print(job).await;

@@ -15,8 +15,8 @@ use axum::{
     extract::{FromRequestParts, Path},
     http::request::Parts,
 };
-use platen_engine::Format;
 use platen_fault::{Code, Resource};
+use platen_render::Format;
 
 use self::request::RenderRequest;
 use crate::{

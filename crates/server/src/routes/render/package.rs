@@ -15,7 +15,7 @@ use hyper::{
     StatusCode,
     header::{CONTENT_DISPOSITION, HeaderValue},
 };
-use platen_engine::Diagnostic;
+use platen_document::Diagnostic;
 use schemars::JsonSchema;
 use serde::Serialize;
 use tokio::sync::mpsc;

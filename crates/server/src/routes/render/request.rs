@@ -1,7 +1,7 @@
 //! What a request for a document says.
 
 use platen_document::template::Template;
-use platen_engine::{DocumentOptions, Format, OptionsError};
+use platen_render::{DocumentOptions, Format, OptionsError};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value as Json, value::RawValue};

@@ -7,7 +7,8 @@ use hyper::{
     StatusCode,
     header::{CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, HeaderName, HeaderValue, TRAILER},
 };
-use platen_engine::{Diagnostic, Disposition, Format, file_name, warnings_summary};
+use platen_document::Diagnostic;
+use platen_render::{Disposition, Format, file_name, warnings_summary};
 use serde_json::Value as Json;
 
 use crate::{
@@ -199,7 +200,7 @@ pub(crate) fn content_disposition(
     name: &str,
     disposition: Option<Disposition>,
 ) -> Result<HeaderValue, Problem> {
-    HeaderValue::from_str(&platen_engine::content_disposition(name, disposition))
+    HeaderValue::from_str(&platen_render::content_disposition(name, disposition))
         .map_err(|_| Problem::internal("Content-Disposition cannot be written"))
 }
 

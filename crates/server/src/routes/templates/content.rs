@@ -7,7 +7,7 @@ use hyper::{
     HeaderMap, StatusCode,
     header::{ETAG, HeaderValue, LOCATION},
 };
-use platen_engine::Diagnostic;
+use platen_document::Diagnostic;
 use platen_fault::Resource;
 use platen_storage::{DocumentSummary, NewVersion, StoredDocument};
 use schemars::JsonSchema;

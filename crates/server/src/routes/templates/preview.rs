@@ -8,8 +8,8 @@ use hyper::{
     HeaderMap, StatusCode,
     header::{CACHE_CONTROL, HeaderValue},
 };
-use platen_engine::{Format, RenderOptions};
 use platen_fault::Code;
+use platen_render::{Format, RenderOptions};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value as Json, json, value::RawValue};

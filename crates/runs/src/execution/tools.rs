@@ -5,11 +5,11 @@ use std::{path::PathBuf, pin::Pin, sync::Arc, time::Duration};
 use platen_fault::Code;
 use platen_flow::StepError;
 use platen_office::{Body, Document, Error as OfficeError, Job, Options, Source, Target};
+use platen_render::chain;
 use serde_json::Value as Json;
 use tokio::runtime::Handle;
 
-use super::{File, Limit, Mail, Pieces, Print, limit::timed_out};
-use crate::error::chain;
+use super::{File, Limit, Mail, Pieces, Print, step_error::timed_out};
 
 /// LibreOffice keeps to its time by itself, and says more of it.
 const GRACE: Duration = Duration::from_millis(500);

@@ -6,6 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use platen_engine::Engine;
 use platen_fault::{Backend, Code};
 use platen_flow::{
     CompiledFlow, StepError, Task,
@@ -16,8 +17,7 @@ use platen_script::{Call, Cancellation, Host, LogLine, Prepared, Runner, ScriptL
 use serde_json::{Value as Json, json, value::RawValue};
 use sha2::{Digest, Sha256};
 
-use super::{Limit, Tools, piece};
-use crate::Engine;
+use super::{Limit, Tools, builtin_actions};
 
 /// The longest text that a step keeps of an answer.
 pub(super) const MAX_VALUE_BYTES: usize = 10 << 20;
@@ -126,7 +126,7 @@ pub(super) fn kind(step: &Step) -> StepKind {
         Action::Piece { piece, .. } => names.contains(&piece.as_str()),
         _ => false,
     };
-    let instant = piece(&piece::BUILT_IN);
+    let instant = piece(&builtin_actions::NAMES);
     let brief = instant || matches!(step.action, Action::Code { .. });
     let effects = match &step.action {
         Action::Http(request) => request.method != "GET",

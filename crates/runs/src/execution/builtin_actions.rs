@@ -9,7 +9,7 @@ use serde_json::{Map, Value as Json};
 const MAX_CSV_FIELDS: usize = 5_000_000;
 
 /// Their names.
-pub(super) const BUILT_IN: [&str; 5] = ["math", "text", "date", "json", "csv"];
+pub(super) const NAMES: [&str; 5] = ["math", "text", "date", "json", "csv"];
 
 type Outcome = Result<Json, StepError>;
 

@@ -5,15 +5,14 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 use platen_fault::{Code, What};
 use platen_flow::StepError;
 use platen_outbound::{Answer, RequestLimits};
+use platen_render::chain;
 use serde_json::{Value as Json, json};
 
 use super::{
     File, Limit, file,
     journal::now,
-    pieces::authenticate,
     task::{MAX_VALUE_BYTES, StepExecutor, text_of},
 };
-use crate::error::chain;
 
 impl StepExecutor<'_> {
     /// A request; its output is `status`, `headers` and `body`.
@@ -74,10 +73,7 @@ impl StepExecutor<'_> {
         let seconds = Duration::as_secs(&now());
         let mut signed = format!("{seconds}.").into_bytes();
         signed.extend_from_slice(body);
-        let signature: String = authenticate(secret.as_bytes(), &signed)
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
+        let signature = platen_signing::signature(secret.as_bytes(), &signed);
         Ok(format!("t={seconds},v1={signature}"))
     }
 }

@@ -3,12 +3,13 @@
 use std::{pin::Pin, time::Duration};
 
 use platen_browser::{Error as BrowserError, Job, Lane, Printed};
+use platen_document::Diagnostic;
+use platen_engine::{Page, page_warnings};
 use platen_fault::{Backend, Code};
 use platen_flow::StepError;
+use platen_render::chain;
 use platen_script::Cancellation;
 use tokio::runtime::Handle;
-
-use crate::{Diagnostic, Page, error::chain, page_warnings};
 
 /// How often a page that is being printed checks whether its run was cancelled.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);

@@ -182,7 +182,7 @@ mod tests {
     use std::net::TcpListener;
 
     use super::*;
-    use crate::flow::pieces::manifest::tests::greeter;
+    use crate::execution::custom_actions::manifest::tests::greeter;
 
     /// An app that gives `archive` so many times.
     fn app(archive: Vec<u8>, times: usize) -> String {

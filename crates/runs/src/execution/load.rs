@@ -8,11 +8,10 @@ use platen_flow::{
     model::{Action, CodeLanguage, Deterministic, Flow, Step, Trigger},
     parse_flow,
 };
-use platen_script::{Language, Prepared, Preparer, Runner};
+use platen_script::{CODE_TOO_DEEP, Language, Prepared, Preparer, Runner};
 use serde_json::Value as Json;
 
 use super::schedule::Schedule;
-use crate::helpers::CODE_TOO_DEEP;
 
 /// A flow that can run, with the code of its steps.
 #[derive(Debug)]

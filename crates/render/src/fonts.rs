@@ -11,6 +11,8 @@ use std::{
 use platen_fonts::{FontSettings, SHIPPED, font_files, is_shipped_family, system_font_folders};
 use platen_layout::{FontBytes, FontLibrary, FontPart};
 
+use crate::MapFile;
+
 /// The largest font file.
 const MAX_FILE_BYTES: u64 = 256 << 20;
 
@@ -21,14 +23,19 @@ pub(crate) fn load(settings: &FontSettings) -> FontLibrary {
 }
 
 /// The same, with nothing left to be read later: for a process that is about to lose its files.
-pub(crate) fn load_resident(settings: &FontSettings) -> FontLibrary {
-    load_with(settings, add_mapped)
+pub(crate) fn load_resident(settings: &FontSettings, map: MapFile) -> FontLibrary {
+    load_with(settings, |library, path, wanted| {
+        add_mapped(library, &path, wanted, map);
+    })
 }
 
 /// Whether a family is wanted.
 type Wanted = fn(&str) -> bool;
 
-fn load_with(settings: &FontSettings, add: fn(&mut FontLibrary, PathBuf, Wanted)) -> FontLibrary {
+fn load_with(
+    settings: &FontSettings,
+    add: impl Fn(&mut FontLibrary, PathBuf, Wanted),
+) -> FontLibrary {
     let mut library = FontLibrary::default();
     for (name, bytes) in SHIPPED {
         library.add_static(bytes, &format!("shipped: {name}"));
@@ -63,8 +70,8 @@ fn add_file(library: &mut FontLibrary, path: PathBuf, wanted: Wanted) {
     }
 }
 
-fn add_mapped(library: &mut FontLibrary, path: PathBuf, wanted: Wanted) {
-    let Ok(bytes) = platen_jail::map_file(&path, MAX_FILE_BYTES) else {
+fn add_mapped(library: &mut FontLibrary, path: &Path, wanted: Wanted, map: MapFile) {
+    let Ok(bytes) = map(path, MAX_FILE_BYTES) else {
         return;
     };
     let infos = FontLibrary::inspect(bytes, &path.display().to_string()).into_iter();

@@ -1,6 +1,9 @@
-//! Runs flows: the state machine of `platen-flow` says what is next, this does it.
+//! Executes the steps of a run: the state machine of `platen-flow` decides what comes next, this does
+//! it. The scheduler beside it decides when and where, and stores the journal.
 
 mod action;
+mod builtin_actions;
+mod custom_actions;
 mod document;
 mod file;
 mod journal;
@@ -8,33 +11,26 @@ mod limit;
 mod load;
 mod mail;
 mod pdf_steps;
-mod piece;
-mod pieces;
 mod print;
 mod request;
 mod run;
 mod schedule;
+mod step_error;
 mod task;
 #[cfg(test)]
 mod tests;
 mod tools;
 
-pub use platen_flow::{
-    Command as StepCommand, CompiledFlow, Entry, Finish, Machine, StepError, model,
-    schema as flow_schema,
-};
-pub use platen_script::{Cancellation, LogLine};
-
 pub use self::{
+    custom_actions::{
+        FolderPieces, Link, LinkedPieces, MAX_ARCHIVE_BYTES, Manifest, PIECE_ARCHIVES_PATH, Piece,
+        PieceError, Pieces, pack,
+    },
     file::File,
     journal::{Journal, NoJournal, Progress, Record, Report, StepReport, Stop},
     limit::Limit,
     load::{LoadedFlow, load_flow, load_flow_with},
     mail::{Mail, Smtp},
-    pieces::{
-        FolderPieces, Link, LinkKey, LinkedPieces, MAX_ARCHIVE_BYTES, Manifest,
-        PIECE_ARCHIVES_PATH, Piece, PieceError, Pieces, pack,
-    },
     print::{ChromiumPrint, Print, PrintedPage},
     run::{FlowRunner, RunOptions},
     schedule::Schedule,

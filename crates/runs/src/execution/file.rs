@@ -4,9 +4,8 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use platen_document::Diagnostic;
 use platen_fault::Code;
 use platen_flow::StepError;
+use platen_render::{Disposition, Format, content_disposition, warnings_summary};
 use serde_json::{Value as Json, json};
-
-use crate::{Disposition, Format, content_disposition, warnings_summary};
 
 /// Most warnings in the value of a document.
 const MAX_WARNINGS: usize = 100;

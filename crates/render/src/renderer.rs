@@ -1,8 +1,9 @@
-//! The render job.
+//! Template and data to bytes: bind, lay out where the format needs it, write.
 
 use std::{
+    io,
     panic::{AssertUnwindSafe, catch_unwind},
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicBool, Ordering},
@@ -14,18 +15,15 @@ use platen_document::{
     BindOptions, CompiledTemplate, Diagnostic, Host,
     bound::Document,
     template::{Orientation, PaperSize},
-    work::{self, Bounds, MemoryBound},
+    work::{self, Bounds},
 };
 use platen_fonts::FontSettings;
 use platen_formats::pdf;
 use platen_layout::{FaceInfo, FontLibrary, Layout, Shaper};
-use platen_script::RunnerSource;
 use serde_json::Value as Json;
 
 use crate::{
-    Error, Format, Isolation, fonts,
-    helpers::{HelperModules, validate_with},
-    host::FolderHost,
+    Error, Format, fonts,
     write::{is_paged, needs_pages, write_pdf, write_picture, write_plain},
 };
 
@@ -61,18 +59,6 @@ pub struct RenderOptions {
     pub assets: Option<PathBuf>,
     /// Set to true from outside to stop the job.
     pub stop: Option<Arc<AtomicBool>>,
-    /// Memory that the job may hold, where it is made in this process. Counted where
-    /// [`platen_jail::Allocator`] is the allocator.
-    pub memory_bytes: Option<u64>,
-}
-
-/// A bound on what this thread holds.
-#[must_use]
-pub fn memory_bound(limit_bytes: u64) -> MemoryBound {
-    MemoryBound {
-        limit_bytes,
-        allocated: platen_jail::held_by_thread,
-    }
 }
 
 /// A stage of a job with its duration.
@@ -99,145 +85,36 @@ pub struct Rendered {
     pub stages: Vec<Stage>,
 }
 
-/// Gives sandboxes for what strangers bring, when it is first needed; `None` where there are none.
-pub type IsolationSource = dyn Fn() -> Option<Arc<Isolation>> + Send + Sync;
+/// Maps a file of at most so many bytes into memory for as long as the process lives.
+pub type MapFile = fn(&Path, u64) -> io::Result<&'static [u8]>;
 
 /// Renders documents, many at once.
-pub struct Engine {
+pub struct Renderer {
     fonts: Arc<FontLibrary>,
     shapers: Mutex<Vec<Shaper>>,
     /// False where temporary files cannot be had.
     has_files: bool,
-    isolation: Option<Arc<Isolation>>,
-    /// Of what strangers bring, where the rest is made here.
-    strangers: Option<Box<IsolationSource>>,
-    pub(crate) helpers: Arc<HelperModules>,
 }
 
-impl Engine {
-    /// An engine with the fonts that `settings` names.
+impl Renderer {
+    /// A renderer with the fonts that `settings` names.
     #[must_use]
     pub fn new(settings: &FontSettings) -> Self {
         Self {
             fonts: Arc::new(fonts::load(settings)),
             shapers: Mutex::default(),
             has_files: true,
-            isolation: None,
-            strangers: None,
-            helpers: Arc::new(HelperModules::new(None)),
         }
     }
 
-    /// An engine that reads and writes no files from here on.
-    pub(crate) fn resident(settings: &FontSettings) -> Self {
+    /// A renderer that reads and writes no files from here on: `map` maps the fonts that `settings`
+    /// names.
+    #[must_use]
+    pub fn resident(settings: &FontSettings, map: MapFile) -> Self {
         Self {
-            fonts: Arc::new(fonts::load_resident(settings)),
+            fonts: Arc::new(fonts::load_resident(settings, map)),
             shapers: Mutex::default(),
             has_files: false,
-            isolation: None,
-            strangers: None,
-            helpers: Arc::new(HelperModules::in_cell()),
-        }
-    }
-
-    /// The same engine, whose [`Engine::render_source`] renders in sandboxes.
-    #[must_use]
-    pub fn with_isolation(self, isolation: Isolation) -> Self {
-        Self {
-            isolation: Some(Arc::new(isolation)),
-            ..self
-        }
-    }
-
-    /// The same engine, which reads in sandboxes what strangers bring: [`Engine::render_inline`] and
-    /// [`Engine::validate`].
-    #[must_use]
-    pub fn with_isolation_of_strangers(self, source: Box<IsolationSource>) -> Self {
-        Self {
-            strangers: Some(source),
-            ..self
-        }
-    }
-
-    /// The same engine, whose templates may have helpers: `runner` is asked for what runs them when
-    /// one is first called.
-    #[must_use]
-    pub fn with_helpers(self, runner: Arc<RunnerSource>) -> Self {
-        Self {
-            helpers: Arc::new(HelperModules::new(Some(runner))),
-            ..self
-        }
-    }
-
-    /// Sandboxes for renderings, where documents are to be made in some.
-    #[must_use]
-    pub fn isolation(&self) -> Option<&Isolation> {
-        self.isolation.as_deref()
-    }
-
-    /// Sandboxes for what strangers bring, where there are some. May wait for their start.
-    #[must_use]
-    pub fn isolation_of_strangers(&self) -> Option<Arc<Isolation>> {
-        let strangers = || (self.strangers.as_ref()?)();
-        self.isolation.clone().or_else(strangers)
-    }
-
-    /// As [`Engine::render_source`], for a template that a stranger brings.
-    ///
-    /// # Errors
-    /// As there.
-    pub fn render_inline(
-        &self,
-        source: &[u8],
-        data: Json,
-        formats: &[Format],
-        options: &RenderOptions,
-    ) -> Result<Vec<Rendered>, Error> {
-        match self.isolation_of_strangers() {
-            Some(isolation) => {
-                let data = data.to_string();
-                isolation.render(self, source, data.as_bytes(), formats, options)
-            }
-            None => self.render_all(&self.compile(source)?, data, formats, options),
-        }
-    }
-
-    /// Every mistake and warning about the template in `source`, which a stranger brings; with `data`
-    /// also those of binding it, but for what only its assets and its helpers can decide.
-    ///
-    /// # Errors
-    /// [`Error::Data`] where `data` is no JSON, and what ends a sandbox.
-    pub fn validate(
-        &self,
-        source: &[u8],
-        data: Option<&str>,
-        stop: Option<&Arc<AtomicBool>>,
-    ) -> Result<Vec<Diagnostic>, Error> {
-        if let Some(isolation) = self.isolation_of_strangers() {
-            return isolation.validate(source, data.map(str::as_bytes), stop);
-        }
-        let data = data.map(serde_json::from_str).transpose();
-        let data: Option<Json> = data.map_err(|error| Error::Data(error.to_string()))?;
-        Ok(validate_with(&self.helpers, source, data.as_ref()))
-    }
-
-    /// Reads the template in `source` and renders `data`: in a sandbox where there are some.
-    ///
-    /// # Errors
-    /// As [`Engine::compile`] and [`Engine::render`].
-    pub fn render_source(
-        &self,
-        source: &[u8],
-        data: Json,
-        formats: &[Format],
-        options: &RenderOptions,
-    ) -> Result<Vec<Rendered>, Error> {
-        match &self.isolation {
-            Some(isolation) => {
-                let data = data.to_string();
-                isolation.render(self, source, data.as_bytes(), formats, options)
-            }
-            None => self.render_all(&self.compile(source)?, data, formats, options),
         }
     }
 
@@ -252,29 +129,6 @@ impl Engine {
         self.fonts.has_family(family)
     }
 
-    /// Reads and checks a template.
-    ///
-    /// # Errors
-    /// [`Error::Mistakes`] with all of them.
-    pub fn compile(&self, source: &[u8]) -> Result<CompiledTemplate, Error> {
-        let template = platen_document::parse_template(source).map_err(Error::Mistakes)?;
-        let template = platen_document::compile(template).map_err(Error::Mistakes)?;
-        self.helpers.check(&template)?;
-        Ok(template)
-    }
-
-    /// The world of a rendering of a template with `helpers`.
-    pub(crate) fn host(&self, helpers: Option<&str>, options: &RenderOptions) -> FolderHost {
-        let mut host = FolderHost {
-            folder: options.assets.clone(),
-            now_unix_seconds: options.now_unix_seconds,
-            helpers: None,
-        };
-        let now = host.now_unix_seconds();
-        host.helpers = self.helpers.of(helpers, now, options.stop.as_ref());
-        host
-    }
-
     /// Renders `data` with `template`.
     ///
     /// # Errors
@@ -285,30 +139,20 @@ impl Engine {
         data: Json,
         format: Format,
         options: &RenderOptions,
+        host: &dyn Host,
     ) -> Result<Rendered, Error> {
-        let mut rendered = self.render_all(template, data, &[format], options)?;
+        let mut rendered = self.render_all(template, data, &[format], options, host)?;
         rendered
             .pop()
             .ok_or_else(|| Error::Bug("no document was made".to_owned()))
     }
 
     /// Renders `data` in several formats, binding and laying out once. In the order of `formats`.
+    /// Assets, the clock and helpers come from `host`.
     ///
     /// # Errors
-    /// As [`Engine::render`], for the first format that fails.
+    /// As [`Renderer::render`], for the first format that fails.
     pub fn render_all(
-        &self,
-        template: &CompiledTemplate,
-        data: Json,
-        formats: &[Format],
-        options: &RenderOptions,
-    ) -> Result<Vec<Rendered>, Error> {
-        let host = self.host(template.template().helpers.as_deref(), options);
-        self.render_within(template, data, formats, options, &host)
-    }
-
-    /// As [`Engine::render_all`], in the world of `host`.
-    pub(crate) fn render_within(
         &self,
         template: &CompiledTemplate,
         data: Json,
@@ -318,7 +162,6 @@ impl Engine {
     ) -> Result<Vec<Rendered>, Error> {
         let bounds = Bounds {
             stop: options.stop.clone(),
-            memory: options.memory_bytes.map(memory_bound),
             ..Bounds::default()
         };
         let job = || work::run(bounds, || self.run(template, data, formats, options, host));
@@ -332,12 +175,7 @@ impl Engine {
                 message.unwrap_or_else(|| "a job panicked".to_owned()),
             )))
         });
-        done.unwrap_or_else(|interruption| {
-            if options.memory_bytes.is_some() {
-                platen_jail::return_free_memory();
-            }
-            Err(Error::from(interruption))
-        })
+        done.unwrap_or_else(|interruption| Err(Error::from(interruption)))
     }
 
     fn run(
@@ -471,4 +309,13 @@ impl Clock {
             _ => Ok(()),
         }
     }
+}
+
+/// Reads and checks a template; whether its helpers exist is not known here.
+///
+/// # Errors
+/// [`Error::Mistakes`] with all of them.
+pub fn compile(source: &[u8]) -> Result<CompiledTemplate, Error> {
+    let template = platen_document::parse_template(source).map_err(Error::Mistakes)?;
+    platen_document::compile(template).map_err(Error::Mistakes)
 }

@@ -202,7 +202,7 @@ impl Piece {
     }
 
     /// Its code.
-    pub(in crate::flow) fn code(&self) -> &Prepared {
+    pub(in crate::execution) fn code(&self) -> &Prepared {
         &self.code
     }
 
@@ -255,7 +255,7 @@ fn read_manifest(bytes: &[u8]) -> Result<Manifest, PieceError> {
 
 /// True for the name of a piece.
 #[must_use]
-pub(in crate::flow) fn is_name(name: &str) -> bool {
+pub(in crate::execution) fn is_name(name: &str) -> bool {
     let letter = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     (1..=MAX_NAME_BYTES).contains(&name.len())
         && name.chars().all(letter)
@@ -264,7 +264,7 @@ pub(in crate::flow) fn is_name(name: &str) -> bool {
 
 /// True for a version: three numbers, and what may follow a `-`.
 #[must_use]
-pub(in crate::flow) fn is_version(version: &str) -> bool {
+pub(in crate::execution) fn is_version(version: &str) -> bool {
     let (numbers, rest) = version.split_once('-').unwrap_or((version, "0"));
     let number = |part: &str| !part.is_empty() && part.chars().all(|c| c.is_ascii_digit());
     let letter = |c: char| c.is_ascii_alphanumeric() || c == '.' || c == '-';
@@ -327,18 +327,18 @@ pub fn pack(folder: &Path) -> Result<Vec<u8>, PieceError> {
 }
 
 /// Bytes in hexadecimal.
-pub(in crate::flow) fn hex(bytes: &[u8]) -> String {
+pub(in crate::execution) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]
-pub(in crate::flow) mod tests {
+pub(in crate::execution) mod tests {
     use serde_json::json;
 
     use super::*;
 
     /// An archive of these files.
-    pub(in crate::flow) fn archive(files: &[(&str, &str)]) -> Vec<u8> {
+    pub(in crate::execution) fn archive(files: &[(&str, &str)]) -> Vec<u8> {
         let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
         for (name, text) in files {
             writer
@@ -349,7 +349,7 @@ pub(in crate::flow) mod tests {
         writer.finish().unwrap().into_inner()
     }
 
-    pub(in crate::flow) fn greeter() -> Vec<u8> {
+    pub(in crate::execution) fn greeter() -> Vec<u8> {
         let manifest = json!({
             "name": "greeter", "version": "1.0.0",
             "actions": {"greet": {"input": {

@@ -8,15 +8,32 @@ use std::{
 
 use platen_document::{Helpers, Host};
 
+use crate::RenderOptions;
+
 /// The largest asset that is read, in bytes.
-pub(crate) const MAX_ASSET_BYTES: u64 = 32 << 20;
+pub const MAX_ASSET_BYTES: u64 = 32 << 20;
 
 /// Assets from a folder, and the system's clock unless an instant is given.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct FolderHost {
+pub struct FolderHost {
+    /// The folder; no assets where absent.
     pub folder: Option<PathBuf>,
+    /// The instant of `now()`; the clock where absent.
     pub now_unix_seconds: Option<i64>,
+    /// What runs the helpers of the template, where it has some.
     pub helpers: Option<Arc<dyn Helpers>>,
+}
+
+impl FolderHost {
+    /// The folder and the instant of `options`, without helpers.
+    #[must_use]
+    pub fn of(options: &RenderOptions) -> Self {
+        Self {
+            folder: options.assets.clone(),
+            now_unix_seconds: options.now_unix_seconds,
+            helpers: None,
+        }
+    }
 }
 
 impl Host for FolderHost {

@@ -10,9 +10,11 @@ use std::{
 };
 
 use platen_document::work::{self, Bounds};
-use platen_fault::{Code, Stage};
+use platen_fault::Code;
 use platen_flow::StepError;
 use platen_script::Cancellation;
+
+use super::step_error::{cancelled, timed_out};
 
 /// How often a blocking wait checks for cancellation: soon enough that a cancelled run ends at once
 /// for a person, at no measurable cost.
@@ -131,15 +133,6 @@ impl Limit {
         }
         cancelled()
     }
-}
-
-fn cancelled() -> StepError {
-    StepError::new(Code::Cancelled, "the run was cancelled")
-}
-
-pub(super) fn timed_out() -> StepError {
-    let message = "the step took longer than its time allows";
-    StepError::new(Code::Timeout(Stage::Step), message)
 }
 
 #[cfg(test)]

@@ -3,20 +3,21 @@
 use std::sync::Arc;
 
 use platen_document::{Diagnostic, html::is_html_template};
+use platen_engine::{Error, Template};
 use platen_fault::{Backend, Code, Resource};
 use platen_flow::StepError;
+use platen_render::{
+    Disposition, DocumentOptions, Error as RenderError, Format, OptionsError, RenderOptions,
+    attachments, file_name,
+};
 use platen_script::LogLine;
 use serde_json::Value as Json;
 
 use super::{
     Limit,
     file::Made,
-    limit::timed_out,
+    step_error::timed_out,
     task::{StepExecutor, StepResult},
-};
-use crate::{
-    Disposition, DocumentOptions, Error, Format, OptionsError, RenderOptions, Template,
-    attachments, file_name,
 };
 
 /// Most errors of a template or its data in the message of a step.
@@ -126,7 +127,7 @@ impl StepExecutor<'_> {
             match engine.compile_any(source)? {
                 Template::Html(template) => engine.bind_html(&template, data, format, &options),
                 Template::Document(_) => {
-                    Err(Error::Bug("the template is not one of HTML".to_owned()))
+                    Err(RenderError::Bug("the template is not one of HTML".to_owned()).into())
                 }
             }
         })?;
@@ -158,11 +159,11 @@ impl StepExecutor<'_> {
 }
 
 fn failed(error: &Error, limit: &Limit) -> StepError {
-    if let Error::Stopped = error {
+    if let Error::Render(RenderError::Stopped) = error {
         return limit.or(timed_out());
     }
     let mut message = error.to_string();
-    if let Error::Mistakes(found) = error {
+    if let Error::Render(RenderError::Mistakes(found)) = error {
         let found = found.iter().filter(|one| one.is_error());
         for one in found.take(MAX_TOLD) {
             message += &format!("; {}: {}", one.path, one.message);

@@ -8,14 +8,17 @@ use std::{
     },
 };
 
+use platen_engine::Engine;
+use platen_flow::{Entry, Finish};
+use platen_fonts::FontSettings;
 use platen_outbound::{Outbound, Settings, Trust};
+use platen_script::Cancellation;
 use serde_json::{Value as Json, json};
 
 use super::{
-    Cancellation, Entry, Finish, FlowRunner, Journal, Memory, NoJournal, OfficeConvert, Record,
-    Report, RunOptions, Services, Smtp, Stop, Tools, load_flow,
+    FlowRunner, Journal, Memory, NoJournal, OfficeConvert, Record, Report, RunOptions, Services,
+    Smtp, Stop, Tools, load_flow,
 };
-use crate::{Engine, FontSettings};
 
 /// Other sides that say nothing.
 struct World {
@@ -186,12 +189,12 @@ fn a_step_ends_with_its_run() {
 fn files_that_take_too_long_are_not_given() {
     let world = world();
     let page = json!({"key": "page", "name": "Page", "body": [{"type": "text", "content": "A"}]});
-    let options = crate::RenderOptions::default();
+    let options = platen_render::RenderOptions::default();
     let engine = &world.services.engine;
     let made = engine.render_source(
         page.to_string().as_bytes(),
         json!({}),
-        &[crate::Format::Pdf],
+        &[platen_render::Format::Pdf],
         &options,
     );
     let file = super::file::value("a.pdf", "application/pdf", &made.unwrap()[0].bytes);

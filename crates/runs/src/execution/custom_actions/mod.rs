@@ -5,10 +5,9 @@ mod link;
 mod linked;
 mod manifest;
 
-pub(super) use self::link::authenticate;
 pub use self::{
     folder::FolderPieces,
-    link::{Link, LinkKey, PATH as PIECE_ARCHIVES_PATH},
+    link::{Link, PATH as PIECE_ARCHIVES_PATH},
     linked::LinkedPieces,
     manifest::{MAX_ARCHIVE_BYTES, Manifest, Piece, PieceError, pack},
 };

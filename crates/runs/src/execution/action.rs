@@ -11,7 +11,7 @@ use platen_script::Settings;
 use serde_json::Value as Json;
 
 use super::{
-    File, pdf_steps, piece,
+    File, builtin_actions, pdf_steps,
     task::{HTTP_TIMEOUT, StepExecutor, StepResult},
 };
 
@@ -56,7 +56,7 @@ impl StepExecutor<'_> {
             ("store", "put") => StoreOperation::Put,
             ("store", "delete") => StoreOperation::Delete,
             ("render" | "convert" | "http" | "email" | "store", _) => return Err(unknown()),
-            _ => return piece::call(piece, action, input).map(plain),
+            _ => return builtin_actions::call(piece, action, input).map(plain),
         };
         self.store(operation, input).map(plain)
     }

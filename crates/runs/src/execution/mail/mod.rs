@@ -19,10 +19,10 @@ use lettre::{
 use platen_fault::{Code, What};
 use platen_flow::StepError;
 use platen_outbound::{TlsRefusal, Trust};
+use platen_render::chain;
 use serde_json::{Value as Json, json};
 
 use super::{File, Limit};
-use crate::error::chain;
 
 /// Most people that one mail goes to.
 const MAX_RECIPIENTS: usize = 100;
