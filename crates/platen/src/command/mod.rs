@@ -1,6 +1,7 @@
 //! The subcommands, a file each.
 
 mod bench;
+mod bench_page;
 mod chromium;
 mod completions;
 mod convert;
