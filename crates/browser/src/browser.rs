@@ -29,11 +29,12 @@ use crate::{
     page::{Page, PageState, Report, Sink},
 };
 
-/// Chunks buffered for a slow client; beyond it the page waits, so that a result never fills
+/// Chunks buffered for a slow client; beyond that the page waits, so that a result never fills
 /// memory.
 const MAX_BUFFERED_CHUNKS: usize = 64;
 
-/// The driver of the pool: pages as children. They share a process; each has a context of its own.
+/// Driver of the pool, whose children are pages. They share a process; each has a browser context
+/// of its own.
 struct Pages {
     keeper: Keeper,
     outside: Arc<Outside>,
@@ -120,7 +121,7 @@ impl Printed {
         self.chunks.recv().await
     }
 
-    /// As [`Printed::next`], for streams.
+    /// Like [`Printed::next`], for streams.
     pub fn poll_next(
         &mut self,
         context: &mut std::task::Context<'_>,
@@ -140,17 +141,17 @@ impl Printed {
         Ok(all)
     }
 
-    /// True once the job has left its page.
+    /// Whether the job has left its page.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.job.0.is_finished()
     }
 }
 
-/// Receives the report, until it is sent.
+/// Sender of the report, until it is used.
 type Waiting = Arc<Mutex<Option<oneshot::Sender<Result<Report, Error>>>>>;
 
-/// Sends the start of the result to the caller.
+/// Sends the report and the chunks to the caller.
 struct Pipe {
     begin: Waiting,
     begun: Arc<AtomicBool>,
@@ -181,24 +182,24 @@ pub struct Browser {
     max_result_bytes: u64,
 }
 
-/// State of a pool of pages, for metrics.
+/// State of the pool, for metrics.
 #[derive(Clone, Debug)]
 pub struct Status {
     /// The pages, as children of the pool.
     pub pages: Snapshot,
     /// The Chromium processes.
     pub processes: Processes,
-    /// Version of the Chromium that was started last.
+    /// Version of the Chromium process started last.
     pub version: Option<String>,
     /// Whether Chromium's own sandbox is on.
     pub sandbox: bool,
-    /// What Chromium is isolated from.
+    /// What the Chromium processes are isolated from.
     pub isolation: Isolation,
 }
 
 impl Browser {
-    /// A pool whose temporary folders are in `parent`. Starts `config.spares` pages at once if
-    /// Chromium is installed.
+    /// Creates a pool whose temporary folders are in `parent`. Starts `config.spares` pages at once
+    /// if Chromium is installed.
     ///
     /// # Errors
     /// The temporary folder cannot be created.
@@ -230,7 +231,7 @@ impl Browser {
         })
     }
 
-    /// Prints a page. Returns with the first bytes; the rest follows as it is produced.
+    /// Prints a page. Returns with the first bytes; the rest follows as Chromium produces it.
     ///
     /// # Errors
     /// See [`Error`].
@@ -251,7 +252,7 @@ impl Browser {
             }
         });
         let job = JobGuard(running);
-        // Dropping this future cancels the job as well.
+        // Dropping this future cancels the job too: `job` aborts its task.
         let report = begun.await.unwrap_or(Err(Error::Disconnected))?;
         Ok(Printed {
             report,
@@ -265,7 +266,7 @@ impl Browser {
         self.pool.warm(timeout).await
     }
 
-    /// Shuts down: rejects new jobs, lets running ones finish for up to `drain`.
+    /// Shuts down: rejects new jobs and lets running ones finish for up to `drain`.
     pub async fn shutdown(&self, drain: Duration) {
         self.pool.driver().keeper.release().await;
         self.pool.shutdown(drain).await;
@@ -324,7 +325,7 @@ async fn run(
     })
 }
 
-/// The verdict on a page after an error. A page serves one job only, so it is replaced anyway.
+/// Classifies an error. A page serves only one job, so it is replaced in any case.
 fn verdict(error: Error, begun: bool) -> JobError<Error> {
     match error {
         Error::Disconnected | Error::PageCrashed if begun => JobError::crashed_midway(error),

@@ -1,4 +1,4 @@
-//! One Chromium process with many contexts, and the keeper that has one ready.
+//! One Chromium process with many contexts, and the [`Keeper`] that has one ready.
 
 use std::{
     sync::{
@@ -22,7 +22,8 @@ use crate::{
 /// Interval of memory measurements: short enough to catch a page before it exhausts the machine, at
 /// the cost of one pass over `/proc`.
 const POLL_INTERVAL: Duration = Duration::from_millis(250);
-/// A page that crashes this soon after a process was killed for its memory is blamed for it.
+/// A page that crashes this soon after a process was killed for its memory counts as having
+/// exceeded the limit: the kill does not say which page the process belonged to.
 const MEMORY_BLAME: Duration = Duration::from_secs(2);
 
 /// A Chromium process.
@@ -32,7 +33,7 @@ pub(crate) struct Chromium {
     process: Process,
     pages: AtomicU32,
     retired: AtomicBool,
-    /// It was killed because it did not answer.
+    /// The process was killed because it did not answer.
     given_up: AtomicBool,
     memory_bytes: AtomicU64,
     memory_kill: Mutex<Option<(Instant, u64)>>,
@@ -99,7 +100,7 @@ impl Chromium {
             && self.pages.load(Ordering::Relaxed) < config.max_pages
     }
 
-    /// Why it takes no more pages.
+    /// Why the process takes no more pages.
     fn end_of(&self, config: &Config) -> Reason {
         if self.given_up.load(Ordering::Relaxed) {
             Reason::Unhealthy
@@ -112,7 +113,7 @@ impl Chromium {
         }
     }
 
-    /// The memory limit, if one of its pages was just killed for exceeding it.
+    /// The memory limit in bytes, if a page process was just killed for exceeding it.
     pub(crate) fn killed_for_memory(&self) -> Option<u64> {
         let kill = self
             .memory_kill
@@ -122,7 +123,7 @@ impl Chromium {
             .map(|(_, bytes)| bytes)
     }
 
-    /// Kills it, as it does not answer.
+    /// Kills the process because it does not answer.
     pub(crate) fn give_up(&self) {
         self.given_up.fetch_or(self.is_alive(), Ordering::Relaxed);
         self.retired.store(true, Ordering::Relaxed);
@@ -154,7 +155,8 @@ async fn refuse_all(connection: Connection, mut events: Events) {
     }
 }
 
-/// Kills page processes above the memory limit, and retires a Chromium above its own.
+/// Kills page processes above their memory limit, and retires a Chromium process tree above its
+/// own.
 async fn watch_memory(chromium: Weak<Chromium>, config: Config) {
     loop {
         tokio::time::sleep(POLL_INTERVAL).await;
@@ -246,7 +248,8 @@ impl Keeper {
         }
     }
 
-    /// A process for one more page.
+    /// A process for one more page. A retry gets a process of its own, so that a crash affects no
+    /// other page.
     pub(crate) async fn chromium(
         &self,
         spawner: &Spawner,
@@ -306,7 +309,7 @@ impl Keeper {
         Ok(started)
     }
 
-    /// Writes the fonts beside the folders of the processes, so that they go with the pool.
+    /// Writes the fonts next to the processes' folders, so that they are removed with the pool.
     async fn lay_out_fonts(&self, spawner: &Spawner) -> Result<Installed, StartError> {
         let (settings, path) = (self.config.fonts.clone(), spawner.place().join("fonts"));
         let place = path.clone();

@@ -7,37 +7,37 @@ use platen_fonts::FontSettings;
 /// Slots, limits and the allow-list.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// The program; the first that is installed where it is not named.
+    /// The program; if `None`, the first one that is installed.
     pub program: Option<PathBuf>,
-    /// Fonts that pages have.
+    /// Fonts available to pages.
     pub fonts: FontSettings,
-    /// Pages that are printed at once, in both lanes together.
+    /// Number of pages printed concurrently, in both lanes together.
     pub slots: usize,
-    /// Of these, the slots that only the interactive lane may use.
+    /// Number of slots reserved for the interactive lane.
     pub reserved: usize,
-    /// Jobs that may wait.
+    /// Maximum number of queued jobs.
     pub max_queue: usize,
-    /// Pages prepared ahead of need.
+    /// Number of pages prepared ahead of need.
     pub spares: usize,
     /// Hosts that pages may load from: `example.com`, `*.example.com`, either with `:port`.
     pub allowed_hosts: Vec<String>,
-    /// Whether an allowed host may have a loopback, link-local or private address.
+    /// Whether an allowed host may resolve to a loopback, link-local or private address.
     pub allow_private_addresses: bool,
-    /// The largest file that is loaded from an allowed host. Bytes.
+    /// Maximum size of a file loaded from an allowed host, in bytes.
     pub max_response_bytes: u64,
-    /// How long an allowed host may take for one answer.
+    /// Timeout of a request to an allowed host.
     pub response_timeout: Duration,
-    /// Requests that one page may make.
+    /// Maximum number of requests of one page.
     pub max_requests: u32,
-    /// The largest result. Bytes.
+    /// Maximum size of a result, in bytes.
     pub max_result_bytes: u64,
-    /// Memory that one page may hold. Bytes.
+    /// Maximum memory of one page process, in bytes.
     pub page_memory_bytes: u64,
-    /// Memory of scripts of one page. Megabytes.
+    /// Maximum size of a page's JavaScript heap, in megabytes.
     pub script_heap_mb: u32,
-    /// A Chromium that holds more, all its pages together, is replaced once they are printed. Bytes.
+    /// A Chromium process tree that uses more is replaced once its pages are printed. In bytes.
     pub process_memory_bytes: u64,
-    /// Pages after which a Chromium is replaced.
+    /// Number of pages after which a Chromium process is replaced.
     pub max_pages: u32,
 }
 

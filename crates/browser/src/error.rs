@@ -15,7 +15,7 @@ pub enum Error {
     CannotStart {
         /// When to try again.
         retry_after: Duration,
-        /// Why.
+        /// The cause.
         #[source]
         source: Arc<StartError>,
     },
@@ -30,7 +30,7 @@ pub enum Error {
     Timeout {
         /// The timeout, including the wait for a slot.
         timeout: Duration,
-        /// The stage that was under way.
+        /// The stage at that time.
         stage: &'static str,
     },
     /// The page crashed Chromium, twice if it could be retried.
@@ -39,7 +39,7 @@ pub enum Error {
         /// Number of crashes.
         crashes: u32,
     },
-    /// Chromium exited mid-response.
+    /// Chromium exited after the first bytes had been sent.
     #[error("Chromium exited mid-response")]
     CrashedMidway,
     /// The page exceeded its memory limit.
@@ -55,7 +55,7 @@ pub enum Error {
         limit_bytes: u64,
     },
     /// The page requested an address that is not allowed. Only if the job treats that as an error,
-    /// or if it is the page itself.
+    /// or if the address is that of the page itself.
     #[error("the page may not load {}", .0.join(", "))]
     RequestDenied(Vec<String>),
     /// The page could not be loaded.
@@ -69,7 +69,7 @@ pub enum Error {
     BadOption {
         /// The option, as in JSON.
         option: &'static str,
-        /// What is wrong.
+        /// The problem.
         problem: String,
     },
     /// Chromium rejected a command.
@@ -97,7 +97,7 @@ impl Error {
         Self::BadOption { option, problem }
     }
 
-    /// A stable name for callers.
+    /// Stable code of the error, in kebab-case.
     #[must_use]
     pub fn code(&self) -> &'static str {
         match self {

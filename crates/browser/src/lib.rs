@@ -1,9 +1,10 @@
-//! HTML to PDF and pictures by Chromium, over the DevTools protocol on a pipe.
+//! HTML to PDF and images with Chromium, over the DevTools protocol on a pipe.
 //!
-//! [`Browser::print`] takes a [`Job`] and gives the result as it is produced. Pages are contexts
-//! of one shared process, made ahead of need and used once. They have no network: what a document
-//! needs is served from memory under a virtual origin, hosts of the allow-list are loaded by us
-//! and only at public addresses, and everything else is refused and reported.
+//! [`Browser::print`] takes a [`Job`] and returns the result as Chromium produces it. A page is a
+//! browser context in a shared process, prepared ahead of need and used once. Pages have no
+//! network: files of a document are served from memory under a virtual origin, hosts on the
+//! allow-list are requested by this crate and only at public addresses, and everything else is
+//! denied and reported.
 
 mod browser;
 mod chromium;

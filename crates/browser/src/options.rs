@@ -1,4 +1,4 @@
-//! What a job is: a document or an address, how long to wait, and what to make of it.
+//! A job: a document or an address, what to wait for, and the output.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -9,14 +9,14 @@ use serde::Serialize;
 
 use crate::error::Error;
 
-/// Pixels of CSS in an inch.
+/// CSS pixels per inch.
 pub const CSS_PIXELS_PER_INCH: f64 = 96.0;
-/// The largest side of a sheet, as PDF readers have it. Inches.
+/// Maximum side of a sheet, in inches: the limit of PDF readers.
 pub(crate) const MAX_SIDE_INCHES: f64 = 200.0;
-/// The most pixels of a picture.
+/// Maximum number of pixels of an image.
 const MAX_PIXELS: f64 = 64e6;
 
-/// A file that the page may load, as `name` relative to the document.
+/// A file that the page may load by its name relative to the document.
 #[derive(Clone, Debug)]
 pub struct File {
     /// Its media type, such as `text/css`.
@@ -25,9 +25,9 @@ pub struct File {
     pub bytes: Bytes,
 }
 
-/// The files beside a document.
+/// The files of a document.
 pub trait Files: Send + Sync + std::fmt::Debug {
-    /// The file of this name, relative to the document, with `%` escapes resolved.
+    /// The file called `name`, relative to the document and percent-decoded.
     fn file(&self, name: &str) -> Option<File>;
 }
 
@@ -40,69 +40,70 @@ impl Files for BTreeMap<String, File> {
 /// What is printed.
 #[derive(Clone, Debug)]
 pub enum Source {
-    /// A document and the files beside it. Nothing of it touches a disk.
+    /// A document and its files. None of it is written to disk.
     Document {
         /// The HTML.
         html: String,
-        /// The files beside it.
+        /// The files.
         files: Arc<dyn Files>,
     },
-    /// An address at an allowed host.
+    /// A URL on an allowed host.
     Address(String),
 }
 
-/// What to wait for after the page has loaded with all it needs.
+/// What to wait for after the page and its resources have loaded.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Wait {
-    /// No request has been under way for half a second.
+    /// No request has been in flight for half a second.
     NetworkIdle,
-    /// A time.
+    /// A fixed time.
     Delay(Duration),
-    /// An element that this selector of CSS finds.
+    /// An element that matches this CSS selector exists.
     Selector(String),
-    /// An expression of JavaScript that becomes true, or a promise of that; only where scripts run.
+    /// A JavaScript expression, or the promise that it returns, becomes truthy. Only if scripts
+    /// run.
     Expression(String),
-    /// The same, but one that gives `undefined` is a mistake, as it is to Gotenberg.
+    /// The same, but the result `undefined` is an error, as in Gotenberg.
     DefinedExpression(String),
 }
 
-/// The media that style sheets ask for.
+/// The media type for style sheets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Media {
-    /// Paper.
+    /// `print`.
     Print,
-    /// A screen.
+    /// `screen`.
     Screen,
 }
 
-/// A cookie that is sent to allowed hosts.
+/// A cookie for requests to allowed hosts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cookie {
     /// Its name.
     pub name: String,
     /// Its value.
     pub value: String,
-    /// The host without a port (RFC 6265, section 8.5), and those below it where it begins with a dot.
+    /// The host without a port (RFC 6265, section 8.5); with a leading dot, its subdomains too.
     pub domain: String,
 }
 
-/// A further header of requests to allowed hosts.
+/// An additional header of requests to allowed hosts.
 #[derive(Clone, Debug)]
 pub struct ExtraHeader {
     name: String,
     value: String,
-    /// The addresses that it is sent to; all where absent.
+    /// Matches the URLs that get the header; all if `None`.
     scope: Option<Regex>,
 }
 
-/// Largest program of a scope. Bytes.
+/// Maximum size of the compiled expression of a scope, in bytes.
 const MAX_SCOPE_BYTES: usize = 1 << 20;
 
 impl ExtraHeader {
-    /// A header, and a regular expression for the addresses that it is sent to.
+    /// A header, with a regular expression for the URLs that get it.
     ///
     /// # Errors
-    /// The header is one that only the client sets, or the expression cannot be read.
+    /// Only the HTTP client may set the header, or the expression is invalid.
     pub fn new(name: &str, value: &str, scope: Option<&str>) -> Result<Self, Error> {
         if platen_outbound::is_reserved(name) {
             let problem = format!("`{name}` is set by Platen itself: leave it out");
@@ -124,7 +125,7 @@ impl ExtraHeader {
         })
     }
 
-    /// Name and value, where it is sent to `url`.
+    /// Name and value, if requests to `url` get the header.
     pub(crate) fn of(&self, url: &str) -> Option<(String, String)> {
         let is_meant = self.scope.as_ref().is_none_or(|scope| scope.is_match(url));
         is_meant.then(|| (self.name.clone(), self.value.clone()))
@@ -134,70 +135,70 @@ impl ExtraHeader {
 /// How a page is loaded.
 #[derive(Clone, Debug, Default)]
 pub struct PageOptions {
-    /// Whether scripts of the page run.
+    /// Whether the page's scripts run.
     pub java_script: bool,
-    /// What to wait for, all of it in order.
+    /// Conditions to wait for, one after the other.
     pub wait: Vec<Wait>,
-    /// The media; paper for PDF and a screen for pictures where it is not given.
+    /// The media; if `None`, `print` for PDF and `screen` for images.
     pub media: Option<Media>,
-    /// Further headers of requests to allowed hosts.
+    /// Additional headers of requests to allowed hosts.
     pub extra_headers: Vec<ExtraHeader>,
     /// Cookies of requests to allowed hosts.
     pub cookies: Vec<Cookie>,
-    /// Gathers what the page writes to its console.
+    /// Whether to report what the page writes to its console.
     pub gather_console: bool,
-    /// Exceptions of the page are errors.
+    /// Whether exceptions of the page are errors.
     pub fail_on_exceptions: bool,
-    /// Refused requests are errors.
+    /// Whether denied requests are errors.
     pub fail_on_denied: bool,
 }
 
-/// A sheet with margins, and what is printed on it. Lengths are in inches.
+/// Sheet, margins and content of a PDF. Lengths are in inches.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PdfOptions {
-    /// Turns the sheet.
+    /// Landscape orientation.
     pub landscape: bool,
-    /// Prints colours and pictures of backgrounds.
+    /// Whether background colours and images are printed.
     pub print_background: bool,
-    /// From 0.1 to 2.
+    /// Scale of the content, from 0.1 to 2.
     pub scale: f64,
-    /// Width of the sheet. Inches.
+    /// Width of the sheet, in inches.
     #[serde(rename = "paperWidth")]
     pub paper_width_inches: f64,
-    /// Height of the sheet. Inches.
+    /// Height of the sheet, in inches.
     #[serde(rename = "paperHeight")]
     pub paper_height_inches: f64,
-    /// Margin above. Inches.
+    /// Top margin, in inches.
     #[serde(rename = "marginTop")]
     pub margin_top_inches: f64,
-    /// Margin below. Inches.
+    /// Bottom margin, in inches.
     #[serde(rename = "marginBottom")]
     pub margin_bottom_inches: f64,
-    /// Margin to the left. Inches.
+    /// Left margin, in inches.
     #[serde(rename = "marginLeft")]
     pub margin_left_inches: f64,
-    /// Margin to the right. Inches.
+    /// Right margin, in inches.
     #[serde(rename = "marginRight")]
     pub margin_right_inches: f64,
-    /// Pages to print, such as `1-3, 5`; all where empty.
+    /// Pages to print, such as `1-3, 5`; all if empty.
     pub page_ranges: String,
-    /// Takes sizes from `@page` where the style sheet has them.
+    /// Whether `@page` sizes of the style sheet take precedence.
     #[serde(rename = "preferCSSPageSize")]
     pub prefer_css_page_size: bool,
-    /// Tags the structure for assistive programs.
+    /// Whether the PDF is tagged, for accessibility.
     #[serde(rename = "generateTaggedPDF")]
     pub tagged: bool,
-    /// Bookmarks from headings.
+    /// Whether headings become bookmarks.
     #[serde(rename = "generateDocumentOutline")]
     pub outline: bool,
-    /// HTML above each page; `pageNumber`, `totalPages`, `title`, `date`, `url` are classes that
-    /// are filled in.
+    /// HTML above each page. Chromium fills in elements with the classes `pageNumber`,
+    /// `totalPages`, `title`, `date` and `url`.
     pub header_template: String,
     /// HTML below each page.
     pub footer_template: String,
-    /// Makes the sheet as high as the page, so that nothing breaks of itself; sizes of `@page` and
-    /// the height given do not count.
+    /// Makes the sheet as high as the page, so that there are no automatic page breaks. `@page`
+    /// sizes and the paper height are ignored.
     #[serde(skip)]
     pub single_page: bool,
 }
@@ -282,7 +283,7 @@ impl PdfOptions {
     }
 }
 
-/// A format of pictures.
+/// An image format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PictureFormat {
     /// PNG.
@@ -303,12 +304,12 @@ impl PictureFormat {
     }
 }
 
-/// A part of a page, in pixels of CSS.
+/// A part of a page, in CSS pixels.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Clip {
-    /// From the left.
+    /// Distance from the left.
     pub x: f64,
-    /// From the top.
+    /// Distance from the top.
     pub y: f64,
     /// Width.
     pub width: f64,
@@ -316,24 +317,24 @@ pub struct Clip {
     pub height: f64,
 }
 
-/// A picture of a page.
+/// An image of a page.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PictureOptions {
     /// The format.
     pub format: PictureFormat,
     /// From 0 to 100, for JPEG and WebP.
     pub quality: Option<u8>,
-    /// Width of the window, in pixels of CSS.
+    /// Width of the viewport, in CSS pixels.
     pub width: u32,
-    /// Height of the window, in pixels of CSS.
+    /// Height of the viewport, in CSS pixels.
     pub height: u32,
-    /// Pixels of the picture for each pixel of CSS.
+    /// Image pixels per CSS pixel.
     pub scale: f64,
-    /// The whole page, not only what the window shows.
+    /// Whether to capture the whole page rather than only the viewport.
     pub full_page: bool,
-    /// A part of it.
+    /// A part of the page; takes precedence over `full_page`.
     pub clip: Option<Clip>,
-    /// Leaves out the white behind the page.
+    /// Whether to omit the white background of the page.
     pub transparent: bool,
 }
 
@@ -389,12 +390,12 @@ impl PictureOptions {
     }
 }
 
-/// What is made of the page.
+/// The kind of output.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Output {
     /// A PDF.
     Pdf(PdfOptions),
-    /// A picture.
+    /// An image.
     Picture(PictureOptions),
 }
 
@@ -403,20 +404,20 @@ pub enum Output {
 pub struct Job {
     /// What is printed.
     pub source: Source,
-    /// How it is loaded.
+    /// How the page is loaded.
     pub page: PageOptions,
-    /// What is made of it.
+    /// The kind of output.
     pub output: Output,
-    /// The lane.
+    /// The lane: interactive or batch.
     pub lane: Lane,
-    /// The time for all of it, the wait for a slot included.
+    /// Timeout of the whole job, including the wait for a slot.
     pub timeout: Duration,
     /// Identifies the input, so that one that keeps crashing Chromium is refused.
     pub key: Option<Key>,
 }
 
 impl Job {
-    /// Refuses what cannot be, before anything is started.
+    /// Rejects invalid options before anything is started.
     pub(crate) fn check(&self) -> Result<(), Error> {
         match &self.output {
             Output::Pdf(options) => options.check()?,

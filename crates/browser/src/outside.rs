@@ -1,5 +1,5 @@
-//! Requests of pages to allowed hosts are sent from here, not by Chromium: the address that was
-//! checked is the one that is connected to.
+//! Requests of pages to allowed hosts. This process sends them instead of Chromium, so that the
+//! address that was checked is the one that is connected to.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use tokio::sync::Semaphore;
 
 use crate::config::Config;
 
-/// Requests in flight, all pages together.
+/// Maximum number of requests in flight, of all pages together.
 const AT_ONCE: usize = 16;
 /// Response headers passed to Chromium; it needs no others.
 const PASSED: [&str; 7] = [
@@ -42,13 +42,13 @@ impl Outside {
         }
     }
 
-    /// Whether the allow-list has the host of an address.
+    /// Whether the allow-list contains the host of a URL.
     pub(crate) fn allows(&self, url: &str) -> bool {
         self.client.allows(url)
     }
 
-    /// Sends a request to an allowed host. Redirects are returned: Chromium requests the next
-    /// address, which is checked like the first.
+    /// Sends a request to an allowed host. Redirects are returned rather than followed: Chromium
+    /// requests the next address, which is checked like the first.
     pub(crate) async fn load(
         self: &Arc<Self>,
         url: String,

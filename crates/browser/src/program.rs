@@ -1,4 +1,4 @@
-//! Finds and starts Chromium.
+//! Finds Chromium and builds its command line.
 
 use std::{
     ffi::OsString,
@@ -18,10 +18,10 @@ const NAMES: [&str; 7] = [
     "google-chrome",
     "chrome",
 ];
-/// Debian's wrapper only adds a shell process, so the binary is preferred.
+/// Debian's wrapper script only adds a shell process, so the binary is preferred.
 const DIRECT: &str = "/usr/lib/chromium/chromium-headless-shell";
 
-/// Installation hint.
+/// How to install Chromium.
 pub const INSTALL_HINT: &str = "install chromium-headless-shell or chromium \
     (Debian and Ubuntu: apt-get install chromium-headless-shell), \
     or name the program in CHROMIUM_PATH";
@@ -59,14 +59,14 @@ fn find(name: OsString) -> Option<PathBuf> {
     candidates.find(|candidate| candidate.is_file())
 }
 
-/// Parameters of a start.
+/// Options of a start.
 #[derive(Clone, Debug)]
 pub(crate) struct Switches {
     pub(crate) sandbox: bool,
     pub(crate) script_heap_mb: u32,
 }
 
-/// Chromium's arguments: no background services, no network, the same fonts everywhere.
+/// Chromium's command line: no background services, no network, the same fonts everywhere.
 pub(crate) fn arguments(profile: &Path, switches: &Switches) -> Vec<OsString> {
     let fixed = [
         "--headless",
@@ -112,8 +112,8 @@ pub(crate) fn arguments(profile: &Path, switches: &Switches) -> Vec<OsString> {
         "--metrics-recording-only",
         "--mute-audio",
         "--password-store=basic",
-        // A proxy on port 9 (discard) where nothing listens; nothing bypasses it, not even
-        // loopback.
+        // A proxy on port 9 (discard), where nothing listens, with no exception from it, not even
+        // for loopback.
         "--proxy-server=http://127.0.0.1:9",
         "--proxy-bypass-list=<-loopback>",
         "--use-mock-keychain",

@@ -1,9 +1,10 @@
-//! The fixture of the HTTP benchmarks: answers `Body-Conf` and `Dly` as Puma's `ci_select.ru` does,
-//! with the same headers and sizes, so that both fill the same tables.
+//! Fixture of the HTTP benchmarks. It handles the headers `Body-Conf` and `Dly` as Puma's
+//! `ci_select.ru` does, with the same response headers and sizes, so that results of both go into
+//! the same tables.
 //!
-//! `Body-Conf` is a letter and a number of kilobytes: `a` an array of segments of 1,024 bytes, `c`
-//! the same in chunks, `s` one string, `i` a file. Digits alone mean `s`; nothing means `s1`. `Dly`
-//! is a time to sleep, in seconds.
+//! `Body-Conf` is a letter and a number of kilobytes: `a` for an array of 1,024-byte segments, `c`
+//! for the same segments as chunks, `s` for one string, `i` for a file. Digits alone mean `s`; a
+//! missing header means `s1`. `Dly` is a time to sleep, in seconds.
 
 use std::{
     collections::HashMap,
@@ -26,18 +27,18 @@ use tower_service::Service;
 
 use crate::{Bind, Body, FileBody, Limits, RequestBody, ShardError, Shards, Silent};
 
-/// Bytes of a segment.
+/// Size of a segment, in bytes.
 const PART_BYTES: usize = 1_024;
-/// Headers beside `Content-Type`.
+/// Number of headers added to `Content-Type`.
 const EXTRA_HEADERS: usize = 25;
-/// The largest body that is asked for, in kilobytes.
+/// Largest body, in kilobytes.
 const MAX_KILOBYTES: usize = 64 << 10;
-/// Bodies that are kept, as they are made once for a size and a delay.
+/// Number of generated bodies and files kept in memory.
 const MAX_KEPT: usize = 64;
-/// The longest sleep.
+/// Longest sleep.
 const MAX_DELAY: Duration = Duration::from_secs(60);
 
-/// The service. Clones share its bodies.
+/// The service. Clones share the generated bodies.
 #[derive(Clone)]
 pub struct BenchFixture {
     shared: Arc<Kept>,
@@ -50,7 +51,7 @@ struct Kept {
     files: Mutex<HashMap<usize, Arc<File>>>,
 }
 
-/// A body in all its forms.
+/// One generated body, as segments and as a whole.
 #[derive(Clone)]
 struct Made {
     parts: Arc<[Bytes]>,
@@ -66,7 +67,7 @@ enum Kind {
 }
 
 impl BenchFixture {
-    /// The service; files for `i` are made in `folder` when they are asked for first.
+    /// The service. It writes the files for `i` into `folder` when they are first requested.
     #[must_use]
     pub fn new(folder: &Path) -> Self {
         let mut headers = HeaderMap::with_capacity(EXTRA_HEADERS + 4);
@@ -164,7 +165,7 @@ impl BenchFixture {
 /// Serves the fixture on `binds` with `threads` threads until [`Shards::stop`].
 ///
 /// # Errors
-/// Where an address is taken, or there are no threads.
+/// An address is taken, or a thread cannot be started.
 pub fn start(
     bench_fixture: &BenchFixture,
     binds: &[Bind],
@@ -176,7 +177,7 @@ pub fn start(
     Shards::start(binds, threads, limits, Arc::new(Silent), make)
 }
 
-/// Fifty hexadecimal digits.
+/// Fifty pseudo-random hexadecimal digits, the same for the same `seed`.
 fn digits(seed: usize) -> String {
     let mut state = seed as u64 + 1;
     (0..50)
@@ -189,7 +190,7 @@ fn digits(seed: usize) -> String {
         .collect()
 }
 
-/// `text` and dots up to a line of the length of a segment.
+/// `text`, padded with dashes to one line as long as a segment.
 fn padded(text: &str) -> Bytes {
     let mut part = text.as_bytes().to_vec();
     part.resize(PART_BYTES - 1, b'-');
@@ -197,7 +198,7 @@ fn padded(text: &str) -> Bytes {
     part.into()
 }
 
-/// What `Body-Conf` asks for.
+/// Parses `Body-Conf`; `None` if it is invalid or larger than [`MAX_KILOBYTES`].
 fn configuration(headers: &HeaderMap) -> Option<(Kind, usize)> {
     let Some(value) = headers.get("body-conf") else {
         return Some((Kind::String, 1));
@@ -221,7 +222,7 @@ fn delay(headers: &HeaderMap) -> Option<(&str, Duration)> {
     Some((text, delay.min(MAX_DELAY)))
 }
 
-/// Parts as a stream whose length nobody knows.
+/// The segments as a stream without a known length.
 struct Chunks {
     parts: Arc<[Bytes]>,
     next: usize,

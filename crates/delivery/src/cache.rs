@@ -1,5 +1,5 @@
-//! Files that are asked for again and again, in memory: shared bytes, bounded in all. A file is
-//! named by its content, so what is here never ages.
+//! An in-memory cache for files that are requested repeatedly, bounded in total size. The keys are
+//! digests of the content, so entries never become stale.
 
 use std::{
     collections::HashMap,
@@ -13,10 +13,10 @@ use bytes::Bytes;
 
 use crate::{Body, FileBody};
 
-/// Files that are remembered, kept or not.
+/// Number of files tracked, whether their content is cached or not.
 const MAX_ENTRIES: usize = 4_096;
 
-/// A bounded cache of files.
+/// A cache of files with a bounded size.
 #[derive(Debug)]
 pub struct FileCache {
     state: Mutex<State>,
@@ -35,12 +35,12 @@ struct State {
 struct Entry {
     bytes: Option<Bytes>,
     used: u64,
-    /// Somebody reads it already.
+    /// A request is reading the file into memory.
     reading: bool,
 }
 
 impl FileCache {
-    /// A cache of `max_bytes`; files above `max_file_bytes` are always sent from the disk.
+    /// A cache of at most `max_bytes`. Files above `max_file_bytes` are always sent from disk.
     #[must_use]
     pub fn new(max_bytes: usize, max_file_bytes: u64) -> Self {
         Self {
@@ -50,11 +50,12 @@ impl FileCache {
         }
     }
 
-    /// The body of a file of `size_bytes` whose content has the name `digest`: from memory where it
-    /// is hot, else from the disk. A file becomes hot when it is asked for the second time.
+    /// The body of the file of `size_bytes` whose content has the digest `digest`: from memory if
+    /// cached, otherwise from disk. The second request for a file puts it into the cache. `open`
+    /// opens the file and is called only if it is not cached.
     ///
     /// # Errors
-    /// Where `open` fails, which opens it if it must be read.
+    /// `open` or reading the file has failed.
     pub async fn body(
         &self,
         digest: &str,
@@ -91,7 +92,7 @@ impl FileCache {
         read.map(Body::from)
     }
 
-    /// Bytes that are held.
+    /// Bytes in the cache.
     #[must_use]
     pub fn size_bytes(&self) -> usize {
         self.lock().size_bytes
@@ -116,7 +117,7 @@ impl State {
 
     fn keep(&mut self, digest: &str, bytes: Option<Bytes>, max_bytes: usize) {
         let size = bytes.as_ref().map_or(0, Bytes::len);
-        // It may have been forgotten while it was read.
+        // The entry may have been evicted while the file was read.
         let Some(entry) = self.entries.get_mut(digest) else {
             return;
         };

@@ -1,5 +1,5 @@
-//! A deadline that is moved at every request. The timer behind it is touched only when it rings
-//! too early, as moving timers costs more than reading the clock.
+//! A deadline that every request moves. Its timer is reset only when it fires too early or would
+//! fire too late, because resetting a timer costs more than reading the clock.
 
 use std::{
     pin::Pin,
@@ -16,7 +16,7 @@ pub(crate) struct Deadline {
 }
 
 impl Deadline {
-    /// From now on it is due after `duration`.
+    /// Sets the deadline to `duration` from now.
     pub(crate) fn arm(&mut self, duration: Duration) {
         self.due = Some(Instant::now() + duration);
     }
@@ -29,7 +29,7 @@ impl Deadline {
         self.due.is_some()
     }
 
-    /// Ready when it is over.
+    /// Ready when the deadline has passed; this also disarms it.
     pub(crate) fn poll(&mut self, context: &mut Context<'_>) -> Poll<()> {
         let Some(due) = self.due else {
             return Poll::Pending;

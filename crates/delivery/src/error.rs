@@ -11,25 +11,25 @@ pub enum Error {
     /// The socket failed.
     #[error("connection failed")]
     Io(#[from] io::Error),
-    /// The client disconnected in the middle of a head.
+    /// The client disconnected in the middle of a request head.
     #[error("request truncated: client disconnected")]
     Incomplete,
     /// The client disconnected before its answer was ready.
     #[error("client disconnected before its answer was ready")]
     Gone,
-    /// The client read nothing for the length of the write timeout.
+    /// The client read nothing within the write timeout.
     #[error("write timed out: client stalled")]
     Stalled,
-    /// The body of the answer failed.
+    /// The response body failed.
     #[error("answer aborted")]
     Body(#[source] BoxError),
-    /// The body of the answer is longer or shorter than its head says.
+    /// The response body is longer or shorter than its `Content-Length`.
     #[error("answer length does not match its head")]
     Length,
     /// A writer thread panicked.
     #[error("writer thread failed")]
     Writer,
-    /// The handshake or the protocol inside TLS failed.
+    /// The TLS handshake or the protocol inside TLS failed.
     #[error("TLS connection failed")]
     Protocol(#[source] BoxError),
 }

@@ -1,16 +1,17 @@
-//! Parsers as functions of their own, for fuzz targets: what they promise is asserted.
+//! Entry points for fuzz targets. Each asserts a property of a parser.
 
 use bytes::{Bytes, BytesMut};
 
 use crate::h1::{chunked, head};
 
-/// Header lines of one request.
+/// Maximum number of headers of a request.
 const HEADERS: usize = 100;
 
-/// Reads a head that comes in two parts, cut at `cut`: its end is where it is in the whole.
+/// Parses a request head that arrives in two parts, cut at `cut`, and checks that its end is found
+/// at the same position as in one part.
 ///
 /// # Panics
-/// Where it is not.
+/// The positions differ.
 pub fn read_head(bytes: &[u8], cut: usize) {
     let whole = head::find_end(bytes, &mut 0);
     let mut seen = 0;
@@ -31,18 +32,19 @@ pub fn read_head(bytes: &[u8], cut: usize) {
     }
 }
 
-/// Reads a chunked body that comes in two parts, cut at `cut`: the same comes out, and what is
-/// behind its end is left.
+/// Decodes a chunked body that arrives in two parts, cut at `cut`, and checks that the result is
+/// the same as in one part and that input after its end is left alone.
 ///
 /// # Panics
-/// Where it is not so.
+/// The results differ.
 pub fn read_chunks(bytes: &[u8], cut: usize) {
     let whole = decode(&[bytes]);
     let (one, other) = bytes.split_at(cut.min(bytes.len()));
     assert_eq!(whole, decode(&[one, other]));
 }
 
-/// The data, whether the end came, and how much is left behind it; nothing where it is malformed.
+/// The data, whether the body has ended, and the number of bytes left after it; `None` if it is
+/// malformed.
 fn decode(parts: &[&[u8]]) -> Option<(Vec<u8>, bool, usize)> {
     let (mut decoder, mut input) = (chunked::Decoder::new(), BytesMut::new());
     let (mut data, mut is_over) = (Vec::new(), false);

@@ -1,6 +1,6 @@
-//! Idle connections by client address. When all slots are taken, one idle connection is evicted, from
-//! the address with the most of them: a client that holds connections open without sending requests
-//! takes slots from itself only.
+//! Idle connections by client address. When all slots are taken, one idle connection of the address
+//! with the most of them is evicted: a client that holds connections open without sending requests
+//! loses only its own.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -12,8 +12,8 @@ use tokio::task::AbortHandle;
 
 use crate::Peer;
 
-/// The client that connections are counted for. An IPv6 client owns a network (RFC 6177) and may use
-/// any address of it.
+/// The client that connections are counted for. An IPv6 client usually has a whole /64 network (RFC
+/// 6177), so its connections are counted together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Owner {
     V4([u8; 4]),
@@ -39,7 +39,7 @@ impl Owner {
 
 #[derive(Debug, Default)]
 struct Waiting {
-    /// Number of the next idle connection; the oldest has the lowest.
+    /// Sequence number of the next idle connection; the oldest has the lowest.
     next: u64,
     by_owner: HashMap<Owner, BTreeMap<u64, AbortHandle>>,
 }
@@ -75,7 +75,7 @@ pub(crate) struct IdleSlot {
     idle_connections: Arc<IdleConnections>,
     owner: Owner,
     connection: AbortHandle,
-    /// Its number while it is idle.
+    /// Sequence number while the connection is idle.
     at: Mutex<Option<u64>>,
 }
 
@@ -97,7 +97,7 @@ impl IdleSlot {
         self.at.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The connection is idle from now on, and may be evicted.
+    /// Marks the connection as idle: from now on it may be evicted.
     pub(crate) fn wait(&self) {
         let mut at = self.at();
         if at.is_some() {
@@ -111,7 +111,7 @@ impl IdleSlot {
         *at = Some(idle_slot);
     }
 
-    /// A request has arrived. False if the connection was evicted in the meantime.
+    /// Called when a request has arrived. False if the connection was evicted in the meantime.
     pub(crate) fn begin(&self) -> bool {
         let Some(idle_slot) = self.at().take() else {
             return true;

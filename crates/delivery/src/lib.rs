@@ -1,8 +1,8 @@
-//! The HTTP transport: listeners, HTTP/1.1 on sockets of our own, TLS, and response bodies sent the
-//! cheapest way that each kind allows.
+//! The HTTP transport: listeners, HTTP/1.1, TLS with HTTP/2 or HTTP/1.1, and response bodies that
+//! are each sent in the cheapest way.
 //!
 //! [`serve()`] accepts connections from [`Listener`]s and hands requests to a
-//! [`Service`](tower_service::Service), whose answers carry a [`Body`].
+//! [`Service`](tower_service::Service), whose responses carry a [`Body`].
 
 pub mod bench_fixture;
 mod bind;

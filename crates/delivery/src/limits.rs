@@ -5,36 +5,36 @@ use std::time::Duration;
 /// Limits of connections. [`Limits::default`] has the defaults.
 #[derive(Clone, Debug)]
 pub struct Limits {
-    /// Connections at once; further ones wait in the kernel's queue.
+    /// Maximum number of connections; further ones wait in the kernel's queue.
     pub connections: usize,
-    /// Bytes of a request's head.
+    /// Maximum size of a request head, in bytes.
     pub head_bytes: usize,
-    /// Header lines of a request, at most 128.
+    /// Maximum number of headers of a request, at most 128.
     pub headers: usize,
-    /// Timeout of a request's head, from its first byte.
+    /// Timeout of a request head, from its first byte.
     pub head_timeout: Duration,
-    /// Idle timeout between two requests, and before the first.
+    /// Timeout of an idle connection, before the first request and between requests.
     pub idle_timeout: Duration,
-    /// Timeout of a request body, from its last byte.
+    /// Timeout of a request body, since its last byte.
     pub body_timeout: Duration,
-    /// Timeout of a client that reads nothing of its answer.
+    /// Timeout of a client that reads nothing of its response.
     pub write_timeout: Duration,
     /// How long a request continues after the client has half-closed the connection.
     pub half_closed_timeout: Duration,
-    /// How long a connection waits for one more request when the service stops: one that is under
-    /// way must not be lost.
+    /// How long a connection waits for one more request when the service stops: a request in flight
+    /// must not be lost.
     pub stop_timeout: Duration,
-    /// How long a closing connection is drained, so that the client receives its answer.
+    /// How long a closing connection is drained, so that the client receives its response.
     pub linger_timeout: Duration,
-    /// How many bytes are drained.
+    /// Maximum number of bytes drained.
     pub linger_bytes: usize,
     /// Frames of a stream are gathered into writes of about this size, in bytes.
     pub gather_bytes: usize,
-    /// Writes of this size and above go to a writer thread, in bytes.
+    /// Writes of at least this size go to a writer thread, in bytes.
     pub large_bytes: usize,
-    /// Number of writer threads.
+    /// Maximum number of writer threads.
     pub writer_threads: usize,
-    /// Size of the kernel's send buffer, in bytes; the kernel's choice if `None`.
+    /// Size of the kernel's send buffer (`SO_SNDBUF`), in bytes; the kernel's choice if `None`.
     pub send_buffer_bytes: Option<usize>,
 }
 

@@ -1,18 +1,17 @@
-//! What is to be written next: a buffer for heads and sizes of chunks, then shared segments, in
-//! one vectored write.
+//! Output buffer: bytes of heads and chunk sizes, then shared segments, written with one `writev`.
 
 use std::{collections::VecDeque, io::IoSlice};
 
 use bytes::{Buf, Bytes, BytesMut};
 
-/// Slices of one write; the kernel takes no more.
+/// Maximum number of slices of one write (`IOV_MAX`).
 const MAX_SLICES: usize = 1_024;
-/// Slices that are prepared without taking memory.
+/// Number of slices kept on the stack.
 const FEW_SLICES: usize = 16;
 
 #[derive(Debug, Default)]
 pub(crate) struct Output {
-    /// Goes first.
+    /// Written first.
     pub(crate) head: BytesMut,
     segments: VecDeque<Bytes>,
     segments_bytes: usize,
@@ -43,7 +42,8 @@ impl Output {
         self.len() == 0
     }
 
-    /// Calls `write` with what is next, and takes off what it says it has written.
+    /// Calls `write` with the next slices and removes the number of bytes that it reports as
+    /// written.
     pub(crate) fn write<E>(
         &mut self,
         write: impl FnOnce(&[IoSlice<'_>]) -> Result<usize, E>,

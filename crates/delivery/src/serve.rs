@@ -25,10 +25,10 @@ use crate::{
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// How long to wait for a free slot before an idle connection is evicted.
 const EVICT_AFTER: Duration = Duration::from_millis(20);
-/// At shutdown, connections are accepted until none has come for this long: the kernel has completed
-/// the handshakes of those in its queue, and would reset them.
+/// At shutdown, connections are accepted until none has come for this long: the kernel has
+/// completed the handshakes of those in its queue and would reset them.
 const LAST_ACCEPT_PAUSE: Duration = Duration::from_millis(20);
-/// The limit on that. Connections that are already in the queue by then are still accepted, up to
+/// Upper limit of that phase. Connections already in the queue by then are still accepted, up to
 /// [`MAX_LAST_ACCEPTS`]: a busy machine takes longer to empty a full queue.
 const LAST_ACCEPT_TIMEOUT: Duration = Duration::from_millis(300);
 /// The longest queue that the kernel keeps by default (`net.core.somaxconn`).
@@ -48,16 +48,16 @@ pub trait Observer: Send + Sync + 'static {
     /// A connection was accepted.
     fn opened(&self, _peer: &Peer) {}
 
-    /// It was closed; with the reason if it was aborted.
+    /// A connection was closed; `cause` tells why it was aborted.
     fn closed(&self, _peer: &Peer, _cause: Option<&Error>) {}
 
     /// An accept failed.
     fn not_accepted(&self, _cause: &io::Error) {}
 
-    /// Changed certificate files cannot be used; the old certificate stays.
+    /// Changed certificate files cannot be used; the old certificate stays in use.
     fn certificate_not_read(&self, _cause: &io::Error) {}
 
-    /// The answer to a request that cannot be handed to the service.
+    /// The response to a request that was refused before it reached the service.
     fn refuse(&self, refusal: Refusal) -> Response<Body> {
         refusal.into_response(None)
     }
@@ -69,17 +69,17 @@ pub struct Silent;
 
 impl Observer for Silent {}
 
-/// What all connections share.
+/// State shared by all connections.
 pub(crate) struct Shared {
     pub(crate) limits: Limits,
     pub(crate) writers: Writers,
     pub(crate) observer: Arc<dyn Observer>,
 }
 
-/// Accepts connections from `listeners` until `stopped` changes or closes; then closes the listeners,
-/// lets every connection finish its answer, and returns once all are closed.
+/// Accepts connections from `listeners` until `stopped` changes or closes; then closes the
+/// listeners, lets every connection finish its response, and returns once all are closed.
 ///
-/// `make` makes the service of a connection.
+/// `make` creates the service of a connection.
 pub async fn serve<M, S>(
     listeners: Vec<Listener>,
     limits: Limits,
@@ -126,7 +126,7 @@ impl ConnectionSlots {
 }
 
 impl ConnectionSlots {
-    /// Takes a slot; if all are taken, that of an idle connection.
+    /// Takes a free slot. If there is none, evicts an idle connection to get one.
     async fn enter(&self) -> Option<OwnedSemaphorePermit> {
         loop {
             if let Ok(permit) = Arc::clone(&self.connections).try_acquire_owned() {
@@ -182,7 +182,7 @@ async fn accept<M, S>(
     S::Future: Send,
 {
     let mut connections = JoinSet::new();
-    // One that has not seen the stop, for those that are taken after it.
+    // A receiver that has not seen the stop, for connections that are accepted after it.
     let unseen = stopped.clone();
     let mut last = None;
     let mut left = MAX_LAST_ACCEPTS;
@@ -226,14 +226,14 @@ async fn accept<M, S>(
         let connection = connections.spawn(connection);
         let idle_slot = IdleSlot::new(Arc::clone(&slots.idle_connections), &peer, connection);
         idle_slot.wait();
-        // It ends before it begins only with the runtime.
+        // Sending fails only if the runtime has ended the task before it started.
         let _ = give.send(idle_slot);
     }
     drop(listener);
     while connections.join_next().await.is_some() {}
 }
 
-/// A connection that was made before the stop; nothing where none is left in the queue.
+/// Accepts a connection that was made before the stop; `None` once the queue is empty.
 async fn accept_last(
     listener: &Listener,
     end: Instant,
@@ -264,7 +264,7 @@ async fn converse<S>(
     let Ok(idle_slot) = idle_slot.await else {
         return;
     };
-    // Also counts down if the task is dropped.
+    // A guard, so that the connection is also reported as closed if its task is dropped.
     let mut open = Open {
         shared: Arc::clone(&shared),
         peer,
@@ -301,7 +301,7 @@ impl Drop for Open {
 
 fn prepare(socket: &Socket, limits: &Limits) {
     if let Socket::Tcp(stream) = socket {
-        // Answers are written whole, so Nagle's algorithm would only delay them.
+        // Responses are written whole, so Nagle's algorithm would only delay them.
         let _ = stream.set_nodelay(true);
     }
     if let (Some(size), Some(descriptor)) = (limits.send_buffer_bytes, socket.descriptor()) {

@@ -1,5 +1,5 @@
-//! A thread for each core: its own runtime, its own place in the kernel's queue, and connections
-//! that never leave it.
+//! Thread per core: each thread has its own runtime and its own listening sockets, and a connection
+//! stays on the thread that accepted it.
 
 use std::{convert::Infallible, io, net::SocketAddr, os::fd::AsFd, sync::Arc, thread::JoinHandle};
 
@@ -22,12 +22,12 @@ pub enum ShardError {
     /// An address cannot be listened on.
     #[error(transparent)]
     Listen(#[from] ListenError),
-    /// There is no thread or runtime to be had.
+    /// A thread or its runtime cannot be started.
     #[error("thread could not be started")]
     System(#[from] io::Error),
 }
 
-/// Threads that serve.
+/// Threads that serve requests.
 #[derive(Debug)]
 pub struct Shards {
     threads: Vec<JoinHandle<()>>,
@@ -36,11 +36,11 @@ pub struct Shards {
 }
 
 impl Shards {
-    /// Listens on `binds` with `count` threads. Each has a socket of its own for TCP
+    /// Listens on `binds` with `count` threads. Each thread has its own TCP sockets
     /// (`SO_REUSEPORT`); UNIX sockets are shared.
     ///
     /// # Errors
-    /// Where an address is taken, or there are no threads.
+    /// An address is taken, or a thread cannot be started.
     pub fn start<M, S>(
         binds: &[Bind],
         count: usize,
@@ -78,7 +78,8 @@ impl Shards {
         })
     }
 
-    /// The sockets of one shard; those of `first` tell which ports were chosen.
+    /// Creates the runtime and the sockets of one shard. The sockets of `first` say which ports the
+    /// kernel has chosen.
     fn listen(
         binds: &[Bind],
         first: Option<&[Listener]>,
@@ -102,24 +103,24 @@ impl Shards {
         Ok((runtime, listeners))
     }
 
-    /// The addresses in the network that are listened on.
+    /// Network addresses that the shards listen on.
     #[must_use]
     pub fn addresses(&self) -> &[SocketAddr] {
         &self.addresses
     }
 
-    /// Stops taking connections, and returns when those that are open have ended.
+    /// Stops accepting connections, and returns when the open ones have ended.
     pub fn stop(self) {
         drop(self.stop);
         for thread in self.threads {
-            // A panic of a connection stays in its task.
+            // A panic of a connection is caught in its task.
             let _ = thread.join();
         }
     }
 }
 
 impl Listener {
-    /// Another socket for the same address, or the same socket where there can be only one.
+    /// Another socket for the same address (TCP), or another descriptor of the same socket (UNIX).
     fn another(&self) -> io::Result<Self> {
         match self.address() {
             Some(address) => self.beside(address),

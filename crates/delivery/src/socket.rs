@@ -1,4 +1,4 @@
-//! A connected socket: TCP or UNIX, one interface.
+//! A connected socket: TCP or UNIX.
 
 use std::{
     io::{self, IoSlice},
@@ -17,12 +17,12 @@ use tokio::{
 pub(crate) enum Socket {
     Tcp(TcpStream),
     Unix(UnixStream),
-    /// A writer has it at the moment.
+    /// A writer thread or another protocol has the socket.
     Away,
 }
 
 impl Socket {
-    /// The descriptor, where the socket is here.
+    /// The descriptor; `None` while the socket is away.
     pub(crate) fn descriptor(&self) -> Option<BorrowedFd<'_>> {
         match self {
             Self::Tcp(stream) => Some(stream.as_fd()),
@@ -31,7 +31,7 @@ impl Socket {
         }
     }
 
-    /// Whether the other side has reset the connection.
+    /// Whether the socket has an error, such as a reset by the client.
     pub(crate) fn has_failed(&self) -> bool {
         let error = match self {
             Self::Tcp(stream) => stream.take_error(),
@@ -41,7 +41,7 @@ impl Socket {
         !matches!(error, Ok(None))
     }
 
-    /// Gives the socket to somebody else.
+    /// Hands the socket to another owner; reads and writes fail until it is put back.
     pub(crate) fn hand_out(&mut self) -> Self {
         std::mem::replace(self, Self::Away)
     }

@@ -1,4 +1,4 @@
-//! Connections that change their protocol after an answer 101 (RFC 9110, section 7.8).
+//! Connections that switch protocols after a 101 response (RFC 9110, section 7.8).
 
 use std::{
     io,
@@ -13,14 +13,14 @@ use tokio::{
     sync::oneshot,
 };
 
-/// A transport that another protocol library owns.
+/// The byte stream below HTTP.
 pub(crate) trait Transport: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Transport for T {}
 
-/// The connection after the answer, for the new protocol.
+/// The connection after the 101 response, for the new protocol.
 pub struct Upgraded {
-    /// What the client has sent already.
+    /// Bytes of the new protocol that arrived with the request.
     early: Bytes,
     transport: Box<dyn Transport>,
 }
@@ -31,12 +31,12 @@ impl std::fmt::Debug for Upgraded {
     }
 }
 
-/// The connection did not change its protocol.
+/// The connection did not switch protocols.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 #[error("connection was not upgraded")]
 pub struct NotUpgraded;
 
-/// Resolves when the answer 101 has been written.
+/// Resolves once the 101 response has been written.
 #[derive(Debug)]
 pub struct OnUpgrade(oneshot::Receiver<Upgraded>);
 
@@ -50,12 +50,12 @@ impl Future for OnUpgrade {
     }
 }
 
-/// Lies in the extensions of requests that want an upgrade.
+/// Stored in the extensions of requests that ask for an upgrade.
 #[derive(Clone)]
 struct Offer(Arc<Mutex<Option<OnUpgrade>>>);
 
-/// The connection of `request` after an answer 101; nothing where the request does not ask for
-/// another protocol, or it was taken before.
+/// The connection of `request` after a 101 response; `None` if the request does not ask for another
+/// protocol, or if it was taken before.
 #[must_use]
 pub fn on_upgrade<B>(request: &mut http::Request<B>) -> Option<OnUpgrade> {
     let offer = request.extensions_mut().remove::<Offer>()?;
@@ -63,7 +63,7 @@ pub fn on_upgrade<B>(request: &mut http::Request<B>) -> Option<OnUpgrade> {
     offer.take()
 }
 
-/// Offers an upgrade to whoever gets `request`.
+/// Offers an upgrade to the service that receives `request`.
 pub(crate) fn offer<B>(request: &mut http::Request<B>) -> oneshot::Sender<Upgraded> {
     let (sender, receiver) = oneshot::channel();
     let offer = Offer(Arc::new(Mutex::new(Some(OnUpgrade(receiver)))));

@@ -1,7 +1,7 @@
-//! Writer threads for large bodies. A blocking write stays in the kernel and fills the socket as the
-//! client empties it, which costs less than waking a task for each refill; and a thread may read a
-//! cold file meanwhile. Their number is bounded. A client that stalls for a moment goes back to its
-//! task, so slow clients never occupy a thread.
+//! Writer threads for large bodies. A blocking write stays in the kernel and refills the socket as
+//! the client empties it, which costs less than waking a task for each refill; and a thread may
+//! block while it reads a cold file. The number of threads is bounded. If a client stalls, its
+//! connection goes back to the task, so slow clients never occupy a thread.
 
 use std::{
     collections::VecDeque,
@@ -24,13 +24,13 @@ use crate::{
     socket::Socket,
 };
 
-/// A client that stalls for this long goes back to its task; longer would let slow clients occupy the
-/// threads, shorter would move ordinary clients to and fro.
+/// If a client stalls for this long, its connection goes back to the task. A longer timeout would
+/// let slow clients occupy the threads; a shorter one would move ordinary clients back and forth.
 const STALL_TIMEOUT: Duration = Duration::from_millis(50);
 /// An idle thread exits after this time.
 const IDLE: Duration = Duration::from_secs(10);
 
-/// Work of a thread, returned afterwards.
+/// Work for a thread, returned afterwards.
 #[derive(Debug)]
 pub(crate) struct Load {
     pub(crate) socket: Socket,
@@ -67,7 +67,7 @@ struct Shared {
     work: Condvar,
 }
 
-/// A bounded number of threads, started when there is work for them.
+/// A bounded number of threads, started on demand.
 #[derive(Clone)]
 pub(crate) struct Writers {
     shared: Arc<Shared>,
@@ -186,8 +186,8 @@ impl Load {
     }
 }
 
-/// Sends the bytes of `file` at `offset` that fit `buffer`: how many were taken, and whether the
-/// client has stopped taking them.
+/// Sends the bytes of `file` at `offset` that fit `buffer`. Returns how many were written, and
+/// whether the client has stalled.
 fn copy(
     file: &File,
     offset: u64,
@@ -210,7 +210,8 @@ fn copy(
     (sent as u64, Ok(false))
 }
 
-/// Waits until the socket is writable; false after the stall timeout.
+/// Handles the result of a write: true to continue, false if the socket did not become writable
+/// within the stall timeout.
 fn went_on(socket: BorrowedFd<'_>, written: rustix::io::Result<usize>) -> io::Result<bool> {
     match written {
         Ok(0) => Err(io::ErrorKind::WriteZero.into()),

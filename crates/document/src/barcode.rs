@@ -1,18 +1,18 @@
-//! Barcodes: values to modules, quiet zones included. QR Code (ISO/IEC 18004), Data Matrix ECC 200
-//! (ISO/IEC 16022), Code 128 (ISO/IEC 15417) and EAN-13 (ISO/IEC 15420).
+//! Encodes values as barcode modules, quiet zones included. QR Code (ISO/IEC 18004), Data Matrix
+//! ECC 200 (ISO/IEC 16022), Code 128 (ISO/IEC 15417) and EAN-13 (ISO/IEC 15420).
 
 use datamatrix::{DataMatrix, SymbolList};
 use qrcode::{Color, EcLevel, QrCode};
 
 use crate::{bound::Modules, template::Symbology};
 
-/// Longest value of a Code 128, which has no bound of its own, in characters.
+/// Maximum length of a Code 128 value in characters; the symbology itself sets none.
 const MAX_CODE_128: usize = 80;
 
-/// Encodes `value`; also the text that people read below the code.
+/// Encodes `value`. Also returns the human-readable text for below the code.
 ///
 /// # Errors
-/// A sentence for the author where the symbology cannot carry `value`.
+/// A message for the author if the symbology cannot encode `value`.
 pub(crate) fn encode(symbology: Symbology, value: &str) -> Result<(Modules, String), String> {
     if value.is_empty() {
         return Err("there is no value to encode".to_owned());
@@ -62,7 +62,8 @@ fn data_matrix(value: &str) -> Result<(Modules, String), String> {
     Ok((framed(dark, width, 1, 1), value.to_owned()))
 }
 
-/// Code 128 with sets B and C: runs of at least four digits take two digits a symbol.
+/// Encodes Code 128 with code sets B and C. Runs of four or more digits use set C, two digits per
+/// symbol.
 fn code_128(value: &str) -> Result<(Modules, String), String> {
     const SET_B: char = '\u{181}';
     const SET_C: char = '\u{106}';
@@ -131,7 +132,7 @@ fn ean_13(value: &str) -> Result<(Modules, String), String> {
     Ok((line(&code.encode(), 11, 7), full))
 }
 
-/// One row of modules with quiet zones before and after.
+/// One row of modules, with quiet zones before and after.
 fn line(bars: &[u8], before: usize, after: usize) -> Modules {
     let mut dark = vec![false; before];
     dark.extend(bars.iter().map(|bar| *bar == 1));
@@ -143,7 +144,7 @@ fn line(bars: &[u8], before: usize, after: usize) -> Modules {
     }
 }
 
-/// A matrix with a quiet zone around.
+/// A matrix surrounded by a quiet zone.
 fn framed(dark: Vec<bool>, width: usize, horizontal: usize, vertical: usize) -> Modules {
     let height = dark.len() / width.max(1);
     let (full_width, full_height) = (width + 2 * horizontal, height + 2 * vertical);

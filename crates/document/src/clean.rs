@@ -1,27 +1,27 @@
-//! Cleaning of text that comes from data: control characters, bidirectional overrides and the
-//! two noncharacters that stand for page fields.
+//! Sanitises text from data: removes control characters, bidirectional overrides, and the two
+//! noncharacters that represent page fields internally.
 
 use std::borrow::Cow;
 
-/// Stands for the page number until text becomes inline content.
+/// Represents the page number until text becomes inline content. Data cannot inject it.
 pub(crate) const PAGE_NUMBER: char = '\u{fdd0}';
-/// Stands for the number of pages until text becomes inline content.
+/// Represents the number of pages until text becomes inline content. Data cannot inject it.
 pub(crate) const PAGE_COUNT: char = '\u{fdd1}';
 
-/// What was found and changed in a text.
+/// What was removed from a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Cleaned {
-    /// Control characters became U+FFFD.
+    /// Control characters, replaced by U+FFFD.
     pub(crate) control: bool,
-    /// Bidirectional overrides, embeddings or unbalanced isolates were taken out.
+    /// Bidirectional overrides, embeddings or unbalanced isolates, removed.
     pub(crate) bidi: bool,
 }
 
-/// `text` as it may be shown.
+/// Makes `text` safe to show.
 ///
-/// Control characters other than tab and line feed become U+FFFD. Overrides and embeddings
-/// (U+202A–202E) are taken out, since they can make a text read as another one; isolates
-/// (U+2066–2069) stay where they are balanced (UAX #9, section 2).
+/// Control characters except tab and line feed become U+FFFD. Overrides and embeddings
+/// (U+202A–202E) are removed, because they can make a text read as a different one. Isolates
+/// (U+2066–2069) are kept if they are balanced (UAX #9, section 2).
 pub(crate) fn clean(text: &str) -> (Cow<'_, str>, Cleaned) {
     let mut found = Cleaned::default();
     if text.bytes().all(is_harmless) {
@@ -51,8 +51,8 @@ pub(crate) fn clean(text: &str) -> (Cow<'_, str>, Cleaned) {
     (Cow::Owned(cleaned), found)
 }
 
-/// True for bytes that begin or continue nothing that [`clean`] changes. 0xC2 begins U+0080–00BF,
-/// 0xE2 the bidirectional controls, 0xEF the noncharacters.
+/// Fast path: whether a byte can be no part of anything that [`clean`] changes. 0xC2 starts
+/// U+0080–00BF, 0xE2 the bidirectional controls, 0xEF the noncharacters.
 fn is_harmless(byte: u8) -> bool {
     match byte {
         b'\n' | b'\t' => true,

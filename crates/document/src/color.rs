@@ -1,11 +1,11 @@
-//! sRGB colours as templates write them: `#rgb`, `#rrggbb` or a basic CSS name.
+//! sRGB colours as written in templates: `#rgb`, `#rrggbb` or a basic CSS name.
 
 use std::{borrow::Cow, fmt, str::FromStr};
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-/// An opaque sRGB colour, eight bits a channel.
+/// An opaque sRGB colour with eight bits per channel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Color {
     /// Red, 0 to 255.
@@ -16,7 +16,7 @@ pub struct Color {
     pub blue: u8,
 }
 
-/// CSS Color Module Level 4, section 6.1: the sixteen basic names and a few common ones.
+/// The sixteen basic names of CSS Color Module Level 4, section 6.1, and a few common ones.
 const NAMES: [(&str, u32); 20] = [
     ("black", 0x00_0000),
     ("silver", 0xC0_C0C0),
@@ -53,7 +53,7 @@ impl Color {
         Self { red, green, blue }
     }
 
-    /// Six upper-case hexadecimal digits without `#`, as OOXML writes colours.
+    /// Six upper-case hexadecimal digits without `#`, as in OOXML.
     #[must_use]
     pub fn to_hex(self) -> String {
         format!("{:02X}{:02X}{:02X}", self.red, self.green, self.blue)

@@ -1,5 +1,5 @@
-//! Templates made ready for many renderings: every text and expression compiled, the style sheet
-//! resolved, the data's schema built.
+//! Compiles templates: parses every text and expression, resolves the style sheet, builds the
+//! schema of the data.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -19,7 +19,7 @@ use crate::{
     },
 };
 
-/// A template ready to be bound, by many renderings at once.
+/// A compiled template, shared by any number of concurrent renderings.
 #[derive(Debug)]
 pub struct CompiledTemplate {
     template: Template,
@@ -27,7 +27,7 @@ pub struct CompiledTemplate {
     locales: Mutex<FxHashMap<String, Arc<Localised>>>,
 }
 
-/// What compiling makes.
+/// The results of compiling.
 #[derive(Debug)]
 pub(crate) struct Parts {
     texts: FxHashMap<String, CompiledText>,
@@ -38,7 +38,7 @@ pub(crate) struct Parts {
     helpers: Vec<HelperUse>,
 }
 
-/// A call of a helper.
+/// A call to a helper.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HelperUse {
     /// Name of the helper.
@@ -47,20 +47,20 @@ pub struct HelperUse {
     pub path: String,
 }
 
-/// A locale with the template's strings for it.
+/// A locale with the template's messages for it.
 #[derive(Debug)]
 pub(crate) struct Localised {
     pub(crate) locale: Arc<Locale>,
     pub(crate) messages: Arc<FxHashMap<String, String>>,
 }
 
-/// Locales that a template keeps ready.
+/// Maximum number of locales that a template keeps; beyond it, all are dropped.
 const MAX_LOCALES: usize = 32;
 
-/// Makes a template ready.
+/// Compiles a template.
 ///
 /// # Errors
-/// Every mistake in it.
+/// All errors in the template.
 pub fn compile(template: Template) -> Result<CompiledTemplate, Vec<Diagnostic>> {
     let (parts, found) = analyse(&template);
     let mut mistakes: Vec<Diagnostic> = found.into_iter().filter(Diagnostic::is_error).collect();
@@ -86,7 +86,7 @@ impl CompiledTemplate {
         &self.template
     }
 
-    /// The calls of helpers, whose names are not known here.
+    /// All calls to helpers. Whether a helper exists is not known here.
     #[must_use]
     pub fn helper_uses(&self) -> &[HelperUse] {
         &self.parts.helpers
@@ -100,7 +100,7 @@ impl CompiledTemplate {
         self.parts.expressions.get(&expression.0)
     }
 
-    /// The locale `tag` with its strings, kept for the next rendering.
+    /// The locale `tag` with its messages, cached for the next rendering.
     pub(crate) fn localised(&self, tag: &str) -> Result<Arc<Localised>, String> {
         let kept = || self.locales.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(localised) = kept().get(tag) {
@@ -189,7 +189,7 @@ pub(crate) fn analyse(template: &Template) -> (Parts, Vec<Diagnostic>) {
     (parts, found)
 }
 
-/// The calls of `names` at `path`.
+/// Pairs each of `names` with `path`.
 pub(crate) fn uses<'n>(names: &'n [Box<str>], path: &'n str) -> impl Iterator<Item = HelperUse> {
     names.iter().map(move |name| HelperUse {
         name: name.to_string(),
@@ -197,8 +197,8 @@ pub(crate) fn uses<'n>(names: &'n [Box<str>], path: &'n str) -> impl Iterator<It
     })
 }
 
-/// Says of every call that there are no helpers, where there are none; else of a field of the data
-/// that they hide.
+/// Reports every helper call if the template has no helpers; otherwise, a field of the data that
+/// they hide.
 pub(crate) fn check_helpers(
     helpers: Option<&str>,
     uses: &[HelperUse],
@@ -219,7 +219,7 @@ pub(crate) fn check_helpers(
 /// What the template's helpers may hide.
 const FIELD: &str = "the field of the data";
 
-/// What is said of a field of the data that the template's helpers hide.
+/// Warns about a field of the data that the template's helpers hide.
 pub(crate) fn helpers_in_data(has_helpers: bool, data: &Json) -> Option<Diagnostic> {
     let clash = has_helpers && data.get(HELPERS).is_some();
     clash.then(|| hidden_by_helpers(FIELD, "/helpers").in_data())

@@ -1,23 +1,23 @@
-//! What is said to the author of a template or of its data. All mistakes are reported at once.
+//! Diagnostics for authors of templates and data. All errors are reported in one pass.
 
 use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How much a [`Diagnostic`] matters.
+/// Whether a [`Diagnostic`] prevents the document.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "camelCase")]
 pub enum Severity {
-    /// The document is made, but something in it is not as written.
+    /// The document is produced, but differs from what the template says.
     Warning,
-    /// No document can be made.
+    /// No document is produced.
     Error,
 }
 
-/// One finding about a template, its data or an output format.
+/// A problem in a template, its data or an output format.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Diagnostic {
@@ -27,16 +27,16 @@ pub struct Diagnostic {
     pub code: String,
     /// What is wrong, in one sentence.
     pub message: String,
-    /// RFC 6901 JSON pointer into `source`; empty for the whole.
+    /// RFC 6901 JSON pointer into `source`; empty for the whole input.
     pub path: String,
-    /// Which input `path` points into.
+    /// The input that `path` points into.
     pub source: Source,
-    /// What to do about it.
+    /// How to fix it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub hint: Option<String>,
 }
 
-/// The input that a diagnostic points into.
+/// The input that a diagnostic refers to.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
@@ -71,21 +71,21 @@ impl Diagnostic {
         }
     }
 
-    /// The same finding with advice.
+    /// Adds a hint.
     #[must_use]
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
-    /// The same finding, pointing into the data.
+    /// Makes the pointer refer to the data.
     #[must_use]
     pub fn in_data(mut self) -> Self {
         self.source = Source::Data;
         self
     }
 
-    /// True for an error, false for a warning.
+    /// Whether it is an error.
     #[must_use]
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error

@@ -1,9 +1,9 @@
-//! The schema of data (JSON Schema 2020-12), and what data says against it.
+//! Validation of data against its schema (JSON Schema 2020-12).
 //!
-//! A schema is a program: 3 KB of references can ask for 2^45 comparisons, or for as many reports of
-//! what did not match. So every subschema gets a keyword of our own, [`STEP`], where the work is
-//! counted and the deadline looked at; and every reference gets one that the validator meets before
-//! it goes any deeper, where the depth of the stack is looked at as well.
+//! A schema is a program: 3 KB of references can require 2^45 comparisons, or produce as many
+//! errors. Therefore every subschema gets an additional keyword, [`STEP`], which counts the work
+//! and checks the deadline; and every reference gets one that the validator evaluates before it
+//! follows the reference, which also checks the depth of the stack.
 
 use jsonschema::{
     Keyword, Retrieve, Uri, ValidationError, Validator, error::ValidationErrorKind, paths::Location,
@@ -15,33 +15,33 @@ use crate::{
     work::{self, Bounds, Interruption},
 };
 
-/// Most mistakes reported of one set of data.
+/// Maximum number of errors reported for one input.
 const MAX_MISTAKES: usize = 100;
-/// The keyword that counts. Its value is whether a reference follows.
+/// The counting keyword. Its value says whether a reference follows.
 const STEP: &str = "\u{1}step";
-/// Steps that any check may take.
+/// Steps granted to every check.
 const LEAST_STEPS: u64 = 100_000;
-/// Steps for each value of the data and each subschema: references let each meet each several times.
+/// Steps per value of the data and subschema: references let each pair meet several times.
 const STEPS_EACH: u64 = 4;
-/// Steps that no check may exceed: some seconds.
+/// Upper limit of steps for any check; a few seconds.
 const MOST_STEPS: u64 = 200_000_000;
-/// Steps of collecting what is wrong, each of which may keep a report.
+/// Upper limit of steps while collecting errors, since each step may keep one.
 const MOST_REPORT_STEPS: u64 = 1_000_000;
-/// Steps of building a validator, for each subschema: `unevaluatedProperties` builds some again.
+/// Steps per subschema for building a validator; `unevaluatedProperties` builds some repeatedly.
 const BUILD_STEPS_EACH: u64 = 20;
-/// Stack for references that refer to references; a thread has 2 MiB.
+/// Stack space for nested references. A thread has 2 MiB.
 const MAX_STACK_BYTES: usize = 768 << 10;
-/// How often a regular expression may go back within one text.
+/// Backtracking limit of regular expressions, per text.
 const MAX_BACKTRACKS: usize = 100_000;
 
-/// A schema ready to check data.
+/// A compiled schema.
 #[derive(Debug)]
 pub struct InputSchema {
     validator: Validator,
     subschemas: u64,
 }
 
-/// Refuses every reference that leads out of the schema.
+/// Rejects every reference to something outside the schema.
 struct NoRetrieval;
 
 impl Retrieve for NoRetrieval {
@@ -53,7 +53,7 @@ impl Retrieve for NoRetrieval {
     }
 }
 
-/// Counts; every value satisfies it.
+/// Counts a step; every value satisfies it.
 struct Step {
     before_reference: bool,
 }
@@ -78,17 +78,18 @@ fn count_step<'a>(
     before_reference: &'a Json,
     _: Location,
 ) -> Result<Box<dyn for<'i> Keyword<'i>>, ValidationError<'a>> {
-    // Building goes deep in few steps: each frame of it is large.
+    // Checked on every call rather than only now and then: building recurses deeply in few steps,
+    // with large frames.
     work::look();
     let before_reference = *before_reference == Json::Bool(true);
     Ok(Box::new(Step { before_reference }))
 }
 
 impl InputSchema {
-    /// Builds `schema`.
+    /// Compiles `schema`.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The schema is invalid or too complex.
     pub fn new(schema: &Json) -> Result<Self, Box<Diagnostic>> {
         let mut subschemas = 0;
         let counting = with_steps(schema, &mut subschemas);
@@ -120,7 +121,7 @@ impl InputSchema {
         }
     }
 
-    /// What `data` says against the schema; at most 100 mistakes.
+    /// Validates `data`. Returns at most 100 errors.
     #[must_use]
     pub fn check(&self, data: &Json) -> Vec<Diagnostic> {
         let values = count_values(data);
@@ -165,7 +166,7 @@ fn too_complex(interruption: Interruption, path: &str) -> Diagnostic {
     Diagnostic::error("limit-schema", path, message).with_hint(hint)
 }
 
-/// Number of values in `data`, itself included.
+/// Number of values in `data`, including itself.
 fn count_values(data: &Json) -> u64 {
     1 + match data {
         Json::Array(values) => values.iter().map(count_values).sum(),
@@ -174,8 +175,8 @@ fn count_values(data: &Json) -> u64 {
     }
 }
 
-/// `schema` with [`STEP`] in every object that may be a subschema. Validators take keywords in an
-/// order of their own, but the members of `allOf` in that of the author: so references move there.
+/// Adds [`STEP`] to every object that may be a subschema. A validator orders keywords itself but
+/// keeps the order of `allOf`, so references move into an `allOf`, behind their step.
 fn with_steps(schema: &Json, subschemas: &mut u64) -> Json {
     let Json::Object(members) = schema else {
         return match schema {
@@ -197,7 +198,7 @@ fn with_steps(schema: &Json, subschemas: &mut u64) -> Json {
             all_of.push(json!({ keyword.as_str(): value }));
             continue;
         }
-        // Values, not schemas; a step in them would be compared with the data.
+        // These hold values, not schemas; a step inside would be compared with the data.
         let is_plain = matches!(
             keyword.as_str(),
             "const"
@@ -248,7 +249,7 @@ fn mistake(error: &ValidationError<'_>, data: &Json) -> Diagnostic {
     diagnostic
 }
 
-/// The error's sentence; values of the data in it are cut short.
+/// The validator's message, with long values of the data cut off.
 fn short(error: &ValidationError<'_>) -> String {
     let message = error.to_string();
     match message.char_indices().nth(300) {

@@ -1,4 +1,4 @@
-//! Lengths with their unit, as templates write them (`"20mm"`, `"10pt"`), kept in points.
+//! Lengths with a unit, as written in templates (`"20mm"`, `"10pt"`), stored in points.
 
 use std::{borrow::Cow, fmt, str::FromStr};
 
@@ -9,11 +9,11 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
 pub struct Length(f32);
 
-/// Lengths beyond this many points (about 35 m) are refused: they are mistakes, never paper.
+/// Maximum length in points, about 35 m. Anything longer is a typing error.
 const MAX_POINTS: f32 = 100_000.0;
 
 impl Length {
-    /// No length at all.
+    /// The zero length.
     pub const ZERO: Self = Self(0.0);
 
     /// A length of `points`.

@@ -1,7 +1,7 @@
-//! The document model: the template as its author writes it ([`template`]), the document that
-//! template and data become ([`bound`]), and what is said about mistakes ([`diagnostic`]).
+//! The document model: the template as authors write it ([`template`]), the bound document that
+//! results from template and data ([`bound`]), and diagnostics ([`diagnostic`]).
 //!
-//! This crate is pure. Whatever it needs from outside (assets, the clock) comes through [`Host`].
+//! This crate is pure. It reaches the outside world (assets, the clock) only through [`Host`].
 
 mod barcode;
 pub mod bind;

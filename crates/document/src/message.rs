@@ -1,14 +1,14 @@
-//! Message catalogues: the strings of a locale, with fallbacks merged in.
+//! Message catalogues: the messages of a locale, merged with its fallbacks.
 
 use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
-/// Strings by locale, then by name.
+/// Messages by locale and name.
 pub(crate) type Catalogues = BTreeMap<String, BTreeMap<String, String>>;
 
-/// The strings for `locale`: its own first, then its language's, then those of the template's
-/// locale and language.
+/// The messages for `locale`. In order of precedence: the locale, its language, the template's
+/// locale, its language.
 pub(crate) fn merge(
     catalogues: &Catalogues,
     locale: &str,

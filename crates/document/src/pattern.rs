@@ -1,5 +1,5 @@
-//! JSON with `{{ expressions }}` in its texts, for inputs of flow steps: a text that is one
-//! expression becomes the value itself, any other becomes text.
+//! JSON with `{{ expressions }}` in its texts, for the inputs of flow steps. A text that is a
+//! single expression becomes the value itself; any other remains a text.
 
 use std::sync::{Arc, OnceLock};
 
@@ -12,13 +12,13 @@ use crate::{
     pointer,
 };
 
-/// Work of one resolving.
+/// Maximum work of one evaluation.
 const MAX_WORK: u64 = 10_000_000;
 
-/// Values deeper than this are refused.
+/// Maximum nesting of values.
 const MAX_DEPTH: usize = 100;
 
-/// JSON whose texts hold expressions, compiled.
+/// Compiled JSON with expressions.
 #[derive(Debug)]
 pub struct Pattern(Node);
 
@@ -30,22 +30,22 @@ enum Node {
     Object(Vec<(String, Node)>),
 }
 
-/// An expression that holds or does not.
+/// A compiled condition.
 #[derive(Debug)]
 pub struct Condition(CompiledExpression);
 
-/// What expressions know besides the data.
+/// Context of expressions besides the data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Moment {
-    /// The instant of `now()`, in seconds since 1970-01-01T00:00:00Z.
+    /// Time returned by `now()`, in seconds since 1970-01-01T00:00:00Z.
     pub unix_seconds: i64,
 }
 
 impl Pattern {
-    /// Compiles `json`, which stands at the pointer `path` of its document.
+    /// Compiles `json`, which is at the pointer `path` of its document.
     ///
     /// # Errors
-    /// All mistakes of its expressions.
+    /// All errors in its expressions.
     pub fn compile(json: &Json, path: &str) -> Result<Self, Vec<Diagnostic>> {
         let mut diagnostics = Vec::new();
         let node = compile(json, path, 0, &mut diagnostics);
@@ -56,10 +56,10 @@ impl Pattern {
         }
     }
 
-    /// The JSON with its expressions evaluated on the fields of `data`.
+    /// Evaluates the expressions with the fields of `data`.
     ///
     /// # Errors
-    /// A sentence that names the expression's mistake.
+    /// A message about the expression that failed.
     pub fn resolve(&self, data: &Json, moment: Moment) -> Result<Json, String> {
         let scope = Scope::root(data);
         let evaluation = evaluation(moment);
@@ -68,10 +68,10 @@ impl Pattern {
 }
 
 impl Condition {
-    /// Compiles the expression `source`, with or without braces around it.
+    /// Compiles the expression `source`, with or without braces.
     ///
     /// # Errors
-    /// Its mistakes.
+    /// Its errors.
     pub fn compile(source: &str, path: &str) -> Result<Self, Vec<Diagnostic>> {
         let plain = source.trim();
         let inner = plain
@@ -83,10 +83,10 @@ impl Condition {
             .map_err(|failure| vec![diagnostic(&failure, path)])
     }
 
-    /// True where the expression is anything but false, null, zero and empty.
+    /// Evaluates the condition: false for `false`, null, zero and empty values.
     ///
     /// # Errors
-    /// A sentence that names the expression's mistake.
+    /// A message about the expression that failed.
     pub fn holds(&self, data: &Json, moment: Moment) -> Result<bool, String> {
         let scope = Scope::root(data);
         self.0
@@ -199,7 +199,7 @@ fn to_json(value: Evaluated<'_>) -> Result<Json, Failure> {
     })
 }
 
-/// Whole numbers stay whole.
+/// Whole numbers become integers.
 fn number_to_json(number: f64) -> Json {
     if number.fract() == 0.0 && number.abs() < 9.0e15 {
         return Json::from(number as i64);

@@ -1,6 +1,6 @@
-//! JSON pointers (RFC 6901), built while walking.
+//! JSON pointers (RFC 6901), built during traversal.
 
-/// `pointer` with `/token` appended, `~` and `/` escaped.
+/// Appends `/token` to `pointer`, with `~` and `/` escaped.
 pub(crate) fn push(pointer: &mut String, token: &str) {
     pointer.push('/');
     if token.contains(['~', '/']) {

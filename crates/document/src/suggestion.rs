@@ -1,8 +1,8 @@
-//! "Did you mean": the known word nearest to a mistaken one.
+//! "Did you mean" suggestions: the known word closest to a misspelt one.
 
-/// The one of `known` that `word` most probably stands for, or `None` where none is near.
+/// The word in `known` that `word` most likely stands for; `None` if none is close.
 pub(crate) fn nearest<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
-    // Long words are never near a field's name; the distance is quadratic.
+    // The distance takes quadratic time, and long words never resemble a field's name.
     if word.len() > 200 {
         return None;
     }
@@ -22,7 +22,7 @@ pub(crate) fn nearest<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) 
         .map(|(_, candidate)| candidate)
 }
 
-/// A hint that names the nearest of `known`, or else lists them.
+/// A hint with the closest word in `known`, or a list of them.
 pub(crate) fn hint<'k>(word: &str, known: impl IntoIterator<Item = &'k str> + Clone) -> String {
     if let Some(near) = nearest(word, known.clone()) {
         return format!("did you mean `{near}`?");

@@ -1,4 +1,4 @@
-//! `platen validate`: everything that can be said about a template, with or without data, without
+//! Implements `platen validate`: all diagnostics of a template, with or without data, without
 //! rendering.
 
 use serde_json::Value as Json;
@@ -16,7 +16,7 @@ use crate::{
     },
 };
 
-/// Every mistake and warning about the template in `bytes`; with `data` also those of binding it.
+/// All errors and warnings about the template in `bytes`; with `data`, also those of binding it.
 #[must_use]
 pub fn validate(bytes: &[u8], data: Option<&Json>) -> Vec<Diagnostic> {
     if crate::html::is_html_template(bytes) {
@@ -29,7 +29,7 @@ pub fn validate(bytes: &[u8], data: Option<&Json>) -> Vec<Diagnostic> {
     validate_template(template, data)
 }
 
-/// As [`validate`], for a template that has been read.
+/// Like [`validate`], for a parsed template.
 #[must_use]
 pub fn validate_template(template: Template, data: Option<&Json>) -> Vec<Diagnostic> {
     let (_, mut found) = analyse(&template);
@@ -57,13 +57,13 @@ pub fn validate_template(template: Template, data: Option<&Json>) -> Vec<Diagnos
     found
 }
 
-/// False for what only the real host can decide: it may hold assets, and runs helpers.
+/// Whether a diagnostic holds for any host. The real host may have assets, and runs helpers.
 pub(crate) fn is_certain(diagnostic: &Diagnostic) -> bool {
     !matches!(diagnostic.code.as_str(), "unknown-asset" | "helper-failed")
 }
 
-/// Warns of paths that begin with a name which the data's schema does not know. Only where the
-/// schema lists its properties; names of repeats are known.
+/// Warns about paths that start with a name unknown to the schema of the data. Applies only where
+/// the schema lists properties; loop variables are known.
 fn unknown_paths(template: &Template, found: &mut Vec<Diagnostic>) {
     let Some(schema) = &template.input_schema else {
         return;
@@ -121,14 +121,15 @@ fn unknown_paths(template: &Template, found: &mut Vec<Diagnostic>) {
     });
 }
 
-/// The names that the schema lists where `path` first leaves it, and the segment that does.
+/// The properties that the schema lists at the first segment of `path` that it does not know, and
+/// that segment.
 fn unknown_field<'s, 'p>(
     schema: &'s Json,
     path: &'p [Box<str>],
 ) -> Option<(Vec<&'s str>, &'p str)> {
     let mut schema = schema;
     for segment in path {
-        // Only where properties are listed does a missing one mean something.
+        // A missing property is meaningful only if the schema lists properties at all.
         let properties = schema.get("properties")?.as_object()?;
         match properties.get(segment.as_ref()) {
             Some(next) => schema = next,

@@ -1,8 +1,9 @@
-//! The end of a computation on somebody else's data.
+//! Bounds on computations over untrusted data.
 //!
-//! Templates, schemas and data can make any loop here long. Each such loop calls [`check`], and a
-//! computation whose bounds are reached is unwound up to the [`run`] that set them, as salsa does
-//! with queries that are cancelled. So no loop needs a result of its own to end early, and loops of
+//! Templates, schemas and data can make any loop in this crate run long. Each such loop calls
+//! [`check`]. When a bound is exceeded, the computation is unwound to the [`run`] that set the
+//! bound, as salsa does with cancelled queries. Loops therefore need no error path of their own,
+//! and loops of libraries that call back into this crate (schemas, expressions) end as well.
 //! libraries that call back into this crate (schemas, expressions) end as well.
 
 use std::{
@@ -15,63 +16,63 @@ use std::{
     },
 };
 
-/// Calls of [`check`] between two looks at the bounds.
+/// Calls of [`check`] between two checks of the bounds.
 const CALLS_BETWEEN: u32 = 64;
 
-/// Why a computation was ended.
+/// Why a computation was interrupted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Interruption {
-    /// Its caller gave up: the deadline passed or the client went away.
+    /// The caller gave up: its deadline passed or its client disconnected.
     Stopped,
-    /// It holds more memory than it may.
+    /// The memory bound was exceeded.
     Memory {
-        /// The bound.
+        /// The bound, in bytes.
         limit_bytes: u64,
     },
-    /// It took more steps than it may.
+    /// The step bound was exceeded.
     Steps {
         /// The bound.
         limit: u64,
     },
-    /// It is nested deeper than its stack allows.
+    /// The stack bound was exceeded, by deep nesting.
     Stack {
-        /// The bound.
+        /// The bound, in bytes.
         limit_bytes: usize,
     },
 }
 
-/// How much memory a computation may hold.
+/// A bound on the memory of a computation.
 #[derive(Clone, Copy, Debug)]
 pub struct MemoryBound {
-    /// Bytes beyond what the thread held when the computation began.
+    /// Maximum memory beyond what the thread held at the start, in bytes.
     pub limit_bytes: u64,
-    /// Bytes that this thread has allocated less those that it has freed.
+    /// Returns the bytes that this thread has allocated minus those it has freed.
     pub allocated: fn() -> i64,
 }
 
-/// What ends a computation; what is `None` ends nothing.
+/// Bounds of a computation; `None` sets no bound.
 #[derive(Clone, Debug, Default)]
 pub struct Bounds {
-    /// Set to true from outside.
+    /// Interrupts the computation once set to true.
     pub stop: Option<Arc<AtomicBool>>,
-    /// Memory.
+    /// Bound on memory.
     pub memory: Option<MemoryBound>,
-    /// Calls of [`check`], to within 64.
+    /// Maximum calls of [`check`], accurate to 64.
     pub steps: Option<u64>,
-    /// Stack beyond what was used when the computation began, to within 64 calls of [`check`].
+    /// Maximum stack beyond what was in use at the start, checked every 64 calls of [`check`].
     pub stack_bytes: Option<usize>,
 }
 
 struct Scope {
     bounds: Bounds,
-    /// What the thread had allocated when the computation began.
+    /// Memory that the thread had allocated at the start.
     base: i64,
     steps_left: Cell<u64>,
-    /// Where the stack was then.
+    /// Stack address at the start.
     stack_base: usize,
 }
 
-/// About where the stack of this thread ends now.
+/// Approximate address of the end of this thread's stack.
 #[inline(never)]
 fn stack_address() -> usize {
     let here = 0_u8;
@@ -112,16 +113,17 @@ impl Scope {
     }
 }
 
-/// What is thrown: how deep the scope is that it ends, from 0, and why.
+/// The panic payload: index of the scope to unwind to, and the reason.
 struct Thrown(usize, Interruption);
 
 thread_local! {
     static SCOPES: RefCell<Vec<Scope>> = const { RefCell::new(Vec::new()) };
-    /// Calls of [`check`] until the next look; counted down everywhere, so that no scope is cheap.
+    /// Calls of [`check`] left before the next look, counted across all scopes: many small
+    /// computations must not avoid the look.
     static CREDIT: Cell<u32> = const { Cell::new(CALLS_BETWEEN) };
 }
 
-/// Takes the scope away when its computation ends, however that is.
+/// Removes the scope when its computation ends, even by a panic.
 struct Leave;
 
 impl Drop for Leave {
@@ -130,10 +132,10 @@ impl Drop for Leave {
     }
 }
 
-/// Does `work` on this thread within `bounds`, besides those that hold already.
+/// Runs `work` on this thread within `bounds`, in addition to those of enclosing calls.
 ///
 /// # Errors
-/// Why it was ended. What `work` had built until then is dropped.
+/// The reason for an interruption. Partial results of `work` are dropped.
 pub fn run<T>(bounds: Bounds, work: impl FnOnce() -> T) -> Result<T, Interruption> {
     let depth = SCOPES.with_borrow_mut(|scopes| {
         let base = bounds.memory.map_or(0, |memory| (memory.allocated)());
@@ -156,8 +158,8 @@ pub fn run<T>(bounds: Bounds, work: impl FnOnce() -> T) -> Result<T, Interruptio
     })
 }
 
-/// Goes on with an interruption that a caller of [`catch_unwind`] has caught; gives back any other
-/// panic. Whoever catches panics within a computation calls it first.
+/// Continues an interruption that a caller of [`catch_unwind`] has caught, and returns any other
+/// panic. Code that catches panics within a computation must call this first.
 #[must_use]
 pub fn resume(panic: Box<dyn Any + Send>) -> Box<dyn Any + Send> {
     match panic.downcast::<Thrown>() {
@@ -166,7 +168,7 @@ pub fn resume(panic: Box<dyn Any + Send>) -> Box<dyn Any + Send> {
     }
 }
 
-/// Ends the computation of this thread where one of its bounds is reached. Costs about a nanosecond.
+/// Interrupts the computation of this thread if a bound is exceeded. Costs about a nanosecond.
 #[inline]
 pub fn check() {
     let left = CREDIT.get();
@@ -177,7 +179,8 @@ pub fn check() {
     }
 }
 
-/// As [`check`] for what is long in itself, such as a page or a picture: looks at once.
+/// Like [`check`], but always looks at the bounds. For operations that are long in themselves, such
+/// as a page or an image.
 #[cold]
 pub fn look() {
     let steps = u64::from(CALLS_BETWEEN - CREDIT.get().min(CALLS_BETWEEN) + 1);
@@ -189,7 +192,7 @@ pub fn look() {
             .find_map(|(depth, scope)| Some(Thrown(depth, scope.interruption(steps)?)))
     });
     if let Some(thrown) = thrown {
-        // Not a panic: no hook is called and nothing is logged.
+        // Not a panic: no panic hook runs and nothing is logged.
         resume_unwind(Box::new(thrown));
     }
 }

@@ -1,4 +1,4 @@
-//! A flow checked and made ready: its expressions compiled, its names known to be unique.
+//! Checks flows and compiles their expressions.
 
 use std::collections::BTreeSet;
 
@@ -13,13 +13,13 @@ use crate::{
     needs::Needs,
 };
 
-/// Steps of a flow altogether.
+/// Maximum number of steps in a flow, nested ones included.
 const MAX_STEPS: usize = 500;
-/// Steps within steps.
+/// Maximum nesting of steps.
 const MAX_DEPTH: usize = 12;
-/// Items of a loop at the same time.
+/// Maximum number of loop items processed at a time.
 const MAX_PARALLEL: u32 = 64;
-/// Attempts of a step.
+/// Maximum number of attempts of a step.
 const MAX_ATTEMPTS: u32 = 20;
 
 /// A flow that can run.
@@ -31,19 +31,19 @@ pub struct CompiledFlow {
 }
 
 impl CompiledFlow {
-    /// The flow as it was written.
+    /// The flow as its author wrote it.
     #[must_use]
     pub fn flow(&self) -> &Flow {
         &self.flow
     }
 
-    /// Whether its runs may read a stored template, given as its key or `KEY@VERSION`.
+    /// Whether its runs may read a stored template, given as a key or `KEY@VERSION`.
     #[must_use]
     pub fn may_read_template(&self, name: &str) -> bool {
         self.needs.allow_template(name)
     }
 
-    /// Whether its runs may have to do with values that flows share.
+    /// Whether its runs may access values shared between flows.
     #[must_use]
     pub fn may_share(&self) -> bool {
         self.needs.allow_shared()
@@ -59,7 +59,7 @@ pub(crate) struct CompiledStep {
 
 #[derive(Debug)]
 pub(crate) enum Body {
-    /// Done outside, with this input.
+    /// Executed outside the state machine, with this input.
     Task(Pattern),
     Branch {
         ways: Vec<(Condition, Vec<CompiledStep>)>,
@@ -69,16 +69,16 @@ pub(crate) enum Body {
         items: Pattern,
         steps: Vec<CompiledStep>,
     },
-    /// A pause; the pattern gives when it ends.
+    /// A pause; the pattern yields when it ends.
     Wait(Pattern),
-    /// The answer.
+    /// The answer of a synchronous webhook.
     Respond(Pattern),
 }
 
-/// Checks `flow` and makes it ready.
+/// Checks and compiles `flow`.
 ///
 /// # Errors
-/// All its mistakes.
+/// All errors in the flow.
 pub fn compile(flow: Flow) -> Result<CompiledFlow, Vec<Diagnostic>> {
     let mut compiler = Compiler::default();
     if !is_key(&flow.key) {
@@ -255,7 +255,7 @@ impl Compiler {
     }
 }
 
-/// `source` as one expression between braces.
+/// Wraps `source` in braces, unless it has some.
 fn braced(source: &str) -> String {
     if source.contains("{{") {
         source.to_owned()
@@ -264,8 +264,7 @@ fn braced(source: &str) -> String {
     }
 }
 
-/// What a task is given, as a pattern: all of its members but code, which is no text with
-/// expressions.
+/// The input of a task as a pattern: all properties except code, whose text must not be evaluated.
 fn input(action: &Action) -> Json {
     match action {
         Action::Piece { input, .. } | Action::Code { input, .. } => json!({"input": input}),

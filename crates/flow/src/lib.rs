@@ -1,8 +1,8 @@
-//! Flows: what their author writes ([`model`]), what is checked before they run ([`compile`]), and
-//! what happens next in a run ([`Machine`]).
+//! Flows: the format that authors write ([`model`]), its checks ([`compile`]), and the state
+//! machine that decides what happens next in a run ([`Machine`]).
 //!
-//! This crate is pure: it runs nothing and knows no clock. A run is a journal of [`Entry`]s; the
-//! same journal always gives the same next step.
+//! This crate is pure: it executes nothing and has no clock. A run is a journal of [`Entry`]s; the
+//! same journal always yields the same next step.
 
 mod compile;
 mod machine;

@@ -1,4 +1,4 @@
-//! A run as a state machine: a journal goes in, what is to be done next comes out.
+//! A run as a state machine: takes a journal, and returns what to do next.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use serde_json::{Value as Json, json};
 
 use crate::{CompiledFlow, model::Step, walk::Walk};
 
-/// Something that happened in a run. All of them in order are its journal.
+/// An event of a run. All events in order form its journal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(
     tag = "event",
@@ -16,46 +16,46 @@ use crate::{CompiledFlow, model::Step, walk::Walk};
     rename_all_fields = "camelCase"
 )]
 pub enum Entry {
-    /// A step was started.
+    /// An attempt of a step started.
     Started {
-        /// Its path, such as `each[2].send`.
+        /// Path of the step, such as `each[2].send`.
         path: String,
-        /// From 1.
+        /// Number of the attempt, from 1.
         attempt: u32,
     },
-    /// A step ended well.
+    /// A step succeeded.
     Succeeded {
-        /// Its path.
+        /// Path of the step.
         path: String,
-        /// What it gave.
+        /// Output of the step.
         output: Json,
     },
     /// An attempt of a step failed.
     Failed {
-        /// Its path.
+        /// Path of the step.
         path: String,
-        /// Why.
+        /// Reason.
         error: StepError,
-        /// When, in milliseconds since 1970: the next attempt is reckoned from here.
+        /// Time of the failure, in milliseconds since 1970; the backoff starts here.
         at_ms: u64,
     },
-    /// A wait began.
+    /// A wait started.
     Waiting {
-        /// Its path.
+        /// Path of the step.
         path: String,
-        /// When it ends; `None` where only a callback ends it.
+        /// When it ends, in milliseconds since 1970; `None` if only a callback ends it.
         until_ms: Option<u64>,
     },
     /// A wait ended.
     Resumed {
-        /// Its path.
+        /// Path of the step.
         path: String,
-        /// What the callback was called with.
+        /// Payload of the callback.
         payload: Json,
     },
     /// The run was cancelled.
     Cancelled,
-    /// The run took too long.
+    /// The run exceeded its timeout.
     TimedOut,
 }
 
@@ -63,44 +63,44 @@ pub enum Entry {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StepError {
-    /// Kind, such as `code-thrown`.
+    /// Code, such as `code-thrown`.
     pub code: String,
-    /// A sentence.
+    /// Message.
     pub message: String,
-    /// Another attempt may go better.
+    /// Whether another attempt may succeed.
     pub retryable: bool,
 }
 
-/// A step to be done outside.
+/// A step to execute.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Task {
-    /// Its path.
+    /// Path of the step.
     pub path: String,
-    /// From 1.
+    /// Number of the attempt, from 1.
     pub attempt: u32,
-    /// Not before this instant, in milliseconds since 1970.
+    /// Earliest start, in milliseconds since 1970.
     pub not_before_ms: Option<u64>,
-    /// Name of the step, by which [`Machine::step`] finds it.
+    /// Name of the step, for [`Machine::step`].
     pub step: String,
-    /// Its input, expressions evaluated.
+    /// Input of the step, with expressions evaluated.
     pub input: Json,
 }
 
-/// What the owner of a run is to do.
+/// What the executor of a run must do.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Command {
-    /// Execute a step, and record it in the journal.
+    /// Execute a step and record it in the journal.
     Do(Task),
-    /// Put [`Entry::Waiting`] into the journal.
+    /// Record [`Entry::Waiting`] in the journal.
     Wait {
-        /// Path of the wait.
+        /// Path of the step.
         path: String,
-        /// As in [`Entry::Waiting`], of this instant.
+        /// Duration of the wait from now on, in milliseconds.
         delay_ms: Option<u64>,
-        /// An instant that the flow names.
+        /// Time of its end, as the flow's expression gives it.
         until: Option<Json>,
     },
-    /// Give the answer, and put [`Entry::Succeeded`] into the journal.
+    /// Send the answer and record [`Entry::Succeeded`].
     Respond {
         /// Path of the step.
         path: String,
@@ -112,33 +112,33 @@ pub enum Command {
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Finish {
-    /// With the output of its last step.
+    /// Succeeded, with the output of its last step.
     Succeeded(Json),
-    /// At a step that failed for good.
+    /// A step failed for good.
     Failed {
         /// Path of the step.
         path: String,
-        /// Why.
+        /// Reason.
         error: StepError,
     },
     /// Cancelled.
     Cancelled,
-    /// It took too long.
+    /// Exceeded its timeout.
     TimedOut,
 }
 
-/// What is next in a run.
+/// The next actions of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Next {
-    /// What is to be done now; steps that were started already are not among them.
+    /// What to do now. Steps already running are not repeated here.
     pub commands: Vec<Command>,
-    /// How the run ended, if it did.
+    /// How the run ended, if it has.
     pub finish: Option<Finish>,
-    /// The earliest end of a wait.
+    /// The earliest end of a wait, in milliseconds since 1970.
     pub wake_ms: Option<u64>,
 }
 
-/// What is known of a step.
+/// What the journal says about a step.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Record {
     pub attempts: u32,
@@ -148,30 +148,30 @@ pub(crate) struct Record {
     pub waiting: Option<Option<u64>>,
 }
 
-/// What is known of a loop.
+/// State of a loop.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LoopState {
-    /// Outputs of the items that are over.
+    /// Outputs of the completed items.
     pub outputs: Vec<Option<Json>>,
-    /// Items before this one are over.
+    /// Number of leading items that are complete.
     pub first_open: usize,
 }
 
-/// A run.
+/// The state machine of a run.
 #[derive(Clone, Debug)]
 pub struct Machine {
     pub(crate) flow: Arc<CompiledFlow>,
     pub(crate) records: BTreeMap<String, Record>,
-    /// Loops by path, so that long ones are not walked from their start again.
+    /// State of loops by path, so that each call need not start at their first item.
     pub(crate) loops: HashMap<String, LoopState>,
     data: Json,
-    /// The instant that `now()` is for the whole run, in seconds since 1970.
+    /// Result of `now()` throughout the run, in seconds since 1970.
     pub(crate) started_unix_seconds: i64,
     stopped: Option<Finish>,
 }
 
 impl Machine {
-    /// A run of `flow` that `trigger` started; `run` is what expressions may know of it.
+    /// A run of `flow` started by `trigger`. Expressions see `run` under that name.
     #[must_use]
     pub fn new(
         flow: Arc<CompiledFlow>,
@@ -189,14 +189,14 @@ impl Machine {
         }
     }
 
-    /// The flow's step of a name.
+    /// The flow's step with this name.
     #[must_use]
     pub fn step(&self, name: &str) -> Option<&Step> {
         crate::walk::find(&self.flow.steps, name)
     }
 
-    /// Takes note of something that happened. What does not fit the state, such as a second end of
-    /// a step, changes nothing.
+    /// Applies an event. Events that do not fit the state, such as a second end of a step, are
+    /// ignored.
     pub fn apply(&mut self, entry: &Entry) {
         match entry {
             Entry::Started { path, attempt } => {
@@ -233,8 +233,8 @@ impl Machine {
         }
     }
 
-    /// Steps that were started and are not known to have ended are done again, as the same
-    /// attempt: their owner is gone.
+    /// Reverts steps that were started but have not ended, so that they are repeated as the same
+    /// attempt: their executor is gone.
     pub fn recover(&mut self) {
         for record in self.records.values_mut().filter(|record| record.running) {
             record.running = false;
@@ -242,13 +242,13 @@ impl Machine {
         }
     }
 
-    /// The output of the step at `path`, once it has one.
+    /// Output of the step at `path`, if it has ended.
     #[must_use]
     pub fn output(&self, path: &str) -> Option<&Json> {
         self.records.get(path)?.output.as_ref()
     }
 
-    /// Waits that are not over: their paths and when they end by themselves.
+    /// Pending waits: path, and when they end by themselves.
     pub fn waits(&self) -> impl Iterator<Item = (&str, Option<u64>)> {
         self.records.iter().filter_map(|(path, record)| {
             let until_ms = record.waiting.filter(|_| record.output.is_none())?;
@@ -263,7 +263,7 @@ impl Machine {
         self.records.entry(path.to_owned()).or_default()
     }
 
-    /// What is next.
+    /// Decides what to do next.
     pub fn proceed(&mut self) -> Next {
         if let Some(finish) = &self.stopped {
             return Next {

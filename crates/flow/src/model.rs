@@ -1,4 +1,4 @@
-//! The flow as its author writes it. The JSON Schema is made from these types.
+//! The flow format as authors write it. The JSON Schema is generated from these types.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,26 +12,26 @@ pub struct Flow {
     pub kind: Kind,
     /// Key in addresses: letters, digits, `-` and `_`.
     pub key: String,
-    /// Name for people.
+    /// Display name.
     pub name: String,
-    /// What it is for.
+    /// Purpose of the flow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// What starts it.
+    /// What starts the flow.
     pub trigger: Trigger,
     /// Steps in order.
     pub steps: Vec<Step>,
-    /// Names of secrets that its code may read as `ctx.secrets.NAME`.
+    /// Names of secrets that code may read as `ctx.secrets.NAME`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub secrets: Vec<String>,
-    /// Stored templates that its runs may read besides those that its `render` steps name: keys, with
-    /// `*` at the end for all that begin so, or with `@` and a version.
+    /// Stored templates that runs may read besides those named in `render` steps: keys, optionally
+    /// with a final `*` as a wildcard, or `KEY@VERSION`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub templates: Vec<String>,
-    /// Runs of this flow at the same time; no bound of its own where absent.
+    /// Maximum number of concurrent runs of this flow; no limit by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub concurrency: Option<u32>,
-    /// The longest a run may take, waits not counted, in milliseconds.
+    /// Timeout of a run without its waits, in milliseconds.
     #[serde(default = "default_timeout_ms")]
     pub timeout_ms: u64,
 }
@@ -40,7 +40,7 @@ fn default_timeout_ms() -> u64 {
     600_000
 }
 
-/// What a document is.
+/// Kind of the definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "FlowKind")]
@@ -49,7 +49,7 @@ pub enum Kind {
     Flow,
 }
 
-/// What starts a flow. Its payload is `trigger` in expressions.
+/// What starts a flow. Expressions see its payload as `trigger`.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(
     tag = "type",
@@ -58,75 +58,75 @@ pub enum Kind {
     deny_unknown_fields
 )]
 pub enum Trigger {
-    /// A request to the flow's address: `trigger.body`, `trigger.headers`, `trigger.query`.
+    /// A request to the flow's address, with `trigger.body`, `trigger.headers` and `trigger.query`.
     Webhook {
-        /// Anybody who knows the address may start it; where false, the request needs an API key.
+        /// Lets anyone who knows the address start the flow; otherwise a request needs an API key.
         #[serde(default)]
         open: bool,
-        /// JSON Schema of the body.
+        /// JSON Schema that validates the body.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         input_schema: Option<Json>,
     },
-    /// At times: a cron expression of five fields.
+    /// A schedule: a cron expression with five fields.
     Schedule {
         /// Minute, hour, day of month, month, day of week.
         cron: String,
-        /// IANA time zone; UTC where absent.
+        /// IANA time zone; UTC by default.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         time_zone: Option<String>,
     },
-    /// By hand: `trigger` is what was given.
+    /// Manual start; `trigger` is the input given.
     Manual {
-        /// JSON Schema of what is given.
+        /// JSON Schema that validates the input.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         input_schema: Option<Json>,
     },
-    /// By asking an address for news, one run for each item that was not there before.
+    /// Polls an address and starts a run for each new item.
     Poll {
-        /// How often, in seconds.
+        /// Interval, in seconds.
         every_seconds: u32,
-        /// What is asked.
+        /// The request to send.
         request: Box<HttpRequest>,
-        /// Path of the items in the answer, such as `body.items`.
+        /// Path of the items in the response, such as `body.items`.
         items: String,
         /// Field that identifies an item.
         id: String,
     },
 }
 
-/// A step: what it does, and what happens when it fails.
+/// A step: its action, and its behaviour on failure.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Step {
-    /// Name in expressions: `steps.NAME.output`. Letters, digits and `_`; unique in the flow.
+    /// Name in expressions, as in `steps.NAME.output`: letters, digits and `_`, unique in the flow.
     pub name: String,
-    /// What it does.
+    /// Action of the step.
     #[serde(flatten)]
     pub action: Action,
-    /// An expression; the step is left out where it holds.
+    /// An expression; the step is skipped if it is true.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skip_if: Option<String>,
-    /// More attempts after a failure.
+    /// Retries after a failure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry: Option<Retry>,
-    /// Goes on after a failure; the output is `{"error": …}`.
+    /// Continues after a failure, with `{"error": …}` as output.
     #[serde(default)]
     pub continue_on_failure: bool,
-    /// The longest an attempt may take, in milliseconds.
+    /// Timeout of an attempt, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
 }
 
-/// More attempts, each later than the one before.
+/// Retries with exponential backoff.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Retry {
-    /// Attempts altogether, at most 20.
+    /// Maximum number of attempts, including the first; at most 20.
     pub attempts: u32,
-    /// Wait before the second attempt, in milliseconds; doubled for each one after.
+    /// Delay before the second attempt, in milliseconds; doubled for each further attempt.
     #[serde(default = "default_backoff_ms")]
     pub backoff_ms: u64,
-    /// The longest wait, in milliseconds.
+    /// Maximum delay, in milliseconds.
     #[serde(default = "default_max_backoff_ms")]
     pub max_backoff_ms: u64,
 }
@@ -139,8 +139,8 @@ fn default_max_backoff_ms() -> u64 {
     60_000
 }
 
-/// What a step does. Texts may hold `{{ expressions }}` of `trigger`, `steps`, `run` and the items
-/// of loops around.
+/// Action of a step. Texts may contain `{{ expressions }}` with `trigger`, `steps`, `run` and the
+/// items of enclosing loops.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(
     tag = "type",
@@ -148,122 +148,123 @@ fn default_max_backoff_ms() -> u64 {
     rename_all_fields = "camelCase"
 )]
 pub enum Action {
-    /// An action of a piece.
+    /// An action of a piece: built-in or custom.
     Piece {
         /// Name of the piece, such as `math`.
         piece: String,
-        /// Name of its action, such as `add`.
+        /// Name of the action, such as `add`.
         action: String,
-        /// Its input.
+        /// Input of the action.
         #[serde(default)]
         input: Json,
     },
-    /// Code: `export default async (input, ctx) => …`.
+    /// Code of the form `export default async (input, ctx) => …`.
     Code {
-        /// The source.
+        /// Source code.
         source: String,
         /// `js` or `ts`.
         #[serde(default)]
         language: CodeLanguage,
-        /// Its input.
+        /// Input of the code.
         #[serde(default)]
         input: Json,
-        /// Gives the same for the same input: `Math.random` and the clock are fixed.
+        /// Makes the code deterministic: `Math.random` and the clock are fixed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         deterministic: Option<Deterministic>,
     },
-    /// One of several ways.
+    /// Conditional branches.
     Branch {
-        /// The first that holds, or all that do.
+        /// Whether to take the first branch whose condition is true, or all of them.
         #[serde(default)]
         mode: BranchMode,
-        /// The ways.
+        /// The branches.
         branches: Vec<Branch>,
-        /// Where none holds.
+        /// Steps if no condition is true.
         #[serde(default)]
         otherwise: Vec<Step>,
     },
-    /// The same steps for each item; its output is the list of the last steps' outputs.
+    /// Repeats steps for each item. The output is a list with the output of the last step for each
+    /// item.
     Loop {
-        /// An expression that gives a list.
+        /// An expression that yields a list.
         items: String,
-        /// Name of the item in expressions.
+        /// Variable that holds the item in expressions; `item` by default.
         #[serde(default = "default_item_name", rename = "as")]
         name: String,
-        /// Items at the same time, at most 64.
+        /// Maximum number of items processed at a time, up to 64.
         #[serde(default = "default_parallel")]
         parallel: u32,
-        /// Steps of an item.
+        /// Steps for each item.
         steps: Vec<Step>,
     },
-    /// A document.
+    /// Renders a document.
     Render {
         /// Key of a stored template.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         template: Option<String>,
-        /// A template in place.
+        /// An inline template.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         definition: Option<Json>,
-        /// Its data.
+        /// Data for the template.
         #[serde(default)]
         data: Json,
-        /// `pdf`, `docx` and so on.
+        /// Output format, such as `pdf` or `docx`.
         format: String,
-        /// As for `POST /render`.
+        /// Options as for `POST /render`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         options: Option<Json>,
     },
-    /// A file to another format.
+    /// Converts a file to another format.
     Convert {
         /// A file: the output of another step.
         file: Json,
-        /// The format, such as `pdf`.
+        /// Target format, such as `pdf`.
         to: String,
-        /// As for `POST /convert`.
+        /// Options as for `POST /convert`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         options: Option<Json>,
     },
-    /// Several PDF files to one.
+    /// Merges several PDF files.
     Merge {
-        /// The files in order: a list, or an expression that gives one.
+        /// The files in order: a list, or an expression that yields one.
         files: Json,
     },
-    /// Something kept from one run to the next.
+    /// Reads or writes a value that persists across runs.
     Store {
-        /// What is done.
+        /// The operation.
         operation: StoreOperation,
-        /// Its key.
+        /// Key of the value.
         key: String,
-        /// Whose it is; the flow's where absent.
+        /// Scope of the key; by default the flow.
         #[serde(default, skip_serializing_if = "StoreScope::is_flow")]
         scope: StoreScope,
-        /// What is put.
+        /// Value to store.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         value: Option<Json>,
     },
-    /// A request to another service.
+    /// Sends a request to another service.
     Http(HttpRequest),
-    /// A pause that costs nothing.
+    /// A pause, during which the run takes no resources.
     Wait {
-        /// For so long, in milliseconds.
+        /// Duration, in milliseconds.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         delay_ms: Option<u64>,
-        /// Until this instant: an expression that gives seconds since 1970 or ISO 8601.
+        /// End of the pause: an expression that yields seconds since 1970 or an ISO 8601 time.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         until: Option<String>,
-        /// Until the run's callback address is called; the output is what it was called with.
+        /// Waits for a request to the run's callback address; its payload is the output.
         #[serde(default)]
         callback: bool,
     },
-    /// The answer of a synchronous webhook. The flow goes on.
+    /// Answers a synchronous webhook. The flow continues.
     Respond {
-        /// HTTP status.
+        /// HTTP status; 200 by default.
         #[serde(default = "default_status")]
         status: u16,
         /// Headers.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         headers: Option<Json>,
-        /// Body: JSON, text, or a file that a step made.
+        /// Body: JSON, text, or a file that a step produced.
         #[serde(default)]
         body: Json,
     },
@@ -281,7 +282,7 @@ fn default_status() -> u16 {
     200
 }
 
-/// What code is written in.
+/// Language of code.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum CodeLanguage {
@@ -296,83 +297,83 @@ pub enum CodeLanguage {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Deterministic {
-    /// Where true, what the run and the step are, and the instant at which the run began: every
-    /// attempt of the step in this run gets the same.
+    /// If true, the seed derives from the run and step, and the clock is the start of the run:
+    /// every attempt of the step in this run gets the same.
     Switch(bool),
-    /// What is said, the same in every run.
+    /// Explicit values, the same in every run.
     Fixed(FixedChance),
 }
 
-/// Chance and clock.
+/// Fixed random seed and clock.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct FixedChance {
     /// Seed of `Math.random`.
     pub seed: u64,
-    /// The instant, such as `2026-11-21T14:30:00Z`.
+    /// Time of the clock, such as `2026-11-21T14:30:00Z`.
     pub now: String,
 }
 
-/// How many ways are taken.
+/// Which branches are taken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum BranchMode {
-    /// The first that holds.
+    /// The first whose condition is true.
     #[default]
     First,
-    /// All that hold, in order.
+    /// All whose conditions are true, in order.
     All,
 }
 
-/// A way.
+/// A branch.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Branch {
-    /// Name for people.
+    /// Display name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// An expression; the way is taken where it holds.
+    /// Condition: an expression.
     pub when: String,
-    /// Its steps.
+    /// Steps of the branch.
     pub steps: Vec<Step>,
 }
 
-/// What is done with something kept.
+/// Operation on a stored value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum StoreOperation {
-    /// The output is the value, or null.
+    /// Outputs the value, or null.
     Get,
-    /// Keeps a value.
+    /// Stores a value.
     Put,
-    /// Forgets it.
+    /// Deletes the value.
     Delete,
 }
 
-/// Whose a kept value is.
+/// Scope of a stored value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum StoreScope {
-    /// The flow's: other flows neither see nor change it.
+    /// Visible only to this flow.
     #[default]
     Flow,
-    /// Of all flows.
+    /// Shared by all flows.
     Shared,
 }
 
 impl StoreScope {
-    /// Whether it is the flow's.
+    /// Whether only the flow sees the value.
     #[must_use]
     pub fn is_flow(&self) -> bool {
         *self == Self::Flow
     }
 }
 
-/// A request.
+/// An HTTP request.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct HttpRequest {
-    /// Method; GET where absent.
+    /// Method; GET by default.
     #[serde(default = "default_method")]
     pub method: String,
     /// Address.
@@ -380,15 +381,15 @@ pub struct HttpRequest {
     /// Headers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub headers: Option<Json>,
-    /// Body: text and files as they are, anything else as JSON.
+    /// Body. Text and files are sent as they are, anything else as JSON.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub body: Option<Json>,
-    /// Tells of a document in `body` as `POST /render` does: `Content-Disposition`,
-    /// `X-Render-Pages`, `X-Render-Size-Bytes`, `X-Render-Warnings`.
+    /// Adds headers that describe a document in `body`, like those of `POST /render`:
+    /// `Content-Disposition`, `X-Render-Pages`, `X-Render-Size-Bytes`, `X-Render-Warnings`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub describe: bool,
-    /// Name of a secret of the flow: `Platen-Signature` is `t=SECONDS,v1=HEX`, HMAC-SHA256 of
-    /// `SECONDS.BODY`.
+    /// Name of a secret of the flow that signs the request: `Platen-Signature` is
+    /// `t=SECONDS,v1=HEX`, the HMAC-SHA256 of `SECONDS.BODY`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sign_with: Option<String>,
 }

@@ -1,5 +1,5 @@
-//! What the runs of a flow may ask their owner for: the stored templates that it names, and values
-//! that flows share where it has to do with them.
+//! What the runs of a flow may ask the service for: the stored templates that the flow names, and
+//! shared values if it uses any.
 
 use std::collections::BTreeSet;
 
@@ -7,19 +7,19 @@ use platen_document::{Diagnostic, is_key};
 
 use crate::model::{Action, Flow, Step};
 
-/// What the runs of a flow may ask for.
+/// Permissions of the runs of a flow.
 #[derive(Debug, Default)]
 pub(crate) struct Needs {
-    /// Templates as steps name them: a key, or `KEY@VERSION`.
+    /// Templates named by steps: a key, or `KEY@VERSION`.
     named: BTreeSet<String>,
-    /// Templates as the flow lists them.
+    /// Templates listed by the flow.
     listed: Vec<String>,
-    /// Values that flows share.
+    /// Whether shared values may be accessed.
     shared: bool,
 }
 
 impl Needs {
-    /// What `flow` says, and what is wrong with it.
+    /// Derives the permissions from `flow` and reports invalid entries.
     pub fn of(flow: &Flow, diagnostics: &mut Vec<Diagnostic>) -> Self {
         for (index, name) in flow.templates.iter().enumerate() {
             if !is_listed(name) {
@@ -42,7 +42,7 @@ impl Needs {
         found
     }
 
-    /// Whether values that flows share may be read and changed.
+    /// Whether shared values may be read and changed.
     pub fn allow_shared(&self) -> bool {
         self.shared
     }
@@ -52,13 +52,13 @@ impl Needs {
         let key = name.split_once('@').map_or(name, |(key, _)| key);
         let listed = |listed: &String| match listed.strip_suffix('*') {
             Some(begin) => key.starts_with(begin),
-            // Who may read a template may read its versions.
+            // Permission to read a template includes its versions.
             None => listed == name || listed == key,
         };
         self.named.contains(name) || self.listed.iter().any(listed)
     }
 
-    /// How deep steps nest is bounded by the reader of JSON.
+    /// Recursion is limited by the JSON parser, which limits nesting.
     fn read(&mut self, steps: &[Step], path: &str, diagnostics: &mut Vec<Diagnostic>) {
         for (index, step) in steps.iter().enumerate() {
             let path = format!("{path}/{index}");
@@ -106,7 +106,7 @@ impl Needs {
     }
 }
 
-/// Whether a step may have to do with shared values. What code does shows only in a run.
+/// Whether a step may access shared values. For code that is only known at run time.
 fn may_share(action: &Action) -> bool {
     match action {
         Action::Store { scope, .. } => !scope.is_flow(),
@@ -119,7 +119,7 @@ fn may_share(action: &Action) -> bool {
     }
 }
 
-/// Whether a flow may list `name`.
+/// Whether `name` is valid in a flow's list of templates.
 fn is_listed(name: &str) -> bool {
     if let Some(begin) = name.strip_suffix('*') {
         return begin.is_empty() || is_key(begin);

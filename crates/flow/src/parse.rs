@@ -1,17 +1,17 @@
-//! JSON to a flow, and the JSON Schema of flows.
+//! Parses flows and provides their JSON Schema.
 
 use platen_document::Diagnostic;
 use serde_json::Value as Json;
 
 use crate::model::Flow;
 
-/// The longest flow.
+/// Maximum size of a flow, in bytes.
 pub const MAX_FLOW_BYTES: usize = 4 << 20;
 
-/// Reads a flow.
+/// Parses a flow.
 ///
 /// # Errors
-/// What is wrong with its JSON, or with the first member that does not fit.
+/// Invalid JSON, or the first property that does not fit.
 pub fn parse_flow(source: &[u8]) -> Result<Flow, Vec<Diagnostic>> {
     if source.len() > MAX_FLOW_BYTES {
         let message = format!("the flow is longer than {MAX_FLOW_BYTES} bytes");

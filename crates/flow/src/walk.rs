@@ -1,5 +1,4 @@
-//! One walk over a flow's steps with what is known of a run: as far as it gets, and what it finds
-//! to do.
+//! Traverses the steps of a flow with the state of a run, and collects what to do next.
 
 use platen_document::pattern::{Condition, Moment, Pattern};
 use serde_json::{Value as Json, json};
@@ -10,10 +9,10 @@ use crate::{
     model::{Action, BranchMode, Step},
 };
 
-/// Items of a loop.
+/// Maximum number of items in a loop.
 const MAX_ITEMS: usize = 100_000;
 
-/// The step of a name, wherever it stands.
+/// Finds the step with a name, at any depth.
 pub(crate) fn find<'a>(steps: &'a [CompiledStep], name: &str) -> Option<&'a Step> {
     steps.iter().find_map(|compiled| {
         if compiled.step.name == name {
@@ -35,7 +34,7 @@ pub(crate) struct Walk<'m> {
     pub next: Next,
 }
 
-/// How far a step is.
+/// Progress of a step.
 enum Progress {
     Done(Json),
     Open,
@@ -52,7 +51,7 @@ impl<'m> Walk<'m> {
         }
     }
 
-    /// The whole flow: how the run ended, if it did.
+    /// Traverses the whole flow. Returns how the run ended, if it has.
     pub fn steps(
         &mut self,
         steps: &[CompiledStep],
@@ -61,7 +60,7 @@ impl<'m> Walk<'m> {
     ) -> Option<Finish> {
         match self.list(steps, prefix, data) {
             Err(finish) => {
-                // Nothing new is begun in a run that has failed.
+                // A failed run starts nothing new.
                 self.next = Next::default();
                 Some(finish)
             }
@@ -70,7 +69,7 @@ impl<'m> Walk<'m> {
         }
     }
 
-    /// Steps in order: the output of the last, or `None` while one is open.
+    /// Traverses steps in order. Returns the output of the last, or `None` while one is open.
     fn list(
         &mut self,
         steps: &[CompiledStep],
@@ -162,7 +161,7 @@ impl<'m> Walk<'m> {
         }
     }
 
-    /// When the next attempt may begin, or the failure where none is left.
+    /// Earliest start of the next attempt, or the failure if no attempt is left.
     fn attempt(&self, step: &Step, record: &Record) -> Result<Option<u64>, StepError> {
         let Some((error, at_ms)) = &record.failure else {
             return Ok(None);
@@ -243,7 +242,8 @@ impl<'m> Walk<'m> {
         Ok(Progress::Done(last))
     }
 
-    /// Steps within a step: their failure is the step's, so that it may be gone on after.
+    /// Traverses nested steps. Their failure becomes that of the enclosing step, which may continue
+    /// on failure.
     fn nested(&mut self, steps: &[CompiledStep], prefix: &str, data: &mut Json) -> Outcome {
         match self.list(steps, prefix, data) {
             Ok(Some(output)) => Ok(Progress::Done(output)),
@@ -309,7 +309,7 @@ impl<'m> Walk<'m> {
     }
 }
 
-/// An author's mistake: another attempt would find it again.
+/// An error in the flow's definition; a retry would fail as well.
 fn mistake(message: String) -> Progress {
     Progress::Failed(StepError {
         code: "flow-expression".to_owned(),

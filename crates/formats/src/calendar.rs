@@ -1,6 +1,6 @@
-//! Days and seconds as calendar dates (proleptic Gregorian calendar), written by ISO 8601.
+//! Day and second counts as proleptic Gregorian dates, formatted as in ISO 8601.
 
-/// Year, month and day of `days` since 1970-01-01. After Howard Hinnant, "chrono-Compatible
+/// Year, month and day of a day count since 1970-01-01. Source: Howard Hinnant, "chrono-Compatible
 /// Low-Level Date Algorithms", `civil_from_days`.
 fn civil(days: i64) -> (i64, i64, i64) {
     let shifted = days + 719_468;
@@ -20,20 +20,20 @@ fn civil(days: i64) -> (i64, i64, i64) {
     (year, month, day)
 }
 
-/// `2026-11-21` of days since 1970-01-01.
+/// Formats days since 1970-01-01 as `2026-11-21`.
 pub(crate) fn iso_date(days: i64) -> String {
     let (year, month, day) = civil(days);
     format!("{year:04}-{month:02}-{day:02}")
 }
 
-/// `09:30:00` of seconds since midnight.
+/// Formats seconds since midnight as `09:30:00`; values outside one day wrap around.
 pub(crate) fn iso_time(seconds: i64) -> String {
     let seconds = seconds.rem_euclid(86_400);
     let (hours, minutes) = (seconds / 3600, seconds / 60 % 60);
     format!("{hours:02}:{minutes:02}:{:02}", seconds % 60)
 }
 
-/// `2026-11-21T09:30:00` of seconds since 1970-01-01T00:00:00.
+/// Formats seconds since 1970-01-01T00:00:00 as `2026-11-21T09:30:00`.
 pub(crate) fn iso_date_time(seconds: i64) -> String {
     format!(
         "{}T{}",

@@ -1,24 +1,24 @@
-//! Why a writer made nothing.
+//! Errors of the writers.
 
 use platen_document::Diagnostic;
 
-/// Why a writer made nothing.
+/// Why a writer produced no file.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The document cannot be written in this format; its author can change that.
+    /// The document cannot be written in this format unless its author changes it.
     #[error("{0}")]
     Author(Diagnostic),
-    /// The workbook could not be made.
+    /// The XLSX library failed.
     #[error("the workbook could not be made")]
     Workbook(#[from] rust_xlsxwriter::XlsxError),
-    /// The package could not be made.
+    /// The OOXML package could not be assembled.
     #[error("the package could not be made")]
     Package(#[from] zip::result::ZipError),
-    /// The package could not be compressed.
+    /// The compressor failed.
     #[error("the package could not be compressed")]
     Compression(#[from] std::io::Error),
-    /// A picture could not be encoded.
+    /// An image could not be encoded as PNG.
     #[error("a picture could not be encoded")]
     Picture(#[from] png::EncodingError),
 }

@@ -1,20 +1,20 @@
-//! Cells of a table at their columns: row spans occupy positions of later rows.
+//! Table cells at their columns: a row span occupies positions in the rows below.
 
 use platen_document::bound::{Cell, Row};
 
-/// A position of a row.
+/// One position of a row.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Slot<'a> {
-    /// A cell begins here.
+    /// A cell starts here.
     Cell {
         /// First column.
         column: usize,
-        /// Columns covered, within the table.
+        /// Columns covered, limited to the table's width.
         span: usize,
         /// The cell.
         cell: &'a Cell,
     },
-    /// A cell of a row above goes on here.
+    /// A cell from a row above continues here.
     Continued {
         /// First column.
         column: usize,
@@ -23,17 +23,17 @@ pub(crate) enum Slot<'a> {
         /// The cell.
         cell: &'a Cell,
     },
-    /// The row has no cell here.
+    /// The row has too few cells to fill this column.
     Missing {
         /// The column.
         column: usize,
     },
 }
 
-/// Follows the row spans of a table.
+/// Resolves the row and column spans of a table, row by row.
 pub(crate) struct Grid<'a> {
     columns: usize,
-    /// Cells that go on below: first column, columns, rows left.
+    /// Cells that continue below: first column, columns, rows left.
     open: Vec<(usize, usize, u16, &'a Cell)>,
     slots: Vec<Slot<'a>>,
 }
@@ -47,7 +47,7 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// The slots of the next row. `rows_left` counts this row and the ones below it; spans end
+    /// The positions of the next row. `rows_left` counts this row and those below it; row spans end
     /// there.
     pub fn place(&mut self, row: &'a Row, rows_left: usize) -> &[Slot<'a>] {
         self.slots.clear();

@@ -1,6 +1,8 @@
-//! Writers of Platen, a folder per format: pdf, html, docx, pptx, xlsx, csv, png, svg. Pure.
+//! The output formats of Platen, one folder each: pdf, picture (PNG, SVG), html, docx, pptx, xlsx,
+//! csv.
 //!
-//! Each writer takes a bound document and returns its bytes with the loss report ([`report`]).
+//! The crate is pure. Each writer takes a bound document or its laid-out pages and returns the
+//! bytes together with a loss report ([`report`]), which lists whatever the format cannot express.
 
 mod calendar;
 pub mod csv;

@@ -1,4 +1,4 @@
-//! Estimates of text widths and the widths of columns, for formats whose reader lays out.
+//! Estimated text and column widths, for formats whose reader does the layout.
 
 use platen_document::{
     bound::{Cell, CellContent, ColumnWidth, Document, Row, Style, StyleId, Table, plain_text},
@@ -7,8 +7,8 @@ use platen_document::{
 
 use crate::grid::{Grid, Slot};
 
-/// Widths of the characters 0x20 to 0x7E in thousandths of the font size: Helvetica, with which
-/// Arial and Liberation Sans share them.
+/// Advance widths of the characters 0x20 to 0x7E in thousandths of the font size: those of
+/// Helvetica, which Arial and Liberation Sans share.
 const WIDTHS: [u16; 95] = [
     278, 278, 355, 556, 556, 889, 667, 191, 333, 333, 389, 584, 278, 333, 278, 278, 556, 556, 556,
     556, 556, 556, 556, 556, 556, 556, 278, 278, 584, 584, 584, 556, 1015, 667, 667, 722, 722, 667,
@@ -17,7 +17,7 @@ const WIDTHS: [u16; 95] = [
     222, 833, 556, 556, 556, 556, 333, 500, 278, 556, 500, 722, 500, 500, 500, 334, 260, 334, 584,
 ];
 
-/// The width of `text` in points, estimated.
+/// Estimated width of `text`, in points.
 pub(crate) fn text_width(text: &str, size: f32, bold: bool) -> f32 {
     let thousandths: u32 = text.chars().map(char_width).sum();
     let weight = if bold { 1.07 } else { 1.0 };
@@ -38,7 +38,7 @@ fn char_width(c: char) -> u32 {
     }
 }
 
-/// The lines that `text` takes in `width` points, broken at spaces, at least 1.
+/// Estimated number of lines of `text` within `width` points, broken at spaces; at least 1.
 pub(crate) fn line_count(text: &str, size: f32, bold: bool, width: f32) -> usize {
     let width = width.max(size);
     let space = text_width(" ", size, bold);
@@ -52,7 +52,7 @@ pub(crate) fn line_count(text: &str, size: f32, bold: bool, width: f32) -> usize
                 lines += 1;
                 x = 0.0;
             }
-            // Long words, and scripts without spaces, break anywhere.
+            // Long words, and scripts without spaces, may break anywhere.
             while needed > width {
                 lines += 1;
                 needed -= width;
@@ -63,11 +63,11 @@ pub(crate) fn line_count(text: &str, size: f32, bold: bool, width: f32) -> usize
     lines
 }
 
-/// Longer words may be cut between two slides.
+/// Words longer than this may be split between two slides.
 const MAX_WHOLE_BYTES: usize = 100;
 
-/// Where in `text` the line after the first `lines` begins, as [`line_count`] counts them; the end
-/// where there is none.
+/// Byte offset in `text` of the line that follows the first `lines`, counted as in [`line_count`];
+/// the end of the text if there is none.
 pub(crate) fn lines_end(text: &str, size: f32, bold: bool, width: f32, lines: usize) -> usize {
     let width = width.max(size);
     let space = text_width(" ", size, bold);
@@ -96,7 +96,7 @@ pub(crate) fn lines_end(text: &str, size: f32, bold: bool, width: f32, lines: us
                     x = 0.0;
                 }
                 if count > lines {
-                    // A word is cut only where nothing stands before it and it is no real word.
+                    // A word is cut only if it is alone on its line and too long to be a real word.
                     return match at {
                         0 if word.len() > MAX_WHOLE_BYTES => offset,
                         0 => word.len(),
@@ -113,19 +113,19 @@ pub(crate) fn lines_end(text: &str, size: f32, bold: bool, width: f32, lines: us
     text.len()
 }
 
-/// Rows that are measured for a column of automatic width.
+/// Number of rows measured to size an automatic column; a longer table is sampled.
 const MEASURED_ROWS: usize = 300;
-/// What columns with shares get of the width at least, where their words need it.
+/// Fraction of the width reserved for columns with shares, if their words need that much.
 const LEAST_SHARE: f32 = 0.15;
 
-/// The widths of a table's columns, `available` points together unless all of them are narrower
-/// by themselves.
+/// Column widths in points. They fill `available`, unless every column is fixed and together they
+/// are narrower.
 pub(crate) fn column_widths(table: &Table, document: &Document, available: f32) -> Vec<f32> {
     let available = table.width.map_or(available, |width| width.min(available));
     let mut natural = vec![(12.0f32, 8.0f32); table.columns.len()];
     let widths = table.columns.iter().map(|column| &column.width);
     let fixed: f32 = widths.map(fixed_width).sum();
-    // Shares matter by content only where fixed columns leave them little.
+    // Content matters to shares only if the fixed columns leave them little space.
     let crowded = fixed > available * (1.0 - LEAST_SHARE);
     let automatic = |index: usize| match table.columns[index].width {
         ColumnWidth::Auto => true,
@@ -145,8 +145,9 @@ pub(crate) fn column_widths(table: &Table, document: &Document, available: f32) 
     solve(&specs, &natural, available)
 }
 
-/// Visits the cells of one column with their column: those of the header and of rows throughout
-/// the table, of all rows where cells cover several.
+/// Visits single-column cells with their column index: those of the header, and of rows sampled
+/// across the table. Tables with row spans are not sampled, because a span can only be resolved row
+/// by row.
 pub(crate) fn measured_cells<'a>(table: &'a Table, mut visit: impl FnMut(usize, &'a Cell)) {
     let spans = |row: &Row| row.cells.iter().any(|cell| cell.row_span > 1);
     let every = if table.rows.iter().any(spans) {
@@ -177,7 +178,7 @@ pub(crate) fn measured_cells<'a>(table: &'a Table, mut visit: impl FnMut(usize, 
     }
 }
 
-/// Width of the content on one line, and of its longest word.
+/// Width of the content on one line, and of its longest word, in points.
 fn cell_widths(content: &CellContent, id: StyleId, document: &Document) -> (f32, f32) {
     work::check();
     let style = &document.styles[id];
@@ -191,7 +192,7 @@ fn cell_widths(content: &CellContent, id: StyleId, document: &Document) -> (f32,
             .split_whitespace()
             .map(|word| text_width(word, style.font_size, style.bold))
             .fold(0.0, f32::max);
-        // Fonts differ a little from the one that is measured here.
+        // Allowance for fonts that are slightly wider than the one measured here.
         let slack = 1.04;
         (longest * slack + frame, word.min(longest) * slack + frame)
     };
@@ -205,7 +206,8 @@ fn cell_widths(content: &CellContent, id: StyleId, document: &Document) -> (f32,
     }
 }
 
-/// Widths for `specs`: fixed ones first, then automatic ones by content, shares get the rest.
+/// Distributes `available` among columns: fixed widths first, then automatic ones by content;
+/// shares get the rest. `natural` holds the width on one line and of the longest word.
 pub(crate) fn solve(specs: &[ColumnWidth], natural: &[(f32, f32)], available: f32) -> Vec<f32> {
     let words_of_shares: f32 = specs
         .iter()
@@ -214,7 +216,7 @@ pub(crate) fn solve(specs: &[ColumnWidth], natural: &[(f32, f32)], available: f3
         .map(|(_, natural)| natural.1)
         .sum();
     let full: f32 = specs.iter().map(fixed_width).sum();
-    // Fixed columns that leave the others no room for a word give way.
+    // Fixed columns shrink if they leave no room for a word in the others.
     let room = available - words_of_shares.min(available * LEAST_SHARE);
     let shrink = if full > room { room / full } else { 1.0 };
     let fixed = full * shrink;
@@ -245,7 +247,7 @@ pub(crate) fn solve(specs: &[ColumnWidth], natural: &[(f32, f32)], available: f3
         0.0
     };
     let rest = (available - fixed - reserved).max(0.0);
-    // Between the longest word and the whole text, by what there is.
+    // Interpolate between the longest word and the whole text, depending on the available width.
     let blend = if longest <= rest {
         1.0
     } else {
@@ -261,7 +263,7 @@ pub(crate) fn solve(specs: &[ColumnWidth], natural: &[(f32, f32)], available: f3
         })
         .collect();
     distribute(&mut widths, specs, available, shares, fixed);
-    // What is still too wide shrinks as a whole, so that nothing leaves the page.
+    // Whatever is still too wide shrinks in proportion, so that nothing leaves the page.
     let total: f32 = widths.iter().sum();
     if total > available + 0.01 {
         for width in &mut widths {
@@ -281,7 +283,8 @@ fn fixed_width(spec: &ColumnWidth) -> f32 {
     }
 }
 
-/// Gives what is left of `available` to shares, or to automatic columns where there are none.
+/// Distributes the rest of `available` among the shares or, without any, among the automatic
+/// columns.
 fn distribute(widths: &mut [f32], specs: &[ColumnWidth], available: f32, shares: f32, fixed: f32) {
     let used: f32 = widths.iter().sum();
     for (width, spec) in widths.iter_mut().zip(specs) {

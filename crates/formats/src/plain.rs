@@ -1,4 +1,4 @@
-//! Content as plain text, for formats and places that carry no more.
+//! Content as plain text, for formats and places that hold nothing else.
 
 use std::borrow::Cow;
 
@@ -19,7 +19,7 @@ pub(crate) fn cell_text<'a>(cell: &'a Cell, document: &Document) -> Cow<'a, str>
     }
 }
 
-/// The text of blocks, a line for each block.
+/// The text of blocks, a line per block.
 pub(crate) fn blocks_text(blocks: &[Block], document: &Document) -> String {
     let mut lines = Vec::new();
     for block in blocks {
@@ -82,7 +82,7 @@ fn block_lines(block: &Block, document: &Document, lines: &mut Vec<String>) {
     }
 }
 
-/// Every block of `blocks`, containers before what they hold.
+/// Visits every block, containers before their contents.
 pub(crate) fn walk<'a>(blocks: &'a [Block], visit: &mut dyn FnMut(&'a Block)) {
     for block in blocks {
         visit(block);
@@ -115,7 +115,7 @@ pub(crate) fn walk<'a>(blocks: &'a [Block], visit: &mut dyn FnMut(&'a Block)) {
     }
 }
 
-/// True for the schemes that a document may link to.
+/// Whether a document may link to this address: only schemes that cannot run code.
 pub(crate) fn safe_link(link: &str) -> bool {
     ["https:", "http:", "mailto:", "tel:"].iter().any(|scheme| {
         link.get(..scheme.len())

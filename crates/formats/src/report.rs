@@ -1,19 +1,19 @@
-//! The loss report: what a format cannot carry, said once for each kind of loss and each node.
+//! The loss report: what a format cannot express, reported once per kind of loss and node.
 
 use std::collections::HashSet;
 
 use platen_document::Diagnostic;
 
-/// A written file.
+/// A written file with its loss report.
 #[derive(Clone, Debug, Default)]
 pub struct Written {
-    /// The file.
+    /// The bytes of the file.
     pub bytes: Vec<u8>,
-    /// What the format could not carry.
+    /// What the format could not express.
     pub warnings: Vec<Diagnostic>,
 }
 
-/// Collects losses; the same loss at the same node is reported once.
+/// Collects losses; the same loss at the same node counts once.
 #[derive(Debug, Default)]
 pub struct Report {
     warnings: Vec<Diagnostic>,
@@ -28,7 +28,7 @@ impl Report {
         }
     }
 
-    /// `bytes` with everything reported.
+    /// Combines the file with the report.
     #[must_use]
     pub fn finish(self, bytes: Vec<u8>) -> Written {
         Written {

@@ -1,4 +1,4 @@
-//! The owner's side of a cell.
+//! A cell from its owner's side.
 
 use std::{
     io::{self, Read, Write},
@@ -19,17 +19,17 @@ use crate::{
     zygote::{NO_MEMORY, NOT_CONFINED, Order},
 };
 
-/// How long to wait for a killed cell to be reaped.
+/// How long to wait until a killed cell is reaped.
 const REAP_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How often a wait for a message checks its stop flag: the flag has no descriptor to poll, and 10 ms
-/// is little beside a rendering.
+/// How often a wait for a message checks its stop flag: the flag has no descriptor to poll, and 10
+/// ms is little compared with a rendering.
 const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 /// How a cell ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// It finished by itself.
+    /// It exited by itself.
     Finished,
     /// CPU limit exceeded.
     CpuTime,
@@ -54,7 +54,7 @@ pub enum Ending {
 }
 
 impl Ending {
-    /// A sentence for people.
+    /// A description for people.
     #[must_use]
     pub fn describe(self) -> &'static str {
         match self {
@@ -89,7 +89,7 @@ impl Ending {
     }
 }
 
-/// A sandbox for one job. Dropped, it is killed.
+/// A sandbox for one job. Dropping it kills the process.
 #[derive(Debug)]
 pub struct Cell {
     number: u64,
@@ -98,9 +98,9 @@ pub struct Cell {
     server: Arc<Server>,
     limits: Limits,
     received_bytes: u64,
-    /// Set from outside where the job is not wanted any more.
+    /// Set by another thread when the job is no longer wanted.
     stop: Option<Arc<AtomicBool>>,
-    /// Why it was killed by its owner.
+    /// Why the owner killed the cell.
     cause: Option<Ending>,
     ended: bool,
 }
@@ -126,15 +126,15 @@ impl Cell {
         }
     }
 
-    /// Kills the cell soon after `stop` is set to true, while a message is waited for.
+    /// Kills the cell soon after `stop` becomes true, while [`Cell::receive`] waits.
     pub fn stop_when(&mut self, stop: Arc<AtomicBool>) {
         self.stop = Some(stop);
     }
 
-    /// Gives the cell its job, with `limits` that are not wider than the zygote's.
+    /// Gives the cell its job. `limits` can only narrow those of the zygote.
     ///
     /// # Errors
-    /// Where the cell is gone or the job is longer than a message may be.
+    /// The cell has exited, or the job is longer than a message may be.
     pub fn start(&mut self, job: &[u8], limits: &Limits, deadline: Instant) -> io::Result<()> {
         self.limits.output_bytes = limits.output_bytes;
         self.limits.message_bytes = self.limits.message_bytes.min(limits.message_bytes);
@@ -147,7 +147,8 @@ impl Cell {
         self.send(job, deadline)
     }
 
-    /// Runs an escape probe in the cell; returns how it ended, and whether the sandbox held.
+    /// Runs an escape probe in the cell and returns how the cell ended: [`Ending::ForbiddenCall`]
+    /// if the sandbox held.
     pub(crate) fn probe(mut self, probe: EscapeProbe, deadline: Instant) -> Ending {
         let order = Order {
             cpu_ms: 1000,
@@ -156,7 +157,7 @@ impl Cell {
         if self.send(&order.encode(), deadline).is_err() {
             return self.end();
         }
-        // A cell that is let pass ends with a code, which is no forbidden call.
+        // A cell whose probe was not stopped exits with a code, which is not a forbidden call.
         let _ = self.receive(deadline);
         self.end()
     }
@@ -164,7 +165,7 @@ impl Cell {
     /// Sends a message to the job.
     ///
     /// # Errors
-    /// Where the cell is gone, does not read in time, or the message is too long.
+    /// The cell has exited or does not read in time, or the message is too long.
     pub fn send(&mut self, message: &[u8], deadline: Instant) -> io::Result<()> {
         write_message(
             self.channel.stream(),
@@ -174,10 +175,10 @@ impl Cell {
         )
     }
 
-    /// Another end for sending, which several threads may use while one receives.
+    /// A second handle for sending, which several threads may use while another receives.
     ///
     /// # Errors
-    /// Where the process has no descriptor left.
+    /// The process has no file descriptor left.
     pub fn sender(&self) -> io::Result<Sender> {
         Ok(Sender {
             stream: Mutex::new(self.channel.stream().try_clone()?),
@@ -188,7 +189,8 @@ impl Cell {
     /// Waits for a message of the job until `deadline`.
     ///
     /// # Errors
-    /// How the cell ended, where it sends none: a cell that is late, or sends too much, is killed.
+    /// How the cell ended, if it sends no message. A cell that exceeds the deadline or sends too
+    /// much is killed.
     pub fn receive(&mut self, deadline: Instant) -> Result<Vec<u8>, Ending> {
         let mut head = [0; 4];
         self.read(&mut head, deadline)?;
@@ -232,17 +234,17 @@ impl Cell {
         Ok(())
     }
 
-    /// Kills the cell for a reason that its owner has.
+    /// Kills the cell and records why.
     pub fn abandon(&mut self, cause: Ending) -> Ending {
         self.cause = Some(cause);
         self.kill();
         self.end()
     }
 
-    /// Something that kills the cell from another thread.
+    /// A handle that kills the cell from another thread.
     ///
     /// # Errors
-    /// Where the process has no descriptor left.
+    /// The process has no file descriptor left.
     pub fn killer(&self) -> io::Result<Killer> {
         let process = self.process.try_clone()?;
         Ok(Killer { process })
@@ -255,12 +257,12 @@ impl Cell {
         }
     }
 
-    /// Waits for the cell's end.
+    /// Waits until the cell has ended; kills it after 200 ms.
     pub fn end(&mut self) -> Ending {
         if self.ended {
             return self.cause.unwrap_or(Ending::Finished);
         }
-        // A cell that closes its channel but goes on is not waited for.
+        // A cell that notices the closed channel exits by itself; one that goes on is killed.
         let _ = self.channel.stream().shutdown(std::net::Shutdown::Both);
         let mut how = self.server.ending(self.number, Duration::from_millis(200));
         if how.is_none() {
@@ -275,20 +277,20 @@ impl Cell {
     }
 }
 
-/// Kills a cell.
+/// Kills a cell from another thread.
 #[derive(Debug)]
 pub struct Killer {
     process: OwnedFd,
 }
 
 impl Killer {
-    /// Kills it; nothing happens where it has ended.
+    /// Kills the cell; does nothing if it has ended.
     pub fn kill(&self) {
         let _ = rustix::process::pidfd_send_signal(&self.process, Signal::KILL);
     }
 }
 
-/// Sends to a cell.
+/// Sends messages to a cell.
 #[derive(Debug)]
 pub struct Sender {
     stream: Mutex<UnixStream>,
@@ -299,7 +301,7 @@ impl Sender {
     /// Sends a message to the job.
     ///
     /// # Errors
-    /// As [`Cell::send`].
+    /// See [`Cell::send`].
     pub fn send(&self, message: &[u8], deadline: Instant) -> io::Result<()> {
         let stream = lock(&self.stream);
         write_message(&stream, message, self.limit_bytes, deadline)

@@ -1,19 +1,19 @@
-//! A control group for all cells of a zygote, where the host allows one: a bound on their memory
-//! together and on their number.
+//! A control group for all cells of a zygote, if the host allows one. It limits their total memory
+//! and their number.
 
 use std::{
     fs,
     path::{Path, PathBuf},
 };
 
-/// A group that is removed when dropped.
+/// A control group, removed when dropped.
 #[derive(Debug)]
 pub(crate) struct Group {
     folders: Vec<PathBuf>,
 }
 
 impl Group {
-    /// Puts the process `pid` into a new group. `None` where the host allows none.
+    /// Moves the process `pid` into a new group. `None` if the host does not allow it.
     pub fn create(pid: u32, memory_bytes: u64, processes: u64) -> Option<Self> {
         let name = format!("platen-{}-{pid}", std::process::id());
         let unified = Path::new("/sys/fs/cgroup");
@@ -49,7 +49,8 @@ impl Group {
 impl Drop for Group {
     fn drop(&mut self) {
         for folder in &self.folders {
-            // A group that still holds a dying process cannot go yet; it is empty and harmless.
+            // A group with a process that is still exiting cannot be removed yet; it stays behind,
+            // empty and harmless.
             let _ = fs::remove_dir(folder);
         }
     }

@@ -1,5 +1,5 @@
-//! Closing in: the zygote by namespaces, an empty root and the loss of all capabilities; a cell by
-//! limits and landlock.
+//! Confinement: namespaces, an empty root and dropped capabilities for the zygote; resource limits
+//! and Landlock for a cell.
 
 use std::{fs, io, path::Path};
 
@@ -12,16 +12,16 @@ use rustix::{
 
 use crate::Limits;
 
-/// Identity inside the namespace: nobody that the host knows.
+/// User and group id inside the namespace: nobody, as on most hosts.
 const INNER_IDENTITY: u32 = 65_534;
 
-/// Room for what a cell needs besides its job: its stack, and what is rounded up.
+/// Memory that a cell needs besides its job, such as its stack, in bytes.
 const SLACK_BYTES: u64 = 32 << 20;
 
-/// Enters namespaces of its own. The next fork is the first process of its pid namespace.
+/// Enters new namespaces. The next fork becomes the first process of the pid namespace.
 ///
 /// # Errors
-/// The host's answer: `EPERM`, `ENOSPC` or `EINVAL` where it allows none.
+/// The host does not allow namespaces (`EPERM`, `ENOSPC` or `EINVAL`).
 pub(crate) fn enter_namespaces() -> io::Result<()> {
     let (user, group) = (
         rustix::process::geteuid().as_raw(),
@@ -33,7 +33,7 @@ pub(crate) fn enter_namespaces() -> io::Result<()> {
         | libc::CLONE_NEWNS
         | libc::CLONE_NEWIPC
         | libc::CLONE_NEWUTS;
-    // SAFETY: the process has one thread, and none of these shares descriptors or memory anew.
+    // SAFETY: the process has one thread, and no flag changes how it shares descriptors or memory.
     if unsafe { libc::unshare(all) } != 0 {
         return Err(io::Error::last_os_error());
     }
@@ -42,7 +42,7 @@ pub(crate) fn enter_namespaces() -> io::Result<()> {
     fs::write("/proc/self/gid_map", format!("{INNER_IDENTITY} {group} 1"))
 }
 
-/// Leaves the host's files for an empty, read-only root.
+/// Replaces the host's file system with an empty, read-only root.
 pub(crate) fn empty_root() -> io::Result<()> {
     use rustix::mount;
     let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
@@ -50,7 +50,7 @@ pub(crate) fn empty_root() -> io::Result<()> {
         "/",
         MountPropagationFlags::REC | MountPropagationFlags::PRIVATE,
     )?;
-    // Any folder will do: the mount is seen in this namespace only.
+    // Any folder will do: the mount is visible in this namespace only.
     let place = ["/tmp", "/var", "/proc"]
         .into_iter()
         .find(|path| Path::new(path).is_dir())
@@ -71,7 +71,7 @@ pub(crate) fn empty_root() -> io::Result<()> {
     Ok(())
 }
 
-/// Drops all capabilities, and the ability to gain any by running a program.
+/// Drops all capabilities, and the ability to gain any by executing a program.
 pub(crate) fn drop_privileges() -> io::Result<()> {
     rustix::thread::set_no_new_privs(true)?;
     let none = CapabilitySets {
@@ -82,8 +82,8 @@ pub(crate) fn drop_privileges() -> io::Result<()> {
     Ok(rustix::thread::set_capabilities(None, none)?)
 }
 
-/// Refuses every access to files and every connection from here on. False where the kernel has no
-/// landlock.
+/// Denies all access to files and all TCP connections from now on. False if the kernel has no
+/// Landlock.
 pub(crate) fn deny_files() -> bool {
     let restrict = || {
         Ruleset::default()
@@ -96,8 +96,9 @@ pub(crate) fn deny_files() -> bool {
     restrict().is_ok_and(|status| status.ruleset != landlock::RulesetStatus::NotEnforced)
 }
 
-/// Memory that this process has already, which the kernel counts against the bound of its cells: the
-/// sixth number of `/proc/self/statm` (proc(5)). Asked before the root is empty.
+/// Memory that this process already uses and that the kernel counts against `RLIMIT_DATA` of its
+/// cells, in bytes: the sixth field of `/proc/self/statm` (proc(5)). Must be called before the root
+/// is emptied.
 pub(crate) fn own_data_bytes() -> u64 {
     let text = fs::read_to_string("/proc/self/statm").unwrap_or_default();
     let pages = text.split_whitespace().nth(5);
@@ -105,7 +106,7 @@ pub(crate) fn own_data_bytes() -> u64 {
     pages * rustix::param::page_size() as u64
 }
 
-/// Limits that are the same for every job of the zygote, which has `own_bytes` itself.
+/// Sets the limits that are the same for every job. `own_bytes` is what the zygote already uses.
 pub(crate) fn limit_cell(limits: &Limits, own_bytes: u64) -> io::Result<()> {
     let seconds = u64::from(limits.cpu_ms).div_ceil(1000) + 1;
     let bounds = [
@@ -118,7 +119,7 @@ pub(crate) fn limit_cell(limits: &Limits, own_bytes: u64) -> io::Result<()> {
             Resource::Data,
             limits.memory_bytes + own_bytes + SLACK_BYTES,
         ),
-        // Address space costs nothing by itself, but nobody needs this much.
+        // Address space costs nothing by itself, but no cell needs this much.
         (
             Resource::As,
             limits.memory_bytes.saturating_mul(4) + (4 << 30),
@@ -134,7 +135,7 @@ pub(crate) fn limit_cell(limits: &Limits, own_bytes: u64) -> io::Result<()> {
     Ok(())
 }
 
-/// Starts the timer of processor time; behind it SIGPROF ends the process.
+/// Starts the CPU timer; SIGPROF ends the process when it expires.
 pub(crate) fn start_timer(cpu_ms: u32) -> io::Result<()> {
     let value = libc::timeval {
         tv_sec: libc::time_t::from(cpu_ms / 1000),
@@ -147,7 +148,7 @@ pub(crate) fn start_timer(cpu_ms: u32) -> io::Result<()> {
         },
         it_value: value,
     };
-    // SAFETY: `timer` is valid for the call; no old value is asked for.
+    // SAFETY: `timer` is valid for the call; the old value is not requested.
     if unsafe { libc::setitimer(libc::ITIMER_PROF, &timer, std::ptr::null_mut()) } != 0 {
         return Err(io::Error::last_os_error());
     }
@@ -156,15 +157,15 @@ pub(crate) fn start_timer(cpu_ms: u32) -> io::Result<()> {
 
 /// Closes every descriptor from `first` on.
 pub(crate) fn close_from(first: u32) {
-    // SAFETY: descriptors that are closed here are not used again by this process, which only
-    // knows its standard streams and its channel.
+    // SAFETY: this process uses only its standard streams and its channel, so none of the closed
+    // descriptors is used again.
     unsafe {
         libc::syscall(libc::SYS_close_range, first, u32::MAX, 0);
     }
 }
 
-/// Lets faults and timers end the process: Rust's own handler of stack overflows would loop under
-/// seccomp.
+/// Restores the default actions, so that faults and timers end the process: Rust's handler of stack
+/// overflows would loop under seccomp.
 pub(crate) fn reset_signals() {
     for signal in [
         libc::SIGSEGV,

@@ -1,4 +1,4 @@
-//! What the zygote and its owner say to each other: packets of fixed size, some with descriptors.
+//! The protocol between a zygote and its owner: packets of fixed size, some with descriptors.
 
 use std::{
     io::{self, IoSlice, IoSliceMut},
@@ -11,21 +11,21 @@ use rustix::net::{
     SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
 };
 
-/// Bytes of a packet: kind, number and value.
+/// Size of a packet: kind, number and value.
 const PACKET_BYTES: usize = 13;
 
 /// A packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Packet {
-    /// Owner: fork a cell of this number.
+    /// Owner: fork a cell with this number.
     Fork(u64),
-    /// Zygote: it is closed in, at this level (0, 1 or 2).
+    /// Zygote: confined at this level (0, 1 or 2).
     Ready(u32),
-    /// Zygote: the cell was forked; its channel and its pidfd come along.
+    /// Zygote: the cell was forked. Its channel and its pidfd are attached.
     Forked(u64),
-    /// Zygote: the cell could not be forked, for this errno.
+    /// Zygote: the cell could not be forked, with this errno.
     NotForked(u64, u32),
-    /// Zygote: the cell ended; the value is the code, or 256 and the signal.
+    /// Zygote: the cell ended. The value is its exit code, or 256 plus the signal.
     Ended(u64, u32),
 }
 
@@ -81,7 +81,7 @@ pub(crate) fn send(
     Ok(())
 }
 
-/// Waits for a packet; `None` where the other side has ended.
+/// Waits for a packet; `None` if the other side has exited.
 pub(crate) fn receive(socket: impl AsFd) -> io::Result<Option<(Packet, Vec<OwnedFd>)>> {
     let mut bytes = [0; PACKET_BYTES];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];

@@ -1,14 +1,14 @@
 //! Errors of the jail.
 
-/// Failures of the jail itself; how a job ended is a [`crate::Ending`].
+/// Failures of the jail itself. How a job ended is a [`crate::Ending`].
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The zygote did not start.
     #[error("sandbox server failed to start: {reason}")]
     Start {
-        /// What it said.
+        /// What the zygote reported.
         reason: String,
-        /// What the system said.
+        /// The system's error.
         #[source]
         source: Option<std::io::Error>,
     },
@@ -26,15 +26,15 @@ pub enum Error {
         /// The required level.
         wanted: &'static str,
     },
-    /// A message is larger than its bound.
+    /// A message exceeds its limit.
     #[error("a message of {size_bytes} bytes is larger than {limit_bytes}")]
     Message {
-        /// Its size.
+        /// Size of the message, in bytes.
         size_bytes: u64,
-        /// The bound.
+        /// The limit, in bytes.
         limit_bytes: u64,
     },
-    /// The system failed.
+    /// A system call failed.
     #[error("connection to the sandbox failed")]
     System(#[from] std::io::Error),
 }

@@ -18,7 +18,7 @@ pub enum EscapeProbe {
     Execve,
     /// Making memory executable.
     ExecutableMemory,
-    /// Input and output by io_uring, which seccomp does not see.
+    /// io_uring, whose operations seccomp does not see.
     IoUring,
 }
 
@@ -35,7 +35,7 @@ impl EscapeProbe {
         Self::IoUring,
     ];
 
-    /// Its name in reports.
+    /// Name in reports.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -58,11 +58,11 @@ impl EscapeProbe {
         Self::ALL.into_iter().find(|probe| probe.code() == code)
     }
 
-    /// Runs the probe by raw system calls. Returns only if the kernel lets the process live.
+    /// Runs the probe with raw system calls. Returns only if the kernel does not kill the process.
     pub(crate) fn run(self) {
         let path = c"/etc/passwd".as_ptr();
-        // SAFETY: the arguments are constants, or null where the call takes null; nothing that the
-        // calls could change is looked at afterwards.
+        // SAFETY: the arguments are constants, or null where the call accepts null; nothing that
+        // the calls could change is used afterwards.
         unsafe {
             match self {
                 Self::Open => libc::syscall(libc::SYS_openat, libc::AT_FDCWD, path, 0),

@@ -1,9 +1,9 @@
-//! The fence: a Landlock sandbox for an external program, for hosts that allow no namespaces, such
-//! as most containers.
+//! The fence: a Landlock sandbox for an external program, for hosts that do not allow namespaces,
+//! such as most containers.
 //!
-//! The program sees the same root and the same processes as any other program, but opens only what
-//! programs, libraries and fonts need, and writes to its own folder only. From Linux 6.7 on it can
-//! neither make nor accept TCP connections. Source: `landlock(7)`.
+//! The program sees the host's root and processes, but opens only what programs, libraries and
+//! fonts need, and writes only to its own folder. From Linux 6.7 on it can neither make nor accept
+//! TCP connections. Source: `landlock(7)`.
 
 use std::{
     ffi::OsString,
@@ -22,15 +22,17 @@ use crate::{
     sandbox::{Finding, NOT_FOUND, NOT_SANDBOXED, SYSTEM, Spec, TOP, run},
 };
 
-/// Second argument of a process that restricts itself by Landlock and becomes the program.
+/// Second argument of a process that restricts itself with Landlock and then executes the program.
 pub const KIND: &str = "fence";
 
-/// The rights that the fence removes: those of Linux 6.10, as far as the kernel has them.
+/// The rights that the fence handles: those of Landlock ABI 5 (Linux 6.10), as far as the kernel
+/// has them.
 const RIGHTS: ABI = ABI::V5;
 
-/// Further paths that programs read beside [`TOP`] and [`SYSTEM`]: users, groups, number of cores.
+/// Other paths that programs read in addition to [`TOP`] and [`SYSTEM`]: users, groups, number of
+/// cores.
 const ASKED: [&str; 3] = ["etc/passwd", "etc/group", "sys/devices/system"];
-/// Paths that they write to: their own limits and namespaces, and devices that store nothing.
+/// Paths that programs write to: their own limits and namespaces, and devices that store nothing.
 const WRITTEN: [&str; 8] = [
     "proc",
     "dev/null",
@@ -41,16 +43,16 @@ const WRITTEN: [&str; 8] = [
     "dev/tty",
     "dev/shm",
 ];
-/// Programs create their sockets here, whatever their temporary folder is.
+/// Where programs create sockets, regardless of their temporary folder.
 const SOCKETS: &str = "/tmp";
 
-/// Arguments of this program before those of the program to start and its own.
+/// Command line before the program to start and its own arguments.
 #[must_use]
 pub fn arguments(spec: &Spec) -> Vec<OsString> {
     spec.arguments_of(KIND)
 }
 
-/// Restricts this process by Landlock and becomes the program; returns an exit code on failure.
+/// Restricts this process with Landlock and executes the program; returns an exit code on failure.
 /// `arguments` are those after [`KIND`]. Must be called while the process has one thread.
 pub fn serve(arguments: &[OsString]) -> i32 {
     let Some((_, spec, program)) = Spec::parse(arguments) else {
@@ -106,12 +108,13 @@ fn restrict(spec: &Spec) -> Result<bool, RulesetError> {
     for path in std::iter::once(&spec.folder).chain(&spec.writes) {
         rules = allow(rules, path, all)?;
     }
-    // Also sets no_new_privs, so that starting a program cannot gain privileges.
+    // This also sets `no_new_privs`, so that executing a program cannot gain privileges.
     let status = rules.restrict_self()?;
     Ok(status.ruleset != RulesetStatus::NotEnforced)
 }
 
-/// Allows everything below a path, or the file itself; skips a path that does not exist.
+/// Allows access to everything below a path, or to the file itself; skips a path that does not
+/// exist.
 fn allow(
     rules: RulesetCreated,
     path: &Path,
@@ -128,8 +131,8 @@ fn allow(
     rules.add_rule(PathBeneath::new(descriptor, rights))
 }
 
-/// Probes the fence: tries to read a file outside it. `program` is this program or one that calls
-/// [`serve`] as it does; `folder` is new and empty, and `secret` a file outside it.
+/// Probes the fence: tries to read a file outside it. `program` is this program, or one that calls
+/// [`serve`] in the same way; `folder` is new and empty, and `secret` is a file outside it.
 ///
 /// # Errors
 /// The probe could not be started.

@@ -1,4 +1,4 @@
-//! The system calls that a cell may make, as a seccomp program. Any other kills it.
+//! The system calls that a cell may make, as a seccomp program. Any other call kills it.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use seccompiler::{
     SeccompRule, TargetArch, sock_filter,
 };
 
-/// Calls that only reach memory, the clock, randomness and descriptors that are open already.
+/// Calls that only reach memory, the clock, random numbers and descriptors that are already open.
 const HARMLESS: &[i64] = &[
     libc::SYS_read,
     libc::SYS_write,
@@ -19,7 +19,7 @@ const HARMLESS: &[i64] = &[
     libc::SYS_munmap,
     libc::SYS_mremap,
     libc::SYS_madvise,
-    // An error from here is believed to be success by the C library, so it cannot be refused.
+    // The C library takes an error of this call for success, so it cannot be refused.
     libc::SYS_brk,
     libc::SYS_futex,
     libc::SYS_clock_gettime,
@@ -36,13 +36,13 @@ const HARMLESS: &[i64] = &[
     libc::SYS_exit_group,
 ];
 
-/// What a thread does when it begins.
+/// Calls that a starting thread makes.
 const OF_THREADS: &[i64] = &[
     libc::SYS_set_robust_list,
     libc::SYS_rseq,
     libc::SYS_gettid,
     libc::SYS_sched_getaffinity,
-    // Allowed here, because the other program answers it with an error.
+    // Allowed here because the other program answers it with an error.
     libc::SYS_clone3,
 ];
 
@@ -54,16 +54,16 @@ const NAMESPACES: libc::c_int = libc::CLONE_NEWUSER
     | libc::CLONE_NEWUTS
     | libc::CLONE_NEWCGROUP;
 
-/// Compiled once in the zygote, applied in every cell.
+/// Compiled once in the zygote and applied in every cell.
 pub(crate) struct Filter {
-    /// Answers calls by an error; applied first.
+    /// Answers calls with an error; applied first.
     refused: Option<BpfProgram>,
-    /// Kills whoever makes another call.
+    /// Kills the process at any other call.
     allowed: BpfProgram,
 }
 
 impl Filter {
-    /// From here on this process can only make the calls that are allowed.
+    /// Applies the filter: from now on this process can make only the allowed calls.
     pub fn apply(&self) -> Result<(), seccompiler::Error> {
         if let Some(refused) = &self.refused {
             seccompiler::apply_filter(refused)?;
@@ -72,23 +72,24 @@ impl Filter {
     }
 }
 
-/// Compiles the filter; `None` where this processor is not known to it.
+/// Compiles the filter; `None` if the processor architecture is not supported.
 pub(crate) fn compile(threads: bool) -> Option<Filter> {
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> =
         HARMLESS.iter().map(|call| (*call, Vec::new())).collect();
-    // Memory may be mapped, but never made executable.
+    // Memory may be mapped, but never executable.
     for call in [libc::SYS_mmap, libc::SYS_mprotect] {
         rules.insert(call, vec![bits(2, libc::PROT_EXEC as u64, 0)?]);
     }
     let mut refused = None;
     if threads {
         rules.extend(OF_THREADS.iter().map(|call| (*call, Vec::new())));
-        // A thread, never a process; and without the call whose flags a filter cannot see: the C
-        // library then makes the one whose flags it can.
+        // `clone` may create threads, but not processes. `clone3` takes its flags from memory,
+        // where a filter cannot read them; it is refused, and the C library falls back to `clone`.
         let thread = libc::CLONE_THREAD | libc::CLONE_VM;
         let mask = thread as u32 as u64 | NAMESPACES as u32 as u64;
         rules.insert(libc::SYS_clone, vec![bits(0, mask, thread as u64)?]);
-        // The C library's own two signals, and no other: behind SIGPROF is the bound of time.
+        // Handlers for the two signals that the C library uses itself, and for no others: SIGPROF
+        // must keep ending the process at its CPU limit.
         let own = [32, 33].map(|signal| bits(0, u64::from(u32::MAX), signal));
         let own: Option<Vec<SeccompRule>> = own.into_iter().collect();
         rules.insert(libc::SYS_rt_sigaction, own?);
@@ -109,7 +110,7 @@ pub(crate) fn compile(threads: bool) -> Option<Filter> {
     Some(Filter { refused, allowed })
 }
 
-/// Sorted numbers as ranges of neighbours, both ends included.
+/// Merges sorted numbers into ranges of neighbours, both ends included.
 fn ranges(calls: &[u32]) -> Vec<(u32, u32)> {
     let mut ranges: Vec<(u32, u32)> = Vec::new();
     for call in calls {
@@ -121,7 +122,7 @@ fn ranges(calls: &[u32]) -> Vec<(u32, u32)> {
     ranges
 }
 
-/// `AUDIT_ARCH_*` of this processor, linux/audit.h; 0, which none has, where it is not known.
+/// `AUDIT_ARCH_*` of this processor (linux/audit.h); 0, which no processor has, if it is unknown.
 const ARCHITECTURE: u32 = if cfg!(target_arch = "x86_64") {
     0xC000_003E
 } else if cfg!(target_arch = "aarch64") {
@@ -129,12 +130,12 @@ const ARCHITECTURE: u32 = if cfg!(target_arch = "x86_64") {
 } else {
     0
 };
-/// Offsets in `struct seccomp_data`, linux/seccomp.h.
+/// Offsets in `struct seccomp_data` (linux/seccomp.h).
 const OFFSET_OF_NUMBER: u32 = 0;
 const OFFSET_OF_ARCHITECTURE: u32 = 4;
 /// `SECCOMP_RET_ALLOW`.
 const ALLOW: u32 = 0x7FFF_0000;
-// Instructions of classic BPF, linux/bpf_common.h.
+// Instructions of classic BPF (linux/bpf_common.h).
 const LOAD: u16 = 0x20;
 const JUMP: u16 = 0x05;
 const IF_EQUAL: u16 = 0x15;
@@ -142,9 +143,9 @@ const IF_GREATER: u16 = 0x25;
 const IF_AT_LEAST: u16 = 0x35;
 const RETURN: u16 = 0x06;
 
-/// Allows the calls of `ranges` after a binary search; what it does not find goes on behind its end.
-/// The kernel asks a new filter about every call there is, so a list from the first to the last costs
-/// each cell tens of microseconds.
+/// Allows the calls in `ranges`, found by binary search; other calls continue after its end. The
+/// kernel evaluates a new filter once for every system call, so a linear list would cost each cell
+/// tens of microseconds.
 fn search(ranges: &[(u32, u32)]) -> BpfProgram {
     let mut tree = Vec::new();
     branch(&mut tree, ranges);
@@ -157,7 +158,7 @@ fn search(ranges: &[(u32, u32)]) -> BpfProgram {
     ];
     for (index, mut step) in tree.into_iter().enumerate() {
         if step.code == JUMP {
-            // To the end, wherever it is in the tree.
+            // A miss jumps to the end, from wherever it is in the tree.
             step.k = length - index as u32 - 1;
         }
         program.push(step);
@@ -176,7 +177,7 @@ fn branch(tree: &mut BpfProgram, ranges: &[(u32, u32)]) {
         let place = tree.len();
         tree.push(missed.clone());
         branch(tree, left);
-        // A program of some dozens of calls is far from 255 instructions.
+        // A tree of some dozens of calls is far shorter than 255 instructions.
         let skipped = (tree.len() - place - 1) as u8;
         tree[place] = instruction(IF_AT_LEAST, skipped, 0, *first);
         branch(tree, right);
@@ -197,7 +198,7 @@ fn instruction(code: u16, then: u8, otherwise: u8, k: u32) -> sock_filter {
     }
 }
 
-/// Of argument `index`, the bits of `mask` are `value`.
+/// Matches if the bits of `mask` in argument `index` are `value`.
 fn bits(index: u8, mask: u64, value: u64) -> Option<SeccompRule> {
     let operation = SeccompCmpOp::MaskedEq(mask);
     let condition = SeccompCondition::new(index, SeccompCmpArgLen::Dword, operation, value);

@@ -6,14 +6,14 @@ use std::{
     os::unix::net::UnixStream,
 };
 
-/// A bounded connection.
+/// A connection with a limit on the length of messages.
 #[derive(Debug)]
 pub struct Channel {
-    /// Checked builds of the standard library make a call to close it that a cell may not make,
-    /// so a cell leaves that to its end.
+    /// With debug assertions, the standard library makes a system call before closing a descriptor
+    /// that cells may not make; so a cell leaves closing to its end.
     stream: ManuallyDrop<UnixStream>,
     closes: bool,
-    /// The longest message.
+    /// Maximum length of a message, in bytes.
     limit_bytes: u32,
 }
 
@@ -43,7 +43,8 @@ impl Channel {
     /// Sends a message.
     ///
     /// # Errors
-    /// [`io::ErrorKind::InvalidInput`] where it is too long; others where the other side is gone.
+    /// [`io::ErrorKind::InvalidInput`] if the message is too long; other kinds if the other side
+    /// has exited.
     pub fn send(&mut self, message: &[u8]) -> io::Result<()> {
         let length = u32::try_from(message.len())
             .ok()
@@ -60,11 +61,11 @@ impl Channel {
         self.stream.write_all(message)
     }
 
-    /// Waits for a message; `None` where the other side has ended.
+    /// Waits for a message; `None` if the other side has exited.
     ///
     /// # Errors
-    /// [`io::ErrorKind::InvalidData`] for one that is too long, whose content is not read;
-    /// [`io::ErrorKind::UnexpectedEof`] for one that ends early.
+    /// [`io::ErrorKind::InvalidData`] if the message is too long, in which case its content is not
+    /// read; [`io::ErrorKind::UnexpectedEof`] if it is incomplete.
     pub fn receive(&mut self) -> io::Result<Option<Vec<u8>>> {
         let mut head = [0; 4];
         let mut read = 0;
@@ -74,7 +75,7 @@ impl Channel {
                 Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
                 Ok(count) => read += count,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                // A killed cell leaves the connection so.
+                // How the connection of a killed cell ends.
                 Err(error) if error.kind() == io::ErrorKind::ConnectionReset => return Ok(None),
                 Err(error) => return Err(error),
             }

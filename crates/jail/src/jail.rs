@@ -1,4 +1,4 @@
-//! The owner's side: zygotes that are started, asked for cells, and replaced.
+//! The owner's side: starts zygotes, takes cells from them, and replaces them.
 
 use std::{
     path::PathBuf,
@@ -18,30 +18,31 @@ use crate::{
 /// Timeout of an escape probe.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How a jail is run.
+/// Configuration of a jail.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The program that calls [`crate::serve`] when its first argument is [`crate::MARK`]; this one
-    /// where absent.
+    /// The program that calls [`crate::serve`] when its first argument is [`crate::MARK`]; this
+    /// program if `None`.
     pub program: Option<PathBuf>,
-    /// Kind of worker, its second argument.
+    /// The kind of worker: the program's second argument.
     pub kind: String,
-    /// Jobs may have threads of their own.
+    /// Whether jobs may create threads.
     pub threads: bool,
-    /// The widest limits of a job.
+    /// Upper limits of a job.
     pub limits: Limits,
-    /// Cells that are forked ahead of need.
+    /// Number of cells forked ahead of need.
     pub spares: usize,
-    /// Cells of a zygote before another takes its place: forks share their addresses.
+    /// Number of cells after which a zygote is replaced: all forks of a zygote share one memory
+    /// layout.
     pub recycle_after: u64,
-    /// The highest level that is tried.
+    /// The highest level to try.
     pub most: Level,
-    /// The level below which no jail is had.
+    /// The lowest level to accept.
     pub least: Level,
 }
 
 impl Options {
-    /// Options for a kind of worker, with two spares for each processor.
+    /// Options for a kind of worker, with two spares per processor.
     #[must_use]
     pub fn new(kind: &str) -> Self {
         let processors = std::thread::available_parallelism().map_or(2, usize::from);
@@ -58,18 +59,18 @@ impl Options {
     }
 }
 
-/// What a jail has done so far.
+/// State of a jail, for metrics.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Snapshot {
-    /// Cells forked.
+    /// Number of cells forked.
     pub forked: u64,
-    /// Zygotes started.
+    /// Number of zygotes started.
     pub zygotes: u64,
-    /// Cells that wait for a job.
+    /// Number of cells that wait for a job.
     pub spares: u64,
 }
 
-/// Gives sandboxes.
+/// Creates sandboxes.
 #[derive(Debug)]
 pub struct Jail {
     options: Options,
@@ -84,7 +85,8 @@ impl Jail {
     /// Starts a zygote and determines its level by running every escape probe.
     ///
     /// # Errors
-    /// [`Error::Start`] where it does not start, [`Error::Level`] where it is below the least.
+    /// [`Error::Start`] if it does not start, [`Error::Level`] if its level is below
+    /// [`Options::least`].
     pub fn start(options: Options) -> Result<Self, Error> {
         let numbers = Arc::new(AtomicU64::new(0));
         let server = Server::start(&options, &numbers)?;
@@ -110,19 +112,19 @@ impl Jail {
         Ok(Self { level, ..jail })
     }
 
-    /// Isolation level of the cells, as the escape probes determined it.
+    /// Isolation level of the cells, as determined by the escape probes.
     #[must_use]
     pub fn level(&self) -> Level {
         self.level
     }
 
-    /// The limits that no job may go beyond.
+    /// Upper limits of every job.
     #[must_use]
     pub fn limits(&self) -> Limits {
         self.options.limits
     }
 
-    /// What was done so far.
+    /// Counts of cells and zygotes.
     #[must_use]
     pub fn snapshot(&self) -> Snapshot {
         Snapshot {
@@ -135,16 +137,16 @@ impl Jail {
     /// Runs an escape probe in a cell; returns how the cell ended.
     ///
     /// # Errors
-    /// As [`Jail::cell`].
+    /// See [`Jail::cell`].
     pub fn probe(&self, probe: EscapeProbe) -> Result<Ending, Error> {
         let cell = self.cell(PROBE_TIMEOUT)?;
         Ok(cell.probe(probe, Instant::now() + PROBE_TIMEOUT))
     }
 
-    /// A fresh cell, from the spares where there is one.
+    /// A fresh cell, taken from the spares if there is one.
     ///
     /// # Errors
-    /// [`Error::NoCell`] after `timeout`; [`Error::Start`] where the zygote is gone and cannot be
+    /// [`Error::NoCell`] after `timeout`; [`Error::Start`] if the zygote has exited and cannot be
     /// started again.
     pub fn cell(&self, timeout: Duration) -> Result<Cell, Error> {
         let deadline = Instant::now() + timeout;
@@ -167,7 +169,7 @@ impl Jail {
         Arc::clone(&lock(&self.current))
     }
 
-    /// The zygote, started again where it has died.
+    /// The current zygote, restarted if it has exited.
     fn living(&self) -> Result<Arc<Server>, Error> {
         let mut current = lock(&self.current);
         if !current.alive.load(Ordering::Acquire) {
@@ -177,14 +179,15 @@ impl Jail {
         Ok(Arc::clone(&current))
     }
 
-    /// Starts another zygote beside an old one, which ends with its last cell.
+    /// Starts a new zygote when the old one has forked enough cells. The old one ends with its last
+    /// cell.
     fn replace_when_due(&self, server: &Arc<Server>) {
         if server.asked.load(Ordering::Relaxed) < self.options.recycle_after
             || self.replacing.swap(true, Ordering::AcqRel)
         {
             return;
         }
-        // Waiting for the new one would be paid by one job; it takes some 10 ms.
+        // One job waits for the start, about 10 ms; the others keep using the old zygote.
         let started = Server::start(&self.options, &self.numbers);
         if let Ok(fresh) = started {
             *lock(&self.current) = fresh;

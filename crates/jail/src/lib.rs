@@ -1,12 +1,13 @@
-//! A fresh sandbox for every job at the price of a fork.
+//! A fresh sandbox for every job at the cost of a fork.
 //!
-//! A *zygote* is this program started again: single-threaded, in user, pid, network, mount, ipc and
-//! uts namespaces of its own, with an empty read-only root and no capabilities. For every job it
-//! forks a *cell*, which adds landlock, resource limits, a timer of processor time and a seccomp
-//! allow-list, runs one job and ends. Cells are forked and warmed ahead of need.
+//! A *zygote* is this program, started again: single-threaded, in its own user, pid, network,
+//! mount, ipc and uts namespaces, with an empty read-only root and without capabilities. For every
+//! job it forks a *cell*, which adds Landlock, resource limits, a CPU timer and a seccomp
+//! allow-list, runs one job and exits. Cells are forked and warmed ahead of need.
 //!
-//! What a host allows is found out by probing: see [`Level`] and
-//! [`escape_probes`]. Sources: `namespaces(7)`, `landlock(7)`, `seccomp(2)`, `pidfd_open(2)`.
+//! Probes determine what a host allows: see [`Level`] and [`escape_probes`]. [`sandbox`] and
+//! [`fence`] confine external programs. Sources: `namespaces(7)`, `landlock(7)`, `seccomp(2)`,
+//! `pidfd_open(2)`.
 
 mod cell;
 mod cgroup;
@@ -39,17 +40,17 @@ pub use self::{
 /// Isolation level of cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// A process of its own with limits only; for development.
+    /// A separate process with resource limits only; for development.
     ProcessOnly,
-    /// Seccomp, limits, and landlock if the kernel has it, but no namespaces: the host forbids
-    /// them.
+    /// Seccomp, resource limits, and Landlock if the kernel has it, but no namespaces, because the
+    /// host forbids them.
     NoNamespaces,
     /// Namespaces and an empty root as well.
     Full,
 }
 
 impl Level {
-    /// The name that configuration and reports use.
+    /// Name in configuration and reports.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -59,7 +60,7 @@ impl Level {
         }
     }
 
-    /// The level of a name.
+    /// The level with this name.
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
         [Self::ProcessOnly, Self::NoNamespaces, Self::Full]
@@ -75,9 +76,9 @@ pub struct Limits {
     pub cpu_ms: u32,
     /// Memory of the job beyond that of the zygote, in bytes.
     pub memory_bytes: u64,
-    /// The longest message in either direction, in bytes.
+    /// Maximum length of a message in either direction, in bytes.
     pub message_bytes: u32,
-    /// All messages of the cell together, in bytes.
+    /// Maximum size of all messages of a cell together, in bytes.
     pub output_bytes: u64,
 }
 

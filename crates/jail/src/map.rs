@@ -1,13 +1,13 @@
-//! Files that a zygote maps before it closes itself in: shared by all cells, read where they are
-//! touched, and no part of anybody's bound of memory.
+//! Files that a zygote maps before it confines itself: all cells share them, pages are read on
+//! first access, and they do not count against any memory limit.
 
 use std::{fs::File, io, os::fd::AsRawFd, path::Path};
 
-/// Maps a file for good. For zygotes: whoever cuts the file short makes the reader crash, so the
-/// reader should be a cell.
+/// Maps a file for the rest of the process's life. For zygotes: if another process truncates the
+/// file, reading it crashes the reader, which should therefore be a cell.
 ///
 /// # Errors
-/// Where the file cannot be read, is empty, or is larger than `limit_bytes`.
+/// The file cannot be read, is empty, or is larger than `limit_bytes`.
 pub fn map_file(path: &Path, limit_bytes: u64) -> io::Result<&'static [u8]> {
     let file = File::open(path)?;
     let metadata = file.metadata()?;
@@ -16,7 +16,8 @@ pub fn map_file(path: &Path, limit_bytes: u64) -> io::Result<&'static [u8]> {
         return Err(io::ErrorKind::InvalidInput.into());
     }
     let length = usize::try_from(size).map_err(|_| io::ErrorKind::InvalidInput)?;
-    // SAFETY: a new private mapping, which nothing else knows; the kernel checks the descriptor.
+    // SAFETY: creates a private mapping that nothing else refers to; the kernel checks the
+    // descriptor.
     let address = unsafe {
         libc::mmap(
             std::ptr::null_mut(),
@@ -30,7 +31,7 @@ pub fn map_file(path: &Path, limit_bytes: u64) -> io::Result<&'static [u8]> {
     if address == libc::MAP_FAILED {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: the mapping has `length` readable bytes, is never unmapped and never written.
+    // SAFETY: the mapping has `length` readable bytes and is never unmapped or written.
     Ok(unsafe { std::slice::from_raw_parts(address.cast::<u8>(), length) })
 }
 

@@ -1,6 +1,6 @@
-//! An allocator whose out-of-memory exit is distinguishable from other crashes: what the standard library does about
-//! it is a system call that a cell may not make. It also counts what each thread holds, so that a
-//! job outside of a cell can be ended before it takes the memory of all others.
+//! An allocator with a distinct exit code for running out of memory: the standard library's own
+//! handling makes a system call that cells may not make. It also counts the bytes that each thread
+//! holds, so that a job outside a cell can be ended before it takes the memory of all others.
 
 use std::{
     alloc::{GlobalAlloc, Layout, System},
@@ -13,22 +13,21 @@ use crate::zygote::NO_MEMORY;
 /// True in cells.
 static IN_CELL: AtomicBool = AtomicBool::new(false);
 
-/// The system's allocator. In a cell it ends the process where there is no memory left, with a code
-/// that its owner knows. A program whose workers are to be told so makes it its
-/// `#[global_allocator]`.
+/// The system's allocator. In a cell it exits the process when there is no memory left, with a code
+/// that the owner recognises. Programs that run workers set it as `#[global_allocator]`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Allocator;
 
 thread_local! {
-    /// Bytes allocated less bytes freed. Constant and without a destructor: it is reached at any time
-    /// of a thread's life, and reaching it allocates nothing.
+    /// Bytes allocated minus bytes freed. A constant without a destructor: it is accessible during
+    /// all of a thread's life, and accessing it allocates nothing.
     static HELD: Cell<i64> = const { Cell::new(0) };
-    /// The most that it was since [`forget_peak`].
+    /// Maximum of [`HELD`] since [`forget_peak`].
     static PEAK: Cell<i64> = const { Cell::new(0) };
 }
 
-/// Bytes that this thread has allocated less those that it has freed. Negative where it frees what
-/// others have allocated; 0 in programs with another allocator.
+/// Bytes that this thread has allocated minus those that it has freed. Negative if it frees what
+/// other threads have allocated; 0 in programs with another allocator.
 #[must_use]
 pub fn held_by_thread() -> i64 {
     HELD.get()
@@ -43,23 +42,24 @@ fn count(bytes: i64) {
     }
 }
 
-/// Begins anew to look for the most that this thread holds; gives what it holds now.
+/// Resets the peak of this thread; returns the bytes that it holds now.
 pub fn forget_peak() -> i64 {
     PEAK.set(HELD.get());
     HELD.get()
 }
 
-/// The most that this thread has held since [`forget_peak`], as [`held_by_thread`] counts it.
+/// The most bytes that this thread has held since [`forget_peak`], counted as in
+/// [`held_by_thread`].
 #[must_use]
 pub fn peak_of_thread() -> i64 {
     PEAK.get()
 }
 
-/// The most memory that this process has had at once, code and stack included. Bytes. Source: `getrusage(2)`.
+/// Peak resident memory of this process including code and stack, in bytes. Source: `getrusage(2)`.
 #[must_use]
 pub fn peak_of_process() -> u64 {
     let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
-    // SAFETY: the call writes a whole `rusage` where it is told to; all zeros is one, too.
+    // SAFETY: the call fills the whole `rusage`, for which all zeros is a valid value too.
     let usage = unsafe {
         libc::getrusage(libc::RUSAGE_SELF, usage.as_mut_ptr());
         usage.assume_init()
@@ -67,7 +67,7 @@ pub fn peak_of_process() -> u64 {
     u64::try_from(usage.ru_maxrss).unwrap_or(0) * 1024
 }
 
-/// Gives memory that is free back to the system; worth it after a job that held a lot.
+/// Returns free memory to the system; worth the cost after a job that held a lot.
 pub fn return_free_memory() {
     // SAFETY: takes no pointers and may be called at any time.
     #[cfg(target_env = "gnu")]
@@ -76,7 +76,7 @@ pub fn return_free_memory() {
     }
 }
 
-/// From here on the process ends where memory is wanting.
+/// From now on the process exits when it runs out of memory.
 pub(crate) fn end_without_memory() {
     IN_CELL.store(true, Ordering::Relaxed);
 }
@@ -84,17 +84,18 @@ pub(crate) fn end_without_memory() {
 #[inline]
 fn checked(pointer: *mut u8) -> *mut u8 {
     if pointer.is_null() && IN_CELL.load(Ordering::Relaxed) {
-        // SAFETY: ends the process at once; there is nothing to be flushed or dropped.
+        // SAFETY: exits the process at once; there is nothing to flush or drop.
         unsafe { libc::_exit(NO_MEMORY) }
     }
     pointer
 }
 
-// SAFETY: all of it is the system's allocator, whose answers are passed on as they are.
+// SAFETY: all calls are forwarded to the system's allocator, and its results are returned
+// unchanged.
 unsafe impl GlobalAlloc for Allocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size() as i64);
-        // SAFETY: the caller keeps to the contract of this very function.
+        // SAFETY: the caller keeps the contract of this function, which is the same.
         checked(unsafe { System.alloc(layout) })
     }
 

@@ -1,4 +1,4 @@
-//! One zygote as its owner sees it: its process, its spares, and how its cells ended.
+//! A zygote as its owner sees it: its process, its spare cells, and how its cells ended.
 
 use std::{
     collections::{HashMap, HashSet, VecDeque},
@@ -24,7 +24,7 @@ use crate::{
     zygote::{self, MARK},
 };
 
-/// How long a zygote may take to close itself in.
+/// How long a zygote may take to confine itself.
 const START_TIMEOUT: Duration = Duration::from_secs(20);
 
 pub(crate) type Spare = (u64, Channel, OwnedFd);
@@ -36,7 +36,7 @@ pub(crate) struct Server {
     process: Mutex<Child>,
     pub level: Level,
     pub alive: AtomicBool,
-    /// Cells asked for.
+    /// Number of cells requested.
     pub asked: AtomicU64,
     numbers: Arc<AtomicU64>,
     state: Mutex<State>,
@@ -47,14 +47,15 @@ pub(crate) struct Server {
 #[derive(Debug, Default)]
 struct State {
     spares: VecDeque<Spare>,
-    /// Cells that were asked for and have not come.
+    /// Cells requested but not forked yet.
     awaited: usize,
     endings: HashMap<u64, u32>,
-    /// Cells whose end nobody waits for.
+    /// Cells whose ending nobody will ask for.
     forgotten: HashSet<u64>,
 }
 
-/// A program that was started as a zygote and goes on as itself would start others without end.
+/// Fails in a program that was started as a zygote but does not act as one: it would start copies
+/// of itself without end.
 fn refuse_to_nest() -> Result<(), Error> {
     match std::env::args_os().nth(1) {
         Some(first) if first == MARK => Err(Error::Start {
@@ -92,7 +93,7 @@ impl Server {
                 options.threads,
             ))
             .env_clear()
-            // Without it the C library would look for the time zone in a file.
+            // Without this, the C library would look up the time zone in a file.
             .env("TZ", "UTC0")
             .stdin(Stdio::from(theirs))
             .stdout(Stdio::null())
@@ -129,7 +130,7 @@ impl Server {
         Ok(server)
     }
 
-    /// Reads what the zygote says, until it ends.
+    /// Starts a thread that reads the zygote's packets until it exits.
     fn listen(self: &Arc<Self>, limit: u32) -> io::Result<()> {
         let weak = Arc::downgrade(self);
         let control = self.control.try_clone()?;
@@ -175,13 +176,13 @@ impl Server {
         lock(&self.state).spares.len()
     }
 
-    /// Takes a spare and asks for others, so that `spares` wait; `None` where none comes in time
-    /// or the zygote has died.
+    /// Takes a spare and requests more, so that `spares` cells wait. `None` if none is ready by
+    /// `deadline` or the zygote has exited.
     pub fn take(&self, spares: usize, deadline: Instant) -> Option<Spare> {
         let mut state = lock(&self.state);
         loop {
             let mut spare = state.spares.pop_front();
-            // A spare that died while it waited is of no use.
+            // Skip spares that died while they waited.
             while let Some((number, ..)) = &spare {
                 if state.endings.remove(number).is_none() {
                     break;
@@ -206,7 +207,7 @@ impl Server {
         }
     }
 
-    /// How a cell ended; `None` where it has not within `timeout`, or the zygote has died.
+    /// How a cell ended; `None` if it has not ended within `timeout`, or the zygote has exited.
     pub fn ending(&self, number: u64, timeout: Duration) -> Option<u32> {
         let deadline = Instant::now() + timeout;
         let mut state = lock(&self.state);
@@ -222,7 +223,7 @@ impl Server {
         }
     }
 
-    /// Nobody will ask for the end of this cell.
+    /// Discards the ending of this cell: nobody will ask for it.
     pub fn forget(&self, number: u64) {
         let mut state = lock(&self.state);
         if state.endings.remove(&number).is_none() && self.alive.load(Ordering::Acquire) {

@@ -1,4 +1,4 @@
-//! The zygote: closes itself in, then forks a cell for every packet that asks for one.
+//! The zygote: confines itself, then forks a cell for every packet that asks for one.
 
 use std::{
     io,
@@ -20,27 +20,27 @@ use rustix::{
     process::{Pid, PidfdFlags, Signal, WaitId, WaitIdOptions},
 };
 
-/// First argument of a process that is to be a zygote. A program that does not know it, such as the
-/// usual harness of tests, takes it for an unknown option and ends, instead of doing its own work.
+/// First argument of a zygote. A program that does not know it, such as a test harness, takes it
+/// for an unknown option and exits instead of doing its own work.
 pub const MARK: &str = "--jail-zygote";
 
-/// The most cells at the same time.
+/// Maximum number of cells at the same time.
 const MAX_CELLS: usize = 1024;
 
-/// What cells do. A channel that a worker drops is not closed before the cell ends.
+/// Implements what cells do. A channel that a worker drops stays open until the cell ends.
 pub trait Worker {
-    /// Gets ready in the zygote, once, while files can still be read. What is made here is shared
-    /// by all cells at no price.
+    /// Prepares the zygote, once, while files can still be read. All cells share what it loads, at
+    /// no cost.
     fn prepare(&mut self) {}
 
-    /// Gets ready in a cell before its job is known. Nothing of a tenant is here yet.
+    /// Prepares a cell before its job is known, so it has no data of any tenant yet.
     fn warm(&mut self) {}
 
-    /// Does the one job of the cell. What it returns for it goes over the channel.
+    /// Runs the cell's only job. The result goes over the channel.
     fn run(&mut self, job: Vec<u8>, channel: Channel);
 }
 
-/// The limits of a zygote, as arguments.
+/// The limits of a zygote, as command line arguments.
 pub(crate) fn arguments(limits: &Limits, level: Level, threads: bool) -> Vec<String> {
     vec![
         limits.cpu_ms.to_string(),
@@ -51,7 +51,7 @@ pub(crate) fn arguments(limits: &Limits, level: Level, threads: bool) -> Vec<Str
     ]
 }
 
-/// Arguments of a zygote.
+/// Parsed arguments of a zygote.
 struct Settings {
     limits: Limits,
     most: Level,
@@ -75,7 +75,7 @@ fn parse(arguments: &[String]) -> Option<Settings> {
     })
 }
 
-/// Is the zygote until its owner is gone; returns the exit code. `arguments` are those after the
+/// Runs the zygote until its owner exits; returns the exit code. `arguments` are those after the
 /// kind of worker. Must be called while the process has one thread.
 pub fn serve(arguments: &[String], worker: &mut dyn Worker) -> i32 {
     let Some(settings) = parse(arguments) else {
@@ -113,8 +113,9 @@ pub fn serve(arguments: &[String], worker: &mut dyn Worker) -> i32 {
     }
 }
 
-/// Waits for the zygote proper, so that its owner has a child to wait for. It asks for no signal at
-/// the owner's death: that is sent when the owner's thread ends, and the socket tells it as well.
+/// Waits for the zygote proper, so that its owner has a child to wait for. It requests no
+/// parent-death signal: the kernel would send that when the owner's thread ends, and the socket
+/// reports the owner's exit as well.
 fn wait_for(child: libc::pid_t) -> i32 {
     let Some(pid) = Pid::from_raw(child) else {
         return 1;
@@ -183,7 +184,8 @@ fn run(
     }
 }
 
-/// Waits for the owner or the end of cells: whether the owner asks, and which cells ended.
+/// Waits for a packet or the end of cells: whether there is a packet, and the indexes of the cells
+/// that ended.
 fn wait(socket: BorrowedFd<'_>, forks: &[Fork]) -> io::Result<(bool, Vec<usize>)> {
     let mut waited: Vec<PollFd<'_>> = Vec::with_capacity(forks.len() + 1);
     waited.push(PollFd::from_borrowed_fd(socket, PollFlags::IN));
@@ -207,7 +209,7 @@ fn wait(socket: BorrowedFd<'_>, forks: &[Fork]) -> io::Result<(bool, Vec<usize>)
     Ok((asked, ended))
 }
 
-/// The code of an ended process, or 256 and its signal.
+/// The exit code of a process that has ended, or 256 plus its signal.
 fn reap(process: &OwnedFd) -> u32 {
     let status = rustix::process::waitid(WaitId::PidFd(process.as_fd()), WaitIdOptions::EXITED);
     match status {
@@ -242,7 +244,7 @@ fn fork_cell(
     }
 }
 
-/// The order that a cell receives before its job.
+/// What a cell receives before its job.
 pub(crate) struct Order {
     pub cpu_ms: u32,
     pub probe: Option<EscapeProbe>,
@@ -265,10 +267,10 @@ impl Order {
     }
 }
 
-/// Code of a cell that could not shut itself in.
+/// Exit code of a cell that could not confine itself.
 pub(crate) const NOT_CONFINED: i32 = 97;
 
-/// Code of a cell that had no memory left.
+/// Exit code of a cell that ran out of memory.
 pub(crate) const NO_MEMORY: i32 = 96;
 
 /// Exit code of a cell whose escape probe the kernel did not stop.
@@ -282,12 +284,12 @@ fn cell(
     program: Option<&Filter>,
 ) -> ! {
     let quit = |code| -> ! {
-        // SAFETY: ends the process at once; there is nothing to be flushed or dropped.
+        // SAFETY: exits the process at once; there is nothing to flush or drop.
         unsafe { libc::_exit(code) }
     };
     let descriptor = stream.as_raw_fd();
-    // Only the channel stays; the standard streams lead nowhere.
-    // SAFETY: descriptor 1 is open, and what 0 and 2 were is not used again.
+    // Only the channel stays open; the standard streams lead to `/dev/null`.
+    // SAFETY: descriptor 1 is open, and the former 0 and 2 are not used again.
     unsafe {
         libc::dup2(1, 0);
         libc::dup2(1, 2);

@@ -1,5 +1,5 @@
-//! Font faces, families, matching and fallback. Faces may be loaded on first use, through a
-//! function that the caller supplies, so that this crate touches no files.
+//! Font faces, families, matching and fallback. Faces can be loaded on first use through a function
+//! of the caller, so this crate opens no files.
 
 use std::{
     collections::HashMap,
@@ -14,12 +14,12 @@ use skrifa::{
     string::StringId,
 };
 
-/// Bytes of a font file.
+/// The bytes of a font file.
 #[derive(Clone)]
 pub enum FontBytes {
-    /// Part of the program.
+    /// Compiled into the program.
     Static(&'static [u8]),
-    /// Loaded.
+    /// Loaded at run time.
     Shared(Arc<Vec<u8>>),
 }
 
@@ -36,18 +36,18 @@ impl AsRef<[u8]> for FontBytes {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FaceId(pub u16);
 
-/// What a face is, known without loading all of it.
+/// Description of a face, available without loading the font.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FaceInfo {
     /// Family name.
     pub family: String,
-    /// Weight, 400 for regular and 700 for bold.
+    /// OpenType weight class: 400 is regular, 700 is bold.
     pub weight: u16,
-    /// Italic or oblique.
+    /// Whether it is italic or oblique.
     pub italic: bool,
-    /// Index in a font collection.
+    /// Index in a font collection; 0 for a single font.
     pub index: u32,
-    /// Where it came from, for people.
+    /// Where it comes from, such as a path, for messages.
     pub origin: String,
 }
 
@@ -57,21 +57,21 @@ pub struct FaceData {
     pub bytes: FontBytes,
     /// Index in a font collection.
     pub index: u32,
-    /// The face as the shaper wants it.
+    /// The face in the form that the shaper needs.
     pub(crate) shaping: harfrust::Font,
-    /// Units of the em square.
+    /// Font units per em.
     pub units_per_em: f32,
     /// Height above the baseline, in em.
     pub ascent: f32,
     /// Depth below the baseline, in em, positive.
     pub descent: f32,
-    /// Advance of the space, in em.
+    /// Advance of the space character, in em.
     pub space: f32,
-    /// Glyphs may be drawn by colours alone, without an outline.
+    /// Whether glyphs may be drawn from colour tables alone, without an outline.
     colored: bool,
-    /// Distance of the underline's top below the baseline and its thickness, in em.
+    /// Underline: distance of its top below the baseline, and thickness, in em.
     pub underline: (f32, f32),
-    /// Glyph and advance (font units) of ASCII characters; glyph 0 where there is none.
+    /// Glyph and advance (font units) of each ASCII character; glyph 0 if there is none.
     pub(crate) ascii: [(u16, u16); 128],
 }
 
@@ -131,7 +131,7 @@ impl FaceData {
         FontRef::from_index(self.bytes.as_ref(), self.index).ok()
     }
 
-    /// Glyph of an ASCII character, where the face has it.
+    /// Glyph of an ASCII character, if the face has one.
     #[must_use]
     pub fn ascii_glyph(&self, character: char) -> Option<u16> {
         let (glyph, _) = self.ascii.get(character as usize)?;
@@ -146,7 +146,7 @@ impl FaceData {
         glyph.is_some_and(|glyph| !self.colored || self.draws(glyph.to_u32()))
     }
 
-    /// True where the glyph has an outline.
+    /// Whether the glyph has an outline.
     fn draws(&self, glyph: u32) -> bool {
         let bounds = self.font_ref().and_then(|font| {
             let metrics = font.glyph_metrics(Size::unscaled(), LocationRef::default());
@@ -156,7 +156,7 @@ impl FaceData {
     }
 }
 
-/// True for faces whose glyphs are outlines that a PDF can embed.
+/// Whether the glyphs are outlines, which PDF can embed.
 fn has_outlines(font: &FontRef<'_>) -> bool {
     [Tag::new(b"glyf"), Tag::new(b"CFF ")]
         .into_iter()
@@ -168,12 +168,12 @@ fn has_table(font: &FontRef<'_>, tag: Tag) -> bool {
     records.iter().any(|record| record.tag() == tag)
 }
 
-/// How much of a font file a loader must give.
+/// The part of a font file that a loader must supply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FontPart {
-    /// The table directory and the tables `cmap`, `head` and `maxp`; anything may stand elsewhere.
+    /// The table directory and the tables `cmap`, `head` and `maxp`; the rest may be anything.
     Coverage,
-    /// Everything.
+    /// The whole file.
     All,
 }
 
@@ -183,7 +183,7 @@ struct Face {
     info: FaceInfo,
     loader: Loader,
     data: OnceLock<Option<Arc<FaceData>>>,
-    /// Ranges of characters, ascending; found without keeping the file.
+    /// Code point ranges in ascending order, kept without the font file.
     coverage: OnceLock<Vec<(u32, u32)>>,
 }
 
@@ -214,11 +214,11 @@ fn coverage(bytes: &[u8], index: u32) -> Option<Vec<(u32, u32)>> {
     Some(ranges)
 }
 
-/// All faces a layout may use.
+/// All faces available to a layout.
 #[derive(Default)]
 pub struct FontLibrary {
     faces: Vec<Face>,
-    /// Faces by family name in lower case.
+    /// Faces by lower-case family name.
     families: HashMap<String, Vec<FaceId>>,
 }
 
@@ -228,7 +228,7 @@ impl fmt::Debug for FontLibrary {
     }
 }
 
-/// Families that others stand in for, as fontconfig's metric aliases do.
+/// Metric-compatible substitutes of common families, the same as fontconfig's.
 const ALIASES: [(&str, &str); 13] = [
     ("arial", "liberation sans"),
     ("helvetica", "liberation sans"),
@@ -245,13 +245,13 @@ const ALIASES: [(&str, &str); 13] = [
     ("monospace", "liberation mono"),
 ];
 
-/// The most faces a library holds; ids are 16 bits.
+/// Maximum number of faces; ids have 16 bits.
 const MAX_FACES: usize = 20_000;
 
 impl FontLibrary {
-    /// Reads the names of every face in a font file: what [`FontLibrary::add`] wants.
-    /// Empty where the bytes are no font. Faces of pictures, as emoji fonts have them, are left
-    /// out: they cannot be embedded as outlines.
+    /// Reads the description of every face in a font file, for [`FontLibrary::add`]. Empty if the
+    /// bytes are not a font. Skips bitmap faces, such as those of emoji fonts, because they have no
+    /// outlines to embed.
     #[must_use]
     pub fn inspect(bytes: &[u8], origin: &str) -> Vec<FaceInfo> {
         let Ok(file) = FileRef::new(bytes) else {
@@ -278,7 +278,7 @@ impl FontLibrary {
             .collect()
     }
 
-    /// Adds a face that `loader` loads on first use. Earlier faces win over later ones.
+    /// Adds a face that `loader` loads on first use. If families collide, faces added earlier win.
     pub fn add(
         &mut self,
         info: FaceInfo,
@@ -300,19 +300,19 @@ impl FontLibrary {
         });
     }
 
-    /// Adds every face of a font file that is part of the program.
+    /// Adds every face of a font file compiled into the program.
     pub fn add_static(&mut self, bytes: &'static [u8], origin: &str) {
         for info in Self::inspect(bytes, origin) {
             self.add(info, move |_| Some(FontBytes::Static(bytes)));
         }
     }
 
-    /// What every face is, in order of their ids.
+    /// Descriptions of all faces, in order of their ids.
     pub fn faces(&self) -> impl Iterator<Item = &FaceInfo> {
         self.faces.iter().map(|face| &face.info)
     }
 
-    /// The face, loaded; `None` where its file is gone or is no sound font.
+    /// Loads a face. `None` if its file is missing or broken.
     #[must_use]
     pub fn face(&self, id: FaceId) -> Option<&Arc<FaceData>> {
         let face = self.faces.get(usize::from(id.0))?;
@@ -324,7 +324,7 @@ impl FontLibrary {
             .as_ref()
     }
 
-    /// True where a family of this name, or one that stands in for it, exists.
+    /// Whether this family or a substitute of it exists.
     #[must_use]
     pub fn has_family(&self, family: &str) -> bool {
         self.family(family).is_some()
@@ -339,7 +339,7 @@ impl FontLibrary {
         self.families.get(*alias).map(Vec::as_slice)
     }
 
-    /// The face of each family in `families` nearest to the wanted weight and slant.
+    /// For each of `families` that exists, the face closest to the requested weight and slant.
     pub(crate) fn chain(&self, families: &[String], bold: bool, italic: bool) -> Vec<FaceId> {
         families
             .iter()
@@ -356,8 +356,8 @@ impl FontLibrary {
         })
     }
 
-    /// A face of any family that has `character`, in order of addition. Families are tried by
-    /// their nearest face only, and a face that cannot be loaded is passed over.
+    /// The first face, in order of addition, that covers `character`. Each family is tried only
+    /// with its closest face, and faces that cannot be loaded are skipped.
     pub(crate) fn fallback(&self, character: char, bold: bool, italic: bool) -> Option<FaceId> {
         let mut tried: Vec<&str> = Vec::new();
         for face in &self.faces {

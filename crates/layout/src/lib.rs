@@ -1,5 +1,5 @@
-//! The paginator: a bound document becomes pages of placed boxes, with the logical structure that
-//! tagged PDF needs. This crate is pure: no files, network or clock.
+//! The paginator: turns a bound document into pages of positioned items, together with the logical
+//! structure that tagged PDF needs. The crate is pure: no files, network or clock.
 
 mod compose;
 pub mod figure;

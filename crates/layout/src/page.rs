@@ -1,5 +1,5 @@
-//! What the paginator makes: pages of placed items, and the logical structure that tagged PDF
-//! needs. Points, origin at the top left, y downwards.
+//! The result of pagination: pages of positioned items and the logical structure for tagged PDF.
+//! Lengths are in points, the origin is the top left corner, the y axis points down.
 
 use std::{ops::Range, sync::Arc};
 
@@ -10,20 +10,20 @@ use platen_document::{
 
 use crate::{figure::Figure, shape::WordId};
 
-/// A document laid out. Its words live in the [`crate::Shaper`] that laid it out.
+/// A laid-out document. Its words are in the [`crate::Shaper`] that laid it out.
 #[derive(Debug, Default)]
 pub struct Layout {
-    /// Pages in order; at least one.
+    /// Pages in order, at least one.
     pub pages: Vec<Page>,
     /// Logical structure; tag 0 is the document.
     pub tags: Tags,
-    /// Headings in order.
+    /// Headings in document order.
     pub outline: Vec<OutlineEntry>,
-    /// Places that `#id` links lead to.
+    /// Targets of `#id` links.
     pub anchors: Vec<Anchor>,
-    /// Styles of the texts: the document's, with those that layout adds.
+    /// The document's styles, followed by those that layout added.
     pub styles: StyleTable,
-    /// Warnings, such as characters that no font has.
+    /// Warnings, for instance about characters that no font has.
     pub warnings: Vec<Diagnostic>,
 }
 
@@ -34,26 +34,26 @@ pub struct Page {
     pub width: f32,
     /// Height.
     pub height: f32,
-    /// Number that the page shows.
+    /// The printed page number.
     pub number: u32,
     /// Items in drawing order.
     pub items: Vec<Item>,
-    /// Words of the page's texts; [`TextRun::words`] points into this.
+    /// Words of the page's texts, indexed by [`TextRun::words`].
     pub words: Vec<PlacedWord>,
 }
 
-/// A word on a line.
+/// A word placed on a line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PlacedWord {
-    /// The word.
+    /// The shaped word.
     pub word: WordId,
-    /// Distance of its left edge from the run's.
+    /// Distance of its left edge from that of the run.
     pub x: f32,
-    /// True where a space stands before it in the text.
+    /// Whether a space precedes it in the text.
     pub space: bool,
 }
 
-/// Something on a page.
+/// An item on a page.
 #[derive(Clone, Debug)]
 pub enum Item {
     /// Text.
@@ -75,68 +75,68 @@ pub enum Item {
         width: f32,
         /// Colour.
         color: Color,
-        /// How it is drawn.
+        /// Solid, dashed or dotted.
         style: LineStyle,
     },
-    /// A picture.
+    /// An image.
     Image {
-        /// The picture.
+        /// The encoded image file.
         data: Arc<ImageData>,
-        /// Where.
+        /// Position and size; the image is stretched to it.
         area: Area,
     },
-    /// The shapes of a chart or barcode; its texts are items of their own.
+    /// The shapes of a chart or barcode. Its texts are separate items.
     Figure {
         /// The shapes.
         figure: Arc<Figure>,
-        /// Left and top.
+        /// Position of its top left corner.
         at: (f32, f32),
     },
-    /// An area that leads somewhere when clicked.
+    /// A clickable area.
     Link {
-        /// Address, or `#id`.
+        /// An address, or `#id`.
         target: Arc<str>,
         /// Where.
         area: Area,
-        /// The link's tag.
+        /// Its tag in the logical structure.
         tag: TagId,
     },
-    /// A form field that waits for a signature.
+    /// A form field to be signed.
     SignatureField {
-        /// Name of the field.
+        /// Name of the form field.
         name: Arc<str>,
-        /// What it is for, to be read aloud.
+        /// Its purpose, for screen readers.
         label: Arc<str>,
         /// Where.
         area: Area,
-        /// The field's tag.
+        /// Its tag in the logical structure.
         tag: TagId,
     },
-    /// What follows belongs to this tag, until the next mark.
+    /// Assigns the following items to this tag, until the next mark.
     Tag(TagId),
-    /// What follows is decoration or page furniture, until the next mark.
+    /// Marks the following items as decoration or page furniture, until the next mark.
     Artifact(Artifact),
 }
 
-/// Kinds of content outside the logical structure.
+/// Kinds of content outside the logical structure (artifacts).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Artifact {
     /// Page header.
     Header,
     /// Page footer.
     Footer,
-    /// Lines and backgrounds.
+    /// Rules and backgrounds.
     Decoration,
-    /// Repeated table headers and the like.
+    /// Repeated table headers and similar.
     Repeated,
 }
 
-/// Left, top, width and height of a rectangle.
+/// A rectangle.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Area {
-    /// Left.
+    /// Left edge.
     pub x: f32,
-    /// Top.
+    /// Top edge.
     pub y: f32,
     /// Width.
     pub width: f32,
@@ -151,15 +151,15 @@ pub struct TextRun {
     pub x: f32,
     /// Baseline.
     pub y: f32,
-    /// Width with the spaces between.
+    /// Width including the spaces between words.
     pub width: f32,
-    /// Font size; smaller than the style's for superscripts.
+    /// Font size; smaller than that of the style for superscripts.
     pub size: f32,
-    /// Style: colour, underline, letter spacing.
+    /// Style, for colour, underline and letter spacing.
     pub style: StyleId,
-    /// Words in [`Page::words`].
+    /// Range in [`Page::words`].
     pub words: Range<u32>,
-    /// Turned by 90 degrees counter-clockwise around its start.
+    /// Whether it is rotated by 90 degrees counter-clockwise about its start.
     pub rotated: bool,
 }
 
@@ -167,16 +167,17 @@ pub struct TextRun {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TagId(pub u32);
 
-/// Logical structure, ISO 32000-2 section 14.8.4, as flat arrays: half a million cells are common.
+/// The logical structure (ISO 32000-2 §14.8.4) as flat arrays: half a million table cells are
+/// common.
 #[derive(Debug)]
 pub struct Tags {
     kinds: Vec<TagKind>,
     parents: Vec<TagId>,
-    /// Alternative texts of figures, by tag.
+    /// Alternative texts of figures, sorted by tag.
     pub alternatives: Vec<(TagId, String)>,
-    /// Columns and rows that cells cover where not one, by tag.
+    /// Columns and rows of cells that span several, sorted by tag.
     pub spans: Vec<(TagId, u16, u16)>,
-    /// Pointers of the template's nodes, by the first tag that each has made, ascending.
+    /// JSON pointers of template nodes, by the first tag that each created, in ascending order.
     nodes: Vec<(TagId, Arc<str>)>,
 }
 
@@ -196,7 +197,7 @@ impl Tags {
     /// The root.
     pub const DOCUMENT: TagId = TagId(0);
 
-    /// A new tag below `parent`.
+    /// Adds a tag below `parent`.
     pub fn add(&mut self, kind: TagKind, parent: TagId) -> TagId {
         let id = TagId(self.kinds.len() as u32);
         self.kinds.push(kind);
@@ -204,8 +205,8 @@ impl Tags {
         id
     }
 
-    /// Gives headings the level at which they are nested: authors choose a level by its look, but
-    /// ISO 14289-1 section 7.4.2 wants the first to be of level 1 and none to be skipped.
+    /// Replaces heading levels by nesting depths. Authors choose a level by its look, but ISO
+    /// 14289-1 §7.4.2 requires the first to be 1 and none to be skipped.
     pub(crate) fn nest_headings(&mut self) {
         let mut open: Vec<u8> = Vec::new();
         for kind in &mut self.kinds {
@@ -217,17 +218,17 @@ impl Tags {
         }
     }
 
-    /// Says that the next tag is made for the node of the template that `path` points at.
+    /// Records that the following tags belong to the template node at `path`.
     pub(crate) fn begin_node(&mut self, path: &Arc<str>) {
         let next = TagId(self.kinds.len() as u32);
         match self.nodes.last_mut() {
-            // The block before has made no tag.
+            // The previous node created no tag.
             Some((tag, known)) if *tag == next => *known = Arc::clone(path),
             _ => self.nodes.push((next, Arc::clone(path))),
         }
     }
 
-    /// Pointer of the template's node that a tag was made for.
+    /// JSON pointer of the template node that a tag belongs to.
     #[must_use]
     pub fn node(&self, mut id: TagId) -> Option<&str> {
         while id != Self::DOCUMENT {
@@ -245,7 +246,7 @@ impl Tags {
         self.kinds.len()
     }
 
-    /// Never true: the document is always there.
+    /// Always false, since the document itself is a tag.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.kinds.is_empty()
@@ -257,33 +258,33 @@ impl Tags {
         self.kinds[id.0 as usize]
     }
 
-    /// Parent of a tag; the document is its own.
+    /// Parent of a tag; the document is its own parent.
     #[must_use]
     pub fn parent(&self, id: TagId) -> TagId {
         self.parents[id.0 as usize]
     }
 }
 
-/// Kinds of structure element.
+/// Kinds of structure elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TagKind {
     /// The document.
     Document,
     /// A section.
     Section,
-    /// A box.
+    /// A generic container.
     Division,
-    /// A heading of this level: how deep it is nested.
+    /// A heading, with its nesting depth.
     Heading(u8),
     /// A paragraph.
     Paragraph,
-    /// A list; true for a numbered one.
+    /// A list; true if it is numbered.
     List(bool),
     /// An item of a list.
     ListItem,
     /// Bullet or number.
     ListLabel,
-    /// Content of an item.
+    /// The content of an item.
     ListBody,
     /// A table.
     Table,
@@ -313,26 +314,26 @@ pub enum TagKind {
     ContentsItem,
 }
 
-/// A heading for bookmarks and the table of contents.
+/// A heading, for bookmarks and the table of contents.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OutlineEntry {
-    /// 1 to 6.
+    /// Level, 1 to 6.
     pub level: u8,
-    /// What it says.
+    /// Plain text.
     pub title: String,
     /// Index of its page.
     pub page: u32,
-    /// Its top on that page.
+    /// Its top on that page, in points.
     pub y: f32,
 }
 
-/// The place of a block with an id.
+/// The position of a block that has an id.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Anchor {
     /// The id.
     pub id: String,
     /// Index of its page.
     pub page: u32,
-    /// Its top on that page.
+    /// Its top on that page, in points.
     pub y: f32,
 }

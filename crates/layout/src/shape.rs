@@ -1,7 +1,7 @@
-//! Words shaped to glyphs, each once: the cache is what makes long tables cheap.
+//! Shapes words to glyphs, each word once: this cache is what makes long tables cheap.
 //!
-//! A word is a piece of text without a line-break opportunity, in one face and one direction.
-//! Numbers skip the shaper and keep tabular widths.
+//! A word is a stretch of text without a line break opportunity, in one face and one direction.
+//! Numbers bypass the shaper and keep tabular widths.
 
 use std::{collections::BTreeSet, hash::BuildHasher, sync::Arc};
 
@@ -15,7 +15,7 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use crate::fonts::{FaceData, FaceId, FontLibrary};
 
-/// One glyph of a word; lengths in font units.
+/// One glyph of a word. Lengths are in font units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Glyph {
     /// Glyph index in the face.
@@ -26,22 +26,22 @@ pub struct Glyph {
     pub x_offset: i16,
     /// Vertical offset from the baseline, upwards.
     pub y_offset: i16,
-    /// Byte in the word's text where the glyph's cluster starts.
+    /// Byte offset in the word's text at which the glyph's cluster starts.
     pub cluster: u16,
 }
 
 /// A shaped word.
 #[derive(Clone, Debug)]
 pub struct Word {
-    /// Its face.
+    /// The face that all its glyphs come from.
     pub face: FaceId,
-    /// Right to left; the glyphs are in visual order all the same.
+    /// Whether it is right-to-left. Glyphs are in visual order in any case.
     pub right_to_left: bool,
     /// Width in em.
     pub width: f32,
     /// Its text.
     pub text: Box<str>,
-    /// Its glyphs from left to right.
+    /// Its glyphs, from left to right.
     pub glyphs: Box<[Glyph]>,
 }
 
@@ -58,20 +58,20 @@ struct FontChain {
     bold: bool,
     italic: bool,
     faces: Vec<FaceId>,
-    /// None of the families is there.
+    /// Whether none of the requested families exists.
     unknown: bool,
-    /// The first face, for metrics.
+    /// The first face, which supplies the metrics.
     primary: Arc<FaceData>,
 }
 
-/// Words longer than this many bytes are cut before shaping.
+/// Words longer than this many bytes are split before shaping.
 pub(crate) const MAX_WORD_BYTES: usize = 1024;
-/// Words kept from one layout to the next.
+/// Maximum number of words kept from one layout to the next.
 const MAX_KEPT_WORDS: usize = 60_000;
-/// Bytes of words kept from one layout to the next.
+/// Maximum size of the words kept from one layout to the next, in bytes.
 const MAX_KEPT_BYTES: usize = 16 << 20;
 
-/// Shapes words of one font library and remembers them, over many layouts.
+/// Shapes words with the fonts of one library, and caches them across layouts.
 pub struct Shaper {
     library: Arc<FontLibrary>,
     words: Vec<Word>,
@@ -82,7 +82,7 @@ pub struct Shaper {
     plans: Vec<(FaceId, bool, Option<harfrust::Script>, ShapePlan)>,
     language: Option<Language>,
     language_tag: String,
-    /// Font key of each style of the document at hand.
+    /// Font key of each style of the current document, looked up once.
     style_keys: Vec<Option<FontKey>>,
     fallbacks: FxHashMap<(char, bool, bool), Option<FaceId>>,
     missing: BTreeSet<char>,
@@ -91,7 +91,7 @@ pub struct Shaper {
 }
 
 impl Shaper {
-    /// A shaper for the fonts of `library`.
+    /// Creates a shaper for the fonts of `library`.
     #[must_use]
     pub fn new(library: Arc<FontLibrary>) -> Self {
         Self {
@@ -117,7 +117,7 @@ impl Shaper {
         &self.library
     }
 
-    /// Font units of an em of a face.
+    /// Font units per em of a face.
     pub(crate) fn units_per_em(&self, face: FaceId) -> f32 {
         let face = self.library.face(face);
         face.map_or(1_000.0, |face| face.units_per_em)
@@ -129,21 +129,21 @@ impl Shaper {
         &self.words[id.0 as usize]
     }
 
-    /// Characters that no font had, since [`Shaper::begin`].
+    /// Characters since [`Shaper::begin`] that no font covers.
     pub(crate) fn missing(&self) -> &BTreeSet<char> {
         &self.missing
     }
 
-    /// Families asked for of which neither they nor their alternatives are there, since
-    /// [`Shaper::begin`].
+    /// Families requested since [`Shaper::begin`] for which neither they nor their alternatives
+    /// exist.
     pub(crate) fn unknown_families(&self) -> Vec<String> {
         self.unknown_families.iter().cloned().collect()
     }
 
-    /// Gets ready for another document. Words of the last one become invalid where the cache has
-    /// outgrown its bound, the language changed, or no font had some of its characters.
+    /// Starts a document. Invalidates the words of the previous one if the cache has outgrown its
+    /// limit, the language changed, or some of its characters had no glyph.
     pub(crate) fn begin(&mut self, language: &str) {
-        // Words that are known already are not shaped, and only shaping finds what no font has.
+        // Cached words are not shaped again, and only shaping discovers missing characters.
         let is_whole = self.missing.is_empty();
         if self.is_full() || self.language_tag != language || !is_whole {
             self.words = Vec::new();
@@ -158,13 +158,13 @@ impl Shaper {
         self.unknown_families.clear();
     }
 
-    /// True where it holds more words than are kept from one layout to the next.
+    /// Whether it holds more words than are kept between layouts.
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.words.len() > MAX_KEPT_WORDS || self.words_bytes > MAX_KEPT_BYTES
     }
 
-    /// The font key of a style, found once a document.
+    /// The font key of a style, computed once per document.
     pub(crate) fn key(&mut self, id: StyleId, styles: &StyleTable) -> FontKey {
         let index = id.0 as usize;
         if let Some(Some(key)) = self.style_keys.get(index) {
@@ -214,12 +214,13 @@ impl Shaper {
         FontKey((self.chains.len() - 1) as u16)
     }
 
-    /// The face that a style's metrics come from.
+    /// The face that supplies a style's metrics.
     pub(crate) fn primary(&self, key: FontKey) -> &FaceData {
         &self.chains[usize::from(key.0)].primary
     }
 
-    /// Shapes `text` into `word_ids`: one word, or several where faces differ, in logical order.
+    /// Shapes `text` and appends the result to `word_ids`: one word, or several in logical order if
+    /// no single face covers it.
     pub(crate) fn shape(
         &mut self,
         key: FontKey,
@@ -255,8 +256,8 @@ impl Shaper {
         }
     }
 
-    /// As [`Shaper::shape`] for a part of a word, which no other line asks for: nothing is looked up
-    /// or remembered, and [`Shaper::forget`] takes it back.
+    /// Like [`Shaper::shape`], for a fragment of a long word that no other line contains. It is
+    /// neither looked up nor cached, and [`Shaper::forget`] removes it again.
     pub(crate) fn shape_part(
         &mut self,
         key: FontKey,
@@ -271,7 +272,7 @@ impl Shaper {
         }
     }
 
-    /// Takes the parts back that [`Shaper::shape_part`] has shaped last.
+    /// Removes the most recent fragments shaped by [`Shaper::shape_part`].
     pub(crate) fn forget(&mut self, parts: &[WordId]) {
         for _ in parts {
             if let Some(word) = self.words.pop() {
@@ -295,7 +296,7 @@ impl Shaper {
         id
     }
 
-    /// A number set with the font's own advances, so that digits stay in columns.
+    /// A number, set with the font's unkerned advances so that digits align in columns.
     fn number(&self, key: FontKey, text: &str) -> Option<Word> {
         let chain = &self.chains[usize::from(key.0)];
         let face = &chain.primary;
@@ -324,7 +325,7 @@ impl Shaper {
         })
     }
 
-    /// Cuts `text` where the face that has its characters changes.
+    /// Splits `text` wherever the face that covers it changes.
     fn faces_of(&mut self, key: FontKey, text: &str) -> Vec<(usize, usize, FaceId)> {
         let chain = &self.chains[usize::from(key.0)];
         let first = chain.faces.first().copied().unwrap_or(FaceId(0));
@@ -434,7 +435,7 @@ impl Shaper {
     }
 }
 
-/// About what a word takes in memory.
+/// Approximate memory of a word, in bytes.
 fn size_bytes(word: &Word) -> usize {
     size_of::<Word>() + word.text.len() + size_of_val(&*word.glyphs)
 }
@@ -443,7 +444,7 @@ fn clamp(units: i32) -> i16 {
     units.clamp(i32::from(i16::MIN), i32::from(i16::MAX)) as i16
 }
 
-/// True for text that tables align by: digits with separators and signs.
+/// Whether text is a number that should align in a table: digits with separators and signs.
 fn is_number(text: &str) -> bool {
     text.bytes().any(|b| b.is_ascii_digit())
         && text.bytes().all(|b| {
@@ -454,7 +455,7 @@ fn is_number(text: &str) -> bool {
         })
 }
 
-/// Marks and joiners stay in the face of the character before them.
+/// Combining marks and joiners, which stay in the face of the character before them.
 fn joins(character: char) -> bool {
     matches!(character as u32,
         0x300..=0x36F | 0x200B..=0x200F | 0x202A..=0x202E | 0x2060..=0x2069 | 0xFE00..=0xFE0F | 0x20D0..=0x20FF | 0x00AD | 0x064B..=0x065F)

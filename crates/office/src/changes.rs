@@ -1,8 +1,9 @@
-//! What is changed in a document before LibreOffice has it: links to files of this machine go, which LibreOffice follows
-//! in these places whatever its settings say, and a workbook whose sheets become one page each is shown from its first
-//! cell.
+//! Changes to a document before LibreOffice reads it. Links to local files are removed where
+//! LibreOffice would follow them whatever its settings say. Workbooks whose sheets become one page
+//! each are reset to show the first cell.
 //!
-//! The changed parts of a package and a new directory are put behind what is there; nothing else of it is touched.
+//! The changed parts of a package and a new directory are appended to the file; nothing else in it
+//! is touched.
 
 mod flat;
 mod relations;
@@ -19,24 +20,24 @@ use crate::{
     zip_directory::{Directory, Entry, directory_record, end_record, start_of, unpacked},
 };
 
-/// Relations of a part are short.
+/// Maximum size of a relationships part, in bytes; real ones are short.
 const MAX_RELATIONS_BYTES: u64 = 32 << 20;
-/// A picture of lines; a file of text that holds pictures.
+/// Maximum size of an SVG image, or of a text file that contains images, in bytes.
 pub(crate) const MAX_MARKUP_BYTES: u64 = 64 << 20;
-/// What tells a picture of lines from other parts.
+/// How much of a part is examined to recognise an SVG image, in bytes.
 const HEAD_BYTES: usize = 4096;
 
-/// What is changed.
+/// A change to a document.
 #[derive(Debug)]
 pub(crate) enum Patch {
-    /// The document is kept up to here, and this follows.
+    /// Keep the first `keep_bytes` bytes and append `tail`.
     Tail { keep_bytes: u64, tail: Vec<u8> },
-    /// Fields of an RTF text that show a file of this machine are named otherwise.
+    /// Rename the RTF fields that would show a local file.
     Fields,
 }
 
 impl Patch {
-    /// Writes the document as it is to be.
+    /// Writes the changed document.
     pub(crate) fn apply(&self, from: impl Read, to: &mut impl Write) -> io::Result<()> {
         match self {
             Self::Tail { keep_bytes, tail } => {
@@ -48,7 +49,7 @@ impl Patch {
     }
 }
 
-/// What is changed in a file that is no package; nothing for most.
+/// The change that a file other than a package needs; `None` for most.
 pub(crate) fn of_file(
     file: &mut (impl Read + Seek),
     size_bytes: u64,
@@ -78,7 +79,7 @@ pub(crate) fn of_file(
     }))
 }
 
-/// What is changed in a package; nothing for most.
+/// The change that a package needs; `None` for most.
 pub(crate) fn of_package(
     file: &mut (impl Read + Seek),
     directory: &Directory,
@@ -120,19 +121,19 @@ pub(crate) fn of_package(
     Ok(Some(Patch::Tail { keep_bytes, tail }))
 }
 
-/// A picture of lines, whatever its name is: LibreOffice goes by the contents, too.
+/// Cleans an SVG image, whatever its name: LibreOffice also goes by content.
 fn picture(file: &mut (impl Read + Seek), entry: &Entry) -> io::Result<Option<Part>> {
     let head = start_of(file, entry, HEAD_BYTES);
     if !svg::is_svg(&head) {
         return Ok(None);
     }
-    // What cannot be unpacked to its end LibreOffice reads as far as that goes.
+    // If the part cannot be unpacked to its end, LibreOffice reads it as far as possible.
     let most = usize::try_from(MAX_MARKUP_BYTES).unwrap_or(usize::MAX);
     let cleaned = svg::cleaned(&start_of(file, entry, most));
     cleaned.map(|it| Part::of(&it)).transpose()
 }
 
-/// A part as it is to be.
+/// The new content of a part.
 #[derive(Debug)]
 struct Part {
     crc: u32,
@@ -145,7 +146,7 @@ impl Part {
         Self::copied(bytes)
     }
 
-    /// Packed as it is read, so that only the packed bytes are held.
+    /// Compresses while reading, so that only the compressed bytes are in memory.
     fn copied(mut from: impl Read) -> io::Result<Self> {
         let mut encoder = DeflateEncoder::new(Vec::new(), Compression::fast());
         let mut crc = Crc::new();

@@ -4,36 +4,36 @@ use std::{path::PathBuf, time::Duration};
 
 use platen_fonts::FontSettings;
 
-/// Slots, bounds and times.
+/// Limits and timeouts.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// The program; the first that is installed where it is not named.
+    /// The LibreOffice program; by default the first one found.
     pub program: Option<PathBuf>,
-    /// Fonts that documents have.
+    /// Fonts available to documents.
     pub fonts: FontSettings,
-    /// Conversions at a time, a process each.
+    /// Maximum number of concurrent conversions, each with its own process.
     pub slots: usize,
-    /// Of these, the slots that only the interactive lane may use.
+    /// Slots, out of `slots`, that only the interactive lane may use.
     pub reserved: usize,
-    /// Conversions that may wait.
+    /// Maximum number of waiting conversions.
     pub max_queue: usize,
     /// Processes started ahead of need.
     pub spares: usize,
     /// Conversions after which a process is replaced.
     pub max_jobs: u32,
-    /// A process that holds more after a conversion is replaced. Bytes.
+    /// A process whose memory exceeds this after a conversion is replaced. Bytes.
     pub recycle_memory_bytes: u64,
-    /// A process that holds more is killed. Bytes.
+    /// A process whose memory exceeds this is killed. Bytes.
     pub kill_memory_bytes: u64,
-    /// How long a process may take to start.
+    /// Timeout for starting a process.
     pub start_timeout: Duration,
-    /// The largest input. Bytes.
+    /// Maximum size of an input, in bytes.
     pub max_input_bytes: u64,
-    /// The largest result. Bytes.
+    /// Maximum size of a result, in bytes.
     pub max_result_bytes: u64,
-    /// What the parts of a zipped document may hold together. Bytes.
+    /// Maximum unpacked size of a ZIP document, in bytes.
     pub max_unzipped_bytes: u64,
-    /// Parts that a zipped document may have.
+    /// Maximum number of parts in a ZIP document.
     pub max_zip_entries: usize,
 }
 

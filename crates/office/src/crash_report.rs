@@ -1,5 +1,5 @@
-//! Reports of LibreOffice processes that crashed on a document or were killed, for the log. They never
-//! hold content of the document.
+//! Reports of LibreOffice processes that crashed on a document or were killed, for the log. They
+//! never contain any of the document's content.
 
 use std::{
     fmt,
@@ -15,8 +15,8 @@ use crate::{
     format::{Family, Target},
 };
 
-/// How long to wait for the exit status of a disconnected process; below the pool's grace period, so
-/// that the job still returns its own error.
+/// How long to wait for the exit status of a disconnected process. Shorter than the pool's grace
+/// period, so that the job can still return its own error.
 const STATUS_TIMEOUT: Duration = Duration::from_millis(150);
 
 /// A process that crashed on a document, or was killed.
@@ -26,9 +26,9 @@ pub struct CrashReport {
     pub pid: i32,
     /// How it ended, such as `signal: 11 (SIGSEGV)`, or why it was killed.
     pub why: String,
-    /// Phase of the conversion.
+    /// Phase of the conversion, if it had begun.
     pub phase: Option<&'static str>,
-    /// Memory as last measured, in bytes; 0 if it was never measured.
+    /// Memory at the last measurement, in bytes; 0 if never measured.
     pub memory_bytes: u64,
     /// Size of the document, in bytes.
     pub document_bytes: u64,
@@ -56,7 +56,7 @@ impl fmt::Debug for Report {
     }
 }
 
-/// A document under conversion, and its process.
+/// A document being converted, and its process.
 #[derive(Clone, Debug)]
 pub(crate) struct Work {
     pub(crate) report: Report,
@@ -86,12 +86,12 @@ impl Work {
         }
     }
 
-    /// A process has taken the document.
+    /// Records the process that took the document.
     pub(crate) fn begins(&self, process: Handle, attempt: u32) {
         *self.process.lock().unwrap_or_else(PoisonError::into_inner) = Some((process, attempt));
     }
 
-    /// The process disconnected.
+    /// Reports a process that disconnected.
     pub(crate) async fn process_ended(&self) {
         let process = self
             .process
@@ -107,7 +107,7 @@ impl Work {
         self.report_crash(why);
     }
 
-    /// Reports the errors for which the pool kills the process.
+    /// Reports an error for which the pool kills the process.
     pub(crate) fn failed(&self, error: &Error) {
         match error {
             Error::Timeout { timeout, .. } => {

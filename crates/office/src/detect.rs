@@ -1,4 +1,4 @@
-//! Detection of formats by content. The name only distinguishes plain texts.
+//! Detects formats by content. The name matters only for plain text.
 
 use std::io::{self, Read, Seek, SeekFrom};
 
@@ -9,35 +9,35 @@ use crate::{
     markup, ole, package, plain, zip_directory,
 };
 
-/// What an input is.
+/// A detected format.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Detected {
-    /// What it is once it is open.
+    /// Kind of document.
     pub family: Family,
     /// LibreOffice's import filter.
     pub filter: &'static str,
-    /// Another import filter, for where LibreOffice does not open the document by the first.
+    /// Import filter to try if LibreOffice does not open the document with the first.
     pub otherwise: Option<&'static str>,
-    /// Options of the filter.
+    /// Options of the import filter.
     pub filter_options: Option<String>,
-    /// Whether it is a zip package, for which LibreOffice's "general error" means damage.
+    /// Whether it is a ZIP package, for which LibreOffice's "general error" means damage.
     pub is_package: bool,
 }
 
-/// What an input is, and what must be done to it before it is handed on.
+/// A detected format, and the change that the document needs before conversion.
 #[derive(Debug)]
 pub(crate) struct Inspected {
     pub(crate) detected: Detected,
     pub(crate) patch: Option<Patch>,
-    /// Whether it is known to need a password that LibreOffice may not ask for.
+    /// Whether it needs a password, which LibreOffice may not report.
     pub(crate) is_encrypted: bool,
 }
 
-/// Bytes at the start that are looked at.
+/// How much of the start of a file is examined, in bytes.
 const HEAD_BYTES: u64 = 8192;
-/// A zip file this small is no bomb, whatever its ratio.
+/// A ZIP file that unpacks to no more than this is harmless, whatever its ratio.
 const HARMLESS_BYTES: u64 = 64 << 20;
-/// Ratio of a zip file that no document has. Text of one letter reaches about 1,000.
+/// Maximum compression ratio of a ZIP file. Text made of a single letter reaches about 1,000.
 const MAX_RATIO: u64 = 400;
 
 impl Detected {
@@ -51,16 +51,17 @@ impl Detected {
         }
     }
 
-    /// Whether it is a sheet that is written as a text.
+    /// Whether it is a spreadsheet stored as plain text.
     pub(crate) fn is_plain_sheet(&self) -> bool {
         self.family == Family::Sheet && self.filter_options.is_some()
     }
 }
 
-/// Tells what an input is and whether it can be handed on.
+/// Detects the format of an input and checks that it can be converted.
 ///
 /// # Errors
-/// It is empty, too large, a bomb, cut, needs a password that is not given, or nobody knows it.
+/// The input is empty, too large, a decompression bomb, truncated, of unknown format, or needs a
+/// password that was not given.
 pub fn detect(
     file: &mut (impl Read + Seek),
     size_bytes: u64,
@@ -147,8 +148,8 @@ fn by_ole(found: ole::Content, extension: &str, has_password: bool) -> Result<In
             let detected = Detected::new(Family::Slides, "MS PowerPoint 97");
             Ok(encrypted(detected))
         }
-        // Encrypted content does not show its format; its name does. LibreOffice itself knows the password of those
-        // that Excel encrypts without asking for one.
+        // The format of encrypted content is only visible in its name. LibreOffice itself knows the
+        // default password with which Excel encrypts without asking for one.
         Content::EncryptedPackage => match package::by_extension(extension) {
             Some(detected) => Ok(encrypted(detected)),
             None if !has_password => Err(Error::PasswordNeeded),
@@ -169,7 +170,8 @@ fn zipped(
     let directory = zip_directory::read(file, size_bytes, config.max_zip_entries);
     let directory = match directory.map_err(Error::Input)? {
         Some(directory) => directory,
-        // With repair, LibreOffice looks for the parts itself; the name must give the format.
+        // With repair, LibreOffice searches for the parts itself. The format must follow from the
+        // name.
         None if options.repair => {
             let detected = package::by_extension(extension).ok_or(Error::Damaged)?;
             return Ok(Inspected::plain(detected));
@@ -187,7 +189,7 @@ fn zipped(
     let found = package::detect(file, &directory).map_err(|_| Error::Damaged)?;
     let none = || Error::UnknownFormat("a zip file that holds no document".to_owned());
     let detected = found.ok_or_else(none)?;
-    // A part that cannot be unpacked is damage, too.
+    // A part that cannot be unpacked is damaged, too.
     let patch = changes::of_package(file, &directory, options.has_single_page_sheets())
         .map_err(|_| Error::Damaged)?;
     Ok(Inspected {
@@ -208,7 +210,7 @@ fn by_magic(head: &[u8]) -> Option<Detected> {
         (b"\x01\0\0\0\x6c\0\0\0", "EMF - MS Windows Metafile"),
     ];
     const LEGACY: [(&[u8], Family, &str); 6] = [
-        // The first record of a sheet of Excel 2, 3 and 4 ([MS-XLS] has only the later one).
+        // First record of sheets of Excel 2, 3 and 4 ([MS-XLS] documents only later versions).
         (b"\x09\x00\x04\x00", Family::Sheet, "MS Excel 4.0"),
         (b"\x09\x02\x06\x00", Family::Sheet, "MS Excel 4.0"),
         (b"\x09\x04\x06\x00", Family::Sheet, "MS Excel 4.0"),
@@ -228,12 +230,12 @@ fn by_magic(head: &[u8]) -> Option<Detected> {
     }
     let is = |(magic, _): &&(&[u8], &str)| head.starts_with(magic);
     let picture = PICTURES.iter().find(is);
-    // Two letters are too few to distinguish a picture from a text.
+    // Two letters are too few to tell an image from a text.
     let picture = picture.filter(|(magic, _)| magic.len() > 2 || head.contains(&0));
     picture.map(|(_, filter)| Detected::new(Family::Drawing, filter))
 }
 
-/// Plain texts and those with marks.
+/// Detects plain text and markup.
 fn by_text(file: &mut (impl Read + Seek), head: &[u8], extension: &str) -> Result<Detected, Error> {
     if head.contains(&0) && !plain::has_utf16_mark(head) {
         return Err(Error::UnknownFormat(String::new()));
@@ -245,10 +247,10 @@ fn by_text(file: &mut (impl Read + Seek), head: &[u8], extension: &str) -> Resul
         return Ok(detected);
     }
     let is_page = start.starts_with("<!doctype html") || start.starts_with("<html");
-    // Programs that write a table of HTML give it this name so that Excel opens it.
+    // Programs that write an HTML table give it this name so that Excel opens it.
     if extension == "xls" && (is_page || start.starts_with("<table")) {
         return Ok(Detected {
-            // The usual language, and no guesses at dates; without options LibreOffice asks.
+            // The default language, and no detection of dates. Without options LibreOffice asks.
             filter_options: Some("0 false".to_owned()),
             ..Detected::new(Family::Sheet, "HTML (StarCalc)")
         });

@@ -1,9 +1,11 @@
-//! The same bytes for the same document: a pass over the PDF that LibreOffice wrote (ISO 32000-1, section 7.5).
+//! Makes LibreOffice's PDF deterministic, so that the same document gives the same bytes (ISO
+//! 32000-1 §7.5).
 //!
-//! LibreOffice writes the time into a PDF, identifiers made of it, and fonts in an order that differs between
-//! processes. The pass numbers objects in the order in which they are reached from the catalogue, names font subsets in
-//! that order, and sets the dates to one moment and the identifiers by the content. Streams are copied as they are, but for
-//! colour profiles and Type 1 fonts. What it does not know it leaves alone: the PDF is then as LibreOffice wrote it.
+//! LibreOffice writes the time, identifiers derived from it, and fonts in an order that varies
+//! between processes. This pass renumbers objects in the order in which they are reachable from the
+//! catalogue, renames font subsets in that order, sets all dates to a constant, and derives the
+//! identifiers from the content. Streams are copied unchanged, except colour profiles and Type 1
+//! fonts. A PDF of unexpected structure is left as LibreOffice wrote it.
 
 mod color_profile;
 mod parse;
@@ -14,10 +16,10 @@ use std::collections::HashMap;
 use parse::{Object, Segment, parse};
 use sha2::{Digest, Sha256};
 
-/// The moment that all dates are set to: the first that a zip file can have, too.
+/// The constant for all dates: the earliest that a ZIP file can express.
 const MOMENT: &[u8; 14] = b"19800101000000";
 
-/// Digits of a date in XMP stand in the same order, with marks between.
+/// Dates in XMP have their digits in the same order, with separators.
 const XMP_DATES: [&[u8]; 3] = [
     b"<xmp:CreateDate>",
     b"<xmp:ModifyDate>",
@@ -25,10 +27,10 @@ const XMP_DATES: [&[u8]; 3] = [
 ];
 const INFO_DATES: [&[u8]; 2] = [b"/CreationDate(D:", b"/ModDate(D:"];
 
-/// Letters before the name of a font of which only a part is embedded, and the plus sign.
+/// Length of a font subset tag, with its plus sign.
 const TAG_BYTES: usize = 7;
 
-/// The PDF with its volatile parts fixed; `None` where it is not of the shape that LibreOffice writes.
+/// Makes a PDF deterministic. `None` if it does not have the structure that LibreOffice writes.
 pub(crate) fn pdf(bytes: &[u8]) -> Option<Vec<u8>> {
     let mut file = parse(bytes)?;
     for object in file.objects.values_mut() {
@@ -71,7 +73,7 @@ pub(crate) fn pdf(bytes: &[u8]) -> Option<Vec<u8>> {
     Some(out)
 }
 
-/// Numbers of the objects, each as it is first reached, depth first, from the trailer.
+/// Object numbers in the order of their first visit, depth first from the trailer.
 fn order(trailer: &[u32], objects: &HashMap<u32, Object<'_>>) -> Vec<u32> {
     let mut order = Vec::new();
     let mut seen = HashMap::new();
@@ -102,7 +104,7 @@ fn write_object(
         match chunk {
             Segment::Reference(number) => match numbers.get(number) {
                 Some(number) => out.extend_from_slice(format!("{number} 0 R").as_bytes()),
-                // A reference to nothing is null (section 7.3.10).
+                // A reference to a missing object is null (§7.3.10).
                 None => out.extend_from_slice(b"null"),
             },
             Segment::Bytes(bytes) => {
@@ -129,7 +131,7 @@ fn write_object(
     Some(())
 }
 
-/// Sets the digits behind a mark, wherever it is.
+/// Overwrites the digits after each occurrence of `mark`.
 fn set_dates(bytes: &mut [u8], mark: &[u8]) {
     let mut at = 0;
     while let Some(found) = find(&bytes[at..], mark) {
@@ -156,7 +158,7 @@ fn find(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
     None
 }
 
-/// Tags of font subsets, by the order in which they come.
+/// Renames font subset tags in order of appearance.
 #[derive(Default)]
 struct Tags(HashMap<Vec<u8>, [u8; TAG_BYTES - 1]>);
 
@@ -179,7 +181,7 @@ impl Tags {
     }
 }
 
-/// `AAAAAA`, `BAAAAA`, …
+/// The tags `AAAAAA`, `BAAAAA`, and so on.
 fn name(mut number: usize) -> [u8; TAG_BYTES - 1] {
     let mut letters = [b'A'; TAG_BYTES - 1];
     for letter in &mut letters {

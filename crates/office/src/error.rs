@@ -10,7 +10,7 @@ pub enum Error {
     /// LibreOffice is not installed.
     #[error("{0}")]
     NotInstalled(Arc<StartError>),
-    /// LibreOffice is installed but fails to start.
+    /// LibreOffice is installed but does not start.
     #[error("LibreOffice failed to start")]
     CannotStart {
         /// When to try again.
@@ -19,7 +19,7 @@ pub enum Error {
         #[source]
         source: Arc<StartError>,
     },
-    /// The queue is full.
+    /// Too many conversions are waiting.
     #[error("queue full: too many conversions are waiting; retry in {} s", .retry_after.as_secs().max(1))]
     QueueFull {
         /// When to try again.
@@ -30,10 +30,10 @@ pub enum Error {
     Timeout {
         /// The timeout, including the wait for a slot.
         timeout: Duration,
-        /// The phase of the conversion, if it had begun.
+        /// Phase of the conversion, if it had begun.
         phase: Option<&'static str>,
     },
-    /// LibreOffice crashed on the document, twice.
+    /// LibreOffice crashed on this document repeatedly.
     #[error("document refused: LibreOffice crashed on it {crashes} times")]
     Crashed {
         /// Number of crashes.
@@ -48,10 +48,10 @@ pub enum Error {
     /// The service is shutting down.
     #[error("shutting down")]
     ShuttingDown,
-    /// The input has no bytes.
+    /// The input is empty.
     #[error("the document is empty: it has 0 bytes")]
     Empty,
-    /// The input is too large.
+    /// The input exceeds the size limit.
     #[error("the document has {size_bytes} bytes, more than {limit_bytes}")]
     TooLarge {
         /// Its size, in bytes.
@@ -59,15 +59,15 @@ pub enum Error {
         /// The limit, in bytes.
         limit_bytes: u64,
     },
-    /// The input is a zip file that unpacks to too much.
+    /// The input is a ZIP file that unpacks to too much data.
     #[error("the document is a zip file that unpacks to {unzipped_bytes} bytes in {entries} parts")]
     ZipBomb {
-        /// Its unpacked size, in bytes.
+        /// Unpacked size, in bytes.
         unzipped_bytes: u64,
-        /// Its parts.
+        /// Number of parts.
         entries: usize,
     },
-    /// The result is too large.
+    /// The result exceeds the size limit.
     #[error("the result is larger than {limit_bytes} bytes")]
     ResultTooLarge {
         /// The limit, in bytes.
@@ -79,20 +79,20 @@ pub enum Error {
     /// The document cannot be converted to the target format.
     #[error("a {from} cannot become {to}")]
     Impossible {
-        /// Kind of the document.
+        /// Kind of the input.
         from: &'static str,
-        /// What is wanted.
+        /// Extension of the target format.
         to: &'static str,
     },
     /// An option has an invalid value.
     #[error("{option}: {problem}")]
     BadOption {
-        /// The option.
+        /// Name of the option.
         option: String,
         /// What is wrong.
         problem: String,
     },
-    /// The document needs a password and none was given.
+    /// The document requires a password and none was given.
     #[error("the document is protected by a password")]
     PasswordNeeded,
     /// The password is wrong.
@@ -101,16 +101,16 @@ pub enum Error {
     /// The document is damaged.
     #[error("the document is damaged; a package may open with repair")]
     Damaged,
-    /// LibreOffice cannot open the document.
+    /// LibreOffice cannot open the document; with its message.
     #[error("LibreOffice does not open the document: {0}")]
     NotLoaded(String),
-    /// LibreOffice cannot write the document with these options.
+    /// LibreOffice cannot write the document with these options; with its message.
     #[error("LibreOffice does not write the document so: {0}")]
     NotStored(String),
     /// The input cannot be read.
     #[error("the document cannot be read")]
     Input(#[source] io::Error),
-    /// A file of our own cannot be read or written.
+    /// A temporary file cannot be read or written.
     #[error("the result cannot be read or written")]
     Output(#[source] io::Error),
     /// The connection to LibreOffice failed.
@@ -118,10 +118,10 @@ pub enum Error {
     Conversation(#[source] platen_urp::Error),
 }
 
-/// Who caused an error.
+/// Who is responsible for an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// The caller's: a retry changes nothing.
+    /// The caller; a retry changes nothing.
     Caller,
     /// A limit was exceeded.
     Limit,
@@ -129,7 +129,7 @@ pub enum Fault {
     Busy,
     /// A required program is unavailable.
     Unavailable,
-    /// Ours, or LibreOffice's.
+    /// This program, or LibreOffice.
     Internal,
 }
 
@@ -145,7 +145,7 @@ fn said(hint: &str) -> String {
 }
 
 impl Error {
-    /// Who caused it.
+    /// Who is responsible.
     #[must_use]
     pub fn fault(&self) -> Fault {
         match self {
@@ -171,7 +171,7 @@ impl Error {
         }
     }
 
-    /// The error's code, which does not change.
+    /// A stable code for the error.
     #[must_use]
     pub fn code(&self) -> &'static str {
         match self {
@@ -206,7 +206,7 @@ impl Error {
         }
     }
 
-    /// What the pool says, in words of documents.
+    /// Converts an error of the pool.
     pub(crate) fn of_pool(error: platen_pool::Error<Self>) -> Self {
         use platen_pool::Error as Pool;
         match error {

@@ -1,9 +1,9 @@
-//! What documents are, what they can become, and the names of LibreOffice's filters for both.
+//! Kinds of documents, target formats, and LibreOffice's filters for both.
 
-/// What a document is once it is open.
+/// Kind of an opened document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Family {
-    /// A text.
+    /// A text document.
     Text,
     /// A web page.
     Web,
@@ -11,14 +11,14 @@ pub enum Family {
     Sheet,
     /// A presentation.
     Slides,
-    /// A drawing or a picture.
+    /// A drawing or an image.
     Drawing,
     /// A formula.
     Formula,
 }
 
 impl Family {
-    /// In words.
+    /// A name for messages.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -32,7 +32,7 @@ impl Family {
     }
 }
 
-/// What a document can become.
+/// A target format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "the names of the formats")]
 pub enum Target {
@@ -54,7 +54,7 @@ pub enum Target {
     Epub,
 }
 
-/// All targets with their extensions and media types.
+/// Targets with extension and media type.
 const TARGETS: [(Target, &str, &str); 16] = {
     use Target::*;
     [
@@ -93,16 +93,17 @@ const TARGETS: [(Target, &str, &str); 16] = {
     ]
 };
 
-/// Commas, double quotes, UTF-8, from the first line, cells as they are shown.
+/// Options of LibreOffice's CSV export: comma, double quote, UTF-8, from the first line, cells as
+/// displayed.
 const CSV_OPTIONS: &str = "44,34,76,1,,0,false,true,false";
 
 impl Target {
-    /// All of them.
+    /// All targets.
     pub fn all() -> impl Iterator<Item = Self> {
         TARGETS.iter().map(|(target, _, _)| *target)
     }
 
-    /// By its extension, without the dot, in any case.
+    /// Finds a target by its extension, without the dot and in any case.
     #[must_use]
     pub fn from_extension(extension: &str) -> Option<Self> {
         let same = |it: &&(Self, &str, &str)| it.1.eq_ignore_ascii_case(extension);
@@ -126,7 +127,7 @@ impl Target {
         self.row().2
     }
 
-    /// The export filter and its options; `None` where a family cannot become this.
+    /// The export filter and its options; `None` if documents of this kind cannot be converted.
     pub(crate) fn filter(self, family: Family) -> Option<(&'static str, Option<&'static str>)> {
         use Family::{Drawing, Formula, Sheet, Slides, Text, Web};
         let filter = match (self, family) {

@@ -1,4 +1,4 @@
-//! A document to convert, and a converted one.
+//! Input and output of a conversion.
 
 use std::{fs::File, path::PathBuf, sync::Arc, time::Duration};
 
@@ -8,38 +8,39 @@ use platen_urp::Phases;
 
 use crate::{Detected, Options, format::Target};
 
-/// Where a document comes from.
+/// Source of a document.
 #[derive(Clone, Debug)]
 pub enum Source {
-    /// An absolute path, which must stay until the job is done.
+    /// An absolute path, which must exist until the job is done.
     Path(PathBuf),
-    /// The document.
+    /// The content.
     Bytes(Bytes),
-    /// A file that need not have a name, and that nobody else reads meanwhile.
+    /// An open file, which need not have a name. It is read by position, so that others may read it
+    /// at the same time.
     File(Arc<File>),
 }
 
-/// A document to convert.
+/// A conversion.
 #[derive(Clone, Debug)]
 pub struct Job {
     /// The document.
     pub source: Source,
-    /// Its name, which tells plain texts apart; a path's own if there is none.
+    /// Name of the document, which matters for plain text; by default that of the path.
     pub name: Option<String>,
-    /// What it is to become.
+    /// Target format.
     pub target: Target,
-    /// How.
+    /// Options of the conversion.
     pub options: Options,
-    /// The lane it waits in.
+    /// Lane of the queue.
     pub lane: Lane,
-    /// The time for all of it, the wait included.
+    /// Timeout of the whole job, including the wait for a slot.
     pub timeout: Duration,
-    /// Whether the same document gives the same bytes every time, as far as the format is known: PDF.
+    /// Whether the same document must give the same bytes. Only PDF output supports it.
     pub deterministic: bool,
 }
 
 impl Job {
-    /// A job with the usual settings.
+    /// A job with default settings.
     #[must_use]
     pub fn new(source: Source, target: Target) -> Self {
         Self {
@@ -54,41 +55,41 @@ impl Job {
     }
 }
 
-/// A converted document.
+/// The result of a conversion.
 #[derive(Debug)]
 pub struct Document {
-    /// Its bytes.
+    /// The content.
     pub body: Body,
-    /// Its size. Bytes.
+    /// Size in bytes.
     pub size_bytes: u64,
-    /// What it is.
+    /// Format of the result.
     pub target: Target,
-    /// What the input was.
+    /// Detected format of the input.
     pub detected: Detected,
-    /// How long each part took.
+    /// Duration of each part.
     pub times: Times,
 }
 
-/// The bytes of a result.
+/// The content of a result.
 #[derive(Debug)]
 pub enum Body {
     /// In memory.
     Bytes(Bytes),
-    /// In a file without a name, which goes when this is dropped.
+    /// In an unnamed file, which is deleted when dropped.
     File(File),
 }
 
-/// How long a conversion took, by part.
+/// Durations of the parts of a conversion.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Times {
-    /// Looking at the input.
+    /// Examining the input.
     pub detect: Duration,
     /// Waiting for a slot and a process.
     pub wait: Duration,
-    /// LibreOffice, by phase.
+    /// Phases in LibreOffice.
     pub phases: Phases,
     /// Making the result deterministic.
     pub finish: Duration,
-    /// All together, our own cost included.
+    /// Total, including the overhead of this program.
     pub total: Duration,
 }

@@ -1,8 +1,9 @@
-//! Conversion of Office documents by a pool of LibreOffice processes.
+//! Converts Office documents with a pool of LibreOffice processes.
 //!
-//! [`Office::convert`] takes a [`Job`]. The input's format is told by its bytes; what cannot be a document, or would
-//! unpack to too much, never reaches LibreOffice. Every process has its own profile, made from one that was prepared,
-//! and its own folder, pipe and, where the machine allows it, no network. Macros do not run and links are not loaded.
+//! [`Office::convert`] takes a [`Job`]. The input's format is detected by its content; input that
+//! is not a document, or would unpack to too much, never reaches LibreOffice. Every process has a
+//! profile of its own, copied from a prepared one, and its own folder and pipe; where the machine
+//! allows it, it has no network. Macros do not run and links are not loaded.
 
 mod changes;
 mod config;

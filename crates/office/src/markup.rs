@@ -1,34 +1,34 @@
-//! Tags of XML by their bytes, without a tree: what is not well-formed is read as far as it goes, as LibreOffice does.
+//! A tolerant tokeniser for XML tags: like LibreOffice, it reads malformed text as far as possible.
 
 use std::{borrow::Cow, ops::Range};
 
-/// The start of an element.
+/// A start tag.
 #[derive(Clone, Debug)]
 pub(crate) struct Tag<'a> {
     text: &'a [u8],
-    /// From `<` to behind `>`.
+    /// Range from `<` to after `>`.
     pub(crate) range: Range<usize>,
 }
 
 /// An attribute of an element.
 #[derive(Clone, Debug)]
 pub(crate) struct Attribute<'a> {
-    /// Its name without the prefix.
+    /// Local name, without the prefix.
     pub(crate) name: &'a [u8],
-    /// Its value as it is written.
+    /// Value with entities unresolved.
     raw: &'a [u8],
-    /// Where the value is in the text.
+    /// Range of the value in the text.
     pub(crate) range: Range<usize>,
 }
 
 impl Attribute<'_> {
-    /// Its value, with the signs that stand for others.
+    /// The value with character references and predefined entities resolved.
     pub(crate) fn value(&self) -> String {
         unescaped(self.raw)
     }
 }
 
-/// The elements of a text in their order.
+/// The start tags of a text, in order.
 pub(crate) fn tags(text: &[u8]) -> impl Iterator<Item = Tag<'_>> {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -53,12 +53,12 @@ pub(crate) fn tags(text: &[u8]) -> impl Iterator<Item = Tag<'_>> {
     })
 }
 
-/// Where a text is in another.
+/// Position of `wanted` in `text`.
 pub(crate) fn find(text: &[u8], wanted: &[u8]) -> Option<usize> {
     text.windows(wanted.len()).position(|it| it == wanted)
 }
 
-/// A `>` within quotes ends no tag.
+/// Length of a tag. A `>` inside quotes does not end it.
 fn tag_length(rest: &[u8]) -> usize {
     let mut quote = None;
     for (index, byte) in rest.iter().enumerate() {
@@ -72,7 +72,7 @@ fn tag_length(rest: &[u8]) -> usize {
     rest.len()
 }
 
-/// A document type holds declarations of its own in brackets.
+/// Length of a declaration. A document type may contain further declarations in brackets.
 fn declaration_length(rest: &[u8]) -> usize {
     let mut depth = 0_usize;
     let mut quote = None;
@@ -108,14 +108,14 @@ impl<'a> Tag<'a> {
         &self.text[self.range.clone()]
     }
 
-    /// Its name without the prefix.
+    /// Local name, without the prefix.
     pub(crate) fn name(&self) -> &'a [u8] {
         let bytes = &self.bytes()[1..];
         let length = bytes.iter().take_while(|byte| is_name(**byte)).count();
         local(&bytes[..length])
     }
 
-    /// Its attributes in their order.
+    /// Its attributes, in order.
     pub(crate) fn attributes(&self) -> impl Iterator<Item = Attribute<'a>> {
         let (bytes, start) = (self.bytes(), self.range.start);
         let named = bytes[1..].iter().take_while(|byte| is_name(**byte)).count();
@@ -130,7 +130,7 @@ impl<'a> Tag<'a> {
                 let length = bytes[at..].iter().take_while(|it| is_name(**it)).count();
                 let name = local(&bytes[at..at + length]);
                 if length == 0 {
-                    // What stands between attributes and should not.
+                    // Skip anything unexpected between attributes.
                     at += 1;
                     if at >= bytes.len() {
                         return None;
@@ -156,13 +156,13 @@ impl<'a> Tag<'a> {
         })
     }
 
-    /// The value of an attribute.
+    /// Finds an attribute by local name.
     pub(crate) fn attribute(&self, name: &[u8]) -> Option<Attribute<'a>> {
         self.attributes().find(|it| it.name == name)
     }
 }
 
-/// The letters that are written as numbers or names; what is not known stays as it is.
+/// Resolves character references and predefined entities; others stay unchanged.
 fn unescaped(raw: &[u8]) -> String {
     let text = String::from_utf8_lossy(raw);
     let mut out = String::with_capacity(text.len());
@@ -203,7 +203,7 @@ fn unescaped(raw: &[u8]) -> String {
     out
 }
 
-/// The text in an encoding whose first 128 letters are those of ASCII; nothing where it says that it is in another.
+/// The text in an ASCII-compatible encoding; `None` if it declares another.
 pub(crate) fn ascii_based(bytes: &[u8]) -> Option<Cow<'_, [u8]>> {
     let read: Option<fn([u8; 2]) -> u16> = match bytes {
         [0xff, 0xfe, ..] | [b'<', 0, ..] => Some(u16::from_le_bytes),
@@ -217,7 +217,7 @@ pub(crate) fn ascii_based(bytes: &[u8]) -> Option<Cow<'_, [u8]>> {
             .collect();
         let text = String::from_utf16_lossy(&units);
         let text = text.trim_start_matches('\u{feff}');
-        // What it says of its encoding is no longer so.
+        // The declared encoding no longer applies.
         let text = match text
             .strip_prefix("<?xml")
             .and_then(|it| it.split_once("?>"))
@@ -256,7 +256,7 @@ pub(crate) fn ascii_based(bytes: &[u8]) -> Option<Cow<'_, [u8]>> {
     is_known.then_some(Cow::Borrowed(bytes))
 }
 
-/// A text with some of its ranges, which are in order, replaced.
+/// Replaces ranges of a text, which must be in order.
 pub(crate) fn replaced(text: &[u8], changes: &[(Range<usize>, Vec<u8>)]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     let mut from = 0;

@@ -1,4 +1,4 @@
-//! The converter: a job is looked at, given to a process, its result made deterministic and returned.
+//! The converter: examines a job, runs it on a process, and makes the result deterministic.
 
 use std::{
     fs::File,
@@ -25,41 +25,42 @@ use crate::{
     staged_input::{self, StagedInput},
 };
 
-/// What a converter is doing.
+/// State of a converter.
 #[derive(Clone, Debug)]
 pub struct Status {
-    /// The version that was started last, such as `7.4.7.2`.
+    /// Version of the last process started, such as `7.4.7.2`.
     pub version: Option<String>,
-    /// Numbers of the pool.
+    /// State and counters of the pool.
     pub pool: Snapshot,
-    /// What its processes cannot reach.
+    /// What the processes are isolated from.
     pub isolation: Isolation,
 }
 
-/// A converter of documents: a pool of LibreOffice processes.
+/// Converts documents with a pool of LibreOffice processes.
 pub struct Office {
     pool: Pool<Soffice>,
     config: Config,
     report: Report,
 }
 
-/// A result of a PDF larger than this is not made deterministic, and stays in its file.
+/// A larger PDF is not made deterministic and stays in its file. In bytes.
 const MAX_STABLE_BYTES: u64 = 256 << 20;
 
-/// Results up to this are held in memory.
+/// Larger results stay in a file instead of memory. In bytes.
 const MAX_HELD_BYTES: u64 = 8 << 20;
 
-/// Larger documents are looked at off the threads of the runtime.
+/// Larger documents are examined on a blocking thread. In bytes.
 const INLINE_BYTES: usize = 256 << 10;
 
-/// Left of the deadline for what comes after LibreOffice.
+/// Time reserved for the steps after LibreOffice.
 const MARGIN: Duration = Duration::from_millis(100);
 
 impl Office {
-    /// A converter whose temporary folders are made in `parent`. Must be called within a tokio runtime.
+    /// Creates a converter with temporary folders below `parent`. Must be called within a tokio
+    /// runtime.
     ///
     /// # Errors
-    /// The temporary folder cannot be made.
+    /// The temporary folder cannot be created.
     pub fn new(
         config: Config,
         launcher: Arc<dyn Launcher>,
@@ -84,14 +85,14 @@ impl Office {
         })
     }
 
-    /// The same office, which reports processes that crash on documents.
+    /// Calls `report` for every process that crashes on a document.
     #[must_use]
     pub fn reporting(mut self, report: impl Fn(&CrashReport) + Send + Sync + 'static) -> Self {
         self.report = Report(Arc::new(report));
         self
     }
 
-    /// The installed LibreOffice.
+    /// Finds the installed LibreOffice.
     ///
     /// # Errors
     /// There is none.
@@ -106,7 +107,7 @@ impl Office {
         &self.config
     }
 
-    /// What it is doing.
+    /// The current state.
     #[must_use]
     pub fn status(&self) -> Status {
         Status {
@@ -116,12 +117,12 @@ impl Office {
         }
     }
 
-    /// Waits until a process is ready; false if none is in time.
+    /// Waits until a process is ready; false after `timeout`.
     pub async fn warm(&self, timeout: Duration) -> bool {
         self.pool.warm(timeout).await
     }
 
-    /// Ends all processes; jobs get `drain` to end by themselves.
+    /// Stops all processes, after giving jobs up to `drain` to finish.
     pub async fn shutdown(&self, drain: Duration) {
         self.pool.shutdown(drain).await;
     }
@@ -135,7 +136,7 @@ impl Office {
         self.installation()?;
         let (inspected, key) = match &job.source {
             Source::Bytes(bytes) if bytes.len() <= INLINE_BYTES => look(&job, &self.config)?,
-            // A file may be slow, and all of it is read.
+            // Files may be slow to read, and the whole content is hashed.
             _ => {
                 let (job, config) = (job.clone(), self.config.clone());
                 let looked = tokio::task::spawn_blocking(move || look(&job, &config)).await;
@@ -189,7 +190,8 @@ impl Office {
         })
     }
 
-    /// Runs a task on a process that is for it. Others are replaced, so there are no more tries than processes.
+    /// Runs a task on a suitable process. Unsuitable ones are replaced, which limits the number of
+    /// attempts to that of processes.
     async fn run(
         &self,
         job: &Job,
@@ -222,7 +224,7 @@ impl Office {
     }
 }
 
-/// A document on its way through a process.
+/// A task for a process.
 #[derive(Clone)]
 struct Task {
     conversion: Conversion,
@@ -232,7 +234,7 @@ struct Task {
     limit_bytes: u64,
 }
 
-/// What LibreOffice is asked to do.
+/// The request to LibreOffice.
 fn conversion(job: &Job, detected: &Detected) -> Result<Conversion, Error> {
     let (filter, filter_options) = impossible(detected, job.target)?;
     let mut conversion = Conversion {
@@ -264,7 +266,8 @@ fn impossible(
     })
 }
 
-/// The format of the input, and its identity: a digest of content, target and options.
+/// Detects the format of the input, and computes its identity: a digest of content, target and
+/// options.
 fn look(job: &Job, config: &Config) -> Result<(Inspected, Key), Error> {
     let name = job.name.as_deref();
     match &job.source {
@@ -316,7 +319,7 @@ struct Done {
     waited: Duration,
 }
 
-/// Nothing where the process is not for the document.
+/// Runs a task on a process. `None` if the process is unsuitable for the document.
 async fn run(worker: &mut Worker, attempt: Attempt, task: Task) -> Result<Option<Done>, Failed> {
     let Task {
         mut conversion,
@@ -329,7 +332,7 @@ async fn run(worker: &mut Worker, attempt: Attempt, task: Task) -> Result<Option
     conversion.timeout = Some(left.saturating_sub(MARGIN));
     worker.jobs += 1;
     let folder = worker.jobs_in.join(JOB);
-    // No document has a name that begins so.
+    // No staged document has a name that starts with a dot.
     let name_of_result = format!(".result.{}", work.target.extension());
     let result = folder.join(&name_of_result);
     // An earlier job may have left what could not be removed then.
@@ -376,17 +379,18 @@ async fn run(worker: &mut Worker, attempt: Attempt, task: Task) -> Result<Option
     }))
 }
 
-/// Removes the folder of a job.
+/// The folder of a job, removed on drop.
 struct RemoveOnDrop(PathBuf);
 
 impl Drop for RemoveOnDrop {
     fn drop(&mut self) {
-        // What is left goes with the folder of the process.
+        // Anything left is removed together with the folder of the process.
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }
 
-/// The name as LibreOffice shows it in fields, and gives it to the sheet of a CSV file; only what is harmless.
+/// A safe version of the document's name. LibreOffice shows it in fields and uses it for the sheet
+/// of a CSV file.
 fn harmless(name: &str, detected: &Detected) -> String {
     let (stem, extension) = name.rsplit_once('.').unwrap_or((name, ""));
     let kept = |text: &str, most: usize| -> String {
@@ -400,13 +404,13 @@ fn harmless(name: &str, detected: &Detected) -> String {
     };
     match extension.trim() {
         "" => stem.to_owned(),
-        // LibreOffice asks whether a text that has the name of a workbook may be opened.
+        // LibreOffice asks whether to open a text with the name of a workbook.
         _ if detected.is_plain_sheet() => stem.to_owned(),
         extension => format!("{stem}.{extension}"),
     }
 }
 
-/// Takes a result over; its name goes, so that nothing is left whatever happens.
+/// Opens a result. Its name is removed afterwards, so that nothing is left behind whatever happens.
 fn take(path: &Path, limit_bytes: u64) -> Result<Body, Failed> {
     let file = File::open(path).map_err(Failed::Output)?;
     let size = file.metadata().map_err(Failed::Output)?.len();

@@ -1,5 +1,5 @@
-//! What an OLE compound file holds ([MS-CFB], sections 2.2 to 2.6): the names of its streams and the first bytes of some,
-//! bounded.
+//! Detects the content of OLE compound files ([MS-CFB], sections 2.2 to 2.6) from the names of
+//! streams and the first bytes of some. All reads are bounded.
 
 mod compound;
 
@@ -9,34 +9,36 @@ use compound::{Compound, Entry};
 
 use crate::format::Family;
 
-/// The first bytes.
+/// Signature of a compound file.
 pub(crate) const MAGIC: [u8; 8] = [0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1];
 
-/// The file information block of Word 6 and 95 begins so ([MS-DOC], section 2.5.2, has only the one of Word 97).
+/// Start of the file information block in Word 6 and 95 ([MS-DOC] §2.5.2 documents only that of
+/// Word 97).
 const WORD_6: [u8; 2] = [0xdc, 0xa5];
-/// Versions of that block from here on are of Word 95.
+/// Version of that block from which on it is Word 95.
 const WORD_95: u16 = 104;
-/// What the header of the current user says of an encrypted presentation ([MS-PPT], section 2.3.2).
+/// Header token of an encrypted presentation ([MS-PPT] §2.3.2).
 const ENCRYPTED_SLIDES: [u8; 4] = [0xdf, 0xc4, 0xd1, 0xf3];
-/// Where it says that.
+/// Offset of the token.
 const TOKEN_AT: usize = 12;
 
-/// What an OLE file holds.
+/// Content of a compound file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Content {
-    /// A document, its import filter, and another for where that one says that the format is not its own.
+    /// A document: its kind, its import filter, and the filter to try if LibreOffice does not open
+    /// it with the first.
     Document(Family, &'static str, Option<&'static str>),
-    /// A presentation that needs a password.
+    /// A presentation that requires a password.
     EncryptedSlides,
-    /// A package of Office Open XML that needs a password.
+    /// An Office Open XML package that requires a password.
     EncryptedPackage,
     /// No document.
     Other,
-    /// A directory that is not there or has no root: the file is cut or hurt.
+    /// The directory is missing or has no root: the file is truncated or damaged.
     Damage,
 }
 
-/// What it holds.
+/// Detects the content.
 pub(crate) fn detect(file: &mut (impl Read + Seek), size_bytes: u64) -> io::Result<Content> {
     let Some(mut compound) = Compound::open(file, size_bytes)? else {
         return Ok(Content::Damage);
@@ -45,8 +47,8 @@ pub(crate) fn detect(file: &mut (impl Read + Seek), size_bytes: u64) -> io::Resu
     if !compound::has_root(&entries) {
         return Ok(Content::Damage);
     }
-    // A document has its streams at the top; those of documents inside it are further down. A tree that is damaged
-    // leads nowhere, and then all entries are looked at.
+    // A document has its streams at the top level; those of embedded objects are nested. In a
+    // damaged tree the top level is empty; then examine all entries.
     let top = compound::top(&entries);
     let entries = if top.is_empty() { entries } else { top };
     for entry in &entries {
@@ -62,7 +64,7 @@ fn content<F: Read + Seek>(
     entries: &[Entry],
     entry: &Entry,
 ) -> io::Result<Option<Content>> {
-    // Names are the same in any case (section 2.6.4).
+    // Names are case-insensitive (§2.6.4).
     let name = entry.name.to_ascii_lowercase();
     let (family, filter, otherwise) = match &*name {
         "worddocument" => (Family::Text, word_filter(compound, entry)?, None),
@@ -75,11 +77,11 @@ fn content<F: Read + Seek>(
             if token.is_some_and(|it| it.starts_with(&ENCRYPTED_SLIDES)) {
                 return Ok(Some(Content::EncryptedSlides));
             }
-            // PowerPoint 95 has a stream of the same name.
+            // PowerPoint 95 uses the same stream name.
             let otherwise = Some("MWAW_Presentation");
             (Family::Slides, "MS PowerPoint 97", otherwise)
         }
-        // Works, in two ways.
+        // The two variants of Microsoft Works.
         "mn0" => (Family::Text, "MS_Works", None),
         "contents" if compound.start(entry)?.starts_with(b"CHNK") => {
             (Family::Text, "MS_Works", None)
@@ -152,8 +154,8 @@ mod tests {
         entries.concat()
     }
 
-    /// A compound file whose directory stands behind `before` sectors, with streams beside each other at the top, the
-    /// first bytes of each, and one stream in a storage.
+    /// A compound file whose directory follows `before` sectors, with `streams` side by side at the
+    /// top level (the first bytes of each), and one stream inside a storage.
     fn file(before: usize, streams: &[(&str, &[u8])], inner: &str) -> Vec<u8> {
         let first_stream = before + 100;
         let mut directory = directory(streams, inner, first_stream);
@@ -230,7 +232,8 @@ mod tests {
 
     #[test]
     fn the_directory_may_stand_anywhere() {
-        // In the first sector of the table, in a later one, and in one that only the list behind the header names.
+        // In the first sector of the table, in a later one, and in one that only the DIFAT beyond
+        // the header lists.
         for before in [0, 127, 300, 20_000] {
             let found = found(&file(before, &SLIDES, "Workbook"));
             let is_slides = matches!(found, Content::Document(Family::Slides, _, _));

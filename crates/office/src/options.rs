@@ -1,4 +1,4 @@
-//! Options of a conversion, by name, and what they are to LibreOffice.
+//! Conversion options by name, and the LibreOffice properties that they set.
 
 use platen_urp::{
     Property,
@@ -12,45 +12,45 @@ use crate::{Error, format::Target};
 pub struct Options {
     /// Password of the input.
     pub password: Option<String>,
-    /// Whether a damaged input is repaired as far as that goes.
+    /// Whether to repair a damaged input as far as possible.
     pub repair: bool,
-    /// Whether indexes are brought up to date before.
+    /// Whether to update tables of contents and indexes first.
     pub update_indexes: bool,
-    /// Whether pages are turned to landscape before.
+    /// Whether to rotate all pages to landscape first.
     pub landscape: bool,
-    /// Password that a result other than PDF is saved with.
+    /// Password that encrypts a result other than PDF.
     pub result_password: Option<String>,
-    /// Options of the PDF export.
+    /// Properties of the PDF export.
     pdf: Vec<Property>,
 }
 
-/// What the value of an option looks like.
+/// Syntax of an option's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// `true` or `false`.
     Flag,
-    /// A whole number of a range.
+    /// An integer within a range.
     Number(i32, i32),
-    /// Degrees of a range, to a tenth.
+    /// Degrees within a range, with one decimal.
     Degrees(i32, i32),
-    /// One of some words; LibreOffice wants the number behind.
+    /// One of several words, with the number that LibreOffice uses for it.
     Choice(&'static [(&'static str, i32)]),
-    /// Pages such as `1-3,7`.
+    /// Page ranges such as `1-3,7`.
     Pages,
     /// Any text.
     Text,
 }
 
-/// An option that can be given by name.
+/// Description of an option.
 #[derive(Clone, Copy, Debug)]
 pub struct Spec {
-    /// Its name.
+    /// Name of the option.
     pub name: &'static str,
-    /// What its value looks like.
+    /// Syntax of its value.
     pub shape: Shape,
-    /// What it does.
+    /// Its effect.
     pub about: &'static str,
-    /// The property of LibreOffice's PDF export; empty where it is none.
+    /// The PDF export property that it sets; empty if it is not one.
     property: &'static str,
 }
 
@@ -161,14 +161,14 @@ pub const OPTIONS: &[Spec] = &[
     spec("open_bookmark_levels", Number(-1, 10), "OpenBookmarkLevels", "levels of the outline that are open; -1 for all"),
 ];
 
-/// Other names of the same options.
+/// Alternative names of options.
 const ALIASES: &[(&str, &str)] = &[("page_ranges", "pages"), ("export_bookmarks", "bookmarks")];
 
 impl Options {
-    /// Sets an option by its name.
+    /// Sets an option by name.
     ///
     /// # Errors
-    /// There is no such option, or the value does not fit.
+    /// There is no such option, or the value is invalid.
     pub fn set(&mut self, name: &str, value: &str) -> Result<(), Error> {
         let alias = ALIASES.iter().find(|(alias, _)| *alias == name);
         let name = alias.map_or(name, |(_, name)| name);
@@ -212,7 +212,7 @@ impl Options {
         self.pdf.contains(&wanted)
     }
 
-    /// Options of the export filter.
+    /// Properties of the export filter.
     pub(crate) fn filter_data(&self, target: Target) -> Vec<Property> {
         match target {
             Target::Pdf => self.pdf.clone(),
@@ -220,8 +220,8 @@ impl Options {
         }
     }
 
-    /// Properties of the export beside those of the filter. The formats of Microsoft take a password in another way
-    /// than those of LibreOffice.
+    /// Export properties besides those of the filter. Microsoft formats take a password in a
+    /// different way than LibreOffice's own.
     pub(crate) fn store(&self, target: Target) -> Vec<Property> {
         let Some(password) = &self.result_password else {
             return Vec::new();
@@ -246,12 +246,12 @@ impl Options {
     }
 }
 
-/// Properties that LibreOffice wants beside an option's own.
+/// Properties that an option implies.
 fn implied(name: &str) -> Option<Vec<Property>> {
     Some(match name {
         "quality" => vec![Property::new("UseLosslessCompression", false)],
         "image_resolution" => vec![Property::new("ReduceImageResolution", true)],
-        // ISO 14289-1, 7.1: viewers show the title.
+        // ISO 14289-1 §7.1 requires viewers to show the title.
         "pdf_ua" => vec![
             Property::new("UseTaggedPDF", true),
             Property::new("DisplayPDFDocumentTitle", true),
@@ -277,7 +277,7 @@ impl Shape {
                     "`{text}` is no whole number from {least} to {most}"
                 )),
             },
-            // LibreOffice counts tenths.
+            // LibreOffice counts in tenths of a degree.
             Degrees(least, most) => match text.parse::<f64>() {
                 Ok(degrees) if (f64::from(least)..=f64::from(most)).contains(&degrees) => {
                     Ok(((degrees * 10.0).round() as i32).into())

@@ -1,4 +1,4 @@
-//! What LibreOffice says of a document that it does not convert, in words of documents, and what it means for the process.
+//! Maps LibreOffice's errors to errors about the document, and to what they mean for the process.
 
 use std::{io, time::Duration};
 
@@ -6,16 +6,17 @@ use platen_pool::JobError;
 
 use crate::Error;
 
-/// What LibreOffice says of the wrong password for a text of Word 97 to 2003, which it does not ask for again.
+/// Error code for a wrong password of a Word 97 to 2003 document, for which LibreOffice does not
+/// ask again.
 const WRONG_PASSWORD: i32 = 0x1_000f;
-/// LibreOffice's codes for damage, when the format was given: general error of input and output, loading failed, and all of
-/// the classes of reading and of wrong formats (`vcl/errcode.hxx`).
+/// Error codes that indicate damage once the format is known: general I/O error, loading failed,
+/// and all errors of the classes "read" and "wrong format" (`vcl/errcode.hxx`).
 const GENERAL_ERROR: i32 = 0x20d;
 const LOAD_FAILED: i32 = 0x4039;
 const CLASS_READ: i32 = 0x0b;
 const CLASS_FORMAT: i32 = 0x0e;
 
-/// What is known of a document before LibreOffice has it.
+/// What is known about a document before LibreOffice reads it.
 #[derive(Clone, Copy)]
 pub(crate) struct Known {
     pub(crate) is_encrypted: bool,
@@ -28,7 +29,7 @@ pub(crate) enum Failed {
     TooLarge(u64),
 }
 
-/// What failed, in words of documents, and what it means for the process.
+/// The error to report, and what it means for the process.
 pub(crate) fn job_error(failed: Failed, known: Known, timeout: Duration) -> JobError<Error> {
     use platen_urp::Error as Urp;
     let error = match failed {
@@ -71,7 +72,7 @@ pub(crate) fn is_crash(error: &platen_urp::Error) -> bool {
     }
 }
 
-/// The error of a document that LibreOffice did not open.
+/// The error for a document that LibreOffice did not open.
 fn not_loaded(code: Option<i32>, known: Known, text: String) -> Error {
     match code {
         _ if known.is_encrypted && !known.has_password => Error::PasswordNeeded,

@@ -1,5 +1,5 @@
-//! What a zip package holds: by its `mimetype` (OpenDocument 1.2, part 3, section 3.3), or by the relation to its main part
-//! and that part's content type (ECMA-376, part 2, sections 9.3 and 10.1), wherever that part is.
+//! Detects the content of ZIP packages: by `mimetype` (OpenDocument 1.2, part 3, section 3.3), or
+//! by the relationship to the main part and its content type (ECMA-376-2 §9.3 and §10.1).
 
 use std::io::{self, Read, Seek};
 
@@ -10,18 +10,18 @@ use crate::{
     zip_directory::{self, Directory, Entry},
 };
 
-/// The longest media type of an OpenDocument file.
+/// Maximum length of an OpenDocument media type, in bytes.
 const MAX_MIMETYPE_BYTES: u64 = 100;
-/// Relations of a package and its content types are short.
+/// Maximum size of the package's relationships and content types, in bytes; real ones are short.
 const MAX_LIST_BYTES: u64 = 4 << 20;
 
-/// What it is; nothing where no document is inside.
+/// Detects the content; `None` if it is not a document.
 pub(crate) fn detect(
     file: &mut (impl Read + Seek),
     directory: &Directory,
 ) -> io::Result<Option<Detected>> {
     let entry = |name: &str| directory.entries.iter().find(|it| it.name == name);
-    // It should not be packed, but who packs a document anew does that.
+    // The part should be stored uncompressed, but tools that repack documents compress it.
     if let Some(entry) = entry("mimetype") {
         let text = zip_directory::unpacked(file, entry, MAX_MIMETYPE_BYTES)?;
         return Ok(open_document(String::from_utf8_lossy(&text).trim()));
@@ -35,7 +35,7 @@ pub(crate) fn detect(
         .and_then(by_extension))
 }
 
-/// The content type of the part that the package's own relations call its document.
+/// The content type of the package's main document part.
 fn main_type(file: &mut (impl Read + Seek), directory: &Directory) -> io::Result<Option<String>> {
     let named = |name: &str| {
         let same = |it: &&Entry| it.name.eq_ignore_ascii_case(name);
@@ -89,7 +89,7 @@ fn by_media_type(media_type: &str) -> Option<&'static str> {
     }
 }
 
-/// By where programs put the main part, for packages whose lists do not say.
+/// Detects by the usual location of the main part, for packages whose lists are incomplete.
 fn by_place(directory: &Directory) -> Option<&'static str> {
     let has = |name: &str| directory.entries.iter().any(|it| it.name.starts_with(name));
     match () {
@@ -101,7 +101,7 @@ fn by_place(directory: &Directory) -> Option<&'static str> {
     }
 }
 
-/// What a package of this name holds.
+/// The format that a package with this extension has.
 pub(crate) fn by_extension(extension: &str) -> Option<Detected> {
     let (family, filter) = match extension {
         "docx" | "docm" | "dotx" | "dotm" => (Family::Text, "MS Word 2007 XML"),

@@ -1,25 +1,26 @@
-//! Plain texts: how their letters are written, and what parts the values of a CSV file.
+//! Plain text: its encoding, and the separator of CSV files.
 
 use std::{
     borrow::Cow,
     io::{self, Read, Seek, SeekFrom},
 };
 
-/// How the letters of a text are written.
+/// Encoding of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Encoding {
     Utf8,
-    /// With a mark in front, which tells the order of the bytes.
+    /// With a byte order mark.
     Utf16,
-    /// What a text is that is nothing else: every byte is a letter of it.
+    /// The fallback: every byte is a valid character.
     Windows1252,
 }
 
 const CHUNK_BYTES: usize = 64 << 10;
 
 impl Encoding {
-    /// Options of LibreOffice's filter for CSV: separator, quote, character set, first line; then no formats of columns,
-    /// the usual language, quoted fields as text, and no guesses at dates, times and fractions: a value stays what it is.
+    /// Options of LibreOffice's CSV import: separator, quote, character set, first line; then
+    /// default column formats and language, quoted fields as text, and no detection of dates, times
+    /// and fractions, so that values stay unchanged.
     pub(crate) fn csv_options(self, separator: char) -> String {
         let number = match self {
             Self::Utf8 => 76,
@@ -29,7 +30,7 @@ impl Encoding {
         format!("{},34,{number},1,,0,true,false", u32::from(separator))
     }
 
-    /// Options of LibreOffice's filter for texts.
+    /// Options of LibreOffice's text import.
     pub(crate) fn text_options(self) -> &'static str {
         match self {
             Self::Utf8 => "UTF8",
@@ -43,7 +44,7 @@ pub(crate) fn has_utf16_mark(head: &[u8]) -> bool {
     head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff")
 }
 
-/// The start of a text, as well as it can be told from its first bytes.
+/// The start of a text, decoded as well as its first bytes allow.
 pub(crate) fn text_of_head(head: &[u8]) -> Cow<'_, str> {
     if !has_utf16_mark(head) {
         return String::from_utf8_lossy(head);
@@ -59,14 +60,14 @@ pub(crate) fn text_of_head(head: &[u8]) -> Cow<'_, str> {
     String::from_utf16_lossy(&units).into()
 }
 
-/// How the letters of a file are written; all of it is read.
+/// Detects the encoding of a file, which requires reading all of it.
 pub(crate) fn encoding(file: &mut (impl Read + Seek), head: &[u8]) -> io::Result<Encoding> {
     if has_utf16_mark(head) {
         return Ok(Encoding::Utf16);
     }
     file.seek(SeekFrom::Start(0))?;
     let mut chunk = vec![0; CHUNK_BYTES];
-    // Bytes of a letter that the last piece ended in.
+    // Bytes of a character that was cut at the end of the last chunk.
     let mut kept = 0;
     loop {
         let count = file.read(&mut chunk[kept..])?;
@@ -88,7 +89,7 @@ pub(crate) fn encoding(file: &mut (impl Read + Seek), head: &[u8]) -> io::Result
     }
 }
 
-/// What parts the values, by the first line: commas, unless there are none but semicolons or tabs.
+/// Detects the separator from the first line: the comma, unless there are only semicolons or tabs.
 pub(crate) fn separator(text: &str, extension: &str) -> char {
     if matches!(extension, "tsv" | "tab") {
         return '\t';

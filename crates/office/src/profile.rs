@@ -1,7 +1,8 @@
-//! The profile that every LibreOffice of ours starts with.
+//! The profile that every LibreOffice process starts with.
 //!
-//! A new profile makes LibreOffice end with 81, "start me again", and a profile that does not say which version used it
-//! last makes every start run a test of the graphics. So one profile is made once, and copied.
+//! With a new profile, LibreOffice exits with status 81, which requests a restart. With a profile
+//! that does not record the version that last used it, every start tests the graphics. Therefore
+//! one profile is prepared and then copied.
 
 use std::{
     fmt::Write as _,
@@ -13,7 +14,7 @@ use platen_fonts::Installed;
 
 use crate::program::Installation;
 
-/// Path, property, value of what is set.
+/// Settings: path, property and value.
 const SETTINGS: &[(&str, &str, &str)] = &[
     (
         "/org.openoffice.Setup/Office",
@@ -27,7 +28,7 @@ const SETTINGS: &[(&str, &str, &str)] = &[
         "ShowTipOfTheDay",
         "false",
     ),
-    // Macros never run, whatever a document says of itself.
+    // Macros never run, whatever a document requests.
     (
         "/org.openoffice.Office.Common/Security/Scripting",
         "MacroSecurityLevel",
@@ -43,7 +44,7 @@ const SETTINGS: &[(&str, &str, &str)] = &[
         "DisableActiveContent",
         "true",
     ),
-    // Linked pictures, templates and data are not loaded.
+    // Linked images, templates and data are not loaded.
     (
         "/org.openoffice.Office.Common/Security/Scripting",
         "BlockUntrustedRefererLinks",
@@ -51,7 +52,7 @@ const SETTINGS: &[(&str, &str, &str)] = &[
     ),
     ("/org.openoffice.Office.Writer/Content/Update", "Link", "2"),
     ("/org.openoffice.Office.Calc/Content/Update", "Link", "2"),
-    // What asks for the network in spite of that gets a proxy where nobody listens: port 9, discard.
+    // Requests that happen nevertheless go to a proxy that does not exist: port 9, discard.
     ("/org.openoffice.Inet/Settings", "ooInetProxyType", "1"),
     (
         "/org.openoffice.Inet/Settings",
@@ -112,23 +113,24 @@ const SETTINGS: &[(&str, &str, &str)] = &[
     ),
 ];
 
-/// The window of a comment, which LibreOffice makes for every comment even without a screen. Its packages without a
-/// window lack the description, and it aborts; this one has the parts that the code asks for.
+/// The comment window, which LibreOffice creates for every comment even without a display. Packages
+/// without a user interface lack its description, and LibreOffice aborts. This file contains the
+/// parts that the code requires.
 const COMMENT: &str = include_str!("profile/annotation.ui");
 const COMMENT_PATH: &str = "share/config/soffice.cfg/modules/swriter/ui/annotation.ui";
 
-/// A profile to copy, and the installation as it is to be seen.
+/// The prepared profile and installation.
 #[derive(Debug)]
 pub(crate) struct Template {
     pub(crate) profile: PathBuf,
-    /// The installation with what its packages lack; `None` where they lack nothing.
+    /// The installation with missing files added; `None` if none are missing.
     pub(crate) overlay: Option<PathBuf>,
-    /// The fonts that its documents have.
+    /// The fonts available to documents.
     pub(crate) fonts: Installed,
 }
 
-/// The settings of a profile for a version of LibreOffice, with others besides (path, property,
-/// value), as `registrymodifications.xcu` has them.
+/// The settings of a profile in the format of `registrymodifications.xcu`, for a version of
+/// LibreOffice. `besides` adds further settings (path, property, value).
 #[must_use]
 pub fn profile_settings(version: &str, besides: &[(&str, &str, &str)]) -> String {
     let mut text = String::from(concat!(
@@ -160,7 +162,7 @@ pub(crate) fn write_settings(profile: &Path, version: &str) -> io::Result<()> {
     fs::write(profile.join("user/registrymodifications.xcu"), text)
 }
 
-/// Copies a folder with all that is in it.
+/// Copies a folder recursively.
 pub(crate) fn copy(from: &Path, to: &Path) -> io::Result<()> {
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from)? {
@@ -175,7 +177,8 @@ pub(crate) fn copy(from: &Path, to: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Makes the installation seen with the description of the comment's window, where it lacks it.
+/// Creates a copy of the installation, made of links, that has the description of the comment
+/// window. `None` if the installation has it already.
 pub(crate) fn overlay(installation: &Installation, at: &Path) -> io::Result<Option<PathBuf>> {
     let root = installation.root();
     let writer = Path::new(COMMENT_PATH).parent().and_then(Path::parent);
@@ -192,7 +195,7 @@ pub(crate) fn overlay(installation: &Installation, at: &Path) -> io::Result<Opti
     Ok(Some(at.to_owned()))
 }
 
-/// Links to all entries of a folder, but for the folders on the way to `below`, which are made anew.
+/// Links to all entries of a folder, except the folders on the path `below`, which are created.
 fn link_all(from: &Path, to: &Path, below: &Path) -> io::Result<()> {
     fs::create_dir_all(to)?;
     let mut parts = below.iter();

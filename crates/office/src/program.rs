@@ -1,4 +1,4 @@
-//! Where LibreOffice is, and which.
+//! Finds the installed LibreOffice.
 
 use std::{
     ffi::OsString,
@@ -7,14 +7,14 @@ use std::{
 
 use platen_pool::StartError;
 
-/// Installation hint.
+/// How to install LibreOffice.
 pub const INSTALL_HINT: &str = "install LibreOffice (Debian and Ubuntu: apt-get install libreoffice-writer-nogui \
     libreoffice-calc-nogui libreoffice-impress-nogui), or name the program in LIBREOFFICE_PATH";
 
-/// The program itself stands beside the script that people start.
+/// The actual program, next to the script that users start.
 const BINARY: &str = "soffice.bin";
 
-/// Folders where it is when it is not in PATH.
+/// Folders to search besides PATH.
 const FOLDERS: [&str; 4] = [
     "/usr/lib/libreoffice/program",
     "/usr/lib64/libreoffice/program",
@@ -25,24 +25,24 @@ const FOLDERS: [&str; 4] = [
 /// An installed LibreOffice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Installation {
-    /// The program.
+    /// Path of the program.
     pub program: PathBuf,
-    /// Version of the product, such as `7.4`.
+    /// Product version, such as `7.4`.
     pub version: String,
 }
 
 impl Installation {
-    /// The folder above `program` and `share`.
+    /// The folder that contains `program` and `share`.
     pub(crate) fn root(&self) -> PathBuf {
         let folder = self.program.parent().and_then(Path::parent);
         folder.map_or_else(PathBuf::new, Path::to_owned)
     }
 }
 
-/// Finds LibreOffice: the program that is named, or the first that is installed.
+/// Finds LibreOffice: the `named` program, or the first that is installed.
 ///
 /// # Errors
-/// There is none.
+/// LibreOffice was not found.
 pub fn find_libreoffice(named: Option<&Path>) -> Result<Installation, StartError> {
     let candidates: Vec<PathBuf> = match named {
         Some(named) => vec![named.to_owned()],
@@ -77,7 +77,7 @@ fn in_path() -> impl Iterator<Item = PathBuf> {
         .flat_map(move |folder| names.clone().map(|name| folder.join(name)))
 }
 
-/// Where distributions put jemalloc, in the order of preference; beside the loader's own folders.
+/// Where distributions install jemalloc, in order of preference.
 const ALLOCATORS: [&str; 5] = [
     "/usr/lib/x86_64-linux-gnu/libjemalloc.so.2",
     "/usr/lib/aarch64-linux-gnu/libjemalloc.so.2",
@@ -86,12 +86,12 @@ const ALLOCATORS: [&str; 5] = [
     "/usr/local/lib/libjemalloc.so.2",
 ];
 
-/// jemalloc, where it is installed: LibreOffice takes less time and memory with it.
+/// Finds jemalloc, with which LibreOffice takes less time and memory.
 pub(crate) fn find_allocator() -> Option<&'static Path> {
     ALLOCATORS.iter().map(Path::new).find(|path| path.is_file())
 }
 
-/// `ProductKey=LibreOffice 7.4` of the file that starts LibreOffice itself.
+/// Reads `ProductKey=LibreOffice 7.4` from LibreOffice's own start-up file.
 fn version(folder: &Path) -> String {
     let text = std::fs::read_to_string(folder.join("bootstraprc")).unwrap_or_default();
     let key = text.lines().find_map(|it| it.strip_prefix("ProductKey="));

@@ -1,4 +1,4 @@
-//! A file that others may read at the same time: by position, as clones of it share one offset.
+//! Reads a shared file by position, because clones of a file share one offset.
 
 use std::{
     fs::File,
@@ -6,7 +6,7 @@ use std::{
     os::unix::fs::FileExt,
 };
 
-/// A reader of a shared file with a place of its own.
+/// A reader with its own position.
 #[derive(Debug)]
 pub(crate) struct Reading<'a> {
     file: &'a File,
@@ -14,7 +14,7 @@ pub(crate) struct Reading<'a> {
 }
 
 impl<'a> Reading<'a> {
-    /// A reader from the start.
+    /// Creates a reader at the start of the file.
     pub fn new(file: &'a File) -> Self {
         Self { file, at: 0 }
     }

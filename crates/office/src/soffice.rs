@@ -1,4 +1,4 @@
-//! One LibreOffice process of the pool.
+//! LibreOffice processes as children of a pool.
 
 use std::{
     ffi::OsString,
@@ -26,30 +26,32 @@ use crate::{
     program::{Installation, find_allocator, find_libreoffice},
 };
 
-/// How LibreOffice processes are started and seen after.
+/// Starts and supervises LibreOffice processes.
 pub(crate) struct Soffice {
     config: Config,
     template: tokio::sync::OnceCell<Template>,
     version: Mutex<Option<String>>,
 }
 
-/// A process that is ready.
+/// A process that is ready for a conversion.
 pub(crate) struct Worker {
     pub(crate) client: Client,
-    /// The folder with the folder of the current job ...
+    /// The folder that holds the folder of the current job.
     pub(crate) jobs_in: PathBuf,
-    /// ... and the name that LibreOffice knows it by: in a sandbox one that says nothing of this machine.
+    /// The same folder by the path that LibreOffice uses: in a sandbox, one that reveals nothing of
+    /// this machine.
     pub(crate) jobs_seen_in: PathBuf,
     pub(crate) jobs: u64,
     pub(crate) process: Handle,
-    /// It knows who changed a document or commented on it, and would colour changes of others by that.
+    /// Whether it has seen authors of changes or comments, which would affect the colours of
+    /// changes in later documents.
     pub(crate) knows_authors: bool,
-    /// It is not for the document that it was given for that reason.
+    /// Whether it turned out to be unsuitable for that reason and must be replaced.
     pub(crate) is_spent: bool,
     _pipes: PipeFiles,
 }
 
-/// How often a pipe that is not there yet is tried.
+/// Interval between attempts to connect to a pipe that does not exist yet.
 const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 impl Soffice {
@@ -61,13 +63,13 @@ impl Soffice {
         }
     }
 
-    /// The version that was started last.
+    /// Version of the last process started.
     pub(crate) fn version(&self) -> Option<String> {
         let version = self.version.lock().unwrap_or_else(PoisonError::into_inner);
         version.clone()
     }
 
-    /// The profile to copy; made by a start of its own, once.
+    /// The profile to copy, prepared once by a separate start.
     async fn template(
         &self,
         spawner: &Spawner,
@@ -84,15 +86,15 @@ async fn make_template(
     config: &Config,
 ) -> Result<Template, StartError> {
     let folder = spawner.folder()?;
-    // Beside the folders of the children, so that it goes with the pool.
+    // Next to the folders of the children, so that it is removed with the pool.
     let place = spawner.place().join("template");
     let failed = |source| StartError::Folder {
         path: place.clone(),
         source,
     };
-    // What an earlier try left.
+    // Leftovers of an earlier attempt.
     let _ = std::fs::remove_dir_all(&place);
-    // Not in the folder of the process, which goes as soon as the process ends.
+    // Not in the folder of the process, which is removed as soon as the process exits.
     let made = place.join("first");
     profile::write_settings(&made, &installation.version).map_err(failed)?;
     let overlay = profile::overlay(installation, &place.join("installation"));
@@ -130,7 +132,7 @@ async fn fonts(settings: &FontSettings, place: PathBuf) -> io::Result<Installed>
     installed.map_err(io::Error::other).flatten()
 }
 
-/// How a process is started.
+/// Parameters of a start.
 struct Launch {
     name: String,
     pipe: PathBuf,
@@ -154,7 +156,7 @@ impl Launch {
         let isolation = spawner.isolation();
         let own = || std::fs::metadata(folder.path()).map_or(0, |data| data.uid());
         let user = isolation.user().unwrap_or_else(own);
-        // LibreOffice makes its pipes there, whatever the temporary folder is.
+        // LibreOffice creates its pipes there, whatever the temporary folder is.
         let tmp = isolation.tmp(folder.path());
         let pipe = |name: &str| tmp.join(format!("OSL_PIPE_{user}_{name}"));
         let own = pipe(&single_instance(&profile));
@@ -197,7 +199,7 @@ impl Launch {
     }
 }
 
-/// A document of one word.
+/// A document with a single word, for warming up.
 const WORD: &[u8] = include_bytes!("profile/word.fodt");
 
 async fn warm(client: &Client) -> Result<(), StartError> {
@@ -214,7 +216,8 @@ async fn warm(client: &Client) -> Result<(), StartError> {
     }
 }
 
-/// The pipe by which a second start would find the first: LibreOffice names it by its profile, with no leading zeros.
+/// Name of the pipe by which a second start would find the first. LibreOffice derives it from the
+/// profile, and drops leading zeros of the digest's bytes.
 fn single_instance(profile: &Path) -> String {
     let url = format!("file://{}", profile.display());
     let units: Vec<u8> = url.encode_utf16().flat_map(u16::to_le_bytes).collect();
@@ -223,7 +226,7 @@ fn single_instance(profile: &Path) -> String {
     format!("SingleOfficeIPC_{digits}")
 }
 
-/// Pipes that a killed LibreOffice leaves behind.
+/// The pipes that a killed LibreOffice leaves behind, removed on drop.
 struct PipeFiles(Vec<PathBuf>);
 
 impl Drop for PipeFiles {
@@ -274,7 +277,8 @@ impl Driver for Soffice {
         };
         let version = client.version().await;
         let version = version.map_err(|error| StartError::Unusable(Box::new(error)))?;
-        // The first document of a process waits for fonts and libraries; a spare has them before it is needed.
+        // The first document of a process waits for fonts and libraries; a spare loads them in
+        // advance.
         if purpose == Purpose::Spare {
             warm(&client).await?;
         }
@@ -305,7 +309,7 @@ impl Driver for Soffice {
         worker.client.ping().await.map_err(|_| Unsound)
     }
 
-    /// Its profile and documents are thrown away, so nothing is lost by a kill, which is what follows.
+    /// Profile and documents are disposable, so the kill that follows loses nothing.
     async fn stop(&self, worker: Worker) {
         drop(worker);
     }

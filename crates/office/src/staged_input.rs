@@ -1,4 +1,4 @@
-//! Staging of input: the document as a file in the folder of its job, with unsafe parts removed.
+//! Staging: writes the document into the folder of its job, with unsafe parts removed.
 
 use std::{
     fs::File,
@@ -9,16 +9,16 @@ use std::{
 
 use crate::{changes::Patch, job::Source, reading::Reading};
 
-/// File name of a document without a name.
+/// File name for a document without one.
 pub(crate) const NAMELESS: &str = "document";
 
-/// Bytes copied at a time.
+/// Size of the chunks copied, in bytes.
 const CHUNK_BYTES: usize = 256 << 10;
 
-/// Larger documents are written on a blocking thread.
+/// Larger documents are written on a blocking thread. In bytes.
 const INLINE_BYTES: u64 = 256 << 10;
 
-/// A document and the changes made to it before LibreOffice reads it.
+/// A document, and the change to make before LibreOffice reads it.
 #[derive(Clone)]
 pub(crate) struct StagedInput {
     pub(crate) source: Source,
@@ -28,8 +28,8 @@ pub(crate) struct StagedInput {
 }
 
 impl StagedInput {
-    /// Stages the document and returns its path. It always gets a path: LibreOffice treats a document
-    /// without one as trusted, and loads what it links to.
+    /// Stages the document and returns its path. There is always a path: LibreOffice trusts a
+    /// document without one and loads whatever it links to.
     pub(crate) async fn place(self, folder: &Path, name: Option<&str>) -> io::Result<PathBuf> {
         let place = folder.join(name.unwrap_or(NAMELESS));
         match (&self.source, &self.patch) {
@@ -37,7 +37,7 @@ impl StagedInput {
                 None => return Ok(path.clone()),
                 Some(_) => tokio::fs::symlink(path, &place).await?,
             },
-            // Writing a small document costs less than a switch of threads.
+            // Writing a small document costs less than a thread switch.
             _ if self.size_bytes() <= INLINE_BYTES => self.write(&place)?,
             _ => {
                 let place = place.clone();
@@ -77,7 +77,7 @@ fn copy(mut from: &File, patch: Option<&Patch>, to: &mut File) -> io::Result<()>
     }
 }
 
-/// Copies a file that others may read at the same time: a copy in the kernel would move their position.
+/// Copies a shared file by position; a copy in the kernel would move the position of other readers.
 fn copy_shared(from: &File, to: &mut File) -> io::Result<()> {
     let mut from = Reading::new(from);
     let mut chunk = vec![0; CHUNK_BYTES];

@@ -1,10 +1,11 @@
-//! The directory at the end of a zip file (APPNOTE.TXT, section 4.3): names and sizes, nothing unpacked.
+//! The central directory of a ZIP file (APPNOTE.TXT, section 4.3): names and sizes, without
+//! unpacking.
 
 use std::io::{self, Read, Seek, SeekFrom};
 
 use flate2::read::DeflateDecoder;
 
-/// A part of a zip file.
+/// A part of a ZIP file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Entry {
     pub(crate) name: String,
@@ -12,18 +13,18 @@ pub(crate) struct Entry {
     pub(crate) packed_bytes: u64,
     pub(crate) header_at: u64,
     pub(crate) stored: bool,
-    /// Its record in the directory.
+    /// Its record in the central directory.
     pub(crate) record: Vec<u8>,
 }
 
-/// The directory of a zip file.
+/// The central directory of a ZIP file.
 #[derive(Debug)]
 pub(crate) struct Directory {
     pub(crate) entries: Vec<Entry>,
-    /// Parts that the directory says there are, of which `entries` may hold only some.
+    /// Number of parts according to the directory; `entries` may hold fewer.
     pub(crate) count: usize,
     pub(crate) unzipped_bytes: u64,
-    /// Where it begins.
+    /// Offset of the directory.
     pub(crate) at: u64,
 }
 
@@ -32,9 +33,9 @@ const END_BYTES: usize = 22;
 const ENTRY: [u8; 4] = *b"PK\x01\x02";
 const ENTRY_BYTES: usize = 46;
 const LOCAL_BYTES: u64 = 30;
-/// A comment has at most 65,535 bytes.
+/// The end record, after which a comment of up to 65,535 bytes may follow.
 const TAIL_BYTES: u64 = 65_535 + END_BYTES as u64;
-/// The directory of 20,000 parts with long names.
+/// Maximum size of the directory: enough for 20,000 parts with long names.
 const MAX_DIRECTORY_BYTES: u64 = 8 << 20;
 
 fn u16_at(bytes: &[u8], at: usize) -> u16 {
@@ -45,7 +46,7 @@ fn u32_at(bytes: &[u8], at: usize) -> u32 {
     u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
 }
 
-/// Reads the directory; `None` where there is none: the file is cut.
+/// Reads the directory; `None` if there is none, as in a truncated file.
 pub(crate) fn read(
     file: &mut (impl Read + Seek),
     size_bytes: u64,
@@ -107,7 +108,7 @@ fn parse(mut bytes: &[u8], at: u64, count: usize, max_entries: usize) -> Option<
     })
 }
 
-/// Reads a part, unpacked.
+/// A reader of a part's unpacked content.
 pub(crate) fn reader<'a, F: Read + Seek>(
     file: &'a mut F,
     entry: &Entry,
@@ -121,7 +122,7 @@ pub(crate) fn reader<'a, F: Read + Seek>(
     })
 }
 
-/// The bytes of a part; an error where there are more than `max_bytes`, or where they cannot be unpacked.
+/// The unpacked content of a part. Fails if it exceeds `max_bytes` or cannot be unpacked.
 pub(crate) fn unpacked(
     file: &mut (impl Read + Seek),
     entry: &Entry,
@@ -145,7 +146,7 @@ pub(crate) fn start_of(file: &mut (impl Read + Seek), entry: &Entry, count: usiz
     bytes
 }
 
-/// Where the data of a part begins.
+/// Offset of a part's data.
 pub(crate) fn data_start(file: &mut (impl Read + Seek), entry: &Entry) -> io::Result<u64> {
     file.seek(SeekFrom::Start(entry.header_at))?;
     let mut local = [0; LOCAL_BYTES as usize];
@@ -168,7 +169,7 @@ fn half(number: impl TryInto<u16>) -> [u8; 2] {
     number.try_into().unwrap_or(u16::MAX).to_le_bytes()
 }
 
-/// Records of a deflated part.
+/// The records of a deflated part.
 pub(crate) fn directory_record(
     name: &str,
     crc: u32,
@@ -176,7 +177,7 @@ pub(crate) fn directory_record(
     unzipped_bytes: usize,
     header_at: u64,
 ) -> Record {
-    // Version 2.0, UTF-8 names, deflated, 1980-01-01.
+    // Version 2.0, UTF-8 names, deflate, 1980-01-01.
     let mut shared = vec![20, 0, 0, 8, 8, 0, 0, 0, 0x21, 0];
     shared.extend(word(crc));
     shared.extend(word(packed_bytes));
@@ -195,7 +196,7 @@ pub(crate) fn directory_record(
     Record { local, central }
 }
 
-/// The record at the end.
+/// The end-of-directory record.
 pub(crate) fn end_record(entries: usize, length: usize, at: u64) -> Vec<u8> {
     let mut end = END.to_vec();
     end.extend([0; 4]);

@@ -1,4 +1,4 @@
-//! Slots in two lanes behind one bounded queue.
+//! Admission control: job slots in two lanes behind one bounded queue.
 
 use std::{
     sync::{
@@ -21,14 +21,14 @@ pub enum Lane {
     Batch,
 }
 
-/// Why a job gets no slot.
+/// Why a job was not admitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NoSlot {
     QueueFull,
     Closed,
 }
 
-/// The slots.
+/// The slots of both lanes and the number of jobs waiting for one.
 #[derive(Debug)]
 pub(crate) struct Admission {
     open: Arc<Semaphore>,
@@ -38,6 +38,7 @@ pub(crate) struct Admission {
     max_waiting: usize,
 }
 
+/// Counts a waiting job; dropping it, also by cancellation, leaves the queue.
 struct Waiting<'a>(&'a AtomicUsize);
 
 impl Drop for Waiting<'_> {
@@ -69,17 +70,20 @@ impl Admission {
         self.slots - self.open.available_permits() - self.reserved.available_permits()
     }
 
-    /// When a place in the queue may be free: the mean time of a job, a second at least.
+    /// A `Retry-After` estimate for a full queue: the mean job time, between 1 s and 60 s.
     pub(crate) fn retry_after(&self, mean: Duration) -> Duration {
         mean.clamp(Duration::from_secs(1), Duration::from_secs(60))
     }
 
-    /// Nobody gets a slot any more; those who wait are sent away.
+    /// Rejects new jobs and wakes every waiter with [`NoSlot::Closed`].
     pub(crate) fn close(&self) {
         self.open.close();
         self.reserved.close();
     }
 
+    /// Takes a slot, waiting for one if fewer than `max_queue` jobs wait already.
+    ///
+    /// Dropping the future leaves the queue; dropping the permit frees the slot.
     pub(crate) async fn acquire(&self, lane: Lane) -> Result<OwnedSemaphorePermit, NoSlot> {
         let open = Arc::clone(&self.open);
         let reserved = Arc::clone(&self.reserved);
@@ -90,6 +94,8 @@ impl Admission {
         if let Ok(permit) = Arc::clone(&open).try_acquire_owned() {
             return Ok(permit);
         }
+        // Only jobs that find no free slot count as waiting, so `max_queue: 0` still admits a job
+        // to an idle pool.
         let before = self.waiting.fetch_add(1, Ordering::Relaxed);
         let _waiting = Waiting(&self.waiting);
         if self.open.is_closed() {

@@ -2,43 +2,46 @@
 
 use std::time::Duration;
 
-/// Sizes, bounds and times of a pool.
+/// Sizes, limits and timeouts of a pool.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// Jobs that run at once, in both lanes together. At least 1.
+    /// Jobs that run at once, over both lanes. At least 1.
     pub slots: usize,
-    /// Of these, the slots that only the interactive lane may use. Less than `slots`.
+    /// Slots, out of `slots`, that only the interactive lane may use. Less than `slots`.
     pub reserved: usize,
-    /// Jobs that may wait, in both lanes together.
+    /// Jobs that may wait for a slot, over both lanes.
     pub max_queue: usize,
-    /// Children kept idle ahead of need; the pool has at most `slots + spares` children.
+    /// Idle children started ahead of need. The pool never holds more than `slots + spares`
+    /// children.
     pub spares: usize,
-    /// How long a child may take to start.
+    /// Timeout for starting a child.
     pub start_timeout: Duration,
-    /// A child whose last proof of health is older is probed before its next job, and while idle.
+    /// Maximum age of a child's last proof of health. An older child is probed before its next job,
+    /// and while idle.
     pub probe_after: Duration,
     /// Timeout of a health check.
     pub probe_timeout: Duration,
-    /// How long a child may take to exit when it is recycled; then it is killed.
+    /// How long a recycled child may take to exit before it is killed.
     pub stop_timeout: Duration,
     /// Idle children above `spares` are stopped after this time.
     pub idle_timeout: Duration,
-    /// A child is replaced after this many jobs; 0 is never.
+    /// Jobs after which a child is replaced; 0 disables the limit.
     pub max_jobs: u32,
-    /// A child that holds more memory after a job is replaced; 0 is never. Bytes, over the whole
-    /// family of processes.
+    /// A child whose process tree holds more memory than this after a job is replaced. Bytes; 0
+    /// disables the limit.
     pub recycle_memory_bytes: u64,
-    /// A child that holds more memory is killed, also during a job; 0 is never. Bytes.
+    /// A child whose process tree exceeds this is killed, even during a job. Bytes; 0 disables the
+    /// limit.
     pub kill_memory_bytes: u64,
-    /// Interval of maintenance: memory is measured, idle children are probed and trimmed.
+    /// Interval at which memory is measured and idle children are probed and trimmed.
     pub maintenance_interval: Duration,
-    /// First pause after a failed start; it doubles with every failure in a row.
+    /// First pause after a failed start. It doubles with each consecutive failure.
     pub backoff_first: Duration,
-    /// Longest pause after failed starts.
+    /// Upper bound of the pause between starts.
     pub backoff_max: Duration,
-    /// Inputs remembered because they crashed a child.
+    /// Inputs remembered because they crashed a child; the oldest are forgotten first.
     pub max_remembered_inputs: usize,
-    /// How long such an input is remembered.
+    /// How long such an input is remembered after its last crash.
     pub remember_inputs_for: Duration,
 }
 

@@ -1,4 +1,4 @@
-//! The driver of a pool: how its child processes start, answer and stop.
+//! The driver of a pool: how its child processes start, prove their health and stop.
 
 use std::{
     fmt,
@@ -16,25 +16,25 @@ use crate::{
 
 /// Starts, probes and stops one kind of child process.
 pub trait Driver: Send + Sync + 'static {
-    /// What a job receives, such as a connection to the child.
+    /// What a job works with, for instance a connection to the child.
     type Child: Send + 'static;
 
-    /// A short name for messages and folders: letters and hyphens.
+    /// A short name for messages and folder names: letters and hyphens.
     fn name(&self) -> &'static str;
 
-    /// Starts a child that is ready for a job. When the future is dropped, the processes started
-    /// by `spawner` are killed.
+    /// Starts a child and returns it ready for a job. Dropping the future kills every process that
+    /// `spawner` started for it.
     fn start(
         &self,
         spawner: &Spawner,
         purpose: Purpose,
     ) -> impl Future<Output = Result<Started<Self::Child>, StartError>> + Send;
 
-    /// Health check by a real round trip. The pool sets a timeout.
+    /// Health check: a real round trip to the child. The pool applies `probe_timeout`.
     fn probe(&self, child: &mut Self::Child) -> impl Future<Output = Result<(), Unsound>> + Send;
 
-    /// Recovers a child whose job was dropped half-way, and proves it healthy. The pool sets a
-    /// timeout. By default such a child is replaced.
+    /// Recovers a child whose job was interrupted, and proves it healthy. The pool applies a
+    /// timeout. The default replaces the child.
     fn salvage(
         &self,
         _child: &mut Self::Child,
@@ -42,15 +42,15 @@ pub trait Driver: Send + Sync + 'static {
         std::future::ready(Err(Unsound))
     }
 
-    /// Asks a child to exit. The pool sets a timeout; the process is killed in any case.
+    /// Asks a child to exit. The pool applies `stop_timeout` and then kills the process anyway.
     fn stop(&self, child: Self::Child) -> impl Future<Output = ()> + Send;
 
-    /// True if a job left state in the child that later jobs would see; the child is replaced then.
+    /// True if a job left state in the child that later jobs would see; such a child is replaced.
     fn is_spent(&self, _child: &Self::Child) -> bool {
         false
     }
 
-    /// False if the child is known to be dead, without asking it.
+    /// False if the child is known to be dead. Must not block or contact the child.
     fn is_alive(&self, _child: &Self::Child) -> bool {
         true
     }
@@ -66,21 +66,22 @@ pub struct Unsound;
 pub enum Purpose {
     /// A spare, started ahead of need.
     Spare,
-    /// The retry of a job whose first child crashed. If children share something that may have
-    /// crashed with it, this one should get its own, so that the cause is certain.
+    /// The retry of a job whose first child crashed. If children share a resource that may have
+    /// crashed with it, this child gets its own, so that a second crash is certainly the input's
+    /// fault.
     Retry,
 }
 
 /// A started child.
 #[derive(Debug)]
 pub struct Started<C> {
-    /// What jobs receive.
+    /// The connection that jobs use.
     pub child: C,
-    /// Its own process, if it has one. The pool kills, measures and watches it.
+    /// The process behind it, if the child has its own. The pool kills, measures and watches it.
     pub process: Option<Process>,
 }
 
-/// Starts processes for a driver.
+/// Starts processes on behalf of a driver.
 #[derive(Clone)]
 pub struct Spawner {
     pub(crate) root: Arc<Root>,
@@ -97,7 +98,7 @@ impl fmt::Debug for Spawner {
 }
 
 impl Spawner {
-    /// A new empty folder, removed when its process has ended.
+    /// Creates an empty folder, removed once its process has ended.
     ///
     /// # Errors
     /// The folder cannot be created.
@@ -108,21 +109,21 @@ impl Spawner {
         })
     }
 
-    /// The folder that holds those of all processes, and lives as long as the pool.
+    /// The pool's own folder, which holds those of all its children and lives as long as the pool.
     #[must_use]
     pub fn place(&self) -> &Path {
         self.root.path()
     }
 
-    /// Starts a process whose working, home and temporary folder is `folder`.
+    /// Starts a process with `folder` as its working, home and temporary folder.
     ///
     /// # Errors
-    /// When the program cannot be started.
+    /// The program cannot be started.
     pub fn spawn(&self, command: Command, folder: Folder) -> Result<Process, StartError> {
         Process::start(self.launcher.as_ref(), command, folder)
     }
 
-    /// The isolation of the children.
+    /// What the children are isolated from.
     #[must_use]
     pub fn isolation(&self) -> Isolation {
         self.launcher.isolation()

@@ -2,7 +2,7 @@
 
 use std::{io, path::PathBuf, sync::Arc, time::Duration};
 
-/// Why a job did not give a result.
+/// Why a job has no result.
 #[derive(Debug, thiserror::Error)]
 pub enum Error<E: std::error::Error + 'static> {
     /// The queue is full.
@@ -11,7 +11,7 @@ pub enum Error<E: std::error::Error + 'static> {
         /// When to try again.
         retry_after: Duration,
     },
-    /// The job timed out; the wait for a slot counts.
+    /// The job timed out. The wait for a slot counts.
     #[error("timed out after {} ms, {} ms of them in the queue", .timeout.as_millis(), .waited.as_millis())]
     DeadlinePassed {
         /// The timeout.
@@ -19,13 +19,14 @@ pub enum Error<E: std::error::Error + 'static> {
         /// Time spent waiting for a slot and a child.
         waited: Duration,
     },
-    /// Processes crashed on this input, so it is refused for a while.
+    /// This input crashed processes before, so it is refused for a while.
     #[error("input refused: the process crashed on it {crashes} times")]
     Poisonous {
         /// Number of crashes.
         crashes: u32,
     },
-    /// The process exited after part of the result was delivered, so the job cannot be retried.
+    /// The process exited after part of the result had been delivered, so the job cannot be
+    /// retried.
     #[error("process exited mid-response")]
     CrashedMidway(#[source] Option<E>),
     /// The job exceeded its memory limit.
@@ -37,7 +38,7 @@ pub enum Error<E: std::error::Error + 'static> {
     /// No process could be started.
     #[error("{kind} cannot be started")]
     CannotStart {
-        /// Name of the driver.
+        /// [`Driver::name`](crate::Driver::name) of the pool.
         kind: &'static str,
         /// When to try again.
         retry_after: Duration,
@@ -67,13 +68,13 @@ pub enum StartError {
     /// The operating system refused to start it.
     #[error("{program} could not be started")]
     Spawn {
-        /// The program.
+        /// The program, as given to [`Command::new`](crate::Command::new).
         program: String,
         /// Why.
         #[source]
         source: io::Error,
     },
-    /// The child's folder could not be made.
+    /// The child's folder could not be created.
     #[error("{path} could not be prepared")]
     Folder {
         /// The folder.
@@ -82,12 +83,12 @@ pub enum StartError {
         #[source]
         source: io::Error,
     },
-    /// The program ended before it was ready.
+    /// The program exited before it was ready.
     #[error("process exited before it was ready ({status}): {stderr}")]
     Ended {
-        /// How it ended.
+        /// Exit status or signal.
         status: String,
-        /// The end of what it wrote to its standard error.
+        /// The last bytes of its standard error.
         stderr: String,
     },
     /// The program was not ready in time.
@@ -96,13 +97,13 @@ pub enum StartError {
         /// The timeout.
         after: Duration,
     },
-    /// It started, but cannot be used.
+    /// The program started but is unusable.
     #[error("{0}")]
     Unusable(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 
 impl StartError {
-    /// True if a retry soon cannot succeed.
+    /// True if retrying is pointless until somebody intervenes.
     #[must_use]
     pub fn is_permanent(&self) -> bool {
         matches!(self, Self::NotInstalled { .. })
@@ -116,9 +117,9 @@ pub enum Verdict {
     Sound,
     /// The child is replaced; the error is the result.
     Replace,
-    /// The child crashed or its connection broke. The job is retried once on another child.
+    /// The child crashed or its connection broke. The job is retried once on a fresh child.
     Crashed,
-    /// As `Crashed`, but part of the result was delivered, so the job cannot be retried.
+    /// Like `Crashed`, but part of the result was delivered, so the job cannot be retried.
     CrashedMidway,
 }
 
@@ -132,13 +133,13 @@ pub struct JobError<E> {
 }
 
 impl<E> JobError<E> {
-    /// The job failed, the child is healthy.
+    /// The job failed; the child is healthy.
     pub fn sound(error: E) -> Self {
         let verdict = Verdict::Sound;
         Self { error, verdict }
     }
 
-    /// The child must be replaced.
+    /// The job failed and the child must be replaced.
     pub fn replace(error: E) -> Self {
         let verdict = Verdict::Replace;
         Self { error, verdict }

@@ -1,7 +1,8 @@
-//! Temporary folders: one for each pool, in it one for each child, and what dead owners left.
+//! Temporary folders: one for each pool, with one inside for each child, and the cleanup of
+//! abandoned ones.
 //!
-//! A pool holds a lock on a file in its folder as long as it lives, so a folder whose lock can be
-//! taken has no owner any more, whatever happened to it (kill -9, another container, a reboot).
+//! A pool holds a file lock in its folder for as long as it lives. A folder whose lock can be taken
+//! is therefore abandoned, however its owner ended (`kill -9`, another container, a reboot).
 
 use std::{
     fs::{self, File},
@@ -20,9 +21,10 @@ use crate::table;
 
 const PREFIX: &str = "platen-pool-";
 const LOCK: &str = "owner.lock";
-/// A folder without a lock file is a leftover only when it is older than this.
+/// A folder without a lock file counts as abandoned only beyond this age: its owner may be about to
+/// create the lock.
 const YOUNG: Duration = Duration::from_secs(60);
-/// How long the processes of a dead owner may take to go.
+/// How long to keep killing the processes of a dead owner.
 const SWEEP_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The folder of a pool.
@@ -35,11 +37,12 @@ pub(crate) struct Root {
 }
 
 impl Root {
-    /// Makes the folder in `parent` and removes what dead owners left there.
+    /// Creates the folder in `parent` and removes those of dead owners.
     pub(crate) fn create(parent: &Path, kind: &str) -> io::Result<Self> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         fs::create_dir_all(parent)?;
         sweep(parent);
+        // Process ids repeat (in every container the service may be 1), hence the start time too.
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let (pid, started) = (std::process::id(), table::start_ticks());
         let path = parent.join(format!("{PREFIX}{kind}-{pid}-{started}-{number}"));
@@ -54,7 +57,7 @@ impl Root {
         })
     }
 
-    /// A new folder for one child.
+    /// Creates the folder of one child.
     pub(crate) fn folder(self: &Arc<Self>) -> io::Result<Folder> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let path = self.path.join(number.to_string());
@@ -66,7 +69,7 @@ impl Root {
         })
     }
 
-    /// Waits until no child's folder is left.
+    /// Waits until every child's folder has been removed.
     pub(crate) async fn emptied(&self) {
         let _ = self.folders.subscribe().wait_for(|count| *count == 0).await;
     }
@@ -82,7 +85,7 @@ impl Drop for Root {
     }
 }
 
-/// The folder of one child; removed when it is dropped.
+/// The folder of one child, removed on drop.
 #[derive(Debug)]
 pub struct Folder {
     path: PathBuf,
@@ -99,7 +102,7 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // A process that is exiting may still add a file while the folder is being emptied.
+        // A process that is still exiting may add a file while the folder is being emptied.
         for _ in 0..3 {
             match fs::remove_dir_all(&self.path) {
                 Ok(()) => break,
@@ -111,7 +114,7 @@ impl Drop for Folder {
     }
 }
 
-/// Removes folders whose owner is dead, and kills what still lives in them.
+/// Removes the folders of dead owners, after killing the processes that still run in them.
 fn sweep(parent: &Path) {
     let entries = fs::read_dir(parent).into_iter().flatten().flatten();
     for entry in entries {
@@ -124,10 +127,12 @@ fn sweep(parent: &Path) {
     }
 }
 
-/// Kills what lives in a folder until nothing is found, or it takes too long.
+/// Kills the processes of a folder until none is found or [`SWEEP_TIMEOUT`] has passed.
 fn kill_all_in(folder: &Path) {
     let begin = Instant::now();
     while !table::kill_marked(folder).is_clean() && begin.elapsed() < SWEEP_TIMEOUT {
+        // A killed process stays in the table until it has exited; and one between fork and exec
+        // shows no environment yet. Both are gone, or recognised, within milliseconds.
         std::thread::sleep(Duration::from_millis(2));
     }
 }

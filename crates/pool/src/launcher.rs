@@ -19,12 +19,12 @@ use tokio::{process::Command as TokioCommand, sync::OnceCell};
 
 use crate::process::Command;
 
-/// Wraps a command before it is started, for instance in a sandbox.
+/// Wraps a command before it starts, for instance in a sandbox.
 pub trait Launcher: Send + Sync + std::fmt::Debug + 'static {
-    /// The command that starts `command` in the launcher's sandbox. `folder` belongs to the child.
+    /// The command that runs `command` inside the launcher's sandbox. `folder` is the child's own.
     fn wrap(&self, command: Command, folder: &Path) -> Command;
 
-    /// What the sandbox isolates.
+    /// What the sandbox isolates children from.
     fn isolation(&self) -> Isolation;
 }
 
@@ -33,14 +33,14 @@ pub trait Launcher: Send + Sync + std::fmt::Debug + 'static {
 pub struct Isolation {
     /// Children have no network, not even loopback.
     pub network: bool,
-    /// Children see no files but programs, libraries, fonts and their own folder.
+    /// Children see only programs, libraries, fonts and their own folder.
     pub files: bool,
-    /// Landlock: children see other files, but cannot open them.
+    /// Children see other files but Landlock keeps them from opening any.
     pub fence: bool,
 }
 
 impl Isolation {
-    /// The folder that a child sees as `/tmp`, given its own folder.
+    /// The host path of what a child sees as `/tmp`; `folder` is the child's own.
     #[must_use]
     pub fn tmp(&self, folder: &Path) -> PathBuf {
         match self.files {
@@ -61,7 +61,7 @@ impl Isolation {
         !self.files && !self.fence
     }
 
-    /// A name for logs and metrics.
+    /// The label for logs and metrics: `full`, `landlock`, `network` or `none`.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
@@ -73,7 +73,7 @@ impl Isolation {
     }
 }
 
-/// Starts programs as they are.
+/// Starts programs without any isolation.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Plain;
 
@@ -87,7 +87,7 @@ impl Launcher for Plain {
     }
 }
 
-/// Starts programs in a user and network namespace of their own by `unshare` of util-linux.
+/// Starts programs in their own user and network namespaces, with `unshare` of util-linux.
 #[derive(Clone, Debug)]
 pub struct Unshare {
     program: OsString,
@@ -96,10 +96,11 @@ pub struct Unshare {
 impl Unshare {
     const ARGUMENTS: [&str; 4] = ["--user", "--map-current-user", "--net", "--"];
 
-    /// The launcher, if a trial run works on this machine.
+    /// The launcher, if a trial run succeeds on this machine.
     pub async fn detect() -> Option<Self> {
         let program = OsString::from("unshare");
-        // A namespace whose only interface is loopback, which is down, has this table of routes.
+        // In a fresh network namespace the only interface is a loopback that is down, so the
+        // routing table has nothing but its header line.
         let trial = "[ \"$(wc -l </proc/net/route)\" -le 1 ]";
         let mut command = TokioCommand::new(&program);
         command.args(Self::ARGUMENTS).args(["sh", "-c", trial]);
@@ -131,11 +132,11 @@ pub struct Sandbox {
 }
 
 impl Sandbox {
-    /// The launcher, if a probe shows that the sandbox holds on this machine. `program` calls
-    /// [`sandbox::serve`] when its arguments ask for it.
+    /// Probes the sandbox on this machine. `program` must call [`sandbox::serve`] when its
+    /// arguments ask for it.
     ///
     /// # Errors
-    /// Why the sandbox does not hold.
+    /// Why the sandbox does not work here.
     pub async fn detect(program: &Path) -> Result<Self, String> {
         probe(program, sandbox::probe).await?;
         Ok(Self {
@@ -144,7 +145,7 @@ impl Sandbox {
     }
 }
 
-/// Runs a probe in a sandbox that tries to read a file outside.
+/// Runs a probe inside a sandbox that tries to read a file outside it.
 async fn probe(
     program: &Path,
     probe: fn(&Path, &Path, &Path) -> std::io::Result<Finding>,
@@ -190,7 +191,7 @@ impl Launcher for Sandbox {
     }
 }
 
-/// Starts programs behind a [`fence`] of Landlock, inside another launcher.
+/// Restricts programs with Landlock ([`fence`]), inside another launcher.
 #[derive(Clone, Debug)]
 pub struct Fence {
     program: PathBuf,
@@ -198,11 +199,11 @@ pub struct Fence {
 }
 
 impl Fence {
-    /// The launcher, if a probe shows that the fence holds on this machine. `program` calls
-    /// [`fence::serve`] when its arguments ask for it.
+    /// Probes Landlock on this machine. `program` must call [`fence::serve`] when its arguments ask
+    /// for it.
     ///
     /// # Errors
-    /// Why the sandbox does not hold.
+    /// Why Landlock does not work here.
     pub async fn detect(program: &Path, within: Arc<dyn Launcher>) -> Result<Self, String> {
         probe(program, fence::probe).await?;
         Ok(Self {
@@ -230,19 +231,20 @@ impl Launcher for Fence {
 /// How strictly children must be sandboxed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Demand {
-    /// The strongest sandbox that the machine allows.
+    /// The strongest sandbox that this machine allows.
     #[default]
     Auto,
-    /// The full sandbox, or no start at all.
+    /// The full sandbox; fail if it is unavailable.
     Required,
-    /// Without namespaces: files by Landlock, the network by a namespace where there is one.
+    /// No namespaces for files: Landlock restricts files, and a network namespace the network where
+    /// one can be created.
     Landlock,
     /// No sandbox.
     Off,
 }
 
 impl Demand {
-    /// By its name: `auto`, `required`, `landlock` or `off`.
+    /// Parses `auto`, `required`, `landlock` or `off`.
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
         [
@@ -256,36 +258,38 @@ impl Demand {
     }
 }
 
-/// The chosen launcher.
+/// The launcher that [`choose_launcher`] selected.
 #[derive(Clone, Debug)]
 pub struct Chosen {
     /// The launcher.
     pub launcher: Arc<dyn Launcher>,
-    /// Why it is not the full sandbox, if it is not.
+    /// Why it is weaker than the full sandbox; `None` if it is the full sandbox.
     pub reason: Option<String>,
 }
 
-/// A sandbox is required, but this machine does not allow one.
+/// A sandbox is required but unavailable on this machine.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("sandbox unavailable: {reason}")]
 pub struct SandboxUnavailable {
-    /// What failed.
+    /// Why the probe failed.
     pub reason: String,
 }
 
-/// The program that sets up sandboxes: this one, once it has announced so.
+/// The program that sets up sandboxes: this one, after [`announce_sandbox_program`].
 static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-/// Result of the probe, which runs once for each process.
+/// Result of the probe, which runs once per process.
 static FOUND: OnceCell<Result<Sandbox, String>> = OnceCell::const_new();
 
-/// Announces that this program calls [`sandbox::serve`] when its arguments ask for it.
+/// Declares that this program calls [`sandbox::serve`] when its arguments ask for it. Without this,
+/// no sandbox is used.
 pub fn announce_sandbox_program() {
-    // Works even after an update has replaced the file of this program.
+    // Unlike the path of the executable, this keeps working after an update has replaced the file.
     let own = PathBuf::from(format!("/proc/{}/exe", std::process::id()));
     let _ = PROGRAM.set(own);
 }
 
-/// The strongest launcher that is wanted and works on this machine; probed once for each process.
+/// Selects the strongest launcher that `demand` allows and this machine supports. Probes once per
+/// process.
 ///
 /// # Errors
 /// A sandbox is required and unavailable.
@@ -328,7 +332,7 @@ pub async fn choose_launcher(demand: Demand) -> Result<Chosen, SandboxUnavailabl
     })
 }
 
-/// The strongest launcher without namespaces, and why it has no fence if it has none.
+/// The strongest launcher without mount namespaces, and why it lacks Landlock if it does.
 async fn detect_fence() -> (Arc<dyn Launcher>, Option<String>) {
     let within = detect_launcher().await;
     let Some(program) = PROGRAM.get() else {
@@ -340,7 +344,7 @@ async fn detect_fence() -> (Arc<dyn Launcher>, Option<String>) {
     }
 }
 
-/// The strongest launcher that needs no help of this program.
+/// The strongest launcher that works without [`announce_sandbox_program`].
 pub async fn detect_launcher() -> Arc<dyn Launcher> {
     match Unshare::detect().await {
         Some(launcher) => Arc::new(launcher),

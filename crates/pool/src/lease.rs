@@ -1,4 +1,4 @@
-//! Lease of a child to one job. However the job ends, the child is proved healthy or replaced.
+//! A lease of one child to one job. However the job ends, the child is proved healthy or replaced.
 
 use std::{
     sync::Arc,
@@ -15,7 +15,7 @@ use crate::{
 pub(crate) struct Lease<K: Driver> {
     processes: Arc<ProcessSet<K>>,
     pooled: Option<PooledProcess<K::Child>>,
-    /// It was interrupted once; if it is dropped again, it is replaced.
+    /// The child was interrupted once already; dropping the lease again replaces it.
     salvaging: bool,
 }
 
@@ -52,7 +52,8 @@ impl<K: Driver> Lease<K> {
         Some(Arc::clone(&self.pooled.as_ref()?.memory))
     }
 
-    /// Returns the lease if the child is alive; probes it first if its last proof of health is old.
+    /// Returns the lease if the child is alive, after a probe if its last proof of health is too
+    /// old.
     pub(crate) async fn prove_if_stale(mut self) -> Option<Self> {
         let is_dead = self.process().is_some_and(|process| !process.is_running());
         let pooled = self.pooled.as_mut()?;
@@ -66,7 +67,7 @@ impl<K: Driver> Lease<K> {
         self.prove().await
     }
 
-    /// Probes the child; returns the lease if it is healthy.
+    /// Probes the child. Returns the lease if it is healthy and replaces the child otherwise.
     pub(crate) async fn prove(mut self) -> Option<Self> {
         let time = self.processes.config.probe_timeout;
         let pooled = self.pooled.as_mut()?;
@@ -79,7 +80,7 @@ impl<K: Driver> Lease<K> {
         None
     }
 
-    /// Returns the healthy child after a job.
+    /// Returns a healthy child to the set and counts the job.
     pub(crate) fn finish(mut self) {
         if let Some(mut pooled) = self.pooled.take() {
             pooled.jobs += 1;
@@ -88,7 +89,7 @@ impl<K: Driver> Lease<K> {
         }
     }
 
-    /// Returns the child without counting a job.
+    /// Returns the child to the set without counting a job.
     pub(crate) fn put_back(mut self) {
         if let Some(pooled) = self.pooled.take() {
             self.processes.give_back(pooled);
@@ -102,7 +103,7 @@ impl<K: Driver> Lease<K> {
         }
     }
 
-    /// Recovers an interrupted child, or replaces it for `reason`.
+    /// Recovers an interrupted child in the background, or replaces it for `reason`.
     pub(crate) fn salvage(&mut self, reason: Reason) {
         let Some(mut pooled) = self.pooled.take() else {
             return;

@@ -1,10 +1,10 @@
 //! Supervised child processes: programs that may hang, leak or crash, behind a bounded pool.
 //!
-//! [`Pool::run`] gives a job a slot of its lane and a child of its own, within a deadline that
-//! includes the wait. A [`Driver`] defines the child: how it is started ([`Driver::start`], by
-//! [`Spawner::spawn`], the one place that starts processes), health-checked by a round trip
-//! ([`Driver::probe`]) and stopped ([`Driver::stop`]). The job's [`Verdict`] says what its end means
-//! for the child:
+//! [`Pool::run`] gives a job a slot of its lane and a child of its own. The job's deadline includes
+//! the wait for both. A [`Driver`] defines the child: how it is started ([`Driver::start`], through
+//! [`Spawner::spawn`], the only place that starts processes), health-checked by a round trip
+//! ([`Driver::probe`]) and stopped ([`Driver::stop`]). The job's [`Verdict`] decides what happens
+//! to the child:
 //!
 //! - `Sound`: the child takes the next job.
 //! - `Replace`: the child is replaced; the error is the result.
@@ -12,11 +12,11 @@
 //!   crashed two children is refused ([`Error::Poisonous`]) and remembered.
 //! - `CrashedMidway`: the same after part of the result was delivered; there is no retry.
 //!
-//! The pool itself detects when the process of a child exits, when the deadline passes, when the
-//! process tree exceeds its memory limit, and when the future of the job is dropped. A child
-//! interrupted in such a way is salvaged ([`Driver::salvage`]) or replaced. Processes are killed with
-//! their whole group and everything else that carries their mark, always reaped, and their folder is
-//! removed.
+//! The pool itself detects that a child's process exits, that the deadline passes, that the process
+//! tree exceeds its memory limit, and that the future of the job is dropped. A child interrupted in
+//! one of these ways is salvaged ([`Driver::salvage`]) or replaced. A process is killed together
+//! with its process group and everything else that carries its mark, is always reaped, and its
+//! folder is removed.
 //!
 //! ```no_run
 //! # use platen_pool::*;

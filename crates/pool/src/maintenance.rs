@@ -1,4 +1,4 @@
-//! Periodic maintenance: measures memory, probes and trims idle children.
+//! Periodic maintenance: measures memory, trims and probes idle children.
 
 use std::{
     sync::{Arc, Weak, atomic::Ordering},
@@ -7,7 +7,8 @@ use std::{
 
 use crate::{driver::Driver, lease::Lease, metrics::Reason, process_set::ProcessSet, table::Table};
 
-/// Runs until the pool is closed. Holds only a weak reference, so that it does not keep the pool alive.
+/// Runs until the pool closes. Holds only a weak reference, so that it does not keep the pool
+/// alive.
 pub(crate) async fn maintain<K: Driver>(processes: Weak<ProcessSet<K>>) {
     loop {
         let Some(pause) = processes
@@ -30,6 +31,7 @@ pub(crate) async fn maintain<K: Driver>(processes: Weak<ProcessSet<K>>) {
     }
 }
 
+/// Measures the memory of all children and signals the jobs whose child exceeds the kill limit.
 async fn measure<K: Driver>(processes: &Arc<ProcessSet<K>>) {
     let children: Vec<_> = {
         let state = processes.state();
@@ -45,6 +47,7 @@ async fn measure<K: Driver>(processes: &Arc<ProcessSet<K>>) {
         return;
     }
     let kill_above = processes.config.kill_memory_bytes;
+    // Reads every entry of /proc: too slow for an async thread.
     let measuring = tokio::task::spawn_blocking(move || {
         let table = Table::read();
         for (process, memory) in children {
@@ -59,7 +62,7 @@ async fn measure<K: Driver>(processes: &Arc<ProcessSet<K>>) {
     let _ = measuring.await;
 }
 
-/// Removes idle children that are dead, exceed the memory limit, or are surplus.
+/// Removes idle children that are dead, hold too much memory, or are surplus for too long.
 fn trim<K: Driver>(processes: &Arc<ProcessSet<K>>) {
     let config = &processes.config;
     let mut removed = Vec::new();
@@ -91,8 +94,8 @@ fn trim<K: Driver>(processes: &Arc<ProcessSet<K>>) {
     }
 }
 
-/// Probes the idle child whose last proof of health is oldest, if that is long ago. One for each
-/// round, so that probes never occupy all children.
+/// Probes the idle child whose proof of health is oldest, if it is too old. One child per round, so
+/// that probes never occupy all of them.
 fn probe<K: Driver>(processes: &Arc<ProcessSet<K>>) {
     let lease = {
         let mut state = processes.state();

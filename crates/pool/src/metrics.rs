@@ -1,11 +1,11 @@
-//! What a pool counts: plain atomics, and a snapshot of them.
+//! Metrics of a pool: plain atomics, and a snapshot of them.
 
 use std::{
     sync::atomic::{AtomicU64, Ordering},
     time::Duration,
 };
 
-/// Upper bounds of the buckets of a histogram, in seconds.
+/// Upper bounds of the histogram buckets, in seconds.
 pub const BOUNDS_SECONDS: [f64; 14] = [
     0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0,
 ];
@@ -17,26 +17,26 @@ pub enum Reason {
     Crashed,
     /// Its job timed out.
     Deadline,
-    /// It has done as many jobs as it may.
+    /// It reached `max_jobs`.
     RecycledJobs,
-    /// It held too much memory after a job.
+    /// It held more than `recycle_memory_bytes` after a job.
     RecycledMemory,
-    /// It held too much memory during a job and was killed.
+    /// It exceeded `kill_memory_bytes` during a job and was killed.
     MemoryExceeded,
-    /// It did not answer a probe.
+    /// It failed a health check.
     Unhealthy,
-    /// The client of its job disconnected.
+    /// The future of its job was dropped: its client disconnected.
     Cancelled,
-    /// Its job asked for it.
+    /// Its job or its driver asked for the replacement.
     Asked,
-    /// It was idle for long.
+    /// It was surplus and idle for longer than `idle_timeout`.
     Idle,
     /// The pool shut down.
     ShutDown,
 }
 
 impl Reason {
-    /// All reasons.
+    /// All reasons, in the order of their counters.
     pub const ALL: [Self; 10] = [
         Self::Crashed,
         Self::Deadline,
@@ -50,7 +50,7 @@ impl Reason {
         Self::ShutDown,
     ];
 
-    /// As a label.
+    /// The label in metrics.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -73,9 +73,9 @@ impl Reason {
 pub enum Refusal {
     /// The queue was full.
     QueueFull,
-    /// The deadline passed.
+    /// The deadline passed, in the queue or during the job.
     Deadline,
-    /// The input crashed processes before.
+    /// The input had crashed too many processes.
     Poisonous,
     /// No child could be started.
     CannotStart,
@@ -84,7 +84,7 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// All refusals.
+    /// All refusals, in the order of their counters.
     pub const ALL: [Self; 5] = [
         Self::QueueFull,
         Self::Deadline,
@@ -93,7 +93,7 @@ impl Refusal {
         Self::ShuttingDown,
     ];
 
-    /// As a label.
+    /// The label in metrics.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -106,7 +106,7 @@ impl Refusal {
     }
 }
 
-/// Durations in buckets.
+/// A histogram of durations over [`BOUNDS_SECONDS`].
 #[derive(Debug, Default)]
 pub(crate) struct Histogram {
     buckets: [AtomicU64; BOUNDS_SECONDS.len()],
@@ -139,18 +139,19 @@ impl Histogram {
     }
 }
 
-/// Durations in buckets, at one moment.
+/// A histogram at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct HistogramSnapshot {
-    /// How many fell into each bucket of [`BOUNDS_SECONDS`] (not cumulative).
+    /// Durations in each bucket of [`BOUNDS_SECONDS`], not cumulative. Longer ones are only in
+    /// `count`.
     pub buckets: [u64; BOUNDS_SECONDS.len()],
-    /// How many there are.
+    /// Number of durations.
     pub count: u64,
     /// Their sum.
     pub sum: Duration,
 }
 
-/// What a pool counts.
+/// Counters of a pool. Relaxed atomics: a snapshot need not be consistent across counters.
 #[derive(Debug, Default)]
 pub(crate) struct Metrics {
     pub(crate) starts: AtomicU64,
@@ -187,38 +188,38 @@ impl Metrics {
     }
 }
 
-/// A pool at one moment.
+/// State and counters of a pool at one moment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Snapshot {
-    /// Jobs that wait for a slot.
+    /// Jobs waiting for a slot.
     pub waiting: usize,
     /// Slots in use.
     pub in_use: usize,
-    /// All slots.
+    /// Slots of both lanes.
     pub slots: usize,
     /// Children ready for a job.
     pub idle: usize,
     /// Children being started.
     pub starting: usize,
-    /// All children, those being started and stopped included.
+    /// All children, including those starting and stopping.
     pub children: usize,
-    /// Memory of the children that have a process, as last measured. Bytes.
+    /// Memory of all children at the last measurement, in bytes.
     pub memory_bytes: u64,
-    /// Children that were started.
+    /// Children started.
     pub starts: u64,
-    /// Starts that failed.
+    /// Failed starts.
     pub start_failures: u64,
-    /// Jobs that were retried because their child crashed.
+    /// Jobs retried because their child crashed.
     pub retries: u64,
-    /// Time of starts.
+    /// Duration of starts.
     pub start_time: HistogramSnapshot,
-    /// Wait for a slot and a child.
+    /// Time that jobs waited for a slot and a child.
     pub waits: HistogramSnapshot,
-    /// Time of jobs on their child.
+    /// Duration of jobs on their child.
     pub jobs: HistogramSnapshot,
-    /// Children that were replaced, by reason.
+    /// Replaced children by reason.
     pub replaced: [(Reason, u64); Reason::ALL.len()],
-    /// Jobs that were refused, by reason.
+    /// Refused jobs by reason.
     pub refused: [(Refusal, u64); Refusal::ALL.len()],
 }
 
@@ -245,13 +246,13 @@ impl Default for Snapshot {
 }
 
 impl Snapshot {
-    /// Children that were replaced for this reason.
+    /// Children replaced for this reason.
     #[must_use]
     pub fn replaced(&self, reason: Reason) -> u64 {
         self.replaced[reason as usize].1
     }
 
-    /// Jobs that were refused for this reason.
+    /// Jobs refused for this reason.
     #[must_use]
     pub fn refused(&self, refusal: Refusal) -> u64 {
         self.refused[refusal as usize].1

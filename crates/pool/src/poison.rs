@@ -1,4 +1,4 @@
-//! Poison inputs: those that crashed a child are counted and remembered, bounded in time and number.
+//! Poison inputs: counts the inputs that crashed a child, and forgets them by age and number.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Crashes after which an input is refused.
+/// Crashes after which an input is refused. One crash may be the child's own fault.
 pub(crate) const MAX_CRASHES: u32 = 2;
 
 /// Identity of an input: a digest of its content and options.
@@ -42,7 +42,7 @@ impl Poison {
         }
     }
 
-    /// Crashes of this input that are still remembered.
+    /// Crashes of this input within the retention time.
     pub(crate) fn crashes(&self, key: &Key) -> u32 {
         let inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         let entry = inner.entries.get(key);
@@ -55,7 +55,7 @@ impl Poison {
         })
     }
 
-    /// Counts a crash; returns all crashes of the input.
+    /// Counts a crash and returns the input's total.
     pub(crate) fn crashed(&self, key: Key) -> u32 {
         let before = self.crashes(&key);
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
@@ -75,7 +75,7 @@ impl Poison {
         before + 1
     }
 
-    /// The input was processed without a crash: it did not cause the crashes before.
+    /// Forgets the crashes of an input that has now been processed without one.
     pub(crate) fn survived(&self, key: &Key) {
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         if inner.entries.remove(key).is_some() {

@@ -1,4 +1,4 @@
-//! Jobs of a pool: each gets a slot, a child, a deadline, and at most one retry.
+//! Runs jobs: each gets a slot, a child, a deadline, and at most one retry.
 
 use std::{
     future::Future,
@@ -23,40 +23,43 @@ use crate::{
     process_set::{NoChild, ProcessSet},
 };
 
-/// Time for a job to return its own error after its process exited; that error says more than the exit.
+/// How long a job may take to return its own error after its process exited. That error says more
+/// than the exit status.
 const GRACE: Duration = Duration::from_millis(250);
 
-/// How long shutdown waits for the removal of the last folders.
+/// How long shutdown waits for the last folders to be removed.
 const CLEANUP_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A job's future.
+/// The future of a job.
 pub type JobFuture<'a, T, E> = Pin<Box<dyn Future<Output = Result<T, JobError<E>>> + Send + 'a>>;
 
 /// Parameters of a job.
 #[derive(Clone, Copy, Debug)]
 pub struct Request {
-    /// The lane.
+    /// The lane, which decides about reserved slots.
     pub lane: Lane,
     /// Timeout of the whole job, including the wait for a slot.
     pub timeout: Duration,
-    /// Identifies the input, so that one that keeps crashing children is refused.
+    /// Identity of the input, so that one that keeps crashing children is refused. `None` disables
+    /// that.
     pub key: Option<Key>,
 }
 
-/// Which attempt this is.
+/// One attempt at a job.
 #[derive(Clone, Copy, Debug)]
 pub struct Attempt {
     /// 1, or 2 for the retry after a crash.
     pub number: u32,
-    /// Deadline of the job.
+    /// Deadline of the job. Retries do not extend it.
     pub deadline: Instant,
-    /// How long it waited for a slot and a child.
+    /// How long the job waited for a slot and a child.
     pub waited: Duration,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     Open,
+    /// Shutdown has run out of patience: running jobs are interrupted.
     Killing,
 }
 
@@ -69,7 +72,7 @@ enum Ending<T, E> {
     ShutDown,
 }
 
-/// A pool of child processes behind a driver.
+/// A pool of the child processes of one driver.
 pub struct Pool<K: Driver> {
     processes: Arc<ProcessSet<K>>,
     admission: Admission,
@@ -78,8 +81,8 @@ pub struct Pool<K: Driver> {
 }
 
 impl<K: Driver> Pool<K> {
-    /// Creates a pool. Its temporary folders are in `parent`; folders of dead owners are removed.
-    /// Must be called within a tokio runtime, which must outlive the pool.
+    /// Creates a pool with its temporary folders below `parent`, and removes those of dead owners.
+    /// Must be called within a tokio runtime that outlives the pool.
     ///
     /// # Errors
     /// The temporary folder cannot be created.
@@ -107,8 +110,8 @@ impl<K: Driver> Pool<K> {
 
     /// Runs a job on a child.
     ///
-    /// If the child crashes, the job is called again on another one. Dropping the future frees the
-    /// slot at once; the child is then salvaged or replaced.
+    /// If the child crashes, `job` is called again with another child. Dropping the future frees
+    /// the slot at once; the child is then salvaged or replaced.
     ///
     /// # Errors
     /// See [`Error`].
@@ -204,12 +207,14 @@ impl<K: Driver> Pool<K> {
                 None => std::future::pending().await,
             }
         };
-        // Awaited in a block of its own, since what it gives must not be held across an await.
+        // Awaited in its own block, because the guard it returns must not be held across an await.
         let killing = async {
             let _ = phase.wait_for(|phase| *phase == Phase::Killing).await;
         };
         let at = tokio::time::Instant::from_std(attempt.deadline);
         tokio::select! {
+            // In this order: a result that is ready wins over a deadline that passes in the same
+            // moment.
             biased;
             result = &mut running => Ending::Returned(result),
             () = exceeded => Ending::MemoryExceeded,
@@ -222,7 +227,7 @@ impl<K: Driver> Pool<K> {
         }
     }
 
-    /// Settles child and job after an attempt; `None` if the job is to be retried.
+    /// Decides what happens to child and job after an attempt; `None` retries the job.
     fn settle<T, E: std::error::Error + 'static>(
         &self,
         mut lease: Lease<K>,
@@ -296,7 +301,7 @@ impl<K: Driver> Pool<K> {
         None
     }
 
-    /// Counts a crash; returns all crashes of this input.
+    /// Counts a crash and returns the input's total.
     fn crashed(&self, request: &Request, in_this_job: u32) -> u32 {
         request
             .key
@@ -338,7 +343,8 @@ impl<K: Driver> Pool<K> {
         }
     }
 
-    /// Waits until the spares are ready. False if starting them fails or exceeds `timeout`.
+    /// Waits until all spares are ready. False if that takes longer than `timeout` or a start
+    /// fails.
     pub async fn warm(&self, timeout: Duration) -> bool {
         let mut changed = self.processes.changes();
         let spares = self.processes.config.spares;
@@ -352,8 +358,8 @@ impl<K: Driver> Pool<K> {
         tokio::time::timeout(timeout, wait).await.is_ok()
     }
 
-    /// Shuts down: rejects new jobs, lets running ones finish for up to `drain`, then kills the rest.
-    /// Returns once no child and no folder is left.
+    /// Rejects new jobs, lets running ones finish for up to `drain`, then kills the rest. Returns
+    /// once no child and no folder is left.
     pub async fn shutdown(&self, drain: Duration) {
         let mut changed = self.processes.changes();
         self.admission.close();
@@ -382,12 +388,12 @@ impl<K: Driver> Pool<K> {
                 }
             }
         }
-        // Children whose start failed are not counted; their folders may still be there.
+        // Children whose start failed are not counted in `live`, but their folders may still exist.
         let emptied = self.processes.spawner.root.emptied();
         let _ = tokio::time::timeout(CLEANUP_TIMEOUT, emptied).await;
     }
 
-    /// The pool at this moment.
+    /// State and counters at this moment.
     #[must_use]
     pub fn snapshot(&self) -> Snapshot {
         let mut snapshot = Snapshot {
@@ -414,12 +420,12 @@ impl<K: Driver> Pool<K> {
         &self.processes.driver
     }
 
-    /// Starts processes in the folder of this pool.
+    /// Starts processes in the pool's folder, for instance short-lived helpers.
     pub fn spawner(&self) -> &Spawner {
         &self.processes.spawner
     }
 
-    /// The isolation of the children.
+    /// What the children are isolated from.
     #[must_use]
     pub fn isolation(&self) -> Isolation {
         self.processes.spawner.isolation()

@@ -1,5 +1,5 @@
-//! One outside process: how it is started, watched, killed with its family, reaped and cleaned up
-//! after. All outside processes of Platen are started here.
+//! One external process: started, watched, killed with its family, reaped, its folder removed.
+//! Every external process of Platen starts here.
 
 use std::{
     collections::VecDeque,
@@ -23,14 +23,14 @@ use tokio::{
 
 use crate::{error::StartError, folder::Folder, launcher::Launcher, table};
 
-/// Variables of this process that a child may see.
+/// Environment variables of this process that a child inherits.
 const INHERITED: [&str; 6] = ["PATH", "LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "TZ"];
-/// Bytes kept of what a child writes to its standard error.
+/// How much of the end of a child's standard error is kept, in bytes.
 const STDERR_KEPT: usize = 4096;
-/// How long the members of a dead child's family may take to go.
+/// How long to keep killing the family of a dead child.
 const SWEEP_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Which descriptors of the child are pipes of ours. Standard error is always read.
+/// Which descriptors of the child are pipes to this process. Standard error always is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Pipes {
     /// None.
@@ -38,17 +38,17 @@ pub enum Pipes {
     None,
     /// Standard input and output.
     Standard,
-    /// Descriptor 3 is read by the child, descriptor 4 is written, as Chromium's
-    /// `--remote-debugging-pipe` has them.
+    /// The child reads descriptor 3 and writes descriptor 4, as with Chromium's
+    /// `--remote-debugging-pipe`.
     ThreeAndFour,
 }
 
-/// Limits of one process, as setrlimit(2) has them.
+/// Resource limits of one process; see setrlimit(2).
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Open files.
+    /// Open files (`RLIMIT_NOFILE`).
     pub open_files: u64,
-    /// Size of a file that it writes. Bytes.
+    /// Size of any file it writes, in bytes (`RLIMIT_FSIZE`).
     pub file_size_bytes: u64,
 }
 
@@ -61,7 +61,7 @@ impl Default for Limits {
     }
 }
 
-/// A program with its arguments.
+/// A program with its arguments, environment and sandbox requirements.
 #[derive(Clone, Debug)]
 pub struct Command {
     program: OsString,
@@ -89,64 +89,66 @@ impl Command {
         }
     }
 
-    /// With one more argument.
+    /// Adds an argument.
     #[must_use]
     pub fn arg(mut self, argument: impl Into<OsString>) -> Self {
         self.arguments.push(argument.into());
         self
     }
 
-    /// With more arguments.
+    /// Adds arguments.
     #[must_use]
     pub fn args<A: Into<OsString>>(mut self, arguments: impl IntoIterator<Item = A>) -> Self {
         self.arguments.extend(arguments.into_iter().map(Into::into));
         self
     }
 
-    /// With a variable. All others but a few are cleared.
+    /// Sets an environment variable. All others except a few (`PATH`, locale, time zone) are
+    /// cleared.
     #[must_use]
     pub fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
         self.environment.push((name.into(), value.into()));
         self
     }
 
-    /// With pipes.
+    /// Sets the pipes.
     #[must_use]
     pub fn pipes(mut self, pipes: Pipes) -> Self {
         self.pipes = pipes;
         self
     }
 
-    /// With limits.
+    /// Sets the resource limits.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// With a file or folder that it reads beside those of the system, for launchers that hide all others.
+    /// Lets a sandbox expose one more file or folder for reading, besides those of the system.
     #[must_use]
     pub fn reads(mut self, path: impl Into<PathBuf>) -> Self {
         self.reads.push(path.into());
         self
     }
 
-    /// With a folder that it writes to beside its own, for launchers that hide all others.
+    /// Lets a sandbox expose one more folder for writing, besides the child's own.
     #[must_use]
     pub fn writes(mut self, path: impl Into<PathBuf>) -> Self {
         self.writes.push(path.into());
         self
     }
 
-    /// With namespaces of its own making, as browsers use them to shut in pages.
+    /// Lets the program create namespaces of its own, as browsers do to sandbox pages.
     #[must_use]
     pub fn nests(mut self) -> Self {
         self.nests = true;
         self
     }
 
-    /// What it may read and write, for a launcher that sandboxes it.
+    /// The sandbox specification of this command.
     pub(crate) fn sandbox_spec(&self, folder: &Path) -> Spec {
+        // A sandbox cannot mount a path that does not exist.
         let reads = self.reads.iter().filter(|path| path.exists());
         Spec {
             folder: folder.to_owned(),
@@ -163,7 +165,8 @@ impl Command {
         }
     }
 
-    /// The same command as arguments of another program.
+    /// Runs the command through another program: its name and arguments become the last arguments
+    /// of `program`.
     #[must_use]
     pub fn behind<A: Into<OsString>>(
         mut self,
@@ -185,6 +188,7 @@ impl Command {
 
     fn prepare(self, folder: &Folder) -> TokioCommand {
         let command = if self.pipes == Pipes::ThreeAndFour {
+            // `Stdio` covers only descriptors 0 to 2; the shell moves them and execs the program.
             let script = "exec \"$@\" 3<&0 4>&1 </dev/null >/dev/null";
             self.behind("sh", ["-c", script, "sh"])
         } else {
@@ -211,18 +215,18 @@ impl Command {
     }
 }
 
-/// A running process. It is killed with its family when this is dropped.
+/// A running process. Dropping it kills the whole family.
 #[derive(Debug)]
 pub struct Process {
     handle: Handle,
-    /// The child reads what is written here.
+    /// Pipe to what the child reads.
     pub input: Option<ChildStdin>,
-    /// What the child writes.
+    /// Pipe from what the child writes.
     pub output: Option<ChildStdout>,
 }
 
 impl Process {
-    /// Starts a program in a folder of its own.
+    /// Starts a program in its own folder.
     pub(crate) fn start(
         launcher: &dyn Launcher,
         command: Command,
@@ -270,7 +274,7 @@ impl Process {
         })
     }
 
-    /// What may be known and done from elsewhere.
+    /// A handle that outlives this value and may be cloned.
     #[must_use]
     pub fn handle(&self) -> &Handle {
         &self.handle
@@ -291,33 +295,33 @@ struct Shared {
     gone: watch::Receiver<bool>,
     stderr_read: watch::Receiver<bool>,
     stderr: Mutex<VecDeque<u8>>,
-    /// Memory of the family, as last measured.
+    /// Memory of the family at the last measurement, in bytes.
     memory_bytes: AtomicU64,
 }
 
-/// A process, seen from elsewhere.
+/// A cloneable reference to a process. It does not keep the process alive.
 #[derive(Clone, Debug)]
 pub struct Handle(Arc<Shared>);
 
 impl Handle {
-    /// Its number, which is also that of its group.
+    /// The process id, which is also the id of its process group.
     #[must_use]
     pub fn pid(&self) -> i32 {
         self.0.pid
     }
 
-    /// Kills it and its family; [`Handle::gone`] says when nothing is left of them.
+    /// Kills the whole family. [`Handle::gone`] resolves once nothing is left of it.
     pub fn kill(&self) {
         self.0.kill.notify_one();
     }
 
-    /// True until it has ended.
+    /// True until the process has exited.
     #[must_use]
     pub fn is_running(&self) -> bool {
         self.0.exited.borrow().is_none() && self.0.exited.has_changed().is_ok()
     }
 
-    /// Waits for its end.
+    /// Waits for the exit status; `None` if it is unknown.
     pub async fn exited(&self) -> Option<ExitStatus> {
         let mut exited = self.0.exited.clone();
         exited
@@ -327,12 +331,12 @@ impl Handle {
             .and_then(|status| *status)
     }
 
-    /// Waits until its family has ended too and its folder is removed.
+    /// Waits until the rest of the family has exited too and the folder is removed.
     pub async fn gone(&self) {
         let _ = self.0.gone.clone().wait_for(|gone| *gone).await;
     }
 
-    /// The end of what it wrote to its standard error.
+    /// The end of its standard error.
     #[must_use]
     pub fn stderr(&self) -> String {
         let kept = self.0.stderr.lock().unwrap_or_else(PoisonError::into_inner);
@@ -340,7 +344,7 @@ impl Handle {
         String::from_utf8_lossy(&bytes).trim().to_owned()
     }
 
-    /// The error of a program that ended before it was ready.
+    /// The error for a program that exited before it was ready.
     pub async fn ended_early(&self) -> StartError {
         let status = match tokio::time::timeout(Duration::from_secs(1), self.exited()).await {
             Ok(Some(status)) => status.to_string(),
@@ -355,14 +359,14 @@ impl Handle {
         }
     }
 
-    /// Memory of its family in bytes, read now from `/proc`.
+    /// Memory of its family in bytes. Reads `/proc`, so it blocks.
     #[must_use]
     pub fn memory_bytes(&self) -> u64 {
         table::Table::read().memory_bytes(self.0.pid)
     }
 
-    /// Memory of its family in bytes, as the pool last measured it; also of a family that has ended. 0 before the first
-    /// time.
+    /// Memory of its family in bytes at the pool's last measurement, also after it has exited; 0
+    /// before the first.
     #[must_use]
     pub fn last_memory_bytes(&self) -> u64 {
         self.0.memory_bytes.load(Ordering::Relaxed)
@@ -372,13 +376,13 @@ impl Handle {
         self.0.memory_bytes.store(bytes, Ordering::Relaxed);
     }
 
-    /// The processes of its family, read now from `/proc`.
+    /// The processes of its family. Reads `/proc`, so it blocks.
     #[must_use]
     pub fn members(&self) -> Vec<Member> {
         table::Table::read().members(self.0.pid)
     }
 
-    /// Kills one process, if it still belongs to the family.
+    /// Kills one process if it still belongs to the family.
     pub fn kill_member(&self, pid: i32) {
         if self.is_running() && table::Table::read().family(self.0.pid).contains(&pid) {
             table::kill(pid);
@@ -386,18 +390,18 @@ impl Handle {
     }
 }
 
-/// A process of a family.
+/// One process of a family.
 #[derive(Clone, Debug)]
 pub struct Member {
-    /// Its number.
+    /// Process id.
     pub pid: i32,
-    /// Memory that it holds for itself. Bytes.
+    /// Memory not shared with other processes or files, in bytes.
     pub own_bytes: u64,
-    /// Its command line, the arguments apart by spaces.
+    /// Its command line, arguments separated by spaces.
     pub command_line: String,
 }
 
-/// A child with what must happen when nobody supervises it any more.
+/// A child and its folder, cleaned up if the supervising task is dropped with its runtime.
 struct Supervised {
     child: Child,
     pid: i32,
@@ -406,13 +410,14 @@ struct Supervised {
 
 impl Drop for Supervised {
     fn drop(&mut self) {
-        // Its number is ours as long as its exit status has not been taken.
+        // The process id cannot be reused while its exit status has not been collected.
         if self.child.id().is_some() {
             table::kill_group(self.pid);
         }
     }
 }
 
+/// Waits for the exit, kills and reaps whatever the process leaves behind, and removes the folder.
 async fn supervise(
     mut supervised: Supervised,
     shared: Arc<Shared>,
@@ -425,6 +430,7 @@ async fn supervise(
         tokio::select! {
             status = supervised.child.wait() => break status.unwrap_or_default(),
             () = shared.kill.notified() => {
+                // The family is read before the kill: afterwards its orphans have a new parent.
                 let found = tokio::task::spawn_blocking(move || table::Table::read().family(pid));
                 family = found.await.unwrap_or_default();
                 table::kill_group(pid);
@@ -433,7 +439,7 @@ async fn supervise(
         }
     };
     exited.send_replace(Some(status));
-    // The leader has just been reaped; while members of its group live, its number is not reused.
+    // The leader has just been reaped. Its id is not reused while a member of its group lives.
     table::kill_group(pid);
     let path = supervised.folder.path().to_owned();
     let swept = tokio::time::timeout(SWEEP_TIMEOUT, async {
@@ -460,6 +466,7 @@ async fn supervise(
     gone.send_replace(true);
 }
 
+/// Reads standard error to its end, so that the child never blocks on it, and keeps the tail.
 async fn keep_stderr(mut stderr: ChildStderr, shared: Arc<Shared>, read: watch::Sender<bool>) {
     let mut buffer = [0; 1024];
     while let Ok(count) = stderr.read(&mut buffer).await {
@@ -480,12 +487,13 @@ fn set_limits(pid: i32, limits: Limits) {
         maximum: Some(value),
     };
     let values = [
+        // A core dump would hold the input of the job.
         (Resource::Core, 0),
         (Resource::Nofile, limits.open_files),
         (Resource::Fsize, limits.file_size_bytes),
     ];
     for (resource, value) in values {
-        // A limit that is lower already may not be raised, and need not be.
+        // A limit that is already lower cannot be raised, and need not be.
         let _ = rustix::process::prlimit(Pid::from_raw(pid), resource, bound(value));
     }
 }

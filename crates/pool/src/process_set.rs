@@ -36,22 +36,22 @@ pub(crate) struct PooledProcess<C> {
     pub(crate) child: C,
     pub(crate) process: Option<Process>,
     pub(crate) jobs: u32,
-    /// When its last job ended, or when it was started.
+    /// When its last job ended or, without one, when it started.
     pub(crate) idle_since: Instant,
     /// When it last passed a health check or finished a job.
     pub(crate) proved: Instant,
     pub(crate) memory: Arc<Memory>,
 }
 
-/// Memory of a child, as last measured.
+/// Memory of a child's process tree at the last measurement.
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
     pub(crate) bytes: AtomicU64,
-    /// Notified when it exceeds the limit.
+    /// Notified when the kill limit is exceeded.
     pub(crate) exceeded: Notify,
 }
 
-/// A child with a job, as maintenance sees it.
+/// A child that is running a job, as maintenance sees it.
 pub(crate) struct BusyProcess {
     pub(crate) process: Handle,
     pub(crate) memory: Arc<Memory>,
@@ -60,9 +60,9 @@ pub(crate) struct BusyProcess {
 pub(crate) struct State<C> {
     pub(crate) idle: Vec<PooledProcess<C>>,
     pub(crate) busy: HashMap<u64, BusyProcess>,
-    /// Children that are idle, busy, starting or being probed.
+    /// Children that are idle, busy, starting or being probed. Bounded by `slots + spares`.
     pub(crate) live: usize,
-    /// Children that are being stopped.
+    /// Children being stopped. They do not count as live.
     pub(crate) stopping: usize,
     pub(crate) starting: usize,
     /// Jobs that have a slot and wait for a child.
@@ -71,6 +71,7 @@ pub(crate) struct State<C> {
     failures_in_row: u32,
     not_before: Option<Instant>,
     last_failure: Option<Arc<StartError>>,
+    /// A task is waiting for `not_before` and will call `fill`.
     timer: bool,
     pub(crate) closed: bool,
     next_id: u64,
@@ -86,7 +87,7 @@ pub(crate) struct ProcessSet<K: Driver> {
     changed: watch::Sender<()>,
 }
 
-/// Why a job gets no child.
+/// Why a job got no child.
 #[derive(Debug)]
 pub(crate) enum NoChild {
     CannotStart {
@@ -104,7 +105,7 @@ impl<K: Driver> Drop for WaitGuard<'_, K> {
     }
 }
 
-/// Counts a starting child as live until the start fails or is dropped.
+/// Counts a starting child as live; undone if the start fails or its future is dropped.
 struct StartGuard<K: Driver> {
     processes: Arc<ProcessSet<K>>,
     is_spare: bool,
@@ -176,6 +177,7 @@ impl<K: Driver> ProcessSet<K> {
         };
         let _wanted = WaitGuard(self);
         loop {
+            // Marked before looking, so that a change between the look and the wait still wakes.
             changed.mark_unchanged();
             if let Some(lease) = self.pick() {
                 if let Some(lease) = lease.prove_if_stale().await {
@@ -198,6 +200,10 @@ impl<K: Driver> ProcessSet<K> {
         Some(Lease::new(self, &mut state, pooled))
     }
 
+    /// Decides whether a waiting job gives up on starts; `seen` is the failure count when it began.
+    ///
+    /// A job gives up after its own third failure, at once if the error is permanent, and also if
+    /// it arrives during the pause after a series of failures.
     fn start_failure(&self, seen: u64) -> Option<NoChild> {
         let state = self.state();
         if state.closed {
@@ -220,7 +226,7 @@ impl<K: Driver> ProcessSet<K> {
         })
     }
 
-    /// Starts as many children as jobs and spares need, up to the maximum.
+    /// Starts as many children as waiting jobs and spares need, up to the maximum.
     pub(crate) fn fill(self: &Arc<Self>) {
         let mut state = self.state();
         let max = self.config.slots + self.config.spares;
@@ -228,7 +234,7 @@ impl<K: Driver> ProcessSet<K> {
             .last_failure
             .as_ref()
             .is_some_and(|error| error.is_permanent());
-        // No spares for a program that is not installed: only a job looks for it again.
+        // No spares for a program that is not installed; only a job looks for it again.
         let ahead = if permanent { 0 } else { self.config.spares };
         let target = state.wanted + ahead;
         while !state.closed && state.idle.len() + state.starting < target && state.live < max {
@@ -239,7 +245,7 @@ impl<K: Driver> ProcessSet<K> {
                 self.fill_after(&mut state, pause);
                 return;
             }
-            // While starts fail, only one start at a time.
+            // While starts keep failing, try one at a time.
             if state.failures_in_row > 0 && state.starting > 0 {
                 return;
             }
@@ -280,6 +286,7 @@ impl<K: Driver> ProcessSet<K> {
                 drop(state);
                 self.remove(pooled, Reason::ShutDown);
             } else {
+                // To the front: jobs take from the back, where the children with warm memory are.
                 state.idle.insert(0, pooled);
             }
         }
@@ -287,7 +294,7 @@ impl<K: Driver> ProcessSet<K> {
         self.fill();
     }
 
-    /// Starts a child for the retry of one job.
+    /// Starts a child for the retry of one job, bypassing the idle children.
     pub(crate) async fn start_for_retry(self: &Arc<Self>) -> Result<Lease<K>, NoChild> {
         {
             let mut state = self.state();
@@ -366,7 +373,7 @@ impl<K: Driver> ProcessSet<K> {
         }
     }
 
-    /// Removes an idle child when its process exits.
+    /// Removes an idle child as soon as its process exits.
     fn watch(self: &Arc<Self>, id: u64, process: Handle) {
         let processes = Arc::downgrade(self);
         self.runtime.spawn(async move {
@@ -383,7 +390,7 @@ impl<K: Driver> ProcessSet<K> {
         });
     }
 
-    /// Returns a healthy child after its job; it becomes idle or is recycled.
+    /// Takes a healthy child back after its job, to become idle or to be recycled.
     pub(crate) fn give_back(self: &Arc<Self>, mut pooled: PooledProcess<K::Child>) {
         let config = &self.config;
         let memory = pooled.memory.bytes.load(Ordering::Relaxed);
@@ -418,8 +425,8 @@ impl<K: Driver> ProcessSet<K> {
         self.remove(pooled, reason);
     }
 
-    /// Stops a child that was taken out of the set: gracefully if it may be healthy, and kills it
-    /// in any case. Then starts replacements.
+    /// Stops a child that has left the set, gracefully if it may be healthy, and kills it in any
+    /// case. Then starts replacements.
     pub(crate) fn remove(self: &Arc<Self>, pooled: PooledProcess<K::Child>, reason: Reason) {
         self.metrics.replaced(reason);
         {

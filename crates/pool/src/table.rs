@@ -1,7 +1,8 @@
-//! The table of processes, read from Linux's `/proc` (proc(5)); empty on other systems.
+//! The process table, read from Linux's `/proc` (proc(5)); empty on other systems.
 //!
-//! A child's family is its process group, everything that descends from it, and everything that
-//! carries its mark in the environment, so that a process that left the group is found too.
+//! A child's family is its process group, all descendants of that group, and every process that
+//! carries the child's mark in its environment. The mark also finds a process that left the group
+//! and lost its parent.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -15,11 +16,11 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
 
 use crate::process::Member;
 
-/// The variable whose value is the folder of the child.
+/// Environment variable that marks a child and its descendants; its value is the child's folder.
 pub(crate) const MARK: &str = "PLATEN_CHILD_FOLDER";
 
-/// Bytes of an environment that are looked through for the mark. It stands among the first of a
-/// child's variables, which are few and short.
+/// How much of an environment is searched for the mark, in bytes. The mark is among a child's first
+/// variables, which are few and short.
 const ENVIRONMENT_READ: usize = 256 * 1024;
 
 #[derive(Clone, Copy, Debug)]
@@ -39,7 +40,7 @@ impl Table {
     pub(crate) fn read() -> Self {
         let rows = pids().filter_map(|pid| {
             let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-            // The name, field 2, stands in parentheses and may hold anything.
+            // The name, field 2, is in parentheses and may contain anything, even a parenthesis.
             let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
             let (parent, group) = (fields.nth(1)?, fields.next()?);
             Some(Row {
@@ -52,7 +53,7 @@ impl Table {
         Self { rows }
     }
 
-    /// The leader of a group, the group, and all that descend from them.
+    /// The leader of a group, its group, and all their descendants.
     pub(crate) fn family(&self, leader: i32) -> Vec<i32> {
         let mut children: HashMap<i32, Vec<i32>> = HashMap::new();
         for row in &self.rows {
@@ -70,8 +71,8 @@ impl Table {
         found.into_iter().collect()
     }
 
-    /// Memory of a family in bytes: what each holds for itself, and the largest share of files and
-    /// shared memory, which the members have in common for the most part.
+    /// Memory of a family in bytes: the private memory of each member, and the largest shared part
+    /// once, since the members mostly share the same pages.
     pub(crate) fn memory_bytes(&self, leader: i32) -> u64 {
         let mut all = 0;
         let mut largest_share = 0;
@@ -97,7 +98,7 @@ impl Table {
     }
 }
 
-/// Memory of one process: for itself, and shared with others or with files. Bytes.
+/// Private and shared memory of one process, in bytes.
 fn memory_of(pid: i32) -> (u64, u64) {
     let page = rustix::param::page_size() as u64;
     let statm = fs::read_to_string(format!("/proc/{pid}/statm")).unwrap_or_default();
@@ -112,23 +113,23 @@ fn pids() -> impl Iterator<Item = i32> {
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
-/// What one look at all processes found of a folder.
+/// Result of one pass over all processes, looking for those of a folder.
 #[derive(Debug, Default)]
 pub(crate) struct Sweep {
-    /// Processes whose mark is this folder or one inside it. They were killed.
+    /// Processes marked with this folder or one inside it. They were killed.
     pub(crate) found: Vec<i32>,
-    /// Some process is within execve(2) and shows no environment yet: it may be one of them.
+    /// Some process is inside execve(2) and shows no environment yet; it may belong to the folder.
     pub(crate) is_unsure: bool,
 }
 
 impl Sweep {
-    /// Nothing of the folder is left.
+    /// True if nothing of the folder is left.
     pub(crate) fn is_clean(&self) -> bool {
         self.found.is_empty() && !self.is_unsure
     }
 }
 
-/// Kills all processes whose mark is this folder or one inside it.
+/// Kills all processes marked with this folder or one inside it.
 pub(crate) fn kill_marked(folder: &Path) -> Sweep {
     let mut needle = MARK.as_bytes().to_vec();
     needle.push(b'=');
@@ -141,7 +142,7 @@ pub(crate) fn kill_marked(folder: &Path) -> Sweep {
     let mut sweep = Sweep::default();
     let mut buffer = vec![0; ENVIRONMENT_READ];
     for pid in pids() {
-        // Processes of others cannot be read, and are none of ours.
+        // The environment of another user's process is unreadable; such a process is not ours.
         let Ok(environment) = environment_of(pid, &mut buffer) else {
             continue;
         };
@@ -155,17 +156,17 @@ pub(crate) fn kill_marked(folder: &Path) -> Sweep {
     sweep
 }
 
-/// The environment of a process. It is read at once: the second read of a process that has got
-/// into execve(2) since the first would give nothing, as if the environment were at its end.
+/// The environment of a process, read with a single call: if the process enters execve(2) between
+/// two reads, the second returns nothing, which looks like the end of the environment.
 fn environment_of(pid: i32, buffer: &mut [u8]) -> io::Result<&[u8]> {
     let mut file = File::open(format!("/proc/{pid}/environ"))?;
     let count = file.read(buffer)?;
     Ok(&buffer[..count])
 }
 
-/// True for a process that showed no environment because it had left its old program while the
-/// stack of the new one was not laid out: the kernel gives the end of its environment as 0 until
-/// then. It may have got one since it was asked.
+/// True for a process that showed no environment because it had left its old program before the
+/// kernel laid out the new one's stack: until then the kernel reports the end of the environment as
+/// 0. By now it may have one, so a range that is not empty counts too.
 fn was_in_execve(pid: i32) -> bool {
     const STATE: usize = 0;
     const FLAGS: usize = 6;
@@ -185,16 +186,16 @@ fn was_in_execve(pid: i32) -> bool {
         && (end == "0" || start != end)
 }
 
-/// Kills a process group.
+/// Sends SIGKILL to a process group.
 pub(crate) fn kill_group(leader: i32) {
     if let Some(pid) = Pid::from_raw(leader) {
         let _ = rustix::process::kill_process_group(pid, Signal::KILL);
     }
 }
 
-/// Kills one process.
+/// Sends SIGKILL to one process.
 pub(crate) fn kill(pid: i32) {
-    // Never ourselves, nor the first process of the system.
+    // Never this process, nor init.
     if pid > 1
         && u32::try_from(pid) != Ok(std::process::id())
         && let Some(pid) = Pid::from_raw(pid)
@@ -203,8 +204,8 @@ pub(crate) fn kill(pid: i32) {
     }
 }
 
-/// Takes the exit status of a process that became our child when its parent died (as the first
-/// process of a container, or a subreaper, has them); nothing for others.
+/// Collects the exit status of an orphan that was re-parented to this process, as happens to the
+/// first process of a container or a subreaper. Does nothing for others.
 pub(crate) fn reap(pid: i32) {
     if let Some(pid) = Pid::from_raw(pid) {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG;
@@ -212,7 +213,8 @@ pub(crate) fn reap(pid: i32) {
     }
 }
 
-/// When this process started, in ticks since the system started; 0 where unknown.
+/// Start time of this process in clock ticks since boot; 0 if unknown. With the process id it
+/// identifies a process.
 pub(crate) fn start_ticks() -> u64 {
     let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let fields = stat.rsplit_once(')').map(|(_, rest)| rest);

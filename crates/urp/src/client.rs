@@ -1,4 +1,4 @@
-//! A running LibreOffice: what it is, what it knows, its settings.
+//! A running LibreOffice: its version, services and configuration.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use crate::{
 
 /// A connection to a running LibreOffice.
 ///
-/// One process converts one document at a time, whatever the number of connections.
+/// A process converts one document at a time, whatever the number of connections.
 pub struct Client {
     pub(crate) bridge: Bridge,
     context: Reference,
@@ -19,7 +19,7 @@ pub struct Client {
     pub(crate) desktop: Reference,
 }
 
-/// A setting of LibreOffice's configuration.
+/// A value in LibreOffice's configuration.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Setting {
     /// Path of its node, such as `/org.openoffice.Office.Writer/Layout/Zoom`.
@@ -37,7 +37,7 @@ impl Client {
     /// Connects to the pipe of a LibreOffice, a UNIX domain socket.
     ///
     /// # Errors
-    /// Nobody listens there, or it is no LibreOffice.
+    /// Nothing listens there, or the peer is not LibreOffice.
     pub async fn connect_unix(path: &Path, options: Options) -> Result<Self, Error> {
         Self::over(Bridge::connect_unix(path, options).await?).await
     }
@@ -45,15 +45,15 @@ impl Client {
     /// Connects to the host and port of a LibreOffice.
     ///
     /// # Errors
-    /// Nobody listens there, or it is no LibreOffice.
+    /// Nothing listens there, or the peer is not LibreOffice.
     pub async fn connect_tcp(address: &str, options: Options) -> Result<Self, Error> {
         Self::over(Bridge::connect_tcp(address, options).await?).await
     }
 
-    /// Takes over a connection.
+    /// Uses an established connection.
     ///
     /// # Errors
-    /// The connection breaks, or the peer is no LibreOffice.
+    /// The connection breaks, or the peer is not LibreOffice.
     pub async fn over(bridge: Bridge) -> Result<Self, Error> {
         let interface = "com.sun.star.uno.XComponentContext";
         let context = bridge
@@ -80,7 +80,7 @@ impl Client {
         &self.bridge
     }
 
-    /// Creates an object by its service's name.
+    /// Instantiates a service by name.
     ///
     /// # Errors
     /// There is no such service, or the connection is broken.
@@ -88,10 +88,10 @@ impl Client {
         create(&self.factory, &self.context, service, None).await
     }
 
-    /// Creates an object by its service's name and arguments.
+    /// Instantiates a service by name, with arguments.
     ///
     /// # Errors
-    /// There is no such service, it wants other arguments, or the connection is broken.
+    /// There is no such service, it rejects the arguments, or the connection is broken.
     pub async fn create_with(
         &self,
         service: &str,
@@ -100,10 +100,10 @@ impl Client {
         create(&self.factory, &self.context, service, Some(arguments)).await
     }
 
-    /// An object of which there is only one, by its name.
+    /// A singleton by name.
     ///
     /// # Errors
-    /// There is none, or the connection is broken.
+    /// There is no such singleton, or the connection is broken.
     pub async fn singleton(&self, name: &str) -> Result<Reference, Error> {
         let name = Value::String(format!("/singletons/{name}"));
         let interface = "com.sun.star.uno.XInterface";
@@ -113,7 +113,7 @@ impl Client {
         found.await?.ok_or(Error::Unexpected("getValueByName"))
     }
 
-    /// Proves that LibreOffice answers.
+    /// Verifies by a round trip that LibreOffice responds.
     ///
     /// # Errors
     /// It does not.
@@ -144,7 +144,7 @@ impl Client {
             .ok_or(Error::Unexpected("ooLocale"))
     }
 
-    /// Names of all services.
+    /// Names of all available services.
     ///
     /// # Errors
     /// The connection is broken.
@@ -153,7 +153,7 @@ impl Client {
         strings(names.await?, "getAvailableServiceNames")
     }
 
-    /// Names of all filters of import and export.
+    /// Names of all import and export filters.
     ///
     /// # Errors
     /// The connection is broken.
@@ -161,7 +161,7 @@ impl Client {
         self.names_of("com.sun.star.document.FilterFactory").await
     }
 
-    /// Names of all detectable file types.
+    /// Names of all file types that LibreOffice can detect.
     ///
     /// # Errors
     /// The connection is broken.
@@ -169,7 +169,7 @@ impl Client {
         self.names_of("com.sun.star.document.TypeDetection").await
     }
 
-    /// The type of a file as LibreOffice sees it by its name; empty if it knows none.
+    /// The file type that LibreOffice infers from the name in `url`; empty if none.
     ///
     /// # Errors
     /// The connection is broken.
@@ -203,10 +203,10 @@ impl Client {
         access.ok_or(Error::Unexpected("createInstanceWithArguments"))
     }
 
-    /// The value of a setting.
+    /// Reads a configuration value.
     ///
     /// # Errors
-    /// There is no such setting, or the connection is broken.
+    /// There is no such value, or the connection is broken.
     pub async fn setting(&self, path: &str, property: &str) -> Result<Any, Error> {
         let service = "com.sun.star.configuration.ConfigurationAccess";
         let access = self.configuration(service, path).await?;
@@ -217,10 +217,10 @@ impl Client {
         }
     }
 
-    /// Changes settings, all of a path at once.
+    /// Changes configuration values, committed once per path.
     ///
     /// # Errors
-    /// There is no such setting, its value has another type, or the connection is broken.
+    /// There is no such value, it has another type, or the connection is broken.
     pub async fn change_settings(&self, settings: &[Setting]) -> Result<(), Error> {
         let service = "com.sun.star.configuration.ConfigurationUpdateAccess";
         for same_path in settings.chunk_by(|a, b| a.path == b.path) {
@@ -239,7 +239,7 @@ impl Client {
         Ok(())
     }
 
-    /// Closes documents that an earlier connection left open; gives their number.
+    /// Closes documents that an earlier connection left open. Returns their number.
     ///
     /// # Errors
     /// The connection is broken.
@@ -264,10 +264,10 @@ impl Client {
         Ok(open.len())
     }
 
-    /// Asks LibreOffice to end itself.
+    /// Asks LibreOffice to exit.
     ///
     /// # Errors
-    /// The connection is broken, which it may be as the program ends.
+    /// The connection is broken, which may be the effect of exiting.
     pub async fn terminate(&self) -> Result<(), Error> {
         let desktop = self.desktop.query("com.sun.star.frame.XDesktop").await?;
         desktop.call("terminate", vec![]).await.map(drop)

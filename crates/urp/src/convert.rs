@@ -1,4 +1,4 @@
-//! The conversion of a document: put, load, store, get, close.
+//! The phases of a conversion: put, load, store, get, close.
 
 use std::{
     fmt,
@@ -15,66 +15,67 @@ use crate::{
     transfer::{Sink, Source},
 };
 
-/// What to do with a document.
+/// Parameters of a conversion.
 #[derive(Clone, Debug, Default)]
 pub struct Conversion {
     /// Name of the export filter, such as `writer_pdf_Export`.
     pub filter: String,
     /// Options of the export filter.
     pub filter_data: Vec<Property>,
-    /// More properties of the export, beside the filter and its data; such as `FilterOptions`.
+    /// Further export properties besides filter and data, such as `FilterOptions`.
     pub store: Vec<Property>,
-    /// Name of the import filter. Without it LibreOffice guesses, which is slow, and wrong for some streams.
+    /// Name of the import filter. Without it LibreOffice detects the format, which is slow, and
+    /// fails for some streams.
     pub import_filter: Option<String>,
-    /// Name of another import filter, for where LibreOffice does not load the document by the first.
+    /// Name of the import filter to try if the first does not load the document.
     pub import_filter_otherwise: Option<String>,
-    /// More properties of the import.
+    /// Further import properties.
     pub load: Vec<Property>,
-    /// Password of the document.
+    /// Password that opens the document.
     pub password: Option<String>,
-    /// Whether a damaged document is repaired as far as that goes.
+    /// Whether to repair a damaged document as far as possible.
     pub repair: bool,
-    /// Whether indexes are brought up to date.
+    /// Whether to update tables of contents and other indexes.
     pub update_indexes: bool,
-    /// Whether pages are turned to landscape.
+    /// Whether to rotate pages to landscape.
     pub landscape: bool,
-    /// Settings that are changed before, and stay changed.
+    /// Configuration values to change first. They stay changed.
     pub settings: Vec<Setting>,
-    /// What is done about those who changed the document or commented on it.
+    /// How to treat documents with tracked changes or comments.
     pub authors: Authors,
-    /// Where the conversion is, for whoever keeps a clone.
+    /// Progress, visible through clones.
     pub stage: Stage,
-    /// How the input travels.
+    /// How the input is transferred.
     pub input: Transfer,
-    /// How the output travels.
+    /// How the output is transferred.
     pub output: Transfer,
-    /// How long all of it may take. Afterwards LibreOffice is still busy: end its process.
+    /// Timeout of the whole conversion. LibreOffice is still busy afterwards, so end its process.
     pub timeout: Option<Duration>,
 }
 
-/// What is done about those who changed a document or commented on it: LibreOffice numbers them as long as it runs, and
-/// colours the changes of a text by these numbers.
+/// How to treat documents with authors of changes or comments. LibreOffice numbers authors for as
+/// long as it runs, and colours tracked changes by these numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Authors {
-    /// Nothing.
+    /// Convert without looking.
     #[default]
     Any,
-    /// The stage that finds out whether the document has any.
+    /// Convert, and report through the stage whether the document has any.
     Tell,
-    /// A document with tracked changes is not converted: [`Error::HasChanges`].
+    /// Refuse a document with tracked changes: [`Error::HasChanges`].
     NoChanges,
 }
 
 /// A phase of a conversion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// The input goes to LibreOffice.
+    /// The input is transferred to LibreOffice.
     Put,
     /// LibreOffice opens the document.
     Load,
     /// LibreOffice writes the result.
     Store,
-    /// The output comes from LibreOffice.
+    /// The output is transferred from LibreOffice.
     Get,
     /// LibreOffice closes the document.
     Close,
@@ -92,54 +93,55 @@ impl fmt::Display for Phase {
     }
 }
 
-/// How long each phase took.
+/// Duration of each phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Phases {
-    /// The input went to LibreOffice.
+    /// Transferring the input.
     pub put: Duration,
-    /// LibreOffice opened the document.
+    /// Opening the document.
     pub load: Duration,
-    /// LibreOffice wrote the result, after any changes that were wanted.
+    /// Applying requested changes, and writing the result.
     pub store: Duration,
-    /// The output came from LibreOffice.
+    /// Transferring the output.
     pub get: Duration,
-    /// LibreOffice closed the document.
+    /// Closing the document.
     pub close: Duration,
 }
 
 impl Phases {
-    /// All together.
+    /// Sum of all phases.
     #[must_use]
     pub fn total(&self) -> Duration {
         self.put + self.load + self.store + self.get + self.close
     }
 }
 
-/// A conversion that was done.
+/// A completed conversion.
 #[derive(Clone, Debug)]
 pub struct Converted {
-    /// The result, if it was wanted in memory.
+    /// The result, if it was requested in memory.
     pub bytes: Option<Bytes>,
-    /// Size of the result, if it came through us.
+    /// Size of the result in bytes, if it passed through this process.
     pub size_bytes: Option<u64>,
-    /// How long each phase took.
+    /// Duration of each phase.
     pub phases: Phases,
-    /// Calls of LibreOffice that read the input, if it was a stream of ours.
+    /// Calls by which LibreOffice read the input, if the input was streamed.
     pub input_calls: u64,
 }
 
-/// Where a conversion is, for whoever looks from elsewhere; also after it was dropped.
+/// Progress of a conversion, for observers; it remains after the conversion was dropped.
 #[derive(Clone, Debug, Default)]
 pub struct Stage(Arc<Mutex<(Option<Phase>, bool)>>);
 
 impl Stage {
-    /// The phase that it is in, once it has begun.
+    /// The current phase; `None` before the start.
     #[must_use]
     pub fn phase(&self) -> Option<Phase> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).0
     }
 
-    /// Whether the document has tracked changes or comments, if that was asked and it was opened.
+    /// Whether the document has tracked changes or comments. False unless [`Authors`] asks for it
+    /// and the document was opened.
     #[must_use]
     pub fn has_authors(&self) -> bool {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).1
@@ -158,7 +160,7 @@ impl Stage {
     }
 }
 
-/// Where a conversion is, seen from outside, since a timeout cuts it anywhere.
+/// Progress of a conversion, kept outside its future because a timeout may drop that at any point.
 struct Progress {
     stage: Stage,
     phase: Mutex<(Phase, Instant, Phases)>,
@@ -171,7 +173,7 @@ impl Progress {
         Self { stage, phase }
     }
 
-    /// Ends a phase and begins the next.
+    /// Ends the current phase and starts the next.
     fn next(&self, next: Phase) -> Phases {
         self.stage.set(next);
         let mut progress = match self.phase.lock() {
@@ -200,7 +202,8 @@ impl Progress {
     }
 }
 
-/// False where the document is not to be converted. One that cannot tell may have authors.
+/// Looks for authors. Returns false if the document must not be converted. If LibreOffice cannot
+/// tell, the document counts as having some.
 async fn look_for_authors(document: &Document, authors: Authors, stage: &Stage) -> bool {
     if authors == Authors::Any {
         return true;
@@ -218,11 +221,11 @@ async fn look_for_authors(document: &Document, authors: Authors, stage: &Stage) 
 impl Client {
     /// Converts a document.
     ///
-    /// Dropping the future leaves LibreOffice at work; end its process, or connect anew and call
-    /// [`Client::close_documents`] once it answers.
+    /// Dropping the future leaves LibreOffice busy. End its process, or reconnect and call
+    /// [`Client::close_documents`] once it responds.
     ///
     /// # Errors
-    /// See [`Error`]: what the document lacks, what LibreOffice says, what became of the connection.
+    /// See [`Error`].
     pub async fn convert(
         &self,
         input: Input,
@@ -282,7 +285,7 @@ impl Client {
         };
         progress.next(Phase::Close);
         let closed = match got {
-            // A connection that is broken closes nothing.
+            // Nothing can be closed over a broken connection.
             Err(Error::Closed(_) | Error::Protocol(_) | Error::Silent(_)) => Ok(()),
             _ => document.close().await,
         };
@@ -303,7 +306,8 @@ impl Client {
         })
     }
 
-    /// By the second filter where the first does not load it; where neither does, the first answer is told.
+    /// Retries with the second filter if the first does not load the document. If both fail,
+    /// returns the first error.
     async fn open_by_filters(
         &self,
         source: &Source,
@@ -335,7 +339,7 @@ impl Client {
         if let Some(filter) = import_filter {
             options.push(Property::new("FilterName", filter));
         }
-        // Macros never run, and links are never updated.
+        // Macros never run and links are never updated.
         options.extend([
             Property::new("Hidden", true),
             Property::new("ReadOnly", true),

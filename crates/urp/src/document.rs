@@ -1,4 +1,4 @@
-//! A document that is open in LibreOffice.
+//! A document opened in LibreOffice.
 
 use crate::{
     Client, Error, Reference,
@@ -6,13 +6,13 @@ use crate::{
     property::{Property, properties},
 };
 
-/// A document that is open; [`Document::close`] closes it, dropping it leaves it open.
+/// An open document. [`Document::close`] closes it; dropping this leaves it open.
 pub struct Document {
     component: Reference,
 }
 
 impl Client {
-    /// Opens a document; `None` where LibreOffice gives nothing and no exception.
+    /// Opens a document. `None` if LibreOffice returns neither a document nor an exception.
     ///
     /// # Errors
     /// An exception, or the connection is broken.
@@ -31,14 +31,15 @@ impl Client {
     }
 }
 
-/// Rounds of updating indexes: a table of contents may grow by a page and so move what it lists.
+/// Passes over the indexes: updating a table of contents may add a page and thereby move what it
+/// lists.
 const INDEX_ROUNDS: usize = 2;
 
-/// Fields of a text that are looked at for comments.
+/// Text fields examined for comments.
 const MAX_FIELDS: usize = 64;
 
 impl Document {
-    /// Writes the document somewhere, without making that its own place.
+    /// Writes a copy of the document to `url`.
     ///
     /// # Errors
     /// An exception, or the connection is broken.
@@ -61,7 +62,7 @@ impl Document {
         Ok(())
     }
 
-    /// Brings tables of contents and other indexes up to date, where the document has any; gives their number.
+    /// Updates tables of contents and other indexes. Returns their number.
     ///
     /// # Errors
     /// An exception, or the connection is broken.
@@ -108,7 +109,7 @@ impl Document {
         }
     }
 
-    /// Whether the document has comments; true, too, where it has more fields than are looked at.
+    /// Whether the document has comments. Also true if it has more text fields than are examined.
     ///
     /// # Errors
     /// An exception, or the connection is broken.
@@ -143,7 +144,7 @@ impl Document {
         Ok(true)
     }
 
-    /// Turns all pages to landscape by the page styles.
+    /// Rotates all pages to landscape by changing the page styles.
     ///
     /// # Errors
     /// An exception, or the connection is broken.

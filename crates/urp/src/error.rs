@@ -1,4 +1,4 @@
-//! Why a call or a conversion failed.
+//! Errors of calls and conversions.
 
 use std::{io, path::PathBuf, sync::Arc, time::Duration};
 
@@ -7,88 +7,89 @@ use crate::{Phase, codec::CodecError};
 /// Why a call or a conversion failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// Nobody answers at the address.
+    /// Nothing listens at the address.
     #[error("cannot connect to {address}")]
     Connect {
         /// Path of the pipe, or host and port.
         address: String,
-        /// What the system said.
+        /// The operating system's error.
         #[source]
         source: io::Error,
     },
-    /// The connection ended: the program crashed, was killed, or did not like what it was sent.
+    /// The connection ended: LibreOffice crashed, was killed, or rejected a message.
     #[error("LibreOffice disconnected")]
     Closed(#[source] Option<Arc<io::Error>>),
-    /// The peer sent, or we were to send, what the protocol does not know.
+    /// The peer violated the protocol, or a value cannot be encoded.
     #[error("LibreOffice violated the protocol")]
     Protocol(#[from] CodecError),
-    /// Nothing was heard for too long.
+    /// No message arrived within the silence limit.
     #[error("LibreOffice timed out: no message for {} ms", .0.as_millis())]
     Silent(Duration),
-    /// The conversion took longer than it may.
+    /// The conversion exceeded its timeout.
     #[error("conversion timed out after {} ms in phase `{phase}`", .limit.as_millis())]
     Timeout {
-        /// What was going on.
+        /// The phase at that time.
         phase: Phase,
-        /// The limit.
+        /// The timeout.
         limit: Duration,
     },
     /// LibreOffice threw an exception.
     #[error("LibreOffice: {} ({})", .0.message, .0.name)]
     Exception(Exception),
-    /// An object lacks an interface: the document cannot do what is wanted.
+    /// An object lacks an interface: the document does not support the operation.
     #[error("LibreOffice's object lacks the interface `{0}`")]
     NoInterface(String),
-    /// A reply does not hold what its function promises.
+    /// A reply does not have the expected shape.
     #[error("unexpected answer of LibreOffice to `{0}`")]
     Unexpected(&'static str),
-    /// The document wants a password and none was given.
+    /// The document requires a password and none was given.
     #[error("the document is protected by a password")]
     PasswordNeeded,
-    /// The password is not the document's.
+    /// The password is wrong.
     #[error("wrong password")]
     PasswordWrong,
-    /// The document is damaged; it may open with repair.
+    /// The document is damaged. Repair may open it.
     #[error("the document is damaged")]
     Broken,
-    /// The input file is not there or cannot be read.
+    /// The input file does not exist or is unreadable.
     #[error("the input cannot be read: {0}")]
     Missing(String),
-    /// LibreOffice does not know the input's format, or the filter.
+    /// LibreOffice knows neither the input's format nor the filter.
     #[error("LibreOffice does not know this format: {0}")]
     UnknownFormat(String),
-    /// LibreOffice cannot load the document and says why only by a number.
+    /// LibreOffice cannot load the document and reports at most a number.
     #[error("LibreOffice cannot load the document{}", code_text(*.code))]
     NotLoaded {
-        /// Its error code (`vcl/errcode.hxx`: area, class, code), when it told.
+        /// The error code (`vcl/errcode.hxx`: area, class, code), if there is one.
         code: Option<i32>,
     },
-    /// The document has tracked changes, and that was not to be.
+    /// The document has tracked changes, which [`Authors::NoChanges`](crate::Authors::NoChanges)
+    /// refuses.
     #[error("the document has tracked changes")]
     HasChanges,
-    /// LibreOffice cannot write the document so.
+    /// LibreOffice cannot write the document in this format.
     #[error("LibreOffice cannot write the document: {0}")]
     NotStored(String),
-    /// The input ended with an error, or is larger than it may be.
+    /// Reading the input failed or exceeded its limit.
     #[error("the input cannot be read")]
     Input(#[source] io::Error),
-    /// The output cannot be taken.
+    /// Writing the output failed.
     #[error("the output cannot be written")]
     Output(#[source] io::Error),
-    /// A path that cannot be said as a URL.
+    /// A path is not absolute, so it has no URL.
     #[error("the path `{}` is not absolute", .0.display())]
     Path(PathBuf),
-    /// A combination of input, output and filter that cannot work.
+    /// A combination of input, output and filter that does not work.
     #[error("{0}")]
     Option(&'static str),
 }
 
-/// An exception of UNO.
+/// A UNO exception.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exception {
     /// Its type, such as `com.sun.star.io.IOException`.
     pub name: String,
-    /// Its text, which may be empty.
+    /// Its message, which may be empty.
     pub message: String,
 }
 

@@ -1,4 +1,5 @@
-//! Answers LibreOffice's questions, and remembers them: they tell why a document does not open.
+//! Answers LibreOffice's interaction requests, and records them: they explain why a document does
+//! not open.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -8,29 +9,29 @@ use crate::{
     codec::{Any, Value, registry},
 };
 
-/// What LibreOffice asked.
+/// An interaction request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Question {
     Password,
     BrokenPackage,
-    /// A file that cannot be read or written; its text.
+    /// A file cannot be read or written; with the message.
     File(String),
-    /// The last word, by number.
+    /// An error code; the last one is the reason.
     Code(i32),
-    /// Options of a filter, whose defaults will do.
+    /// Filter options, for which the defaults are used.
     FilterOptions,
     Other(String),
 }
 
-/// The interaction handler that goes with a load.
+/// The interaction handler of one load.
 pub(crate) struct Interaction {
     repair: bool,
     questions: Mutex<Vec<Question>>,
 }
 
-/// Bit of an error code that is only a warning (`vcl/errcode.hxx`).
+/// Bit that marks an error code as a mere warning (`vcl/errcode.hxx`).
 const WARNING: i32 = i32::MIN;
-/// Bits of an error code that only count which error of the process it is.
+/// Bits that only count the errors of the process.
 const COUNTER: i32 = 0x7c00_0000;
 
 impl Interaction {
@@ -41,7 +42,7 @@ impl Interaction {
         })
     }
 
-    /// Why the document did not open, by what was asked.
+    /// The reason why the document did not open, derived from the requests.
     pub(crate) fn reason(&self, password_given: bool) -> Error {
         let questions = self
             .questions

@@ -1,21 +1,21 @@
-//! Named values, as LibreOffice takes options.
+//! Named values, the form in which LibreOffice takes options.
 
 use crate::codec::{Any, Type, TypeClass, Value};
 
-/// The type of lists of properties.
+/// The type of a list of properties.
 pub(crate) const PROPERTIES: &str = "[]com.sun.star.beans.PropertyValue";
 
-/// A named value of a filter or of the loader.
+/// An option of a filter or of the loader.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Property {
     /// Its name, such as `PageRange`.
     pub name: String,
-    /// Its value; LibreOffice ignores values of the wrong type without a word.
+    /// Its value. LibreOffice silently ignores a value of the wrong type.
     pub value: Any,
 }
 
 impl Property {
-    /// A named value.
+    /// A property.
     pub fn new(name: &str, value: impl Into<Any>) -> Self {
         Self {
             name: name.to_owned(),
@@ -24,7 +24,7 @@ impl Property {
     }
 }
 
-/// As a sequence of `PropertyValue`.
+/// A sequence of `PropertyValue`.
 pub(crate) fn properties(properties: &[Property]) -> Value {
     let property = |property: &Property| {
         Value::Struct(vec![
@@ -37,7 +37,7 @@ pub(crate) fn properties(properties: &[Property]) -> Value {
     Value::Sequence(properties.iter().map(property).collect())
 }
 
-/// As an any that holds such a sequence.
+/// An any that contains such a sequence.
 pub(crate) fn properties_any(list: &[Property]) -> Any {
     Any::new(
         Type::named(TypeClass::Sequence, PROPERTIES),
@@ -45,7 +45,7 @@ pub(crate) fn properties_any(list: &[Property]) -> Any {
     )
 }
 
-/// As a sequence of anys that hold a `NamedValue` each.
+/// A sequence of anys, each with a `NamedValue`.
 pub(crate) fn named_values(list: &[Property]) -> Value {
     let ty = Type::named(TypeClass::Struct, "com.sun.star.beans.NamedValue");
     let named = |property: &Property| {

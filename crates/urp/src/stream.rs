@@ -1,4 +1,4 @@
-//! Streams of ours that LibreOffice reads from and writes to.
+//! Streams of this process that LibreOffice reads from and writes to.
 
 use std::{
     io::SeekFrom,
@@ -17,12 +17,12 @@ use crate::{
     codec::Value,
 };
 
-/// What can be read at any place.
+/// A reader that can seek.
 pub trait ReadSeek: AsyncRead + AsyncSeek + Send + Unpin {}
 
 impl<T: AsyncRead + AsyncSeek + Send + Unpin> ReadSeek for T {}
 
-/// What LibreOffice may ask for in one piece.
+/// Upper bound of what LibreOffice gets with one call, in bytes.
 const PIECE_BYTES: usize = 8 * 1024 * 1024;
 
 enum Source {
@@ -30,7 +30,7 @@ enum Source {
     Anywhere(Box<dyn ReadSeek>),
 }
 
-/// An input that LibreOffice reads by calls.
+/// An input that LibreOffice reads with calls.
 pub(crate) struct InputStream {
     source: Mutex<Source>,
     seekable: bool,
@@ -43,7 +43,8 @@ impl InputStream {
         Self::new(Source::Once(source), false)
     }
 
-    /// Whether it shows that it can seek is the caller's choice: some filters are faster without, some need it.
+    /// The caller chooses whether it is seekable: some filters are faster without, others require
+    /// it.
     pub(crate) fn anywhere(source: Box<dyn ReadSeek>, seekable: bool) -> Arc<Self> {
         Self::new(Source::Anywhere(source), seekable)
     }
@@ -57,12 +58,12 @@ impl InputStream {
         })
     }
 
-    /// Calls that were served.
+    /// Number of calls served.
     pub(crate) fn calls(&self) -> u64 {
         self.calls.load(Ordering::Relaxed)
     }
 
-    /// Why reading failed, if it did.
+    /// Why reading failed, if it did. Returns the error once.
     pub(crate) fn failure(&self) -> Option<std::io::Error> {
         take(&self.failure)
     }
@@ -113,7 +114,7 @@ fn piece(bytes: Bytes) -> Vec<Value> {
 }
 
 impl Source {
-    /// Up to `wanted` bytes; fewer only at the end, or when a part will do.
+    /// Reads up to `wanted` bytes; fewer at the end, or if `whole` is false.
     async fn read(&mut self, wanted: usize, whole: bool) -> std::io::Result<Bytes> {
         let mut bytes = BytesMut::with_capacity(wanted.min(64 * 1024));
         while bytes.len() < wanted {
@@ -147,7 +148,7 @@ impl Source {
         Ok(length)
     }
 
-    /// Bytes left, as far as that is known.
+    /// Number of bytes left; 0 if unknown.
     async fn left(&mut self) -> std::io::Result<u64> {
         if let Self::Once(_) = self {
             return Ok(0);
@@ -172,7 +173,7 @@ impl Object for InputStream {
     }
 }
 
-/// An output that LibreOffice writes by calls.
+/// An output that LibreOffice writes with calls.
 pub(crate) struct OutputStream {
     sink: Mutex<Box<dyn AsyncWrite + Send + Unpin>>,
     written: AtomicU64,
@@ -188,17 +189,17 @@ impl OutputStream {
         })
     }
 
-    /// Bytes that came.
+    /// Number of bytes received.
     pub(crate) fn written(&self) -> u64 {
         self.written.load(Ordering::Relaxed)
     }
 
-    /// Why writing failed, if it did.
+    /// Why writing failed, if it did. Returns the error once.
     pub(crate) fn failure(&self) -> Option<std::io::Error> {
         take(&self.failure)
     }
 
-    /// Hands everything on.
+    /// Flushes the sink.
     pub(crate) async fn finish(&self) -> std::io::Result<()> {
         self.sink.lock().await.flush().await
     }
@@ -228,7 +229,7 @@ impl Object for OutputStream {
 
 type Failure = std::sync::Mutex<Option<std::io::Error>>;
 
-/// Stores the error and raises it in LibreOffice.
+/// Records the error and raises it in LibreOffice as an exception.
 fn failed(failure: &Failure, error: std::io::Error) -> crate::codec::Any {
     let text = error.to_string();
     match failure.lock() {

@@ -1,7 +1,8 @@
-//! How a document gets to LibreOffice and back.
+//! Transfers a document to LibreOffice and back.
 //!
-//! Whole files go as one sequence of bytes into a stream on LibreOffice's side, and come back from a temporary file on
-//! its side: a few calls, whatever the document. Streams of ours cost a call for each piece, but hold nothing in memory.
+//! By default a whole file is sent as one byte sequence into a stream on LibreOffice's side, and
+//! read back from a temporary file there: a few calls for any document. Streaming costs a call per
+//! piece but keeps nothing in memory.
 
 use std::path::{Path, PathBuf};
 
@@ -16,46 +17,46 @@ use crate::{
     stream::{InputStream, OutputStream, ReadSeek},
 };
 
-/// Where a document comes from.
+/// Source of a document.
 pub enum Input {
-    /// An absolute path. With [`Transfer::File`] LibreOffice opens it itself.
+    /// An absolute path. With [`Transfer::File`] LibreOffice opens the file itself.
     Path(PathBuf),
-    /// The document.
+    /// The content.
     Bytes(Bytes),
-    /// A stream that is read once.
+    /// A stream that can be read once.
     Stream(Box<dyn AsyncRead + Send + Unpin>),
-    /// A stream that can be read at any place.
+    /// A stream that can seek.
     Seekable(Box<dyn ReadSeek>),
 }
 
-/// Where the result goes.
+/// Destination of a result.
 pub enum Output {
-    /// An absolute path. With [`Transfer::File`] LibreOffice writes it itself.
+    /// An absolute path. With [`Transfer::File`] LibreOffice writes the file itself.
     Path(PathBuf),
     /// Memory.
     Bytes,
-    /// A stream.
+    /// A writer.
     Stream(Box<dyn AsyncWrite + Send + Unpin>),
 }
 
-/// How bytes travel.
+/// How bytes are transferred.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Transfer {
-    /// As a whole, or by LibreOffice's own hand.
+    /// As a whole, or by LibreOffice opening the file.
     #[default]
     File,
-    /// Piece by piece, as LibreOffice asks for them.
+    /// In pieces, on LibreOffice's demand.
     Stream,
 }
 
-/// Inputs larger than this go in pieces to a temporary file on LibreOffice's side.
+/// Inputs larger than this are sent in pieces, to a temporary file on LibreOffice's side. In bytes.
 const SEQUENCE_BYTES: usize = 32 * 1024 * 1024;
 
-/// Piece of what is put or got.
+/// Size of a piece, in bytes.
 const PIECE_BYTES: usize = 4 * 1024 * 1024;
 
-/// Import filters that are right, and fastest, with a stream that cannot seek. The others need one that can: without it
-/// some give an empty page and no error.
+/// Import filters that work, and are fastest, with a stream that cannot seek. The others need one
+/// that can: without it, some produce an empty page and no error.
 const WITHOUT_SEEK: [&str; 11] = [
     "MS Word 2007 XML",
     "MS Word 97",
@@ -70,17 +71,17 @@ const WITHOUT_SEEK: [&str; 11] = [
     "Text - txt - csv (StarCalc)",
 ];
 
-/// An input as LibreOffice is given it.
+/// An input in the form in which LibreOffice loads it.
 pub(crate) struct Source {
     pub(crate) url: String,
     pub(crate) property: Option<Property>,
-    /// Lives as long as the document.
+    /// The stream that LibreOffice reads; it must live as long as the document.
     pub(crate) stream: Option<std::sync::Arc<InputStream>>,
-    /// What must not go away before the document is closed.
+    /// Objects that must exist until the document is closed.
     _held: (Option<Export>, Option<Reference>),
 }
 
-/// An output as LibreOffice is given it.
+/// An output in the form in which LibreOffice stores to it.
 pub(crate) struct Sink {
     pub(crate) url: String,
     pub(crate) property: Option<Property>,
@@ -125,7 +126,7 @@ impl Source {
         }
     }
 
-    /// Makes the input ready to be loaded.
+    /// Prepares the input for loading.
     pub(crate) async fn put(
         client: &Client,
         input: Input,
@@ -189,7 +190,7 @@ async fn put_bytes(client: &Client, bytes: Bytes) -> Result<Source, Error> {
     Ok(Source::of(stream))
 }
 
-/// A stream whose length is not known: a sequence if it is short, else a temporary file.
+/// Sends a stream of unknown length: as a sequence if it is short, otherwise to a temporary file.
 async fn put_stream(
     client: &Client,
     mut source: impl AsyncRead + Send + Unpin,
@@ -224,7 +225,7 @@ async fn put_stream(
 }
 
 impl Sink {
-    /// Makes a place for the output.
+    /// Prepares the output for storing.
     pub(crate) async fn make(
         client: &Client,
         output: Output,
@@ -263,7 +264,7 @@ impl Sink {
         })
     }
 
-    /// Why the output did not take what came, if so.
+    /// Why the output could not be written, if so.
     pub(crate) fn failure(&self) -> Option<Error> {
         match &self.taker {
             Taker::Ours(stream, _) => stream.failure().map(Error::Output),
@@ -271,7 +272,8 @@ impl Sink {
         }
     }
 
-    /// Brings the output where it is wanted; gives the bytes if that is memory, and their number if it is known.
+    /// Delivers the output. Returns the bytes if they were requested in memory, and their number if
+    /// known.
     pub(crate) async fn get(self) -> Result<(Option<Bytes>, Option<u64>), Error> {
         match self.taker {
             Taker::Nobody => Ok((None, None)),

@@ -1,4 +1,4 @@
-//! A DevTools connection: calls that await their answer, and events by session.
+//! A DevTools connection: calls that await their answers, and events by session.
 
 use std::{
     borrow::Cow,
@@ -17,12 +17,12 @@ use tokio::{
     sync::{mpsc, oneshot, watch},
 };
 
-/// Messages that wait to be written.
+/// Length of the queue of messages to Chromium.
 const OUTGOING: usize = 64;
-/// Events buffered for a session. A page that exceeds it loses its session, so that a script cannot
-/// fill memory with events.
+/// Events buffered for a session. A page that exceeds this loses its session, so that a script
+/// cannot fill memory with events.
 const EVENTS: usize = 4096;
-/// The longest message from Chromium, in bytes.
+/// Maximum size of a message from Chromium, in bytes.
 const MAX_MESSAGE: u64 = 256 << 20;
 
 /// Why a call failed.
@@ -112,7 +112,7 @@ pub(crate) struct Connection {
     shared: Arc<Shared>,
 }
 
-/// Forgets a call whose caller was dropped.
+/// Removes a call whose caller was dropped.
 struct Call<'a> {
     id: u64,
     shared: &'a Shared,
@@ -179,7 +179,7 @@ impl Connection {
         message.is_ok_and(|message| self.outgoing.try_send(message).is_ok())
     }
 
-    /// The events of a session from now on; `""` is the browser itself.
+    /// The events of a session from now on; `""` stands for the browser itself.
     pub(crate) fn events(&self, session: &str) -> Events {
         let (sender, events) = mpsc::channel(EVENTS);
         let mut table = self.shared.table();

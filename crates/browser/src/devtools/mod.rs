@@ -1,5 +1,5 @@
-//! The DevTools protocol over a pipe: messages of JSON, each ended by a zero byte
-//! (Chromium's `--remote-debugging-pipe`; <https://chromedevtools.github.io/devtools-protocol/>).
+//! The DevTools protocol over a pipe: JSON messages, each terminated by a zero byte (Chromium's
+//! `--remote-debugging-pipe`; <https://chromedevtools.github.io/devtools-protocol/>).
 
 mod connection;
 

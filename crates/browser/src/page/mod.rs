@@ -1,4 +1,4 @@
-//! One page: a browser context of its own, prepared ahead of need, used once.
+//! One page: a browser context of its own, prepared ahead of need and used once.
 
 mod page_state;
 mod print;
@@ -16,10 +16,10 @@ use self::request_interceptor::{ORIGIN, RequestInterceptor};
 pub(crate) use self::{page_state::PageState, print::Sink};
 use crate::{chromium::Chromium, devtools::CallError, error::Error, outside::Outside};
 
-/// How long disposing of a page may take before its whole Chromium is given up.
+/// How long disposing of a page may take before its whole Chromium process is killed.
 const DISPOSE_TIMEOUT: Duration = Duration::from_millis(1500);
 
-/// A page with its session.
+/// A page and its DevTools session.
 pub(crate) struct Page {
     pub(crate) chromium: Arc<Chromium>,
     pub(crate) page_state: Arc<PageState>,
@@ -42,7 +42,7 @@ struct Created {
 }
 
 impl Page {
-    /// Creates a page at the virtual origin; a job only sets its document.
+    /// Creates a page at the virtual origin, so that a job only has to set its document.
     pub(crate) async fn open(
         chromium: Arc<Chromium>,
         outside: Arc<Outside>,
@@ -158,7 +158,7 @@ impl Page {
         }
     }
 
-    /// A round trip through the browser and the process of the page.
+    /// A round trip through the browser and the page's process.
     pub(crate) async fn probe(&self) -> bool {
         let answer: Result<Value, Error> = self.call("Page.getFrameTree", json!({})).await;
         answer.is_ok()
@@ -169,7 +169,7 @@ impl Page {
         self.chromium.is_alive() && !self.page_state.state().crashed
     }
 
-    /// Disposes of the page. A Chromium that does not answer in time is given up.
+    /// Disposes of the page. A Chromium process that does not answer in time is killed.
     pub(crate) async fn dispose(mut self) {
         self.disposed = true;
         self.interceptor.abort();
@@ -194,7 +194,7 @@ impl Drop for Page {
     }
 }
 
-/// Disposes of a context whose page was never finished.
+/// Disposes of a context if its page could not be completed.
 struct ContextGuard {
     chromium: Arc<Chromium>,
     context: Option<String>,

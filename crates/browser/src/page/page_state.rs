@@ -9,9 +9,9 @@ use tokio::sync::watch;
 
 use crate::options::{Cookie, ExtraHeader, Files};
 
-/// Entries kept of each list in the report; a page can produce any number.
+/// Number of entries kept in each list of the report; a page can produce any number.
 const MAX_ENTRIES: usize = 50;
-/// The longest entry, in bytes.
+/// Maximum size of an entry, in bytes.
 const MAX_ENTRY_BYTES: usize = 1000;
 
 /// The report of a page.
@@ -22,7 +22,7 @@ pub struct Report {
     /// Files that the page requested and the job does not have, and failed requests to allowed
     /// hosts with the reason.
     pub missing: Vec<String>,
-    /// Console lines, if requested.
+    /// Lines of the console, if requested.
     pub console: Vec<String>,
     /// Exceptions, if requested.
     pub exceptions: Vec<String>,
@@ -37,14 +37,14 @@ pub(crate) struct Observed {
     pub(crate) files: Option<Arc<dyn Files>>,
     pub(crate) headers: Vec<ExtraHeader>,
     pub(crate) cookies: Vec<Cookie>,
-    /// The address to navigate to, if the job has one.
+    /// The URL to navigate to, if the job has one.
     pub(crate) address: Option<String>,
-    /// The document was opened.
+    /// The document has been opened.
     pub(crate) opened: bool,
-    /// The document was loaded with all it needs.
+    /// The document and its resources have been loaded.
     pub(crate) loaded: bool,
     pub(crate) crashed: bool,
-    /// The address of the page itself, if it could not be loaded.
+    /// The URL of the page itself, if it could not be loaded.
     pub(crate) not_loaded: Option<String>,
     /// Requests in flight.
     pub(crate) in_flight: usize,

@@ -1,4 +1,4 @@
-//! A job on a page: sets the document, waits, prints, and streams the result.
+//! Runs a job on a page: sets the document, waits, prints, and streams the result.
 
 use std::time::Duration;
 
@@ -19,19 +19,19 @@ use crate::{
     },
 };
 
-/// Bytes of the result read at a time.
+/// Size of one read of the result, in bytes.
 const CHUNK: usize = 512 << 10;
-/// The network is idle after this time without requests.
+/// The network counts as idle after this time without requests.
 const NETWORK_IDLE: Duration = Duration::from_millis(500);
-/// How often a selector or an expression is evaluated: each costs a round trip of well below a
-/// millisecond.
+/// How often a selector or an expression is evaluated. Each evaluation costs one round trip, well
+/// below a millisecond.
 const POLL_INTERVAL: Duration = Duration::from_millis(25);
 
 /// Receives the result.
 pub(crate) trait Sink: Send {
     /// The page is ready; the result follows.
     fn begin(&mut self, report: Report);
-    /// A chunk of the result; false if the client disconnected.
+    /// Sends a chunk of the result; false if the client has disconnected.
     fn put(&mut self, chunk: Bytes) -> impl Future<Output = bool> + Send;
 }
 
@@ -99,7 +99,7 @@ impl Page {
         let media = options
             .media
             .unwrap_or(if is_pdf { Media::Print } else { Media::Screen });
-        // Printing itself uses print media, but measuring before it does not.
+        // Printing uses print media by itself, but measuring the page before it does not.
         let is_measured = matches!(output, Output::Pdf(options) if options.single_page);
         if is_pdf != (media == Media::Print) || !is_pdf || is_measured {
             let name = if media == Media::Print {
@@ -125,7 +125,7 @@ impl Page {
         Ok(())
     }
 
-    /// Exposes the cookies to scripts. Request headers are set by the request interceptor.
+    /// Sets the cookies that scripts see. The request interceptor sets the request headers.
     async fn show_cookies(&self, cookies: &[Cookie]) -> Result<(), Error> {
         let cookies: Vec<Value> = cookies
             .iter()
@@ -262,7 +262,7 @@ impl Page {
         }
     }
 
-    /// Evaluates an expression of the client until it, or its promise, is true.
+    /// Evaluates an expression of the client until it, or the promise that it returns, is truthy.
     async fn until_ready(&self, expression: &str, may_be_undefined: bool) -> Result<(), Error> {
         let params = json!({ "expression": expression, "awaitPromise": true, "silent": true });
         loop {
@@ -319,7 +319,7 @@ impl Page {
             !options.header_template.is_empty() || !options.footer_template.is_empty();
         params["displayHeaderFooter"] = has_margins.into();
         for template in ["headerTemplate", "footerTemplate"] {
-            // Chromium would replace an empty template by its own.
+            // Chromium would replace an empty template with its own.
             if params[template] == "" {
                 params[template] = "<span></span>".into();
             }
@@ -335,7 +335,7 @@ impl Page {
             Error::Refused { message, .. } if message.to_lowercase().contains("margin") => {
                 Error::bad_option("margin", message)
             }
-            // Chromium answers, but cannot print the page.
+            // Chromium accepts the command but fails to print the page.
             Error::Refused { message, .. } if message.contains("Printing failed") => {
                 Error::bad_option(
                     "page",
@@ -369,7 +369,7 @@ impl Page {
 
     /// Lays the page out in the width of the sheet, and makes the sheet as high as the page.
     ///
-    /// A size in `@page` would override the sheet, so ours is set over it.
+    /// A size in `@page` would override the sheet, so an added style sheet resets it.
     async fn fit_sheet(&self, options: &PdfOptions, params: &mut Value) -> Result<(), Error> {
         self.evaluate(
             "(() => { const sheet = new CSSStyleSheet(); \
@@ -391,7 +391,7 @@ impl Page {
             check_side(sheet_width, "wide")?;
             height = self.measure(needed_width).await?.1;
         }
-        // One pixel more: heights are rounded, and a line too many would start another page.
+        // One pixel more: heights are rounded, and one line too many would start another page.
         let height = (height + 1.0) * options.scale / CSS_PIXELS_PER_INCH;
         let height = height + options.margin_top_inches + options.margin_bottom_inches;
         check_side(height, "long")?;
@@ -402,7 +402,7 @@ impl Page {
         Ok(())
     }
 
-    /// Size of the content in a window `width` wide, in CSS pixels.
+    /// Size of the content in a viewport of `width`, in CSS pixels.
     async fn measure(&self, width: f64) -> Result<(f64, f64), Error> {
         let device = json!({
             "width": width.round(), "height": 1, "deviceScaleFactor": 1, "mobile": false,
@@ -469,7 +469,7 @@ impl Page {
     }
 }
 
-/// Whether PDF readers accept a side of this length, in inches.
+/// Rejects a side that exceeds the limit of PDF readers.
 fn check_side(inches: f64, how: &str) -> Result<(), Error> {
     if inches <= MAX_SIDE_INCHES {
         return Ok(());

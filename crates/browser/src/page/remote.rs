@@ -1,8 +1,8 @@
-//! Values of scripts, as DevTools describes them.
+//! JavaScript values as DevTools describes them.
 
 use serde_json::Value;
 
-/// An exception in one line.
+/// The first line of an exception.
 pub(super) fn thrown(details: &Value) -> String {
     let text = details["exception"]["description"].as_str();
     let text = text.or(details["exception"]["value"].as_str());

@@ -1,5 +1,5 @@
 //! Intercepts the requests of one page: answers from memory, forwards to allowed hosts, denies the
-//! rest. Also dismisses dialogs and records what happens.
+//! rest. Also dismisses dialogs and records console lines and exceptions.
 
 use std::{sync::Arc, time::Instant};
 
@@ -16,7 +16,7 @@ use crate::{
     outside::Outside,
 };
 
-/// Origin of documents: a name that never exists (RFC 2606, section 2).
+/// Origin of documents: a name that never resolves (RFC 2606, section 2).
 pub(crate) const ORIGIN: &str = "http://platen.invalid/";
 
 pub(crate) struct RequestInterceptor {
@@ -62,7 +62,7 @@ impl RequestInterceptor {
             while loads.try_join_next().is_some() {}
             interceptor.handle(&event, &mut loads).await;
         }
-        // The browser exited, or the page exceeded the limit of events.
+        // The browser has exited, or the page has exceeded the limit of buffered events.
         interceptor.page_state.change(|state| state.crashed = true);
     }
 
@@ -290,7 +290,7 @@ impl RequestInterceptor {
             "body": STANDARD.encode(body),
         });
         let session = Some(self.session.as_str());
-        // Fails if the page has navigated away by now, which needs no handling.
+        // This fails if the page has navigated away by now, which needs no handling.
         let _ = self
             .connection
             .call(session, "Fetch.fulfillRequest", params)
@@ -308,7 +308,7 @@ impl RequestInterceptor {
     }
 }
 
-/// The file name in a path of the virtual origin.
+/// The file name in a path of the virtual origin, percent-decoded.
 fn file_path(path: &str) -> String {
     let path = path.split(['?', '#']).next().unwrap_or_default();
     let mut bytes = Vec::with_capacity(path.len());

@@ -1,5 +1,6 @@
-//! Sockets that another process has opened: those of a service manager (systemd's socket
-//! activation, `LISTEN_FDS`), and those that a process hands to its children over a socket.
+//! Sockets opened by another process: by a service manager (systemd socket activation,
+//! `LISTEN_FDS`), or by a parent process that passes them to its children over a UNIX socket
+//! (`SCM_RIGHTS`).
 
 use std::{
     io::{self, IoSlice, IoSliceMut},
@@ -16,11 +17,11 @@ use rustix::net::{
     SendAncillaryMessage, SendFlags, getsockname, recvmsg, sendmsg, sockopt,
 };
 
-/// File descriptors passed at once; both sides must agree.
+/// Maximum number of file descriptors in one message; sender and receiver must agree.
 const MAX_SOCKETS: usize = 32;
 
-/// Sockets of the service manager, all or those called `name`. They can be taken once; a process that
-/// was started without sockets has none.
+/// Sockets passed by the service manager: all of them, or those called `name`. They can be taken
+/// once. Fails if there are none.
 pub(super) fn activated(name: Option<&str>) -> io::Result<Vec<OwnedFd>> {
     let names = std::env::var("LISTEN_FDNAMES").unwrap_or_default();
     let names: Vec<&str> = names.split(':').collect();
@@ -43,11 +44,11 @@ pub(super) fn activated(name: Option<&str>) -> io::Result<Vec<OwnedFd>> {
     Ok(sockets)
 }
 
-/// Passes sockets to the process at the other end of `channel`, which calls [`receive_fds`]. They stay
-/// open here too, so that all processes accept from one queue.
+/// Passes sockets to the process at the other end of `channel`, which calls [`receive_fds`]. They
+/// stay open in this process too, so that all processes accept from one queue.
 ///
 /// # Errors
-/// The other process exited, or there are more than 32 sockets.
+/// The other process has exited, or there are more than 32 sockets.
 pub fn pass_fds(channel: &UnixStream, sockets: &[BorrowedFd<'_>]) -> io::Result<()> {
     if sockets.len() > MAX_SOCKETS {
         return Err(io::ErrorKind::InvalidInput.into());
@@ -67,10 +68,10 @@ pub fn pass_fds(channel: &UnixStream, sockets: &[BorrowedFd<'_>]) -> io::Result<
     Ok(())
 }
 
-/// Receives the sockets of [`pass_fds`].
+/// Receives the sockets that [`pass_fds`] sends.
 ///
 /// # Errors
-/// The other process exited or sent something else.
+/// The other process has exited or sent something else.
 pub fn receive_fds(channel: impl AsFd) -> io::Result<Vec<OwnedFd>> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_SOCKETS))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
@@ -90,7 +91,7 @@ pub fn receive_fds(channel: impl AsFd) -> io::Result<Vec<OwnedFd>> {
     Ok(sockets)
 }
 
-/// Whether a socket is of the UNIX family; fails for what is no stream that is listened on.
+/// Whether the socket is a UNIX socket. Fails if it is not a listening socket.
 pub(super) fn is_unix(socket: BorrowedFd<'_>) -> io::Result<bool> {
     if !sockopt::socket_acceptconn(socket)? {
         let message = "an inherited socket is not listened on";

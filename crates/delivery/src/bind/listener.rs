@@ -1,4 +1,4 @@
-//! A socket that is listened on, of whatever kind.
+//! A listening socket: TCP, TLS or UNIX.
 
 use std::{
     fmt, io,
@@ -21,30 +21,31 @@ use super::{
 };
 use crate::{Peer, socket::Socket, tls::Tls};
 
-/// Connections that wait in the kernel's queue.
+/// Length of the kernel's queue of connections that are not accepted yet.
 const BACKLOG: u32 = 1_024;
 
-/// Why an address cannot be listened on.
+/// An address cannot be listened on.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot listen on {bind}")]
 pub struct ListenError {
     /// The address.
     pub bind: Box<Bind>,
-    /// Why.
+    /// The cause.
     pub source: io::Error,
 }
 
 /// Whether other sockets may listen on the same port.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sharing {
-    /// The port is this socket's alone.
+    /// This socket alone uses the port.
     #[default]
     Alone,
-    /// `SO_REUSEPORT`: the kernel spreads connections over all that listen.
+    /// Sets `SO_REUSEPORT`: the kernel distributes connections among all sockets that listen on the
+    /// port.
     Port,
 }
 
-/// A socket that is listened on.
+/// A listening socket.
 #[derive(Debug)]
 pub struct Listener {
     kind: Kind,
@@ -66,11 +67,11 @@ pub(crate) struct Accepted {
 }
 
 impl Listener {
-    /// Listens on `bind`; a name or the service manager may stand for several sockets. It must be
-    /// called inside a runtime, whose the sockets are from then on.
+    /// Listens on `bind`. A host name or the service manager may yield several sockets. Must be
+    /// called inside a tokio runtime, which the sockets are registered with.
     ///
     /// # Errors
-    /// Where the address is taken or may not be used, or a certificate cannot be read.
+    /// The address is taken or not permitted, or a certificate cannot be read.
     pub fn bind(bind: &Bind, sharing: Sharing) -> Result<Vec<Self>, ListenError> {
         open(bind, sharing).map_err(|source| ListenError {
             bind: Box::new(bind.clone()),
@@ -78,11 +79,11 @@ impl Listener {
         })
     }
 
-    /// Listens with a socket that another process has opened, and given with
-    /// [`receive_fds`](super::receive_fds); `bind` is what it was opened for.
+    /// Adopts a listening socket that another process has opened and passed with
+    /// [`receive_fds`](super::receive_fds). `bind` is the address that it was opened for.
     ///
     /// # Errors
-    /// Where it is not listened on, or a certificate cannot be read.
+    /// The socket does not listen, or a certificate cannot be read.
     pub fn from_socket(socket: OwnedFd, bind: &Bind) -> Result<Self, ListenError> {
         let tls = tls_of(bind).and_then(|tls| Self::adopt(socket, tls));
         tls.map_err(|source| ListenError {
@@ -109,11 +110,11 @@ impl Listener {
         })
     }
 
-    /// Accepts connections only when `policy` allows it, or after some milliseconds in which no
-    /// other process accepted them: several processes share the queue.
+    /// Shares the accept queue with other processes: accepts only when `policy` permits it, or
+    /// after 4 ms in which no other process has accepted the connection.
     ///
     /// # Errors
-    /// Where the system has no room for another descriptor.
+    /// The process has no file descriptor left.
     pub fn share_accepts(&mut self, policy: Arc<dyn AcceptPolicy>) -> io::Result<()> {
         self.queue = Some(SharedQueue::new(
             self.as_fd().try_clone_to_owned()?,
@@ -122,7 +123,7 @@ impl Listener {
         Ok(())
     }
 
-    /// Its address, where it has one in the network.
+    /// The network address; `None` for a UNIX socket.
     #[must_use]
     pub fn address(&self) -> Option<SocketAddr> {
         match &self.kind {
@@ -131,15 +132,15 @@ impl Listener {
         }
     }
 
-    /// Leaves the file of a UNIX socket where it is when this listener ends, because another
-    /// process listens on.
+    /// Keeps the file of a UNIX socket when this listener is dropped, because another process
+    /// listens on it.
     pub fn leave_file(&mut self) {
         if let Some(file) = self.file.take() {
             std::mem::forget(file);
         }
     }
 
-    /// Another socket for `address`, which this one listens on too.
+    /// Another listening socket for `address`, which this one listens on too (`SO_REUSEPORT`).
     pub(crate) fn beside(&self, address: SocketAddr) -> io::Result<Self> {
         let only = rustix::net::sockopt::ipv6_v6only(self).unwrap_or(false);
         let family = if only { Family::V6 } else { Family::Any };
@@ -151,7 +152,7 @@ impl Listener {
         })
     }
 
-    /// The same with another descriptor.
+    /// A listener with the same TLS configuration for another descriptor of the socket.
     pub(crate) fn again(&self, socket: OwnedFd) -> io::Result<Self> {
         Self::adopt(socket, self.tls.clone())
     }
@@ -249,7 +250,7 @@ fn open(bind: &Bind, sharing: Sharing) -> io::Result<Vec<Listener>> {
     }])
 }
 
-/// What a host stands for. A port of the kernel's choice can be had for one address only.
+/// Resolves a host. With port 0 only one address is returned: each would get a different port.
 fn addresses(endpoint: &Endpoint) -> io::Result<Vec<SocketAddr>> {
     let mut found: Vec<SocketAddr> = Vec::new();
     for address in (endpoint.host.as_str(), endpoint.port).to_socket_addrs()? {
@@ -272,7 +273,8 @@ fn addresses(endpoint: &Endpoint) -> io::Result<Vec<SocketAddr>> {
     Ok(found)
 }
 
-/// A name may stand for an address that this machine does not have; one is enough.
+/// Listens on every address of the endpoint. A name may resolve to an address that this machine
+/// does not have; one that works is enough.
 fn all_tcp(endpoint: &Endpoint, sharing: Sharing) -> io::Result<Vec<TcpListener>> {
     let mut listeners = Vec::new();
     let mut missing = None;

@@ -1,4 +1,4 @@
-//! Addresses to listen on, and the sockets behind them.
+//! Addresses to listen on, and their sockets.
 
 mod inherited;
 mod listener;
@@ -14,10 +14,10 @@ pub use self::{
     queue::AcceptPolicy,
 };
 
-/// Which addresses a name may stand for.
+/// Address families that a host name may resolve to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
-    /// Both.
+    /// IPv4 and IPv6.
     Any,
     /// IPv4 only.
     V4,
@@ -28,11 +28,11 @@ pub enum Family {
 /// A host and a port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Endpoint {
-    /// A name or an address without brackets.
+    /// A name, or an IP address without brackets.
     pub host: String,
-    /// The port; 0 for one that is free.
+    /// The port; 0 lets the kernel choose a free one.
     pub port: u16,
-    /// What the name may stand for.
+    /// Address families that the name may resolve to.
     pub family: Family,
 }
 
@@ -40,32 +40,32 @@ pub struct Endpoint {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Bind {
-    /// `tcp://host:port`, `tcp4://`, `tcp6://`, or only `host:port`.
+    /// `tcp://host:port`, `tcp4://`, `tcp6://`, or just `host:port`.
     Tcp(Endpoint),
-    /// `tls://host:port?cert=FILE&key=FILE`: the same with TLS, HTTP/2 and HTTP/1.1 in it.
+    /// `tls://host:port?cert=FILE&key=FILE`: TCP with TLS, and HTTP/2 or HTTP/1.1 inside.
     Tls {
-        /// Where.
+        /// Host and port.
         endpoint: Endpoint,
-        /// PEM file of the certificate and those between it and the root.
+        /// PEM file with the certificate and its intermediate certificates.
         certificate: PathBuf,
-        /// PEM file of its key.
+        /// PEM file with the private key.
         key: PathBuf,
     },
-    /// `unix:///path?mode=660`: a socket in the file system.
+    /// `unix:///path?mode=660`: a UNIX socket in the file system.
     Unix {
-        /// The path.
+        /// Path of the socket.
         path: PathBuf,
-        /// Its permissions; those that the process gives to new files where nothing is said.
+        /// File mode; if `None`, the process's umask decides.
         mode: Option<u32>,
     },
-    /// `unix://@name`: a socket in Linux's abstract namespace.
+    /// `unix://@name`: a UNIX socket in Linux's abstract namespace.
     Abstract(String),
-    /// `systemd://` or `systemd://name`: sockets that the service manager has opened, all of them
-    /// or those of a name (`FileDescriptorName=`).
+    /// `systemd://` or `systemd://name`: sockets opened by the service manager, either all of them
+    /// or those of one `FileDescriptorName=`.
     Activated(Option<String>),
 }
 
-/// An address that cannot be read.
+/// An address that cannot be parsed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is not an address to listen on: {reason}")]
 pub struct BindError {
@@ -74,7 +74,7 @@ pub struct BindError {
 }
 
 impl Bind {
-    /// True where only processes of this machine can connect.
+    /// Whether only processes on this machine can connect.
     #[must_use]
     pub fn is_local(&self) -> bool {
         match self {

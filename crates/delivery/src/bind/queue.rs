@@ -1,5 +1,5 @@
-//! Accepting from a queue shared by several processes. The kernel wakes all of them, and the first
-//! would take every connection; so each first checks whether another process has fewer.
+//! Accepting from a queue that several processes share. The kernel wakes all of them, and the
+//! fastest would take every connection; so each first checks whether another process has fewer.
 
 use std::{
     fmt, io,
@@ -17,21 +17,21 @@ use tokio::io::{Interest, unix::AsyncFd};
 use super::inherited::is_unix;
 use crate::{Peer, socket::Socket as Connected};
 
-/// How often a process yields to others, and for how long each time: at most 4 ms of latency.
+/// How often a process yields to the others, and for how long each time: at most 4 ms of latency.
 const MAX_YIELDS: u32 = 4;
 const YIELD: Duration = Duration::from_millis(1);
 
-/// Balances connections over processes that accept from one queue.
+/// Balances connections among processes that accept from one queue.
 pub trait AcceptPolicy: Send + Sync {
-    /// True if no other process has fewer connections than this one.
+    /// Whether no other process has fewer connections than this one.
     fn may_accept(&self) -> bool;
 
-    /// This process has accepted a connection.
+    /// Called when this process has accepted a connection.
     fn taken(&self);
 }
 
-/// The listening socket once more. It is asked itself whether a connection is there: what the
-/// runtime remembers of it may be older.
+/// A second descriptor of the listening socket, used for `accept` directly: the readiness that the
+/// runtime has cached may be out of date.
 enum Socket {
     Tcp(TcpListener),
     Unix(UnixListener),
@@ -86,7 +86,7 @@ impl fmt::Debug for SharedQueue {
 }
 
 impl SharedQueue {
-    /// The queue of a listening socket that does not block.
+    /// Wraps a non-blocking listening socket.
     pub(super) fn new(socket: OwnedFd, policy: Arc<dyn AcceptPolicy>) -> io::Result<Self> {
         let socket = if is_unix(socket.as_fd())? {
             Socket::Unix(socket.into())
@@ -101,7 +101,7 @@ impl SharedQueue {
         Ok(Self { socket, policy })
     }
 
-    /// Accepts a connection when the policy allows it.
+    /// Accepts a connection once the policy permits it.
     pub(super) async fn accept(&self) -> io::Result<(Connected, Peer)> {
         loop {
             let mut there = self.socket.readable().await?;
@@ -111,7 +111,7 @@ impl SharedQueue {
                 }
                 tokio::time::sleep(YIELD).await;
             }
-            // Another process has accepted it; wait for the next one.
+            // `try_io` fails if another process has accepted the connection; wait for the next one.
             if let Ok(accepted) = there.try_io(|socket| socket.get_ref().accept()) {
                 if accepted.is_ok() {
                     self.policy.taken();

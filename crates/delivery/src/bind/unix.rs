@@ -1,5 +1,5 @@
-//! Sockets in the file system. A file left by a service that has died is removed; anything else
-//! that lies there is left alone.
+//! UNIX sockets in the file system. A socket file left by a service that has crashed is removed;
+//! any other file at that path is left alone.
 
 use std::{
     fs, io,
@@ -10,14 +10,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The file of a socket, removed with the listener if it is still the same.
+/// The file of a socket. Dropping it removes the file, unless the file has been replaced.
 #[derive(Debug)]
 pub(super) struct SocketFile {
     path: PathBuf,
     identity: Identity,
 }
 
-/// Device, number and last change: numbers alone are used again.
+/// Device, inode and change time: file systems reuse inode numbers.
 type Identity = (u64, u64, i64, i64);
 
 fn identity(found: &fs::Metadata) -> Identity {

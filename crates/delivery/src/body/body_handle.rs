@@ -1,6 +1,6 @@
 //! A body inside another library's body. Frameworks box bodies and erase their type; the connection
-//! gets the original back through the answer's extensions, unless it was replaced, dropped or partly
-//! read in the meantime.
+//! recovers the original through the response's extensions, unless it was replaced, dropped or
+//! partly read in the meantime.
 
 use std::{
     pin::Pin,
@@ -16,21 +16,21 @@ use super::{Body, BoxError};
 
 type Cell = Mutex<Option<Body>>;
 
-/// A handle to a [`Body`], which other libraries treat as a body of their own.
+/// A handle to a [`Body`], which other libraries treat as an ordinary body.
 #[derive(Debug)]
 pub struct BodyHandle {
     cell: Arc<Cell>,
-    /// Set once it is read as an ordinary body.
+    /// The body, once another library has started to read it.
     begun: Option<Body>,
 }
 
-/// Finds the body again; stored in the answer's extensions.
+/// Stored in the response's extensions to find the body again.
 #[derive(Clone)]
 struct HandleKey(Weak<Cell>);
 
 impl BodyHandle {
     /// Wraps the body of `response` so that any library can send it and [`BodyHandle::detach`] can
-    /// find it again.
+    /// recover it.
     #[must_use]
     pub fn attach(response: Response<Body>) -> Response<Self> {
         let (mut parts, body) = response.into_parts();
@@ -41,8 +41,8 @@ impl BodyHandle {
 
     /// Unwraps the attached body, or returns `response`'s own body if it was replaced.
     ///
-    /// Code that wraps an attached body, instead of replacing it, must call this first: the body
-    /// would be sent without its wrapper otherwise.
+    /// Code that wraps an attached body, instead of replacing it, must call this first: otherwise
+    /// the body would be sent without its wrapper.
     #[must_use]
     pub fn detach<B>(mut response: Response<B>) -> Response<Body>
     where

@@ -1,4 +1,4 @@
-//! A body that another task or thread fills. It waits where the reader is slow.
+//! A body filled by another task or thread, which waits while the reader is slow.
 
 use std::{
     pin::Pin,
@@ -16,17 +16,17 @@ use super::BoxError;
 #[error("reader disconnected")]
 pub struct Gone;
 
-/// Fills a body. Dropping it ends the body.
+/// Fills a body. Dropping the sender ends the body.
 #[derive(Debug)]
 pub struct Sender {
     frames: mpsc::Sender<Result<Frame<Bytes>, BoxError>>,
 }
 
 impl Sender {
-    /// Waits until the reader catches up, then adds `bytes`.
+    /// Waits until the channel has room, then adds `bytes`.
     ///
     /// # Errors
-    /// The reader disconnected.
+    /// The reader has disconnected.
     pub async fn send(&self, bytes: Bytes) -> Result<(), Gone> {
         self.frames
             .send(Ok(Frame::data(bytes)))
@@ -34,17 +34,17 @@ impl Sender {
             .map_err(|_| Gone)
     }
 
-    /// As [`Sender::send`], for threads outside the runtime.
+    /// Like [`Sender::send`], for threads outside the runtime.
     ///
     /// # Errors
-    /// The reader disconnected.
+    /// The reader has disconnected.
     pub fn blocking_send(&self, bytes: Bytes) -> Result<(), Gone> {
         self.frames
             .blocking_send(Ok(Frame::data(bytes)))
             .map_err(|_| Gone)
     }
 
-    /// Aborts the body, so that the reader knows it is incomplete.
+    /// Aborts the body, so that the reader knows that it is incomplete.
     pub async fn fail(self, error: impl Into<BoxError>) {
         let _ = self.frames.send(Err(error.into())).await;
     }

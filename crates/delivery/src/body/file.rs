@@ -1,5 +1,5 @@
-//! Ranges of a file. A connection of ours reads and writes them on a thread of its own; elsewhere
-//! they come in reads of 256 kB on a blocking thread, one at a time.
+//! Ranges of a file. The HTTP/1.1 connection has a writer thread read and send them; other users
+//! get reads of 256 KiB, one at a time, from the runtime's blocking threads.
 
 use std::{
     collections::VecDeque,
@@ -14,19 +14,19 @@ use std::{
 use bytes::Bytes;
 use tokio::task::JoinHandle;
 
-/// Bytes of one read.
+/// Size of one read, in bytes.
 pub(crate) const READ_BYTES: usize = 256 << 10;
 
-/// A piece of the answer.
+/// A part of the body.
 #[derive(Clone, Debug)]
 pub enum Part {
-    /// Bytes between the ranges, as `multipart/byteranges` has them.
+    /// Bytes in memory, for example the part headers of `multipart/byteranges`.
     Bytes(Bytes),
-    /// Bytes of the file.
+    /// A range of the file.
     Range {
-        /// Where they begin.
+        /// Offset in the file, in bytes.
         offset: u64,
-        /// How many they are.
+        /// Length in bytes.
         size_bytes: u64,
     },
 }
@@ -39,7 +39,7 @@ impl Part {
         }
     }
 
-    /// `size_bytes` bytes of it from `begin`, which must lie in it.
+    /// The `size_bytes` bytes from `begin`, which must lie within this part.
     pub(crate) fn part(&self, begin: u64, size_bytes: u64) -> Self {
         match self {
             Self::Bytes(bytes) => {
@@ -54,7 +54,7 @@ impl Part {
     }
 }
 
-/// Ranges of a file, and what is between them.
+/// Ranges of a file, with bytes in memory between them.
 pub struct FileBody {
     pub(crate) file: Arc<File>,
     pub(crate) parts: VecDeque<Part>,
@@ -70,13 +70,13 @@ impl fmt::Debug for FileBody {
 }
 
 impl FileBody {
-    /// One range of `file`.
+    /// A body of one range of `file`.
     #[must_use]
     pub fn range(file: Arc<File>, offset: u64, size_bytes: u64) -> Self {
         Self::parts(file, [Part::Range { offset, size_bytes }])
     }
 
-    /// Several ranges of `file`.
+    /// A body of several ranges of `file`.
     #[must_use]
     pub fn parts(file: Arc<File>, parts: impl Into<VecDeque<Part>>) -> Self {
         Self {
@@ -87,20 +87,20 @@ impl FileBody {
         }
     }
 
-    /// Keeps `thing`, such as the room that the file takes, until the body has been sent.
+    /// Holds `thing`, such as a reservation of disk space, until the body has been sent.
     #[must_use]
     pub fn keeping(mut self, thing: impl Send + 'static) -> Self {
         self.kept = Some(Box::new(thing));
         self
     }
 
-    /// What is still to come.
+    /// Bytes not sent yet.
     #[must_use]
     pub fn size_bytes(&self) -> u64 {
         self.parts.iter().map(Part::size_bytes).sum()
     }
 
-    /// The next bytes, or the end.
+    /// Reads the next bytes; `None` at the end.
     pub(crate) fn poll_read(
         &mut self,
         context: &mut Context<'_>,
@@ -137,7 +137,7 @@ impl FileBody {
         }
     }
 
-    /// Takes `sent` bytes off the first piece.
+    /// Removes `sent` bytes from the first part.
     pub(crate) fn advance(&mut self, sent: u64) {
         match self.parts.front_mut() {
             Some(Part::Range { offset, size_bytes }) => {

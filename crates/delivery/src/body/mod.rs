@@ -1,5 +1,5 @@
-//! Response bodies: bytes, segments, a stream, or a file. The connection sends each kind the cheapest
-//! way; elsewhere a body is an ordinary [`http_body::Body`].
+//! Response bodies: bytes, segments, a stream, or a file. The HTTP/1.1 connection sends each kind
+//! in the cheapest way; elsewhere a body is an ordinary [`http_body::Body`].
 
 mod body_handle;
 mod channel;
@@ -24,17 +24,17 @@ pub use self::{
 /// Why a body was aborted.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// A stream of frames, as other crates make it.
+/// A stream of frames from another crate.
 pub type BoxStream = Pin<Box<dyn http_body::Body<Data = Bytes, Error = BoxError> + Send>>;
 
-/// The body of an answer.
+/// A response body.
 #[non_exhaustive]
 pub enum Body {
-    /// Bytes that are in memory, shared with whoever else holds them.
+    /// Bytes in memory, possibly shared with other owners.
     Bytes(Bytes),
-    /// Several of them, sent without being joined.
+    /// Several byte buffers, sent without being joined.
     Segments(Segments),
-    /// Frames as they come; chunked where their length is not known.
+    /// A stream of frames; sent with chunked coding if its length is unknown.
     Stream(BoxStream),
     /// Ranges of a file.
     File(FileBody),
@@ -61,19 +61,19 @@ impl Default for Body {
 }
 
 impl Body {
-    /// No bytes.
+    /// An empty body.
     #[must_use]
     pub fn empty() -> Self {
         Self::Bytes(Bytes::new())
     }
 
-    /// Several pieces of memory in a row.
+    /// Several buffers in a row, sent without being copied into one.
     #[must_use]
     pub fn segments(segments: impl Into<VecDeque<Bytes>>) -> Self {
         Self::Segments(Segments::new(segments.into()))
     }
 
-    /// Any other body.
+    /// A body of any other type.
     pub fn stream<B>(body: B) -> Self
     where
         B: http_body::Body<Data = Bytes> + Send + 'static,
@@ -82,14 +82,14 @@ impl Body {
         Self::Stream(Box::pin(boxed(body)))
     }
 
-    /// A body that is filled from elsewhere, with at most `frames` of them waiting.
+    /// A body that the [`Sender`] fills, with at most `frames` frames queued.
     #[must_use]
     pub fn channel(frames: usize) -> (Sender, Self) {
         let (sender, body) = channel::pair(frames);
         (sender, Self::Stream(Box::pin(body)))
     }
 
-    /// Its length in bytes, where it is known.
+    /// Length in bytes, if known.
     #[must_use]
     pub fn size_bytes(&self) -> Option<u64> {
         match self {
@@ -169,7 +169,7 @@ impl http_body::Body for Body {
     }
 }
 
-/// Pieces of memory that follow each other.
+/// Several byte buffers in a row.
 #[derive(Clone, Debug, Default)]
 pub struct Segments {
     parts: VecDeque<Bytes>,
@@ -197,7 +197,7 @@ impl Segments {
     }
 }
 
-/// `body` with the one type of errors.
+/// Converts the error type of `body` to [`BoxError`].
 pub(crate) fn boxed<B>(
     body: B,
 ) -> impl http_body::Body<Data = Bytes, Error = BoxError> + Send + 'static
@@ -208,7 +208,7 @@ where
     Boxed(Box::pin(body))
 }
 
-/// Gives every body the one type of errors.
+/// Converts the error type of a body to [`BoxError`].
 struct Boxed<B>(Pin<Box<B>>);
 
 impl<B> http_body::Body for Boxed<B>

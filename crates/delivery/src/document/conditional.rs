@@ -1,4 +1,4 @@
-//! Conditions (RFC 9110, section 13), in the order that section 13.2.2 gives.
+//! Conditional requests (RFC 9110, section 13), evaluated in the order of section 13.2.2.
 
 use std::time::{Duration, SystemTime};
 
@@ -9,7 +9,7 @@ use http::{
 
 use super::Metadata;
 
-/// What the conditions say.
+/// Result of the preconditions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     Send,
@@ -44,7 +44,8 @@ pub(super) fn check(method: &Method, headers: &HeaderMap, metadata: &Metadata) -
     }
 }
 
-/// Whether `Range` is to be looked at: without `If-Range`, or where it names this very document.
+/// Whether `Range` applies: there is no `If-Range`, or it names the current version of the
+/// document.
 pub(super) fn range_applies(headers: &HeaderMap, metadata: &Metadata) -> bool {
     let Some(value) = headers.get(IF_RANGE) else {
         return true;
@@ -64,7 +65,7 @@ fn date(headers: &HeaderMap, name: &HeaderName) -> Option<SystemTime> {
     httpdate::parse_http_date(headers.get(name)?.to_str().ok()?).ok()
 }
 
-/// Dates of HTTP have no fractions.
+/// HTTP dates have a resolution of one second.
 fn whole_second(time: SystemTime) -> SystemTime {
     let seconds = time
         .duration_since(SystemTime::UNIX_EPOCH)
@@ -72,7 +73,8 @@ fn whole_second(time: SystemTime) -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)
 }
 
-/// Whether one of the listed tags is the document's. `weak` tells whether weak ones count.
+/// Whether the listed tags include the document's. `weak` selects weak comparison (RFC 9110,
+/// section 8.8.3.2).
 fn matches(headers: &HeaderMap, name: &HeaderName, metadata: &Metadata, weak: bool) -> bool {
     headers
         .get_all(name)

@@ -1,5 +1,5 @@
-//! A stored document as the answer to a request: conditions, ranges, the headers that tell what it
-//! is (RFC 9110, sections 8, 13 and 14).
+//! Responses for a stored document: conditional requests, ranges, and the headers that describe the
+//! representation (RFC 9110, sections 8, 13 and 14).
 
 mod conditional;
 mod range;
@@ -33,13 +33,13 @@ use crate::{Body, FileBody, Part};
 pub struct Metadata {
     /// `Content-Type`.
     pub media_type: HeaderValue,
-    /// Strong entity tag without its quotation marks: it changes with every byte, as a hash of the
-    /// content does.
+    /// Strong entity tag, without quotation marks. It must change with every byte, like a hash of
+    /// the content.
     pub tag: Option<String>,
-    /// Its coding may change on the way, as when it is compressed: the tag is sent as a weak one,
-    /// and there are no ranges.
+    /// Another layer may change the content coding, for example compress it: the tag is sent as a
+    /// weak one, and ranges are not supported.
     pub recoded: bool,
-    /// When it was changed last.
+    /// Time of the last change.
     pub modified: Option<SystemTime>,
     /// `Content-Disposition`.
     pub disposition: Option<HeaderValue>,
@@ -48,7 +48,7 @@ pub struct Metadata {
 }
 
 impl Metadata {
-    /// Of a media type, and nothing else.
+    /// Metadata with a media type only.
     #[must_use]
     pub fn new(media_type: HeaderValue) -> Self {
         Self {
@@ -61,7 +61,7 @@ impl Metadata {
         }
     }
 
-    /// `ETag`, where there is a tag that can be written.
+    /// The value of `ETag`, if there is a tag that is valid in a header.
     fn entity_tag(&self) -> Option<HeaderValue> {
         let tag = self.tag.as_ref()?;
         let weak = if self.recoded { "W/" } else { "" };
@@ -69,8 +69,8 @@ impl Metadata {
     }
 }
 
-/// The answer to a request with `method` and `headers` for the document `body`: 200, or 206 with the
-/// ranges that are asked for, 304, 412, or 416. The connection leaves the body out for HEAD.
+/// The response to a request with `method` and `headers` for the document `body`: 200, 206 with the
+/// requested ranges, 304, 412, or 416. The connection omits the body for HEAD.
 #[must_use]
 pub fn document(
     method: &Method,
@@ -122,7 +122,7 @@ pub fn document(
     response
 }
 
-/// An answer without the document.
+/// A response without the document.
 fn bare(status: StatusCode, metadata: &Metadata) -> Response<Body> {
     let mut response = Response::new(Body::empty());
     *response.status_mut() = status;
@@ -181,7 +181,7 @@ fn partial(body: Body, spans: &[Span], size: u64, metadata: &Metadata) -> Respon
     response
 }
 
-/// A text that no document has by chance.
+/// A boundary that no document contains by chance.
 fn boundary() -> String {
     static PROCESS: LazyLock<RandomState> = LazyLock::new(RandomState::new);
     static COUNT: AtomicU64 = AtomicU64::new(0);

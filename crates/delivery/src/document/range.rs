@@ -2,27 +2,28 @@
 
 use http::{HeaderMap, header::RANGE};
 
-/// Ranges of one request. More are refused, as they cost more than the document.
+/// Maximum number of ranges in one request. A request with more gets 416: many small parts cost
+/// more than the whole document.
 const MAX_SPANS: usize = 16;
 
-/// The first and the last byte of a range.
+/// First and last byte of a range, both inclusive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Span {
     pub(super) first: u64,
     pub(super) last: u64,
 }
 
-/// What of a document is asked for.
+/// The requested part of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Asked {
     Whole,
     Spans(Vec<Span>),
-    /// Nothing that there is.
+    /// No range lies within the document.
     None,
 }
 
-/// What `headers` ask for of a document of `size` bytes. What is not understood is ignored, as
-/// the standard says.
+/// Parses `Range` for a document of `size` bytes. An invalid header is ignored, as RFC 9110
+/// requires.
 pub(super) fn asked(headers: &HeaderMap, size: u64) -> Asked {
     let mut values = headers.get_all(RANGE).iter();
     let (Some(value), None) = (values.next(), values.next()) else {
@@ -50,13 +51,13 @@ pub(super) fn asked(headers: &HeaderMap, size: u64) -> Asked {
     match spans.len() {
         0 => Asked::None,
         1 => Asked::Spans(spans),
-        // Ranges that overlap are no shorter than the document.
+        // Overlapping ranges can add up to more than the document, which is sent whole instead.
         _ if total > size => Asked::Whole,
         _ => Asked::Spans(spans),
     }
 }
 
-/// One range; nothing where it lies behind the end.
+/// Parses one range; `Ok(None)` if it lies beyond the end.
 fn span(text: &str, size: u64) -> Result<Option<Span>, ()> {
     let (first, last) = text.split_once('-').ok_or(())?;
     if first.is_empty() {
@@ -81,7 +82,7 @@ fn span(text: &str, size: u64) -> Result<Option<Span>, ()> {
     }))
 }
 
-/// Digits, and nothing else; more than there are bytes anywhere is as good as the end.
+/// Parses a number that consists of digits only. One that overflows counts as the end.
 fn number(text: &str) -> Result<u64, ()> {
     if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(());

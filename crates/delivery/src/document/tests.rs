@@ -1,4 +1,4 @@
-//! Documents are answered as RFC 9110 says, from memory and from files alike.
+//! Responses follow RFC 9110, for documents in memory and in files alike.
 
 use std::{io::Write, sync::Arc, time::Duration};
 

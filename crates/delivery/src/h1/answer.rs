@@ -1,4 +1,5 @@
-//! An answer on its way: its head and first bytes in one write, streams gathered into large ones.
+//! Sends a response: head and first bytes in one write, frames of a stream gathered into larger
+//! writes.
 
 use std::{convert::Infallible, task::Poll};
 
@@ -14,12 +15,12 @@ use super::{
 };
 use crate::{Body, Error, body::BoxStream};
 
-/// Segments that are gathered for one write.
+/// Maximum number of segments gathered for one write.
 const MAX_SEGMENTS: usize = 1_000;
 
-/// How far a stream is.
+/// State of a stream after gathering.
 enum Gathered {
-    /// There may be more.
+    /// More frames may follow.
     Some,
     End(Option<HeaderMap>),
 }
@@ -35,7 +36,8 @@ where
         asked: Asked,
         intake: &mut Intake,
     ) -> Result<After, Error> {
-        // Of a body that nobody reads, what has come already is dropped.
+        // If nobody reads the request body, drop what has arrived of it. Unless it ends there, the
+        // connection must close: the client is still sending.
         let mut sends_on = intake.is_abandoned() && !intake.skip(&mut self.input);
         sends_on |= std::mem::take(&mut intake.must_continue);
         let size = body.size_bytes();
@@ -107,7 +109,7 @@ where
         }
     }
 
-    /// Waits for frames, and takes those that are there, up to a bound.
+    /// Waits for the first frame, then takes those that are ready, up to `gather_bytes`.
     async fn gather(
         &mut self,
         stream: &mut BoxStream,
@@ -128,7 +130,7 @@ where
                         Err(trailers) => return Poll::Ready(Ok(Gathered::End(trailers))),
                     },
                     Poll::Ready(None) => return Poll::Ready(Ok(Gathered::End(None))),
-                    // The head goes out although nothing else is there yet.
+                    // Send the head even if the body has produced nothing yet.
                     Poll::Pending if size > 0 || !self.output.is_empty() => break,
                     Poll::Pending => return self.attend(context, intake).map(Err),
                 }

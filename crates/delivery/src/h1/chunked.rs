@@ -1,16 +1,17 @@
-//! The chunked coding of request bodies (RFC 9112, section 7.1), read strictly: lines end with
-//! CRLF and nothing else, sizes are hexadecimal digits, what is skipped is bounded.
+//! Decodes the chunked transfer coding of request bodies (RFC 9112, section 7.1) strictly: lines
+//! end with CRLF only, sizes consist of hexadecimal digits, and the extensions and trailers that it
+//! skips are bounded.
 
 use bytes::{Buf, Bytes, BytesMut};
 
-/// Bytes of extensions in one body.
+/// Maximum size of all chunk extensions of a body, in bytes.
 const MAX_EXTENSION_BYTES: usize = 4 << 10;
-/// Bytes of trailers.
+/// Maximum size of the trailers, in bytes.
 const MAX_TRAILER_BYTES: usize = 8 << 10;
-/// Digits of a size: more than an exabyte is no size.
+/// Maximum number of digits of a chunk size, which is then below 2^60 bytes, an exbibyte.
 const MAX_DIGITS: u8 = 15;
 
-/// What the coding may not be.
+/// The body is not valid in the chunked coding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the chunked body is malformed: {0}")]
 pub(crate) struct Malformed(&'static str);
@@ -30,7 +31,7 @@ enum State {
     Done,
 }
 
-/// Reads one body.
+/// Decoder of one body.
 #[derive(Debug)]
 pub(crate) struct Decoder {
     state: State,
@@ -38,11 +39,11 @@ pub(crate) struct Decoder {
     trailer_bytes: usize,
 }
 
-/// What came out.
+/// Result of a decoding step.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Decoded {
     Data(Bytes),
-    /// More input is needed.
+    /// The decoder needs more input.
     More,
     End,
 }
@@ -59,7 +60,7 @@ impl Decoder {
         }
     }
 
-    /// The next data that `input` holds.
+    /// Takes the next data from `input`.
     pub(crate) fn decode(&mut self, input: &mut BytesMut) -> Result<Decoded, Malformed> {
         loop {
             match self.state {

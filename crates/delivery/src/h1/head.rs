@@ -1,5 +1,5 @@
-//! Heads of requests: where they end, what is in them, how their bodies are framed (RFC 9112).
-//! What two readers could understand in two ways is refused.
+//! Request heads: finding the end, parsing, and the framing of the body (RFC 9112). A head that two
+//! implementations could interpret differently is refused, which prevents request smuggling.
 
 use std::mem::MaybeUninit;
 
@@ -11,21 +11,21 @@ use http::{
 
 use super::refusal::Refusal;
 
-/// Header lines of one request, whatever the limits say.
+/// Maximum number of headers of a request, regardless of [`Limits`](crate::Limits).
 pub(crate) const MAX_HEADERS: usize = 128;
-/// Empty lines before a request that are let pass.
+/// Number of empty lines ignored before a request (RFC 9112, section 2.2).
 const MAX_EMPTY_LINES: usize = 4;
 
-/// How long the body of a request is.
+/// Length of a request body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Framing {
-    /// So many bytes; 0 where there is no body.
+    /// This many bytes; 0 if there is no body.
     Length(u64),
-    /// Until the last chunk.
+    /// Chunked: until the last chunk.
     Chunked,
 }
 
-/// The head of a request.
+/// A request head.
 #[derive(Debug)]
 pub(crate) struct Head {
     pub(crate) method: Method,
@@ -33,7 +33,7 @@ pub(crate) struct Head {
     pub(crate) version: Version,
     pub(crate) headers: HeaderMap,
     pub(crate) framing: Framing,
-    /// Whether the client wants the connection to stay.
+    /// Whether the client keeps the connection open.
     pub(crate) keep_alive: bool,
     pub(crate) expects_continue: bool,
     pub(crate) wants_upgrade: bool,
@@ -50,7 +50,7 @@ pub(crate) fn skip_empty_lines(input: &mut BytesMut) {
     }
 }
 
-/// Where the head ends in `input`. `seen` bytes were looked at before.
+/// Finds the end of the head in `input`, of which `seen` bytes were scanned before.
 pub(crate) fn find_end(input: &[u8], seen: &mut usize) -> Result<Option<usize>, Refusal> {
     let begin = *seen;
     for feed in memchr::memchr_iter(b'\n', &input[begin..]).map(|at| begin + at) {
@@ -66,7 +66,7 @@ pub(crate) fn find_end(input: &[u8], seen: &mut usize) -> Result<Option<usize>, 
     Ok(None)
 }
 
-/// Reads a whole head.
+/// Parses a complete head.
 pub(crate) fn parse(bytes: Bytes, max_headers: usize) -> Result<Head, Refusal> {
     let mut room = [const { MaybeUninit::uninit() }; MAX_HEADERS];
     let room = &mut room[..max_headers.min(MAX_HEADERS)];
@@ -94,7 +94,7 @@ pub(crate) fn parse(bytes: Bytes, max_headers: usize) -> Result<Head, Refusal> {
     for header in request.headers.iter() {
         let name = HeaderName::from_bytes(header.name.as_bytes())
             .map_err(|_| Refusal::malformed("a header's name is not valid"))?;
-        // A lone CR passes some readers and ends the line for others.
+        // A lone CR is whitespace to some parsers and the end of a line to others.
         let value = HeaderValue::from_maybe_shared(bytes.slice_ref(header.value))
             .map_err(|_| Refusal::malformed("a header's value is not valid"))?;
         headers.append(name, value);
@@ -102,8 +102,8 @@ pub(crate) fn parse(bytes: Bytes, max_headers: usize) -> Result<Head, Refusal> {
     Head::new(method, uri, version, headers)
 }
 
-/// Whether a value may be a host and a port (RFC 9110, section 7.2; RFC 3986, section 3.2.2). It may be
-/// empty, where the target has no authority.
+/// Whether a value may be a host and a port (RFC 9110, section 7.2; RFC 3986, section 3.2.2). It
+/// may be empty, if the target has no authority.
 fn is_host(value: &[u8]) -> bool {
     let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"-._~%!$&'()*+,;=:[]".contains(byte);
     value.iter().all(is_part)
@@ -154,7 +154,7 @@ impl Head {
     }
 }
 
-/// The elements of a header that is a list.
+/// The elements of a comma-separated header.
 fn tokens<'a>(headers: &'a HeaderMap, name: &HeaderName) -> impl Iterator<Item = &'a str> {
     headers
         .get_all(name)
@@ -164,7 +164,8 @@ fn tokens<'a>(headers: &'a HeaderMap, name: &HeaderName) -> impl Iterator<Item =
         .map(str::trim)
 }
 
-/// RFC 9112, section 6.3, without what it leaves to the taste of the server.
+/// The body's framing (RFC 9112, section 6.3). Where the RFC leaves a choice to the server, the
+/// request is refused.
 fn framing(headers: &HeaderMap, is_http11: bool) -> Result<Framing, Refusal> {
     let mut codings = headers.get_all(TRANSFER_ENCODING).iter();
     let mut lengths = headers.get_all(CONTENT_LENGTH).iter();

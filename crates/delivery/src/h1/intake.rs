@@ -1,5 +1,5 @@
-//! Bodies of requests on their way from the connection to the service: one frame at a time, read
-//! from the socket only when somebody asks for it.
+//! Carries request bodies from the connection to the service, one frame at a time. The socket is
+//! read only when the service asks for more, so a slow reader slows the client down.
 
 use std::{
     pin::Pin,
@@ -46,7 +46,7 @@ enum Source {
 
 struct Own {
     link: Link,
-    /// Bytes to come, where that is known.
+    /// Remaining bytes, if known.
     left: Option<u64>,
 }
 
@@ -57,7 +57,7 @@ impl std::fmt::Debug for RequestBody {
 }
 
 impl RequestBody {
-    /// A body that another protocol reads.
+    /// A body that another protocol library reads.
     pub(crate) fn other(body: BoxStream) -> Self {
         Self(Source::Other(body))
     }
@@ -134,7 +134,7 @@ enum Coding {
     Chunked(Decoder),
 }
 
-/// The connection's end of a body.
+/// The connection's end of a request body.
 #[derive(Debug)]
 pub(crate) struct Intake {
     link: Option<Link>,
@@ -143,21 +143,21 @@ pub(crate) struct Intake {
     pub(crate) must_continue: bool,
 }
 
-/// What the connection is to do for the body.
+/// What the connection should do for the body.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Demand {
-    /// Nobody wants more at the moment.
+    /// Nothing: the service does not want more at the moment.
     None,
-    /// Read from the socket, at most so many bytes.
+    /// Read from the socket, at most this many bytes.
     Read(u64),
-    /// The body has been read.
+    /// Nothing: the body has ended.
     Done,
-    /// What came is not a body.
+    /// Give up: the input is not a valid body.
     Malformed,
 }
 
 impl Intake {
-    /// The two ends of a body.
+    /// Creates the two ends of a body.
     pub(crate) fn new(framing: Framing, expects_continue: bool) -> (Self, RequestBody) {
         let coding = match framing {
             Framing::Length(length) => Coding::Length(length),
@@ -188,18 +188,18 @@ impl Intake {
         (intake, RequestBody(Source::Own(own)))
     }
 
-    /// True where nothing of the body is left on the wire.
+    /// Whether all of the body has been taken off the connection.
     pub(crate) fn is_done(&self) -> bool {
         self.link.is_none()
     }
 
-    /// True where something of the body is left that nobody will read.
+    /// Whether the service has dropped the body before its end.
     pub(crate) fn is_abandoned(&self) -> bool {
         let abandoned = |link| locked(link, |shared| shared.abandoned);
         self.link.as_ref().is_some_and(abandoned)
     }
 
-    /// Hands what `input` holds to the reader, if it wants it.
+    /// Hands the data in `input` to the service, if it has asked for more.
     pub(crate) fn poll_feed(&mut self, context: &Context<'_>, input: &mut BytesMut) -> Demand {
         let Some(link) = &self.link else {
             return Demand::Done;
@@ -217,7 +217,8 @@ impl Intake {
                 Coding::Chunked(_) => u64::MAX,
             }),
             Ok(Decoded::Data(data)) => {
-                // A body of known length ends with its last byte, not with another look.
+                // With a known length, end the body together with its last byte; otherwise the
+                // reader would have to poll once more.
                 let end = matches!(self.coding, Coding::Length(0)).then_some(Ok(()));
                 let over = end.is_some();
                 self.give(Some(data), end);
@@ -239,7 +240,7 @@ impl Intake {
         }
     }
 
-    /// Skips what `input` holds; true where the body ends in it.
+    /// Discards the data in `input`; true if the body ends there.
     pub(crate) fn skip(&mut self, input: &mut BytesMut) -> bool {
         loop {
             match decode(&mut self.coding, input) {
@@ -253,7 +254,7 @@ impl Intake {
         }
     }
 
-    /// The client sends no more.
+    /// Ends the body with an error, because the client will not send the rest.
     pub(crate) fn break_off(&mut self, cause: &'static str) {
         self.give(None, Some(Err(cause)));
     }
@@ -277,7 +278,7 @@ impl Intake {
 }
 
 impl Drop for Intake {
-    /// A reader that outlives the connection must not wait for ever.
+    /// A reader may outlive the connection and would wait forever.
     fn drop(&mut self) {
         self.break_off("the connection has closed");
     }

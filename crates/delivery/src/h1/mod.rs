@@ -1,5 +1,5 @@
-//! HTTP/1.1 on a socket of our own (RFC 9110, RFC 9112): one task for a connection, one buffer for
-//! what comes, one for heads of what goes; bodies are never copied.
+//! HTTP/1.1 on plain sockets (RFC 9110, RFC 9112). A connection has one task, one input buffer and
+//! one buffer for response heads; response bodies are written without being copied.
 
 mod answer;
 pub(crate) mod chunked;
@@ -42,28 +42,28 @@ use crate::{
     upgrade::{self, Upgraded},
 };
 
-/// Room for the first read of a head.
+/// Read buffer for a request head, in bytes.
 const HEAD_ROOM: usize = 4 << 10;
-/// Room for a read of a body.
+/// Read buffer for a request body, in bytes.
 const BODY_ROOM: usize = 64 << 10;
-/// A larger buffer is given back while the connection waits for the next request.
+/// A larger input buffer is freed while the connection is idle.
 const IDLE_ROOM: usize = 16 << 10;
 
-/// How often a client that has closed its end is looked after.
+/// How often a half-closed connection is checked.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// How long the next bytes of a stream are waited for where the client has closed its end.
+/// How long a streamed response may pause once the client has half-closed the connection.
 const STREAM_STALL_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// What follows an answer.
+/// What follows a response.
 enum After {
     Next,
-    /// Closes; true where the client may still be sending.
+    /// Close the connection; true if the client may still be sending.
     Close(bool),
     Upgraded,
 }
 
-/// What came instead of silence.
+/// What was read instead of a request, or the request's head.
 enum Next {
     Head(Box<Head>),
     Refused(Refusal),
@@ -79,18 +79,19 @@ pub(crate) struct Connection<S> {
     shared: Arc<Shared>,
     stopped: watch::Receiver<()>,
     idle_slot: IdleSlot,
-    /// Ends with the service.
+    /// Completes when the service stops.
     stop: Pin<Box<dyn Future<Output = ()> + Send>>,
     stopping: bool,
-    /// The client sends no more.
+    /// The client has closed its sending side.
     half_closed: bool,
-    /// How often it was looked after since; nothing where it may not be asked any more.
+    /// Number of checks since then; `None` once the response has begun, when nothing can be sent in
+    /// between.
     polls: Option<u32>,
-    /// What came cannot be told from what comes next.
+    /// The input can no longer be split into requests.
     malformed: bool,
-    /// The client has been slow to take this answer.
+    /// The client has been slow to read this response.
     slow: bool,
-    /// The request is of HTTP/1.1.
+    /// The current request uses HTTP/1.1.
     is_http11: bool,
 }
 
@@ -127,13 +128,14 @@ where
         }
     }
 
-    /// Serves one request after the other until either side closes.
+    /// Serves one request after another until either side closes the connection.
     pub(crate) async fn serve(mut self) -> Result<(), Error> {
         loop {
             match self.read_head().await? {
                 Next::Closed => return Ok(()),
                 Next::Refused(refusal) => return self.refuse(refusal).await,
-                // Let go in this very moment: nothing of the request has been done.
+                // The idle connection was evicted at this very moment. Nothing of the request has
+                // been done, so the client may repeat it.
                 Next::Head(_) if !self.idle_slot.begin() => return Ok(()),
                 Next::Head(head) => match self.exchange(*head).await? {
                     After::Next => {}
@@ -200,7 +202,7 @@ where
         }
     }
 
-    /// Reads into the buffer; `room` is made where there is little.
+    /// Reads into the input buffer, which grows by `room` if little is left.
     fn poll_fill(&mut self, context: &mut Context<'_>, room: usize) -> Poll<io::Result<usize>> {
         if self.input.capacity() - self.input.len() < room.min(HEAD_ROOM / 4) {
             self.input.reserve(room);
@@ -209,7 +211,7 @@ where
         read.poll(context)
     }
 
-    /// One request and its answer.
+    /// Handles one request.
     async fn exchange(&mut self, head: Head) -> Result<After, Error> {
         self.deadline.disarm();
         self.slow = false;
@@ -246,8 +248,8 @@ where
         self.answer(parts, body, asked, &mut intake).await
     }
 
-    /// Watches the connection while the service works: feeds the request's body to whoever reads
-    /// it, and notices that the client has gone. Ready only with a reason to give up.
+    /// Runs while the service works: feeds the request body to its reader and detects that the
+    /// client has gone. Ready only with a reason to abort the request.
     fn attend(&mut self, context: &mut Context<'_>, intake: &mut Intake) -> Poll<Error> {
         loop {
             let room = match intake.poll_feed(context, &mut self.input) {
@@ -290,7 +292,7 @@ where
         }
     }
 
-    /// Waits for the end of the connection, as there is nothing else to read.
+    /// Detects the end of the connection; there is nothing else to read.
     fn watch(&mut self, context: &mut Context<'_>) -> Poll<Error> {
         while !self.half_closed && self.input.len() < self.shared.limits.head_bytes {
             match self.poll_fill(context, HEAD_ROOM) {
@@ -309,13 +311,15 @@ where
         self.look_after(context)
     }
 
-    /// The client has closed its end. It may have gone, or wait for its answer: both look the same
-    /// until something is sent, which only those who have gone answer with a reset. So it is told
-    /// once that its request is worked on (102, which every client of HTTP/1.1 must let pass).
+    /// Handles a client that has closed its sending side. It may have disconnected, or it may be
+    /// waiting for the response: TCP reports both in the same way. Only writing tells them apart,
+    /// because a client that has disconnected replies with a reset. So the first check writes `102
+    /// Processing`, an interim response that HTTP/1.1 clients must accept (RFC 9110, section 15.2),
+    /// and later checks look for the reset.
     fn look_after(&mut self, context: &mut Context<'_>) -> Poll<Error> {
         loop {
             let Some(polls) = &mut self.polls else {
-                // Its answer has begun, and can only be broken off.
+                // The response has begun: nothing can be sent in between, so only a pause ends it.
                 if !self.deadline.is_armed() {
                     self.deadline.arm(STREAM_STALL_TIMEOUT);
                 }
@@ -358,8 +362,8 @@ where
         self.close(true).await
     }
 
-    /// Closes. A client that is still sending would see a reset instead of its answer, so what it
-    /// sends is thrown away for a while.
+    /// Closes the connection. If the client is still sending, closing at once would reset the
+    /// connection and could destroy the response; so its data is drained first, within limits.
     async fn close(&mut self, linger: bool) -> Result<(), Error> {
         self.socket.shutdown().await?;
         if !linger || self.half_closed {

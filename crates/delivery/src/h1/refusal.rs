@@ -1,18 +1,19 @@
-//! Requests that never reach the service, and what their senders are told (RFC 9457).
+//! Requests that the connection refuses before the service sees them, and their problem documents
+//! (RFC 9457).
 
 use http::{HeaderValue, Response, StatusCode, header::CONTENT_TYPE};
 
 use crate::Body;
 
-/// Why a request is refused before anybody has seen it. The connection closes after the answer.
+/// Why a request is refused before the service sees it. The connection closes after the response.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Refusal {
-    /// Status of the answer.
+    /// Status of the response.
     pub status: StatusCode,
-    /// Stable name for programs, in kebab-case.
+    /// Stable error code, in kebab-case.
     pub code: &'static str,
-    /// For people.
+    /// Explanation for people.
     pub detail: String,
 }
 
@@ -66,7 +67,7 @@ impl Refusal {
         Self::new(StatusCode::EXPECTATION_FAILED, "expectation-failed", detail)
     }
 
-    /// The answer as a problem document, with the id of the request where there is one.
+    /// The response: a problem document, with the id of the request if there is one.
     #[must_use]
     pub fn into_response(self, request_id: Option<&str>) -> Response<Body> {
         let title = self.status.canonical_reason().unwrap_or("Error");

@@ -1,4 +1,4 @@
-//! Heads of answers: how the body is framed (RFC 9112, section 6), and the bytes.
+//! Response heads: the framing of the body (RFC 9112, section 6), and their encoding.
 
 use std::{cell::RefCell, time::SystemTime};
 
@@ -11,18 +11,18 @@ use http::{
 
 use super::head::Head;
 
-/// How the body of an answer ends.
+/// How the length of a response body is determined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Length {
-    /// There is none, whatever the head says.
+    /// There is no body, whatever the headers say.
     None,
     Exact(u64),
     Chunked,
-    /// With the connection, for clients of HTTP/1.0.
+    /// The body ends when the connection closes, for clients of HTTP/1.0.
     Close,
 }
 
-/// What of a request its answer depends on.
+/// The properties of a request that its response depends on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Asked {
     pub(crate) head_only: bool,
@@ -42,14 +42,14 @@ impl Asked {
     }
 }
 
-/// Whether the service closes the connection by itself.
+/// Whether the service itself asks to close the connection.
 pub(crate) fn asks_to_close(headers: &HeaderMap) -> bool {
     headers
         .get(CONNECTION)
         .is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"close"))
 }
 
-/// The framing of a body of `size` bytes.
+/// The framing of a body of `size` bytes, or of unknown size.
 pub(crate) fn length(asked: Asked, status: StatusCode, size: Option<u64>) -> Length {
     let none = status.is_informational()
         || matches!(status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED);
@@ -61,7 +61,7 @@ pub(crate) fn length(asked: Asked, status: StatusCode, size: Option<u64>) -> Len
     }
 }
 
-/// Writes the head into `buffer`. `size` is that of the body, where it is known, even if it is
+/// Writes the head into `buffer`. `size` is the length of the body, if known, even if the body is
 /// not sent.
 pub(crate) fn encode(
     buffer: &mut BytesMut,
@@ -114,7 +114,7 @@ pub(crate) fn encode(
     buffer.put_slice(b"\r\n");
 }
 
-/// The answer to HEAD has the length that GET would have.
+/// The response to HEAD has the `Content-Length` that GET would have.
 fn put_absent_length(buffer: &mut BytesMut, parts: &Parts, size: Option<u64>, asked: Asked) {
     let carries_none = parts.status.is_informational()
         || matches!(
@@ -153,7 +153,7 @@ fn put_length(buffer: &mut BytesMut, size: u64) {
     put_line(buffer, b"content-length", &digits[begin..]);
 }
 
-/// The size line of a chunk.
+/// Writes the size line of a chunk, after the last of the head.
 pub(crate) fn put_chunk_size(buffer: &mut BytesMut, size: usize) {
     let significant = (usize::BITS - size.leading_zeros()).div_ceil(4).max(1);
     for position in (0..significant).rev() {
@@ -167,7 +167,7 @@ pub(crate) fn put_chunk_size(buffer: &mut BytesMut, size: usize) {
     buffer.put_slice(b"\r\n");
 }
 
-/// Trailers that the head has announced, after the last chunk.
+/// Writes the trailers that the head has announced in `Trailer`.
 pub(crate) fn put_trailers(buffer: &mut BytesMut, announced: &HeaderMap, trailers: &HeaderMap) {
     let names: Vec<&str> = announced
         .get_all(TRAILER)
@@ -187,7 +187,7 @@ pub(crate) fn put_trailers(buffer: &mut BytesMut, announced: &HeaderMap, trailer
 }
 
 thread_local! {
-    /// The second, and its `Date` line.
+    /// The current second and its `Date` line, which is formatted once per second and thread.
     static DATE_LINE: RefCell<(u64, Vec<u8>)> = const { RefCell::new((0, Vec::new())) };
 }
 

@@ -1,4 +1,4 @@
-//! Writing what is ready: small amounts from the connection's own task, large ones on a thread.
+//! Writing: small amounts from the connection's own task, large ones on a writer thread.
 
 use std::{
     convert::Infallible,
@@ -21,7 +21,7 @@ impl<S> Connection<S>
 where
     S: Service<Request<RequestBody>, Response = Response<Body>, Error = Infallible>,
 {
-    /// Writes all that is ready.
+    /// Writes everything in the output buffer.
     pub(super) async fn flush(&mut self) -> Result<(), Error> {
         if self.output.len() >= self.shared.limits.large_bytes && !self.slow {
             self.hand_over(None).await?;
@@ -29,7 +29,7 @@ where
         self.flush_here().await
     }
 
-    /// Writes all that is ready, then the file.
+    /// Writes everything in the output buffer, then the file.
     pub(super) async fn flush_file(&mut self, file: FileBody) -> Result<(), Error> {
         let Some(mut file) = self.hand_over(Some(file)).await? else {
             return Ok(());
@@ -43,12 +43,13 @@ where
     }
 
     pub(super) async fn flush_here(&mut self) -> Result<(), Error> {
-        // What reading has set does not count for writing.
+        // The deadline of the last read does not apply to writing.
         self.deadline.disarm();
         std::future::poll_fn(|context| self.poll_flush(context)).await
     }
 
-    /// Has a thread write; what it did not take or finish comes back.
+    /// Has a writer thread write; returns the rest of the file if no thread was free or the client
+    /// stalled.
     async fn hand_over(&mut self, file: Option<FileBody>) -> Result<Option<FileBody>, Error> {
         let load = Box::new(Load {
             socket: self.socket.hand_out(),
@@ -76,7 +77,8 @@ where
         }
     }
 
-    /// Writes until nothing is left; fails where the client takes nothing for too long.
+    /// Writes until the output buffer is empty; fails if the client reads nothing within the write
+    /// timeout.
     pub(super) fn poll_flush(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Error>> {
         while !self.output.is_empty() {
             let socket = &mut self.socket;

@@ -1,4 +1,4 @@
-//! A TLS connection. hyper speaks the protocols inside; the limits are ours.
+//! A TLS connection. hyper implements the protocols inside; the limits are the same as without TLS.
 
 use std::{
     convert::Infallible,
@@ -36,11 +36,12 @@ use crate::{
     upgrade::{self, Upgraded},
 };
 
-/// Concurrent requests of one connection.
+/// Maximum number of concurrent requests of one connection.
 const MAX_STREAMS: u32 = 128;
-/// Streams that a client has reset and that still cost something (CVE-2023-44487).
+/// Maximum number of streams that the client has reset and that are still being cleaned up
+/// (CVE-2023-44487, "rapid reset").
 const MAX_RESET_STREAMS: usize = 20;
-/// Bytes of one answer buffered for a client that stalls.
+/// Bytes of one response buffered for a client that stalls.
 const MAX_SEND_BYTES: usize = 64 << 10;
 
 /// Completes the TLS handshake, then serves the client's requests.
@@ -89,8 +90,8 @@ where
         () = stalled.as_mut() => return Err(timed_out()),
         _ = stopped.changed() => stopping.store(true, Ordering::Relaxed),
     }
-    // HTTP/1.1 has no GOAWAY, so one more request may be in flight: wait for it. After a GOAWAY,
-    // requests that the client has sent are still answered.
+    // HTTP/1.1 has no GOAWAY, so one more request may be in flight: wait for it. With HTTP/2,
+    // requests that the client has sent before it sees the GOAWAY are still answered.
     let grace = match has_goaway {
         true => Duration::ZERO,
         false => limits.stop_timeout,
@@ -107,7 +108,7 @@ where
     }
 }
 
-/// Completes the handshake; the timeout of a request's head bounds it.
+/// Completes the handshake, within the timeout of a request head.
 async fn handshake(
     stream: TcpStream,
     tls: &Tls,
@@ -130,13 +131,13 @@ fn timed_out() -> Error {
     Error::Protocol(io::Error::from(io::ErrorKind::TimedOut).into())
 }
 
-/// Requests of one connection in flight: without any the connection is idle, and may be evicted.
+/// Requests of one connection in flight: without any the connection is idle and may be evicted.
 struct Requests {
     idle_slot: IdleSlot,
     count: AtomicUsize,
 }
 
-/// One of them, until its answer was sent or aborted.
+/// A request in flight. Dropped when its response was sent or aborted.
 pub(super) struct UnderWay(Arc<Requests>);
 
 impl Requests {
@@ -158,7 +159,7 @@ impl Requests {
 
 #[cfg(test)]
 impl UnderWay {
-    /// A request of a connection that nobody else knows.
+    /// A request on a connection of its own.
     pub(super) fn alone() -> Self {
         let connection = tokio::spawn(async {}).abort_handle();
         let idle_slot = IdleSlot::new(Arc::default(), &crate::Peer::Unix, connection);
@@ -174,7 +175,8 @@ impl Drop for UnderWay {
     }
 }
 
-/// The service's answer, watched where there is a pace; the last one of HTTP/1.1 at a stop.
+/// Calls the service. Its response is monitored if there is a [`StallMonitor`], and closes the
+/// connection if it is the last one of HTTP/1.1 before the stop.
 async fn answer<S>(
     mut service: S,
     request: Request<Incoming>,
@@ -188,7 +190,7 @@ where
     let mut response = service.call(taken(request)).await?;
     if monitor.is_none() && stopping.load(Ordering::Relaxed) {
         let close = HeaderValue::from_static("close");
-        // One that changes the protocol stays as it is.
+        // A response that switches protocols keeps its `Connection`.
         response.headers_mut().entry(CONNECTION).or_insert(close);
     }
     Ok(response.map(|body| StallGuardedBody::new(body, monitor, one)))
@@ -215,7 +217,7 @@ fn builder(limits: &Limits) -> auto::Builder<TokioExecutor> {
     builder
 }
 
-/// The request as our services see it.
+/// Converts hyper's request to the type that services expect.
 fn taken(mut request: Request<Incoming>) -> Request<RequestBody> {
     let switch = request.headers().contains_key(UPGRADE).then(|| {
         let theirs = hyper::upgrade::on(&mut request);

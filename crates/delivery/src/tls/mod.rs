@@ -1,5 +1,5 @@
-//! TLS: certificates that are read again when their files change, and HTTP/2 or HTTP/1.1 inside,
-//! as ALPN agrees (RFC 7301).
+//! TLS: certificates that are reloaded when their files change, and HTTP/2 or HTTP/1.1 inside,
+//! negotiated with ALPN (RFC 7301).
 
 mod connection;
 mod stall_guard;
@@ -24,16 +24,16 @@ use tokio_rustls::{
 
 pub(crate) use self::connection::converse;
 
-/// How often certificate files are checked for changes, at most: a check costs a `stat` for each
-/// connection otherwise.
+/// How often, at most, the certificate files are checked for changes: otherwise each connection
+/// would cost two `stat` calls.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
-/// A certificate with its chain is shorter.
+/// Upper limit for the size of a certificate or key file, far above that of any real one.
 const MAX_FILE_BYTES: u64 = 1 << 20;
 
-/// When a file was changed, and which it is.
+/// Inode, size and modification time of a file.
 type Stamp = (u64, u64, i64, i64);
 
-/// A certificate and its key.
+/// A certificate and its private key, reloaded when the files change.
 #[derive(Debug)]
 pub(crate) struct Tls {
     certificate: PathBuf,
@@ -63,8 +63,8 @@ impl Tls {
         })
     }
 
-    /// What the next connection is greeted with. Where the files have changed and cannot be used
-    /// (half of them is written, perhaps), the old ones stay, with the reason.
+    /// The acceptor for the next connection. If the files have changed and cannot be used (they may
+    /// be half written), the old certificate stays in use and the reason is returned as well.
     pub(crate) fn acceptor(&self) -> (TlsAcceptor, Option<io::Error>) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let mut failure = None;

@@ -1,9 +1,9 @@
-//! Bodies over HTTP/2 with a timeout for clients that stop opening their windows (RFC 9113, section
-//! 5.2).
+//! Bodies over HTTP/2 with a timeout for clients that stop opening their flow-control windows (RFC
+//! 9113, section 5.2).
 //!
-//! The library polls a body only when the client's window has room for a byte more than it holds. So a
-//! body is handed over in small parts, the last of which is a single byte: once that is polled, the
-//! rest fits the window, and the write timeout of the socket applies.
+//! The h2 library polls a body only when the client's window has room for one byte more than it
+//! holds. So a body is handed over in small parts, the last of which is a single byte: once that
+//! byte is polled, the rest fits the window, and the write timeout of the socket applies.
 
 use std::{
     pin::Pin,
@@ -21,7 +21,7 @@ use http_body::{Body as HttpBody, Frame, SizeHint};
 use super::connection::UnderWay;
 use crate::{Body, body::BoxError};
 
-/// The largest part: the default size of an HTTP/2 frame.
+/// Largest part: the default size of an HTTP/2 frame.
 const PART_BYTES: usize = 16 << 10;
 /// How often a connection is checked within its timeout.
 const POLLS_PER_TIMEOUT: u32 = 4;
@@ -29,15 +29,15 @@ const POLLS_PER_TIMEOUT: u32 = 4;
 /// Progress of the bodies of one connection.
 #[derive(Debug, Default)]
 pub(super) struct StallMonitor {
-    /// Bodies that wait for the client.
+    /// Number of bodies that wait for the client.
     waiting: AtomicUsize,
-    /// Counts the parts that the client has taken.
+    /// Number of parts that the client has taken.
     taken: AtomicU64,
 }
 
 impl StallMonitor {
-    /// Completes when bodies wait and the client has taken nothing of any for `timeout`, or up to a
-    /// quarter longer.
+    /// Completes when bodies wait and the client has taken nothing of any of them for `timeout`, or
+    /// up to a quarter longer.
     pub(super) async fn stalled(&self, timeout: Duration) {
         let (mut taken, mut polls) = (0, 0);
         while polls <= POLLS_PER_TIMEOUT {
@@ -53,11 +53,11 @@ impl StallMonitor {
 /// A body, monitored if there is a [`StallMonitor`].
 pub(super) struct StallGuardedBody {
     body: Body,
-    /// Data of the body that is not handed over yet.
+    /// Data of the body that has not been handed over yet.
     held: Bytes,
     monitor: Option<Arc<StallMonitor>>,
     is_waiting: bool,
-    /// The request that it answers.
+    /// Keeps the connection from counting as idle until the body has ended.
     _request: UnderWay,
 }
 
@@ -87,7 +87,7 @@ impl StallGuardedBody {
         self.is_waiting = is_waiting;
     }
 
-    /// The next part of what is held.
+    /// The next part of the held data.
     fn part(&mut self) -> Bytes {
         let is_last = self.body.is_end_stream() && self.held.len() <= PART_BYTES;
         let size = match self.held.len() {

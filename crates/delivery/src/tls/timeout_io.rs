@@ -87,10 +87,12 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for WriteTimeoutIo<T> {
     }
 }
 
-/// Length of HTTP/2's preface, which tells the protocol; no request is shorter.
+/// Length of the HTTP/2 connection preface, by which the protocol is recognised; no HTTP/1.1
+/// request is shorter.
 const PREFACE_BYTES: usize = 24;
 
-/// A stream whose first bytes must arrive in time. Later ones have the timeouts of the protocol.
+/// A stream whose first bytes must arrive in time. For later ones the protocol's own timeouts
+/// apply.
 pub(super) struct FirstBytesTimeoutIo<T> {
     stream: T,
     missing: usize,

@@ -8,9 +8,9 @@ use crate::{
     template::{Barcode, Symbology},
 };
 
-/// Width of a module where the template gives none: 0.33 mm in points.
+/// Default width of a module: 0.33 mm, in points.
 const MODULE_POINTS: f32 = 0.935;
-/// Height of a one-dimensional code where the template gives none: 15 mm in points.
+/// Default height of a one-dimensional code: 15 mm, in points.
 const HEIGHT_POINTS: f32 = 42.52;
 
 impl Binder<'_> {

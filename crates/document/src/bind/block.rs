@@ -1,4 +1,4 @@
-//! Nodes to blocks: headings, paragraphs, lists, boxes, conditions and repeats.
+//! Binds nodes to blocks: headings, paragraphs, lists, boxes, conditions and repeats.
 
 use std::sync::Arc;
 
@@ -14,14 +14,14 @@ use crate::{
     },
 };
 
-/// 6 mm in points.
+/// Default gap between columns: 6 mm, in points.
 const COLUMN_GAP: f32 = 17.008;
 
-/// Binds the nodes of a field of a repeat, in the scope of one element.
+/// Binds the nodes in one field of a repeat, in the scope of one element.
 type BindNodes<'f, 'b> = &'f mut dyn FnMut(&mut Binder<'b>, &'static str, &'b [Node], &Scope<'_>);
 
 impl<'b> Binder<'b> {
-    /// Binds `nodes`, in order.
+    /// Binds `nodes` in order.
     pub(super) fn nodes(
         &mut self,
         nodes: &'b [Node],
@@ -39,7 +39,7 @@ impl<'b> Binder<'b> {
         }
     }
 
-    /// Binds the `nodes` at `token` into blocks of their own.
+    /// Binds the `nodes` in the field `token` into a list of their own.
     pub(super) fn nodes_at(
         &mut self,
         token: &str,
@@ -58,7 +58,7 @@ impl<'b> Binder<'b> {
         blocks
     }
 
-    /// Binds one node; `blocks` gets what it makes.
+    /// Binds one node and appends the blocks that it produces to `blocks`.
     pub(super) fn node(
         &mut self,
         node: &'b Node,
@@ -133,12 +133,12 @@ impl<'b> Binder<'b> {
         });
     }
 
-    /// Notes that `id` is in the document; false where it is already, as in a repeat.
+    /// Records that the document contains `id`. False if it does already, as inside a repeat.
     pub(super) fn register(&mut self, id: &str) -> bool {
         self.ids.insert(id.to_owned())
     }
 
-    /// The nodes that a condition picks, with their field.
+    /// The nodes that a condition selects, and the name of their field.
     pub(super) fn branch(
         &mut self,
         node: &'b Conditional,
@@ -151,7 +151,8 @@ impl<'b> Binder<'b> {
         }
     }
 
-    /// Calls `bind` for the nodes of every element, of what stands between, or of emptiness.
+    /// Calls `bind` for the body of every element and the separators between, or for `empty` if
+    /// there is no element.
     pub(super) fn repeat(&mut self, node: &'b Repeat, scope: &Scope<'_>, bind: BindNodes<'_, 'b>) {
         let Some(rows) = self.rows("each", &node.each, scope) else {
             return;
@@ -162,7 +163,7 @@ impl<'b> Binder<'b> {
         }
         let name = node.as_name.as_deref().unwrap_or("item");
         for (index, row) in rows.iter().enumerate() {
-            // An iteration that makes nothing is work, too: repeats nest.
+            // Even an iteration that produces nothing counts as work, since repeats can be nested.
             if self.stopped() || !self.charge("each", scope) {
                 return;
             }
@@ -174,7 +175,7 @@ impl<'b> Binder<'b> {
         }
     }
 
-    /// Style and kind of a node that is one block; none where it has a mistake.
+    /// Style and kind of a node that becomes one block; `None` if it has an error.
     fn kind(
         &mut self,
         node: &'b Node,
@@ -265,7 +266,7 @@ impl<'b> Binder<'b> {
         Some((style, kind))
     }
 
-    /// The text at `token` as inline content.
+    /// The text in the field `token` as inline content.
     pub(super) fn text_inlines(
         &mut self,
         token: &str,
@@ -434,7 +435,8 @@ impl<'b> Binder<'b> {
         })
     }
 
-    /// A text as inline content, in `format` and with its typed value where it is one expression.
+    /// A text as inline content in `format`, together with its typed value if it is a single
+    /// expression.
     fn formatted(
         &mut self,
         text: &Text,
@@ -453,7 +455,7 @@ impl<'b> Binder<'b> {
     }
 }
 
-/// Adds a footnote's mark to the block before it; gives it back where that has no text.
+/// Appends a footnote reference to the previous block. Returns it if that block has no text.
 fn attach(mark: Inline, block: Option<&mut Block>) -> Option<Inline> {
     let content = match block.map(|block| &mut block.kind) {
         Some(BlockKind::Paragraph(content) | BlockKind::Heading { content, .. }) => content,
@@ -467,7 +469,7 @@ fn attach(mark: Inline, block: Option<&mut Block>) -> Option<Inline> {
     None
 }
 
-/// A column's width; an equal share where it has none.
+/// Width of a column; an equal share by default.
 fn column_width(width: Option<template::ColumnWidth>) -> ColumnWidth {
     match width {
         None => ColumnWidth::Fraction(1.0),
@@ -477,7 +479,7 @@ fn column_width(width: Option<template::ColumnWidth>) -> ColumnWidth {
     }
 }
 
-/// The alignment of a drawing: its own, else its style's.
+/// Alignment of a drawing: its own, or else that of its style.
 pub(super) fn alignment(own: Option<Align>, style: Align) -> Align {
     own.unwrap_or(style)
 }

@@ -1,4 +1,4 @@
-//! Values of cells: formats, typed values, rows that tables and repeats go over.
+//! Cell values: formats, typed values, and the rows that tables and repeats iterate over.
 
 use super::Binder;
 use crate::{
@@ -10,7 +10,7 @@ use crate::{
 };
 
 impl Binder<'_> {
-    /// The rows of the expression at `token`; `None` where it has a mistake.
+    /// Evaluates the rows of the expression in the field `token`; `None` after reporting an error.
     pub(super) fn rows<'s>(
         &mut self,
         token: &str,
@@ -30,7 +30,7 @@ impl Binder<'_> {
         }
     }
 
-    /// The format that `spec` asks for.
+    /// Resolves a format specification.
     pub(super) fn value_format(&mut self, spec: &FormatSpec, scope: &Scope<'_>) -> ValueFormat {
         let (name, decimals, currency, length) = match spec {
             FormatSpec::Name(name) => (*name, None, None, None),
@@ -74,8 +74,8 @@ impl Binder<'_> {
         }
     }
 
-    /// Text, typed value and own format of a text: a single expression keeps its type. Empty where
-    /// it has a mistake.
+    /// Text, typed value and own format of a text. A text that is a single expression keeps the
+    /// type of its value. Reports errors and returns empty results for them.
     pub(super) fn typed(
         &mut self,
         text: &CompiledText,
@@ -105,11 +105,11 @@ impl Binder<'_> {
         Ok(made)
     }
 
-    /// A cell of one column and row that shows `text`.
+    /// A single cell that shows `text`.
     ///
     /// # Errors
-    /// What is wrong with the text; nothing is reported, so that a caller with many rows needs a
-    /// pointer only for mistakes.
+    /// The failure is returned instead of reported, so that the caller needs to build a pointer
+    /// only for errors, not for each of many rows.
     pub(super) fn try_text_cell(
         &mut self,
         text: &CompiledText,
@@ -129,7 +129,7 @@ impl Binder<'_> {
         })
     }
 
-    /// As [`Self::try_text_cell`]; mistakes are reported and leave the cell empty.
+    /// Like [`Self::try_text_cell`], but reports errors and leaves the cell empty.
     pub(super) fn text_cell(
         &mut self,
         text: &CompiledText,
@@ -145,7 +145,7 @@ impl Binder<'_> {
     }
 }
 
-/// Plain text where it is one line without page fields, else inline content.
+/// Plain text if it is one line without page fields, otherwise inline content.
 fn content_of(text: String, style: StyleId) -> CellContent {
     if !text.contains(['\n', '\t', PAGE_NUMBER, PAGE_COUNT]) {
         return CellContent::Text(text.into_boxed_str());
@@ -155,7 +155,7 @@ fn content_of(text: String, style: StyleId) -> CellContent {
     CellContent::Inlines(inlines.into_boxed_slice())
 }
 
-/// True for formats whose values are numbers.
+/// Whether values in this format are numbers.
 pub(super) fn is_numeric(format: &ValueFormat) -> bool {
     matches!(
         format,

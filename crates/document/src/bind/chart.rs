@@ -1,4 +1,4 @@
-//! Charts: categories, values, and an axis with round ticks.
+//! Chart nodes: categories, values, and an axis with round ticks.
 
 use super::Binder;
 use crate::{
@@ -8,9 +8,9 @@ use crate::{
     template::{Chart, ChartKind},
 };
 
-/// Most categories of a chart.
+/// Maximum number of categories in a chart.
 const MAX_CATEGORIES: usize = 1_000;
-/// 70 mm in points.
+/// Default height: 70 mm, in points.
 const HEIGHT_POINTS: f32 = 198.425;
 
 impl<'b> Binder<'b> {
@@ -125,7 +125,7 @@ impl<'b> Binder<'b> {
                 "negative-slice",
                 "a pie has no slices below zero",
             )),
-            // Beyond this, differences of ticks would no longer be finite.
+            // Beyond this magnitude, differences between ticks would overflow.
             Ok(Some(number)) if number.abs() > 1e300 => Err(Failure::new(
                 "number-too-large",
                 "a value is too large for a chart",
@@ -134,7 +134,7 @@ impl<'b> Binder<'b> {
         };
         match made {
             Ok(number) => number,
-            // A row without the field leaves a gap, as null does.
+            // A row without the field leaves a gap, like null.
             Err(failure) if failure.missing.is_some() && compiled.is_path() => None,
             Err(failure) => {
                 self.below("value", |binder| binder.report(failure, scope));
@@ -151,7 +151,7 @@ impl<'b> Binder<'b> {
     }
 }
 
-/// Least and most value that the axis must show. Bars start at zero.
+/// Minimum and maximum value that the axis must show. Bars always start at zero.
 fn bounds(series: &[Series], kind: ChartKind) -> (f64, f64) {
     let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);
     let mut see = |value: f64| {
@@ -184,7 +184,7 @@ fn bounds(series: &[Series], kind: ChartKind) -> (f64, f64) {
     if !least.is_finite() || !most.is_finite() {
         return (0.0, 1.0);
     }
-    // A line may float, unless zero is near anyway.
+    // The axis of a line chart need not include zero, unless zero is close.
     let floats = kind == ChartKind::Line && least > 0.0 && least > (most - least) * 2.0;
     if floats {
         (least, most)
@@ -193,7 +193,7 @@ fn bounds(series: &[Series], kind: ChartKind) -> (f64, f64) {
     }
 }
 
-/// Round ticks around `least` to `most`, in steps of 1, 2 or 5 times a power of ten.
+/// Round ticks that enclose `least` to `most`, in steps of 1, 2 or 5 times a power of ten.
 fn nice_ticks(least: f64, most: f64) -> Vec<f64> {
     let span = most - least;
     let span = if span > 0.0 {
@@ -214,7 +214,7 @@ fn nice_ticks(least: f64, most: f64) -> Vec<f64> {
     (0..=count)
         .map(|index| {
             let tick = (first + index as f64) * step;
-            // 0.30000000000000004 is 0.3.
+            // Removes floating point noise: 0.30000000000000004 becomes 0.3.
             format!("{tick:.12e}").parse().unwrap_or(tick)
         })
         .collect()

@@ -1,4 +1,4 @@
-//! Groups of rows, with headers and subtotals, and totals.
+//! Row groups with headers and subtotals, and grand totals.
 
 use rustc_hash::FxHashMap;
 use serde_json::Value as Json;
@@ -14,19 +14,19 @@ use crate::{
     template::{Content, TotalSpec},
 };
 
-/// Aggregates of a column's cells.
+/// Running aggregates of a column.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Accumulator {
     sum: Sum,
     least: Option<f64>,
     most: Option<f64>,
-    /// Cells that show something.
+    /// Number of non-empty cells.
     filled: usize,
-    /// Cells that show something that is no number.
+    /// Number of non-empty cells that are not numbers.
     words: usize,
 }
 
-/// Aggregates of a group's columns.
+/// Running aggregates of all columns.
 #[derive(Clone, Debug)]
 pub(super) struct Totals {
     pub(super) columns: Vec<Accumulator>,
@@ -130,7 +130,7 @@ impl<'b> Binder<'b> {
         }
     }
 
-    /// The rows by equal value, in order of first appearance.
+    /// Groups the rows by equal value, in order of first appearance.
     fn groups<'s>(
         &mut self,
         run: &TableRun<'b>,
@@ -168,7 +168,7 @@ impl<'b> Binder<'b> {
         groups
     }
 
-    /// Adds a row with a label and the columns' aggregates.
+    /// Adds a row with a label and the aggregates of the columns.
     pub(super) fn total_row(
         &mut self,
         run: &mut TableRun<'b>,
@@ -198,7 +198,7 @@ impl<'b> Binder<'b> {
                 );
             });
         }
-        // A subtotal's own pointer is its group's; columns are the table's.
+        // The pointer of a subtotal is that of its group, but the columns belong to the table.
         let path = self.path.clone();
         if let RowKind::Subtotal(_) = kind {
             let table = path.rfind("/groups/").unwrap_or(path.len());

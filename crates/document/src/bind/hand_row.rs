@@ -1,4 +1,4 @@
-//! Table rows written by hand, with spans.
+//! Table rows written out in the template, with spans.
 
 use super::{
     Binder,
@@ -11,8 +11,8 @@ use crate::{
 };
 
 impl<'b> Binder<'b> {
-    /// Binds the hand-written rows at `token`. Conditions may leave out rows and columns that
-    /// spans cover; the spans shrink with them.
+    /// Binds the written-out rows in the field `token`. Conditions may omit rows and columns inside
+    /// a span; the span then shrinks.
     pub(super) fn hand_rows(
         &mut self,
         run: &TableRun<'b>,
@@ -27,8 +27,8 @@ impl<'b> Binder<'b> {
                 binder.holds("when", spec.when.as_ref(), scope)
             }));
         }
-        // For every column of the template: rows still covered from above, and whether the cell
-        // that covers them is shown.
+        // Per column of the template: how many more rows a cell above covers, and whether that cell
+        // is shown.
         let mut covered = vec![(0_usize, true); run.node.columns.len()];
         let mut rows = Vec::new();
         for (index, spec) in specs.iter().enumerate() {
@@ -161,7 +161,7 @@ impl<'b> Binder<'b> {
         let format = given.map(|format| self.value_format(format, scope));
         if let Some(text) = text.and_then(|text| self.compiled.text(text)) {
             let wanted = format.clone().unwrap_or_else(|| {
-                // Words below a column of numbers are no mistake.
+                // A text below a column of numbers is legitimate.
                 self.fitting(text, &column_format, scope)
             });
             let mut made = self.text_cell(text, &wanted, style, scope);
@@ -192,7 +192,7 @@ impl<'b> Binder<'b> {
         }
     }
 
-    /// `format` where the text is one expression whose value fits it, else plain text.
+    /// `format` if the text is a single expression whose value fits it, otherwise plain text.
     fn fitting(&self, text: &CompiledText, format: &ValueFormat, scope: &Scope<'_>) -> ValueFormat {
         let Some(expression) = text.single().filter(|_| *format != ValueFormat::Text) else {
             return ValueFormat::Text;

@@ -1,4 +1,4 @@
-//! Images: where they come from, whether they are sound and within bounds, how large they are.
+//! Image nodes: loading, validation of size and format, dimensions.
 
 use std::sync::Arc;
 
@@ -13,11 +13,11 @@ use crate::{
     template::{Fit, Image},
 };
 
-/// Largest encoded picture in bytes.
+/// Maximum size of an encoded image, in bytes.
 const MAX_BYTES: usize = 32 << 20;
-/// Most pixels of a picture; a small file may unpack to many.
+/// Maximum number of pixels. A small file may decompress to many.
 const MAX_PIXELS: u64 = 50_000_000;
-/// Points of a pixel at 96 dpi.
+/// Points per pixel at 96 dpi.
 const POINTS_OF_PIXEL: f32 = 0.75;
 
 impl Binder<'_> {
@@ -52,7 +52,7 @@ impl Binder<'_> {
         }))
     }
 
-    /// The picture of a source, read and checked once for each source.
+    /// Loads and checks the image of a source, once per source.
     fn picture(&mut self, node: &Image, scope: &Scope<'_>) -> Option<Arc<ImageData>> {
         let source = self.compiled.text(&node.source)?;
         let source = match picture_source(source, scope, self) {
@@ -63,7 +63,7 @@ impl Binder<'_> {
             }
         };
         if let Some(known) = self.images.get(&source) {
-            // A source that failed was reported where it was first used.
+            // A failure was reported at the first use of the source.
             return known.clone();
         }
         let made = self.load(&source).and_then(|bytes| check(&bytes));
@@ -100,7 +100,7 @@ impl Binder<'_> {
     }
 }
 
-/// The source as text. A picture in the data may be longer than any text.
+/// The source as text. An image in the data may exceed the maximum length of texts.
 fn picture_source(
     source: &crate::expression::CompiledText,
     scope: &Scope<'_>,
@@ -115,7 +115,7 @@ fn picture_source(
     source.evaluate(scope, &binder.evaluation)
 }
 
-/// The bytes of a `data:` URL (RFC 2397) with base64.
+/// Decodes a base64 `data:` URL (RFC 2397).
 pub(crate) fn decode(address: &str) -> Result<Arc<[u8]>, Failure> {
     let wrong = |message: &str| Failure::new("invalid-image", message);
     let (head, body) = address
@@ -150,7 +150,7 @@ fn too_large(message: String) -> Failure {
     }
 }
 
-/// Reads the header of a picture, and nothing else of it.
+/// Checks the header of an image without decoding the pixels.
 fn check(bytes: &Arc<[u8]>) -> Result<ImageData, Failure> {
     if bytes.len() > MAX_BYTES {
         return Err(too_large(format!(
@@ -199,7 +199,7 @@ fn check(bytes: &Arc<[u8]>) -> Result<ImageData, Failure> {
     })
 }
 
-/// The drawn size in points: as given, else from the pixels at 96 dpi and no wider than `most`.
+/// Drawn size in points: as specified, or else by pixels at 96 dpi, limited to a width of `most`.
 fn size(
     data: &ImageData,
     width: Option<f32>,

@@ -10,11 +10,12 @@ use crate::{
     template::{Content, Expression, FullRun, Run, Text},
 };
 
-/// Most footnotes of a document.
+/// Maximum number of footnotes in a document.
 const MAX_FOOTNOTES: usize = 10_000;
 
 impl Binder<'_> {
-    /// The text in `scope`, empty where it has a mistake. Page fields are noncharacters.
+    /// Evaluates a text; reports errors and returns an empty text for them. Page fields are
+    /// represented by noncharacters.
     pub(super) fn evaluate_text(&mut self, text: &CompiledText, scope: &Scope<'_>) -> String {
         match text.evaluate(scope, &self.evaluation) {
             Ok(text) => {
@@ -28,7 +29,7 @@ impl Binder<'_> {
         }
     }
 
-    /// A text of one line, without page fields: names, titles, addresses.
+    /// Evaluates a text of one line without page fields, such as a name, title or address.
     pub(super) fn line(&mut self, text: &Text, scope: &Scope<'_>) -> String {
         let Some(compiled) = self.compiled.text(text) else {
             return String::new();
@@ -46,12 +47,12 @@ impl Binder<'_> {
         text
     }
 
-    /// The text at `token`.
+    /// Evaluates the text in the field `token`.
     pub(super) fn line_at(&mut self, token: &str, text: &Text, scope: &Scope<'_>) -> String {
         self.below(token, |binder| binder.line(text, scope))
     }
 
-    /// True where `condition` holds or there is none; false where it has a mistake.
+    /// Evaluates a condition; true if there is none, false after reporting an error.
     pub(super) fn holds(
         &mut self,
         token: &str,
@@ -73,7 +74,7 @@ impl Binder<'_> {
         }
     }
 
-    /// The inline content at `token`, in `style`.
+    /// Binds the inline content in the field `token`, in `style`.
     pub(super) fn content_at(
         &mut self,
         token: &str,
@@ -84,7 +85,7 @@ impl Binder<'_> {
         self.below(token, |binder| binder.content(content, style, scope))
     }
 
-    /// Inline content in `style`.
+    /// Binds inline content in `style`.
     pub(super) fn content(
         &mut self,
         content: &Content,
@@ -183,7 +184,7 @@ impl Binder<'_> {
         })
     }
 
-    /// The mark of a new footnote.
+    /// Adds a footnote and returns its reference.
     pub(super) fn footnote(
         &mut self,
         content: &Content,
@@ -196,7 +197,7 @@ impl Binder<'_> {
             return None;
         }
         let index = self.footnotes.len();
-        // Its number is taken before its content, which might hold footnotes itself.
+        // The number is assigned first, because the content may contain footnotes itself.
         self.footnotes.push(Footnote::default());
         let text_style = self.named_style("footnote");
         let content = self.content(content, text_style, scope);
@@ -207,7 +208,7 @@ impl Binder<'_> {
         })
     }
 
-    /// An address that documents may link to; `None` with a diagnostic for others.
+    /// Checks that documents may link to an address; reports others and returns `None`.
     pub(super) fn link(&mut self, link: &Text, scope: &Scope<'_>) -> Option<Arc<str>> {
         let text = self.line(link, scope);
         let address = text.trim();
@@ -236,7 +237,7 @@ impl Binder<'_> {
         None
     }
 
-    /// Warns of `#id` links to nothing.
+    /// Warns about `#id` links without a target.
     pub(super) fn check_targets(&mut self) {
         for (id, path) in std::mem::take(&mut self.targets) {
             if !self.ids.contains(&id) {
@@ -248,7 +249,7 @@ impl Binder<'_> {
     }
 }
 
-/// Appends `text`: line feeds become breaks, the noncharacters of page fields become fields.
+/// Appends `text`. Line feeds become breaks; the noncharacters for page fields become fields.
 pub(super) fn push_text(
     inlines: &mut Vec<Inline>,
     text: &str,

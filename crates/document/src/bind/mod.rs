@@ -1,5 +1,6 @@
-//! Binding: a compiled template and data become a [`bound::Document`]. Conditions and repeats are
-//! decided, texts evaluated, styles interned. Mistakes are collected; none stops the others.
+//! Binding: combines a compiled template with data into a [`bound::Document`]. Decides conditions
+//! and repeats, evaluates texts, interns styles. Errors are collected; binding continues after
+//! each.
 
 mod barcode;
 mod block;
@@ -30,31 +31,31 @@ use crate::{
     template::{Orientation, PaperSize, StyleRef},
 };
 
-/// What a request changes in a rendering.
+/// Settings of one rendering that override the template.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BindOptions {
-    /// BCP 47 locale instead of the template's.
+    /// BCP 47 locale that replaces the template's.
     pub locale: Option<String>,
-    /// IANA time zone instead of the template's.
+    /// IANA time zone that replaces the template's.
     pub time_zone: Option<String>,
-    /// Paper instead of the template's, in every section.
+    /// Paper size of all sections.
     pub paper_size: Option<PaperSize>,
-    /// Orientation instead of the template's, in every section.
+    /// Orientation of all sections.
     pub orientation: Option<Orientation>,
-    /// Bounds of the document.
+    /// Limits of the document.
     pub limits: Limits,
 }
 
-/// Bounds of a document. What exceeds one is a mistake, never a longer wait.
+/// Limits of a document. Exceeding one is an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Rows of one table, elements of one repeat.
+    /// Maximum rows of a table, or elements of a repeat.
     pub rows: usize,
-    /// Blocks of the document.
+    /// Maximum number of blocks.
     pub blocks: usize,
-    /// Bytes of text of the document.
+    /// Maximum amount of text, in bytes.
     pub text_bytes: usize,
-    /// Evaluations of expressions and elements that they go over.
+    /// Maximum work: evaluations of expressions, and elements that they iterate over.
     pub work: u64,
 }
 
@@ -69,13 +70,13 @@ impl Default for Limits {
     }
 }
 
-/// Deepest nesting of data; deeper data is refused before anything recurses into it.
+/// Maximum nesting depth of data, checked before anything recurses into it.
 pub(crate) const MAX_DATA_DEPTH: usize = 128;
 
 /// Binds `compiled` to `data`.
 ///
 /// # Errors
-/// Every mistake in data and expressions, up to a bound of each kind.
+/// All errors in data and expressions, with a limit on repetitions of the same error.
 pub fn bind(
     compiled: &CompiledTemplate,
     data: &Json,
@@ -102,18 +103,18 @@ pub fn bind(
     binder.finish(sections, &root)
 }
 
-/// Where a block stands.
+/// Context of a block.
 #[derive(Clone, Copy, Debug)]
 struct Place {
-    /// Style of the box around; what its text properties say is inherited.
+    /// Style of the enclosing box, whose text properties are inherited.
     style: StyleId,
-    /// Width that is there, in points.
+    /// Available width, in points.
     width: f32,
-    /// No space around paragraphs: headers, footers, cells.
+    /// Whether paragraphs have no spacing: in headers, footers and cells.
     compact: bool,
-    /// Directly in the flow of body text, with nothing to inherit.
+    /// Whether it is directly in the body text, with nothing to inherit.
     root: bool,
-    /// Sections may begin here.
+    /// Whether a section may start here.
     sections: bool,
 }
 
@@ -186,7 +187,7 @@ impl<'b> Binder<'b> {
         })
     }
 
-    /// Runs `bind` with `token` added to the pointer.
+    /// Runs `bind` with `token` appended to the pointer.
     fn below<T>(&mut self, token: &str, bind: impl FnOnce(&mut Self) -> T) -> T {
         crate::work::check();
         let length = self.path.len();
@@ -196,7 +197,7 @@ impl<'b> Binder<'b> {
         made
     }
 
-    /// Runs `bind` with `token` and `index` added to the pointer.
+    /// Runs `bind` with `token` and `index` appended to the pointer.
     fn item<T>(&mut self, token: &str, index: usize, bind: impl FnOnce(&mut Self) -> T) -> T {
         self.below(token, |binder| binder.below(&index.to_string(), bind))
     }
@@ -205,7 +206,7 @@ impl<'b> Binder<'b> {
         self.named.get(name).copied().unwrap_or_default()
     }
 
-    /// The style of a block: what it inherits, what its kind has, what it says itself.
+    /// The style of a block: inherited properties, then those of its kind, then its own.
     fn block_style(&mut self, place: Place, kind: &str, own: Option<&StyleRef>) -> StyleId {
         if place.root {
             match own {
@@ -233,7 +234,7 @@ impl<'b> Binder<'b> {
         self.styles.intern(style)
     }
 
-    /// `base` changed by `change`, as a style of a run: no box, no background of its own.
+    /// `base` modified by `change`, as the style of a run: without a name and background.
     fn changed_style(&mut self, base: StyleId, change: impl FnOnce(&mut Style)) -> StyleId {
         let mut style = Style {
             name: None,

@@ -1,4 +1,4 @@
-//! What is said about data and expressions while binding: collected, with repeats cut short.
+//! Collects diagnostics while binding, and limits their repetition.
 
 use rustc_hash::FxHashMap;
 
@@ -8,22 +8,22 @@ use crate::{
     expression::{Failure, Scope},
 };
 
-/// Most reports of one code at one place: a mistake in a row is in every row.
+/// Maximum diagnostics with the same code and pointer: an error in a row occurs in every row.
 const MAX_OF_A_PLACE: usize = 20;
-/// Most reports in all; binding stops there.
+/// Maximum diagnostics in total; binding stops there.
 const MAX_REPORTS: usize = 200;
 
-/// Reports so far.
+/// The diagnostics so far.
 #[derive(Debug, Default)]
 pub(super) struct Reports {
     found: Vec<Diagnostic>,
     places: FxHashMap<(String, String), usize>,
-    /// Binding goes no further: a bound was reached.
+    /// Whether binding has stopped because a limit was reached.
     stopped: bool,
 }
 
 impl Reports {
-    /// True where one more report of this place and code is wanted.
+    /// Counts a diagnostic; true if it should be reported.
     fn wants(&mut self, code: &str, path: &str) -> bool {
         let place = (code.to_owned(), path.to_owned());
         let count = self.places.entry(place).or_default();
@@ -42,7 +42,7 @@ impl Reports {
         }
     }
 
-    /// The warnings, or everything where there is an error.
+    /// Returns the warnings, or all diagnostics if any is an error.
     pub(super) fn finish(&mut self) -> Result<Vec<Diagnostic>, Vec<Diagnostic>> {
         let found = std::mem::take(&mut self.found);
         if found.iter().any(Diagnostic::is_error) {
@@ -54,12 +54,12 @@ impl Reports {
 }
 
 impl Binder<'_> {
-    /// True once a bound was reached: nothing more is bound.
+    /// Whether a limit was reached and binding has stopped.
     pub(super) fn stopped(&self) -> bool {
         self.reports.stopped
     }
 
-    /// Reports `failure` at the pointer, with the row of the data that it was found in.
+    /// Reports `failure` at the current pointer, and mentions the data row in which it occurred.
     pub(super) fn report(&mut self, failure: Failure, scope: &Scope<'_>) {
         if !self.reports.wants(failure.code, &self.path) {
             return;
@@ -76,8 +76,7 @@ impl Binder<'_> {
         self.reports.add(diagnostic);
     }
 
-    /// Takes one step from the work of the document; false, with a report at `token`, where nothing
-    /// is left.
+    /// Charges one step of work. Reports at `token` and returns false if none is left.
     pub(super) fn charge(&mut self, token: &str, scope: &Scope<'_>) -> bool {
         match self.evaluation.shared.charge(1) {
             Ok(()) => true,
@@ -88,12 +87,12 @@ impl Binder<'_> {
         }
     }
 
-    /// Reports a mistake at the pointer.
+    /// Reports an error at the current pointer.
     pub(super) fn mistake(&mut self, code: &'static str, message: String, scope: &Scope<'_>) {
         self.report(Failure::new(code, message), scope);
     }
 
-    /// Warns of something at the pointer.
+    /// Reports a warning at the current pointer.
     pub(super) fn warn(&mut self, code: &str, message: &str) {
         if self.reports.wants(code, &self.path) {
             let warning = Diagnostic::warning(code, self.path.clone(), message);
@@ -122,7 +121,7 @@ impl Binder<'_> {
         }
     }
 
-    /// Counts text towards the document's bound.
+    /// Counts text towards the document's limit.
     pub(super) fn count_text(&mut self, bytes: usize, scope: &Scope<'_>) {
         self.text_bytes += bytes;
         let limit = self.options.limits.text_bytes;

@@ -1,4 +1,4 @@
-//! Sections: page set-up, headers and footers, and the flow of body text that is cut into them.
+//! Sections: page setup, headers and footers, and splitting the body into sections.
 
 use super::{Binder, Place};
 use crate::{
@@ -8,14 +8,14 @@ use crate::{
     template::{Node, Orientation, PageSetup, PaperSize, Section},
 };
 
-/// The page set-up of a section, with the pointers of where its parts were written.
+/// The page setup of a section: the template's, and its own.
 #[derive(Clone, Copy)]
 struct Setup<'b> {
     base: &'b PageSetup,
     own: Option<&'b PageSetup>,
 }
 
-/// Picks what the section itself says, else what the template says.
+/// Selects the section's own setting or else the template's.
 macro_rules! pick {
     ($setup:expr, $field:ident) => {
         $setup
@@ -26,7 +26,7 @@ macro_rules! pick {
 }
 
 impl<'b> Binder<'b> {
-    /// The sections of the whole document; at least one.
+    /// Binds the whole body. Returns at least one section.
     pub(super) fn sections(&mut self, root: &Scope<'_>) -> Vec<bound::Section> {
         let template = self.compiled.template();
         let setup = Setup {
@@ -46,7 +46,8 @@ impl<'b> Binder<'b> {
             let section = self.section_around(setup, None, body, root);
             flow.sections.push(section);
         }
-        // The template's number is where the document starts; later sections go on counting.
+        // The template's first page number applies to the document; later sections continue
+        // counting.
         if let Some(first) = flow.sections.first_mut() {
             let number = &mut first.page.first_page_number;
             *number = number.or(template.page.first_page_number);
@@ -54,7 +55,7 @@ impl<'b> Binder<'b> {
         flow.sections
     }
 
-    /// Binds nodes where sections may begin.
+    /// Binds nodes among which sections may start.
     fn flow(&mut self, nodes: &'b [Node], place: Place, scope: &Scope<'_>, flow: &mut Flow) {
         for (index, node) in nodes.iter().enumerate() {
             if self.stopped() {
@@ -202,7 +203,7 @@ impl<'b> Binder<'b> {
             Orientation::Landscape => (height, width),
         };
         let [top, right, bottom, left] = margins(pick!(setup, margins));
-        // A smaller paper asked for by the request must not leave a page without text.
+        // If the request selects smaller paper, margins shrink so that space for text remains.
         let fit = |first: f32, second: f32, whole: f32| {
             let factor = ((whole - 10.0) / (first + second)).clamp(0.0, 1.0);
             (first * factor, second * factor)
@@ -237,7 +238,7 @@ impl<'b> Binder<'b> {
     }
 }
 
-/// Sections so far, and the blocks after the last one.
+/// The sections so far, and the blocks after the last one.
 struct Flow {
     sections: Vec<bound::Section>,
     blocks: Vec<Block>,

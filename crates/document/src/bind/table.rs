@@ -14,10 +14,10 @@ use crate::{
     template::{self, ColumnSpec, Content, StyleRef, Table, Zebra},
 };
 
-/// A column that is shown, with what its rows need.
+/// A visible column with everything its rows need.
 pub(super) struct ColumnPlan<'b> {
     pub(super) spec: &'b ColumnSpec,
-    /// Its place among the template's columns.
+    /// Index among the columns of the template.
     pub(super) index: usize,
     pub(super) format: ValueFormat,
     pub(super) align: Option<Align>,
@@ -26,19 +26,19 @@ pub(super) struct ColumnPlan<'b> {
     pub(super) width: f32,
 }
 
-/// A table on its way.
+/// A table being bound.
 pub(super) struct TableRun<'b> {
     pub(super) node: &'b Table,
     pub(super) place: Place,
-    /// Style of the table's block.
+    /// Style of the table block.
     pub(super) style: StyleId,
     pub(super) columns: Vec<ColumnPlan<'b>>,
     pub(super) rows: Vec<Row>,
-    /// Aggregates of the whole table, then of the open group of every level.
+    /// Aggregates of the whole table, followed by those of the current group of each level.
     pub(super) totals: Vec<Totals>,
-    /// Styles of cells by row rule and column.
+    /// Cell styles by row rule and column.
     rule_styles: FxHashMap<(usize, usize), StyleId>,
-    /// Bound rows so far, and in all.
+    /// Number of rows bound so far, and in total.
     pub(super) done: usize,
     pub(super) length: usize,
 }
@@ -140,7 +140,8 @@ impl<'b> Binder<'b> {
         plans
     }
 
-    /// The style of a cell: the table's text, what its kind has, alignment, and its own.
+    /// Style of a cell: text properties of the table, then those of its kind, alignment, and its
+    /// own.
     pub(super) fn cell_style(
         &mut self,
         table: StyleId,
@@ -267,7 +268,7 @@ impl<'b> Binder<'b> {
         kept
     }
 
-    /// Binds one row of the data.
+    /// Binds one data row.
     pub(super) fn data_row(&mut self, run: &mut TableRun<'b>, value: &Json, scope: &Scope<'_>) {
         let scope = scope
             .with(run.item_name(), Entry::Json(value))
@@ -376,7 +377,7 @@ impl<'b> Binder<'b> {
 }
 
 impl<'b> TableRun<'b> {
-    /// The name of a row in expressions.
+    /// The variable that holds the row in expressions.
     pub(super) fn item_name(&self) -> &'b str {
         self.node.as_name.as_deref().unwrap_or("item")
     }
@@ -391,7 +392,7 @@ pub(super) fn row(kind: RowKind, cells: Vec<Cell>) -> Row {
     }
 }
 
-/// A cell over `columns` columns.
+/// A cell that spans `columns` columns.
 pub(super) fn wide_cell(content: Vec<bound::Inline>, style: StyleId, columns: usize) -> Cell {
     Cell {
         content: CellContent::Inlines(content.into_boxed_slice()),

@@ -12,22 +12,22 @@ use crate::{
 /// A block of a bound document.
 #[derive(Clone, Debug)]
 pub struct Block {
-    /// What it is.
+    /// Kind and content.
     pub kind: BlockKind,
-    /// Text and box style: alignment, spaces, indents, borders, keeps.
+    /// Style of text and box: alignment, spacing, indents, borders, keeps.
     pub style: StyleId,
-    /// Name for `#id` links.
+    /// Target name for `#id` links.
     pub id: Option<Box<str>>,
-    /// RFC 6901 pointer of its node in the template, for warnings.
+    /// RFC 6901 pointer to its node in the template, for warnings.
     pub path: Arc<str>,
 }
 
 /// Kinds of block.
 #[derive(Clone, Debug)]
 pub enum BlockKind {
-    /// A heading of level 1 to 6.
+    /// A heading.
     Heading {
-        /// 1 to 6.
+        /// Level, 1 to 6.
         level: u8,
         /// What it says.
         content: Vec<Inline>,
@@ -38,11 +38,11 @@ pub enum BlockKind {
     List(List),
     /// A table.
     Table(Box<Table>),
-    /// Content side by side.
+    /// Boxes side by side.
     Columns(Columns),
-    /// Content in a box; background, borders and padding are in the block's style.
+    /// A box. Background, borders and padding come from the block's style.
     Panel {
-        /// Title, in its own style.
+        /// The title, bold.
         title: Option<Vec<Inline>>,
         /// The content.
         body: Vec<Block>,
@@ -57,22 +57,22 @@ pub enum BlockKind {
     Chart(Box<Chart>),
     /// A horizontal rule.
     Divider {
-        /// Thickness in points.
+        /// Thickness, in points.
         thickness: f32,
         /// Colour.
         color: Color,
-        /// How it is drawn.
+        /// Solid, dashed or dotted.
         line: LineStyle,
     },
-    /// Empty space of this height in points.
+    /// Vertical space, in points.
     Spacer(f32),
-    /// Goes on at the next page or slide.
+    /// Continues on the next page or slide.
     PageBreak,
     /// A table of contents.
     TableOfContents {
         /// Title.
         title: Option<Vec<Inline>>,
-        /// Deepest heading level listed.
+        /// Maximum heading level listed.
         depth: u8,
     },
     /// A place to sign.
@@ -88,20 +88,20 @@ pub enum Inline {
         text: Box<str>,
         /// Its style.
         style: StyleId,
-        /// Address, or `#id` of a block.
+        /// An address, or the `#id` of a block.
         link: Option<Arc<str>>,
     },
     /// A line break.
     Break,
-    /// Number of the page.
+    /// The page number.
     PageNumber(StyleId),
-    /// Number of pages of the document.
+    /// The total number of pages.
     PageCount(StyleId),
-    /// Mark of the footnote with this index in [`super::Document::footnotes`].
+    /// Reference to a footnote.
     Footnote {
-        /// Index of the footnote.
+        /// Index in [`super::Document::footnotes`].
         index: u32,
-        /// Style of the text around it.
+        /// Style of the surrounding text.
         style: StyleId,
     },
 }
@@ -118,7 +118,7 @@ impl Inline {
     }
 }
 
-/// The plain text of `content`; page fields and footnote marks are left out.
+/// The plain text of `content`, without page fields and footnote references.
 #[must_use]
 pub fn plain_text(content: &[Inline]) -> String {
     let mut plain = String::new();
@@ -135,7 +135,7 @@ pub fn plain_text(content: &[Inline]) -> String {
 /// A list.
 #[derive(Clone, Debug)]
 pub struct List {
-    /// Numbered instead of bulleted.
+    /// Whether it is numbered rather than bulleted.
     pub ordered: bool,
     /// Number of the first item.
     pub start: u32,
@@ -144,8 +144,8 @@ pub struct List {
 }
 
 impl List {
-    /// What stands before the item `index` of a list that is nested in `level` others: numbers are
-    /// followed by letters, and those by Roman numerals, as in the Office formats.
+    /// Label of the item `index` in a list nested inside `level` others. Numbers are followed by
+    /// letters and those by Roman numerals, as in the Office formats.
     #[must_use]
     pub fn label(&self, level: usize, index: usize) -> String {
         if !self.ordered {
@@ -160,7 +160,7 @@ impl List {
     }
 }
 
-/// `a` to `z`, then `aa`, `bb`: a letter once more for each time round.
+/// `a` to `z`, then `aa`, `bb` and so on: the letter repeats once more for each round.
 fn letters(number: u64) -> String {
     let letter = char::from(b'a' + ((number - 1) % 26) as u8);
     let times = ((number - 1) / 26 + 1).min(16) as usize;
@@ -196,16 +196,16 @@ fn roman(mut number: u64) -> String {
 /// An item of a list.
 #[derive(Clone, Debug)]
 pub struct ListItem {
-    /// What it says.
+    /// The text of the item.
     pub content: Vec<Inline>,
-    /// Blocks below it.
+    /// Blocks below the text.
     pub body: Vec<Block>,
 }
 
-/// Content side by side.
+/// Boxes side by side.
 #[derive(Clone, Debug)]
 pub struct Columns {
-    /// The columns from the start side.
+    /// The columns, from the start side.
     pub columns: Vec<ColumnBox>,
     /// Gap between columns, in points.
     pub gap: f32,
@@ -225,42 +225,41 @@ pub struct ColumnBox {
 /// Labels with values.
 #[derive(Clone, Debug, Default)]
 pub struct KeyValue {
-    /// Labels and values.
+    /// Pairs of label and value.
     pub items: Vec<(Vec<Inline>, Vec<Inline>)>,
-    /// For each of `items`, the typed value and its format where it has them; shorter where those
-    /// at the end have none.
+    /// For each of `items`, its typed value and format, if any. May be shorter than `items`.
     pub typed: Vec<Option<(super::Value, super::ValueFormat)>>,
-    /// Pairs side by side.
+    /// Number of pairs side by side.
     pub columns: u8,
-    /// Width of the labels in points; as wide as the widest where `None`.
+    /// Width of the labels in points; `None` fits the widest.
     pub key_width: Option<f32>,
 }
 
 /// An image.
 #[derive(Clone, Debug)]
 pub struct Image {
-    /// The picture.
+    /// The encoded image.
     pub data: Arc<ImageData>,
-    /// Drawn width in points.
+    /// Drawn width, in points.
     pub width: f32,
-    /// Drawn height in points.
+    /// Drawn height, in points.
     pub height: f32,
-    /// Description; empty for decoration.
+    /// Alternative text; empty for decoration.
     pub alt: String,
     /// Alignment.
     pub align: Align,
-    /// Caption below.
+    /// Caption below it.
     pub caption: Option<Vec<Inline>>,
-    /// Address, or `#id` of a block.
+    /// An address, or the `#id` of a block.
     pub link: Option<Arc<str>>,
 }
 
-/// The bytes of a picture, checked while binding: the header is sound and the size is within bounds.
+/// An encoded image whose header and size were checked during binding.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ImageData {
-    /// The encoded picture.
+    /// The file.
     pub bytes: Arc<[u8]>,
-    /// Its encoding.
+    /// Its format.
     pub format: ImageFormat,
     /// Width in pixels.
     pub width_px: u32,
@@ -281,81 +280,81 @@ impl std::fmt::Debug for ImageData {
     }
 }
 
-/// Encoding of a picture.
+/// Format of an image file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ImageFormat {
     /// PNG.
     Png,
     /// JPEG.
     Jpeg,
-    /// GIF; its first frame.
+    /// GIF; only the first frame is shown.
     Gif,
     /// WebP.
     WebP,
 }
 
-/// A barcode, already encoded.
+/// An encoded barcode.
 #[derive(Clone, Debug)]
 pub struct Barcode {
     /// Symbology.
     pub symbology: Symbology,
-    /// What it encodes.
+    /// The encoded value.
     pub value: String,
     /// Its modules.
     pub modules: Modules,
-    /// Drawn width in points, quiet zone included.
+    /// Drawn width in points, including the quiet zone.
     pub width: f32,
-    /// Drawn height in points, without the text below.
+    /// Drawn height in points, excluding the text below.
     pub height: f32,
     /// Alignment.
     pub align: Align,
-    /// Text below.
+    /// Human-readable text below.
     pub text: Option<Vec<Inline>>,
-    /// Description.
+    /// Alternative text.
     pub alt: String,
 }
 
-/// Dark and light modules of a barcode, row by row, quiet zone included. One-dimensional codes
-/// have one row.
+/// The modules of a barcode, row by row, including the quiet zone. One-dimensional codes have one
+/// row.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Modules {
-    /// Modules in a row.
+    /// Modules per row.
     pub width: u32,
-    /// Rows.
+    /// Number of rows.
     pub height: u32,
-    /// `width * height` values, true for dark.
+    /// `width * height` values; true is dark.
     pub dark: Vec<bool>,
 }
 
 /// A chart.
 #[derive(Clone, Debug)]
 pub struct Chart {
-    /// Kind.
+    /// Bar, stacked bar, line or pie.
     pub kind: ChartKind,
     /// Title.
     pub title: Option<String>,
-    /// Categories.
+    /// Names of the categories.
     pub categories: Vec<String>,
     /// Series.
     pub series: Vec<Series>,
-    /// Width in points; the width of the text where `None`.
+    /// Width in points; `None` fills the text width.
     pub width: Option<f32>,
-    /// Height in points.
+    /// Height, in points.
     pub height: f32,
-    /// How values are written.
+    /// Format of the values.
     pub format: super::ValueFormat,
     /// Title of the category axis.
     pub category_title: Option<String>,
     /// Title of the value axis.
     pub value_title: Option<String>,
-    /// Shows the legend.
+    /// Whether it has a legend.
     pub legend: bool,
-    /// Writes each value.
+    /// Whether values are labelled.
     pub labels: bool,
-    /// Ticks of the value axis in ascending order, with their text: at least two, the first and
-    /// last bound the axis. For a pie: empty.
+    /// Ticks of the value axis in ascending order, with their labels. At least two, of which the
+    /// first and last bound the axis; none for a pie.
     pub ticks: Vec<(f64, String)>,
-    /// Description.
+    /// Alternative text.
     pub alt: String,
 }
 
@@ -364,24 +363,24 @@ pub struct Chart {
 pub struct Series {
     /// Name in the legend.
     pub name: String,
-    /// A value for each category; `None` leaves a gap.
+    /// One value per category; `None` leaves a gap.
     pub values: Vec<Option<f64>>,
-    /// The values as written, parallel to `values`.
+    /// Formatted values, parallel to `values`.
     pub labels: Vec<String>,
-    /// Colour. A pie takes the theme's chart colours, one a slice.
+    /// Colour. A pie uses the theme's chart colours instead, one per slice.
     pub color: Color,
 }
 
 /// A place to sign.
 #[derive(Clone, Debug)]
 pub struct Signature {
-    /// Field name.
+    /// Name of the form field.
     pub name: String,
-    /// Text under the line.
+    /// Text below the line.
     pub label: Option<Vec<Inline>>,
-    /// Width in points.
+    /// Width, in points.
     pub width: f32,
-    /// Height over the line in points.
+    /// Height above the line, in points.
     pub height: f32,
 }
 

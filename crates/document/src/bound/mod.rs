@@ -1,7 +1,7 @@
-//! The bound document: what template and data together say, before any layout.
+//! The bound document: template and data combined, before any layout.
 //!
-//! Conditions and repeats are decided, expressions evaluated, styles resolved and interned.
-//! Every writer and the paginator read this one model. Lengths are points (1/72 inch).
+//! Conditions and repeats are decided, expressions evaluated, styles resolved and interned. All
+//! writers and the paginator read this model. Lengths are in points (1/72 inch).
 
 mod block;
 mod style;
@@ -17,32 +17,32 @@ pub use self::{
 };
 use crate::Diagnostic;
 
-/// A document with its data.
+/// A template combined with data.
 #[derive(Clone, Debug, Default)]
 pub struct Document {
-    /// Title, author and so on.
+    /// Title, author and other properties.
     pub metadata: Metadata,
     /// BCP 47 tag of the language, such as `de-DE`.
     pub language: String,
-    /// Direction of text and tables.
+    /// Base direction of text and tables.
     pub direction: Direction,
-    /// Digits that pages are numbered with.
+    /// Digits for page numbers.
     pub digits: Digits,
-    /// Styles by id.
+    /// The styles that [`StyleId`]s refer to.
     pub styles: StyleTable,
-    /// Ids of the styles that Platen itself names; see [`NamedStyles`].
+    /// Ids of the styles with a fixed meaning.
     pub named: NamedStyles,
-    /// Colours of the theme that writers need beyond the styles.
+    /// Theme colours that writers use besides the styles.
     pub theme: ThemeColors,
-    /// Sections in order; at least one.
+    /// Sections in order, at least one.
     pub sections: Vec<Section>,
-    /// Footnotes; [`Inline::Footnote`] holds an index into this. Numbered by index, from 1.
+    /// Footnotes, indexed by [`Inline::Footnote`]. The number of a footnote is its index plus 1.
     pub footnotes: Vec<Footnote>,
-    /// Warnings found while binding.
+    /// Warnings from binding.
     pub warnings: Vec<Diagnostic>,
 }
 
-/// Properties of the file.
+/// Document properties.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Metadata {
     /// Title; never empty.
@@ -53,11 +53,11 @@ pub struct Metadata {
     pub subject: Option<String>,
     /// Keywords.
     pub keywords: Vec<String>,
-    /// When the document was made, in seconds since 1970-01-01T00:00:00Z.
+    /// Creation time, in seconds since 1970-01-01T00:00:00Z.
     pub created_unix_seconds: i64,
 }
 
-/// The digits of a language, from zero.
+/// The digits of a language, starting with zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Digits(pub [char; 10]);
 
@@ -68,7 +68,7 @@ impl Default for Digits {
 }
 
 impl Digits {
-    /// `number` in these digits.
+    /// Formats `number` with these digits.
     #[must_use]
     pub fn write(&self, number: u32) -> String {
         number
@@ -89,12 +89,12 @@ pub enum Direction {
     RightToLeft,
 }
 
-/// Ids of the styles that exist in every document.
+/// Ids of the styles that every document has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NamedStyles {
     /// Body text.
     pub body: StyleId,
-    /// `heading1` to `heading6`.
+    /// The styles `heading1` to `heading6`.
     pub headings: [StyleId; 6],
     /// Captions of images and tables.
     pub caption: StyleId,
@@ -104,14 +104,14 @@ pub struct NamedStyles {
     pub toc_entry: StyleId,
     /// Labels of key-value pairs.
     pub label: StyleId,
-    /// Small text drawn in charts and under barcodes.
+    /// Small text in charts and below barcodes.
     pub small: StyleId,
 }
 
 /// Colours of the theme.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ThemeColors {
-    /// Text.
+    /// Body text.
     pub text: crate::Color,
     /// Headings and accents.
     pub primary: crate::Color,
@@ -119,45 +119,45 @@ pub struct ThemeColors {
     pub muted: crate::Color,
     /// Rules and borders.
     pub border: crate::Color,
-    /// Panel and zebra background.
+    /// Background of panels and alternate table rows.
     pub surface: crate::Color,
-    /// Series of charts; never empty.
+    /// Series colours of charts, at least one.
     pub chart: Vec<crate::Color>,
 }
 
-/// A run of pages with one page set-up.
+/// Consecutive pages with one page setup.
 #[derive(Clone, Debug, Default)]
 pub struct Section {
-    /// Title of the slide, name of the sheet.
+    /// Name of a slide or sheet.
     pub name: Option<String>,
-    /// Page set-up.
+    /// Page setup.
     pub page: Page,
-    /// Top of every page.
+    /// Header of every page.
     pub header: Vec<Block>,
-    /// Bottom of every page.
+    /// Footer of every page.
     pub footer: Vec<Block>,
-    /// Top of the first page where it differs.
+    /// Header of the first page, if it differs.
     pub first_header: Option<Vec<Block>>,
-    /// Bottom of the first page where it differs.
+    /// Footer of the first page, if it differs.
     pub first_footer: Option<Vec<Block>>,
-    /// The content.
+    /// The body.
     pub body: Vec<Block>,
 }
 
-/// Page set-up, in points, orientation applied.
+/// Page setup in points, with the orientation applied.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Page {
     /// Width.
     pub width: f32,
     /// Height.
     pub height: f32,
-    /// Distance of the text from the paper's edges.
+    /// Distance between the text and the edges of the paper.
     pub margins: Sides<f32>,
     /// Number of text columns.
     pub columns: u8,
     /// Gap between text columns.
     pub column_gap: f32,
-    /// Number of the first page; goes on counting where `None`.
+    /// Number of the first page; `None` continues counting.
     pub first_page_number: Option<u32>,
 }
 
@@ -177,6 +177,6 @@ impl Default for Page {
 /// A footnote.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Footnote {
-    /// What it says.
+    /// The text of the footnote.
     pub content: Vec<Inline>,
 }

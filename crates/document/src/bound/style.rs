@@ -1,11 +1,11 @@
-//! Resolved styles, interned so that equal styles are one [`StyleId`].
+//! Resolved styles, interned so that equal styles share one [`StyleId`].
 
 use std::{collections::HashMap, sync::Arc};
 
 use crate::Color;
 pub use crate::template::{Align, LineStyle, VerticalAlign};
 
-/// Values of the four sides of a box.
+/// Values for the four sides of a box.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sides<T> {
     /// Top.
@@ -19,7 +19,7 @@ pub struct Sides<T> {
 }
 
 impl<T: Copy> Sides<T> {
-    /// The same on all sides.
+    /// The same value on all sides.
     #[must_use]
     pub const fn all(value: T) -> Self {
         Self {
@@ -34,25 +34,25 @@ impl<T: Copy> Sides<T> {
 /// A line along one side of a box.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Border {
-    /// Width in points.
+    /// Width, in points.
     pub width: f32,
     /// Colour.
     pub color: Color,
-    /// How it is drawn.
+    /// Solid, dashed or dotted.
     pub style: LineStyle,
 }
 
 /// Borders of a box.
 pub type Borders = Sides<Option<Border>>;
 
-/// Every property of a text or box, resolved. Lengths are points.
+/// All resolved properties of a text or box. Lengths are in points.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Style {
-    /// Name of the theme's style this came from, if it is exactly that style.
+    /// Name of the theme style that it equals, if any.
     pub name: Option<Arc<str>>,
-    /// Font families, first found first.
+    /// Font families in order of preference.
     pub font_families: Arc<[String]>,
-    /// Font size.
+    /// Font size, in points.
     pub font_size: f32,
     /// Bold.
     pub bold: bool,
@@ -62,13 +62,13 @@ pub struct Style {
     pub underline: bool,
     /// Struck through.
     pub strike: bool,
-    /// Set in a monospaced font as code.
+    /// Whether it is code, set in a monospaced font.
     pub code: bool,
-    /// Position on the line.
+    /// Position relative to the baseline.
     pub baseline: Baseline,
     /// Text colour.
     pub color: Color,
-    /// Background.
+    /// Background colour.
     pub background: Option<Color>,
     /// Horizontal alignment.
     pub align: Align,
@@ -76,43 +76,43 @@ pub struct Style {
     pub vertical_align: VerticalAlign,
     /// Line height as a multiple of the font size.
     pub line_height: f32,
-    /// Extra space between letters.
+    /// Additional space between letters, in points.
     pub letter_spacing: f32,
-    /// Space above the block.
+    /// Space above the block, in points.
     pub space_before: f32,
-    /// Space below the block.
+    /// Space below the block, in points.
     pub space_after: f32,
-    /// Indent at the start side.
+    /// Indent at the start side, in points.
     pub indent_start: f32,
-    /// Indent at the end side.
+    /// Indent at the end side, in points.
     pub indent_end: f32,
-    /// Extra indent of the first line; negative hangs.
+    /// Additional indent of the first line, in points; negative for a hanging indent.
     pub indent_first_line: f32,
-    /// Space between border and content.
+    /// Space between border and content, in points.
     pub padding: Sides<f32>,
     /// Borders.
     pub borders: Borders,
-    /// Break words at line ends.
+    /// Whether to hyphenate words at line ends.
     pub hyphenate: bool,
-    /// Stay on one page with the next block.
+    /// Whether to stay on the page of the next block.
     pub keep_with_next: bool,
-    /// Do not break over pages.
+    /// Whether to avoid page breaks inside the block.
     pub keep_together: bool,
-    /// Lines that must stand together at a page's top.
+    /// Minimum number of lines at the top of a page.
     pub widows: u8,
-    /// Lines that must stand together at a page's bottom.
+    /// Minimum number of lines at the bottom of a page.
     pub orphans: u8,
 }
 
-/// Position of a run on its line.
+/// Position of a run relative to the baseline.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Baseline {
-    /// On the line.
+    /// On the baseline.
     #[default]
     Normal,
-    /// Raised by a third of the font size and set at 65 %.
+    /// Raised by a third of the font size, at 65 % of the size.
     Superscript,
-    /// Lowered by a seventh of the font size and set at 65 %.
+    /// Lowered by a seventh of the font size, at 65 % of the size.
     Subscript,
 }
 
@@ -154,11 +154,11 @@ impl Default for Style {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct StyleId(pub u32);
 
-/// Interned styles. Id 0 always exists and is the default style.
+/// Interned styles. Id 0 is always the default style.
 #[derive(Clone, Debug)]
 pub struct StyleTable {
     styles: Vec<Style>,
-    /// Indices by a cheap fingerprint; equality decides.
+    /// Indices by a cheap fingerprint; equality then decides.
     index: HashMap<u64, Vec<u32>>,
 }
 
@@ -174,7 +174,7 @@ impl Default for StyleTable {
 }
 
 impl StyleTable {
-    /// The id of `style`, adding it where it is new.
+    /// Returns the id of `style`, adding it if it is new.
     pub fn intern(&mut self, style: Style) -> StyleId {
         let ids = self.index.entry(fingerprint(&style)).or_default();
         if let Some(id) = ids.iter().find(|id| self.styles[**id as usize] == style) {
@@ -186,7 +186,7 @@ impl StyleTable {
         StyleId(id)
     }
 
-    /// The style of `id`.
+    /// The style with this id.
     #[must_use]
     pub fn get(&self, id: StyleId) -> &Style {
         &self.styles[id.0 as usize]

@@ -1,4 +1,4 @@
-//! Bound tables. A hundred thousand rows are held, so rows and cells are kept small.
+//! Bound tables. They may have a hundred thousand rows in memory, so rows and cells are compact.
 
 use super::{Block, Inline, StyleId};
 use crate::Color;
@@ -7,100 +7,100 @@ pub use crate::template::{Aggregate, FormatLength, RowBreak, TableBorders};
 /// A table with its rows.
 #[derive(Clone, Debug, Default)]
 pub struct Table {
-    /// Name, for CSV and for the sheet's table.
+    /// Name by which CSV output selects it, and name of the table in a sheet.
     pub name: Option<String>,
-    /// Caption above.
+    /// Caption above it.
     pub caption: Option<Vec<Inline>>,
-    /// Columns from the start side; at least one.
+    /// Columns from the start side, at least one.
     pub columns: Vec<Column>,
     /// Header rows.
     pub header: Vec<Row>,
-    /// Group headers, data rows, subtotals, totals and rows by hand, in order.
+    /// Body rows in order: group headers, data, subtotals, totals and written-out rows.
     pub rows: Vec<Row>,
-    /// Repeats the header on every page.
+    /// Whether the header repeats on every page.
     pub repeat_header: bool,
-    /// What a row does at a page's end.
+    /// Whether rows may break across pages.
     pub row_break: RowBreak,
     /// Which lines are drawn.
     pub borders: TableBorders,
     /// Colour of the lines.
     pub border_color: Color,
-    /// Background of every other data row.
+    /// Background of alternate data rows.
     pub zebra: Option<Color>,
-    /// Width in points; the width of the text where `None`.
+    /// Width in points; `None` fills the text width.
     pub width: Option<f32>,
 }
 
 /// A column.
 #[derive(Clone, Debug, Default)]
 pub struct Column {
-    /// Name for CSV: the spec's key, else the header's text.
+    /// Column name in CSV: the template's `key`, or else the text of the header.
     pub key: String,
     /// Width.
     pub width: ColumnWidth,
-    /// Format of values in bound rows.
+    /// Format of values in data rows.
     pub format: ValueFormat,
 }
 
 /// Width of a column.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum ColumnWidth {
-    /// As wide as its content needs.
+    /// According to its content.
     #[default]
     Auto,
-    /// This wide, in points.
+    /// In points.
     Fixed(f32),
-    /// A share of what is left.
+    /// A share of the remaining width.
     Fraction(f32),
 }
 
-/// A row. Spanned-over positions hold no cell.
+/// A row. Positions covered by a span from elsewhere have no cell.
 #[derive(Clone, Debug)]
 pub struct Row {
-    /// What it is.
+    /// Role of the row.
     pub kind: RowKind,
     /// Cells from the start side.
     pub cells: Box<[Cell]>,
-    /// Starts a new page, for groups that ask for it.
+    /// Whether it starts a new page, for groups with a page break.
     pub page_break: bool,
 }
 
-/// What a row is.
+/// Role of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RowKind {
     /// Column headers.
     Header,
-    /// A bound row, or one by hand in the body.
+    /// A data row, or a written-out row of the body.
     Data,
-    /// Text over a group; 0 is the outermost level. Stays with the next row.
+    /// Header of a group, kept with the next row. Level 0 is the outermost.
     GroupHeader(u8),
-    /// Subtotal of a group; 0 is the outermost level. Stays with the row before.
+    /// Subtotal of a group, kept with the previous row. Level 0 is the outermost.
     Subtotal(u8),
-    /// Grand total, or a row by hand in the footer.
+    /// Grand total, or a written-out row of the footer.
     Total,
 }
 
 /// A cell.
 #[derive(Clone, Debug)]
 pub struct Cell {
-    /// What it shows.
+    /// Visible content.
     pub content: CellContent,
-    /// The value behind a text, for spreadsheets.
+    /// The typed value behind a text, for spreadsheets and CSV.
     pub value: Value,
-    /// Style of its text and box: alignment, padding, background.
+    /// Style of text and box: alignment, padding, background.
     pub style: StyleId,
-    /// Columns that it covers, from 1.
+    /// Number of columns covered, from 1.
     pub col_span: u16,
-    /// Rows that it covers, from 1.
+    /// Number of rows covered, from 1.
     pub row_span: u16,
-    /// The aggregate that this cell shows, for live formulas: of the group's data rows in a
-    /// subtotal, of all data rows in a total.
+    /// The aggregate that the cell shows, for live formulas: over the group's data rows in a
+    /// subtotal, over all data rows in a total.
     pub aggregate: Option<Aggregate>,
-    /// The format of the value where it is not the column's.
+    /// Format of the value, if it differs from the column's.
     pub format: Option<Box<ValueFormat>>,
 }
 
-/// What a cell shows.
+/// Content of a cell.
 #[derive(Clone, Debug)]
 pub enum CellContent {
     /// Text in the cell's style, without line feeds.
@@ -118,7 +118,7 @@ impl Default for CellContent {
 }
 
 impl Cell {
-    /// A cell of one column and row with `text`.
+    /// A single cell with `text`.
     #[must_use]
     pub fn text(text: impl Into<Box<str>>, style: StyleId) -> Self {
         Self {
@@ -136,42 +136,42 @@ impl Cell {
 /// A typed value.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Value {
-    /// None, or the cell's text is all there is.
+    /// No value, or text only.
     #[default]
     Empty,
     /// A finite number.
     Number(f64),
-    /// True or false.
+    /// A Boolean.
     Bool(bool),
     /// Days since 1970-01-01.
     Date(i32),
-    /// Seconds since 1970-01-01T00:00:00 in the document's time zone.
+    /// Seconds since 1970-01-01T00:00:00, in local time of the document's time zone.
     DateTime(i64),
     /// Seconds since midnight.
     Time(i32),
 }
 
-/// How values of a column are written.
+/// Format of values.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ValueFormat {
-    /// As text.
+    /// Text.
     #[default]
     Text,
-    /// A number with this many decimals; as many as needed where `None`.
+    /// A number; `None` shows as many decimals as needed.
     Number {
-        /// Digits after the decimal separator.
+        /// Number of decimals.
         decimals: Option<u8>,
     },
-    /// Money.
+    /// An amount of money.
     Currency {
         /// ISO 4217 code.
         code: String,
-        /// Digits after the decimal separator.
+        /// Number of decimals.
         decimals: u8,
     },
-    /// A share: 0.19 is written 19 %.
+    /// A percentage: 0.19 is shown as 19 %.
     Percent {
-        /// Digits after the decimal separator.
+        /// Number of decimals.
         decimals: u8,
     },
     /// A date.

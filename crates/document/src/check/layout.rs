@@ -1,4 +1,4 @@
-//! Sizes and counts: pages that leave room for text, tables whose spans fit, drawable boxes.
+//! Checks of sizes and counts: pages with space for text, tables whose spans fit, drawable boxes.
 
 use super::variable_name;
 use crate::{
@@ -6,16 +6,16 @@ use crate::{
     template::{CellSpec, Margins, Node, PageSetup, RowSpec, Table},
 };
 
-/// Shortest and longest side of a page, in points.
+/// Allowed length of a page side, in points.
 const PAGE_POINTS: std::ops::RangeInclusive<f32> = 10.0..=14_400.0;
-/// Least width and height of the text area, in points.
+/// Minimum width and height of the text area, in points.
 const LEAST_TEXT_POINTS: f32 = 10.0;
-/// Most columns of a table.
+/// Maximum number of columns in a table.
 const MAX_COLUMNS: usize = 200;
-/// Most levels of grouping.
+/// Maximum number of group levels.
 const MAX_GROUPS: usize = 4;
 
-/// Page size and margins, with what `page` inherits from `base`.
+/// Checks page size and margins of `page`, which inherits from `base`.
 pub(super) fn page(base: &PageSetup, page: &PageSetup, path: &str, found: &mut Vec<Diagnostic>) {
     if page
         .columns
@@ -128,7 +128,7 @@ pub(super) fn table(table: &Table, path: &str, found: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Spans of hand-written rows must stay within the table's columns and rows.
+/// Checks that the spans of written-out rows stay within the table.
 fn spans(rows: &[RowSpec], columns: usize, path: &str, found: &mut Vec<Diagnostic>) {
     let mut covered = vec![0_usize; columns];
     for (index, row) in rows.iter().enumerate() {
@@ -166,7 +166,7 @@ fn spans(rows: &[RowSpec], columns: usize, path: &str, found: &mut Vec<Diagnosti
     }
 }
 
-/// Sizes of what is drawn.
+/// Checks the sizes of drawings.
 pub(super) fn sizes(node: &Node, path: &str, found: &mut Vec<Diagnostic>) {
     let mut above_zero = |field: &str, length: Option<Length>| {
         if length.is_some_and(|length| !(0.1..=14_400.0).contains(&length.to_points())) {

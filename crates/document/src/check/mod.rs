@@ -1,4 +1,4 @@
-//! What must hold in a template beyond its structure: names, bounds, references between parts.
+//! Checks of a template beyond its structure: names, limits, references between parts.
 
 mod layout;
 
@@ -16,9 +16,9 @@ use crate::{
     },
 };
 
-/// Longest identifier of a template.
+/// Maximum length of a template key, in bytes.
 const MAX_KEY_BYTES: usize = 128;
-/// Names that expressions already give a meaning.
+/// Names with a fixed meaning in expressions.
 const RESERVED: [&str; 8] = [
     "loop",
     "index",
@@ -30,8 +30,8 @@ const RESERVED: [&str; 8] = [
     "now",
 ];
 
-/// Adds the mistakes of `template` to `found`. `used` holds the messages that expressions ask
-/// for, each with its pointer.
+/// Adds the errors of `template` to `found`. `used` lists the messages that expressions refer to,
+/// with their pointers.
 pub(crate) fn template(
     template: &Template,
     used: &[(String, String)],
@@ -70,7 +70,7 @@ fn settings(template: &Template, found: &mut Vec<Diagnostic>) {
     );
 }
 
-/// What templates of every kind begin with.
+/// Checks the settings common to all kinds of template.
 pub(crate) fn heads(
     key: &str,
     locale: &str,
@@ -101,7 +101,7 @@ pub(crate) fn heads(
     }
 }
 
-/// True for `[a-z0-9][a-z0-9._-]{0,127}` without `..`.
+/// Whether `key` matches `[a-z0-9][a-z0-9._-]{0,127}` and does not contain `..`.
 #[must_use]
 pub fn is_key(key: &str) -> bool {
     let bytes = key.as_bytes();
@@ -121,7 +121,7 @@ fn currency_mistake(code: &str, path: String) -> Diagnostic {
         .with_hint("write three capital letters such as `EUR` (ISO 4217)")
 }
 
-/// Adds what is wrong with message catalogues.
+/// Adds the errors of message catalogues to `found`.
 pub(crate) fn messages(
     catalogues: &Catalogues,
     locale: &str,
@@ -147,7 +147,7 @@ pub(crate) fn messages(
     }
     for (tag, strings) in catalogues {
         for name in strings.keys() {
-            // A name may be put together by an expression, so this is no error.
+            // A warning only, since an expression may compute the name.
             if !used.iter().any(|(used, _)| used == name) {
                 let path = pointer::join(&pointer::join("/messages", tag), name);
                 let message = format!("no expression asks for the message `{name}`");
@@ -257,7 +257,7 @@ fn node_rules(node: &Node, path: &str, found: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Checks a name that a template gives to an element.
+/// Checks the name of a loop variable.
 fn variable_name(name: &str, path: String, found: &mut Vec<Diagnostic>) {
     let plain = |symbol: char| symbol.is_ascii_alphanumeric() || symbol == '_';
     let sound = name.starts_with(|first: char| first.is_ascii_alphabetic())

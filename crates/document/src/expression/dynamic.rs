@@ -1,4 +1,4 @@
-//! JSON as minijinja values, made only for expressions that need them.
+//! Converts JSON to minijinja values, only for expressions that need them.
 
 use std::sync::Arc;
 
@@ -15,12 +15,12 @@ use super::{
 };
 use crate::clean;
 
-/// The name under which [`Shared`] reaches functions; expressions cannot write it.
+/// The variable through which functions reach [`Shared`]. Expressions cannot use this name.
 pub(super) const SHARED: &str = "__shared";
-/// The name whose methods are the template's helpers.
+/// The variable whose methods are the template's helpers.
 pub(crate) const HELPERS: &str = "helpers";
 
-/// `json` as a minijinja value, texts cleaned.
+/// Converts `json` to a minijinja value with sanitised texts.
 pub(super) fn from_json(json: &Json, shared: &Shared) -> Result<Dynamic, Failure> {
     shared.charge(1)?;
     Ok(match json {
@@ -53,7 +53,7 @@ fn from_rows(rows: &[&Json], shared: &Shared) -> Result<Dynamic, Failure> {
     Ok(Dynamic::from(rows?))
 }
 
-/// The value of the variable `name`, from the cache where it has been made before.
+/// The value of the variable `name`, cached after its first use.
 fn variable(
     name: &str,
     scope: &Scope<'_>,
@@ -113,7 +113,7 @@ fn framed(
     Ok(Some(frame.dynamic.get_or_init(|| made).clone()))
 }
 
-/// The variables of one evaluation; only those that the expression names.
+/// The variables of one evaluation: only those that the expression names.
 #[derive(Debug)]
 struct Variables(Vec<(Box<str>, Dynamic)>, Dynamic);
 
@@ -137,7 +137,7 @@ impl Object for Variables {
     }
 }
 
-/// The variables that an expression with `roots` sees in `scope`.
+/// The variables that an expression using `roots` sees in `scope`.
 pub(super) fn variables(
     roots: &[Box<str>],
     scope: &Scope<'_>,

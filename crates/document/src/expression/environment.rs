@@ -1,5 +1,6 @@
-//! The minijinja environment: documented functions, filters and tests, and nothing else.
-//! `format`, `indent`, `range` and the like can exhaust memory or time, so they are not there.
+//! The minijinja environment: the documented functions, filters and tests, and nothing else.
+//! `format`, `indent`, `range` and similar ones are missing on purpose: they can exhaust memory or
+//! time.
 
 use std::sync::LazyLock;
 
@@ -11,9 +12,9 @@ use minijinja::{
 use super::{Failure, functions, token::Token};
 use crate::suggestion;
 
-/// Instructions that one evaluation may take.
+/// Maximum number of instructions in one evaluation.
 const FUEL: u64 = 100_000;
-/// Nesting of minijinja's own calls.
+/// Maximum recursion depth inside minijinja.
 const RECURSION: usize = 64;
 
 const FILTERS: [&str; 46] = [
@@ -136,6 +137,8 @@ fn add_collections(environment: &mut Environment<'static>) {
                   arguments: Rest<ValueOrKwargs>|
                   -> Result<Dynamic, Error> {
                 let arguments = arguments.into_values();
+                // A filter costs as much work as its input has elements; fuel counts it as one
+                // instruction.
                 let elements = arguments.first().and_then(Dynamic::len).unwrap_or(1);
                 functions::shared(state)?.charge_dynamic(elements)?;
                 filter.call(state, &arguments)
@@ -166,12 +169,12 @@ fn add_collections(environment: &mut Environment<'static>) {
     environment.add_filter("bool", filters::bool);
 }
 
-/// Refuses unknown filters, functions and tests before anything is evaluated.
+/// Rejects unknown filters, functions and tests before anything is evaluated.
 pub(super) fn check_names(tokens: &[Token<'_>]) -> Result<(), Failure> {
     check_names_with(tokens, &[])
 }
 
-/// As [`check_names`], with more filters than expressions have.
+/// Like [`check_names`], with additional filters.
 pub(super) fn check_names_with(tokens: &[Token<'_>], more_filters: &[&str]) -> Result<(), Failure> {
     for (index, token) in tokens.iter().enumerate() {
         let Token::Name(name) = token else {

@@ -1,4 +1,4 @@
-//! Values of expressions, and how they become text, numbers, conditions and rows.
+//! Values of expressions, and their conversion to text, numbers, conditions and rows.
 
 use minijinja::{Value as Dynamic, value::ValueKind};
 use serde_json::Value as Json;
@@ -10,36 +10,36 @@ use crate::{
     locale::Moment,
 };
 
-/// Longest text of one evaluation.
+/// Maximum length of a text that an evaluation produces, in bytes.
 pub(crate) const MAX_TEXT_BYTES: usize = 1 << 20;
 
 /// The value of an expression.
 #[derive(Debug)]
 pub(crate) enum Evaluated<'s> {
-    /// A part of the data.
+    /// Part of the data.
     Json(&'s Json),
     /// Rows of a table or group.
     Rows(&'s [&'s Json]),
-    /// A number that was computed.
+    /// A computed number.
     Number(f64),
     /// True or false.
     Truth(bool),
-    /// Text that was computed.
+    /// A computed text.
     Text(String),
-    /// Text that a filter made of a value, with both.
+    /// A value that a filter formatted, with both forms.
     Formatted {
         /// The text.
         text: String,
-        /// The value behind it.
+        /// The value before formatting.
         value: Value,
-        /// How it was written.
+        /// The format that was applied.
         format: ValueFormat,
     },
-    /// A value of minijinja.
+    /// Any other minijinja value.
     Dynamic(Dynamic),
 }
 
-/// A scalar, whatever it came from.
+/// A scalar of any origin.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Scalar<'v> {
     Null,
@@ -47,7 +47,7 @@ pub(super) enum Scalar<'v> {
     Integer(i128),
     Number(f64),
     Text(&'v str),
-    /// A list or an object.
+    /// A list or object.
     Nested,
 }
 
@@ -79,7 +79,7 @@ impl<'v> Scalar<'v> {
         }
     }
 
-    /// The number that this is or says.
+    /// The number that this is, or that its text contains.
     pub(super) fn to_number(self) -> Option<f64> {
         match self {
             Self::Integer(integer) => Some(integer as f64),
@@ -122,7 +122,7 @@ impl<'v> Scalar<'v> {
         }
     }
 
-    /// The value as `format` writes it, with its type; null is empty text.
+    /// Formats the value and returns it typed. Null becomes empty text.
     pub(super) fn format(
         self,
         format: &ValueFormat,
@@ -136,7 +136,7 @@ impl<'v> Scalar<'v> {
         Ok((text.unwrap_or_default(), value))
     }
 
-    /// The value that `format` writes.
+    /// The typed value that `format` formats.
     fn typed(self, format: &ValueFormat, shared: &Shared) -> Result<Value, Failure> {
         let wrong = |expected: &str, code| {
             Err(Failure::new(
@@ -170,12 +170,13 @@ impl<'v> Scalar<'v> {
     }
 }
 
-/// `number` as it is, without grouping: integers in full, others as the shortest decimal.
+/// Formats a number without grouping: integers in full, others as the shortest decimal that
+/// round-trips.
 pub(super) fn plain_number(number: f64) -> String {
     if number.abs() >= 1e21 || !number.is_finite() || (number != 0.0 && number.abs() < 1e-15) {
         return format!("{number:E}");
     }
-    // Negative zero is no number that people write.
+    // Adding zero turns negative zero into zero.
     format!("{}", number + 0.0)
 }
 
@@ -191,10 +192,10 @@ impl<'s> Evaluated<'s> {
         }
     }
 
-    /// Appends the value as text. Text of the data is cleaned.
+    /// Appends the value as text. Texts from the data are sanitised.
     ///
     /// # Errors
-    /// For lists and objects, which have no text.
+    /// Lists and objects have no text.
     pub(crate) fn write(&self, target: &mut String, shared: &Shared) -> Result<(), Failure> {
         let from_data = matches!(self, Self::Json(_));
         match self.scalar() {
@@ -232,7 +233,7 @@ impl<'s> Evaluated<'s> {
         Ok(())
     }
 
-    /// The value as text.
+    /// Converts the value to text.
     ///
     /// # Errors
     /// As [`Self::write`].
@@ -247,7 +248,7 @@ impl<'s> Evaluated<'s> {
         }
     }
 
-    /// True for anything but `false`, null, zero and emptiness.
+    /// False for `false`, null, zero and empty values; true otherwise.
     pub(crate) fn is_true(&self) -> bool {
         match self {
             Self::Rows(rows) => !rows.is_empty(),
@@ -265,10 +266,10 @@ impl<'s> Evaluated<'s> {
         }
     }
 
-    /// The number that the value is; `None` for null.
+    /// Converts the value to a number; `None` for null.
     ///
     /// # Errors
-    /// Where it is something else.
+    /// The value is not a number.
     pub(crate) fn to_number(&self) -> Result<Option<f64>, Failure> {
         if let Self::Formatted {
             value: Value::Number(number),
@@ -289,17 +290,17 @@ impl<'s> Evaluated<'s> {
         }
     }
 
-    /// The value as `format` writes it, with its type.
+    /// Formats the value and returns it typed, with its own format if it has one.
     ///
     /// # Errors
-    /// Where the value does not fit the format.
+    /// The value does not fit the format.
     pub(crate) fn format(
         self,
         format: &ValueFormat,
         shared: &Shared,
     ) -> Result<(String, Value, Option<ValueFormat>), Failure> {
         match self {
-            // A filter has written it already: its own format wins.
+            // A filter has formatted it already; its format takes precedence.
             Self::Formatted {
                 text,
                 value,
@@ -326,7 +327,7 @@ impl<'s> Evaluated<'s> {
     /// The elements of the value as rows.
     ///
     /// # Errors
-    /// Where the value is no list, or has more than `limit` elements.
+    /// The value is not a list, or has more than `limit` elements.
     pub(crate) fn into_rows(self, limit: usize) -> Result<Rows<'s>, Failure> {
         let wrong = |found: &str| {
             Err(Failure::new(
@@ -362,7 +363,7 @@ impl<'s> Evaluated<'s> {
         Ok(rows)
     }
 
-    /// The value as JSON, for grouping.
+    /// Converts the value to JSON, for grouping.
     pub(crate) fn into_json(self) -> Json {
         match self {
             Self::Json(json) => json.clone(),
@@ -375,12 +376,12 @@ impl<'s> Evaluated<'s> {
     }
 }
 
-/// Rows that a table, list or repeat goes over.
+/// The rows that a table, list or repeat iterates over.
 #[derive(Debug)]
 pub(crate) enum Rows<'s> {
     /// Parts of the data.
     Borrowed(Vec<&'s Json>),
-    /// Rows that an expression made.
+    /// Rows that an expression produced.
     Owned(Vec<Json>),
 }
 
@@ -393,7 +394,7 @@ impl Rows<'_> {
         }
     }
 
-    /// The rows by reference.
+    /// References to the rows.
     pub(crate) fn as_refs(&self) -> Vec<&Json> {
         match self {
             Self::Borrowed(rows) => rows.clone(),
@@ -402,7 +403,7 @@ impl Rows<'_> {
     }
 }
 
-/// The length that the word `text` says.
+/// Parses `short`, `medium`, `long` or `full`.
 pub(super) fn format_length(text: &str) -> Option<FormatLength> {
     Some(match text {
         "short" => FormatLength::Short,

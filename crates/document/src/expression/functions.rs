@@ -1,4 +1,4 @@
-//! Functions and filters of expressions: formats of the locale, text, aggregates, messages.
+//! Functions and filters of expressions: locale formats, text, aggregates, messages.
 
 use std::{cmp::Ordering, sync::Arc};
 
@@ -18,12 +18,12 @@ use crate::{
 };
 
 type Outcome = Result<Dynamic, Error>;
-/// A filter's name, the format it writes and the length that it writes by default.
+/// Name of a filter, its format, and the default length.
 type MomentFilter = (&'static str, fn(FormatLength) -> ValueFormat, FormatLength);
-/// A filter's name and what it does to a text.
+/// Name of a filter and its transformation of a text.
 type TextFilter = (&'static str, fn(&str) -> String);
 
-/// What functions share.
+/// The state shared by all functions of a rendering.
 pub(super) fn shared(state: &State<'_, '_>) -> Result<Arc<Shared>, Error> {
     state
         .lookup(SHARED)
@@ -41,10 +41,10 @@ impl From<Failure> for Error {
     }
 }
 
-/// The most decimals that `round` keeps; a binary number has no more.
+/// Maximum number of decimals for `round`; a binary double has no more significant ones.
 const MAX_ROUND_DECIMALS: u8 = 15;
 
-/// Rounds half away from zero, as amounts are written.
+/// Rounds half away from zero, as is customary for amounts.
 pub(super) fn round(value: &Dynamic, decimals: Option<i64>) -> Outcome {
     if value.is_integer() {
         return Ok(value.clone());
@@ -159,7 +159,7 @@ fn write_formatted(value: &Dynamic, format: &ValueFormat, shared: &Shared) -> Ou
     Ok(Dynamic::from(text))
 }
 
-/// The format of the currency `code`, else of the document's.
+/// The format of the currency `code`, or of the document's currency.
 pub(super) fn currency_format(code: Option<&str>, shared: &Shared) -> Result<ValueFormat, Failure> {
     let code = code.or(shared.currency.as_deref()).ok_or_else(|| {
         Failure::new("unknown-currency", "no currency is given")
@@ -227,7 +227,7 @@ fn add_texts(environment: &mut Environment<'static>) {
     environment.add_filter("join", join);
 }
 
-/// `text` with every word's first letter in upper case, the others in lower case.
+/// Capitalises the first letter of every word, with the others in lower case.
 pub(super) fn title_case(text: &str) -> String {
     let mut title = String::with_capacity(text.len());
     let mut starts = true;
@@ -276,13 +276,13 @@ fn join(state: &State<'_, '_>, list: &Dynamic, separator: Option<&str>) -> Outco
     bounded(joined)
 }
 
-/// A sum with compensation (Neumaier), so that cents stay exact over long lists.
+/// Compensated summation (Neumaier), so that cents stay exact over long lists.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sum {
     total: f64,
     lost: f64,
     numbers: usize,
-    /// Elements seen, nulls included.
+    /// Number of elements seen, including nulls.
     pub(crate) count: usize,
 }
 
@@ -314,10 +314,10 @@ impl Sum {
         Ok(())
     }
 
-    /// The sum; 0 of nothing.
+    /// The sum; 0 without numbers.
     ///
     /// # Errors
-    /// Where it is beyond the largest number.
+    /// The sum overflows.
     pub(crate) fn total(&self) -> Result<Option<f64>, Failure> {
         let total = if self.total.is_finite() {
             self.total + self.lost
@@ -333,7 +333,7 @@ impl Sum {
         ))
     }
 
-    /// The arithmetic mean; `None` of nothing.
+    /// The arithmetic mean; `None` without numbers.
     ///
     /// # Errors
     /// As [`Self::total`].
@@ -347,7 +347,7 @@ impl Sum {
 
 fn optional(number: Option<f64>) -> Dynamic {
     match number {
-        // Whole numbers stay whole, so that they are shown and compared as such.
+        // Whole results become integers, so that they are shown and compared as such.
         Some(number) if number.fract() == 0.0 && number.abs() < 9e15 => {
             Dynamic::from(number as i64)
         }
@@ -424,8 +424,8 @@ fn group_by(state: &State<'_, '_>, list: &Dynamic, name: &str) -> Outcome {
     Ok(Dynamic::from(groups))
 }
 
-/// The form of a word that fits a number, by CLDR plural category: one and other by position, the
-/// rest by name.
+/// Selects the form of a word for a number by CLDR plural category. `one` and `other` are
+/// positional, the other categories named.
 fn pluralise(
     state: &State<'_, '_>,
     number: &Dynamic,
@@ -452,7 +452,8 @@ fn pluralise(
     })
 }
 
-/// The message `name` of the document's locale, `{placeholders}` replaced by the named arguments.
+/// The message `name` in the document's locale, with `{placeholders}` replaced by the named
+/// arguments.
 fn message(state: &State<'_, '_>, name: &str, arguments: Kwargs) -> Outcome {
     let shared = shared(state)?;
     let Some(mut text) = shared.messages.get(name).cloned() else {

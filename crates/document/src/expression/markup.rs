@@ -1,6 +1,7 @@
-//! Texts of HTML with expressions and statements: `{% for item in items %}`. Values are escaped.
+//! HTML texts with expressions and statements, such as `{% for item in items %}`. Values are
+//! escaped.
 //!
-//! Bounds: fuel, the work of the document, the length of the result, the nesting of statements.
+//! Limits: fuel, the work of the document, the length of the output, the nesting of statements.
 
 use std::{
     io,
@@ -12,9 +13,9 @@ use serde_json::Value as Json;
 
 use super::{Evaluation, Failure, Scope, dynamic::variables, environment, nearest_path, scan};
 
-/// Instructions that one text may take: about a second's worth.
+/// Maximum number of instructions in one text, about a second.
 const FUEL: u64 = 20_000_000;
-/// Name of the only template of an environment.
+/// Name of the only template in an environment.
 const NAME: &str = "text";
 
 static BASE: LazyLock<Environment<'static>> = LazyLock::new(|| {
@@ -26,19 +27,19 @@ static BASE: LazyLock<Environment<'static>> = LazyLock::new(|| {
     environment
 });
 
-/// A text of HTML ready to be written.
+/// A compiled HTML text.
 #[derive(Debug)]
 pub(crate) struct Markup {
     environment: Environment<'static>,
     roots: Vec<Box<str>>,
     paths: Vec<(u32, Vec<Box<str>>)>,
-    /// Messages asked for.
+    /// Messages that it uses.
     pub(crate) messages: Vec<Box<str>>,
-    /// Helpers called.
+    /// Helpers that it calls.
     pub(crate) helpers: Vec<Box<str>>,
 }
 
-/// Takes bytes up to a bound.
+/// A writer with a limit.
 struct Bounded {
     bytes: Vec<u8>,
     left: usize,
@@ -60,10 +61,10 @@ impl io::Write for Bounded {
 }
 
 impl Markup {
-    /// Checks `source` and makes it ready.
+    /// Compiles `source`.
     ///
     /// # Errors
-    /// Every mistake, with its line.
+    /// All errors, with their lines.
     pub(crate) fn new(source: &str) -> Result<Self, Vec<(u32, Failure)>> {
         let used = scan::scan(source)?;
         let mut environment = BASE.clone();
@@ -85,10 +86,10 @@ impl Markup {
         })
     }
 
-    /// The text for `data`; `fields` are further names, whose values are HTML.
+    /// Renders the text with `data`. `fields` are additional variables whose values are HTML.
     ///
     /// # Errors
-    /// Where a variable is undefined, an operation does not fit its values, or a bound is reached;
+    /// A variable is undefined, an operation does not fit its operands, or a limit is exceeded;
     /// with the line.
     pub(crate) fn write(
         &self,
@@ -159,7 +160,7 @@ impl Markup {
     }
 }
 
-/// Names of the header and footer, then those of the data.
+/// The additional variables, followed by those of the data.
 #[derive(Debug)]
 struct Names {
     html: Vec<(String, Dynamic)>,

@@ -1,8 +1,9 @@
-//! Expressions: `customer.name`, `items|sum('price') > 100`. minijinja evaluates them, without
-//! template statements; plain paths and common filters are evaluated straight on the JSON.
+//! Expressions such as `customer.name` and `items|sum('price') > 100`. minijinja evaluates them,
+//! without template statements; plain paths and common filters take a fast path directly on the
+//! JSON.
 //!
-//! Bounds: the length and nesting of the source, the fuel of one evaluation and of one document,
-//! and the length of a text. minijinja by itself can be made to run out of memory or stack.
+//! Limits: length and nesting of the source, fuel of an evaluation, work of a document, and length
+//! of a text. minijinja alone can be made to exhaust memory or the stack.
 
 mod dynamic;
 mod environment;
@@ -38,10 +39,10 @@ pub(crate) struct Failure {
     pub(crate) code: &'static str,
     /// What is wrong.
     pub(crate) message: String,
-    /// What to do about it.
+    /// How to fix it.
     pub(crate) hint: Option<String>,
-    /// The path that stands for nothing, and the number of its segments that do; its hint is made
-    /// where the failure is reported, since that takes a search of the data.
+    /// The path that does not exist, and the number of its leading segments that do. The hint is
+    /// only computed when the failure is reported, because it requires a search of the data.
     pub(crate) missing: Option<(Vec<Box<str>>, usize)>,
 }
 
@@ -77,7 +78,7 @@ impl Failure {
         }
     }
 
-    /// The hint, searched for in `scope` where a path stands for nothing.
+    /// The hint, computed from `scope` if a path does not exist.
     pub(crate) fn find_hint(&self, scope: &Scope<'_>) -> Option<String> {
         if self.hint.is_some() {
             return self.hint.clone();
@@ -94,7 +95,7 @@ impl Failure {
     }
 }
 
-/// The path in scope that is most like `path`.
+/// The path in scope that most resembles `path`.
 fn nearest_path(path: &[Box<str>], known: usize, scope: &Scope<'_>) -> Option<String> {
     let (start, wrong) = (&path[..known], &path[known]);
     let siblings: Vec<&str> = match scope.resolve(start) {
@@ -129,23 +130,23 @@ fn nearest_path(path: &[Box<str>], known: usize, scope: &Scope<'_>) -> Option<St
     })
 }
 
-/// An expression that has been checked and made ready.
+/// A compiled expression.
 #[derive(Debug)]
 pub(crate) struct CompiledExpression {
     plan: plan::Plan,
-    /// Dotted paths of the variables used.
+    /// Dotted paths of the variables it uses.
     pub(crate) paths: Vec<Vec<Box<str>>>,
-    /// Names of the messages asked for by `t('name')`.
+    /// Messages it uses, as in `t('name')`.
     pub(crate) messages: Vec<Box<str>>,
-    /// Names of the helpers called by `helpers.name(…)`.
+    /// Helpers it calls, as in `helpers.name(…)`.
     pub(crate) helpers: Vec<Box<str>>,
 }
 
 impl CompiledExpression {
-    /// Checks `source` and makes it ready.
+    /// Compiles `source`.
     ///
     /// # Errors
-    /// Where the source exceeds a bound, is no expression, or uses an unknown filter or function.
+    /// The source exceeds a limit, is not an expression, or uses an unknown filter or function.
     pub(crate) fn new(source: &str) -> Result<Self, Failure> {
         let tokens = token::tokens(source)?;
         if tokens.is_empty() {
@@ -185,17 +186,17 @@ impl CompiledExpression {
         })
     }
 
-    /// The value of the expression in `scope`.
+    /// Evaluates the expression in `scope`.
     ///
     /// # Errors
-    /// Where a variable is undefined, an operation does not fit its values, or a bound is reached.
+    /// A variable is undefined, an operation does not fit its operands, or a limit is exceeded.
     pub(crate) fn evaluate<'s>(
         &self,
         scope: &Scope<'s>,
         evaluation: &Evaluation,
     ) -> Result<Evaluated<'s>, Failure> {
         self.plan.evaluate(scope, evaluation).map_err(|failure| {
-            // minijinja does not say which variable was undefined.
+            // minijinja does not report which variable was undefined.
             let undefined = failure.code == "undefined-variable"
                 || failure.code == "expression-failed" && failure.message.contains("undefined");
             if undefined && failure.missing.is_none() {
@@ -209,12 +210,12 @@ impl CompiledExpression {
         })
     }
 
-    /// True for a plain path such as `item.value`.
+    /// Whether it is a plain path, such as `item.value`.
     pub(crate) fn is_path(&self) -> bool {
         matches!(self.plan, plan::Plan::Path(_))
     }
 
-    /// True where the expression holds: anything but `false`, null, zero and emptiness.
+    /// Evaluates the expression as a condition: false for `false`, null, zero and empty values.
     ///
     /// # Errors
     /// As [`Self::evaluate`].

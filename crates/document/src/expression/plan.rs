@@ -1,5 +1,5 @@
-//! How an expression is evaluated: a path or a path with one common filter straight on the JSON,
-//! everything else by minijinja. Tables of thousands of rows live on the first.
+//! Evaluation strategies: a path, or a path with one common filter, directly on the JSON;
+//! everything else with minijinja. Tables of thousands of rows depend on the fast path.
 
 use std::cmp::Ordering;
 
@@ -20,27 +20,27 @@ use crate::{
     clean,
 };
 
-/// A way to evaluate.
+/// How an expression is evaluated.
 #[derive(Debug)]
 pub(super) enum Plan {
     /// `customer.name`
     Path(Vec<Box<str>>),
     /// `item.price|currency('EUR')`
     Filtered(Vec<Box<str>>, Filter),
-    /// `item.quantity * item.price`: numbers are multiplied here, as minijinja would; anything
-    /// else goes the general way.
+    /// `item.quantity * item.price`: multiplies numbers as minijinja would; other operands take the
+    /// general way.
     Product {
         factors: [Vec<Box<str>>; 2],
         general: Box<Plan>,
     },
-    /// Anything else; with the names of its variables.
+    /// Anything else, with the names of its variables.
     General {
         expression: Expression<'static, 'static>,
         roots: Vec<Box<str>>,
     },
 }
 
-/// A filter with constant arguments that needs no minijinja.
+/// A filter with constant arguments that is evaluated without minijinja.
 #[derive(Debug)]
 pub(super) enum Filter {
     Number(Option<u8>),
@@ -56,7 +56,7 @@ pub(super) enum Filter {
     Extreme(Option<Vec<Box<str>>>, Ordering),
 }
 
-/// The path that `tokens` begin with, and what follows it.
+/// The path at the start of `tokens`, and the remaining tokens.
 fn leading_path<'t, 's>(tokens: &'t [Token<'s>]) -> Option<(Vec<Box<str>>, &'t [Token<'s>])> {
     let Token::Name(first) = tokens.first()? else {
         return None;
@@ -83,7 +83,7 @@ pub(super) fn product(tokens: &[Token<'_>]) -> Option<[Vec<Box<str>>; 2]> {
     rest.is_empty().then_some([left, right])
 }
 
-/// The fast plan of an expression, if it has one.
+/// The fast plan of an expression, if there is one.
 pub(super) fn fast(tokens: &[Token<'_>]) -> Option<Plan> {
     let (path, rest) = leading_path(tokens)?;
     let (name, arguments) = match rest {
@@ -187,7 +187,7 @@ impl Plan {
     }
 }
 
-/// The product of two numbers of the data; `None` for anything else, and where it overflows.
+/// The product of two numbers in the data. `None` for other operands, or on overflow.
 fn multiply(factors: &[Vec<Box<str>>; 2], scope: &Scope<'_>) -> Option<Dynamic> {
     let number = |path: &[Box<str>]| match scope.resolve(path) {
         Ok(Found::Json(Json::Number(number))) => Some(number),
@@ -269,7 +269,7 @@ fn count<'s>(value: &Evaluated<'s>) -> Result<Evaluated<'s>, Failure> {
     Ok(Evaluated::Number(count as f64))
 }
 
-/// The elements of `value`, each with `attribute` followed.
+/// The elements of `value`, or their `attribute`.
 fn elements<'v>(
     value: &'v Evaluated<'_>,
     attribute: Option<&'v [Box<str>]>,

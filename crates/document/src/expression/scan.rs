@@ -1,39 +1,39 @@
-//! Templates of HTML cut into their blocks, and each block checked before minijinja sees it: what
-//! could exhaust memory, stack or time is refused.
+//! Splits HTML templates into blocks and checks each before minijinja sees it. Constructs that
+//! could exhaust memory, stack or time are rejected.
 
 use super::{Failure, environment, text::end_of_expression, token, token::Token};
 use crate::suggestion;
 
-/// Deepest nesting of statements.
+/// Maximum nesting of statements.
 const MAX_NESTING: usize = 32;
-/// Most blocks in one text.
+/// Maximum number of blocks in a text.
 const MAX_BLOCKS: usize = 20_000;
-/// Statements that templates may have. Loops are bounded by fuel; what keeps growing texts
-/// (blocks that are captured, macros) is left out.
+/// Allowed statements. Loops are limited by fuel; captured blocks and macros are excluded, because
+/// they can keep growing a text.
 const STATEMENTS: [&str; 8] = ["for", "endfor", "if", "elif", "else", "endif", "set", "raw"];
-/// What `set` may not use, since it could double a value with every line.
+/// Operators that `set` must not use: each line could double a value.
 const GROWING: [&str; 4] = ["~", "*", "**", "+"];
 
-/// Filters that only templates of HTML have.
+/// Filters that exist only in HTML templates.
 const MORE_FILTERS: [&str; 2] = ["safe", "escape"];
 
-/// What a template uses.
+/// What a template refers to.
 #[derive(Debug, Default)]
 pub(super) struct Use {
-    /// Dotted paths with their lines; names of loops are left out.
+    /// Dotted paths with their lines, without loop variables.
     pub(super) paths: Vec<(u32, Vec<Box<str>>)>,
-    /// Messages asked for by `t('name')`.
+    /// Messages used, as in `t('name')`.
     pub(super) messages: Vec<Box<str>>,
-    /// Helpers called by `helpers.name(…)`.
+    /// Helpers called, as in `helpers.name(…)`.
     pub(super) helpers: Vec<Box<str>>,
-    /// Names that statements give.
+    /// Names that statements define.
     given: Vec<Box<str>>,
 }
 
-/// Checks a template and finds what it uses.
+/// Checks a template and collects what it refers to.
 ///
 /// # Errors
-/// Every mistake, with its line.
+/// All errors, with their lines.
 pub(super) fn scan(source: &str) -> Result<Use, Vec<(u32, Failure)>> {
     let mut scan = Scan {
         used: Use::default(),
@@ -126,7 +126,7 @@ impl<'s> Scan<'s> {
         self.used.helpers.extend(token::helpers(tokens));
     }
 
-    /// Checks a statement; gives what follows it.
+    /// Checks a statement. Returns the text after it.
     fn statement(&mut self, line: u32, content: &'s str, after: &'s str) -> &'s str {
         let content = trimmed(content);
         let name_end = content
@@ -230,13 +230,13 @@ fn grows(tokens: &[Token<'_>], at: usize, token: Token<'_>) -> bool {
     let Token::Symbol(symbol) = token else {
         return false;
     };
-    // An index follows a value, a list does not.
+    // After a value a bracket is an index, elsewhere a list.
     let before = at.checked_sub(1).map(|before| tokens[before]);
     let is_index = matches!(before, Some(Token::Name(_) | Token::Symbol("]" | ")")));
     GROWING.contains(&symbol) || symbol == "{" || (symbol == "[" && !is_index)
 }
 
-/// The content of a block without the signs that take blanks around it away.
+/// The content of a block without whitespace control characters.
 fn trimmed(content: &str) -> &str {
     let content = content.strip_prefix(['-', '+']).unwrap_or(content);
     content.strip_suffix(['-', '+']).unwrap_or(content).trim()

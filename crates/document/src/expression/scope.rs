@@ -1,5 +1,5 @@
-//! Names in scope while a template is bound: the data's fields, and the element, position and
-//! group of every repeat around.
+//! Names in scope during binding: the fields of the data, and for every enclosing repeat its
+//! element, position and group.
 
 use std::cell::OnceCell;
 
@@ -8,47 +8,47 @@ use serde_json::Value as Json;
 
 use super::dynamic::HELPERS;
 
-/// The position in a repeat.
+/// Position in a repeat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Position {
-    /// From 0.
+    /// Index, from 0.
     pub(crate) index: usize,
     /// Number of elements.
     pub(crate) length: usize,
 }
 
-/// What a frame names.
+/// What a frame binds its name to.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Entry<'s> {
-    /// Fields of the data, each a name.
+    /// The data; each field is a name.
     Data(&'s Json),
     /// A value.
     Json(&'s Json),
-    /// Rows of a table or of a group.
+    /// The rows of a table or group.
     Rows(&'s [&'s Json]),
-    /// A group: `key`, `rows`, `count`.
+    /// A group with `key`, `rows` and `count`.
     Group {
-        /// What the rows have in common.
+        /// The value that the rows share.
         key: &'s Json,
         /// The rows.
         rows: &'s [&'s Json],
     },
 }
 
-/// A frame of names, with the frames around it.
+/// A frame that binds a name, linked to the enclosing frames.
 #[derive(Debug)]
 pub(crate) struct Scope<'s> {
     parent: Option<&'s Scope<'s>>,
     name: &'s str,
     entry: Entry<'s>,
     position: Option<Position>,
-    /// The name `helpers` is the template's module, whatever data and repeats have.
+    /// Whether `helpers` is the template's module, which takes precedence over data and repeats.
     has_helpers: bool,
-    /// The entry as a minijinja value, made when an expression first needs it.
+    /// The entry as a minijinja value, converted on first use.
     pub(super) dynamic: OnceCell<Dynamic>,
 }
 
-/// What a name or path stands for.
+/// What a name or path refers to.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Found<'s> {
     Json(&'s Json),
@@ -62,7 +62,7 @@ pub(crate) enum Found<'s> {
 }
 
 impl<'s> Scope<'s> {
-    /// The outermost scope, of the data.
+    /// The outermost scope, with the fields of the data.
     pub(crate) fn root(data: &'s Json) -> Self {
         Self {
             parent: None,
@@ -74,13 +74,13 @@ impl<'s> Scope<'s> {
         }
     }
 
-    /// The same scope in a template that has a module of helpers, or has none.
+    /// Sets whether the template has a helper module.
     pub(crate) fn beside_helpers(mut self, has_helpers: bool) -> Self {
         self.has_helpers = has_helpers;
         self
     }
 
-    /// A scope in which `name` is `entry`.
+    /// A nested scope that binds `name` to `entry`.
     pub(crate) fn with<'c>(&'c self, name: &'c str, entry: Entry<'c>) -> Scope<'c>
     where
         's: 'c,
@@ -95,13 +95,13 @@ impl<'s> Scope<'s> {
         }
     }
 
-    /// The same scope at a position of a repeat.
+    /// Sets the position in a repeat.
     pub(crate) fn at(mut self, index: usize, length: usize) -> Self {
         self.position = Some(Position { index, length });
         self
     }
 
-    /// The frame that holds `name`, from the inside out; for the data's frame with the field.
+    /// The innermost frame that binds `name`; for the data frame, also the field.
     pub(super) fn frame(&self, name: &str) -> Option<(&Scope<'s>, Option<&'s Json>)> {
         if self.hides(name) {
             return None;
@@ -141,7 +141,7 @@ impl<'s> Scope<'s> {
         None
     }
 
-    /// What the name `name` stands for.
+    /// Resolves a name.
     pub(crate) fn lookup(&self, name: &str) -> Option<Found<'s>> {
         match name {
             "pageNumber" => return Some(Found::PageNumber),
@@ -166,7 +166,7 @@ impl<'s> Scope<'s> {
         })
     }
 
-    /// What the dotted `path` stands for; the number of segments that were found otherwise.
+    /// Resolves a dotted path. The error is the number of leading segments that exist.
     pub(crate) fn resolve(&self, path: &[Box<str>]) -> Result<Found<'s>, usize> {
         let (first, rest) = path.split_first().ok_or(0_usize)?;
         let mut found = self.lookup(first).ok_or(0_usize)?;
@@ -176,7 +176,7 @@ impl<'s> Scope<'s> {
         Ok(found)
     }
 
-    /// The rows of the repeats around, for messages: `row 3` or `row 2, row 7`.
+    /// The rows of the enclosing repeats, for messages: `row 3`, or `row 2, row 7`.
     pub(crate) fn rows(&self) -> String {
         let mut rows = Vec::new();
         let mut frame = Some(self);
@@ -211,7 +211,7 @@ impl<'s> Scope<'s> {
 }
 
 impl<'s> Found<'s> {
-    /// The field `name` of what was found.
+    /// The field `name` of the value.
     pub(crate) fn field(self, name: &str) -> Option<Self> {
         match self {
             Self::Json(Json::Object(fields)) => fields.get(name).map(Found::Json),
@@ -239,7 +239,7 @@ impl<'s> Found<'s> {
         }
     }
 
-    /// The names of the fields of what was found.
+    /// The names of the value's fields.
     pub(crate) fn field_names(self) -> Vec<&'s str> {
         match self {
             Self::Json(Json::Object(fields)) => fields.keys().map(String::as_str).collect(),

@@ -1,4 +1,4 @@
-//! What expressions share during one rendering: locale, messages, clock and the work left.
+//! State that expressions share during one rendering: locale, messages, clock and remaining work.
 
 use std::{
     cell::RefCell,
@@ -19,29 +19,29 @@ use crate::{
 };
 
 pub(super) const OUT_OF_WORK: &str = "the document takes too much work";
-/// How every message about a helper begins.
+/// Prefix of every error message about a helper.
 pub(super) const HELPER: &str = "the helper `";
-/// What a call of a helper takes from the work of the document, in elements.
+/// Work charged for a helper call, in elements.
 const HELPER_WORK: usize = 100;
 
-/// What functions and filters need; it reaches them as a variable of the expression.
+/// State for functions and filters. They reach it through a variable of the expression.
 #[derive(Debug)]
 pub(crate) struct Shared {
     /// The locale of the document.
     pub(crate) locale: Arc<Locale>,
-    /// Strings of the locale, fallbacks merged.
+    /// Messages of the locale, merged with its fallbacks.
     pub(crate) messages: Arc<FxHashMap<String, String>>,
     /// The time zone of the document.
     pub(crate) zone: TimeZone,
-    /// ISO 4217 code used where none is given.
+    /// Default ISO 4217 code.
     pub(crate) currency: Option<String>,
-    /// The instant of rendering, in seconds since 1970-01-01T00:00:00Z.
+    /// Time of rendering, in seconds since 1970-01-01T00:00:00Z.
     pub(crate) now_unix_seconds: i64,
-    /// Evaluations and elements that may still be processed.
+    /// Remaining work: evaluations and elements.
     pub(crate) work: AtomicU64,
-    /// The template has a module of helpers.
+    /// Whether the template has a helper module.
     has_helpers: bool,
-    /// Calls them.
+    /// Calls the helpers, if that is possible here.
     helpers: Option<Arc<dyn Helpers>>,
     control: AtomicBool,
     bidi: AtomicBool,
@@ -69,7 +69,7 @@ impl Object for Shared {
 }
 
 impl Shared {
-    /// For one rendering, which may process `work` elements.
+    /// State for one rendering, which may process `work` elements.
     pub(crate) fn new(
         locale: Arc<Locale>,
         messages: Arc<FxHashMap<String, String>>,
@@ -92,7 +92,7 @@ impl Shared {
         }
     }
 
-    /// The same for a template that has a module of helpers, or has none, and what calls them.
+    /// Sets whether the template has a helper module, and what calls it.
     pub(crate) fn with_helpers(
         mut self,
         has_helpers: bool,
@@ -103,15 +103,15 @@ impl Shared {
         self
     }
 
-    /// Whether the template has a module of helpers.
+    /// Whether the template has a helper module.
     pub(crate) fn has_helpers(&self) -> bool {
         self.has_helpers
     }
 
-    /// Takes `amount` from the work left.
+    /// Charges `amount` of work.
     ///
     /// # Errors
-    /// Where nothing is left.
+    /// Too little work is left.
     pub(crate) fn charge(&self, amount: usize) -> Result<(), Failure> {
         crate::work::check();
         let amount = amount as u64;
@@ -130,7 +130,7 @@ impl Shared {
             .map_err(|_| Error::new(ErrorKind::InvalidOperation, OUT_OF_WORK))
     }
 
-    /// `text` from the data as it may be shown; what was changed is remembered for a warning.
+    /// Sanitises text from the data, and records what was changed for a warning.
     pub(crate) fn clean<'t>(&self, text: &'t str) -> std::borrow::Cow<'t, str> {
         let (cleaned, found) = clean::clean(text);
         if found.control {
@@ -142,7 +142,7 @@ impl Shared {
         cleaned
     }
 
-    /// What [`Self::clean`] changed so far.
+    /// What [`Self::clean`] has changed so far.
     pub(crate) fn cleaned(&self) -> Cleaned {
         Cleaned {
             control: self.control.load(Ordering::Relaxed),
@@ -151,18 +151,18 @@ impl Shared {
     }
 }
 
-/// The state of one rendering's expressions.
+/// State of the expressions in one rendering.
 #[derive(Debug)]
 pub(crate) struct Evaluation {
-    /// What functions and filters need.
+    /// Shared with functions and filters.
     pub(crate) shared: Arc<Shared>,
     pub(super) handle: Dynamic,
-    /// Fields of the data as minijinja values, made when an expression first needs them.
+    /// Fields of the data as minijinja values, converted on first use.
     pub(super) fields: RefCell<FxHashMap<String, Dynamic>>,
 }
 
 impl Evaluation {
-    /// A fresh state.
+    /// Fresh state.
     pub(crate) fn new(shared: Shared) -> Self {
         let shared = Arc::new(shared);
         Self {

@@ -1,4 +1,4 @@
-//! What expressions give, what they refuse, and that none of them runs away.
+//! Tests of expressions: results, errors, and that no input runs without bound.
 
 use std::time::{Duration, Instant};
 
@@ -59,7 +59,7 @@ fn products_are_what_the_general_way_gives() {
             let data: Json = serde_json::from_str(&data).unwrap();
             let shown =
                 |source: &str| text_in("en-US", source, &data).map_err(|failure| failure.code);
-            // Brackets keep an expression off the fast way.
+            // Parentheses prevent the fast path.
             assert_eq!(
                 shown("{{ a * b.c }}"),
                 shown("{{ (a * b.c) }}"),

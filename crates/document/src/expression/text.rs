@@ -1,8 +1,8 @@
-//! Texts with `{{ expressions }}`: split into literals and expressions by an own scanner.
+//! Texts with `{{ expressions }}`, split into literals and expressions.
 
 use super::{CompiledExpression, Evaluated, Evaluation, Failure, MAX_TEXT_BYTES, Scope};
 
-/// A text ready to be evaluated.
+/// A compiled text.
 #[derive(Debug)]
 pub(crate) struct CompiledText {
     /// Literals and expressions in order.
@@ -12,17 +12,17 @@ pub(crate) struct CompiledText {
 /// A part of a text.
 #[derive(Debug)]
 pub(crate) enum Segment {
-    /// As written.
+    /// Literal text.
     Literal(Box<str>),
-    /// Between braces.
+    /// The expression between braces.
     Expression(CompiledExpression),
 }
 
 impl CompiledText {
-    /// Splits and checks `source`.
+    /// Splits and compiles `source`.
     ///
     /// # Errors
-    /// Every mistake in it.
+    /// All errors.
     pub(crate) fn new(source: &str) -> Result<Self, Vec<Failure>> {
         let (mut segments, mut failures) = (Vec::new(), Vec::new());
         let mut rest = source;
@@ -54,7 +54,7 @@ impl CompiledText {
         }
     }
 
-    /// The expression that is the whole text, so that its value keeps its type.
+    /// The expression, if it is the whole text; its value then keeps its type.
     pub(crate) fn single(&self) -> Option<&CompiledExpression> {
         match self.segments.as_slice() {
             [Segment::Expression(expression)] => Some(expression),
@@ -70,10 +70,11 @@ impl CompiledText {
         })
     }
 
-    /// The text in `scope`. Page fields in it are noncharacters (see [`crate::clean`]).
+    /// Evaluates the text in `scope`. Page fields are represented by noncharacters (see
+    /// [`crate::clean`]).
     ///
     /// # Errors
-    /// As [`CompiledExpression::evaluate`], and where the text is longer than 1 MB.
+    /// As [`CompiledExpression::evaluate`], or the text exceeds 1 MB.
     pub(crate) fn evaluate(
         &self,
         scope: &Scope<'_>,
@@ -100,11 +101,11 @@ impl CompiledText {
 }
 
 fn literal(text: &str) -> Segment {
-    // Only `pageNumber` and `pageCount` may make page fields.
+    // Only `pageNumber` and `pageCount` may produce page fields.
     Segment::Literal(crate::clean::clean(text).0.into())
 }
 
-/// The place of `}}` outside strings and brackets.
+/// Offset of the closing `}}`, outside strings and brackets.
 pub(super) fn end_of_expression(inside: &str) -> Option<usize> {
     let bytes = inside.as_bytes();
     let (mut quote, mut braces, mut index) = (None, 0_usize, 0);

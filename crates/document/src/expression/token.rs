@@ -1,15 +1,16 @@
-//! A lexer over expression source. It bounds what reaches minijinja's recursive parser, and finds
-//! the names that an expression uses.
+//! Lexer of expressions. It limits what reaches minijinja's recursive parser, and finds the names
+//! that an expression uses.
 
 use super::Failure;
 
-/// Longest expression in bytes.
+/// Maximum length of an expression, in bytes.
 pub(crate) const MAX_SOURCE_BYTES: usize = 2_000;
-/// Most operators, filters and dots in one expression; each nests the syntax tree.
+/// Maximum number of operators, filters and dots in an expression; each nests the syntax tree
+/// deeper.
 const MAX_OPERATORS: usize = 200;
-/// Most concatenations and multiplications: each may copy a text of up to 1 MB.
+/// Maximum number of concatenations and multiplications; each may copy a text of up to 1 MB.
 const MAX_COPIES: usize = 32;
-/// Deepest nesting of brackets.
+/// Maximum nesting of brackets.
 const MAX_BRACKETS: usize = 24;
 
 /// A token with its text.
@@ -17,7 +18,7 @@ const MAX_BRACKETS: usize = 24;
 pub(super) enum Token<'s> {
     Name(&'s str),
     Number(&'s str),
-    /// The content between the quotes, escapes as written.
+    /// The content between the quotes, with escapes unresolved.
     Text(&'s str),
     Symbol(&'s str),
 }
@@ -26,15 +27,15 @@ const KEYWORDS: [&str; 13] = [
     "true", "false", "none", "True", "False", "None", "not", "and", "or", "in", "is", "if", "else",
 ];
 
-/// True for words that are no variables.
+/// Whether a word is a keyword rather than a variable.
 pub(super) fn is_keyword(word: &str) -> bool {
     KEYWORDS.contains(&word)
 }
 
-/// The tokens of `source`.
+/// Splits `source` into tokens.
 ///
 /// # Errors
-/// Where the source exceeds a bound.
+/// The source exceeds a limit.
 pub(super) fn tokens(source: &str) -> Result<Vec<Token<'_>>, Failure> {
     if source.len() > MAX_SOURCE_BYTES {
         return Err(Failure::new(
@@ -159,7 +160,7 @@ fn bound(tokens: &[Token<'_>]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The dotted paths of variables in an expression: `customer.name` in `customer.name|upper`.
+/// The dotted paths of variables: `customer.name` in `customer.name|upper`.
 pub(super) fn paths(tokens: &[Token<'_>]) -> Vec<Vec<Box<str>>> {
     let mut paths = Vec::new();
     let mut index = 0;
@@ -201,7 +202,7 @@ pub(super) fn paths(tokens: &[Token<'_>]) -> Vec<Vec<Box<str>>> {
     paths
 }
 
-/// The name of the helper whose call `tokens` begin with: `x` of `helpers.x(`.
+/// The name of the helper if `tokens` start with a call to one: `x` in `helpers.x(`.
 pub(super) fn helper<'s>(tokens: &[Token<'s>]) -> Option<&'s str> {
     match tokens {
         [
@@ -223,7 +224,7 @@ pub(super) fn helpers(tokens: &[Token<'_>]) -> Vec<Box<str>> {
         .collect()
 }
 
-/// The names of messages that an expression asks for by `t('name')`.
+/// The names of the messages that an expression uses, as in `t('name')`.
 pub(super) fn messages(tokens: &[Token<'_>]) -> Vec<Box<str>> {
     tokens
         .windows(3)

@@ -1,4 +1,4 @@
-//! Binding: a template of HTML and data become a page with its files and its sheet.
+//! Binding: an HTML template and data become a page with its files and sheet.
 
 use std::sync::Arc;
 
@@ -16,39 +16,39 @@ use crate::{
     template::Orientation,
 };
 
-/// The longest page. Bytes.
+/// Maximum length of the page, in bytes.
 const MAX_HTML_BYTES: usize = 64 << 20;
-/// The longest header or footer. Bytes.
+/// Maximum length of a header or footer, in bytes.
 const MAX_MARGIN_BYTES: usize = 1 << 20;
-/// What Chromium fills in by class.
+/// Elements that Chromium fills in by their class.
 const PAGE_FIELDS: [(&str, &str); 2] = [
     ("pageNumber", "<span class=\"pageNumber\"></span>"),
     ("pageCount", "<span class=\"totalPages\"></span>"),
 ];
 
-/// A page ready to be printed.
+/// A page ready to print.
 #[derive(Clone, Debug)]
 pub struct HtmlDocument {
-    /// The page, with its style sheet.
+    /// The page, including its style sheet.
     pub html: String,
-    /// Top of every sheet; empty for none.
+    /// Header of every sheet; empty for none.
     pub header: String,
-    /// Bottom of every sheet; empty for none.
+    /// Footer of every sheet; empty for none.
     pub footer: String,
-    /// The files that the template brings.
+    /// Files that the template contains.
     pub files: Vec<HtmlFile>,
     /// The sheet.
     pub sheet: Sheet,
-    /// Runs the scripts of the page.
+    /// Whether the page's scripts run.
     pub java_script: bool,
-    /// What is not as the template says.
+    /// Warnings from binding.
     pub warnings: Vec<Diagnostic>,
 }
 
-/// A file beside a page.
+/// A file that the page may load.
 #[derive(Clone, Debug)]
 pub struct HtmlFile {
-    /// Its name, relative to the page.
+    /// Name, relative to the page.
     pub name: String,
     /// Its media type.
     pub media_type: String,
@@ -56,25 +56,25 @@ pub struct HtmlFile {
     pub bytes: Arc<[u8]>,
 }
 
-/// A sheet. Lengths are in points.
+/// The sheet of paper. Lengths are in points.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sheet {
-    /// Width, as the paper lies.
+    /// Width, with the orientation applied.
     pub width: f32,
-    /// Height, as the paper lies.
+    /// Height, with the orientation applied.
     pub height: f32,
     /// Margins: top, right, bottom, left.
     pub margins: [f32; 4],
-    /// Prints backgrounds.
+    /// Whether backgrounds are printed.
     pub background: bool,
-    /// Size of everything.
+    /// Scale factor of the content.
     pub scale: f32,
 }
 
 /// Binds `compiled` to `data`.
 ///
 /// # Errors
-/// Every mistake in the data; the first in each of page, header and footer.
+/// All errors in the data, and the first in each of page, header and footer.
 pub fn bind_html(
     compiled: &CompiledHtml,
     data: &Json,
@@ -231,7 +231,7 @@ fn sheet(
     }
 }
 
-/// The page with its style sheet in the head, or in front where it has none.
+/// Inserts the style sheet into the head of the page, or at its start if there is none.
 #[must_use]
 pub fn with_style(html: String, css: Option<&str>) -> String {
     let Some(css) = css else { return html };

@@ -1,5 +1,5 @@
-//! Templates of kind `html`: HTML and CSS with the same expressions, filters, catalogues and
-//! checks of data as documents have, printed by Chromium.
+//! Templates of kind `html`: HTML and CSS with the same expressions, filters, message catalogues
+//! and data checks as documents, printed by Chromium.
 
 mod bind;
 mod template;
@@ -20,7 +20,7 @@ use crate::{
     validate::is_certain,
 };
 
-/// A template of HTML ready for many printings.
+/// A compiled HTML template.
 #[derive(Debug)]
 pub struct CompiledHtml {
     template: HtmlTemplate,
@@ -39,14 +39,14 @@ impl CompiledHtml {
         &self.template
     }
 
-    /// The calls of helpers, whose names are not known here.
+    /// All calls to helpers. Whether a helper exists is not known here.
     #[must_use]
     pub fn helper_uses(&self) -> &[HelperUse] {
         &self.helpers
     }
 }
 
-/// True where the JSON in `bytes` is a template of kind `html`.
+/// Whether the JSON in `bytes` is a template of kind `html`.
 #[must_use]
 pub fn is_html_template(bytes: &[u8]) -> bool {
     #[derive(serde::Deserialize)]
@@ -57,18 +57,18 @@ pub fn is_html_template(bytes: &[u8]) -> bool {
     head.is_ok_and(|head| head.kind.as_deref() == Some("html"))
 }
 
-/// Reads a template from JSON and makes it ready.
+/// Parses and compiles a template.
 ///
 /// # Errors
-/// Every mistake found, each with the pointer of its place.
+/// All errors, each with a pointer.
 pub fn parse_html_template(bytes: &[u8]) -> Result<CompiledHtml, Vec<Diagnostic>> {
     compile_html(json_from_bytes(bytes).and_then(html_from_json)?)
 }
 
-/// Makes a template ready.
+/// Compiles a template.
 ///
 /// # Errors
-/// Every mistake in it.
+/// All errors in the template.
 pub fn compile_html(template: HtmlTemplate) -> Result<CompiledHtml, Vec<Diagnostic>> {
     let (compiled, mut found) = analyse_html(template);
     found.retain(Diagnostic::is_error);
@@ -79,7 +79,7 @@ pub fn compile_html(template: HtmlTemplate) -> Result<CompiledHtml, Vec<Diagnost
     }
 }
 
-/// Every mistake and warning about the template in `bytes`; with `data` also those of binding it.
+/// All errors and warnings about the template in `bytes`; with `data`, also those of binding it.
 #[must_use]
 pub fn validate_html(bytes: &[u8], data: Option<&serde_json::Value>) -> Vec<Diagnostic> {
     let template = match json_from_bytes(bytes).and_then(html_from_json) {
@@ -166,7 +166,7 @@ fn analyse_html(template: HtmlTemplate) -> (Option<CompiledHtml>, Vec<Diagnostic
     (compiled, found)
 }
 
-/// A failure with its line.
+/// Converts a failure, mentioning its line.
 fn diagnostic((line, failure): (u32, Failure), path: &str) -> Diagnostic {
     let message = format!("line {line}: {}", failure.message);
     let mut diagnostic = Diagnostic::error(failure.code, path, message);

@@ -1,4 +1,4 @@
-//! Templates of HTML: what they become, and what is said about mistakes.
+//! Tests of HTML templates: output and error messages.
 
 use serde_json::{Value as Json, json};
 

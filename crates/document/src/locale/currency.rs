@@ -1,6 +1,6 @@
-//! Money and shares: where symbol and percent sign stand (CLDR 47 currency and percent patterns),
-//! and the digits of currencies (ISO 4217). A language that is not listed gets the pattern of
-//! CLDR's root locale: the code or symbol, a space and the number.
+//! Currency and percent formats: position of symbol and sign (CLDR 47 currency and percent
+//! patterns), and decimals of currencies (ISO 4217). Languages not listed get the pattern of CLDR's
+//! root locale: code or symbol, a space, the number.
 
 use icu_locale::Locale as IcuLocale;
 
@@ -10,18 +10,18 @@ const NO_BREAK_SPACE: char = '\u{a0}';
 const NARROW_NO_BREAK_SPACE: char = '\u{202f}';
 const RIGHT_TO_LEFT_MARK: char = '\u{200f}';
 
-/// Currency symbol before the number without a space.
+/// Languages with the currency symbol before the number, without a space.
 const PREFIX_TIGHT: [&str; 26] = [
     "en", "ja", "zh", "yue", "ko", "th", "hi", "mr", "gu", "ta", "te", "kn", "ml", "pa", "tr",
     "fil", "ms", "id", "ur", "cy", "ga", "mt", "zu", "xh", "fa", "haw",
 ];
-/// Currency symbol after the number with a no-break space.
+/// Languages with the currency symbol after the number, after a no-break space.
 const SUFFIX: [&str; 44] = [
     "de", "fr", "es", "it", "pt", "ca", "gl", "eu", "da", "sv", "nb", "nn", "no", "fi", "is", "et",
     "lv", "lt", "pl", "cs", "sk", "sl", "hr", "sr", "bs", "mk", "bg", "ro", "hu", "el", "ru", "uk",
     "be", "kk", "hy", "ka", "az", "sq", "he", "ar", "vi", "uz", "lb", "fo",
 ];
-/// Percent sign after a no-break space.
+/// Languages with a no-break space before the percent sign.
 const PERCENT_SPACED: [&str; 22] = [
     "de", "es", "ru", "cs", "sk", "da", "nb", "nn", "no", "sv", "fi", "ro", "lt", "sl", "hr", "ca",
     "gl", "be", "kk", "hy", "mk", "bs",
@@ -34,7 +34,7 @@ enum Side {
     Suffix,
 }
 
-/// Where a locale puts symbols.
+/// Symbol positions of a locale.
 #[derive(Debug)]
 pub(super) struct Placement {
     language: String,
@@ -103,7 +103,7 @@ impl Placement {
         if matches!(self.language.as_str(), "ar" | "he") {
             text.push(RIGHT_TO_LEFT_MARK);
         }
-        // Dutch and Swiss patterns write the sign between symbol and number.
+        // Dutch and Swiss patterns put the minus sign between symbol and number.
         let sign_inside = self.side == Side::Prefix { spaced: true };
         if negative && !sign_inside {
             text.push_str(&number.minus.0);
@@ -130,7 +130,7 @@ impl Placement {
 
     pub(super) fn write_percent(&self, number: &NumberFormat, value: f64, decimals: u8) -> String {
         let hundredfold = value * 100.0;
-        // The shortest decimal of the product may show its binary error: 0.07 * 100.
+        // The product may carry a binary rounding error, as in 0.07 * 100.
         let clean = format!("{hundredfold:.9}").parse().unwrap_or(hundredfold);
         let (negative, plain) = parts(
             if clean.is_finite() { clean } else { value },
@@ -154,8 +154,8 @@ impl Placement {
         text
     }
 
-    /// The symbol of `code`: the region's own in its short form, others so that they cannot be
-    /// mistaken.
+    /// The symbol of `code`: the short form in the currency's own region, elsewhere an unambiguous
+    /// one.
     pub(super) fn symbol<'c>(&self, code: &'c str) -> &'c str {
         let language = self.language.as_str();
         match (code, language, self.region.as_str()) {
@@ -222,7 +222,7 @@ impl Placement {
     }
 }
 
-/// Digits after the decimal separator (ISO 4217); 2 for unknown codes.
+/// Number of decimals (ISO 4217); 2 for unknown codes.
 pub(super) fn decimals(code: &str) -> u8 {
     match code {
         "BIF" | "CLP" | "DJF" | "GNF" | "ISK" | "JPY" | "KMF" | "KRW" | "PYG" | "RWF" | "UGX"
@@ -233,7 +233,7 @@ pub(super) fn decimals(code: &str) -> u8 {
     }
 }
 
-/// True for three upper-case ASCII letters, the form of an ISO 4217 code.
+/// Whether `code` is three upper-case ASCII letters, the form of an ISO 4217 code.
 #[must_use]
 pub fn is_currency_code(code: &str) -> bool {
     code.len() == 3 && code.bytes().all(|byte| byte.is_ascii_uppercase())

@@ -1,4 +1,4 @@
-//! Number format codes of spreadsheets (ECMA-376 part 1, 18.8.31), from the locale's own patterns.
+//! Spreadsheet number format codes (ECMA-376-1 §18.8.31), derived from the locale's own patterns.
 
 use super::{Locale, Moment};
 use crate::bound::ValueFormat;
@@ -46,14 +46,14 @@ fn number(decimals: u8) -> String {
     }
 }
 
-/// Seconds of 2033-05-07T09:08:06, a Saturday: no two of its fields look alike.
+/// 2033-05-07T09:08:06 in Unix seconds, a Saturday: all its fields differ from one another.
 const SAMPLE: i64 = 1_999_069_686;
-/// The same time on Saturday 2033-09-03, 119 days later: only month and day differ.
+/// 119 days later, on Saturday 2033-09-03: only month and day differ.
 const OTHER_MONTH: i64 = SAMPLE + 119 * 86_400;
-/// The same time on Sunday 2033-05-08: only day and weekday differ.
+/// One day later, on Sunday 2033-05-08: only day and weekday differ.
 const OTHER_DAY: i64 = SAMPLE + 86_400;
 
-/// The code of a date or time, read off the way in which the locale writes three samples.
+/// The code of a date or time format, inferred from how the locale formats the three samples.
 fn moment(locale: &Locale, format: &ValueFormat) -> String {
     let write = |seconds| {
         runs(
@@ -93,7 +93,7 @@ fn moment(locale: &Locale, format: &ValueFormat) -> String {
                 continue;
             }
             text => {
-                // A narrow space is unknown to many spreadsheet fonts.
+                // Many spreadsheet fonts lack the narrow space.
                 code.push_str(&text.replace(['\u{202f}', '\u{200f}', '\u{61c}'], " "));
                 continue;
             }
@@ -103,7 +103,7 @@ fn moment(locale: &Locale, format: &ValueFormat) -> String {
     code.trim().to_owned()
 }
 
-/// Runs of digits (as ASCII), of letters and of everything else.
+/// Splits a text into runs of digits (converted to ASCII), letters, and everything else.
 fn runs(locale: &Locale, text: &str) -> Vec<String> {
     let mut runs: Vec<(u8, String)> = Vec::new();
     for symbol in text.chars() {

@@ -1,8 +1,9 @@
-//! Locales: how numbers, money, shares, dates and times are written (Unicode CLDR by ICU4X).
+//! Locales: formats of numbers, currencies, percentages, dates and times (Unicode CLDR through
+//! ICU4X).
 //!
-//! Separators, digits, date patterns and plural rules are ICU4X's. ICU4X has no stable currency
-//! and percent formatter yet, so placement and symbols are tables of CLDR patterns in `currency`.
-//! Dates are always Gregorian. A number of 1e21 or more is written as `1E21`.
+//! Separators, digits, date patterns and plural rules come from ICU4X. It has no stable currency
+//! and percent formatter yet, so `currency` contains tables of CLDR patterns. Dates are always
+//! Gregorian. Numbers from 1e21 on are written as `1E21`.
 
 mod currency;
 mod excel;
@@ -23,7 +24,7 @@ pub use self::{
 use self::{moment::MomentFormats, number::NumberFormat};
 use crate::bound::{Digits, Direction, Value, ValueFormat};
 
-/// A locale with its formatters. Made once, shared by renders.
+/// A locale with its formatters. Expensive to create; shared between renderings.
 #[derive(Debug)]
 pub struct Locale {
     tag: String,
@@ -39,7 +40,7 @@ impl Locale {
     /// The locale of a BCP 47 tag such as `de-DE`.
     ///
     /// # Errors
-    /// A sentence for the author where `tag` is not well formed.
+    /// A message for the author if `tag` is malformed.
     pub fn new(tag: &str) -> Result<Self, String> {
         let wrong = || format!("`{tag}` is not a locale: write a tag such as `de-DE`");
         if tag.len() > 64 {
@@ -64,7 +65,7 @@ impl Locale {
         })
     }
 
-    /// The BCP 47 tag, in canonical form.
+    /// The canonical BCP 47 tag.
     #[must_use]
     pub fn tag(&self) -> &str {
         &self.tag
@@ -76,7 +77,7 @@ impl Locale {
         &self.language
     }
 
-    /// Direction of text.
+    /// Base direction of text.
     #[must_use]
     pub fn direction(&self) -> Direction {
         self.direction
@@ -88,20 +89,20 @@ impl Locale {
         Digits(self.number.digits)
     }
 
-    /// What stands between whole and fraction.
+    /// The decimal separator.
     #[must_use]
     pub fn decimal_separator(&self) -> &str {
         &self.number.decimal
     }
 
-    /// What stands between groups of digits.
+    /// The grouping separator.
     #[must_use]
     pub fn grouping_separator(&self) -> &str {
         &self.number.group
     }
 
-    /// `value` with `decimals` digits after the separator, rounded half away from zero; as many as
-    /// needed, at most 10, where `None`.
+    /// Formats a number with `decimals` decimals, rounded half away from zero; `None` writes as
+    /// many as needed, at most 10.
     #[must_use]
     pub fn format_number(&self, value: f64, decimals: Option<u8>) -> String {
         let mut text = String::with_capacity(16);
@@ -109,28 +110,28 @@ impl Locale {
         text
     }
 
-    /// `value` as an amount of the currency `code` (ISO 4217); `decimals` where it is not the
-    /// currency's own number.
+    /// Formats an amount in the currency `code` (ISO 4217). `decimals` overrides the currency's own
+    /// number.
     #[must_use]
     pub fn format_currency(&self, value: f64, code: &str, decimals: Option<u8>) -> String {
         let decimals = decimals.unwrap_or_else(|| currency::decimals(code));
         self.money.write(&self.number, value, code, decimals)
     }
 
-    /// `value` as a share: 0.19 is 19 %.
+    /// Formats a percentage: 0.19 becomes 19 %.
     #[must_use]
     pub fn format_percent(&self, value: f64, decimals: u8) -> String {
         self.money.write_percent(&self.number, value, decimals)
     }
 
-    /// `moment` as a date, time or both, as `format` says; where it says none of them, as what
-    /// the moment is.
+    /// Formats a date, time or both according to `format`; a format of another kind gives the
+    /// moment's default.
     #[must_use]
     pub fn format_moment(&self, moment: Moment, format: &ValueFormat) -> String {
         self.moments.write(moment, format)
     }
 
-    /// A typed value as `format` writes it; `None` where they do not fit.
+    /// Formats a typed value; `None` if value and format do not fit.
     #[must_use]
     pub fn format_value(&self, value: Value, format: &ValueFormat) -> Option<String> {
         let moment = match value {
@@ -157,7 +158,7 @@ impl Locale {
     /// The CLDR plural category of `value`: `zero`, `one`, `two`, `few`, `many` or `other`.
     #[must_use]
     pub fn plural_category(&self, value: f64) -> &'static str {
-        // A number that is no plain decimal (1E308) is like any other large one.
+        // A number that is not a plain decimal (1E308) counts as some large one.
         let decimal: Decimal = number::plain(value.abs(), 6)
             .parse()
             .unwrap_or_else(|_| Decimal::from(1_000_i64));
@@ -171,15 +172,15 @@ impl Locale {
         }
     }
 
-    /// The number format code of a spreadsheet (ECMA-376 part 1, 18.8.31) for `format`, such as
-    /// `#,##0.00 "€"` or `dd.mm.yyyy`. Spreadsheets write separators in their user's locale.
+    /// The spreadsheet number format code (ECMA-376-1 §18.8.31) of `format`, such as `#,##0.00 "€"`
+    /// or `dd.mm.yyyy`. Spreadsheets use the separators of the reader's locale.
     #[must_use]
     pub fn excel_number_format(&self, format: &ValueFormat) -> String {
         excel::number_format(self, format)
     }
 }
 
-/// Digits after the decimal separator of the currency `code` (ISO 4217); 2 for unknown ones.
+/// Decimals of the currency `code` (ISO 4217); 2 for unknown codes.
 #[must_use]
 pub fn currency_decimals(code: &str) -> u8 {
     currency::decimals(code)

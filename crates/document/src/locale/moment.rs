@@ -1,5 +1,5 @@
-//! Dates and times: reading them from data (RFC 3339, plain dates, Unix seconds), moving them into
-//! the document's time zone, and writing them with ICU4X's patterns.
+//! Dates and times: parses them from data (RFC 3339, plain dates, Unix seconds), converts them to
+//! the document's time zone, and formats them with ICU4X's patterns.
 
 use std::sync::{Mutex, OnceLock, PoisonError};
 
@@ -15,7 +15,7 @@ use rustc_hash::FxHashMap;
 
 use crate::bound::{FormatLength, Value, ValueFormat};
 
-/// An IANA time zone, from the database that is part of the program.
+/// An IANA time zone, from the database compiled into the program.
 #[derive(Clone, Debug)]
 pub struct TimeZone(jiff::tz::TimeZone);
 
@@ -23,7 +23,7 @@ impl TimeZone {
     /// Coordinated universal time.
     pub const UTC: Self = Self(jiff::tz::TimeZone::UTC);
 
-    /// The zone of an IANA name such as `Europe/Berlin`; `None` where there is none.
+    /// The zone with an IANA name such as `Europe/Berlin`; `None` if there is none.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         static DATABASE: OnceLock<jiff::tz::TimeZoneDatabase> = OnceLock::new();
@@ -34,8 +34,8 @@ impl TimeZone {
             .map(Self)
     }
 
-    /// Seconds since 1970-01-01T00:00:00 on this zone's clocks at `unix_seconds`; `None` beyond
-    /// the years -9999 to 9999.
+    /// Local time of the zone at `unix_seconds`, in seconds since 1970-01-01T00:00:00. `None`
+    /// outside the years -9999 to 9999.
     #[must_use]
     pub fn local_seconds(&self, unix_seconds: i64) -> Option<i64> {
         let timestamp = Timestamp::from_second(unix_seconds).ok()?;
@@ -43,7 +43,7 @@ impl TimeZone {
     }
 }
 
-/// A date, a time of day or both, as clocks in the document's time zone show it.
+/// A date, a time of day or both, in local time of the document's time zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Moment {
     /// Days since 1970-01-01.
@@ -57,7 +57,7 @@ pub enum Moment {
 const DAY: i64 = 86_400;
 
 impl Moment {
-    /// Reads `2026-11-21`, `2026-11-21T14:30:00Z`, `2026-11-21T14:30` (local) or `14:30`.
+    /// Parses `2026-11-21`, `2026-11-21T14:30:00Z`, `2026-11-21T14:30` (local time) or `14:30`.
     #[must_use]
     pub fn parse(text: &str, zone: &TimeZone) -> Option<Self> {
         let text = text.trim();
@@ -85,7 +85,7 @@ impl Moment {
         ))
     }
 
-    /// The instant `unix_seconds`, in `zone`.
+    /// The instant `unix_seconds`, in `zone`. `None` if it is out of range.
     #[must_use]
     pub fn from_unix_seconds(unix_seconds: f64, zone: &TimeZone) -> Option<Self> {
         if !(-3e11..3e11).contains(&unix_seconds) {
@@ -101,7 +101,7 @@ impl Moment {
         Self::Date(days as i32)
     }
 
-    /// The typed value of a cell.
+    /// The typed value for a cell.
     #[must_use]
     pub fn to_value(self) -> Value {
         match self {
@@ -111,7 +111,8 @@ impl Moment {
         }
     }
 
-    /// The moment as a value of `format`: a date for dates, even where a time was given.
+    /// Converts the moment to the kind that `format` shows, for instance a date with time to a
+    /// date.
     #[must_use]
     pub fn for_format(self, format: &ValueFormat) -> Self {
         match (self, format) {
@@ -141,7 +142,7 @@ fn seconds_of(time: civil::Time) -> i32 {
 
 type Lazy<F> = OnceLock<Option<FixedCalendarDateTimeFormatter<Gregorian, F>>>;
 
-/// The formatters of a locale, each made when it is first used.
+/// The formatters of a locale, each created on first use.
 #[derive(Debug)]
 pub(super) struct MomentFormats {
     preferences: DateTimeFormatterPreferences,
@@ -150,11 +151,11 @@ pub(super) struct MomentFormats {
     times: [OnceLock<Option<NoCalendarFormatter<T>>>; 2],
     date_times: [Lazy<YMDT>; 3],
     full_date_time: Lazy<YMDET>,
-    /// Dates written before: the rows of a ledger share a few.
+    /// Formatted dates: the rows of a ledger share a few.
     written: Mutex<FxHashMap<(i64, FormatLength), String>>,
 }
 
-/// Dates that a locale remembers.
+/// Maximum number of cached dates; beyond it, all are dropped.
 const MAX_WRITTEN: usize = 4096;
 
 impl MomentFormats {
@@ -170,7 +171,7 @@ impl MomentFormats {
         }
     }
 
-    /// `moment` as `format` says.
+    /// Formats `moment` according to `format`.
     pub(super) fn write(&self, moment: Moment, format: &ValueFormat) -> String {
         let moment = moment.for_format(format);
         let written = match (moment, format) {
@@ -181,7 +182,7 @@ impl MomentFormats {
             (Moment::DateTime(_), ValueFormat::DateTime(length)) => self.date_time(moment, *length),
             (Moment::DateTime(_), _) => self.date_time(moment, FormatLength::Medium),
         };
-        // Only a date beyond year 9999 has no text: it is shown as its days since 1970.
+        // Fails only beyond year 9999; such a date is shown as days since 1970.
         written.unwrap_or_else(|| moment.split().0.to_string())
     }
 

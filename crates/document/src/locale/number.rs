@@ -1,26 +1,26 @@
-//! Decimal numbers: shortest decimal of a binary number, rounded half away from zero, written
-//! with the locale's digits, separators and groups.
+//! Decimal numbers: the shortest decimal of a binary number, rounded half away from zero, with the
+//! locale's digits, separators and groups.
 
 use icu_decimal::{DecimalFormatter, input::Decimal};
 use icu_locale::Locale as IcuLocale;
 
-/// How a locale writes numbers, taken from samples of ICU4X so that a cell costs no ICU call.
+/// Number format of a locale, inferred from samples so that formatting a cell needs no ICU call.
 #[derive(Debug)]
 pub(super) struct NumberFormat {
     pub(super) digits: [char; 10],
     pub(super) decimal: String,
     pub(super) group: String,
-    /// Digits of the group before the decimal separator, and of the groups before that one.
+    /// Size of the group before the decimal separator, and of the groups before that.
     primary: usize,
     secondary: usize,
-    /// Digits that the first group must have for groups to be written at all.
+    /// Minimum size of the first group for grouping to apply at all.
     least: usize,
     pub(super) minus: (String, String),
 }
 
 /// Numbers from here on are written with an exponent.
 const EXPONENT_FROM: f64 = 1e21;
-/// Most digits after the decimal separator.
+/// Maximum number of decimals.
 pub(super) const MAX_DECIMALS: u8 = 20;
 
 impl NumberFormat {
@@ -74,7 +74,7 @@ impl NumberFormat {
         })
     }
 
-    /// The ASCII digit that `symbol` is in this locale or in ASCII.
+    /// The ASCII digit for a digit of this locale or of ASCII.
     pub(super) fn digit(&self, symbol: char) -> Option<char> {
         if symbol.is_ascii_digit() {
             return Some(symbol);
@@ -94,7 +94,7 @@ impl NumberFormat {
         }
     }
 
-    /// Writes the digits of `plain` (`1234.50`, without a sign) in the locale's way.
+    /// Writes `plain` (such as `1234.50`, without a sign) with the locale's digits and separators.
     pub(super) fn write_plain(&self, text: &mut String, plain: &str) {
         let (whole, fraction) = plain.split_once('.').unwrap_or((plain, ""));
         if whole.contains('E') || !whole.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -119,7 +119,7 @@ impl NumberFormat {
     }
 }
 
-/// Sign and plain decimal of `value`; a zero has no sign.
+/// Sign and plain decimal of `value`. Zero has no sign.
 pub(super) fn parts(value: f64, decimals: Option<u8>) -> (bool, String) {
     let plain = match decimals {
         Some(decimals) => plain_fixed(value.abs(), decimals.min(MAX_DECIMALS)),
@@ -138,19 +138,19 @@ pub(super) fn plain(value: f64, most: u8) -> String {
     plain
 }
 
-/// `value` rounded to `decimals`, half away from zero.
+/// Rounds `value` to `decimals` decimals, half away from zero.
 pub(crate) fn rounded(value: f64, decimals: u8) -> f64 {
     let plain: f64 = plain_fixed(value.abs(), decimals).parse().unwrap_or(value);
     plain.copysign(value)
 }
 
-/// `value` (not negative) with exactly `decimals` decimals, rounded half away from zero from its
-/// shortest decimal, so that 1.005 becomes 1.01.
+/// `value` (not negative) with exactly `decimals` decimals. Rounds the shortest decimal half away
+/// from zero, so that 1.005 becomes 1.01.
 pub(super) fn plain_fixed(value: f64, decimals: u8) -> String {
     if !value.is_finite() || value >= EXPONENT_FROM {
         return format!("{value:E}");
     }
-    // Away from a half the binary value decides as the decimal one does, and that is cheap.
+    // Fast path: away from a half, the binary value rounds like its shortest decimal.
     if decimals <= 6 {
         let factor = 10_u64.pow(u32::from(decimals));
         let scaled = value * factor as f64;
@@ -162,7 +162,7 @@ pub(super) fn plain_fixed(value: f64, decimals: u8) -> String {
     round_decimal(&value.to_string(), usize::from(decimals))
 }
 
-/// `scaled` with its last `decimals` digits after the point; every cell of a table comes by here.
+/// Inserts the decimal point before the last `decimals` digits. Called for every cell of a table.
 fn fixed_point(mut scaled: u64, decimals: usize) -> String {
     let mut digits = [b'0'; 24];
     let mut start = digits.len();

@@ -1,4 +1,4 @@
-//! What CLDR says about a few locales, and what holds for all numbers.
+//! Tests of a few locales against CLDR, and of properties that hold for all numbers.
 
 use proptest::prelude::*;
 

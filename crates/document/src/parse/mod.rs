@@ -1,8 +1,8 @@
-//! Reading templates: JSON to [`Template`], every mistake found at once.
+//! Parses JSON into a [`Template`] and finds all errors in one pass.
 //!
-//! The structure is checked against the template's own JSON Schema, which the types make
-//! ([`crate::template::json_schema`]), by a walk that goes on after a mistake; serde alone would
-//! stop at the first. What the schema cannot say is checked by [`crate::check`].
+//! The structure is checked against the JSON Schema generated from the template types
+//! ([`crate::template::json_schema`]), by a traversal that continues after errors; serde alone
+//! would stop at the first. [`crate::check`] checks what the schema cannot express.
 
 mod structure;
 #[cfg(test)]
@@ -13,29 +13,29 @@ use serde_json::Value as Json;
 
 use crate::{Diagnostic, html::HtmlTemplate, pointer, template::Template};
 
-/// Largest template in bytes of JSON.
+/// Maximum size of a template, in bytes of JSON.
 pub const MAX_TEMPLATE_BYTES: usize = 4 << 20;
-/// Deepest nesting of arrays and objects; below the 127 levels at which serde_json gives up.
+/// Maximum nesting of arrays and objects, below the 127 levels that serde_json supports.
 pub const MAX_DEPTH: usize = 120;
-/// Most nodes in a template.
+/// Maximum number of nodes in a template.
 pub const MAX_NODES: usize = 20_000;
-/// Longest text in bytes; assets may be longer.
+/// Maximum length of a text, in bytes; assets may be longer.
 pub const MAX_TEXT_BYTES: usize = 200_000;
-/// Most mistakes reported of one template.
+/// Maximum number of errors reported for a template.
 pub const MAX_DIAGNOSTICS: usize = 200;
 
-/// Reads a template from JSON.
+/// Parses a template.
 ///
 /// # Errors
-/// Every mistake found, each with the pointer of its place.
+/// All errors, each with a pointer.
 pub fn parse_template(bytes: &[u8]) -> Result<Template, Vec<Diagnostic>> {
     template_from_json(json_from_bytes(bytes)?)
 }
 
-/// Reads a template from parsed JSON.
+/// Parses a template from a JSON value.
 ///
 /// # Errors
-/// Every mistake found, each with the pointer of its place.
+/// All errors, each with a pointer.
 pub fn template_from_json(json: Json) -> Result<Template, Vec<Diagnostic>> {
     let template = structure_from_json(json)?;
     let mut found: Vec<Diagnostic> = crate::compile::analyse(&template)
@@ -50,12 +50,12 @@ pub fn template_from_json(json: Json) -> Result<Template, Vec<Diagnostic>> {
     Err(found)
 }
 
-/// The template with its structure checked, and nothing else.
+/// Parses a template, checking only its structure.
 pub(crate) fn structure_from_json(json: Json) -> Result<Template, Vec<Diagnostic>> {
     checked(json, &structure::DOCUMENT)
 }
 
-/// The template of kind `html` with its structure checked, and nothing else.
+/// Parses a template of kind `html`, checking only its structure.
 pub(crate) fn html_from_json(json: Json) -> Result<HtmlTemplate, Vec<Diagnostic>> {
     checked(json, &structure::HTML)
 }
@@ -79,7 +79,7 @@ fn checked<T: DeserializeOwned>(json: Json, schema: &'static Json) -> Result<T, 
     })
 }
 
-/// JSON from bytes, with its size and depth checked before a recursive parser sees it.
+/// Parses JSON after checking its size and depth, since the parser recurses.
 pub(crate) fn json_from_bytes(bytes: &[u8]) -> Result<Json, Vec<Diagnostic>> {
     if bytes.len() > MAX_TEMPLATE_BYTES {
         return Err(vec![
@@ -114,7 +114,7 @@ fn too_deep() -> Diagnostic {
     .with_hint("use `repeat` or `conditional` instead of nesting by hand")
 }
 
-/// True where `json` is nested deeper than `limit`. Does not recurse.
+/// Whether `json` is nested deeper than `limit`. Does not recurse.
 pub(crate) fn depth_exceeds(json: &Json, limit: usize) -> bool {
     let mut waiting = vec![(json, 1)];
     while let Some((value, depth)) = waiting.pop() {
@@ -141,7 +141,7 @@ pub(crate) fn depth_exceeds(json: &Json, limit: usize) -> bool {
     false
 }
 
-/// The deepest nesting of brackets outside strings.
+/// Maximum nesting of brackets, ignoring strings.
 fn bytes_depth(bytes: &[u8]) -> usize {
     let (mut depth, mut deepest) = (0_usize, 0);
     let (mut in_string, mut escaped) = (false, false);

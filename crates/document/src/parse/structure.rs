@@ -1,5 +1,5 @@
-//! A walk over a template's JSON beside its JSON Schema. It goes on after a mistake, picks the
-//! branch of a union by what was written, and says what was meant.
+//! Compares a template's JSON with its JSON Schema. Continues after errors, chooses the branch of a
+//! union by what was written, and suggests what was meant.
 
 use std::sync::LazyLock;
 
@@ -16,7 +16,7 @@ pub(super) static DOCUMENT: LazyLock<Json> = LazyLock::new(json_schema);
 /// The schema of templates of kind `html`.
 pub(super) static HTML: LazyLock<Json> = LazyLock::new(crate::html::json_schema);
 
-/// Every structural mistake of a template against the schema of its kind.
+/// All structural errors of a template.
 pub(super) fn check(template: &Json, schema: &'static Json) -> Vec<Diagnostic> {
     let mut walk = Walk {
         definitions: schema.get("$defs").and_then(Json::as_object),
@@ -63,7 +63,7 @@ impl<'s> Walk<'s> {
         }
     }
 
-    /// The schema behind a `$ref`, with the name of its type.
+    /// Follows a `$ref`. Returns the schema and the name of its type.
     fn resolve(&self, schema: &'s Json) -> (&'s Json, Option<&'s str>) {
         let Some(name) = schema
             .get("$ref")
@@ -178,7 +178,7 @@ impl<'s> Walk<'s> {
                 let expected = expected.join(" or ");
                 self.wrong_type(what, &expected, value);
             }
-            // Later branches are the wider ones: an aggregate's name is text as well.
+            // Later branches are wider: the name of an aggregate is also a text.
             [.., branch] => self.value(branch, value, what),
         }
     }
@@ -226,7 +226,7 @@ impl<'s> Walk<'s> {
         }
     }
 
-    /// Checks the types that are written as text and read by `FromStr`; false for all others.
+    /// Checks the types that are parsed from text with `FromStr`; false for others.
     fn parsed_from_text(&mut self, name: &str, value: &Json) -> bool {
         let text = match (name, value) {
             ("Length", Json::Number(number)) => format!("{number}pt"),

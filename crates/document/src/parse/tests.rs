@@ -1,4 +1,4 @@
-//! Mistakes in templates: each found, placed, named, and hinted at.
+//! Tests that every error in a template has its pointer, code and hint.
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -241,7 +241,7 @@ proptest! {
     }
 }
 
-/// Replaces the value that comes after `count` others.
+/// Replaces the value at position `count` in a depth-first traversal.
 fn replace(json: &mut Json, count: &mut usize, value: &Json) {
     if *count == 0 {
         *json = value.clone();

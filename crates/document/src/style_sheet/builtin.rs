@@ -1,4 +1,4 @@
-//! Platen's own styles and colours: what a document looks like before its theme says anything.
+//! The built-in styles and colours, which a theme can override.
 
 use crate::{
     Color, Length,
@@ -6,7 +6,7 @@ use crate::{
     template::{BorderSpec, Edges, Side, StyleSpec, Theme, ThemeColors},
 };
 
-/// The names of the styles that every document has.
+/// Names of the styles that every document has.
 pub(crate) const NAMES: [&str; 24] = [
     "body",
     "title",
@@ -34,7 +34,7 @@ pub(crate) const NAMES: [&str; 24] = [
     "muted",
 ];
 
-/// The colours of a theme, defaults filled in.
+/// The colours of a theme, with defaults.
 pub(super) fn colors(theme: &ThemeColors) -> bound::ThemeColors {
     let rgb = Color::from_rgb;
     let primary = theme.primary.unwrap_or(rgb(0x1F_4E79));
@@ -105,7 +105,7 @@ fn heading(theme: &Theme, colors: &bound::ThemeColors, level: usize) -> StyleSpe
     }
 }
 
-/// Platen's own properties of the style `name`.
+/// Built-in properties of the style `name`.
 pub(super) fn spec(name: &str, colors: &bound::ThemeColors, theme: &Theme) -> StyleSpec {
     let none = StyleSpec::default();
     match name {

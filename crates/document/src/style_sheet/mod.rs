@@ -1,5 +1,5 @@
-//! The style sheet of a document: Platen's own styles, what the theme changes in them, and how a
-//! node's style comes from all of these.
+//! The style sheet of a document: built-in styles, the theme's changes to them, and the resolution
+//! of a node's style from these.
 
 mod builtin;
 #[cfg(test)]
@@ -16,19 +16,19 @@ use crate::{
 
 pub(crate) use self::builtin::NAMES;
 
-/// Styles by name, with `extends` already followed.
+/// Styles by name, with `extends` resolved.
 #[derive(Debug)]
 pub(crate) struct StyleSheet {
-    /// Colours of the theme, defaults filled in.
+    /// Colours of the theme, with defaults.
     pub(crate) colors: ThemeColors,
     mono: Arc<[String]>,
-    /// Body text, before the `body` style.
+    /// Body text before the `body` style applies.
     base: Style,
     specs: BTreeMap<String, StyleSpec>,
 }
 
 impl StyleSheet {
-    /// The sheet of `theme`, and the mistakes in it.
+    /// Builds the sheet of `theme`. Also returns the theme's errors.
     pub(crate) fn new(theme: &Theme) -> (Self, Vec<Diagnostic>) {
         let colors = builtin::colors(&theme.colors);
         let body = families(theme.fonts.body.as_ref(), "Liberation Sans");
@@ -92,12 +92,12 @@ impl StyleSheet {
         (sheet, found)
     }
 
-    /// The names of all styles.
+    /// Names of all styles.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> + Clone {
         self.specs.keys().map(String::as_str)
     }
 
-    /// Mistakes in a reference to styles.
+    /// Adds the errors of a style reference to `found`.
     pub(crate) fn check(&self, style: &StyleRef, path: &str, found: &mut Vec<Diagnostic>) {
         let mut known = |name: &str, path: String| {
             if !self.specs.contains_key(name) {
@@ -123,7 +123,7 @@ impl StyleSheet {
         }
     }
 
-    /// The style `name` on top of body text; `None` where there is none.
+    /// The style `name` applied to body text; `None` if it does not exist.
     pub(crate) fn named(&self, name: &str) -> Option<Style> {
         let mut style = self.base.clone();
         self.overlay_named(&mut style, name);
@@ -131,7 +131,7 @@ impl StyleSheet {
         self.specs.contains_key(name).then_some(style)
     }
 
-    /// Lays the style `name` over `style`.
+    /// Applies the style `name` on top of `style`.
     pub(crate) fn overlay_named(&self, style: &mut Style, name: &str) {
         if let Some(spec) = self.specs.get(name) {
             self.overlay(style, spec);
@@ -144,7 +144,7 @@ impl StyleSheet {
         }
     }
 
-    /// Lays what `reference` says over `style`.
+    /// Applies `reference` on top of `style`.
     pub(crate) fn overlay_ref(&self, style: &mut Style, reference: &StyleRef) {
         match reference {
             StyleRef::Name(name) => self.overlay_named(style, name),
@@ -218,7 +218,7 @@ impl StyleSheet {
     }
 }
 
-/// What content inside a box of `style` inherits: the text's properties, not the box's.
+/// What content inside a box inherits from the box's style: text properties, but no box properties.
 pub(crate) fn inherited(style: &Style) -> Style {
     Style {
         name: None,
@@ -262,7 +262,7 @@ fn sides(edges: &Edges) -> Sides<f32> {
     }
 }
 
-/// Lays the properties of `over` that are given over `spec`.
+/// Copies the properties that `over` sets to `spec`.
 fn overlay_spec(spec: &mut StyleSpec, over: &StyleSpec) {
     macro_rules! set {
         ($($field:ident),*) => { $( if over.$field.is_some() { spec.$field = over.$field.clone(); } )* };
@@ -350,7 +350,7 @@ fn unknown_style(name: &str, path: String, theme: &Theme) -> Diagnostic {
         .with_hint(suggestion::hint(name, known))
 }
 
-/// The colour of chart series `index`.
+/// Colour of the chart series `index`.
 pub(crate) fn chart_color(colors: &ThemeColors, index: usize) -> Color {
     match colors.chart.len() {
         0 => colors.primary,

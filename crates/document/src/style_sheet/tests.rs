@@ -1,4 +1,4 @@
-//! How styles come about.
+//! Tests of style resolution.
 
 use serde_json::json;
 

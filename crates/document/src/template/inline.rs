@@ -10,13 +10,13 @@ use crate::{Color, Length};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Content {
-    /// Text; line feeds break lines.
+    /// Text. Line feeds become line breaks.
     Text(Text),
-    /// Runs, each text or an object.
+    /// Runs, each a text or an object.
     Runs(Vec<Run>),
 }
 
-/// One inline run.
+/// An inline run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Run {
@@ -30,7 +30,7 @@ pub enum Run {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct FullRun {
-    /// The text.
+    /// Text of the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<Text>,
     /// Bold.
@@ -45,13 +45,13 @@ pub struct FullRun {
     /// Struck through.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub strike: Option<bool>,
-    /// Set in the code font.
+    /// Uses the font of code.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<bool>,
-    /// Raised and smaller.
+    /// Raised, in a smaller size.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub superscript: Option<bool>,
-    /// Lowered and smaller.
+    /// Lowered, in a smaller size.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub subscript: Option<bool>,
     /// Text colour.
@@ -60,19 +60,19 @@ pub struct FullRun {
     /// Font size.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub font_size: Option<Length>,
-    /// Named style or properties.
+    /// Named style, or properties.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub style: Option<StyleRef>,
-    /// Address (`https:`, `http:`, `mailto:`, `tel:`) or `#id` of a node that the text links to.
+    /// Address to link to (`https:`, `http:`, `mailto:`, `tel:`), or the `#id` of a node.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub link: Option<Text>,
-    /// A line break after the text.
+    /// Adds a line break after the text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line_break: Option<bool>,
-    /// A footnote, anchored after the text.
+    /// A footnote, referenced after the text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub footnote: Option<Box<Content>>,
-    /// Leaves the run out where false.
+    /// Condition; the run is omitted if it is false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub when: Option<Expression>,
 }

@@ -1,8 +1,8 @@
-//! The template format, `kind: "document"`, as its author writes it. These types are the single
-//! source of the published JSON Schema ([`json_schema`]).
+//! The template format with `kind: "document"`, as authors write it. The published JSON Schema
+//! ([`json_schema`]) is generated from these types.
 //!
-//! Strings of type [`Text`] may hold `{{ expressions }}`; strings of type [`Expression`] are one
-//! expression without braces.
+//! Strings of type [`Text`] may contain `{{ expressions }}`; strings of type [`Expression`] are a
+//! single expression without braces.
 
 mod inline;
 mod node;
@@ -31,12 +31,12 @@ pub use self::{
 };
 use crate::{Color, Length};
 
-/// Text that may hold `{{ expressions }}`.
+/// Text that may contain `{{ expressions }}`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Text(pub String);
 
-/// One expression, without braces: `customer.name`, `items|sum('price') > 100`.
+/// An expression without braces, such as `customer.name` or `items|sum('price') > 100`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Expression(pub String);
@@ -45,7 +45,7 @@ pub struct Expression(pub String);
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Template {
-    /// Address of the JSON Schema, for editors; ignored.
+    /// Address of the JSON Schema, for editors. Ignored.
     #[serde(rename = "$schema", skip_serializing_if = "Option::is_none", default)]
     pub schema: Option<String>,
     /// Always `document`.
@@ -53,44 +53,44 @@ pub struct Template {
     pub kind: Kind,
     /// Identifier: lower-case letters, digits, `-`, `_` and `.`, up to 128 characters.
     pub key: String,
-    /// Name for people.
+    /// Display name.
     #[serde(default)]
     pub name: String,
-    /// What the template is for.
+    /// Purpose of the template.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub description: Option<String>,
-    /// JSON Schema (2020-12) that the data must satisfy.
+    /// JSON Schema (2020-12) that validates the data.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub input_schema: Option<Json>,
-    /// Title, author and so on, written into the file.
+    /// Document properties such as title and author, written into the file.
     #[serde(default, skip_serializing_if = "Metadata::is_empty")]
     pub metadata: Metadata,
-    /// BCP 47 locale of texts, numbers and dates, such as `de-DE`.
+    /// BCP 47 locale for texts, numbers and dates, such as `de-DE`.
     #[serde(default = "default_locale")]
     pub locale: String,
-    /// IANA time zone of dates and times, such as `Europe/Berlin`.
+    /// IANA time zone for dates and times, such as `Europe/Berlin`.
     #[serde(default = "default_time_zone")]
     pub time_zone: String,
-    /// Three-letter ISO 4217 code used by `currency` where none is given.
+    /// Default currency of the `currency` filter: a three-letter ISO 4217 code.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub currency: Option<String>,
-    /// Strings by locale, then by name; `{{ t('name') }}` picks one.
+    /// Messages by locale and name, used as `{{ t('name') }}`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub messages: BTreeMap<String, BTreeMap<String, String>>,
-    /// A module in JavaScript or TypeScript, up to 1 MB. Its exports are functions of expressions,
-    /// `{{ helpers.name(value) }}`, which run in a sandbox.
+    /// A JavaScript or TypeScript module of up to 1 MB. Its exports are functions for expressions,
+    /// such as `{{ helpers.name(value) }}`, and run in a sandbox.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub helpers: Option<String>,
-    /// Page set-up of every section that has none of its own.
+    /// Page setup; sections can override it.
     #[serde(default)]
     pub page: PageSetup,
     /// Fonts, colours and named styles.
     #[serde(default)]
     pub theme: Theme,
-    /// Images by name, each a `data:` URL with base64.
+    /// Images by name, each a base64 `data:` URL.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub assets: BTreeMap<String, String>,
-    /// The content.
+    /// Content of the document.
     #[serde(default)]
     pub body: Vec<Node>,
 }
@@ -103,20 +103,20 @@ fn default_time_zone() -> String {
     "UTC".to_owned()
 }
 
-/// What a template makes.
+/// Kind of a template.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Kind {
-    /// A document laid out by Platen.
+    /// A document that Platen lays out.
     #[default]
     Document,
 }
 
-/// Properties of the file, each with expressions.
+/// Document properties; all may contain expressions.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Metadata {
-    /// Title; the template's name where there is none.
+    /// Title; by default the name of the template.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<Text>,
     /// Author.
@@ -142,28 +142,29 @@ impl Metadata {
 pub struct Theme {
     /// Font families.
     pub fonts: ThemeFonts,
-    /// Size of body text; 10 pt by default.
+    /// Font size of body text; 10 pt by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub font_size: Option<Length>,
-    /// Line height as a multiple of the font size; 1.3 by default.
+    /// Line height as a multiple of the font size; 1.35 by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line_height: Option<f32>,
     /// Colours.
     pub colors: ThemeColors,
-    /// Named styles; `heading1` to `heading6`, `title`, `caption`, `code`, `link`, `tableHeader`,
-    /// `tableCell`, `tableTotal`, `footnote`, `tocEntry`, `header` and `footer` change what Platen uses itself.
+    /// Named styles. The names `heading1` to `heading6`, `title`, `caption`, `code`, `link`,
+    /// `tableHeader`, `tableCell`, `tableTotal`, `footnote`, `tocEntry`, `header` and `footer`
+    /// modify the built-in styles.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub styles: BTreeMap<String, StyleSpec>,
 }
 
-/// Font families of a theme. A family is a name or a list of names, first found first.
+/// Font families of a theme, each a name or a list of names in order of preference.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct ThemeFonts {
     /// Body text; `Liberation Sans` by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub body: Option<FontFamily>,
-    /// Headings; the body's by default.
+    /// Headings; by default as the body.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub heading: Option<FontFamily>,
     /// Code; `Liberation Mono` by default.
@@ -175,7 +176,7 @@ pub struct ThemeFonts {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct ThemeColors {
-    /// Text; near black by default.
+    /// Body text; near black by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<Color>,
     /// Headings, table headers and accents.
@@ -187,10 +188,10 @@ pub struct ThemeColors {
     /// Rules and borders.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub border: Option<Color>,
-    /// Panel and zebra background.
+    /// Background of panels and alternate table rows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub surface: Option<Color>,
-    /// Series of charts, in order.
+    /// Series colours of charts, in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub chart: Vec<Color>,
 }

@@ -1,4 +1,4 @@
-//! The nodes of a template's body.
+//! The nodes in the body of a template.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,20 +10,20 @@ use super::{
 };
 use crate::{Color, Length};
 
-/// Defines node structs, each with the properties that every node has.
+/// Defines the node structs with the properties common to all nodes.
 macro_rules! nodes {
     ($( $(#[$meta:meta])* $name:ident { $( $(#[$field_meta:meta])* $field:ident : $type:ty, )* } )*) => { $(
         $(#[$meta])*
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
         #[serde(rename_all = "camelCase", deny_unknown_fields)]
         pub struct $name {
-            /// Name of the node, target of `#id` links; unique in the template.
+            /// Id of the node, unique in the template: the target of `#id` links.
             #[serde(skip_serializing_if = "Option::is_none", default)]
             pub id: Option<String>,
-            /// Leaves the node out where false.
+            /// Condition; the node is omitted if it is false.
             #[serde(skip_serializing_if = "Option::is_none", default)]
             pub when: Option<Expression>,
-            /// Named style or properties.
+            /// Named style, or properties.
             #[serde(skip_serializing_if = "Option::is_none", default)]
             pub style: Option<StyleRef>,
             $( $(#[$field_meta])* pub $field : $type, )*
@@ -32,106 +32,106 @@ macro_rules! nodes {
 }
 
 nodes! {
-    /// A heading. Levels 1 to 6; makes a bookmark and a table-of-contents entry.
+    /// A heading. It creates a bookmark and an entry in the table of contents.
     Heading {
-        /// 1 to 6; 1 where absent.
+        /// Level from 1 to 6; 1 by default.
         #[serde(default = "one")]
         #[schemars(range(min = 1, max = 6))]
         level: u8,
-        /// What it says.
+        /// Text of the heading.
         content: Content,
     }
 
     /// A paragraph.
     Paragraph {
-        /// What it says.
+        /// Text of the paragraph.
         content: Content,
     }
 
     /// A bulleted or numbered list.
     List {
-        /// Numbered instead of bulleted.
+        /// Numbers the items instead of using bullets.
         #[serde(default)]
         ordered: bool,
-        /// Number of the first item.
+        /// Number of the first item; 1 by default.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         start: Option<u32>,
-        /// Items written by hand.
+        /// The items, unless `each` supplies them.
         #[serde(skip_serializing_if = "Vec::is_empty", default)]
         items: Vec<ListItem>,
-        /// Array that the list repeats over, instead of `items`; each element is `item`.
+        /// Array to repeat over instead of `items`; each element is `item`.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         each: Option<Expression>,
-        /// What each element of `each` shows.
+        /// The item shown for each element of `each`.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         item: Option<ListItem>,
     }
 
-    /// A table, bound to an array, written by hand, or both.
+    /// A table: bound to an array, written out, or both.
     Table {
-        /// Name; selects the table for CSV and names the sheet's table.
+        /// Name that selects the table for CSV, and names the table in a sheet.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         name: Option<String>,
         /// Caption above the table.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         caption: Option<Content>,
-        /// Array of the bound rows.
+        /// Array with an element per data row.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         rows: Option<Expression>,
-        /// Name of the row in expressions; `item` where absent.
+        /// Variable that holds the row in expressions; `item` by default.
         #[serde(rename = "as", skip_serializing_if = "Option::is_none", default)]
         as_name: Option<String>,
-        /// Shows a bound row only where true.
+        /// Condition for a data row; the row is omitted if it is false.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         row_when: Option<Expression>,
-        /// Style of a bound row, by expressions: the first rule that holds wins.
+        /// Conditional styles of data rows; the first whose condition holds applies.
         #[serde(skip_serializing_if = "Vec::is_empty", default)]
         row_styles: Vec<RowStyle>,
         /// Columns from the start side.
         columns: Vec<ColumnSpec>,
-        /// Header rows written by hand, above the columns' headers.
+        /// Header rows above those of the columns.
         #[serde(skip_serializing_if = "Vec::is_empty", default)]
         header_rows: Vec<RowSpec>,
-        /// Rows written by hand, below the bound rows.
+        /// Rows below the data rows.
         #[serde(skip_serializing_if = "Vec::is_empty", default)]
         body_rows: Vec<RowSpec>,
-        /// Rows written by hand, below the totals; `rows` is the array of bound rows.
+        /// Rows below the totals; `rows` is the array of data rows.
         #[serde(skip_serializing_if = "Vec::is_empty", default)]
         footer_rows: Vec<RowSpec>,
-        /// Groups, outermost first; at most 4.
+        /// Groups of data rows, outermost first; at most 4.
         #[serde(skip_serializing_if = "Vec::is_empty", default)]
         groups: Vec<GroupSpec>,
-        /// Label of the grand total row; the row is left out where absent.
+        /// Label of the grand total row; without it there is no such row.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         total: Option<Content>,
-        /// What is shown where there are no rows.
+        /// Text shown if there are no rows.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         empty: Option<Content>,
-        /// Leaves the header out where false.
+        /// Shows the header; true by default.
         #[serde(default = "yes")]
         show_header: bool,
-        /// Repeats the header on every page.
+        /// Repeats the header on every page; true by default.
         #[serde(default = "yes")]
         repeat_header: bool,
-        /// What a row does at a page's end.
+        /// Whether rows may break across pages.
         #[serde(default)]
         row_break: RowBreak,
-        /// Which lines are drawn.
+        /// Lines to draw.
         #[serde(default)]
         borders: TableBorders,
-        /// Background of every other row.
+        /// Background of alternate rows.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         zebra: Option<Zebra>,
-        /// Width of the table; the width of the text where absent.
+        /// Width of the table; the text width by default.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         width: Option<Length>,
     }
 
-    /// Content side by side.
+    /// Boxes side by side.
     Columns {
         /// The columns.
         columns: Vec<ColumnBox>,
-        /// Gap between columns; 6 mm where absent.
+        /// Gap between columns; 6 mm by default.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         gap: Option<Length>,
         /// Vertical alignment of the columns.
@@ -139,12 +139,12 @@ nodes! {
         vertical_align: Option<VerticalAlign>,
     }
 
-    /// Content in a box, with background, border and padding from its style.
+    /// A box; its style supplies background, border and padding.
     Panel {
         /// Title.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         title: Option<Content>,
-        /// The content.
+        /// Content of the box.
         body: Vec<Node>,
     }
 
@@ -152,11 +152,11 @@ nodes! {
     KeyValue {
         /// The pairs.
         items: Vec<KeyValueItem>,
-        /// Pairs side by side; 1 where absent.
+        /// Pairs side by side; 1 by default.
         #[serde(default = "one")]
         #[schemars(range(min = 1, max = 6))]
         columns: u8,
-        /// Width of the labels; as wide as the widest where absent.
+        /// Width of the labels; by default that of the widest.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         key_width: Option<Length>,
     }
@@ -165,21 +165,21 @@ nodes! {
     Image {
         /// Name of an asset, or a `data:` URL.
         source: Text,
-        /// What the image shows, for those who cannot see it. Empty for decoration.
+        /// Alternative text for readers who cannot see the image; empty for decoration.
         alt: Text,
-        /// Width; from the height or the image's own resolution where absent.
+        /// Width; by default from the height, or from the image's pixels at 96 dpi.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         width: Option<Length>,
-        /// Height.
+        /// Height; by default in proportion to the width.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         height: Option<Length>,
-        /// How the image fits where both width and height are given.
+        /// How the image fits if both width and height are given.
         #[serde(default)]
         fit: Fit,
         /// Alignment.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         align: Option<Align>,
-        /// Caption below.
+        /// Caption below the image.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         caption: Option<Content>,
         /// Address that the image links to.
@@ -189,47 +189,47 @@ nodes! {
 
     /// A barcode, drawn as vectors.
     Barcode {
-        /// Which symbology.
+        /// Symbology.
         symbology: Symbology,
-        /// What it encodes.
+        /// Value to encode.
         value: Text,
-        /// Width; what 0.33 mm modules give where absent.
+        /// Width; by default from modules of 0.33 mm.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         width: Option<Length>,
-        /// Height; the width for two-dimensional codes, 15 mm for others where absent.
+        /// Height; by default the width for two-dimensional codes, and 15 mm for others.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         height: Option<Length>,
         /// Alignment.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         align: Option<Align>,
-        /// Writes the value below; for one-dimensional codes the default.
+        /// Shows the value below the code; by default for one-dimensional codes.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         show_value: Option<bool>,
-        /// What the code is for, for those who cannot see it.
+        /// Alternative text for readers who cannot see the code.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         alt: Option<Text>,
     }
 
-    /// A chart, drawn as vectors in PDF and HTML, native in DOCX, PPTX and XLSX.
+    /// A chart: vectors in PDF and HTML, native in DOCX, PPTX and XLSX.
     Chart {
-        /// Which kind.
+        /// Kind of chart.
         chart: ChartKind,
         /// Title.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         title: Option<Text>,
-        /// Array with an element for each category.
+        /// Array with an element per category.
         rows: Expression,
-        /// Category of a row; the row is `item`.
+        /// Category of an element, which is `item`.
         category: Text,
-        /// Series; a pie shows the first.
+        /// Series; a pie shows only the first.
         series: Vec<SeriesSpec>,
-        /// Width; the width of the text where absent.
+        /// Width; the text width by default.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         width: Option<Length>,
-        /// Height; 70 mm where absent.
+        /// Height; 70 mm by default.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         height: Option<Length>,
-        /// How values are written at the axis and as labels.
+        /// Format of the values, at the axis and in labels.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         format: Option<FormatSpec>,
         /// Title of the category axis.
@@ -238,47 +238,47 @@ nodes! {
         /// Title of the value axis.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         value_title: Option<Text>,
-        /// Shows the legend; where there are several series by default.
+        /// Shows the legend; by default if there are several series.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         legend: Option<bool>,
-        /// Writes each value.
+        /// Labels each value.
         #[serde(default)]
         labels: bool,
-        /// What the chart shows, for those who cannot see it.
+        /// Alternative text for readers who cannot see the chart.
         alt: Text,
     }
 
     /// A horizontal rule.
     Divider {
-        /// Thickness; 0.75 pt where absent.
+        /// Thickness; 0.75 pt by default.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         thickness: Option<Length>,
-        /// Colour; the theme's border colour where absent.
+        /// Colour; by default the theme's border colour.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         color: Option<Color>,
-        /// How it is drawn.
+        /// Solid, dashed or dotted.
         #[serde(default)]
         line: LineStyle,
     }
 
-    /// Empty space.
+    /// Vertical space.
     Spacer {
         /// Height.
         height: Length,
     }
 
-    /// Goes on at the next page; in PPTX at the next slide.
+    /// A page break; in PPTX a slide break.
     PageBreak {}
 
-    /// Content with its own page set-up; starts a page, in PPTX a slide, in XLSX a sheet.
+    /// Content with its own page setup. It starts a page, in PPTX a slide, in XLSX a sheet.
     Section {
-        /// Title of the slide, name of the sheet.
+        /// Title of the slide or name of the sheet.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         name: Option<Text>,
-        /// Page set-up; what is absent is the template's.
+        /// Page setup; properties not given come from the template.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         page: Option<PageSetup>,
-        /// The content.
+        /// Content of the section.
         body: Vec<Node>,
     }
 
@@ -286,58 +286,59 @@ nodes! {
     Conditional {
         /// The condition.
         condition: Expression,
-        /// Content where it holds.
+        /// Content if the condition is true.
         then: Vec<Node>,
-        /// Content where it does not.
+        /// Content if it is false.
         #[serde(rename = "else", skip_serializing_if = "Vec::is_empty", default)]
         otherwise: Vec<Node>,
     }
 
-    /// Content for each element of an array.
+    /// Content repeated for each element of an array.
     Repeat {
         /// The array.
         each: Expression,
-        /// Name of the element in expressions; `item` where absent. `loop.index` counts from 1.
+        /// Variable that holds the element in expressions; `item` by default. `loop.index` counts
+        /// from 1.
         #[serde(rename = "as", skip_serializing_if = "Option::is_none", default)]
         as_name: Option<String>,
-        /// The content.
+        /// Content for each element.
         body: Vec<Node>,
         /// Content between elements.
         #[serde(skip_serializing_if = "Vec::is_empty", default)]
         separator: Vec<Node>,
-        /// Content where the array is empty.
+        /// Content if the array is empty.
         #[serde(skip_serializing_if = "Vec::is_empty", default)]
         empty: Vec<Node>,
     }
 
-    /// A table of contents from the headings, with page numbers.
+    /// A table of contents of the headings, with page numbers.
     TableOfContents {
         /// Title.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         title: Option<Content>,
-        /// Deepest heading level listed; 3 where absent.
+        /// Maximum heading level listed; 3 by default.
         #[serde(default = "three")]
         #[schemars(range(min = 1, max = 6))]
         depth: u8,
     }
 
-    /// A footnote anchored at the end of the block before it.
+    /// A footnote, referenced at the end of the previous block.
     Footnote {
-        /// What it says.
+        /// Text of the footnote.
         content: Content,
     }
 
     /// A place to sign: a line with a label.
     SignatureField {
-        /// Field name; unique in the document.
+        /// Name of the form field, unique in the document.
         name: String,
-        /// Text under the line.
+        /// Text below the line.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         label: Option<Text>,
-        /// Width; 70 mm where absent.
+        /// Width; 70 mm by default.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         width: Option<Length>,
-        /// Height over the line; 15 mm where absent.
+        /// Height above the line; 15 mm by default.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         height: Option<Length>,
     }
@@ -355,7 +356,7 @@ fn yes() -> bool {
     true
 }
 
-/// A node of the body.
+/// A node in the body.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "camelCase")]
 pub enum Node {
@@ -368,9 +369,9 @@ pub enum Node {
     List(List),
     /// A table.
     Table(Box<Table>),
-    /// Content side by side.
+    /// Boxes side by side.
     Columns(Columns),
-    /// Content in a box.
+    /// A box.
     Panel(Panel),
     /// Labels with values.
     KeyValue(KeyValue),
@@ -380,17 +381,17 @@ pub enum Node {
     Barcode(Box<Barcode>),
     /// A chart.
     Chart(Box<Chart>),
-    /// A rule.
+    /// A horizontal rule.
     Divider(Divider),
-    /// Empty space.
+    /// Vertical space.
     Spacer(Spacer),
     /// A page break.
     PageBreak(PageBreak),
-    /// Content with its own page set-up.
+    /// Content with its own page setup.
     Section(Box<Section>),
     /// Content that depends on a condition.
     Conditional(Conditional),
-    /// Content for each element of an array.
+    /// Content repeated for each element of an array.
     Repeat(Repeat),
     /// A table of contents.
     TableOfContents(TableOfContents),
@@ -400,7 +401,7 @@ pub enum Node {
     SignatureField(SignatureField),
 }
 
-/// Applies the same to the struct of every node.
+/// Evaluates an expression for the struct of any node.
 macro_rules! of_every_node {
     ($node:expr, $inner:ident => $value:expr) => {
         match $node {
@@ -428,19 +429,19 @@ macro_rules! of_every_node {
 }
 
 impl Node {
-    /// Name of the node.
+    /// Id of the node.
     #[must_use]
     pub fn id(&self) -> Option<&str> {
         of_every_node!(self, node => node.id.as_deref())
     }
 
-    /// The condition on which the node is there.
+    /// Condition of the node.
     #[must_use]
     pub fn when(&self) -> Option<&Expression> {
         of_every_node!(self, node => node.when.as_ref())
     }
 
-    /// The style of the node.
+    /// Style of the node.
     #[must_use]
     pub fn style(&self) -> Option<&StyleRef> {
         of_every_node!(self, node => node.style.as_ref())

@@ -1,4 +1,4 @@
-//! Page set-up: size, orientation, margins, columns, header and footer.
+//! Page setup: size, orientation, margins, columns, header and footer.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 use super::Node;
 use crate::Length;
 
-/// Page set-up of a template or of one section. What is not given is inherited.
+/// Page setup of a template or a section. Properties not given are inherited.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct PageSetup {
-    /// Paper; A4 by default.
+    /// Paper size; A4 by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<PaperSize>,
     /// Portrait by default.
@@ -26,30 +26,30 @@ pub struct PageSetup {
     /// Gap between text columns.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub column_gap: Option<Length>,
-    /// Top of every page. `{{ pageNumber }}` and `{{ pageCount }}` may be used in texts.
+    /// Header of every page. Texts may use `{{ pageNumber }}` and `{{ pageCount }}`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub header: Option<Vec<Node>>,
-    /// Bottom of every page.
+    /// Footer of every page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub footer: Option<Vec<Node>>,
-    /// Top of the section's first page, instead of `header`; `[]` for none.
+    /// Header of the first page instead of `header`; `[]` for none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_header: Option<Vec<Node>>,
-    /// Bottom of the section's first page, instead of `footer`; `[]` for none.
+    /// Footer of the first page instead of `footer`; `[]` for none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_footer: Option<Vec<Node>>,
-    /// Number of the section's first page; goes on counting where absent.
+    /// Number of the first page; by default numbering continues.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_page_number: Option<u32>,
 }
 
-/// Paper size: a name or width and height in portrait.
+/// Paper size: a name, or width and height in portrait.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged, deny_unknown_fields)]
 pub enum PaperSize {
     /// A3, A4, A5, A6, B5, Letter, Legal, Tabloid, Executive, or the slides `16:9` and `4:3`.
     Named(String),
-    /// Own size.
+    /// Custom size.
     Custom {
         /// Width in portrait.
         width: Length,
@@ -59,7 +59,7 @@ pub enum PaperSize {
 }
 
 impl PaperSize {
-    /// Names that [`PaperSize::Named`] may take, with width and height in points.
+    /// Names for [`PaperSize::Named`], with portrait width and height in points.
     pub const NAMES: [(&'static str, f32, f32); 11] = [
         ("A3", 841.89, 1190.55),
         ("A4", 595.276, 841.89),
@@ -74,7 +74,7 @@ impl PaperSize {
         ("4:3", 540.0, 720.0),
     ];
 
-    /// Width and height in portrait, in points; `None` for an unknown name.
+    /// Portrait width and height in points; `None` for an unknown name.
     #[must_use]
     pub fn dimensions(&self) -> Option<(f32, f32)> {
         match self {
@@ -87,24 +87,24 @@ impl PaperSize {
     }
 }
 
-/// How the paper lies.
+/// Orientation of the paper.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Orientation {
-    /// Higher than wide.
+    /// Taller than wide.
     #[default]
     Portrait,
-    /// Wider than high.
+    /// Wider than tall.
     Landscape,
 }
 
-/// Page margins: one length, or one a side.
+/// Page margins: one length, or one per side.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged, deny_unknown_fields)]
 pub enum Margins {
     /// The same on all sides.
     All(Length),
-    /// One a side; 20 mm where absent.
+    /// One length per side; 20 mm by default.
     Sides {
         /// Top.
         #[serde(default = "default_margin")]
@@ -121,7 +121,7 @@ pub enum Margins {
     },
 }
 
-/// The margin of a side that names none.
+/// Default margin of a side.
 pub(crate) fn default_margin() -> Length {
     Length::millimetres(20.0)
 }

@@ -1,4 +1,4 @@
-//! Parts of nodes: list items, columns side by side, pairs, series, and what drawings are.
+//! Parts of nodes: list items, columns, pairs, chart series, kinds of drawings.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,38 +6,38 @@ use serde::{Deserialize, Serialize};
 use super::{ColumnWidth, Content, Expression, FormatSpec, Node, StyleRef, Text};
 use crate::Color;
 
-/// An item of a list: inline content, or content with nodes below it.
+/// A list item: inline content, optionally with nodes below it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum ListItem {
     /// Inline content.
     Content(Content),
-    /// Inline content with nodes below it, for nested lists.
+    /// Inline content with nodes below it, for instance a nested list.
     Full(Box<FullListItem>),
 }
 
-/// An item with nodes below it.
+/// A list item with nodes below it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct FullListItem {
-    /// What it says.
+    /// Text of the item.
     pub content: Content,
     /// Nodes below it.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub body: Vec<Node>,
-    /// Leaves the item out where false.
+    /// Condition; the item is omitted if it is false.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub when: Option<Expression>,
 }
 
-/// One of several columns side by side.
+/// One of several columns.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ColumnBox {
-    /// Width; an equal share where absent.
+    /// Width; an equal share by default.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub width: Option<ColumnWidth>,
-    /// The content.
+    /// Content of the column.
     pub body: Vec<Node>,
     /// Style of the column's text.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -52,32 +52,32 @@ pub struct KeyValueItem {
     pub key: Content,
     /// The value.
     pub value: Content,
-    /// How the value is written.
+    /// Format of the value.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub format: Option<FormatSpec>,
-    /// Leaves the pair out where false.
+    /// Condition; the pair is omitted if it is false.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub when: Option<Expression>,
 }
 
-/// A style for bound rows of which an expression holds.
+/// A conditional style for data rows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct RowStyle {
-    /// The condition; the row is `item` (or the table's `as`).
+    /// Condition on the row, which is `item` (or the table's `as`).
     pub when: Expression,
     /// The style.
     pub style: StyleRef,
 }
 
-/// How an image fits into width and height.
+/// How an image fits the given width and height.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Fit {
-    /// As large as fits, nothing cut off.
+    /// As large as possible without cropping or distortion.
     #[default]
     Contain,
-    /// Stretched to both.
+    /// Stretched to the given size.
     Stretch,
 }
 
@@ -89,7 +89,7 @@ pub enum Symbology {
     Qr,
     /// Code 128, ISO/IEC 15417.
     Code128,
-    /// EAN-13, ISO/IEC 15420; 12 digits get their check digit.
+    /// EAN-13, ISO/IEC 15420. A missing check digit is added to 12 digits.
     Ean13,
     /// Data Matrix ECC 200, ISO/IEC 16022.
     DataMatrix,
@@ -99,13 +99,13 @@ pub enum Symbology {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum ChartKind {
-    /// Vertical bars, series side by side.
+    /// Vertical bars, with series side by side.
     Bar,
-    /// Vertical bars, series on top of each other.
+    /// Vertical bars, with series stacked.
     StackedBar,
     /// Lines.
     Line,
-    /// A pie of the first series.
+    /// A pie that shows the first series.
     Pie,
 }
 
@@ -115,9 +115,9 @@ pub enum ChartKind {
 pub struct SeriesSpec {
     /// Name in the legend.
     pub name: Text,
-    /// Value of a row; the row is `item`. Null or missing leaves a gap.
+    /// Value of an element, which is `item`. Null or a missing field leaves a gap.
     pub value: Expression,
-    /// Colour; the theme's next where absent.
+    /// Colour; by default the theme's next chart colour.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub color: Option<Color>,
 }

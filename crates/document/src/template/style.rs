@@ -1,30 +1,30 @@
-//! Style properties, as a named style of the theme or on a node.
+//! Style properties of named styles and nodes.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Color, Length};
 
-/// The name of a theme style, several names (later ones win), or properties on the spot.
+/// Name of a style, several names of which later ones take precedence, or properties.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum StyleRef {
-    /// Name of a style in `theme.styles` or of a built-in one.
+    /// Name of a style in `theme.styles`, or of a built-in style.
     Name(String),
-    /// Names, later ones win.
+    /// Names; later ones take precedence.
     Names(Vec<String>),
     /// Properties.
     Inline(Box<StyleSpec>),
 }
 
-/// Style properties; what is not given is inherited.
+/// Style properties. Those not given are inherited.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct StyleSpec {
     /// Name of a style to start from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub extends: Option<String>,
-    /// Font family or families.
+    /// Font family, or several in order of preference.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub font_family: Option<FontFamily>,
     /// Font size.
@@ -45,7 +45,7 @@ pub struct StyleSpec {
     /// Text colour.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub color: Option<Color>,
-    /// Background.
+    /// Background colour.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub background: Option<Color>,
     /// Horizontal alignment.
@@ -57,7 +57,7 @@ pub struct StyleSpec {
     /// Line height as a multiple of the font size.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line_height: Option<f32>,
-    /// Extra space between letters.
+    /// Additional space between letters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub letter_spacing: Option<Length>,
     /// Space above the block.
@@ -72,7 +72,7 @@ pub struct StyleSpec {
     /// Indent at the end side.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub indent_end: Option<Length>,
-    /// Extra indent of the first line; negative hangs.
+    /// Additional indent of the first line; negative for a hanging indent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub indent_first_line: Option<Length>,
     /// Space between border and content.
@@ -81,41 +81,41 @@ pub struct StyleSpec {
     /// Borders.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub border: Option<BorderSpec>,
-    /// Break words at line ends, by the locale's patterns.
+    /// Hyphenates words at line ends with the locale's patterns.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hyphenate: Option<bool>,
-    /// Stay on one page with the next block.
+    /// Keeps the block on the page of the next one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub keep_with_next: Option<bool>,
-    /// Do not break over pages.
+    /// Avoids page breaks inside the block.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub keep_together: Option<bool>,
-    /// Lines of a paragraph that must stand together at a page's top; 2 by default.
+    /// Minimum number of lines of a paragraph at the top of a page; 2 by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub widows: Option<u8>,
-    /// Lines of a paragraph that must stand together at a page's bottom; 2 by default.
+    /// Minimum number of lines of a paragraph at the bottom of a page; 2 by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub orphans: Option<u8>,
 }
 
-/// One font family or several, first found first.
+/// A font family, or several in order of preference.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum FontFamily {
     /// One family.
     One(String),
-    /// Several, first found first.
+    /// Several, in order of preference.
     Several(Vec<String>),
 }
 
-/// Horizontal alignment. `start` and `end` follow the text's direction.
+/// Horizontal alignment. `start` and `end` depend on the direction of the text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Align {
-    /// Where text starts.
+    /// The side where lines start.
     #[default]
     Start,
-    /// Where text ends.
+    /// The side where lines end.
     End,
     /// Left.
     Left,
@@ -127,7 +127,7 @@ pub enum Align {
     Justify,
 }
 
-/// Vertical alignment in a cell.
+/// Vertical alignment in a table cell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum VerticalAlign {
@@ -140,13 +140,13 @@ pub enum VerticalAlign {
     Bottom,
 }
 
-/// One length for all sides, or one a side.
+/// One length for all sides, or one per side.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged, deny_unknown_fields)]
 pub enum Edges {
     /// The same on all sides.
     All(Length),
-    /// One a side; none where absent.
+    /// One length per side; zero by default.
     Sides {
         /// Top.
         #[serde(default)]
@@ -163,20 +163,20 @@ pub enum Edges {
     },
 }
 
-/// Borders: which sides, how wide, what colour.
+/// Borders: sides, width, colour and line style.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct BorderSpec {
-    /// Width; 0.75 pt where absent.
+    /// Width; 0.75 pt by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub width: Option<Length>,
-    /// Colour; the theme's border colour where absent.
+    /// Colour; by default the theme's border colour.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub color: Option<Color>,
-    /// Solid where absent.
+    /// Line style; solid by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub style: Option<LineStyle>,
-    /// Sides that have the border; all where absent.
+    /// Sides with a border; all by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sides: Option<Vec<Side>>,
 }
@@ -195,11 +195,11 @@ pub enum Side {
     Left,
 }
 
-/// How a line is drawn.
+/// Line style.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum LineStyle {
-    /// Unbroken.
+    /// A continuous line.
     #[default]
     Solid,
     /// Dashes.

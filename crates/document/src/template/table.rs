@@ -1,4 +1,4 @@
-//! Tables: columns, rows bound to an array, groups, totals, and rows written by hand.
+//! Parts of tables: columns, data rows, groups, totals, and written-out rows.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,35 +10,35 @@ use crate::{Color, Length};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct ColumnSpec {
-    /// Name used by CSV headers and by references; made from the header where absent.
+    /// Name of the column in CSV and in references; by default derived from the header.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
     /// Header text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub header: Option<Content>,
-    /// What a bound row shows here. A string that is one `{{ expression }}` keeps its type, so that
-    /// `format` and spreadsheet cells work on numbers and dates.
+    /// Content of the column in a data row. A string that is a single `{{ expression }}` keeps the
+    /// type of its value, so that `format` and spreadsheets see numbers and dates.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<Content>,
-    /// Nodes that a bound row shows here, instead of `value`.
+    /// Nodes shown in a data row instead of `value`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub body: Vec<Node>,
-    /// Width: a length, a share such as `2fr`, or `auto`; `auto` by default.
+    /// A length, a share such as `2fr`, or `auto`; `auto` by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub width: Option<ColumnWidth>,
     /// Alignment of header and cells.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub align: Option<Align>,
-    /// How values are written.
+    /// Format of the values.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub format: Option<FormatSpec>,
-    /// What group subtotals and the grand total show here.
+    /// Content of the column in subtotals and in the grand total.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total: Option<TotalSpec>,
     /// Style of the column's cells.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub style: Option<StyleRef>,
-    /// Leaves the column out where false.
+    /// Condition; the column is omitted if it is false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub when: Option<Expression>,
 }
@@ -46,12 +46,12 @@ pub struct ColumnSpec {
 /// Width of a column: a length (`30mm`), a share (`2fr`) or `auto`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum ColumnWidth {
-    /// As wide as its content needs.
+    /// According to its content.
     #[default]
     Auto,
-    /// This wide.
+    /// A length.
     Fixed(Length),
-    /// A share of what is left.
+    /// A share of the remaining width.
     Fraction(f32),
 }
 
@@ -119,24 +119,24 @@ impl JsonSchema for ColumnWidth {
     }
 }
 
-/// How a value is written: a name, or a name with options.
+/// Format of a value: a name, or a name with options.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged, deny_unknown_fields)]
 pub enum FormatSpec {
-    /// `text`, `number`, `integer`, `currency`, `percent`, `date`, `time` or `dateTime`.
+    /// One of `text`, `number`, `integer`, `currency`, `percent`, `date`, `time` and `dateTime`.
     Name(FormatName),
-    /// With options.
+    /// A format with options.
     Options {
-        /// What kind.
+        /// Kind of format.
         #[serde(rename = "type")]
         name: FormatName,
-        /// Digits after the decimal separator.
+        /// Number of decimals.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         decimals: Option<u8>,
         /// ISO 4217 code for `currency`.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         currency: Option<Text>,
-        /// `short`, `medium`, `long` or `full` for dates and times.
+        /// `short`, `medium`, `long` or `full`, for dates and times.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         length: Option<FormatLength>,
     },
@@ -146,15 +146,15 @@ pub enum FormatSpec {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum FormatName {
-    /// As it is.
+    /// Unformatted.
     Text,
     /// A number with the locale's separators.
     Number,
-    /// A number without fraction.
+    /// A number without decimals.
     Integer,
     /// An amount of money.
     Currency,
-    /// A share: 0.19 is written 19 %.
+    /// A percentage: 0.19 is shown as 19 %.
     Percent,
     /// A date.
     Date,
@@ -164,7 +164,7 @@ pub enum FormatName {
     DateTime,
 }
 
-/// Length of a written date or time.
+/// Length of a formatted date or time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum FormatLength {
@@ -179,13 +179,13 @@ pub enum FormatLength {
     Full,
 }
 
-/// What a total shows: an aggregate of the column, or text.
+/// Content of a total: an aggregate of the column, or text.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum TotalSpec {
     /// `sum`, `avg`, `min`, `max` or `count` of the column's values.
     Aggregate(Aggregate),
-    /// Text with expressions; `rows` is the array of rows that the total is about.
+    /// Text with expressions; `rows` is the array of rows that the total covers.
     Text(Text),
 }
 
@@ -197,38 +197,39 @@ pub enum Aggregate {
     Sum,
     /// Arithmetic mean.
     Avg,
-    /// Smallest.
+    /// Minimum.
     Min,
-    /// Largest.
+    /// Maximum.
     Max,
     /// Number of values.
     Count,
 }
 
-/// Grouping of bound rows.
+/// Grouping of data rows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct GroupSpec {
-    /// Rows of equal value form a group, in order of first appearance. The row is `item` (or the table's `as`).
+    /// Rows with equal values of this expression form a group, in order of first appearance. The
+    /// row is `item` (or the table's `as`).
     pub by: Expression,
-    /// Text over the group; `group.key`, `group.rows` and `group.count` may be used. None where absent.
+    /// Header of the group, none by default; may use `group.key`, `group.rows` and `group.count`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub header: Option<Content>,
-    /// Label of the subtotal row; no subtotal row where absent.
+    /// Label of the subtotal row; without it there is no such row.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub footer: Option<Content>,
-    /// Start each group on a new page.
+    /// Starts each group on a new page.
     #[serde(default)]
     pub page_break: bool,
 }
 
-/// A row written by hand.
+/// A written-out row.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct RowSpec {
     /// Cells from the start side.
     pub cells: Vec<CellSpec>,
-    /// Leaves the row out where false.
+    /// Condition; the row is omitted if it is false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub when: Option<Expression>,
     /// Style of the row's cells.
@@ -236,7 +237,7 @@ pub struct RowSpec {
     pub style: Option<StyleRef>,
 }
 
-/// A cell written by hand: text, or an object.
+/// A written-out cell: text, or an object.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum CellSpec {
@@ -250,41 +251,41 @@ pub enum CellSpec {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct FullCellSpec {
-    /// What it shows.
+    /// Content of the cell.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub content: Option<Content>,
-    /// Nodes that it shows, instead of `content`.
+    /// Nodes shown instead of `content`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub body: Vec<Node>,
-    /// Columns that it covers; 1 where absent.
+    /// Number of columns covered; 1 by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 100))]
     pub col_span: Option<u16>,
-    /// Rows that it covers; 1 where absent.
+    /// Number of rows covered; 1 by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1000))]
     pub row_span: Option<u16>,
-    /// Alignment; the column's where absent.
+    /// Alignment; by default the column's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub align: Option<Align>,
     /// Vertical alignment.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub vertical_align: Option<VerticalAlign>,
-    /// How the value is written; the column's where absent.
+    /// Format of the value; by default the column's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub format: Option<FormatSpec>,
-    /// Style.
+    /// Style of the cell.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub style: Option<StyleRef>,
 }
 
-/// Which lines a table draws.
+/// Lines of a table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum TableBorders {
     /// None.
     None,
-    /// Under the header, between rows and under the last row.
+    /// Below the header, between rows and below the last row.
     #[default]
     Horizontal,
     /// Around every cell.
@@ -293,18 +294,18 @@ pub enum TableBorders {
     Outer,
 }
 
-/// What a row does at a page's end.
+/// Behaviour of a row at the end of a page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum RowBreak {
-    /// Moves to the next page as a whole, unless it is higher than a page.
+    /// Moves to the next page as a whole, unless it is taller than a page.
     #[default]
     Keep,
     /// Continues on the next page.
     Allow,
 }
 
-/// Background of every other row: `true` for the theme's surface colour, or a colour.
+/// Background of alternate rows: `true` for the theme's surface colour, or a colour.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Zebra {

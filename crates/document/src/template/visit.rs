@@ -1,4 +1,4 @@
-//! A walk over everything in a template that is checked or compiled, each with its pointer.
+//! Visits everything in a template that is checked or compiled, with its pointer.
 
 use super::{
     CellSpec, ColumnSpec, Content, Expression, FormatSpec, GroupSpec, ListItem, Node, PageSetup,
@@ -6,24 +6,24 @@ use super::{
 };
 use crate::pointer;
 
-/// Something in a template.
+/// A visited element.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Site<'t> {
     /// Text with expressions.
     Text(&'t Text),
-    /// One expression.
+    /// An expression.
     Expression(&'t Expression),
     /// A style.
     Style(&'t StyleRef),
     /// A value format.
     Format(&'t FormatSpec),
-    /// A page set-up.
+    /// A page setup.
     Page(&'t PageSetup),
-    /// A node, before what is in it.
+    /// A node, visited before its contents.
     Node(&'t Node),
 }
 
-/// Calls `see` with everything in `template` and its RFC 6901 pointer.
+/// Calls `see` with every element of `template` and its RFC 6901 pointer.
 pub(crate) fn visit<'t>(template: &'t Template, see: &mut dyn FnMut(&str, Site<'t>)) {
     let mut walk = Walk {
         path: String::new(),
@@ -230,7 +230,7 @@ impl<'t> Walk<'_, 't> {
 
     fn list_item(&mut self, item: &'t ListItem) {
         match item {
-            // The item itself is the content: no token lies between.
+            // The item itself is the content, so no token is added.
             ListItem::Content(content) => self.bare_content(content),
             ListItem::Full(item) => {
                 self.content("content", Some(&item.content));

@@ -1,4 +1,4 @@
-//! CSV of one table (RFC 4180): CRLF line ends, quotes where needed, formulas neutralised.
+//! CSV of one table (RFC 4180): CRLF line ends, quoted only where needed, formulas neutralised.
 
 use platen_document::{
     Diagnostic,
@@ -14,16 +14,17 @@ use crate::{
     report::Report,
 };
 
-/// What to write and how.
+/// Options of the CSV writer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CsvOptions {
-    /// Name of the table; the first of the document where `None`.
+    /// Name of the table to write; `None` writes the first table of the document.
     pub table: Option<String>,
-    /// Between fields.
+    /// Field separator.
     pub delimiter: char,
-    /// Begins with a byte order mark, which Excel needs to see UTF-8.
+    /// Starts the file with a byte order mark, without which Excel does not recognise UTF-8.
     pub bom: bool,
-    /// Puts `'` before texts that a spreadsheet would run as a formula.
+    /// Puts `'` before texts that a spreadsheet would evaluate as a formula. Typed values are
+    /// exempt, so a negative number stays a number.
     pub neutralise_formulas: bool,
     /// How typed values are written.
     pub values: CsvValues,
@@ -32,9 +33,10 @@ pub struct CsvOptions {
 /// How typed values are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CsvValues {
-    /// As the document shows them.
+    /// Formatted for readers, as in the other formats.
     Formatted,
-    /// Numbers with a full stop and no grouping, dates by ISO 8601, `true` and `false`.
+    /// Machine-readable: numbers with a decimal point and no grouping, ISO 8601 dates, `true` and
+    /// `false`.
     #[default]
     Raw,
 }
@@ -51,10 +53,10 @@ impl Default for CsvOptions {
     }
 }
 
-/// Writes the chosen table: a line of column names, then the data rows.
+/// Writes the selected table: a line of column keys, then the data rows.
 ///
 /// # Errors
-/// [`Error::Author`] where the document has no such table.
+/// [`Error::Author`] if the document has no such table.
 pub fn write(document: &Document, options: &CsvOptions) -> Result<Written, Error> {
     let (table, path, others) = choose(document, options.table.as_deref())?;
     let mut report = Report::default();
@@ -107,7 +109,7 @@ pub fn write(document: &Document, options: &CsvOptions) -> Result<Written, Error
     Ok(report.finish(writer.out.into_bytes()))
 }
 
-/// The table named `name` or the first, its path, and the number of others.
+/// The table named `name`, or the first one; with its path and the number of other tables.
 fn choose<'a>(
     document: &'a Document,
     name: Option<&str>,
@@ -163,6 +165,7 @@ struct Writer<'a> {
 impl Writer<'_> {
     fn cell(&mut self, column: usize, cell: &Cell, document: &Document) {
         work::check();
+        // A typed value comes from the binder, not from a stranger's text: `-5` is no formula.
         let typed = cell.value != Value::Empty;
         match (raw(cell.value), self.options.values) {
             (Some(value), CsvValues::Raw) => self.field(column, &value, true),
@@ -195,19 +198,20 @@ impl Writer<'_> {
     }
 }
 
-/// Whether a spreadsheet might take a text for a formula: after blanks too, which some importers cut
-/// off, and with the wide signs of East Asian keyboards.
-/// Source: OWASP, "CSV Injection".
+/// Whether a spreadsheet might evaluate a text as a formula. Leading blanks do not hide one, since
+/// some importers trim them; nor do the full-width signs of East Asian keyboards. Source: OWASP,
+/// "CSV Injection".
 fn is_formula(text: &str) -> bool {
     let text = text.trim_start_matches([' ', '\u{a0}', '\u{3000}']);
     text.starts_with(['=', '+', '-', '@', '\t', '\r', '＝', '＋', '－', '＠'])
 }
 
-/// `value` for machines.
+/// The machine-readable form of a value; `None` if the cell has only text.
 fn raw(value: Value) -> Option<String> {
     match value {
         Value::Empty => None,
         Value::Number(0.0) => Some("0".to_owned()),
+        // Beyond this range Rust would print many zeros; spreadsheets read the exponent form.
         Value::Number(number) if (1e-6..1e16).contains(&number.abs()) => Some(number.to_string()),
         Value::Number(number) => Some(format!("{number:e}")),
         Value::Bool(value) => Some(value.to_string()),

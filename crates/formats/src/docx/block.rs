@@ -1,4 +1,5 @@
-//! Blocks: headings, lists, tables of contents, dividers, places to sign.
+//! Block nodes: headings, lists, columns, panels, key-value grids, dividers, signature lines, the
+//! table of contents.
 
 use std::fmt::Write as _;
 
@@ -23,7 +24,7 @@ use crate::{
 };
 
 impl<'a> Writer<'a> {
-    /// Writes `blocks`, `width` points wide.
+    /// Writes `blocks` into a column of `width` points.
     pub(super) fn blocks(&mut self, blocks: &'a [Block], width: f32) -> Result<(), Error> {
         for block in blocks {
             self.block(block, width)?;
@@ -286,7 +287,7 @@ impl<'a> Writer<'a> {
         );
     }
 
-    /// The TOC field with its entries, which Word brings up to date when it opens the file.
+    /// Writes the TOC field with its entries. It is marked dirty, so Word refreshes it on opening.
     fn contents(&mut self, title: Option<&[Inline]>, depth: u8, id: StyleId, width: f32) {
         if let Some(title) = title {
             let before = std::mem::replace(&mut self.keep_with_next, true);
@@ -320,6 +321,7 @@ impl<'a> Writer<'a> {
                 self.out,
                 "<w:hyperlink w:anchor=\"{bookmark}\" w:history=\"1\"><w:r>"
             );
+            // A line break inside a heading would split its entry.
             let text = plain_text(&heading.content).replace('\n', " ");
             super::paragraph::push_text(&mut self.out, &text);
             let _ = write!(

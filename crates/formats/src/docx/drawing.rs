@@ -1,4 +1,4 @@
-//! Pictures, barcodes and native charts as inline drawings (ECMA-376 part 1, section 20.4).
+//! Images, barcodes and native charts as inline drawings (ECMA-376-1 §20.4).
 
 use std::fmt::Write as _;
 
@@ -25,7 +25,8 @@ impl<'a> Writer<'a> {
         };
         let link = image.link.as_deref().and_then(|link| {
             if let Some(id) = link.strip_prefix('#') {
-                // Pictures link to addresses only; a bookmark is an address with an empty file.
+                // Hyperlinks of pictures have no bookmark attribute; a relative address with only a
+                // fragment works instead.
                 let name = self.bookmarks.get(id)?;
                 Some(self.relationships.link(&format!("#{name}")))
             } else {
@@ -143,7 +144,7 @@ impl<'a> Writer<'a> {
         let number = self.drawings_written;
         let base = self.styles.base(id);
         let mut properties = self.properties(id, base, Frame::Block);
-        // LibreOffice mirrors the letters of charts in right-to-left paragraphs.
+        // LibreOffice mirrors the letters of a chart in a right-to-left paragraph.
         properties.bidi = self.rtl.then_some(false);
         let align = match align {
             Align::Start | Align::Justify if self.rtl => Align::Right,

@@ -1,7 +1,7 @@
-//! DOCX: WordprocessingML (ECMA-376 part 1, section 17), written straight into text.
+//! DOCX: WordprocessingML (ECMA-376-1 §17), generated as text.
 //!
-//! Named styles become Word styles; direct formatting says only where a block differs from its
-//! named style. Elements stand in the order of the schema's sequences.
+//! Named styles become Word styles; direct formatting records only how a block differs from its
+//! named style. Elements follow the order of the schema's sequences, because Word rejects others.
 
 mod block;
 mod drawing;
@@ -31,18 +31,18 @@ const NAMESPACES: &str = "xmlns:w=\"http://schemas.openxmlformats.org/wordproces
      xmlns:a=\"http://schemas.openxmlformats.org/drawingml/2006/main\" \
      xmlns:pic=\"http://schemas.openxmlformats.org/drawingml/2006/picture\"";
 
-/// What the writer cannot know from the document.
+/// Information that the document does not carry.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DocxOptions<'a> {
-    /// Page numbers as printed of the body's headings in document order, for the table of
-    /// contents. Where one is missing, the entry shows its number when Word updates its fields.
+    /// Printed page numbers of the body's headings, in document order, for the table of contents.
+    /// An entry without one shows its number once Word has updated its fields.
     pub heading_pages: &'a [String],
 }
 
 /// Writes `document` as DOCX.
 ///
 /// # Errors
-/// Where a part cannot be encoded or packed.
+/// A part cannot be encoded or packed.
 pub fn write(document: &Document, options: &DocxOptions<'_>) -> Result<Written, Error> {
     let mut writer = Writer::new(document);
     writer.heading_pages = options.heading_pages.to_vec();
@@ -51,7 +51,7 @@ pub fn write(document: &Document, options: &DocxOptions<'_>) -> Result<Written, 
     writer.finish()
 }
 
-/// The story that is being written.
+/// The story being written. Footnotes and charts exist only in the body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Story {
     Body,
@@ -60,14 +60,14 @@ enum Story {
     Footnote,
 }
 
-/// A heading for the table of contents.
+/// An entry of the table of contents.
 struct TocHeading {
     level: u8,
     content: Vec<Inline>,
     bookmark: String,
 }
 
-/// A finished header or footer.
+/// A finished header or footer part.
 struct MarginPart {
     file: String,
     xml: String,
@@ -83,25 +83,25 @@ struct Writer<'a> {
     charts: Vec<ChartParts>,
     margins: Vec<MarginPart>,
     headings: Vec<TocHeading>,
-    /// Page numbers of `headings`, as far as they are known.
+    /// Page numbers of `headings`; shorter if some are unknown.
     heading_pages: Vec<String>,
-    /// Bookmarks of block ids.
+    /// Bookmark names by block id.
     bookmarks: FxHashMap<&'a str, String>,
     headings_written: usize,
     bookmarks_written: u32,
     drawings_written: u32,
     rtl: bool,
-    /// The story being written, its text and relationships.
+    /// The story being written, its XML so far and its relationships.
     story: Story,
     out: String,
     relationships: Relationships,
-    /// Path of the block being written, for warnings.
+    /// Path of the current block, for warnings.
     path: &'a str,
-    /// The next paragraph stays with the one after it.
+    /// Whether the next paragraph stays on the page of the one after it.
     keep_with_next: bool,
-    /// The next paragraph starts a page.
+    /// Whether the next paragraph starts a page.
     break_before: bool,
-    /// Lists around the block being written.
+    /// Nesting depth of lists at the current block.
     list_level: usize,
 }
 
@@ -143,13 +143,14 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Names the bookmarks of headings and ids, in the order in which blocks are written.
+    /// Names the bookmarks of headings and block ids, in the order in which blocks are written.
     fn collect_headings(&mut self) {
         let document = self.document;
         for section in &document.sections {
             walk(&section.body, &mut |block| {
                 if let Some(id) = &block.id {
                     let number = self.bookmarks.len() + 1;
+                    // Bookmark names are limited to 40 letters, digits and underscores.
                     let name: String = id.chars().filter(char::is_ascii_alphanumeric).collect();
                     let name = format!("id{number}_{}", name.get(..24).unwrap_or(&name));
                     self.bookmarks.entry(id).or_insert(name);

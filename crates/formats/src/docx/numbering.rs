@@ -1,25 +1,26 @@
-//! Lists: the part `numbering.xml` (ECMA-376 part 1, section 17.9).
+//! Lists: the part `numbering.xml` (ECMA-376-1 §17.9).
 
 use std::fmt::Write as _;
 
 use super::NAMESPACES;
 use crate::ooxml::DECLARATION;
 
-/// Deepest level that Word knows, from 0.
+/// The deepest list level of Word, counted from 0.
 pub(super) const DEEPEST: usize = 8;
 
-/// The instances of lists; each numbered list counts for itself.
+/// The list instances of a document. Each numbered list gets its own, so that it counts from its
+/// own start.
 #[derive(Default)]
 pub(super) struct Numbering {
-    /// Numbered lists: level and number of the first item.
+    /// Level and first number of each numbered list.
     numbered: Vec<(usize, u32)>,
 }
 
-/// `numId` of the bullets.
+/// `numId` shared by all bullet lists.
 const BULLETS: usize = 1;
 
 impl Numbering {
-    /// The `numId` of a list at `level`.
+    /// The `numId` of a list at `level`, registering a numbered one.
     pub fn list(&mut self, ordered: bool, level: usize, start: u32) -> usize {
         if !ordered {
             return BULLETS;
@@ -56,7 +57,7 @@ impl Numbering {
     }
 }
 
-/// Indent of a list level in twentieths of a point.
+/// Indent of a list level, in twentieths of a point.
 pub(super) fn indent(level: usize) -> usize {
     360 * (level + 1)
 }

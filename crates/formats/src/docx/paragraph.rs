@@ -1,4 +1,4 @@
-//! Paragraphs and inline content: runs, links, fields, footnote marks.
+//! Paragraphs and inline content: runs, links, fields, footnote references.
 
 use std::{fmt::Write as _, sync::Arc};
 
@@ -16,12 +16,12 @@ use crate::{
     plain::safe_link,
 };
 
-/// Where a paragraph stands.
+/// Context of a paragraph, which decides where its box properties come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Frame {
-    /// By itself: box properties and spaces are the paragraph's own.
+    /// Free-standing: borders, background and spacing belong to the paragraph.
     Block,
-    /// In a cell, which has the box properties; there are no spaces around the text.
+    /// In a cell, which carries the box properties; the paragraph has no spacing of its own.
     Cell,
 }
 
@@ -36,8 +36,8 @@ impl<'a> Writer<'a> {
         self.out.push_str("</w:p>");
     }
 
-    /// The paragraph properties of style `id` over the Word style `base`. Takes the writer's
-    /// pending keep and break.
+    /// The properties in which style `id` differs from the Word style `base`. Consumes the pending
+    /// page break and applies the pending keep.
     pub(super) fn properties(
         &mut self,
         id: StyleId,
@@ -86,7 +86,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Writes `content` into the open paragraph.
+    /// Writes `content` into the open paragraph, whose style is `paragraph`.
     pub(super) fn inlines(&mut self, content: &[Inline], paragraph: StyleId, base: Base) {
         for inline in content {
             match inline {
@@ -139,7 +139,8 @@ impl<'a> Writer<'a> {
         };
         let style = &self.document.styles[style];
         let mut properties = String::from("<w:rPr><w:rStyle w:val=\"Hyperlink\"/>");
-        // The character style colours and underlines: what the text itself says comes after it.
+        // The character style `Hyperlink` colours and underlines. Comparing against another colour
+        // makes the text's own colour explicit, which overrides it.
         let against = Style {
             color: if style.color == platen_document::Color::BLACK {
                 platen_document::Color::WHITE
@@ -171,6 +172,7 @@ impl<'a> Writer<'a> {
         self.out.push_str(&run(&instruction));
         self.out
             .push_str(&run("<w:fldChar w:fldCharType=\"separate\"/>"));
+        // The cached value, which readers replace when they lay out.
         self.out.push_str(&run("<w:t>1</w:t>"));
         self.out
             .push_str(&run("<w:fldChar w:fldCharType=\"end\"/>"));
@@ -197,7 +199,7 @@ impl<'a> Writer<'a> {
         );
     }
 
-    /// The paragraph of a footnote, which begins with its own mark.
+    /// Writes the paragraph of a footnote, beginning with its own mark.
     pub(super) fn footnote_paragraph(&mut self, content: &[Inline], style: StyleId) {
         let base = self.styles.base_named("FootnoteText");
         let properties = self.properties(style, base, Frame::Block);
@@ -210,7 +212,7 @@ impl<'a> Writer<'a> {
         self.out.push_str("</w:p>");
     }
 
-    /// An empty paragraph `height` points high.
+    /// Writes an empty paragraph of `height` points.
     pub(super) fn gap(&mut self, height: f32) {
         let line = crate::ooxml::twips(height).clamp(20, 31_680);
         let break_before = if std::mem::take(&mut self.break_before) {
@@ -230,7 +232,7 @@ impl<'a> Writer<'a> {
         );
     }
 
-    /// Opens the bookmarks of a block and returns what closes them.
+    /// Opens a bookmark and returns the element that closes it.
     pub(super) fn bookmark(&mut self, name: &str) -> String {
         self.bookmarks_written += 1;
         let id = self.bookmarks_written;
@@ -243,7 +245,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// Borders and background of a paragraph.
+/// Adds the borders and background of `style`.
 pub(super) fn box_properties(properties: &mut ParagraphProperties, style: &Style) {
     let Sides {
         top,
@@ -252,7 +254,7 @@ pub(super) fn box_properties(properties: &mut ParagraphProperties, style: &Style
         left,
     } = &style.borders;
     let padding = &style.padding;
-    // The schema's order: top, left, bottom, right.
+    // In the schema's order: top, left, bottom, right.
     for (name, border, space) in [
         ("top", top, padding.top),
         ("left", left, padding.left),
@@ -260,6 +262,7 @@ pub(super) fn box_properties(properties: &mut ParagraphProperties, style: &Style
         ("right", right, padding.right),
     ] {
         if let Some(border) = border {
+            // Word allows at most 31 points between border and text.
             let space = space.round().clamp(0.0, 31.0);
             properties
                 .borders
@@ -278,7 +281,7 @@ pub(super) fn shade(color: platen_document::Color) -> String {
     )
 }
 
-/// A border element; widths are eighths of a point.
+/// A border element. `w:sz` is in eighths of a point, from 2 to 96.
 pub(super) fn border_element(name: &str, border: &Border, space: u32) -> String {
     let line = match border.style {
         LineStyle::Solid => "single",
@@ -292,7 +295,7 @@ pub(super) fn border_element(name: &str, border: &Border, space: u32) -> String 
     )
 }
 
-/// Text elements of a run: tabs are elements of their own.
+/// Writes text as `w:t` elements, with `w:tab` for tabs.
 pub(super) fn push_text(out: &mut String, text: &str) {
     for (index, part) in text.split('\t').enumerate() {
         if index > 0 {
@@ -306,9 +309,10 @@ pub(super) fn push_text(out: &mut String, text: &str) {
     }
 }
 
-/// True where `text` holds letters that are written from right to left.
+/// Whether `text` contains letters of a right-to-left script.
 pub(super) fn has_right_to_left(text: &str) -> bool {
-    // The blocks begin at U+0590, which UTF-8 writes with a first byte of 0xD6 or more.
+    // Cheap test first: U+0590, where these blocks begin, and everything above starts with a UTF-8
+    // byte of at least 0xD6.
     text.bytes().any(|byte| byte >= 0xD6)
         && text.chars().any(|c| {
             matches!(c as u32, 0x0590..=0x08FF | 0xFB1D..=0xFDFF | 0xFE70..=0xFEFC | 0x10800..=0x10FFF)

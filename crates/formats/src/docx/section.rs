@@ -1,4 +1,4 @@
-//! Sections: page set-up, headers and footers (ECMA-376 part 1, sections 17.6 and 17.10).
+//! Sections: page setup, headers and footers (ECMA-376-1 §17.6 and §17.10).
 
 use std::fmt::Write as _;
 
@@ -43,7 +43,8 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// `sectPr`. `inherited`: a section before has headers, which this one would take over.
+    /// The `sectPr` of a section. `inherited`: an earlier section has headers or footers, which
+    /// Word would apply to this one unless it defines its own.
     fn section_properties(
         &mut self,
         section: &'a Section,
@@ -60,7 +61,8 @@ impl<'a> Writer<'a> {
             ""
         };
         let margins = &page.margins;
-        // Header and footer stand in the margins, as far from the edge as they can be seen.
+        // Headers and footers are inside the margins, at least 14 points from the edge where the
+        // margin allows, so that they stay visible.
         let distance = |margin: f32| twips((margin * 0.45).max(margin.min(14.0)));
         let _ = write!(
             xml,
@@ -93,7 +95,7 @@ impl<'a> Writer<'a> {
         Ok(xml)
     }
 
-    /// References to the section's headers and footers.
+    /// Writes references to the section's headers and footers, and the parts they refer to.
     fn references(
         &mut self,
         xml: &mut String,
@@ -102,7 +104,7 @@ impl<'a> Writer<'a> {
         inherited: bool,
     ) -> Result<(), Error> {
         let first_differs = section.first_header.is_some() || section.first_footer.is_some();
-        // The first page takes the other pages' where only one of the two differs.
+        // If only one of the two differs on the first page, the other one repeats there.
         let first_header = section.first_header.as_ref().unwrap_or(&section.header);
         let first_footer = section.first_footer.as_ref().unwrap_or(&section.footer);
         for (kind, place, blocks, wanted) in [
@@ -129,7 +131,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// The relationship of a header or footer; equal ones of several sections are one part.
+    /// The relationship id of a header or footer. Sections with identical content share one part.
     fn margin(
         &mut self,
         kind: &'static str,

@@ -7,7 +7,7 @@ use platen_document::bound::Document;
 use super::NAMESPACES;
 use crate::ooxml::{DECLARATION, Escaped};
 
-/// The part `settings.xml`: Word 2013 and later lay out without compatibility tricks.
+/// The part `settings.xml`. Compatibility mode 15 selects the layout of Word 2013 and later.
 pub(super) fn settings(document: &Document) -> String {
     let hyphenate = document.styles.iter().any(|(_, style)| style.hyphenate);
     let hyphenation = if hyphenate {
@@ -28,7 +28,8 @@ pub(super) fn settings(document: &Document) -> String {
     )
 }
 
-/// The part `fontTable.xml`: every family that a style names first.
+/// The part `fontTable.xml`: the first family of every style, with a guess at its kind for font
+/// substitution.
 pub(super) fn font_table(document: &Document) -> String {
     let families: BTreeSet<&str> = document
         .styles

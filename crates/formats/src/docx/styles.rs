@@ -1,4 +1,5 @@
-//! Styles: the part `styles.xml`, and what a text says beyond its Word style.
+//! Styles: the part `styles.xml`, and the direct formatting of text that differs from its Word
+//! style.
 
 use std::fmt::Write as _;
 
@@ -11,12 +12,12 @@ use crate::ooxml::{DECLARATION, Escaped, twips};
 /// Index of a Word paragraph style; 0 is `Normal`.
 pub(super) type Base = usize;
 
-/// A Word paragraph style made from a named style.
+/// A Word paragraph style derived from a named style.
 struct Named {
     id: String,
     name: String,
     style: Style,
-    /// Outline level of a heading.
+    /// Outline level of a heading, from 0.
     outline: Option<u8>,
 }
 
@@ -25,6 +26,7 @@ pub(super) struct Styles<'a> {
     named: Vec<Named>,
     by_name: FxHashMap<String, Base>,
     by_id: FxHashMap<StyleId, Base>,
+    /// Run properties by text style, paragraph style and direction: most texts share a few.
     runs: FxHashMap<(StyleId, StyleId, bool), String>,
     rtl: bool,
 }
@@ -102,7 +104,7 @@ impl<'a> Styles<'a> {
         });
     }
 
-    /// The Word style that a text of style `id` is in.
+    /// The Word style to which text of style `id` belongs.
     pub fn base(&self, id: StyleId) -> Base {
         if let Some(base) = self.by_id.get(&id) {
             return *base;
@@ -113,7 +115,7 @@ impl<'a> Styles<'a> {
             .unwrap_or(0)
     }
 
-    /// The Word style called `word_id`; `Normal` where there is none.
+    /// The Word style with the id `word_id`; `Normal` if there is none.
     pub fn base_named(&self, word_id: &str) -> Base {
         self.named
             .iter()
@@ -129,8 +131,8 @@ impl<'a> Styles<'a> {
         &self.named[base].style
     }
 
-    /// Run properties of text in style `id` in a paragraph of style `paragraph` over `base`.
-    /// `rtl`: the text holds right-to-left letters.
+    /// Run properties of text in style `id`, inside a paragraph of style `paragraph` based on
+    /// `base`. `rtl`: the text contains right-to-left letters.
     pub fn run(&mut self, id: StyleId, paragraph: StyleId, base: Base, rtl: bool) -> &str {
         self.runs.entry((id, paragraph, rtl)).or_insert_with(|| {
             let style = &self.document.styles[id];
@@ -142,7 +144,7 @@ impl<'a> Styles<'a> {
                     "<w:shd w:val=\"clear\" w:color=\"auto\" w:fill=\"{}\"/>",
                     color.to_hex()
                 );
-                // Shading stands before `vertAlign` in the sequence of the schema.
+                // `shd` precedes `vertAlign` in the schema's sequence.
                 let at = xml.find("<w:vertAlign").unwrap_or(xml.len());
                 xml.insert_str(at, &shade);
             }
@@ -253,6 +255,7 @@ const CHARACTER_AND_TABLE_STYLES: &str = "<w:style w:type=\"character\" w:defaul
     <w:uiPriority w:val=\"99\"/><w:unhideWhenUsed/><w:rPr><w:vertAlign w:val=\"superscript\"/></w:rPr>\
     </w:style>";
 
+/// A style id of ASCII letters and digits that is not yet `taken`. Word compares ids without case.
 fn custom_id(name: &str, taken: &[String]) -> String {
     let mut id: String = name.chars().filter(char::is_ascii_alphanumeric).collect();
     if id.is_empty() {
@@ -267,7 +270,8 @@ fn custom_id(name: &str, taken: &[String]) -> String {
     id
 }
 
-/// Appends the run properties in which `style` differs from `base`; all of them without a base.
+/// Appends the run properties in which `style` differs from `base`, in schema order; without a
+/// base, all of them.
 pub(super) fn run_properties(xml: &mut String, style: &Style, base: Option<&Style>) {
     let differs =
         |pick: fn(&Style) -> bool| base.map_or(pick(style), |base| pick(style) != pick(base));
@@ -325,7 +329,7 @@ pub(super) fn run_properties(xml: &mut String, style: &Style, base: Option<&Styl
     }
 }
 
-/// Paragraph properties, written in the order of the schema.
+/// Paragraph properties. [`to_xml`](Self::to_xml) writes them in schema order.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ParagraphProperties {
     pub style: Option<String>,
@@ -333,7 +337,7 @@ pub(super) struct ParagraphProperties {
     pub keep_lines: Option<bool>,
     pub page_break_before: bool,
     pub widow_control: Option<bool>,
-    /// Number and level of a list.
+    /// List instance (`numId`) and level.
     pub list: Option<(usize, usize)>,
     pub borders: String,
     pub shade: String,
@@ -346,8 +350,8 @@ pub(super) struct ParagraphProperties {
 }
 
 impl ParagraphProperties {
-    /// Says where `style` differs from `base`; everything without a base. Box properties
-    /// (borders, background) are left to the caller.
+    /// Records how `style` differs from `base`; without a base, everything. Borders and background
+    /// are left to [`box_properties`](super::paragraph::box_properties).
     pub fn compare(&mut self, style: &Style, base: Option<&Style>, rtl: bool) {
         let flag = |pick: fn(&Style) -> bool| match base {
             Some(base) => (pick(base) != pick(style)).then(|| pick(style)),
@@ -449,14 +453,15 @@ fn widow_control(style: &Style) -> bool {
     style.widows > 1 || style.orphans > 1
 }
 
-/// Line height in 240ths of the font's own, which is about 1.15 times its size.
+/// Line height in 240ths of the font's natural height, taken as 1.15 times its size.
 fn line(style: &Style) -> i32 {
     (style.line_height / 1.15 * 240.0)
         .round()
         .clamp(60.0, 31_680.0) as i32
 }
 
-/// Alignment by Word's words: in right-to-left paragraphs `left` means the start.
+/// `w:jc` value of an alignment. In a right-to-left paragraph `left` means the start, that is, the
+/// right side.
 pub(super) fn justification(align: Align, rtl: bool) -> &'static str {
     match (align, rtl) {
         (Align::Start, _) | (Align::Left, false) | (Align::Right, true) => "left",

@@ -1,4 +1,4 @@
-//! Tables with their data, and the borderless tables that hold columns and pairs.
+//! Data tables, and the borderless tables that lay out columns and key-value pairs.
 
 use std::fmt::Write as _;
 
@@ -24,14 +24,15 @@ use crate::{
     ooxml::twips,
 };
 
-/// What the rows of one table share.
+/// State shared by the rows of one table.
 struct Shared {
     widths: Vec<f32>,
-    /// Padding of most cells, said once for the table.
+    /// Padding of the first cell, written once for the whole table; cells that differ have their
+    /// own.
     padding: Sides<f32>,
-    /// Paragraph and run properties of plain texts by style, keep and direction.
+    /// Opening XML of plain text cells by style, keep-with-next and direction.
     texts: FxHashMap<(StyleId, bool, bool), String>,
-    /// Properties of cells that span nothing, by column, style and background.
+    /// Opening XML of cells without spans, by column, style and background.
     cells: FxHashMap<(usize, StyleId, Option<Color>), String>,
 }
 
@@ -224,7 +225,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// The opening of a cell with its properties.
+    /// The opening tag and properties of a cell, in schema order.
     fn cell_open(
         &self,
         shared: &Shared,
@@ -297,7 +298,8 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// Writes blocks into a cell, which must end with a paragraph.
+    /// Writes blocks into a cell. A cell must end with a paragraph, so one is added if there is
+    /// none.
     pub(super) fn cell_blocks(&mut self, blocks: &'a [Block], width: f32) -> Result<(), Error> {
         let level = std::mem::take(&mut self.list_level);
         let result = self.blocks(blocks, width);
@@ -312,7 +314,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// The space above a table, which Word gives to paragraphs only.
+    /// Writes the space above a table, as a paragraph: tables have none of their own.
     pub(super) fn space_before(&mut self, id: StyleId) {
         let space = self.document.styles[id].space_before;
         if space > 0.5 || std::mem::take(&mut self.break_before) {
@@ -320,8 +322,8 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// A paragraph after a table: it gives the space below, ends cells, and keeps tables that
-    /// follow each other apart.
+    /// Writes the paragraph after a table. It holds the space below, completes a cell, and keeps
+    /// adjacent tables from merging into one.
     pub(super) fn after_table(&mut self, id: StyleId) {
         self.gap(self.document.styles[id].space_after.max(1.0));
     }
@@ -347,7 +349,7 @@ fn cell_borders(borders: &Sides<Option<Border>>) -> String {
 }
 
 fn margins(name: &str, padding: &Sides<f32>, rtl: bool) -> String {
-    // Tables that run from right to left take `left` as the start.
+    // In a right-to-left table `left` means the start.
     let (start, end) = if rtl {
         (padding.right, padding.left)
     } else {
@@ -373,7 +375,7 @@ fn vertical_align(align: VerticalAlign) -> &'static str {
     }
 }
 
-/// A table without lines that puts blocks in place.
+/// A borderless table that places blocks side by side.
 pub(super) struct LayoutTable<'w> {
     widths: &'w [f32],
     pub indent: f32,
@@ -416,7 +418,7 @@ pub(super) struct LayoutCell {
     pub padding_end: f32,
     pub padding_vertical: f32,
     pub vertical_align: VerticalAlign,
-    /// Style whose borders, background and padding the cell has.
+    /// Style that supplies the cell's borders, background and padding.
     pub style: Option<StyleId>,
 }
 

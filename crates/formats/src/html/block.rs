@@ -1,4 +1,4 @@
-//! Blocks as elements that say what they are.
+//! Block nodes as semantic elements.
 
 use std::fmt::Write as _;
 
@@ -197,7 +197,7 @@ impl<'a> Writer<'a> {
         );
     }
 
-    /// Caption of a figure.
+    /// Writes the caption of a figure.
     pub(super) fn figure_caption(&mut self, content: &[Inline]) {
         let style = self.document.named.caption;
         self.used.insert(style);

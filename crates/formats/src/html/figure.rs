@@ -1,4 +1,4 @@
-//! Images as data URLs; charts and barcodes as inline SVG with a name.
+//! Images as data URLs; charts and barcodes as inline SVG with an accessible name.
 
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ use platen_layout::figure::{Anchor, PathCommand, Shape, barcode_rects, chart_fig
 use super::{Writer, block::align_name};
 use crate::{metrics::text_width, ooxml::Escaped, plain::safe_link};
 
-/// Width at which charts without a width of their own are drawn; they scale with the page.
+/// Drawing width of charts without an explicit one, in points. The SVG scales with the page.
 const CHART_WIDTH: f32 = 480.0;
 
 impl<'a> Writer<'a> {
@@ -106,7 +106,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// A shape as an SVG element.
+/// Writes a shape as an SVG element.
 fn push_shape(out: &mut String, shape: &Shape) {
     match shape {
         Shape::Rect {
@@ -155,7 +155,7 @@ fn push_shape(out: &mut String, shape: &Shape) {
     }
 }
 
-/// A text as an SVG element.
+/// Writes a text shape as an SVG element.
 fn push_text(out: &mut String, shape: &Shape) {
     let Shape::Text {
         x,

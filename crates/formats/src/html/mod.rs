@@ -1,4 +1,4 @@
-//! HTML: one self-contained, semantic page that looks like the printed document (HTML Living
+//! HTML: one self-contained, semantic page that resembles the printed document (HTML Living
 //! Standard; CSS Paged Media for print; WCAG 2.2 for structure and names).
 
 mod block;
@@ -24,7 +24,7 @@ use crate::{
 /// Writes `document` as HTML.
 ///
 /// # Errors
-/// Where a picture cannot be encoded.
+/// An image cannot be encoded.
 pub fn write(document: &Document) -> Result<Written, Error> {
     let mut writer = Writer::new(document);
     writer.collect_headings();
@@ -39,19 +39,19 @@ struct Writer<'a> {
     document: &'a Document,
     report: Report,
     out: String,
-    /// Styles that are used, whose classes must be written.
+    /// Styles in use; only their classes are written.
     used: FxHashSet<StyleId>,
-    /// Names of `#id` links that exist.
+    /// Element ids by block id.
     ids: FxHashMap<&'a str, String>,
-    /// Level, content and name of the headings.
+    /// Level, content and element id of the headings.
     headings: Vec<(u8, &'a [Inline], String)>,
     headings_written: usize,
     footnotes_marked: FxHashSet<u32>,
-    /// Links of headers, which repeat, lead nowhere.
+    /// Inside a header or footer. These repeat, so they define no link targets.
     in_margin: bool,
-    /// Width of the section's text in points.
+    /// Text width of the section, in points.
     width: f32,
-    /// Lists around the block at hand.
+    /// Nesting depth of lists at the current block.
     list_level: usize,
     path: &'a str,
 }
@@ -119,7 +119,7 @@ impl<'a> Writer<'a> {
         self.out.push_str("</section>\n");
     }
 
-    /// The header or footer as it stands on screen. In print, it is the page's margin boxes.
+    /// The header or footer as shown on screen. In print, CSS margin boxes replace it.
     fn margin(&mut self, element: &str, blocks: &'a [Block]) {
         if blocks.is_empty() {
             return;
@@ -131,7 +131,7 @@ impl<'a> Writer<'a> {
         let _ = write!(self.out, "</{element}>");
     }
 
-    /// Writes inline content whose surroundings have the style `around`.
+    /// Writes inline content; `around` is the style of the enclosing element.
     fn inlines(&mut self, content: &[Inline], around: StyleId) {
         work::check();
         for inline in content {
@@ -176,7 +176,7 @@ impl<'a> Writer<'a> {
         self.out.push_str(close);
     }
 
-    /// The element that says what the run's style means.
+    /// The element that expresses the meaning of the run's style.
     fn run_element(&self, style: StyleId, around: StyleId) -> &'static str {
         use platen_document::bound::Baseline;
         let (style, around) = (&self.document.styles[style], &self.document.styles[around]);
@@ -276,7 +276,7 @@ impl<'a> Writer<'a> {
         self.report.finish(page.into_bytes())
     }
 
-    /// Links to the headings; a page on screen has no page numbers.
+    /// Writes links to the headings, without page numbers: a screen has no pages.
     fn table_of_contents(&mut self, title: Option<&[Inline]>, depth: u8, id: StyleId) {
         let label = title.map(plain_text).unwrap_or_default();
         let label = if label.is_empty() {

@@ -56,7 +56,7 @@ pub(super) fn style_sheet(css: &mut String, document: &Document, used: &FxHashSe
     css.push_str(PRINT);
 }
 
-/// The sheets on screen and the bare look of elements.
+/// Base rules: sheets on screen, and neutral defaults for elements.
 const SCREEN: &str = "*,*::before,*::after{box-sizing:border-box}
 body{margin:0;background:#e9ecf0;-webkit-print-color-adjust:exact;print-color-adjust:exact}
 .sheet{position:relative;display:flex;flex-direction:column;max-width:100%;margin:16pt auto;background:#fff;\
@@ -189,7 +189,7 @@ fn text_declarations(css: &mut String, style: &Style) {
 
 fn families(css: &mut String, style: &Style) {
     for family in style.font_families.iter() {
-        // A name in quotes; what could end them is left out.
+        // Quoted; characters that could end the quotes or the style element are dropped.
         let name: String = family
             .chars()
             .filter(|c| !matches!(c, '"' | '\\' | '<' | '\n'))
@@ -241,7 +241,7 @@ fn box_declarations(css: &mut String, style: &Style) {
     }
 }
 
-/// The pages of a section in print, with header and footer as margin boxes.
+/// The print pages of a section, with header and footer in margin boxes.
 fn pages(css: &mut String, document: &Document, index: usize) {
     let section = &document.sections[index];
     let page = &section.page;
@@ -306,7 +306,7 @@ fn margin_box(css: &mut String, document: &Document, edge: &str, blocks: &[Block
     css.push('}');
 }
 
-/// The texts of a header or footer as CSS content: strings and page counters.
+/// Converts the text of a header or footer to a CSS `content` value: strings and page counters.
 fn margin_content(content: &mut String, blocks: &[Block]) {
     for block in blocks {
         let mut line = String::new();
@@ -348,7 +348,7 @@ fn inline_content(content: &mut String, inlines: &[Inline]) {
                 content.push('"');
                 for c in text.chars() {
                     match c {
-                        // `<` too, so that nothing can end the style element.
+                        // `<` is escaped too, so that no text can close the style element.
                         '"' | '\\' | '<' | '\n' | '\r' => {
                             let _ = write!(content, "\\{:x} ", c as u32);
                         }

@@ -1,4 +1,4 @@
-//! Tables: header, body and footer groups, column headers with their scope, a caption.
+//! Tables: header, body and footer groups, column headers with a scope, a caption.
 
 use std::fmt::Write as _;
 
@@ -48,7 +48,7 @@ impl<'a> Writer<'a> {
                 .for_each(|row| self.row(row, "th", "", " scope=\"col\""));
             self.out.push_str("</thead>\n");
         }
-        // Rows by hand and totals at the end are the footer.
+        // Total rows at the end form the footer.
         let ends = |row: &&Row| row.kind == RowKind::Total;
         let foot = table.rows.iter().rev().take_while(ends).count();
         let (body, foot) = table.rows.split_at(table.rows.len() - foot);
@@ -89,7 +89,8 @@ impl<'a> Writer<'a> {
         self.out.push_str("</tbody>\n");
     }
 
-    /// Widths as the other formats solve them, in shares, so that they scale with the screen.
+    /// Solves the column widths as the other formats do, and writes them as percentages, so that
+    /// they scale with the screen.
     fn column_group(&mut self, table: &Table) {
         let widths = column_widths(table, self.document, self.width);
         let total: f32 = widths.iter().sum();
@@ -115,7 +116,7 @@ impl<'a> Writer<'a> {
         let out = &mut self.out;
         out.push('<');
         out.push_str(element);
-        // An address without spaces is broken rather than push the other columns out of sight.
+        // A long address is broken rather than letting it push the other columns out of view.
         let long = if has_long_word(cell) { " long" } else { "" };
         let _ = write!(out, " class=\"c{}{long}\"", cell.style.0);
         if cell.col_span > 1 {
@@ -139,10 +140,10 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// Words of more bytes are broken where their column is narrower.
+/// Words longer than this may break anywhere.
 const LONG_WORD_BYTES: usize = 30;
 
-/// True where a word of the cell may be wider than its column.
+/// Whether a word of the cell may be wider than its column.
 fn has_long_word(cell: &Cell) -> bool {
     let long = |text: &str| {
         text.split([' ', '\n'])

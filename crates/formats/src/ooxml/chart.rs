@@ -1,4 +1,4 @@
-//! Native charts: the DrawingML chart part (ECMA-376 part 1, section 21.2).
+//! Native charts: the DrawingML chart part (ECMA-376-1 §21.2).
 
 use std::fmt::Write as _;
 
@@ -12,15 +12,15 @@ use platen_layout::figure::text_on;
 use super::{DECLARATION, Escaped, workbook::chart_workbook};
 use crate::{Error, xlsx::number_format};
 
-/// The two parts of a native chart.
+/// The chart part and the workbook behind it.
 pub(crate) struct ChartParts {
-    /// The chart part. It names its workbook by the relationship `rId1`.
+    /// The chart part. It refers to its workbook as relationship `rId1`.
     pub xml: String,
-    /// The workbook with the data.
+    /// The workbook that holds the data.
     pub workbook: Vec<u8>,
 }
 
-/// The parts of `chart`, its text enlarged by `scale`.
+/// Generates the parts of `chart`, with its text enlarged by `scale`.
 pub(crate) fn chart_parts(
     chart: &Chart,
     document: &Document,
@@ -44,7 +44,7 @@ struct Writer<'a> {
     chart: &'a Chart,
     document: &'a Document,
     format: String,
-    /// Font size in hundredths of a point.
+    /// Font size, in hundredths of a point.
     size: i32,
     out: String,
 }
@@ -111,6 +111,7 @@ impl Writer<'_> {
             ChartKind::Pie => "<c:pieChart><c:varyColors val=\"1\"/>",
         };
         self.out.push_str(varied);
+        // A pie shows only the first series.
         let shown = if self.chart.kind == ChartKind::Pie {
             1
         } else {
@@ -176,7 +177,7 @@ impl Writer<'_> {
         self.out.push_str("</c:ser>");
     }
 
-    /// A colour for each slice, as the other formats draw them.
+    /// One colour per slice, in the same order as in the other formats.
     fn slices(&mut self, series: &Series) {
         let colors = &self.document.theme.chart;
         for index in 0..series.values.len() {
@@ -229,7 +230,8 @@ impl Writer<'_> {
         );
     }
 
-    /// Categories and values with the cells that hold them in the embedded workbook.
+    /// Categories and values, as cached copies and as references to the cells of the embedded
+    /// workbook.
     fn data(&mut self, series: &Series, column: &str) {
         let count = self.chart.categories.len();
         let last = count + 1;
@@ -376,7 +378,7 @@ impl Writer<'_> {
     }
 }
 
-/// The letters of a spreadsheet column: 0 is A, 26 is AA.
+/// Column letters of a spreadsheet: 0 is A, 26 is AA.
 fn column_letters(mut index: usize) -> String {
     let mut letters = Vec::new();
     loop {

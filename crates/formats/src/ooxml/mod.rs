@@ -1,5 +1,5 @@
-//! What Office Open XML formats share (ECMA-376 parts 1 and 2): the package, escaping, document
-//! properties, theme, pictures and native charts.
+//! Parts common to the Office Open XML formats (ECMA-376 parts 1 and 2): the package, escaping,
+//! document properties, theme, images and native charts.
 
 mod chart;
 mod package;
@@ -18,16 +18,16 @@ pub(crate) use self::{
     xml::{Escaped, push_escaped},
 };
 
-/// The declaration that begins every part.
+/// XML declaration at the start of every part.
 pub(crate) const DECLARATION: &str =
     "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?>\n";
 
-/// English Metric Units of `points`: 12,700 a point.
+/// Points to English Metric Units, 12,700 per point.
 pub(crate) fn emu(points: f32) -> i64 {
     (f64::from(points) * 12_700.0).round() as i64
 }
 
-/// Twentieths of a point.
+/// Points to twips, twentieths of a point.
 pub(crate) fn twips(points: f32) -> i32 {
     (points * 20.0).round() as i32
 }

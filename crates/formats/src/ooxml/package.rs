@@ -1,5 +1,5 @@
-//! The package: parts in a zip file with content types and relationships (ECMA-376 part 2).
-//! Order and time stamps are fixed, so that equal parts make equal bytes.
+//! The package: parts in a ZIP file, with content types and relationships (ECMA-376-2). Order and
+//! time stamps are fixed, so that equal parts give equal bytes.
 
 use std::{
     fmt::Write as _,
@@ -12,7 +12,7 @@ use zip::{CompressionMethod, DateTime, ZipWriter, write::SimpleFileOptions};
 use super::{DECLARATION, Escaped};
 use crate::Error;
 
-/// Relationships of a part.
+/// The relationships of one part.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Relationships {
     items: Vec<(&'static str, String, bool)>,
@@ -24,12 +24,13 @@ const CORE: &str =
     "http://schemas.openxmlformats.org/package/2006/relationships/metadata/core-properties";
 
 impl Relationships {
-    /// The id of the relationship of `kind`, such as `image`, to the part `target`.
+    /// Id of the relationship of `kind`, such as `image`, to the part `target`. Equal ones share an
+    /// id.
     pub fn add(&mut self, kind: &'static str, target: impl Into<String>) -> String {
         self.insert(kind, target.into(), false)
     }
 
-    /// The id of the hyperlink to the address `target`.
+    /// Id of the hyperlink to the external address `target`.
     pub fn link(&mut self, target: &str) -> String {
         self.insert("hyperlink", target.to_owned(), true)
     }
@@ -73,13 +74,13 @@ impl Relationships {
     }
 }
 
-/// Parts in the order in which they are added.
+/// The parts of a package, in the order in which they are added.
 #[derive(Default)]
 pub(crate) struct Package {
     parts: Vec<(String, &'static str, Vec<u8>)>,
 }
 
-/// Content types by extension (ECMA-376 part 2, section 7.2.3.2).
+/// Content types by file extension (ECMA-376-2 §7.2.3.2).
 const DEFAULTS: [(&str, &str); 6] = [
     (
         "rels",
@@ -95,11 +96,11 @@ const DEFAULTS: [(&str, &str); 6] = [
     ),
 ];
 
-/// Compression level of deflate: speed before size. Not measured against others.
+/// Deflate level, chosen for speed over size. Not measured against other levels.
 const LEVEL: i64 = 4;
 
 impl Package {
-    /// Adds a part. `content_type` is empty where its extension says it.
+    /// Adds a part. `content_type` is empty if the file extension determines it.
     pub fn add(
         &mut self,
         name: impl Into<String>,
@@ -109,7 +110,7 @@ impl Package {
         self.parts.push((name.into(), content_type, bytes.into()));
     }
 
-    /// Adds the relationships of the part `name`, unless there are none.
+    /// Adds the relationships of the part `name`, if it has any.
     pub fn add_relationships(&mut self, name: &str, relationships: &Relationships) {
         if !relationships.is_empty() {
             let (folder, file) = name.rsplit_once('/').unwrap_or(("", name));
@@ -119,7 +120,7 @@ impl Package {
         }
     }
 
-    /// The zip file.
+    /// Assembles the ZIP file, content types first.
     pub fn finish(self) -> Result<Vec<u8>, Error> {
         let size: usize = self.parts.iter().map(|(_, _, bytes)| bytes.len()).sum();
         let mut zip = ZipWriter::new(Cursor::new(Vec::with_capacity(size / 6 + 16_384)));

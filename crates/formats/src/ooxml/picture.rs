@@ -1,4 +1,4 @@
-//! Pictures of a package: equal ones are stored once, WebP becomes PNG, barcodes are drawn.
+//! Images of a package: equal ones are stored once, WebP becomes PNG, barcodes are rasterised.
 
 use std::{io::Cursor, sync::Arc};
 
@@ -6,13 +6,13 @@ use platen_document::bound::{Barcode, ImageData, ImageFormat, Modules};
 
 use crate::Error;
 
-/// The pictures of a package.
+/// The images of a package.
 #[derive(Default)]
 pub(crate) struct Media {
     files: Vec<(Source, &'static str, Arc<[u8]>)>,
 }
 
-/// By what equal pictures are found.
+/// The key by which equal images are recognised.
 #[derive(PartialEq)]
 enum Source {
     Image(Arc<ImageData>),
@@ -20,7 +20,7 @@ enum Source {
 }
 
 impl Media {
-    /// The file name, such as `image1.png`, of a picture. `None` where a WebP cannot be decoded.
+    /// File name of an image, such as `image1.png`. `None` if a WebP cannot be decoded.
     pub fn image(&mut self, data: &Arc<ImageData>) -> Result<Option<String>, Error> {
         let found = self.files.iter().position(|(source, _, _)| {
             matches!(source, Source::Image(other) if Arc::ptr_eq(other, data) || other == data)
@@ -42,7 +42,7 @@ impl Media {
         Ok(Some(self.name(self.files.len() - 1)))
     }
 
-    /// The file name of a barcode.
+    /// File name of a barcode's image.
     pub fn barcode(&mut self, barcode: &Barcode) -> Result<String, Error> {
         let found = self.files.iter().position(
             |(source, _, _)| matches!(source, Source::Barcode(other) if *other == barcode.modules),
@@ -63,13 +63,13 @@ impl Media {
         format!("image{}.{}", index + 1, self.files[index].1)
     }
 
-    /// File names with their bytes.
+    /// File names and contents.
     pub fn files(&self) -> impl Iterator<Item = (String, &[u8])> {
         (0..self.files.len()).map(|index| (self.name(index), self.files[index].2.as_ref()))
     }
 }
 
-/// A WebP picture as PNG, because Office before 2021 cannot show it.
+/// Converts WebP, which Office before 2021 cannot show, to PNG. `None` if it cannot be decoded.
 pub(crate) fn webp_to_png(bytes: &[u8]) -> Result<Option<Vec<u8>>, Error> {
     let Ok(mut decoder) = image_webp::WebPDecoder::new(Cursor::new(bytes)) else {
         return Ok(None);
@@ -90,14 +90,15 @@ pub(crate) fn webp_to_png(bytes: &[u8]) -> Result<Option<Vec<u8>>, Error> {
     encode(width, height, color, png::BitDepth::Eight, &pixels).map(Some)
 }
 
-/// A barcode as a black-and-white PNG in which every module is a whole number of pixels.
+/// A barcode as a black-and-white PNG in which every module is a whole number of pixels, so that it
+/// stays sharp.
 pub(crate) fn barcode_png(barcode: &Barcode) -> Result<Vec<u8>, Error> {
     let modules = &barcode.modules;
     let across = modules.width.clamp(1, 4096) as usize;
     let down = modules.height.clamp(1, 4096) as usize;
     let scale = (1200 / across).clamp(1, 12);
     let width = across * scale;
-    // Rows of one-dimensional codes are as high as the drawn height asks.
+    // The rows of a one-dimensional code are as high as the drawn height requires.
     let row_height = if down == 1 {
         let ratio = f64::from(barcode.height) / f64::from(barcode.width.max(1.0));
         ((width as f64 * ratio) as usize).clamp(1, 2000)

@@ -1,4 +1,4 @@
-//! Document properties: Dublin Core and the application's own (ECMA-376 part 1, section 22.2).
+//! Document properties: Dublin Core, and those of the application (ECMA-376-1 §22.2).
 
 use std::fmt::Write as _;
 

@@ -1,10 +1,10 @@
-//! The theme part: the document's colours and fonts (ECMA-376 part 1, section 20.1.6.9).
+//! The theme part: the document's colours and fonts (ECMA-376-1 §20.1.6.9).
 
 use platen_document::{Color, bound::Document};
 
 use super::{DECLARATION, Escaped};
 
-/// The theme part of a document.
+/// The theme part, which colour and font pickers in Office offer to the reader.
 pub(crate) fn theme(document: &Document) -> String {
     let colors = &document.theme;
     let accent = |index: usize| {

@@ -1,11 +1,11 @@
-//! The workbook embedded behind a native chart, which Office opens for "Edit data".
+//! The embedded workbook behind a native chart, which Office opens for "Edit data".
 
 use platen_document::bound::{Chart, Document};
 use rust_xlsxwriter::{DocProperties, Format, Workbook};
 
 use crate::{Error, xlsx::number_format};
 
-/// A workbook with categories in column A and a series in each column after it.
+/// A workbook with the categories in column A and one series in each further column.
 pub(super) fn chart_workbook(chart: &Chart, document: &Document) -> Result<Vec<u8>, Error> {
     let mut workbook = Workbook::new();
     workbook.set_properties(&DocProperties::new().set_creation_datetime(

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-/// Appends `text` escaped for text and attribute values. Characters that XML 1.0 cannot hold
-/// (section 2.2) are dropped.
+/// Appends `text`, escaped for element content and attribute values. Characters that XML 1.0 does
+/// not allow (§2.2) are dropped.
 pub(crate) fn push_escaped(out: &mut String, text: &str) {
     let bytes = text.as_bytes();
     let mut copied = 0;
@@ -28,7 +28,7 @@ pub(crate) fn push_escaped(out: &mut String, text: &str) {
     out.push_str(&text[copied..]);
 }
 
-/// Text that is escaped where it is displayed.
+/// Text that is escaped when displayed.
 pub(crate) struct Escaped<'a>(pub &'a str);
 
 impl fmt::Display for Escaped<'_> {

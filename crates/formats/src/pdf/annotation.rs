@@ -1,4 +1,4 @@
-//! Links and signature fields, ISO 32000-1 sections 12.5 and 12.7.
+//! Links and signature fields, ISO 32000-1 §12.5 and §12.7.
 
 use platen_layout::{
     HEADING_TARGET,
@@ -12,16 +12,17 @@ use super::{
     syntax::{Reference, Syntax},
 };
 
-/// What an annotation needs besides the page's writer.
+/// State outside the page writer that an annotation changes.
 pub(super) struct AnnotationContext<'c, 'a> {
     pub file: &'c mut File,
     pub structure: Option<&'c mut Structure<'a>>,
-    /// Index of the page.
+    /// Page index.
     pub page: usize,
 }
 
 impl AnnotationContext<'_, '_> {
-    /// Puts an annotation into the structure; returns its key in the parent tree.
+    /// Adds an annotation to the structure. Returns its key in the parent tree; `None` without
+    /// tags.
     fn attach(&mut self, tag: TagId, reference: Reference, page_count: usize) -> Option<usize> {
         let structure = self.structure.as_deref_mut()?;
         Some(structure.add_annotation(tag, reference, page_count, self.file))
@@ -29,7 +30,7 @@ impl AnnotationContext<'_, '_> {
 }
 
 impl<'a> PageWriter<'a> {
-    /// Writes a link or field; `None` for one that leads nowhere.
+    /// Writes a link or field. `None` for a link whose target does not exist.
     pub fn annotation(
         &mut self,
         item: &Item,
@@ -85,7 +86,7 @@ impl<'a> PageWriter<'a> {
         Some(reference)
     }
 
-    /// Writes an empty signature field with its widget, section 12.7.4.5.
+    /// Writes an empty signature field with its widget, ISO 32000-1 §12.7.4.5.
     fn signature_field(
         &mut self,
         name: &str,
@@ -116,7 +117,8 @@ impl<'a> PageWriter<'a> {
         reference
     }
 
-    /// A name that no other field has; a full stop would make it a field within a field.
+    /// A field name that is not yet taken. Full stops are replaced: they would nest the field in
+    /// another.
     fn field_name(&self, name: &str) -> String {
         let name = name.replace('.', "-");
         let taken = |wanted: &str| self.fields.iter().any(|(known, _)| known == wanted);
@@ -137,7 +139,7 @@ impl<'a> PageWriter<'a> {
         out.length(height - area.y).raw("]");
     }
 
-    /// Page and height of a link's target.
+    /// Page index and vertical position of a link's target.
     fn place_of(&self, id: &str) -> Option<(u32, f32)> {
         if let Some(index) = id.strip_prefix(HEADING_TARGET) {
             let entry = self.layout.outline.get(index.parse::<usize>().ok()?)?;
@@ -154,7 +156,7 @@ fn parent_key(out: &mut Vec<u8>, key: Option<usize>) {
     }
 }
 
-/// A link's address in ASCII, as section 12.6.4.7 wants it.
+/// A link's address in ASCII, as ISO 32000-1 §12.6.4.7 requires, percent-encoded.
 fn ascii_address(link: &str) -> String {
     let mut address = String::with_capacity(link.len());
     for character in link.chars() {

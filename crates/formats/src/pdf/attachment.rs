@@ -1,4 +1,5 @@
-//! Files inside a PDF, ISO 32000-1 section 7.11.4, and how they relate to it, ISO 19005-3 annex E.
+//! Embedded files, ISO 32000-1 §7.11.4, and their relationship to the document, ISO 19005-3 annex
+//! E.
 
 use super::{
     Attachment, Relationship,
@@ -7,7 +8,8 @@ use super::{
     syntax::{Reference, Syntax},
 };
 
-/// Writes `attachments`; gives name and file specification of each, by name.
+/// Writes `attachments`. Returns the name and file specification of each, sorted by name as a name
+/// tree requires.
 pub(super) fn write(
     file: &mut File,
     attachments: &[Attachment],

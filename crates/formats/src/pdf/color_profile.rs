@@ -1,12 +1,12 @@
-//! The output intent of PDF/A: an ICC profile of sRGB (IEC 61966-2-1), made here of its published
-//! primaries and curve, ICC.1:2001-04.
+//! The output intent of PDF/A: an ICC profile (ICC.1:2001-04) of sRGB (IEC 61966-2-1), computed
+//! from the published primaries and tone curve.
 
 use super::{
     file::File,
     syntax::{Reference, Syntax},
 };
 
-/// Writes the output intent, ISO 32000-1 section 14.11.5.
+/// Writes the output intent, ISO 32000-1 §14.11.5.
 pub(super) fn output_intent(file: &mut File) -> Reference {
     let profile = file.reserve();
     file.stream(profile, "/N 3", &srgb());
@@ -17,10 +17,10 @@ pub(super) fn output_intent(file: &mut File) -> Reference {
     })
 }
 
-/// Points of the tone curve.
+/// Sample count of the tone curve.
 const CURVE_POINTS: u16 = 1024;
-/// White of the profile connection space, and the primaries of sRGB adapted to it by Bradford's
-/// method; X, Y and Z.
+/// White point of the profile connection space, and the sRGB primaries adapted to it by the
+/// Bradford method; X, Y, Z.
 const WHITE: [f64; 3] = [0.9642, 1.0, 0.8249];
 const RED: [f64; 3] = [0.436_065_674, 0.222_488_403, 0.013_916_016];
 const GREEN: [f64; 3] = [0.385_147_095, 0.716_873_169, 0.097_076_416];
@@ -44,7 +44,7 @@ fn srgb() -> Vec<u8> {
     let start = 128 + 4 + tags.len() * 12;
     let mut last = (0, 0);
     for (name, content) in &tags {
-        // The curves are one.
+        // The three channels share one curve: an empty tag points to the data before it.
         if !content.is_empty() {
             last = (start + data.len(), content.len());
             data.extend_from_slice(content);
@@ -63,7 +63,7 @@ fn srgb() -> Vec<u8> {
 fn header(size: usize) -> Vec<u8> {
     let mut header = vec![0; 128];
     header[..4].copy_from_slice(&(size as u32).to_be_bytes());
-    // Version 2.1, a monitor.
+    // Profile version 2.1, for a monitor.
     header[8..12].copy_from_slice(&[2, 0x10, 0, 0]);
     header[12..24].copy_from_slice(b"mntrRGB XYZ ");
     for (index, part) in [2026_u16, 1, 1, 0, 0, 0].into_iter().enumerate() {
@@ -109,7 +109,7 @@ fn description(content: &str) -> Vec<u8> {
     out.extend_from_slice(&(content.len() as u32 + 1).to_be_bytes());
     out.extend_from_slice(content.as_bytes());
     out.push(0);
-    // No Unicode and no Macintosh description.
+    // Empty Unicode and Macintosh descriptions.
     out.resize(out.len() + 4 + 4 + 2 + 1 + 67, 0);
     out
 }

@@ -1,41 +1,41 @@
-//! The bytes of a PDF file: streams, object streams and the cross-reference stream,
-//! ISO 32000-1 sections 7.5.7 and 7.5.8.
+//! The bytes of a PDF file: streams, object streams and the cross-reference stream, ISO 32000-1
+//! §7.5.7 and §7.5.8.
 //!
-//! Objects are written as they come and forgotten: half a million structure elements are held as
-//! compressed object streams, not as objects.
+//! Objects are written as they are produced and not kept: half a million structure elements occupy
+//! compressed object streams rather than memory.
 
 use flate2::{Compress, Compression, FlushCompress, Status};
 use sha2::{Digest, Sha256};
 
 use super::syntax::{Reference, Syntax};
 
-/// As many as MD5 gives, which section 14.4 names.
+/// Length of the file identifier: that of an MD5 digest, which ISO 32000-1 §14.4 suggests.
 const IDENTIFIER_BYTES: usize = 16;
-/// Objects of an object stream.
+/// Maximum number of objects in an object stream.
 const PACK_OBJECTS: usize = 256;
-/// Bytes of an object stream before compression, after which it ends.
+/// An object stream ends once it exceeds this size before compression, in bytes.
 const PACK_BYTES: usize = 32 * 1024;
 
-/// Where an object stands.
+/// Location of an object.
 #[derive(Clone, Copy)]
 enum Place {
     Nowhere,
     At(u32),
-    /// Number of the object stream, and the place inside.
+    /// Number of the object stream, and the index inside it.
     Packed(u32, u16),
 }
 
-/// A PDF as it grows.
+/// A PDF under construction.
 pub(super) struct File {
     out: Vec<u8>,
     places: Vec<Place>,
     pack: Vec<u8>,
-    /// Object and offset in the pack.
+    /// Objects of the open object stream, with their offsets in it.
     packed: Vec<(Reference, u32)>,
     deflate: Deflate,
 }
 
-/// A compressor that is used again, with its last result.
+/// A compressor that is reused for every stream, and its last result.
 struct Deflate {
     compress: Compress,
     result: Vec<u8>,
@@ -61,7 +61,7 @@ impl Deflate {
 
 impl File {
     pub fn new() -> Self {
-        // The comment tells transfer programs that the file is not text.
+        // The bytes above 127 tell transfer programs that the file is binary, ISO 32000-1 §7.5.2.
         let out = b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n".to_vec();
         Self {
             out,
@@ -75,13 +75,13 @@ impl File {
         }
     }
 
-    /// The number of an object that is written later.
+    /// Reserves the number of an object that is written later.
     pub fn reserve(&mut self) -> Reference {
         self.places.push(Place::Nowhere);
         Reference(self.places.len() as u32 - 1)
     }
 
-    /// Writes an object that is no stream.
+    /// Writes an object other than a stream, into the open object stream.
     pub fn object(&mut self, reference: Reference, write: impl FnOnce(&mut Vec<u8>)) {
         self.packed.push((reference, self.pack.len() as u32));
         write(&mut self.pack);
@@ -91,14 +91,14 @@ impl File {
         }
     }
 
-    /// Writes a new object that is no stream.
+    /// Reserves a number and writes an object other than a stream.
     pub fn add(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> Reference {
         let reference = self.reserve();
         self.object(reference, write);
         reference
     }
 
-    /// Writes a compressed stream; `entries` are those of its dictionary besides length and filter.
+    /// Writes a compressed stream. `entries` are its dictionary entries except length and filter.
     pub fn stream(&mut self, reference: Reference, entries: &str, data: &[u8]) {
         self.deflate.run(data);
         let data = std::mem::take(&mut self.deflate.result);
@@ -106,7 +106,7 @@ impl File {
         self.deflate.result = data;
     }
 
-    /// Writes a stream as it is; its filter, if any, is among `entries`.
+    /// Writes a stream as it is. Its filter, if any, is among `entries`.
     pub fn plain_stream(&mut self, reference: Reference, entries: &str, data: &[u8]) {
         self.places[reference.0 as usize] = Place::At(self.out.len() as u32);
         self.out.integer(i64::from(reference.0)).raw(" 0 obj\n<<");
@@ -134,7 +134,7 @@ impl File {
         self.stream(stream, &entries, &data);
     }
 
-    /// Ends the file. `None` where it is larger than the 4 GiB that its offsets reach.
+    /// Completes the file. `None` if it exceeds the 4 GiB that its 4-byte offsets reach.
     pub fn finish(mut self, catalog: Reference, info: Reference) -> Option<Vec<u8>> {
         self.end_pack();
         let table = self.reserve();
@@ -154,7 +154,8 @@ impl File {
         Some(self.out)
     }
 
-    /// Rows of the cross-reference stream, each as the difference from the one above.
+    /// Rows of the cross-reference stream, each as the difference from the row above, which
+    /// compresses far better.
     fn rows(&self) -> Vec<u8> {
         let mut rows = Vec::with_capacity(self.places.len() * 8);
         let mut above = [0_u8; 7];
@@ -169,7 +170,7 @@ impl File {
             row[0] = kind;
             row[1..5].copy_from_slice(&field.to_be_bytes());
             row[5..7].copy_from_slice(&last.to_be_bytes());
-            // Filter type 2 is "up", PNG section 9.2.
+            // Filter type 2 is "Up", PNG §9.2.
             rows.push(2);
             rows.extend(
                 row.iter()
@@ -181,8 +182,8 @@ impl File {
         rows
     }
 
-    /// A file identifier of its content, section 14.4: not a secret, only different for different
-    /// files.
+    /// File identifier derived from the content, ISO 32000-1 §14.4. It only has to differ between
+    /// files; the same input must give the same one.
     fn identifier(&self) -> String {
         let digest = Sha256::digest(&self.out);
         digest[..IDENTIFIER_BYTES]

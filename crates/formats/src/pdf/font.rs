@@ -1,5 +1,5 @@
-//! Embedded fonts: composite fonts with the identity encoding, of which only the glyphs in use are
-//! written, ISO 32000-1 sections 9.7 to 9.10.
+//! Embedded fonts: composite fonts with identity encoding, subset to the glyphs in use, ISO 32000-1
+//! §9.7 to §9.10.
 
 use std::sync::Arc;
 
@@ -19,10 +19,10 @@ use super::{
     syntax::{Reference, Syntax},
 };
 
-/// The most characters that a `bfchar` block may have, Adobe technical note 5411.
+/// Maximum number of characters in a `bfchar` block, Adobe Technical Note #5411.
 const MAX_BLOCK: usize = 100;
 
-/// What a code stands for in the text.
+/// The text that a character code stands for.
 #[derive(Clone, Debug, PartialEq)]
 enum Meaning {
     Unset,
@@ -30,14 +30,14 @@ enum Meaning {
     Many(Box<str>),
 }
 
-/// A face as far as the document uses it.
+/// A face and the part of it that the document uses.
 pub(super) struct FontUse {
     data: Arc<FaceData>,
     pub reference: Reference,
-    /// The code of each glyph; 0 where it has none yet.
+    /// Character code by glyph id; 0 if it has none yet.
     codes: Vec<u16>,
     mapper: GlyphRemapper,
-    /// By code: meaning and advance in thousandths of an em.
+    /// By character code: the text, and the advance in thousandths of an em.
     meanings: Vec<Meaning>,
     widths: Vec<f32>,
 }
@@ -55,7 +55,7 @@ impl FontUse {
         })
     }
 
-    /// The code of a glyph and its advance in thousandths of an em.
+    /// The character code of a glyph, and its advance in thousandths of an em.
     pub fn code(&mut self, glyph: u16) -> (u16, f32) {
         let index = usize::from(glyph);
         if index >= self.codes.len() {
@@ -73,7 +73,7 @@ impl FontUse {
         (code, width)
     }
 
-    /// Says that `code` stands for `text`; false where it stands for something else already.
+    /// Records that `code` stands for `text`. False if it already stands for something else.
     pub fn mean(&mut self, code: u16, text: &str) -> bool {
         let meaning = &mut self.meanings[usize::from(code)];
         match meaning {
@@ -172,7 +172,8 @@ impl FontUse {
             out.raw("/Descent ").number(metrics.descent * units, 0);
             let capitals = metrics.cap_height.unwrap_or(metrics.ascent);
             out.raw("/CapHeight ").number(capitals * units, 0);
-            // No font says how thick its stems are; this is the usual guess from the weight.
+            // OpenType fonts do not state their stem width; this is the customary estimate from the
+            // weight.
             out.raw("/StemV ").number(10.0 + 0.244 * (weight - 50.0), 0);
             out.raw(if compact {
                 "/FontFile3 "
@@ -183,7 +184,7 @@ impl FontUse {
         })
     }
 
-    /// From codes to text, section 9.10.3.
+    /// The ToUnicode CMap, from codes to text, ISO 32000-1 §9.10.3.
     fn unicode_map(&self) -> Vec<u8> {
         let mut out = Vec::new();
         out.raw("/CIDInit/ProcSet findresource begin\n12 dict begin\nbegincmap\n");
@@ -214,7 +215,8 @@ impl FontUse {
         out
     }
 
-    /// True where the font's licence forbids embedding, OpenType `OS/2` `fsType`.
+    /// Whether the font's licence forbids embedding: bit 1 of `fsType` in the OpenType table
+    /// `OS/2`.
     fn is_restricted(&self) -> bool {
         let permissions = self
             .font()
@@ -223,7 +225,7 @@ impl FontUse {
     }
 }
 
-/// Advance of a glyph in thousandths of an em, as it is written: with two decimals.
+/// Advance of a glyph in thousandths of an em, rounded to two decimals as it is written.
 fn advance(data: &FaceData, glyph: u16) -> Option<f32> {
     let font = data.font_ref()?;
     let metrics = font.glyph_metrics(Size::unscaled(), LocationRef::default());
@@ -231,8 +233,7 @@ fn advance(data: &FaceData, glyph: u16) -> Option<f32> {
     Some((width * 100_000.0 / data.units_per_em).round() / 100.0)
 }
 
-/// Name of a subset: six letters that differ by what is in it, and the font's name,
-/// section 9.6.4.
+/// The subset tag, six letters derived from its glyphs, and the font's name, ISO 32000-1 §9.6.4.
 fn subset_name(font: &FontRef<'_>, mapper: &GlyphRemapper) -> String {
     use std::hash::Hasher;
     let mut hasher = rustc_hash::FxHasher::default();
@@ -257,7 +258,7 @@ fn subset_name(font: &FontRef<'_>, mapper: &GlyphRemapper) -> String {
     name
 }
 
-/// A table of an OpenType file.
+/// Finds a table in an OpenType file.
 fn table<'a>(file: &'a [u8], tag: &[u8; 4]) -> Option<&'a [u8]> {
     let count = u16::from_be_bytes(file.get(4..6)?.try_into().ok()?);
     (0..usize::from(count)).find_map(|index| {
@@ -279,7 +280,7 @@ pub(super) struct Fonts {
 }
 
 impl Fonts {
-    /// Index of a face among the document's fonts; [`Fonts::get`] gives it.
+    /// Index of a face among the document's fonts, for [`Fonts::get`].
     pub fn index(&mut self, face: FaceId, shaper: &Shaper, file: &mut File) -> usize {
         *self.index.entry(face).or_insert_with(|| {
             let data = shaper.library().face(face).cloned();
@@ -289,12 +290,12 @@ impl Fonts {
         })
     }
 
-    /// A font; `None` where its file is gone or broken.
+    /// A font; `None` if its file is missing or broken.
     pub fn get(&mut self, index: usize) -> Option<&mut FontUse> {
         self.uses[index].as_mut()
     }
 
-    /// Entries of the resource dictionary.
+    /// Writes the font entries of the resource dictionary.
     pub fn resources(&self, out: &mut Vec<u8>) {
         out.raw("/Font<<");
         for (index, font) in self.uses.iter().enumerate() {
@@ -306,10 +307,10 @@ impl Fonts {
         out.raw(">>");
     }
 
-    /// Writes all fonts. Returns true where the licence of one forbids embedding.
+    /// Writes all fonts. Returns true if the licence of one forbids embedding.
     ///
     /// # Errors
-    /// [`Error::Font`] where a font is broken.
+    /// [`Error::Font`] if a font is broken.
     pub fn write(&self, file: &mut File) -> Result<bool, Error> {
         let mut restricted = false;
         for font in self.uses.iter().flatten() {

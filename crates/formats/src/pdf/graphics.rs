@@ -1,5 +1,5 @@
-//! Lines, areas, figures and pictures in a content stream, ISO 32000-1 section 8.5. The layout's
-//! ordinates go downwards, PDF's upwards.
+//! Lines, rectangles, figures and images in a content stream, ISO 32000-1 §8.5. In the layout the y
+//! axis points down, in PDF up.
 
 use platen_document::{Color, bound::LineStyle};
 use platen_layout::{
@@ -9,7 +9,7 @@ use platen_layout::{
 
 use super::syntax::Syntax;
 
-/// What a content stream has set so far.
+/// The graphics state that a content stream has set so far; only changes are written.
 pub(super) struct Graphics {
     page_height: f32,
     fill: Option<Color>,
@@ -29,7 +29,7 @@ impl Graphics {
         }
     }
 
-    /// Sets the colour of areas and letters.
+    /// Sets the colour of areas and text.
     pub fn fill(&mut self, out: &mut Vec<u8>, color: Color) {
         if self.fill != Some(color) {
             self.fill = Some(color);
@@ -94,13 +94,13 @@ impl Graphics {
         out.raw(" cm/I").integer(index as i64).raw(" Do Q\n");
     }
 
-    /// Draws the shapes of a figure; its texts are items of their own.
+    /// Draws the shapes of a figure. Its texts are separate items of the page.
     pub fn figure(&mut self, out: &mut Vec<u8>, figure: &Figure, at: (f32, f32)) {
         out.raw("q 1 0 0 -1 ").length(at.0).raw(" ");
-        // Lines of charts join roundly.
+        // Round line joins, for the lines of charts.
         out.length(self.page_height - at.1).raw(" cm 1 j\n");
         let mut inner = Self::new(0.0);
-        // What is set before the figure holds inside too, and holds again after it.
+        // The graphics state is inherited inside `q` and restored after `Q`.
         (inner.fill, inner.stroke, inner.width) = (self.fill, self.stroke, self.width);
         inner.dashed = self.dashed;
         for shape in &figure.shapes {

@@ -1,4 +1,4 @@
-//! Pictures as image XObjects, ISO 32000-1 section 8.9.
+//! Images as XObjects, ISO 32000-1 §8.9.
 
 use platen_document::bound::{ImageData, ImageFormat};
 
@@ -9,22 +9,22 @@ use super::{
 };
 use crate::picture::decode::{Pixels, decode};
 
-/// A picture in the file.
+/// An image that is in the file.
 #[derive(Clone, Copy)]
 pub(super) struct Written {
     pub reference: Reference,
-    /// It has translucent parts.
+    /// Whether it has a soft mask.
     pub translucent: bool,
 }
 
-/// Writes a picture. JPEG stays as it is, where PDF can show it.
+/// Writes an image. A JPEG of a kind that PDF supports is embedded unchanged.
 ///
 /// # Errors
-/// [`Error::Image`] where it is broken.
+/// [`Error::Image`] if it is broken.
 pub(super) fn write(file: &mut File, data: &ImageData, archival: bool) -> Result<Written, Error> {
     if data.format == ImageFormat::Jpeg
         && let Some(frame) = JpegFrame::read(&data.bytes)
-        // An archived page is RGB; CMYK is converted.
+        // PDF/A with an RGB output intent allows no device CMYK, so such images are converted.
         && !(archival && frame.components == 4)
     {
         let reference = file.reserve();
@@ -83,7 +83,8 @@ fn entries(pixels: &Pixels, color_space: &str, colors: usize) -> String {
     )
 }
 
-/// Rows as differences from the row above, which compress better: filter 2 of PNG, section 9.2.
+/// Encodes rows as differences from the row above, which compress better: PNG filter type 2, PNG
+/// §9.2.
 fn predicted(samples: &[u8], row_bytes: usize) -> Vec<u8> {
     let rows = samples.len() / row_bytes.max(1);
     let mut out = Vec::with_capacity(samples.len() + rows);
@@ -105,18 +106,18 @@ fn predicted(samples: &[u8], row_bytes: usize) -> Vec<u8> {
     out
 }
 
-/// What a JPEG file says of itself, ISO/IEC 10918-1 section B.2.
+/// The frame header of a JPEG file, ISO/IEC 10918-1 §B.2.
 #[derive(Debug, PartialEq)]
 struct JpegFrame {
     width: u16,
     height: u16,
     components: u8,
-    /// Written by Adobe's programs, which store CMYK inverted.
+    /// Written by Adobe software, which stores CMYK inverted.
     adobe: bool,
 }
 
 impl JpegFrame {
-    /// `None` where it is broken or of a kind that PDF does not show.
+    /// Reads the frame header. `None` if the file is broken or of a kind that PDF does not support.
     fn read(bytes: &[u8]) -> Option<Self> {
         let mut at = 2;
         let mut adobe = false;

@@ -1,6 +1,5 @@
-//! What a PDF says of itself: the information dictionary and the same as XMP, ISO 32000-1 section
-//! 14.3, ISO 16684-1, with the identification of PDF/A (ISO 19005-2 section 6.6) and PDF/UA
-//! (ISO 14289-1 section 5).
+//! Document metadata: the information dictionary and the same as XMP, ISO 32000-1 §14.3 and ISO
+//! 16684-1, with the identification of PDF/A (ISO 19005-2 §6.6) and PDF/UA (ISO 14289-1 §5).
 
 use platen_document::bound::Document;
 
@@ -101,7 +100,8 @@ pub(super) fn packet(
     reference
 }
 
-/// PDF/A allows properties that it does not know only where they are described.
+/// PDF/A allows only properties that it defines or that an extension schema describes; PDF/UA's
+/// need one.
 const UA_SCHEMA: &str = "<rdf:Description rdf:about=\"\" \
     xmlns:pdfaExtension=\"http://www.aiim.org/pdfa/ns/extension/\" \
     xmlns:pdfaSchema=\"http://www.aiim.org/pdfa/ns/schema#\" \
@@ -124,15 +124,15 @@ fn escape(xml: &mut String, text: &str) {
             '<' => xml.push_str("&lt;"),
             '>' => xml.push_str("&gt;"),
             '&' => xml.push_str("&amp;"),
-            // Not allowed in XML 1.0.
+            // Not allowed in XML 1.0 (§2.2).
             '\0'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}' => {}
             _ => xml.push(character),
         }
     }
 }
 
-/// Days since 1970-01-01 to year, month and day. Source: H. Hinnant, "chrono-compatible low-level
-/// date algorithms", `civil_from_days`.
+/// Days since 1970-01-01 to year, month and day. Source: Howard Hinnant, "chrono-Compatible
+/// Low-Level Date Algorithms", `civil_from_days`.
 fn civil(days: i64) -> (i64, u8, u8) {
     let z = days + 719_468;
     let era = z.div_euclid(146_097);
@@ -173,7 +173,7 @@ fn moment(unix_seconds: i64) -> Moment {
     }
 }
 
-/// A date as PDF writes it, section 7.9.4.
+/// A date as a PDF string, ISO 32000-1 §7.9.4.
 pub(super) fn pdf_date(unix_seconds: i64) -> String {
     let at = moment(unix_seconds);
     format!(

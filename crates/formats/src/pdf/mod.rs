@@ -1,8 +1,8 @@
-//! Pages to PDF 1.7 (ISO 32000-1): subset fonts, links, bookmarks, metadata, tagged structure
-//! (PDF/UA-1, ISO 14289-1), PDF/A-2b and -3b (ISO 19005), attachments.
+//! PDF 1.7 (ISO 32000-1): subset fonts, links, bookmarks, metadata, tagged structure (PDF/UA-1, ISO
+//! 14289-1), PDF/A-2b and PDF/A-3b (ISO 19005), attachments.
 //!
-//! Everything is written as it comes: pages, then the structure, fonts and catalogue. What is held
-//! in between is a few numbers for each structure element.
+//! Everything is written as it is produced: pages, then the structure, fonts and the catalogue.
+//! Only a few numbers per structure element are held in between.
 
 mod annotation;
 mod attachment;
@@ -33,13 +33,13 @@ use self::{
     syntax::{Reference, Syntax},
 };
 
-/// What the PDF must satisfy.
+/// The standard that the PDF must satisfy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Standard {
-    /// PDF 1.7, tagged, to PDF/UA-1 where the document allows it.
+    /// PDF 1.7, tagged, and PDF/UA-1 if the document permits it.
     #[default]
     Pdf17,
-    /// PDF/A-2b.
+    /// PDF/A-2b. It allows no attachments other than PDF/A files, and none are accepted here.
     PdfA2b,
     /// PDF/A-3b, which allows attachments of any type.
     PdfA3b,
@@ -55,45 +55,45 @@ impl Standard {
     }
 }
 
-/// A file inside the PDF.
+/// A file embedded in the PDF.
 #[derive(Clone, Debug)]
 pub struct Attachment {
     /// File name.
     pub name: String,
     /// Media type, such as `application/xml`.
     pub media_type: String,
-    /// What it is.
+    /// Description for readers; the file name if absent.
     pub description: Option<String>,
-    /// How it relates to the document.
+    /// Its relationship to the document.
     pub relationship: Relationship,
     /// Its content.
     pub bytes: Arc<Vec<u8>>,
 }
 
-/// How an attachment relates to the document, ISO 32000-2 section 7.11.3.
+/// How an attachment relates to the document, ISO 32000-2 §7.11.3.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Relationship {
-    /// Data that the document shows.
+    /// The data that the document presents.
     Data,
-    /// What the document was made from.
+    /// The source that the document was made from.
     Source,
-    /// The same in another form.
+    /// The same content in another form.
     Alternative,
-    /// Something more.
+    /// Additional material.
     Supplement,
-    /// Not said.
+    /// Unspecified.
     #[default]
     Unspecified,
 }
 
-/// How a PDF is written.
+/// Options of the PDF writer.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// What it must satisfy.
+    /// The standard to satisfy.
     pub standard: Standard,
-    /// Writes the logical structure. PDF/UA-1 needs it.
+    /// Writes the logical structure, which PDF/UA-1 requires.
     pub tagged: bool,
-    /// Files inside.
+    /// Files to embed.
     pub attachments: Vec<Attachment>,
 }
 
@@ -107,43 +107,44 @@ impl Default for Options {
     }
 }
 
-/// Why no PDF could be written.
+/// Why no PDF was written.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The document breaks the standard that was asked for.
+    /// The document violates the requested standard.
     #[error("the document cannot be written as {standard}: {reasons}")]
     Standard {
-        /// Its name.
+        /// Name of the standard.
         standard: &'static str,
-        /// What breaks it.
+        /// The violations, at most five.
         reasons: String,
     },
-    /// A picture could not be decoded.
+    /// An image could not be decoded.
     #[error("an image could not be decoded: {0}")]
     Image(String),
     /// A font could not be embedded.
     #[error("a font could not be embedded: {0}")]
     Font(String),
-    /// It is larger than 4 GiB.
+    /// The file would exceed 4 GiB.
     #[error("the PDF would be larger than 4 GiB")]
     TooLarge,
 }
 
-/// What keeps a document from a standard.
+/// Violations of standards found while writing.
 #[derive(Default)]
 struct Findings {
-    /// Against PDF/UA-1 only.
+    /// Violations of PDF/UA-1 only.
     accessible: Vec<String>,
-    /// Against PDF/A and PDF/UA-1.
+    /// Violations of both PDF/A and PDF/UA-1.
     all: Vec<String>,
 }
 
-/// The pages of a layout: thousands of them weigh, so they may be let go of as they are written.
+/// The pages of a layout. Thousands of them take much memory, so they can be freed as they are
+/// written.
 #[derive(Debug)]
 pub enum Pages<'a> {
-    /// They are wanted afterwards.
+    /// The caller needs them afterwards.
     Kept(&'a [Page]),
-    /// They are not.
+    /// Freed one by one.
     Given(Vec<Page>),
 }
 
@@ -158,13 +159,13 @@ impl std::ops::Deref for Pages<'_> {
     }
 }
 
-/// Writes `pages` of `layout` of `document` as a PDF; the same input gives the same bytes.
-/// Returns it with warnings.
+/// Writes `pages` of the `layout` of `document` as a PDF, and returns it with warnings. The same
+/// input gives the same bytes.
 ///
 /// # Errors
 ///
-/// [`Error::Standard`] where PDF/A was asked for and cannot be kept. PDF/UA-1 that cannot be kept
-/// is a warning.
+/// [`Error::Standard`] if the document violates a requested PDF/A. A violation of PDF/UA-1 is only
+/// a warning.
 pub fn write(
     document: &Document,
     layout: &Layout,
@@ -233,7 +234,7 @@ pub fn write(
     Ok((bytes, warnings))
 }
 
-/// What the standards do not allow, as far as the pages do not show it.
+/// Finds the violations that do not show on the pages.
 fn check(document: &Document, writer: &PageWriter<'_>, findings: &mut Findings) {
     if document.metadata.title.trim().is_empty() {
         let reason = "the document has no title".to_owned();
@@ -257,7 +258,7 @@ fn reasons(mut findings: Vec<String>) -> String {
     findings.join("; ")
 }
 
-/// Writes the catalogue, section 7.7.2, and what only it refers to.
+/// Writes the catalogue, ISO 32000-1 §7.7.2, and the objects that only it refers to.
 fn catalog(
     file: &mut File,
     writer: &PageWriter<'_>,

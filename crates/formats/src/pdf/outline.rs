@@ -1,4 +1,4 @@
-//! Bookmarks, ISO 32000-1 section 12.3.3.
+//! Bookmarks (the document outline), ISO 32000-1 §12.3.3.
 
 use platen_layout::page::OutlineEntry;
 
@@ -8,7 +8,7 @@ use super::{
     syntax::{Reference, Syntax},
 };
 
-/// A bookmark with its neighbours, as indices.
+/// A bookmark; its relatives are indices.
 struct Node<'a> {
     title: &'a str,
     page: u32,
@@ -17,7 +17,7 @@ struct Node<'a> {
     children: Vec<usize>,
 }
 
-/// Writes the bookmarks of the headings; a document without headings has one with its title.
+/// Writes a bookmark for each heading, or a single one with the title if there are no headings.
 pub(super) fn write(
     file: &mut File,
     writer: &PageWriter<'_>,
@@ -45,7 +45,7 @@ pub(super) fn write(
             if let (Some(first), Some(last)) = (node.children.first(), node.children.last()) {
                 out.raw("/First ").reference(references[*first]);
                 out.raw("/Last ").reference(references[*last]);
-                // Negative: closed at first.
+                // Negative: initially closed.
                 out.raw("/Count ").integer(-(node.children.len() as i64));
             }
             out.raw("/Dest");

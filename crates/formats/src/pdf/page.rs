@@ -1,4 +1,4 @@
-//! Pages: content streams with marked content, ISO 32000-1 section 7.7.3 and chapter 8.
+//! Pages: content streams with marked content, ISO 32000-1 §7.7.3 and chapter 8.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -22,28 +22,28 @@ use super::{
     text::{RunContext, TextWriter},
 };
 
-/// Writes pages.
+/// Writes pages one by one.
 pub(super) struct PageWriter<'a> {
     pub document: &'a Document,
-    /// Everything but its pages, which come one by one.
+    /// The layout without its pages, which are passed one by one.
     pub layout: &'a Layout,
-    /// Heights of all pages: links lead to pages that have not come yet.
+    /// Heights of all pages in points, since a link may lead to a page that is not written yet.
     pub heights: Vec<f32>,
     shaper: &'a Shaper,
-    /// The pages, the nodes of their tree and the resources that all share.
+    /// Reserved object numbers of the pages, their tree and the shared resources.
     pub places: PagePlaces,
     pub text: TextWriter,
-    /// Signature fields, with their names.
+    /// Signature fields with their names.
     pub fields: Vec<(String, Reference)>,
     images: HashMap<*const ImageData, usize>,
     written_images: Vec<image::Written>,
-    /// The page at hand shows translucent pictures.
+    /// Whether the current page shows a translucent image.
     translucent: bool,
     archival: bool,
     content: Vec<u8>,
 }
 
-/// Numbers of objects that are known before any page is written.
+/// Object numbers that must be known before any page is written.
 pub(super) struct PagePlaces {
     pub pages: Vec<Reference>,
     pub nodes: Vec<Reference>,
@@ -51,7 +51,7 @@ pub(super) struct PagePlaces {
     pub resources: Reference,
 }
 
-/// Pages below a node of the page tree.
+/// Pages below one node of the page tree.
 const NODE_PAGES: usize = 64;
 
 impl PagePlaces {
@@ -67,7 +67,7 @@ impl PagePlaces {
         }
     }
 
-    /// Writes the page tree, section 7.7.3.2.
+    /// Writes the page tree, ISO 32000-1 §7.7.3.2.
     pub fn write(&self, file: &mut File) {
         for (node, pages) in self.nodes.iter().zip(self.pages.chunks(NODE_PAGES)) {
             let parent = Some(self.root);
@@ -98,14 +98,14 @@ fn write_node(
     });
 }
 
-/// What the next content is marked as.
+/// What the following content belongs to.
 #[derive(Clone, Copy, PartialEq)]
 enum Mark {
     Tag(TagId),
     Artifact(Artifact),
 }
 
-/// The mark that is open in a content stream, and the one that the next item wants.
+/// The open mark of a content stream, and the one that the next item needs.
 struct Marks<'s, 'a> {
     structure: Option<&'s mut Structure<'a>>,
     wanted: Mark,
@@ -113,7 +113,7 @@ struct Marks<'s, 'a> {
 }
 
 impl Marks<'_, '_> {
-    /// Opens the wanted mark before something is drawn.
+    /// Opens the wanted mark, if it is not open already, before something is drawn.
     fn ensure(&mut self, out: &mut Vec<u8>, file: &mut File) {
         if self.open == Some(self.wanted) {
             return;
@@ -149,7 +149,7 @@ impl Marks<'_, '_> {
 
     fn want(&mut self, mark: Mark, out: &mut Vec<u8>, file: &mut File) {
         self.wanted = mark;
-        // Cells without content still stand in their row.
+        // A cell without content still needs an element in its row.
         if let (Mark::Tag(tag), Some(structure)) = (mark, &self.structure) {
             let kind = structure.kind(tag);
             if matches!(kind, TagKind::TableCell | TagKind::TableHeaderCell) {
@@ -158,7 +158,7 @@ impl Marks<'_, '_> {
         }
     }
 
-    /// Notes where a figure stands.
+    /// Records the bounding box of a figure.
     fn place_figure(&mut self, area: Area, page_height: f32) {
         if let (Mark::Tag(tag), Some(structure)) = (self.wanted, &mut self.structure) {
             structure.place_figure(tag, area, page_height);
@@ -191,10 +191,10 @@ impl<'a> PageWriter<'a> {
         }
     }
 
-    /// Writes the page of index `index`, with structure where there is one.
+    /// Writes the page with the given index, and its structure if the document is tagged.
     ///
     /// # Errors
-    /// [`Error::Image`] for a broken picture.
+    /// [`Error::Image`] if an image is broken.
     pub fn write(
         &mut self,
         file: &mut File,
@@ -338,7 +338,7 @@ impl<'a> PageWriter<'a> {
         Ok(index)
     }
 
-    /// A place on a page, section 12.3.2.2.
+    /// Writes a destination on a page, ISO 32000-1 §12.3.2.2.
     pub fn destination(&self, out: &mut Vec<u8>, page: u32, y: f32) {
         let height = self.heights[page as usize];
         out.push(b'[');
@@ -346,11 +346,11 @@ impl<'a> PageWriter<'a> {
         out.raw("/XYZ 0 ").length(height - y).raw(" null]");
     }
 
-    /// Writes what all pages share: fonts, the resource dictionary and the page tree. Returns
-    /// true where the licence of a font forbids embedding.
+    /// Writes what all pages share: fonts, the resource dictionary and the page tree. Returns true
+    /// if the licence of a font forbids embedding.
     ///
     /// # Errors
-    /// [`Error::Font`] for a broken font.
+    /// [`Error::Font`] if a font is broken.
     pub fn finish(&self, file: &mut File) -> Result<bool, Error> {
         let restricted = self.text.fonts.write(file)?;
         file.object(self.places.resources, |out| {

@@ -1,5 +1,5 @@
-//! The logical structure of a tagged PDF, ISO 32000-1 section 14.7, from the layout's flat tags
-//! and the marks on the pages.
+//! The logical structure of a tagged PDF, ISO 32000-1 §14.7, built from the layout's flat list of
+//! tags and the marks on the pages.
 
 use platen_document::work;
 use platen_layout::page::{Area, TagId, TagKind, Tags};
@@ -9,40 +9,40 @@ use super::{
     syntax::{Reference, Syntax},
 };
 
-/// Entries of a leaf of the parent tree.
+/// Entries in one leaf of the parent tree.
 const LEAF_ENTRIES: usize = 256;
 
-/// Something below a tag.
+/// A child of a structure element.
 #[derive(Clone, Copy)]
 enum Child {
-    /// Marked content: index of the page and number on it.
+    /// Marked content: page index and number on that page.
     Content(u32, u32),
-    /// An annotation, an index into `annotations`.
+    /// An annotation: index into `annotations`.
     Annotation(u32),
-    /// Another tag.
+    /// Another element.
     Tag(TagId),
 }
 
-/// An annotation that stands in the structure.
+/// An annotation that belongs to an element.
 struct Annotated {
     page: u32,
     annotation: Reference,
     tag: TagId,
 }
 
-/// Collects marked content by tag.
+/// Collects marked content by tag while pages are written.
 pub(super) struct Structure<'a> {
     tags: &'a Tags,
-    /// The element of each tag; 0 for one that holds nothing yet.
+    /// Element of each tag; 0 as long as the tag is empty. Empty tags are not written.
     elements: Vec<Reference>,
-    /// Parents with their children, of one parent in reading order.
+    /// Pairs of parent and child; those of one parent are in reading order.
     children: Vec<(TagId, Child)>,
     annotations: Vec<Annotated>,
-    /// Tags of the page's marked content.
+    /// Tag of each piece of marked content on the current page.
     page_tags: Vec<TagId>,
-    /// The parent tree's array of each page.
+    /// The array of each page in the parent tree.
     page_arrays: Vec<Reference>,
-    /// Where figures stand on their page, from the bottom left.
+    /// Bounding boxes of figures on their page, from the bottom left.
     boxes: Vec<(TagId, [f32; 4])>,
 }
 
@@ -65,7 +65,7 @@ impl<'a> Structure<'a> {
         self.tags.kind(tag)
     }
 
-    /// Alternative text of the figure that a tag is or stands in.
+    /// Alternative text of a figure, or of the figure that directly contains the tag.
     pub fn alternative(&self, tag: TagId) -> Option<&'a str> {
         let position = |tag: TagId| {
             let alternatives = &self.tags.alternatives;
@@ -77,7 +77,7 @@ impl<'a> Structure<'a> {
         position(tag).or_else(|| position(self.tags.parent(tag)))
     }
 
-    /// Adds marked content of the page at hand to `tag`; returns its number.
+    /// Adds marked content on the current page to `tag`. Returns its number (MCID).
     pub fn add_content(&mut self, tag: TagId, file: &mut File) -> u32 {
         self.link(tag, file);
         let number = self.page_tags.len() as u32;
@@ -87,7 +87,7 @@ impl<'a> Structure<'a> {
         number
     }
 
-    /// Adds an annotation of the page at hand to `tag`; returns its key in the parent tree.
+    /// Adds an annotation on the current page to `tag`. Returns its key in the parent tree.
     pub fn add_annotation(
         &mut self,
         tag: TagId,
@@ -106,7 +106,7 @@ impl<'a> Structure<'a> {
         page_count + index
     }
 
-    /// Notes where the figure of `tag` stands, where it is one.
+    /// Records the bounding box of the figure `tag`; ignored for other tags.
     pub fn place_figure(&mut self, tag: TagId, area: Area, page_height: f32) {
         if self.kind(tag) == TagKind::Figure && self.boxes.last().is_none_or(|(id, _)| *id != tag) {
             let top = page_height - area.y;
@@ -125,7 +125,7 @@ impl<'a> Structure<'a> {
         }
     }
 
-    /// Ends the page at hand.
+    /// Completes the current page.
     pub fn end_page(&mut self, file: &mut File) {
         let elements = &self.elements;
         let tags = &mut self.page_tags;
@@ -139,7 +139,7 @@ impl<'a> Structure<'a> {
         self.page_arrays.push(array);
     }
 
-    /// Writes the structure; returns its root. Adds to `findings` what PDF/UA-1 does not allow.
+    /// Writes the structure and returns its root. Adds violations of PDF/UA-1 to `findings`.
     pub fn write(
         mut self,
         file: &mut File,
@@ -148,7 +148,7 @@ impl<'a> Structure<'a> {
     ) -> Reference {
         let root = file.reserve();
         let mut children = std::mem::take(&mut self.children);
-        // Stable: the children of one parent stay in reading order.
+        // A stable sort: the children of one parent stay in reading order.
         children.sort_by_key(|(parent, _)| *parent);
         self.boxes.sort_by_key(|(tag, _)| *tag);
         let mut notes = Vec::new();
@@ -233,7 +233,7 @@ impl<'a> Structure<'a> {
         out.raw(">>");
     }
 
-    /// What more is said of an element, section 14.8.5.
+    /// Writes the attributes of an element, ISO 32000-1 §14.8.5.
     fn attributes(&self, out: &mut Vec<u8>, tag: TagId, kind: TagKind) {
         match kind {
             TagKind::List(numbered) => {
@@ -282,7 +282,7 @@ impl<'a> Structure<'a> {
         }
     }
 
-    /// From keys on pages and annotations back to elements, section 14.7.4.4.
+    /// Maps keys of pages and annotations back to elements, ISO 32000-1 §14.7.4.4.
     fn parent_tree(&self, file: &mut File) -> Reference {
         let annotated = (self.annotations.iter()).map(|one| self.elements[one.tag.0 as usize]);
         let targets: Vec<Reference> = self.page_arrays.iter().copied().chain(annotated).collect();
@@ -313,7 +313,7 @@ fn note_id(out: &mut Vec<u8>, tag: TagId) {
     out.raw(&format!("(note{:08})", tag.0));
 }
 
-/// Standard structure types, section 14.8.4.
+/// Standard structure types, ISO 32000-1 §14.8.4.
 pub(super) fn name(kind: TagKind) -> &'static str {
     match kind {
         TagKind::Document => "/Document",

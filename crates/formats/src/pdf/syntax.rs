@@ -1,29 +1,28 @@
-//! The tokens of a PDF: numbers, strings and references, ISO 32000-1 section 7.3.
+//! PDF tokens: numbers, strings, names and references, ISO 32000-1 §7.3.
 
-/// Number of an indirect object; its generation is 0.
+/// Number of an indirect object. Its generation is always 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Reference(pub u32);
 
 /// Appends tokens to a content stream or an object.
 pub(super) trait Syntax {
-    /// Bytes as they are.
+    /// Appends text unchanged.
     fn raw(&mut self, bytes: &str) -> &mut Self;
-    /// A whole number.
+    /// Appends an integer.
     fn integer(&mut self, value: i64) -> &mut Self;
-    /// A number with at most `decimals` digits after the point, at most 5; 0 where it is not
-    /// finite.
+    /// Appends a number with at most `decimals` decimals, up to 5; 0 if it is not finite.
     fn number(&mut self, value: f32, decimals: u32) -> &mut Self;
-    /// A length or coordinate in points: two decimals are 3.5 µm.
+    /// Appends a length or coordinate in points, with two decimals: a resolution of 3.5 µm.
     fn length(&mut self, value: f32) -> &mut Self {
         self.number(value, 2)
     }
-    /// `12 0 R`.
+    /// Appends a reference, such as `12 0 R`.
     fn reference(&mut self, reference: Reference) -> &mut Self;
-    /// A text string: ASCII as it is, else UTF-16 with its mark.
+    /// Appends a text string: ASCII as it is, other text as UTF-16BE with a byte order mark.
     fn text(&mut self, text: &str) -> &mut Self;
-    /// A byte of a literal string, escaped where it must be.
+    /// Appends one byte of a literal string, escaped if necessary.
     fn escaped(&mut self, byte: u8);
-    /// A name with its slash.
+    /// Appends a name with its slash.
     fn name(&mut self, name: &str) -> &mut Self;
 }
 
@@ -93,7 +92,7 @@ impl Syntax for Vec<u8> {
     fn escaped(&mut self, byte: u8) {
         match byte {
             b'(' | b')' | b'\\' => self.extend_from_slice(&[b'\\', byte]),
-            // An end of line inside a string would be read as a line feed.
+            // An unescaped end of line inside a string would be read as a line feed.
             b'\r' => self.extend_from_slice(b"\\r"),
             _ => self.push(byte),
         }

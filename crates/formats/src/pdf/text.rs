@@ -1,5 +1,5 @@
-//! Text runs to operators, ISO 32000-1 section 9.4. Positions are tracked as a reader sees them,
-//! so that rounding does not add up over a line.
+//! Text runs as operators, ISO 32000-1 §9.4. Positions are tracked as a reader computes them, so
+//! that rounding errors do not accumulate along a line.
 
 use std::ops::Range;
 
@@ -15,43 +15,43 @@ use super::{
     syntax::Syntax,
 };
 
-/// The smallest distance in thousandths of an em that is put right.
+/// Smaller deviations than this are not corrected, in thousandths of an em.
 const TOLERANCE: f32 = 0.3;
-/// Characters without a glyph that are remembered for the report.
+/// Maximum number of characters without a glyph that are kept for the report.
 const MAX_MISSING: usize = 100;
 
-/// Draws runs.
+/// Draws text runs.
 #[derive(Default)]
 pub(super) struct TextWriter {
     pub fonts: Fonts,
-    /// Font and size that the page's content has set.
+    /// Font index and size currently set in the content stream.
     set: Option<(usize, f32)>,
     /// Texts without a glyph.
     pub missing: Vec<String>,
     string: ShownText,
-    /// By word: what is known of it.
+    /// What is known of each shaped word, by word id.
     words: Vec<Known>,
 }
 
-/// What is known of a word.
+/// Whether a word's glyphs are enough to recover its text.
 #[derive(Clone, Copy, Default, PartialEq)]
 enum Known {
     #[default]
     Nothing,
-    /// Its glyphs say its text.
+    /// Its glyphs map back to its text.
     Plain,
-    /// Some cluster needs its text beside it, or has no glyph.
+    /// Some cluster needs `ActualText`, or has no glyph.
     Special,
 }
 
-/// Glyphs that wait to be shown by one operator.
+/// Glyphs collected for one text-showing operator.
 #[derive(Default)]
 struct ShownText {
     bytes: Vec<u8>,
-    /// Inside the parentheses of a string.
+    /// Whether a string is open.
     open: bool,
     adjusted: bool,
-    /// Where the reader's pen is, and where it should be, in thousandths of an em.
+    /// Position of the reader's pen, and where it should be, in thousandths of an em.
     pen: f32,
     wanted: f32,
     rise: f32,
@@ -89,7 +89,7 @@ impl ShownText {
         self.pen += width;
     }
 
-    /// Writes what waits.
+    /// Writes the collected glyphs.
     fn show(&mut self, out: &mut Vec<u8>) {
         if self.open {
             self.bytes.push(b')');
@@ -110,18 +110,18 @@ impl ShownText {
     }
 }
 
-/// What a run needs besides itself.
+/// State outside the text writer that a run needs.
 pub(super) struct RunContext<'a> {
     pub shaper: &'a Shaper,
     pub file: &'a mut File,
-    /// Height of the page, where PDF's ordinate starts.
+    /// Page height in points: PDF measures from the bottom.
     pub page_height: f32,
-    /// Space between letters, in points.
+    /// Letter spacing, in points.
     pub letter_spacing: f32,
 }
 
 impl TextWriter {
-    /// Another page begins.
+    /// Starts a page, which inherits no font from the one before.
     pub fn begin_page(&mut self) {
         self.set = None;
     }
@@ -145,7 +145,7 @@ impl TextWriter {
         }
     }
 
-    /// Words of one face.
+    /// Shows consecutive words of one face.
     fn show_words(
         &mut self,
         out: &mut Vec<u8>,
@@ -211,11 +211,11 @@ impl TextWriter {
 }
 
 struct Scale {
-    /// Font size in points.
+    /// Font size, in points.
     size: f32,
-    /// Thousandths of an em to a font unit.
+    /// Thousandths of an em per font unit.
     units: f32,
-    /// Letter spacing in thousandths of an em.
+    /// Letter spacing, in thousandths of an em.
     spacing: f32,
 }
 
@@ -239,7 +239,7 @@ fn show_glyph(
     if rise != string.rise {
         string.show(out);
         string.rise = rise;
-        // Not scaled by the font size, section 9.3.7.
+        // Text rise does not scale with the font size, ISO 32000-1 §9.3.7.
         out.number(rise / 1000.0 * scale.size, 3).raw(" Ts\n");
     }
     let at = string.wanted + f32::from(glyph.x_offset) * scale.units;
@@ -247,7 +247,7 @@ fn show_glyph(
     string.wanted += f32::from(glyph.advance) * scale.units + scale.spacing;
 }
 
-/// Shows a word of which some cluster does not say its text.
+/// Shows a word of which some cluster needs `ActualText` or has no glyph.
 fn show_special(
     out: &mut Vec<u8>,
     font: &mut FontUse,
@@ -260,7 +260,8 @@ fn show_special(
         let text = cluster_text(word, glyphs.start);
         let actual = !means(font, word, glyphs.clone(), text);
         if actual {
-            // Another text than the glyphs say elsewhere, section 14.9.4.
+            // Elsewhere the same glyphs stand for another text, so this cluster states its own, ISO
+            // 32000-1 §14.9.4.
             string.show(out);
             out.raw("/Span<</ActualText").text(text).raw(">>BDC\n");
         }
@@ -277,6 +278,7 @@ fn show_special(
     }
 }
 
+/// Determines once per word whether its glyphs are enough to recover the text.
 fn judge(font: &mut FontUse, word: &Word) -> Known {
     let mut known = Known::Plain;
     for glyphs in clusters(word) {
@@ -291,7 +293,7 @@ fn judge(font: &mut FontUse, word: &Word) -> Known {
     known
 }
 
-/// Glyphs of one cluster each.
+/// The glyph range of each cluster.
 fn clusters(word: &Word) -> impl Iterator<Item = Range<usize>> {
     let mut next = 0;
     std::iter::from_fn(move || {
@@ -309,14 +311,14 @@ fn cluster_text(word: &Word, index: usize) -> &str {
     &word.text[usize::from(word.glyphs[index].cluster)..cluster_end(word, index)]
 }
 
-/// Notes what the glyphs of a cluster stand for; false where their codes cannot say it.
+/// Records the text of a cluster's glyphs. False if their codes already stand for another text.
 fn means(font: &mut FontUse, word: &Word, glyphs: Range<usize>, text: &str) -> bool {
     let glyphs = &word.glyphs[glyphs];
     if let [only] = glyphs {
         let (code, _) = font.code(only.id);
         return only.id == 0 || font.mean(code, text);
     }
-    // A character for each glyph in reading order, and what is left for the last.
+    // One character per glyph in reading order; the last glyph gets the rest.
     let mut rest = text;
     let mut all = true;
     for position in 0..glyphs.len() {
@@ -340,7 +342,7 @@ fn means(font: &mut FontUse, word: &Word, glyphs: Range<usize>, text: &str) -> b
     all
 }
 
-/// Byte after the cluster of a word's glyph.
+/// Byte offset in the text at which the cluster of a glyph ends.
 fn cluster_end(word: &Word, index: usize) -> usize {
     let cluster = word.glyphs[index].cluster;
     let next = if word.right_to_left {

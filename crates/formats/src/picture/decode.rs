@@ -1,4 +1,4 @@
-//! Pictures to RGBA pixels.
+//! Image files decoded to RGBA pixels.
 
 use platen_document::bound::{ImageData, ImageFormat};
 use zune_jpeg::{
@@ -6,14 +6,14 @@ use zune_jpeg::{
     zune_core::{bytestream::ZCursor, colorspace::ColorSpace, options::DecoderOptions},
 };
 
-/// Width, height and straight RGBA of a picture.
+/// A decoded image: straight (not premultiplied) RGBA, 8 bits per channel.
 pub(crate) struct Pixels {
     pub width: u32,
     pub height: u32,
     pub rgba: Vec<u8>,
 }
 
-/// Decodes a picture; `None` where it is broken.
+/// Decodes an image; `None` if it is broken.
 pub(crate) fn decode(data: &ImageData) -> Option<Pixels> {
     let pixels = match data.format {
         ImageFormat::Png => decode_png(&data.bytes),

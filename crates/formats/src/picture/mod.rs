@@ -1,5 +1,5 @@
-//! Pages as pictures: PNG by `tiny-skia`, SVG by hand. Both draw glyphs as outlines, so that a
-//! picture needs no fonts where it is shown.
+//! Pages as images: PNG with `tiny-skia`, SVG as text. Both draw glyphs as outlines, so that
+//! viewers need no fonts.
 
 pub(crate) mod decode;
 mod outline;

@@ -1,4 +1,4 @@
-//! Glyph outlines in em, y downwards, cached by face and glyph.
+//! Glyph outlines, one unit per em, y axis down, cached by face and glyph.
 
 use std::{collections::HashMap, rc::Rc};
 
@@ -9,7 +9,7 @@ use skrifa::{
     outline::{DrawSettings, OutlinePen},
 };
 
-/// Outlines of the glyphs drawn so far.
+/// The outlines of all glyphs drawn so far.
 pub(super) struct Outlines<'a> {
     shaper: &'a Shaper,
     cache: HashMap<(FaceId, u16), Rc<Vec<PathCommand>>>,
@@ -23,7 +23,7 @@ impl<'a> Outlines<'a> {
         }
     }
 
-    /// The outline of a glyph; empty where it has none.
+    /// The outline of a glyph; empty if it has none.
     pub fn get(&mut self, face: FaceId, glyph: u16) -> Rc<Vec<PathCommand>> {
         let shaper = self.shaper;
         let outline = self.cache.entry((face, glyph)).or_insert_with(|| {
@@ -31,7 +31,7 @@ impl<'a> Outlines<'a> {
             if let Some(font) = shaper.library().face(face).and_then(|data| data.font_ref()) {
                 let settings = DrawSettings::unhinted(Size::new(1.0), LocationRef::default());
                 if let Some(outline) = font.outline_glyphs().get(GlyphId::new(u32::from(glyph))) {
-                    // A glyph that cannot be drawn stays empty, as in every viewer.
+                    // A glyph that cannot be drawn stays empty, as in other viewers.
                     let _ = outline.draw(settings, &mut pen);
                 }
             }
@@ -59,7 +59,8 @@ impl OutlinePen for Pen {
     }
 
     fn quad_to(&mut self, cx: f32, cy: f32, x: f32, y: f32) {
-        // A quadratic curve as a cubic one: its controls lie two thirds towards the old control.
+        // A quadratic curve as a cubic one: the new control points are at two thirds of the way to
+        // the old.
         let third = |from: f32, control: f32| from + (control - from) * 2.0 / 3.0;
         let (x0, y0) = self.at;
         self.at = (x, -y);

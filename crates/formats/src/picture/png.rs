@@ -1,4 +1,4 @@
-//! A page to PNG.
+//! A page as PNG.
 
 use std::collections::HashMap;
 
@@ -19,11 +19,11 @@ use tiny_skia::{
 
 use super::{decode::decode, outline::Outlines};
 
-/// The most pixels of one picture.
+/// Maximum number of pixels in an image: 256 MB of RGBA.
 const MAX_PIXELS: f32 = 64e6;
 
-/// Draws the page of index `index` at `dots_per_inch`. `None` where there is no such page, or it
-/// would have more than 64 million pixels.
+/// Draws the page with the given index at `dots_per_inch`, clamped to 4 to 1200. `None` if there is
+/// no such page or it exceeds 64 million pixels.
 #[must_use]
 pub fn write(
     layout: &Layout,

@@ -1,4 +1,4 @@
-//! A page to SVG 1.1: glyphs as outlines that are used again, pictures as `data:` URLs.
+//! A page as SVG 1.1: each glyph outline is defined once and reused; images are `data:` URLs.
 
 use std::{collections::HashMap, fmt::Write};
 
@@ -16,7 +16,7 @@ use platen_layout::{
 
 use super::outline::Outlines;
 
-/// Draws the page of index `index`; `None` where there is no such page.
+/// Draws the page with the given index; `None` if there is no such page.
 #[must_use]
 pub fn write(
     document: &Document,
@@ -48,7 +48,7 @@ pub fn write(
     Some(svg.into_bytes())
 }
 
-/// A number with at most three decimals and no trailing zeros.
+/// Displays a number with at most three decimals and no trailing zeros.
 struct Number(f32);
 
 impl std::fmt::Display for Number {
@@ -140,7 +140,7 @@ impl Writer<'_> {
         self.push(format_args!("</g>\n"));
     }
 
-    /// Number of a glyph's definition; `None` for glyphs without outline.
+    /// Id of a glyph's definition; `None` for a glyph without an outline.
     fn glyph(&mut self, face: FaceId, glyph: u16) -> Option<usize> {
         if let Some(id) = self.glyphs.get(&(face, glyph)) {
             return Some(*id);

@@ -1,4 +1,4 @@
-//! Blocks of a slide: which becomes what.
+//! Dispatches each block node to a shape of the slide.
 
 use platen_document::{
     bound::{
@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{Error, plain::walk};
 
-/// Space below a block may reach this far over the end of the content.
+/// How far the space below a block may extend past the end of the content area, in points.
 const OVERHANG: f32 = 16.0;
 
 impl<'a> Flow<'a> {

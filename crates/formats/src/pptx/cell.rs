@@ -1,4 +1,4 @@
-//! Rows and cells of a slide's table (ECMA-376 part 1, section 21.1.3).
+//! Rows and cells of a slide's table (ECMA-376-1 §21.1.3).
 
 use std::{fmt::Write as _, ops::Range};
 
@@ -18,28 +18,28 @@ use super::{
 };
 use crate::ooxml::emu;
 
-/// What cells of one table share, written once.
+/// XML that many cells of a table share.
 #[derive(Default)]
 pub(super) struct Cache {
-    /// Properties of cells.
+    /// Cell properties.
     cells: FxHashMap<(StyleId, Option<Color>, Edges), String>,
-    /// Beginnings of plain texts.
+    /// Opening XML of plain texts.
     texts: FxHashMap<StyleId, String>,
 }
 
-/// Where a cell stands.
+/// Position of a cell on the current slide.
 #[derive(Clone, Copy)]
 struct Position {
     edges: Edges,
-    /// Rows from this one to the end of the header or of those on the slide.
+    /// Rows from this one to the end of the header or of the rows on the slide.
     rows_left: usize,
     width: f32,
 }
 
-/// What of a cell over several rows goes on at the next slide.
+/// The remainder of a cell with a row span that continues on the next slide.
 #[derive(Clone)]
 pub(super) struct Carried<'a> {
-    /// What is left of its content; nothing for the columns after its first.
+    /// The remaining content; `None` for the columns that the cell spans besides its first.
     content: Option<Content<'a>>,
     style: StyleId,
     span: usize,
@@ -48,7 +48,7 @@ pub(super) struct Carried<'a> {
 }
 
 impl<'a> Flow<'a> {
-    /// Writes the header and `rows` as one table.
+    /// Writes the header, if wanted, and `rows` as one table on the current slide.
     pub(super) fn write_rows(
         &mut self,
         table: &SlideTable<'a>,
@@ -95,7 +95,7 @@ impl<'a> Flow<'a> {
         self.y += height + table.after;
     }
 
-    /// Writes the rows of a header and those below it; their height.
+    /// Writes header rows and body rows. Returns their height in points.
     fn table_rows(
         &mut self,
         xml: &mut String,
@@ -107,7 +107,7 @@ impl<'a> Flow<'a> {
         let columns = table.widths.len();
         let count = header.len() + rows.len();
         let mut height = 0.0;
-        // Rows of this slide that the cell above still covers.
+        // Per column: rows of this slide that a cell above still covers.
         let mut open = vec![0usize; columns];
         let from_before = std::mem::replace(carried, vec![None; columns]);
         for (index, row) in header.iter().chain(rows).enumerate() {
@@ -143,7 +143,7 @@ impl<'a> Flow<'a> {
         height
     }
 
-    /// Cuts a cell over more rows than the slide has left; returns what goes on at the next.
+    /// Cuts a cell that spans more rows than the slide has left. Returns the remainder.
     fn cut_cell(&self, cell: &mut SlideCell<'a>, at: Position, room: f32) -> Option<Carried<'a>> {
         match cell {
             SlideCell::Cell {
@@ -308,13 +308,13 @@ impl<'a> Carried<'a> {
     }
 }
 
-/// Height of the row `index` and of those below it that its cells may cover.
+/// Height of the row `index` and of the `left - 1` rows below it, into which its cells may span.
 fn rows_below(header: &[SlideRow<'_>], rows: &[SlideRow<'_>], index: usize, left: usize) -> f32 {
     let all = header.iter().chain(rows).skip(index).take(left);
     all.map(|row| row.height).sum()
 }
 
-/// Sides of a cell that lie on the table's edge.
+/// The sides of a cell that lie on the table's edge.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Edges {
     top: bool,
@@ -360,7 +360,7 @@ fn cell_properties(
         TableBorders::All => true,
         TableBorders::Outer => on_edge,
     };
-    // The line above is the row before's line below, but for the first row.
+    // The line above a row is the line below the previous one, except for the first row.
     let above =
         drawn(edges.top, false) && (!edges.top || table.borders != TableBorders::Horizontal);
     for (name, own, drawn) in [

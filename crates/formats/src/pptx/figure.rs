@@ -1,4 +1,4 @@
-//! Pictures, barcodes and native charts on a slide.
+//! Images, barcodes and native charts on a slide.
 
 use platen_document::bound::{Align, Barcode, Chart, Image, Inline, StyleId};
 
@@ -90,7 +90,7 @@ impl<'a> Flow<'a> {
         place
     }
 
-    /// A caption below the picture at `place`, as wide as it or a little wider.
+    /// Writes a caption below the image at `place`, as wide as the image or slightly wider.
     fn caption(&mut self, content: &[Inline], place: Place) {
         let spare = (place.width.max(160.0) - place.width) / 2.0;
         let strip = Strip {

@@ -1,4 +1,4 @@
-//! Blocks flow down a slide and on to the next one.
+//! Flows blocks down a slide and on to the next one.
 
 use platen_document::bound::{
     Align, Block, BlockKind, Direction, Document, Inline, Section, StyleId, plain_text,
@@ -17,19 +17,20 @@ use crate::{
     report::Report,
 };
 
-/// Lines of a paragraph higher than a slide that are worth starting at a slide's foot.
+/// A paragraph taller than a slide starts at the foot of the current one only if this many lines
+/// fit.
 const LONG_START: f32 = 6.0;
 
-/// A strip of the slide in which blocks flow.
+/// A column of the slide in which blocks flow.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Strip {
     pub x: f32,
     pub width: f32,
-    /// Content may go on at the next slide.
+    /// Whether content may continue on the next slide.
     pub breaks: bool,
 }
 
-/// Paragraphs that will be one text box.
+/// Paragraphs collected for one text box.
 #[derive(Default)]
 struct Pending {
     body: String,
@@ -48,7 +49,7 @@ pub(super) struct Flow<'a> {
     pub path: &'a str,
     /// The slide being filled.
     pub slide: Slide,
-    /// The next free y.
+    /// The next free y, in points.
     pub y: f32,
     chapter: usize,
     footer: Footer,
@@ -120,7 +121,7 @@ impl<'a> Flow<'a> {
         for (index, block) in body.iter().enumerate() {
             if let BlockKind::Heading { level: 1, content } = &block.kind {
                 let text = plain_text(content).replace('\n', " ");
-                // A heading that says what the section's name says is on the slide already.
+                // A heading that repeats the section's name is already the slide's title.
                 if opening && section.name.as_deref() == Some(&text) {
                     self.mark_title(content);
                     opening = false;
@@ -139,8 +140,8 @@ impl<'a> Flow<'a> {
         Ok(())
     }
 
-    /// Goes on at the next slide where a heading would stand at this one's foot without what it is
-    /// the heading of.
+    /// Continues on the next slide if a heading would otherwise stay behind at the foot of this
+    /// one, without the content that it introduces.
     pub fn keep_heading(&mut self, blocks: &'a [Block], strip: Strip) {
         let headings = blocks
             .iter()
@@ -157,7 +158,7 @@ impl<'a> Flow<'a> {
         }
     }
 
-    /// Marks the footnotes of a heading that became the slide's title.
+    /// Registers the footnotes of a heading that became the slide's title.
     fn mark_title(&mut self, content: &[Inline]) {
         self.mark_notes(content);
         let marks = content.iter().filter_map(|inline| match inline {
@@ -167,7 +168,7 @@ impl<'a> Flow<'a> {
         self.slide.title_marks.extend(marks);
     }
 
-    /// Starts a slide with a title of its own.
+    /// Starts a slide with a new title.
     fn chapter(&mut self, title: &str) {
         while self.notes.go_on() {
             self.next_slide();
@@ -178,7 +179,7 @@ impl<'a> Flow<'a> {
         self.y = self.geometry.top;
     }
 
-    /// Goes on at the next slide.
+    /// Continues on another slide with the same title.
     pub fn next_slide(&mut self) {
         let title = self.slide.title.clone();
         self.end_slide();
@@ -192,7 +193,7 @@ impl<'a> Flow<'a> {
         let empty = Slide::new("", 0, &Footer::default(), "");
         let mut slide = std::mem::replace(&mut self.slide, empty);
         slide.muted = self.document.theme.muted;
-        // A page break at the end of a section leaves a slide with nothing on it.
+        // A page break at the end of a section would leave an empty slide.
         let goes_on = self
             .slides
             .last()
@@ -202,7 +203,7 @@ impl<'a> Flow<'a> {
         }
     }
 
-    /// Ends the last slide and counts the slides of each chapter.
+    /// Completes the last slide and numbers the slides of each chapter.
     pub fn end(&mut self) {
         if self.chapter == 0 {
             let title = self.document.metadata.title.clone();
@@ -236,14 +237,15 @@ impl<'a> Flow<'a> {
         self.bottom() - self.y
     }
 
-    /// The foot of the content where `notes` are marked on this slide, too.
+    /// Lower end of the content if this slide also holds the footnotes `notes`.
     pub fn bottom_with(&self, notes: &[u32]) -> f32 {
         let most = (self.geometry.bottom - self.geometry.top) * NOTES_PART;
         let more: f32 = notes.iter().map(|note| self.note_height(*note)).sum();
         self.geometry.bottom - (self.notes.height + more).min(most)
     }
 
-    /// Adds a paragraph to the running text box; a long one is cut at the slides' ends.
+    /// Adds a paragraph to the current text box. A paragraph taller than a slide is split across
+    /// several.
     pub fn paragraph(&mut self, content: &[Inline], id: StyleId, mark: Mark, strip: Strip) {
         self.mark_notes(content);
         let text = plain_text(content);
@@ -259,7 +261,7 @@ impl<'a> Flow<'a> {
         self.push_paragraph(content, id, mark, height);
     }
 
-    /// A paragraph higher than a slide: as many of its lines on each slide as fit there.
+    /// Writes a paragraph taller than a slide: as many of its lines on each slide as fit.
     fn long_paragraph(&mut self, content: &[Inline], id: StyleId, mark: Mark, strip: Strip) {
         let document = self.document;
         let style = &document.styles[id];
@@ -271,7 +273,7 @@ impl<'a> Flow<'a> {
             self.next_slide();
         }
         loop {
-            // Two lines of reserve for words that break earlier than estimated.
+            // Two lines in reserve, for words that break earlier than estimated.
             let lines = ((self.room() / line_height) as usize).saturating_sub(2);
             let (first, after) = self.typeset.cut_lines(&rest, style, width, lines);
             let height = self
@@ -341,7 +343,7 @@ impl<'a> Flow<'a> {
         }
     }
 
-    /// Takes room for a box, on the next slide where this one is full.
+    /// Reserves space for a box, on the next slide if this one is full.
     pub fn place(&mut self, width: f32, height: f32, align: Align, strip: Strip) -> Place {
         self.close_text_in(strip);
         let height = height.min(self.bottom() - self.geometry.top);

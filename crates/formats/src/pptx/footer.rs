@@ -1,10 +1,10 @@
-//! The footer of slides: the page's footer as a line of text, with its numbers.
+//! The footer of slides: the page footer flattened to one line, with slide numbers.
 
 use platen_document::bound::{Block, BlockKind, Document, Inline};
 
 use crate::plain::blocks_text;
 
-/// A line of text in which numbers of slides stand.
+/// A line of text with placeholders for slide numbers.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Footer {
     pub parts: Vec<FooterPart>,
@@ -15,19 +15,19 @@ pub(super) enum FooterPart {
     Text(String),
     /// Number of the slide.
     Number,
-    /// Number of slides.
+    /// Total number of slides.
     Count,
 }
 
 impl Footer {
-    /// The footer of `blocks`, and true where it holds what no text can be made of.
+    /// Flattens `blocks` to a line. The flag is true if something could not be expressed as text.
     pub fn of(blocks: &[Block], document: &Document) -> (Self, bool) {
         let mut footer = Self::default();
         let lost = footer.add(blocks, document);
         (footer, lost)
     }
 
-    /// True where the slide's number stands in it.
+    /// Whether it shows the slide number.
     pub fn has_number(&self) -> bool {
         self.parts.contains(&FooterPart::Number)
     }

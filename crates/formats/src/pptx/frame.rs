@@ -1,4 +1,4 @@
-//! Blocks that hold blocks: columns side by side and panels, and the heights that they need.
+//! Container blocks: columns side by side and panels, with estimates of their height.
 
 use platen_document::bound::{
     Block, BlockKind, Border, Columns, Inline, Style, StyleId, plain_text,
@@ -99,7 +99,7 @@ impl<'a> Flow<'a> {
                 .height(&plain_text(title), title_style, inner.width, Mark::None)
         });
         let content = self.height(body, inner.width) + title_height;
-        // Padding meant for paper gives way on a slide before the box does.
+        // Padding designed for paper shrinks before the box is broken up.
         let spare = self.bottom() - self.geometry.top - content;
         if strip.breaks && spare > 0.0 && above + below > spare {
             let shrink = spare / (above + below);
@@ -140,7 +140,7 @@ impl<'a> Flow<'a> {
         Ok(())
     }
 
-    /// Background and borders of a panel.
+    /// Draws the background and borders of a panel.
     fn panel_box(&mut self, place: Place, style: &Style) {
         let sides = &style.borders;
         let all = [sides.top, sides.right, sides.bottom, sides.left];
@@ -156,7 +156,7 @@ impl<'a> Flow<'a> {
         }
     }
 
-    /// Borders that only some sides have: top, right, bottom, left.
+    /// Draws borders that differ by side: top, right, bottom, left.
     fn side_lines(&mut self, place: Place, sides: &[Option<Border>; 4]) {
         let Place {
             x,
@@ -195,7 +195,7 @@ impl<'a> Flow<'a> {
         }
     }
 
-    /// The least height that is placed of a block at a slide's foot, estimated.
+    /// Estimated minimum height of a block that must be placed together at the foot of a slide.
     pub(super) fn lead_height(&self, block: &Block, strip: Strip) -> f32 {
         let height = match &block.kind {
             BlockKind::Table(table) => {
@@ -217,7 +217,7 @@ impl<'a> Flow<'a> {
         height.min(self.geometry.bottom - self.geometry.top)
     }
 
-    /// Height of `blocks` in a strip of `width`, estimated.
+    /// Estimated height of `blocks` in a column of `width` points.
     fn height(&self, blocks: &[Block], width: f32) -> f32 {
         blocks
             .iter()

@@ -1,7 +1,7 @@
-//! PPTX: PresentationML (ECMA-376 part 1, section 19), written straight into text.
+//! PPTX: PresentationML (ECMA-376-1 §19), generated as text.
 //!
-//! A section begins a slide; what does not fit flows on to the next one. The document's text is
-//! enlarged for reading at a distance, and its heights are estimated.
+//! Each section starts a slide; content that does not fit flows on to further slides. Text is
+//! enlarged for reading at a distance. Heights are estimated, since PowerPoint does the layout.
 
 mod block;
 mod cell;
@@ -30,23 +30,23 @@ const NAMESPACES: &str = "xmlns:a=\"http://schemas.openxmlformats.org/drawingml/
      xmlns:r=\"http://schemas.openxmlformats.org/officeDocument/2006/relationships\" \
      xmlns:p=\"http://schemas.openxmlformats.org/presentationml/2006/main\"";
 
-/// Sizes of slides, in points, and how much larger text is than on paper.
+/// Slide geometry in points, and the enlargement of text compared to paper.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Geometry {
     width: f32,
     height: f32,
-    /// Distance of everything from the left and right edges.
+    /// Distance of all content from the left and right edges.
     side: f32,
-    /// Top and height of titles.
+    /// Top and height of the title.
     title: (f32, f32),
-    /// Top and bottom of the content.
+    /// Top and bottom of the content area.
     top: f32,
     bottom: f32,
     scale: f32,
 }
 
 impl Geometry {
-    /// 16:9 for portrait paper, else the page itself.
+    /// A 16:9 slide for portrait pages, otherwise the page itself.
     fn new(document: &Document) -> Self {
         let page = document
             .sections
@@ -54,7 +54,7 @@ impl Geometry {
             .map(|section| section.page)
             .unwrap_or_default();
         let (width, height) = if page.width > page.height {
-            // PowerPoint's limits (section 19.7.10): 1 to 56 inches.
+            // PowerPoint allows 1 to 56 inches (ECMA-376-1 §19.7.10).
             (
                 page.width.clamp(72.0, 4032.0),
                 page.height.clamp(72.0, 4032.0),
@@ -83,7 +83,7 @@ impl Geometry {
 /// Writes `document` as PPTX.
 ///
 /// # Errors
-/// Where a part cannot be encoded or packed.
+/// A part cannot be encoded or packed.
 pub fn write(document: &Document) -> Result<Written, Error> {
     let geometry = Geometry::new(document);
     let mut flow = Flow::new(document, geometry);
@@ -117,7 +117,7 @@ pub fn write(document: &Document) -> Result<Written, Error> {
     Ok(flow.report.finish(package.finish()?))
 }
 
-/// What is lost for the whole document.
+/// Reports the losses that concern the whole document.
 fn report_losses(document: &Document, geometry: Geometry, flow: &mut Flow<'_>) {
     let differs = document.sections.iter().any(|section| {
         (section.page.width - geometry.width).abs() > 1.0
@@ -188,7 +188,7 @@ fn presentation(package: &mut Package, document: &Document, geometry: Geometry, 
         "application/vnd.openxmlformats-officedocument.presentationml.presProps+xml",
         format!("{DECLARATION}<p:presentationPr {NAMESPACES}/>"),
     );
-    // PowerPoint offers to repair files without this part.
+    // Without this part PowerPoint offers to repair the file.
     package.add(
         "ppt/viewProps.xml",
         "application/vnd.openxmlformats-officedocument.presentationml.viewProps+xml",

@@ -1,4 +1,4 @@
-//! Footnotes at the foot of slides; what does not fit there goes on at the next.
+//! Footnotes at the foot of a slide; those that do not fit continue on the next.
 
 use std::collections::VecDeque;
 
@@ -7,31 +7,31 @@ use platen_document::bound::{Block, BlockKind, CellContent, Inline, plain_text};
 use super::{flow::Flow, slide::Place, text::Mark};
 use crate::plain::walk;
 
-/// Part of a slide that footnotes fill at most.
+/// Fraction of the content area that footnotes may fill.
 pub(super) const NOTES_PART: f32 = 0.5;
 
-/// The footnotes of a slide.
+/// The footnotes of the current slide.
 #[derive(Default)]
 pub(super) struct Notes {
-    /// Marked on this slide.
+    /// Numbers referenced on this slide.
     marked: Vec<u32>,
-    /// What they say, and what is left of those of the slide before.
+    /// Their texts, preceded by the remainder of the previous slide's.
     texts: VecDeque<Vec<Inline>>,
-    /// Height of all of them.
+    /// Total height, in points.
     pub height: f32,
-    /// Their height is more than a slide holds.
+    /// Whether they need more space than the slide grants them.
     overflows: bool,
 }
 
 impl Notes {
-    /// True where some of them must go on at another slide.
+    /// Whether some must continue on another slide.
     pub fn go_on(&self) -> bool {
         self.overflows
     }
 }
 
 impl Flow<'_> {
-    /// Height of a footnote that is not on this slide yet.
+    /// Height of a footnote in points; 0 if this slide references it already.
     pub fn note_height(&self, index: u32) -> f32 {
         let Some(note) = self.document.footnotes.get(index as usize) else {
             return 0.0;
@@ -44,12 +44,12 @@ impl Flow<'_> {
 
     fn text_height(&self, text: &str) -> f32 {
         let style = self.document.named.footnote;
-        // The number before it takes a little room.
+        // The number in front takes some of the width.
         let width = self.geometry.content_width() * 0.97;
         self.typeset.height(text, style, width, Mark::None)
     }
 
-    /// Makes room at the foot of the slide for the footnotes that `content` marks.
+    /// Reserves space at the foot of the slide for the footnotes that `content` references.
     pub fn mark_notes(&mut self, content: &[Inline]) {
         for inline in content {
             if let Inline::Footnote { index, .. } = inline {
@@ -79,7 +79,7 @@ impl Flow<'_> {
         self.notes.overflows = self.notes.height > most + 0.01;
     }
 
-    /// Writes the footnotes as far as they fit on the slide.
+    /// Writes as many footnotes as fit on the slide.
     pub fn write_notes(&mut self) {
         let mut notes = std::mem::take(&mut self.notes);
         if notes.texts.is_empty() {
@@ -124,7 +124,7 @@ impl Flow<'_> {
             height,
         };
         self.slide.text_box(place, &body, "b");
-        // The next slide begins with what is left.
+        // The next slide starts with the remainder.
         self.notes.texts = notes.texts;
         let left = self.notes.texts.iter();
         self.notes.height = left.map(|text| self.text_height(&plain_text(text))).sum();
@@ -132,7 +132,7 @@ impl Flow<'_> {
     }
 }
 
-/// Footnotes marked in blocks that a slide shows as text.
+/// Footnotes referenced in blocks that a slide shows as plain text.
 pub(super) fn notes_in(blocks: &[Block]) -> Vec<u32> {
     let mut notes = Vec::new();
     let mut add = |content: &[Inline]| {
@@ -159,7 +159,7 @@ pub(super) fn notes_in(blocks: &[Block]) -> Vec<u32> {
         }
         _ => {}
     });
-    // They are numbered in reading order.
+    // Numbers increase in reading order.
     notes.sort_unstable();
     notes
 }

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::ooxml::{DECLARATION, Escaped, Relationships, emu};
 
-/// A rectangle on a slide in points.
+/// A rectangle on a slide, in points.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
     pub x: f32,
@@ -22,7 +22,7 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// `a:off` and `a:ext`.
+    /// As `a:off` and `a:ext`.
     pub fn to_xml(self) -> String {
         format!(
             "<a:off x=\"{}\" y=\"{}\"/><a:ext cx=\"{}\" cy=\"{}\"/>",
@@ -37,11 +37,11 @@ impl Place {
 #[derive(Debug)]
 pub(super) struct Slide {
     pub title: String,
-    /// Slides of one chapter share this number; their titles are counted.
+    /// Identifies the slides that share a title.
     pub chapter: usize,
-    /// Added to the title, such as ` (2/5)`.
+    /// Appended to the title, such as ` (2/5)`.
     pub suffix: String,
-    /// Numbers of the footnotes that the title marks.
+    /// Numbers of the footnotes that the title references.
     pub title_marks: Vec<u32>,
     footer: Footer,
     pub language: String,
@@ -79,7 +79,7 @@ impl Slide {
         self.count
     }
 
-    /// A box of text. `body` holds its paragraphs; `anchor` is `t`, `ctr` or `b`.
+    /// Adds a text box. `body` holds its paragraphs; `anchor` is `t`, `ctr` or `b`.
     pub fn text_box(&mut self, place: Place, body: &str, anchor: &str) {
         let id = self.next_id();
         let _ = write!(
@@ -92,7 +92,7 @@ impl Slide {
         );
     }
 
-    /// A filled rectangle behind other shapes.
+    /// Adds a rectangle. Shapes added later are drawn over it.
     pub fn rectangle(&mut self, place: Place, fill: Option<Color>, outline: Option<&Border>) {
         let id = self.next_id();
         let fill = fill.map_or("<a:noFill/>".to_owned(), solid);
@@ -108,7 +108,7 @@ impl Slide {
         );
     }
 
-    /// A straight line from the place's top left to its bottom right.
+    /// Adds a straight line from the top left to the bottom right of `place`.
     pub fn line(&mut self, place: Place, border: &Border) {
         let id = self.next_id();
         let _ = write!(
@@ -172,7 +172,7 @@ impl Slide {
         );
     }
 
-    /// The slide, one of `count`.
+    /// The slide part; the presentation has `count` slides.
     pub fn into_xml(self, count: usize) -> String {
         let language = Escaped(&self.language);
         let mut marks = String::new();
@@ -247,7 +247,7 @@ pub(super) fn solid(color: Color) -> String {
     )
 }
 
-/// A line element, such as `a:ln` or `a:lnB`.
+/// A line element, such as `a:ln` or `a:lnB`, at least 0.25 points wide.
 pub(super) fn line(name: &str, border: &Border) -> String {
     format!(
         "<a:{name} w=\"{}\">{}<a:prstDash val=\"{}\"/></a:{name}>",

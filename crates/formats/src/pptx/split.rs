@@ -1,4 +1,4 @@
-//! Rows and cells higher than a slide: cut, so that what does not fit goes on at the next one.
+//! Splits rows and cells that are taller than a slide; the remainder continues on the next.
 
 use std::borrow::Cow;
 
@@ -26,7 +26,7 @@ impl<'a> Content<'a> {
         }
     }
 
-    /// Cut after `lines` lines: what fits and the rest.
+    /// Splits after `lines` lines.
     fn cut(&self, size: f32, bold: bool, width: f32, lines: usize) -> (Self, Self) {
         match self {
             Self::Text(text) => {
@@ -45,8 +45,8 @@ impl<'a> Content<'a> {
 }
 
 impl<'a> SlideTable<'a> {
-    /// Cuts the row `index` into one of at most `room` points and one with the rest. Returns the
-    /// columns that cells of rows above cover: those cells cover one row more.
+    /// Splits the row `index` into one of at most `room` points and one with the remainder. Returns
+    /// the columns covered by cells from rows above, which now cover one more row.
     pub fn split_row(&mut self, flow: &Flow<'a>, index: usize, room: f32) -> Vec<usize> {
         let row = &mut self.rows[index];
         let mut rest = Vec::with_capacity(row.cells.len());
@@ -79,7 +79,7 @@ impl<'a> SlideTable<'a> {
                         first: index == 0,
                     }));
                 }
-                // Beside a cell over several rows, these have been pushed with it.
+                // Next to a cell with a row span, these were added together with it.
                 SlideCell::FromLeft { rows } if *rows > 1 => *rows += 1,
                 SlideCell::FromLeft { rows } => rest.push(SlideCell::FromLeft { rows: *rows }),
                 SlideCell::FromAbove { span, first } => {
@@ -103,7 +103,7 @@ impl<'a> SlideTable<'a> {
         };
         after.height = self.row_height(flow, &after);
         if !after.may_break {
-            // Its share of the cells over several rows.
+            // The part of the spanning cells' height that belongs to this row.
             after.height = after.height.max(self.rows[index].height - room);
         }
         self.rows[index].height = room;
@@ -114,7 +114,7 @@ impl<'a> SlideTable<'a> {
         spans
     }
 
-    /// One row more for the cell above that covers `column` of the row `index`.
+    /// Extends the cell above that covers `column` of the row `index` by one row.
     fn lengthen(&mut self, index: usize, column: usize) {
         for row in self.rows[..index].iter_mut().rev() {
             match &mut row.cells[column] {
@@ -136,7 +136,7 @@ impl<'a> SlideTable<'a> {
     }
 }
 
-/// Width of the cell that begins at `column`.
+/// Width of the cell that starts at `column`, in points.
 pub(super) fn spanned_width(cells: &[SlideCell<'_>], column: usize, widths: &[f32]) -> f32 {
     let span = match &cells[column] {
         SlideCell::Cell { span, .. } | SlideCell::FromAbove { span, .. } => *span,
@@ -148,7 +148,7 @@ pub(super) fn spanned_width(cells: &[SlideCell<'_>], column: usize, widths: &[f3
 }
 
 impl<'a> Flow<'a> {
-    /// `content` of a cell cut so that the first part is at most `room` points high.
+    /// Splits the content of a cell so that the first part is at most `room` points high.
     pub(super) fn cut_content(
         &self,
         content: &Content<'a>,

@@ -1,4 +1,4 @@
-//! Native tables, measured and cut into as many slides as they need, each with the header.
+//! Native tables, measured and split over as many slides as they need, each with the header.
 
 use std::borrow::Cow;
 
@@ -23,9 +23,9 @@ use crate::{
     plain::{blocks_text, cell_text},
 };
 
-/// A header higher than this part of a slide is not repeated.
+/// A header that takes more than this fraction of a slide is not repeated.
 const HEADER_PART: f32 = 0.4;
-/// The least height of a row that goes on at the next slide.
+/// Minimum height of a row that is split over slides, in points.
 const MIN_ROW: f32 = 30.0;
 
 /// A cell of a slide's table.
@@ -38,9 +38,10 @@ pub(super) enum SlideCell<'a> {
         rows: usize,
         fill: Option<Color>,
     },
-    /// Covered from the left, by a cell over so many rows.
+    /// Covered by the cell to the left, which spans `rows` rows.
     FromLeft { rows: usize },
-    /// Covered from above: the first column of a cell over so many columns, or one after it.
+    /// Covered by a cell above: its first column, with the number of columns it spans, or a later
+    /// one.
     FromAbove { span: usize, first: bool },
 }
 
@@ -53,14 +54,14 @@ pub(super) enum Content<'a> {
 pub(super) struct SlideRow<'a> {
     pub cells: Vec<SlideCell<'a>>,
     pub height: f32,
-    /// Footnotes that its cells mark.
+    /// Numbers of the footnotes that its cells reference.
     pub notes: Vec<u32>,
-    /// A slide may begin with this row.
+    /// Whether a slide may start with this row.
     pub may_break: bool,
     pub starts_slide: bool,
 }
 
-/// A table, measured.
+/// A measured table.
 pub(super) struct SlideTable<'a> {
     pub widths: Vec<f32>,
     pub header: Vec<SlideRow<'a>>,
@@ -68,12 +69,12 @@ pub(super) struct SlideTable<'a> {
     pub borders: TableBorders,
     pub border_color: Color,
     repeat_header: bool,
-    /// Space after the table.
+    /// Space below the table, in points.
     pub after: f32,
 }
 
 impl<'a> SlideTable<'a> {
-    /// Height of the header and of the rows that stay with the first.
+    /// Height of the header and of the rows that must stay with the first one.
     pub fn lead_height(flow: &Flow<'_>, table: &'a Table, strip: Strip) -> f32 {
         const ROWS: usize = 8;
         let measured = Self::measure(flow, table, strip, ROWS);
@@ -87,7 +88,7 @@ impl<'a> SlideTable<'a> {
 
     fn measure(flow: &Flow<'_>, table: &'a Table, strip: Strip, most: usize) -> Self {
         let scale = flow.geometry.scale;
-        // Solved at the size of paper and enlarged with the text.
+        // Solved at paper size and enlarged together with the text.
         let widths: Vec<f32> = column_widths(table, flow.document, strip.width / scale)
             .iter()
             .map(|width| width * scale)
@@ -120,7 +121,7 @@ impl<'a> SlideTable<'a> {
                 let slots = grid.place(row, table.rows.len() - index);
                 let zebra = table.zebra.filter(|_| striped);
                 let mut placed = slide_row(flow, row, slots, &widths, &mut shares, zebra);
-                // A subtotal stays with the row before, a row with the group header before it.
+                // A subtotal stays with the row above it, and a group header with the row below it.
                 let before = index.checked_sub(1).map(|before| table.rows[before].kind);
                 placed.may_break &= !matches!(row.kind, RowKind::Subtotal(_) | RowKind::Total)
                     && !matches!(before, Some(RowKind::GroupHeader(_)));
@@ -138,7 +139,7 @@ impl<'a> SlideTable<'a> {
         }
     }
 
-    /// Labels and values as a table without lines.
+    /// Builds a borderless table of labels and values.
     pub fn pairs(flow: &Flow<'_>, pairs: &'a KeyValue, id: StyleId, strip: Strip) -> Self {
         let scale = flow.geometry.scale;
         let across = usize::from(pairs.columns.max(1));
@@ -200,7 +201,7 @@ impl<'a> SlideTable<'a> {
         }
     }
 
-    /// Footnotes of the row `index`, and of the header before the first.
+    /// Footnotes of the row `index`; the first row includes those of the header.
     fn row_notes(&self, index: usize) -> Vec<u32> {
         let header = self.header.iter().filter(|_| index == 0);
         let row = self.rows.get(index);
@@ -208,7 +209,7 @@ impl<'a> SlideTable<'a> {
         rows.flat_map(|row| row.notes.iter().copied()).collect()
     }
 
-    /// Height of the row `first` and of those that stay with it: a group's header with its row.
+    /// Height of the row `first` and of the rows that stay with it.
     fn first_rows(&self, first: usize) -> f32 {
         let mut rows = self.rows.iter().skip(first);
         let height = rows.next().map_or(0.0, |row| row.height);
@@ -252,7 +253,7 @@ fn slide_row<'a>(
                     fill: flow.document.styles[cell.style].background.or(zebra),
                 };
                 let width: f32 = widths[column..column + span].iter().sum();
-                // The height of a cell over several rows is shared by them.
+                // A cell with a row span distributes its height over its rows.
                 let share = cell_height(flow, &placed, width) / rows as f32;
                 shares[column] = share;
                 height = height.max(share);
@@ -323,7 +324,7 @@ pub(super) fn cell_height(flow: &Flow<'_>, cell: &SlideCell<'_>, width: f32) -> 
     let inner = width - (style.padding.left + style.padding.right) * scale;
     let mut lines = content.line_count(style.font_size * scale, style.bold, inner);
     if *rows > 1 && lines > *rows {
-        // Where its rows stand on several slides, each ends with a line that is not full.
+        // If its rows are split over several slides, the last line on each may be partly empty.
         lines += 2 + lines / 8;
     }
     lines as f32 * flow.typeset.line_height(style) + row_padding(style, scale)
@@ -364,7 +365,7 @@ impl<'a> Flow<'a> {
         Ok(())
     }
 
-    /// Writes a table, on as many slides as it needs.
+    /// Writes a table on as many slides as it needs.
     pub(super) fn place_table(&mut self, mut table: SlideTable<'a>, strip: Strip) {
         let header: f32 = table.header.iter().map(|row| row.height).sum();
         let full = self.geometry.bottom - self.geometry.top;
@@ -419,7 +420,7 @@ impl<'a> Flow<'a> {
         self.bottom_with(notes) - self.y
     }
 
-    /// The row after the last one that fits.
+    /// Index after the last row that fits on the slide.
     fn last_row(&self, table: &SlideTable<'_>, first: usize, used: f32, strip: Strip) -> usize {
         if !strip.breaks {
             return table.rows.len();
@@ -436,7 +437,7 @@ impl<'a> Flow<'a> {
                 good = last;
             }
             if starts || (height > self.room_with(&notes) + 0.5 && last > first) {
-                // Without a good place to break, any row is better than the slide's edge.
+                // If no row permits a break, break anywhere rather than run off the slide.
                 return if good > first { good } else { last };
             }
             last += 1;

@@ -1,4 +1,4 @@
-//! Paragraphs of DrawingML (ECMA-376 part 1, section 21.1.2) and the height that they take.
+//! DrawingML paragraphs (ECMA-376-1 §21.1.2) and estimates of their height.
 
 use std::fmt::Write as _;
 
@@ -13,7 +13,7 @@ use crate::{
     plain::safe_link,
 };
 
-/// What stands before the first line of a paragraph.
+/// The list mark in front of a paragraph.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) enum Mark {
     #[default]
@@ -22,7 +22,7 @@ pub(super) enum Mark {
     Number(usize, u32),
 }
 
-/// What paragraphs are written with.
+/// What is needed to write text on slides.
 pub(super) struct Typeset<'a> {
     pub document: &'a Document,
     pub scale: f32,
@@ -30,7 +30,7 @@ pub(super) struct Typeset<'a> {
 }
 
 impl Typeset<'_> {
-    /// Indent of a list's text at `level`, in points.
+    /// Indent of a paragraph with this mark, in points.
     pub fn indent(&self, mark: Mark) -> f32 {
         match mark {
             Mark::None => 0.0,
@@ -38,7 +38,8 @@ impl Typeset<'_> {
         }
     }
 
-    /// Height of `text` in style `id`, `width` points wide, with the spaces around it.
+    /// Estimated height of `text` in style `id` within `width` points, including the spacing around
+    /// it.
     pub fn height(&self, text: &str, id: StyleId, width: f32, mark: Mark) -> f32 {
         let style = &self.document.styles[id];
         let lines = line_count(
@@ -51,7 +52,7 @@ impl Typeset<'_> {
             + (style.space_before + style.space_after) * self.scale
     }
 
-    /// `content` cut after `lines` lines of a box of `width` points.
+    /// Splits `content` after `lines` lines of a box of `width` points.
     pub fn cut_lines(
         &self,
         content: &[Inline],
@@ -71,7 +72,7 @@ impl Typeset<'_> {
         style.font_size * self.scale * style.line_height.max(1.0)
     }
 
-    /// A paragraph of `content`.
+    /// A paragraph in the style `id`. Sets `lost_links` if a link cannot be written.
     pub fn paragraph(
         &self,
         content: &[Inline],
@@ -89,7 +90,7 @@ impl Typeset<'_> {
         )
     }
 
-    /// A paragraph of `content` in `style`.
+    /// A paragraph in `style`. Sets `lost_links` if a link cannot be written.
     pub fn paragraph_in(
         &self,
         content: &[Inline],
@@ -168,7 +169,8 @@ impl Typeset<'_> {
             emu(hang).clamp(-51_206_400, 51_206_400),
             align(style.align, self.rtl),
             u8::from(self.rtl),
-            // In points: a share would be of the font's own line, which readers' fonts differ in.
+            // In points: a percentage would refer to the line height of whatever font the reader
+            // has.
             (self.line_height(style) * 100.0).clamp(100.0, 158_400.0) as i32,
             (style.space_before * self.scale * 100.0).clamp(0.0, 158_400.0) as i32,
             (style.space_after * self.scale * 100.0).clamp(0.0, 158_400.0) as i32,
@@ -194,7 +196,7 @@ impl Typeset<'_> {
         xml.push_str("</a:pPr>");
     }
 
-    /// Run properties; `name` is `rPr` or `endParaRPr`.
+    /// Writes run properties; `name` is `rPr` or `endParaRPr`.
     pub fn run(&self, xml: &mut String, name: &str, style: &Style, link: Option<&str>) {
         let size = (style.font_size * self.scale * 100.0)
             .round()
@@ -227,7 +229,7 @@ impl Typeset<'_> {
         }
         xml.push('>');
         xml.push_str(&super::slide::solid(style.color));
-        // The body's font is the theme's, which every text has by itself.
+        // Text without a font of its own uses the theme's, which is the body font.
         let body = &self.document.styles[self.document.named.body].font_families;
         if style.font_families.first() != body.first() {
             let family = Escaped(style.font_families.first().map_or("", String::as_str));
@@ -243,7 +245,7 @@ impl Typeset<'_> {
     }
 }
 
-/// The text of a run. Tabs and line feeds are not text in DrawingML.
+/// Writes the text of a run. Line breaks are not text in DrawingML, so they become spaces.
 pub(super) fn push_run_text(xml: &mut String, text: &str) {
     xml.push_str("<a:t>");
     if text.contains(['\n', '\r']) {
@@ -254,7 +256,7 @@ pub(super) fn push_run_text(xml: &mut String, text: &str) {
     xml.push_str("</a:t>");
 }
 
-/// `content` cut at byte `end` of its plain text.
+/// Splits `content` at byte `end` of its plain text.
 pub(super) fn cut(content: &[Inline], end: usize) -> (Vec<Inline>, Vec<Inline>) {
     let (mut head, mut tail) = (Vec::new(), Vec::new());
     let mut start = 0;
@@ -271,7 +273,7 @@ pub(super) fn cut(content: &[Inline], end: usize) -> (Vec<Inline>, Vec<Inline>) 
                 head.push(part(before));
                 tail.push(part(after));
             }
-            // A mark belongs to the text before it.
+            // A footnote reference belongs to the text before it.
             _ if start + length <= end => head.push(inline.clone()),
             _ => tail.push(inline.clone()),
         }

@@ -1,4 +1,4 @@
-//! Blocks as rows.
+//! Block nodes as spreadsheet rows.
 
 use platen_document::{
     bound::{
@@ -21,7 +21,7 @@ use crate::{
     plain::safe_link,
 };
 
-/// Height of a row of the default font in points.
+/// Height of a row in the default font, in points.
 const ROW_HEIGHT: f32 = 15.0;
 
 impl<'a> Sheet<'a> {
@@ -166,7 +166,8 @@ impl<'a> Sheet<'a> {
         Ok(())
     }
 
-    /// Labels in the first column, values in the first column that the labels leave free.
+    /// Writes labels into the first column, and values into the first column that the labels leave
+    /// free.
     fn key_value(&mut self, pairs: &'a KeyValue, style: StyleId) -> Result<(), Error> {
         let label = &self.document.styles[self.document.named.label];
         let widest = pairs
@@ -209,8 +210,8 @@ impl<'a> Sheet<'a> {
         Ok(())
     }
 
-    /// Writes a typed value, over all columns to the last where the first is too narrow, and goes
-    /// to the next row.
+    /// Writes a typed value, merged across all columns up to the last if the first one is too
+    /// narrow, and advances to the next row.
     fn typed_line(
         &mut self,
         column: u16,
@@ -265,7 +266,7 @@ impl<'a> Sheet<'a> {
             .set_scale_to_size(pixels(width), pixels(height), false)
             .set_alt_text(alt);
         if let Some(link) = link.filter(|link| safe_link(link)) {
-            // An address that Excel refuses costs the link, not the picture.
+            // If Excel does not accept the address, only the link is lost.
             picture = picture.clone().set_url(link).unwrap_or(picture);
         }
         self.worksheet.insert_image(self.row, 0, &picture)?;

@@ -1,4 +1,4 @@
-//! Native charts. Their data stands on a hidden sheet, so that the page shows the chart alone.
+//! Native charts. Their data are on a hidden sheet, so that the page shows only the chart.
 
 use platen_document::bound::{Chart, ChartKind, Direction, Document, Series};
 use platen_layout::figure::text_on;
@@ -15,7 +15,7 @@ use super::{
 };
 use crate::Error;
 
-/// The sheet with the data of all charts.
+/// The hidden sheet with the data of all charts.
 #[derive(Default)]
 pub(super) struct ChartData {
     sheet: Option<Worksheet>,
@@ -23,10 +23,10 @@ pub(super) struct ChartData {
 }
 
 impl ChartData {
-    /// Name of the sheet.
+    /// Name of that sheet.
     pub const SHEET: &'static str = "Chart data";
 
-    /// Writes categories and values; returns the row of the series' names.
+    /// Writes categories and values. Returns the row that holds the series names.
     fn add(&mut self, chart: &Chart, format: &Format) -> Result<u32, Error> {
         let sheet = self.sheet.get_or_insert_with(Worksheet::new);
         let top = self.row;
@@ -46,7 +46,7 @@ impl ChartData {
         Ok(top)
     }
 
-    /// The sheet, hidden, where there is a chart.
+    /// The hidden sheet, if there is any chart.
     pub fn into_sheet(self) -> Result<Option<Worksheet>, Error> {
         let Some(mut sheet) = self.sheet else {
             return Ok(None);
@@ -147,7 +147,7 @@ fn add_series(native: &mut Native, chart: &Chart, document: &Document, top: u32,
     }
 }
 
-/// The labels of a series, where the chart has labels.
+/// Data labels of a series, if the chart has any.
 fn data_label(
     chart: &Chart,
     series: &Series,
@@ -178,7 +178,7 @@ fn data_label(
     Some(label)
 }
 
-/// Title, axes, grid and legend.
+/// Sets title, axes, grid lines and legend.
 fn decorate(native: &mut Native, chart: &Chart, document: &Document, code: &str) {
     match &chart.title {
         Some(title) => {

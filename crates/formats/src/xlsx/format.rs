@@ -1,4 +1,4 @@
-//! Cell formats from styles, made once for each combination.
+//! Cell formats derived from styles, created once per combination.
 
 use platen_document::bound::{
     Align, Baseline, Border, Direction, Document, LineStyle, Style, StyleId, VerticalAlign,
@@ -6,15 +6,15 @@ use platen_document::bound::{
 use rust_xlsxwriter::{Color, Format, FormatAlign, FormatBorder, FormatScript, FormatUnderline};
 use rustc_hash::FxHashMap;
 
-/// What a cell's format depends on.
+/// Everything that determines the format of a cell.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Key {
     pub style: StyleId,
-    /// Number format code; none for texts.
+    /// Number format code; `None` for text.
     pub number: Option<String>,
-    /// Background where the style has none.
+    /// Background if the style has none.
     pub fill: Option<platen_document::Color>,
-    /// Lines of the table: top, right, bottom, left.
+    /// Table lines: top, right, bottom, left.
     pub lines: [bool; 4],
     pub line_color: platen_document::Color,
     pub wrap: bool,
@@ -35,7 +35,7 @@ impl Formats {
         }
     }
 
-    /// The format of `key`.
+    /// The format for `key`, created on first use.
     pub fn get(&mut self, document: &Document, key: &Key) -> &Format {
         if !self.formats.contains_key(key) {
             let format = cell_format(&document.styles[key.style], key, self.right_to_left);
@@ -79,7 +79,7 @@ fn cell_format(style: &Style, key: &Key, right_to_left: bool) -> Format {
     if let Some(fill) = style.background.or(key.fill) {
         format = format.set_background_color(color(fill));
     }
-    // Excel aligns by side: the start of right-to-left text is the right one.
+    // Excel aligns by physical side: right-to-left text starts on the right.
     format = format.set_align(match (style.align, right_to_left) {
         (Align::Start | Align::Left, false) | (Align::Left | Align::End, true) => FormatAlign::Left,
         (Align::End | Align::Right, false) | (Align::Right | Align::Start, true) => {

@@ -1,4 +1,4 @@
-//! XLSX by `rust_xlsxwriter`: a sheet for each section, typed cells, live totals, native charts.
+//! XLSX with `rust_xlsxwriter`: a sheet per section, typed cells, live totals, native charts.
 
 mod block;
 mod chart;
@@ -15,19 +15,19 @@ pub use self::number_format::number_format;
 use self::{chart::ChartData, format::Formats, sheet::Sheet};
 use crate::{Error, Written, plain::walk, report::Report};
 
-/// Tables of more rows than this are written in constant memory.
+/// Tables with more rows than this are streamed to a temporary file in constant memory.
 const CONSTANT_MEMORY_ROWS: usize = 20_000;
 
-/// Writes `document` as XLSX.
+/// Writes `document` as XLSX. Long tables use temporary files.
 ///
 /// # Errors
-/// Where the workbook cannot be made.
+/// The workbook cannot be built.
 pub fn write(document: &Document) -> Result<Written, Error> {
     build(document, true)
 }
 
-/// The same without temporary files. Sheets of tables longer than 20,000 rows share their strings
-/// instead of holding them, and take more memory to make; everything else is the same.
+/// Like [`write()`], without temporary files. Tables of more than 20,000 rows take more memory and
+/// store strings in the shared table instead of inline; the result is otherwise the same.
 ///
 /// # Errors
 /// As [`write()`].
@@ -103,7 +103,8 @@ fn longest_table(section: &Section) -> usize {
     longest
 }
 
-/// A name that Excel accepts: at most 31 characters, without `[]:*?/\`, unique.
+/// A sheet name that Excel accepts: at most 31 UTF-16 units, none of `[]:*?/\`, unique without
+/// regard to case.
 fn sheet_name(section: &Section, document: &Document, taken: &[String]) -> String {
     let wanted = match &section.name {
         Some(name) => name,

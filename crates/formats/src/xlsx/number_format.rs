@@ -1,9 +1,9 @@
-//! Number formats of spreadsheets (ECMA-376 part 1, section 18.8.31) for a language.
+//! Number format codes (ECMA-376-1 §18.8.31) for a value format and a language.
 
 use platen_document::bound::{FormatLength, ValueFormat};
 
-/// The number format code of `format` in the language `tag` (BCP 47). Grouping and decimal signs
-/// are written as in English: the spreadsheet shows its reader's own.
+/// The number format code of `format` in the language `tag` (BCP 47). Codes always use English
+/// grouping and decimal signs; the spreadsheet shows those of the reader's locale.
 #[must_use]
 pub fn number_format(format: &ValueFormat, tag: &str) -> String {
     let language = tag
@@ -111,7 +111,7 @@ fn date(length: FormatLength, language: &str, tag: &str) -> String {
     }
 }
 
-/// The marker that writes names of months and days in the document's language (MS-LCID).
+/// The prefix that makes names of months and days appear in the document's language (MS-LCID).
 fn names(language: &str) -> &'static str {
     match language {
         "en" => "[$-409]",

@@ -1,10 +1,10 @@
-//! Page set-up of a sheet: paper, margins, header and footer texts.
+//! Page setup of a sheet: paper, margins, header and footer.
 
 use platen_document::bound::{Align, Block, BlockKind, Inline, Section};
 
 use super::sheet::Sheet;
 
-/// Excel's numbers of paper sizes (ECMA-376 part 1, section 18.3.1.63) by portrait size in points.
+/// Excel's paper size numbers (ECMA-376-1 §18.3.1.63) by portrait size in points.
 const PAPERS: [(u8, f32, f32); 7] = [
     (9, 595.3, 841.9),
     (1, 612.0, 792.0),
@@ -15,7 +15,7 @@ const PAPERS: [(u8, f32, f32); 7] = [
     (3, 792.0, 1224.0),
 ];
 
-/// Longest header or footer of Excel.
+/// Maximum length of a header or footer in Excel, in UTF-16 units.
 const LONGEST: usize = 255;
 
 pub(super) fn set_up(sheet: &mut Sheet<'_>, section: &Section) {
@@ -48,7 +48,7 @@ pub(super) fn set_up(sheet: &mut Sheet<'_>, section: &Section) {
         inches(margins.bottom * 0.45),
     );
     sheet.worksheet.set_print_fit_to_pages(1, 0);
-    // The library writes the number into an attribute that takes true or false only.
+    // The library writes the number into an attribute that only accepts true or false.
     if page.first_page_number.is_some_and(|number| number != 1) {
         sheet.report.warn(
             "first-page-number-omitted",
@@ -71,7 +71,8 @@ pub(super) fn set_up(sheet: &mut Sheet<'_>, section: &Section) {
     }
 }
 
-/// The header or footer code of `blocks`: texts at the left, centre and right, `&P` and `&N`.
+/// The header or footer code of `blocks`: left, centre and right text, with `&P` and `&N` for page
+/// numbers.
 fn margin(sheet: &mut Sheet<'_>, blocks: &[Block]) -> Option<String> {
     let mut parts = [String::new(), String::new(), String::new()];
     for block in blocks {

@@ -1,4 +1,4 @@
-//! One sheet: a cursor that goes down row by row.
+//! One sheet: a cursor that advances row by row.
 
 use platen_document::bound::{
     Block, BlockKind, ColumnWidth, Document, Inline, Section, StyleId, Table,
@@ -17,11 +17,11 @@ use crate::{
     report::Report,
 };
 
-/// Longest text of a cell, in UTF-16 units.
+/// Maximum length of a cell's text in Excel, in UTF-16 units.
 const LONGEST_TEXT: usize = 32_767;
-/// A column is made no wider than this for tables other than the main one.
+/// Tables other than the main one widen a column no further than this, in points.
 const WIDENED: f32 = 160.0;
-/// Last row of a sheet, from 0.
+/// Last row of a sheet, counted from 0.
 pub(super) const LAST_ROW: u32 = 1_048_575;
 
 pub(super) struct Sheet<'a> {
@@ -33,11 +33,11 @@ pub(super) struct Sheet<'a> {
     pub constant_memory: bool,
     /// The next free row.
     pub row: u32,
-    /// The sheet's main table has been written.
+    /// Whether the main table has been written.
     pub main_written: bool,
-    /// Widths of the columns in points.
+    /// Column widths, in points.
     pub widths: Vec<f32>,
-    /// Footnotes marked on this sheet.
+    /// Footnotes referenced on this sheet.
     pub footnotes: Vec<u32>,
     pub page_breaks: Vec<u32>,
     pub path: &'a str,
@@ -61,7 +61,8 @@ impl<'a> Sheet<'a> {
                 .copied()
                 .filter(|row| *row > 0)
                 .collect();
-            // More than Excel takes is an error of the library; its own breaks do then.
+            // Excel allows no more manual breaks and the library reports an error; automatic breaks
+            // remain.
             if breaks.len() <= 1023 {
                 self.worksheet.set_page_breaks(&breaks)?;
             }
@@ -69,7 +70,7 @@ impl<'a> Sheet<'a> {
         Ok(())
     }
 
-    /// Sets the widths by the main table's columns, or by the page where there is none.
+    /// Sets the column widths according to the main table, or to the page if there is none.
     fn column_widths(
         &mut self,
         section: &'a Section,
@@ -83,15 +84,16 @@ impl<'a> Sheet<'a> {
         };
         self.widen(section, main, available);
         for (column, width) in self.widths.iter().enumerate() {
-            // A character of the default font, Calibri 11, is 5.25 points wide; 5 pixels are padding.
+            // A character of the default font, Calibri 11, is 5.25 points wide; 5 pixels are
+            // padding.
             let characters = (f64::from(*width) / 5.25).clamp(3.0, 120.0);
             self.worksheet.set_column_width(column as u16, characters)?;
         }
         Ok(())
     }
 
-    /// Makes room for the other tables of the sheet, which share the main table's columns: a number
-    /// wider than its column is shown as `###`.
+    /// Widens columns for the sheet's other tables, which share them with the main one: a number
+    /// wider than its column would be shown as `###`.
     fn widen(&mut self, section: &'a Section, main: Option<&'a Table>, available: f32) {
         let (document, widths) = (self.document, &mut self.widths);
         walk(&section.body, &mut |block: &Block| {
@@ -106,7 +108,7 @@ impl<'a> Sheet<'a> {
         });
     }
 
-    /// Points across all columns.
+    /// Width of all columns, in points.
     pub fn width(&self) -> f32 {
         self.widths.iter().sum()
     }
@@ -115,13 +117,14 @@ impl<'a> Sheet<'a> {
         self.widths.len().saturating_sub(1) as u16
     }
 
-    /// Writes a text over the whole width and goes to the next row.
+    /// Writes a text across the full width and advances to the next row.
     pub fn line(&mut self, content: &[Inline], id: StyleId, prefix: &str) -> Result<(), Error> {
         let text = self.inline_text(content);
         self.line_at(0, content, &(prefix.to_owned() + &text), id)
     }
 
-    /// Writes `text`, from `content`, from `column` on, merged and wrapped where it is long.
+    /// Writes `text`, derived from `content`, starting at `column`; a long one is merged and
+    /// wrapped.
     pub fn line_at(
         &mut self,
         column: u16,
@@ -167,7 +170,7 @@ impl<'a> Sheet<'a> {
         Ok(())
     }
 
-    /// Writes a text into a cell: as a link, in the styles of its runs, or plainly.
+    /// Writes a text into a cell: as a link, as rich text, or plain.
     pub fn text_at(
         &mut self,
         column: u16,
@@ -187,7 +190,7 @@ impl<'a> Sheet<'a> {
                 "",
                 Some(format),
             );
-            // Addresses that Excel refuses stay readable as text.
+            // An address that Excel does not accept stays readable as text.
             if written.is_ok() {
                 return Ok(());
             }
@@ -220,7 +223,7 @@ impl<'a> Sheet<'a> {
         Ok(())
     }
 
-    /// The one address that `content` links to. Cells hold one link.
+    /// The address that `content` links to. A cell holds one link; others are reported as lost.
     fn link_of(&mut self, content: &[Inline]) -> Option<String> {
         let mut links = content.iter().filter_map(|inline| match inline {
             Inline::Text {
@@ -268,7 +271,7 @@ impl<'a> Sheet<'a> {
     }
 
     pub fn cut(&mut self, text: &str) -> String {
-        // Control characters that XML cannot hold are dropped by the library's escaping only in part.
+        // The library's escaping drops only some of the control characters that XML does not allow.
         let clean = |c: &char| *c >= ' ' || matches!(*c, '\n' | '\t');
         let mut units = 0;
         let cut: String = text
@@ -290,7 +293,7 @@ impl<'a> Sheet<'a> {
         cut
     }
 
-    /// Says that the sheet has no more rows.
+    /// Reports that the sheet has no rows left.
     pub fn full(&mut self) -> Result<(), Error> {
         let path = self.path;
         self.report.warn(
@@ -329,7 +332,7 @@ fn superscript(number: u32) -> String {
     number.to_string().chars().filter_map(digit).collect()
 }
 
-/// The table with the most rows, by whose columns the sheet is divided.
+/// The table with the most rows; its columns determine those of the sheet.
 pub(super) fn main_table(section: &Section) -> Option<&Table> {
     let mut main: Option<&Table> = None;
     walk(&section.body, &mut |block: &Block| {
@@ -342,7 +345,7 @@ pub(super) fn main_table(section: &Section) -> Option<&Table> {
     main
 }
 
-/// Widths of columns from their content; shares of the page are taken as they are.
+/// Column widths that fit the content; shares refer to the width of the page.
 fn natural_widths(table: &Table, document: &Document, available: f32) -> Vec<f32> {
     let mut natural = vec![(36.0f32, 30.0f32); table.columns.len()];
     measured_cells(table, |column, cell| {
@@ -351,12 +354,12 @@ fn natural_widths(table: &Table, document: &Document, available: f32) -> Vec<f32
             .split('\n')
             .map(|line| text_width(line, style.font_size, style.bold))
             .fold(0.0, f32::max);
-        // The filter's button and the cell's own padding take room.
+        // Room for the filter button and the padding of the cell.
         natural[column].0 = natural[column].0.max((width + 16.0).min(300.0));
     });
     let specs: Vec<_> = table.columns.iter().map(|column| column.width).collect();
     let solved = solve(&specs, &natural, available);
-    // No page bounds a sheet: what is too narrow for its content may be wider.
+    // A sheet has no page width to respect: columns may be as wide as their content.
     solved
         .iter()
         .zip(&natural)

@@ -1,4 +1,4 @@
-//! Tables: typed cells, frozen and filtered headers, groups as outline, totals as live formulas.
+//! Tables: typed cells, frozen and filtered headers, groups as outlines, totals as live formulas.
 
 use platen_document::{
     bound::{Aggregate, Cell, CellContent, RowKind, Table, TableBorders, Value, ValueFormat},
@@ -17,19 +17,20 @@ use crate::{
     plain::{cell_text, safe_link},
 };
 
-/// Headers further down are not frozen: they would leave too little to scroll on a small screen.
+/// A header below this row is not frozen: it would leave too little space to scroll on small
+/// screens.
 const LOWEST_FROZEN_ROW: u32 = 6;
-/// Levels of an outline that Excel knows.
+/// Number of group levels that get an outline.
 const LEVELS: usize = 4;
 
-/// Where the rows of groups begin, and which columns hold numbers alone.
+/// Row ranges that totals refer to, and the columns for which a formula is possible.
 struct Spans {
-    /// First row of the running group by level.
+    /// First row of the current group, by level.
     starts: [u32; LEVELS],
-    /// First row of the body, and the row after its last one before the totals.
+    /// First row of the body, and the row after the last one before the totals.
     body: u32,
     end: u32,
-    /// Columns whose data cells are all typed or empty.
+    /// Columns whose data cells are all numbers or empty.
     live: Vec<bool>,
 }
 
@@ -115,7 +116,7 @@ impl<'a> Sheet<'a> {
         Ok(())
     }
 
-    /// Groups as an outline, to be folded.
+    /// Turns groups into collapsible outlines.
     fn outline(&mut self, table: &Table, body: u32) -> Result<(), Error> {
         let has_subtotals = table
             .rows
@@ -216,7 +217,7 @@ impl<'a> Sheet<'a> {
         Ok(())
     }
 
-    /// Height that the cell needs; sets its text to wrap where that takes several lines.
+    /// Height that the cell needs, in points. Enables wrapping if its text takes several lines.
     fn cell_height(
         &self,
         table: &Table,
@@ -296,7 +297,7 @@ impl<'a> Sheet<'a> {
         Ok(())
     }
 
-    /// Writes a value with its type; false where it has none that a sheet knows.
+    /// Writes a typed value. False if the value has no type that a sheet supports.
     pub(super) fn typed(&mut self, column: u16, value: Value, key: &Key) -> Result<bool, Error> {
         let serial = match value {
             Value::Number(number) => Some(number),
@@ -305,7 +306,8 @@ impl<'a> Sheet<'a> {
             Value::Time(seconds) => Some(f64::from(seconds) / 86_400.0),
             Value::Bool(_) | Value::Empty => None,
         };
-        // Excel counts days from 1900-01-01 and believes that 1900 was a leap year.
+        // Excel counts days from 1900-01-01 and treats 1900 as a leap year; serials from 61 on are
+        // correct.
         let dated = matches!(value, Value::Date(_) | Value::DateTime(_));
         let serial = serial.filter(|serial| serial.is_finite() && (!dated || *serial >= 61.0));
         let format = self.formats.get(self.document, key);
@@ -360,7 +362,8 @@ fn leading_rows(table: &Table) -> u32 {
         .count() as u32
 }
 
-/// Columns in which a formula sees what the document shows: every data cell is typed or empty.
+/// Columns in which a formula computes what the document shows: every data cell is a number or
+/// empty.
 fn live_columns(table: &Table) -> Vec<bool> {
     let mut live = vec![true; table.columns.len()];
     for row in table.rows.iter().filter(|row| row.kind == RowKind::Data) {
@@ -376,7 +379,7 @@ fn live_columns(table: &Table) -> Vec<bool> {
     live
 }
 
-/// The formula of a total. `SUBTOTAL` leaves nested subtotals out; its functions below 100 count
+/// The formula of a total. `SUBTOTAL` excludes nested subtotals; its functions below 100 include
 /// folded rows, as the printed total does.
 fn total(
     aggregate: Aggregate,
@@ -445,7 +448,7 @@ pub(super) fn number(value: Value, format: Option<&ValueFormat>, language: &str)
     }
 }
 
-/// Lines around a cell: top, right, bottom, left.
+/// Table lines around a cell: top, right, bottom, left.
 fn lines(
     borders: TableBorders,
     column: usize,

@@ -1,10 +1,10 @@
 //! A sandbox for an external program: a root of its own with programs, libraries and fonts to read
-//! and one folder to write, a private `/tmp`, `/proc` with its own processes only, no network, no
-//! capabilities and no way to gain any.
+//! and one folder to write to, a private `/tmp`, a `/proc` with its own processes only, no network,
+//! no capabilities and no way to gain any.
 //!
-//! The owner starts this program again as [`KIND`] with [`Spec::arguments`]. That process and the
-//! first process of the new pid namespace stay; the program itself is their child. When any of them
-//! or the owner exits, the kernel kills every process of the sandbox and removes its mounts.
+//! The owner starts this program again with [`KIND`] and [`Spec::arguments`]. That process and the
+//! first process of the new pid namespace stay; the external program is their child. When any of
+//! them or the owner exits, the kernel kills every process of the sandbox and removes its mounts.
 //! Sources: `user_namespaces(7)`, `pid_namespaces(7)`, `mount_setattr(2)` (Linux 5.12),
 //! `pivot_root(2)`.
 
@@ -24,34 +24,34 @@ pub(crate) use self::{
 };
 use crate::MARK;
 
-/// Second argument of a process that sandboxes a program.
+/// Second argument of a process that runs a program in a sandbox.
 pub const KIND: &str = "enclose";
 
 /// User and group id inside the sandbox.
 pub const USER: u32 = 65_534;
 
-/// The part of the child's folder that is `/tmp` inside.
+/// Subfolder of the program's folder that is mounted as `/tmp`.
 pub const TMP: &str = "tmp";
 
 /// What a sandboxed program may read, write and use.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Spec {
-    /// The folder that it may write to; it has the same path inside.
+    /// The folder that the program may write to; it has the same path inside.
     pub folder: PathBuf,
-    /// Further folders that it may read, such as where it is installed.
+    /// Other folders that the program may read, such as its installation.
     pub reads: Vec<PathBuf>,
-    /// Further folders that it may write to.
+    /// Other folders that the program may write to.
     pub writes: Vec<PathBuf>,
-    /// It creates user namespaces of its own, as browsers do for their sandbox.
+    /// Whether the program creates user namespaces of its own, as browsers do for their sandbox.
     pub nests: bool,
-    /// Limit on open files.
+    /// Maximum number of open files.
     pub open_files: u64,
-    /// Limit on the size of a file that it writes, in bytes.
+    /// Maximum size of a file that the program writes, in bytes.
     pub file_size_bytes: u64,
 }
 
 impl Spec {
-    /// Arguments of this program before those of the program to start and its own.
+    /// Command line before the program to start and its own arguments.
     #[must_use]
     pub fn arguments(&self) -> Vec<OsString> {
         self.arguments_of(KIND)
@@ -74,7 +74,8 @@ impl Spec {
         all
     }
 
-    /// The owner, the specification, and the rest.
+    /// Parses a command line into the owner's pid, the specification, and the program's command
+    /// line.
     pub(crate) fn parse(arguments: &[OsString]) -> Option<(i32, Self, &[OsString])> {
         let [owner, files, size, nests, folder, rest @ ..] = arguments else {
             return None;

@@ -1,4 +1,4 @@
-//! A probe whether the host allows a sandbox: sets one up and tries to escape from it.
+//! Probes whether the host allows a sandbox: sets one up and tries to escape from it.
 
 use std::{
     fs, io,
@@ -24,12 +24,12 @@ const PASSED: i32 = 3;
 pub enum Finding {
     /// The sandbox held.
     Held,
-    /// The host does not allow a sandbox, or the probe escaped; says why.
+    /// The host does not allow a sandbox, or the probe escaped; with the reason.
     Failed(String),
 }
 
-/// Runs the probe in a sandbox. `program` is this program or one that calls [`super::serve`] as it
-/// does; `folder` is new and empty, and `secret` a file outside it.
+/// Runs the probe in a sandbox. `program` is this program, or one that calls [`super::serve`] in
+/// the same way; `folder` is new and empty, and `secret` is a file outside it.
 ///
 /// # Errors
 /// The probe could not be started.
@@ -70,7 +70,7 @@ pub fn probe(program: &Path, folder: &Path, secret: &Path) -> io::Result<Finding
     Ok(Finding::Failed(report))
 }
 
-/// Tries to escape, from inside; returns the exit code.
+/// Tries to escape from inside the sandbox; returns the exit code.
 pub(super) fn inside() -> i32 {
     match breaches() {
         Ok(found) if found.is_empty() => HELD,
@@ -105,7 +105,7 @@ fn breaches() -> io::Result<Vec<&'static str>> {
     let processes = names.filter(is_number).count();
     let connected = TcpStream::connect_timeout(&address, Duration::from_secs(1)).is_ok();
     let written = |path: &str| fs::write(path, "x").is_ok();
-    // SAFETY: takes flags and gives a number; what it makes ends with this process.
+    // SAFETY: takes flags and returns a number; the namespace ends with this process.
     let nested = unsafe { libc::unshare(libc::CLONE_NEWUSER) } == 0;
     let found = [
         (fs::read(secret).is_ok(), "a file outside can be read"),

@@ -1,4 +1,4 @@
-//! The root that a program sees: bind mounts on a small file system in memory.
+//! The root that a program sees: bind mounts on a small tmpfs.
 
 use std::{
     fs, io,
@@ -10,9 +10,9 @@ use rustix::mount::{self, MountFlags, MountPropagationFlags, UnmountFlags};
 
 use super::{Spec, TMP, USER};
 
-/// Folders at the top that hold programs and libraries; where one is a link, the link.
+/// Top-level folders with programs and libraries. A symbolic link is copied as a link.
 pub(crate) const TOP: [&str; 7] = ["bin", "sbin", "lib", "lib32", "lib64", "libx32", "usr"];
-/// What of `/etc` and `/var` programs read, as far as it is there. Nothing of it is secret.
+/// The parts of `/etc` and `/var` that programs read, if they exist. None of them is secret.
 pub(crate) const SYSTEM: [&str; 26] = [
     "etc/alternatives",
     "etc/chromium",
@@ -48,8 +48,8 @@ const LINKS: [(&str, &str); 4] = [
     ("/proc/self/fd/1", "dev/stdout"),
     ("/proc/self/fd/2", "dev/stderr"),
 ];
-/// What the files of `/proc` beside those of processes would let the owner of the host's files
-/// change, where the owner is root.
+/// Files of `/proc` outside the process folders with which root could change the host; mounted
+/// read-only.
 const CLOSED: [&str; 8] = [
     "acpi",
     "bus",
@@ -60,24 +60,24 @@ const CLOSED: [&str; 8] = [
     "sys",
     "sysrq-trigger",
 ];
-/// Where the new root is made: nothing that is wanted lies there.
+/// Where the new root is mounted while it is built; the host's `/proc` is not needed then.
 const STAGE: &str = "/proc";
-/// Bounds of the root itself, which holds folders only.
+/// Limits of the root's tmpfs, which holds only folders and small files.
 const SIZE: &std::ffi::CStr = c"size=1m,nr_inodes=4k,mode=755";
 
 const SAFE: u64 = libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV;
 const READ: u64 = SAFE | libc::MOUNT_ATTR_RDONLY;
 const WRITE: u64 = SAFE | libc::MOUNT_ATTR_NOEXEC;
 
-/// What failed, and where.
+/// The path or step that failed, and the error.
 pub(super) type Failure = (String, io::Error);
 
 fn at<T, E: Into<io::Error>>(path: &Path, result: Result<T, E>) -> Result<T, Failure> {
     result.map_err(|error| (path.display().to_string(), error.into()))
 }
 
-/// Makes the root and goes there, into the folder. The process must be the first of a pid namespace
-/// in a mount namespace of its own.
+/// Builds the root and changes to it, into the program's folder. The process must be the first of a
+/// pid namespace, in a mount namespace of its own.
 pub(super) fn enter(spec: &Spec) -> Result<(), Failure> {
     let top = Path::new("/");
     let private = MountPropagationFlags::REC | MountPropagationFlags::PRIVATE;
@@ -87,7 +87,7 @@ pub(super) fn enter(spec: &Spec) -> Result<(), Failure> {
     let flags = MountFlags::NOSUID | MountFlags::NODEV;
     at(top, mount::mount("none", STAGE, "tmpfs", flags, SIZE))?;
     system()?;
-    // Folders that are below `/tmp` get their places in the private one.
+    // `/tmp` comes first: folders below it are then mounted inside the private one.
     bind(&tmp, Path::new("/tmp"), WRITE)?;
     for path in &spec.reads {
         bind(path, path, READ)?;
@@ -141,14 +141,15 @@ fn system() -> Result<(), Failure> {
     Ok(())
 }
 
-/// `/proc` of the new pid namespace.
+/// Mounts `/proc` of the new pid namespace.
 fn processes(nests: bool) -> Result<(), Failure> {
     let place = staged(Path::new("/proc"));
     at(&place, fs::create_dir(&place))?;
     let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
     at(&place, mount::mount("proc", &place, "proc", flags, None))?;
     if !nests {
-        // With capabilities in a namespace of its own, a program reaches more of the kernel.
+        // In a user namespace of its own a program would have capabilities, and so reach more of
+        // the kernel.
         let bound = place.join("sys/user/max_user_namespaces");
         at(&bound, fs::write(&bound, "0"))?;
     }
@@ -162,7 +163,7 @@ fn processes(nests: bool) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Shows `source` at `place` in the new root.
+/// Bind-mounts `source` at `place` in the new root.
 fn bind(source: &Path, place: &Path, attributes: u64) -> Result<(), Failure> {
     let target = staged(place);
     if at(source, fs::metadata(source))?.is_dir() {
@@ -180,7 +181,7 @@ fn bind(source: &Path, place: &Path, attributes: u64) -> Result<(), Failure> {
     set(&target, attributes, true)
 }
 
-/// Sets attributes of a mount, and of those below.
+/// Sets attributes of a mount, and of those below it if `is_recursive`.
 fn set(path: &Path, attributes: u64, is_recursive: bool) -> Result<(), Failure> {
     let attribute = libc::mount_attr {
         attr_set: attributes,
@@ -191,7 +192,8 @@ fn set(path: &Path, attributes: u64, is_recursive: bool) -> Result<(), Failure> 
     let flags = if is_recursive { libc::AT_RECURSIVE } else { 0 };
     let name = std::ffi::CString::new(path.as_os_str().as_bytes());
     let name = at(path, name.map_err(io::Error::other))?;
-    // SAFETY: the name and the attributes are valid for the call, and the size is theirs.
+    // SAFETY: the name and the attributes are valid during the call, and the size is that of the
+    // attributes.
     let answer = unsafe {
         libc::syscall(
             libc::SYS_mount_setattr,

@@ -1,5 +1,5 @@
-//! The processes around a sandboxed program: the one that its owner started, which waits for either
-//! side to exit, and the first of the pid namespace, which reaps.
+//! The processes around a sandboxed program: the one that the owner started, which waits until the
+//! owner or the sandbox exits, and the first of the pid namespace, which reaps.
 
 use std::{
     ffi::{CString, OsString},
@@ -68,7 +68,7 @@ fn run_sandboxed(owner: i32, spec: &Spec, program: &[OsString]) -> io::Result<i3
                     return Err(error.into());
                 }
             }
-            // If the owner exited, killing the first process kills the whole pid namespace.
+            // If the owner has exited, killing the first process kills the whole pid namespace.
             if both[0].revents().is_empty() {
                 let _ = rustix::process::kill_process(child, Signal::KILL);
             }
@@ -77,7 +77,7 @@ fn run_sandboxed(owner: i32, spec: &Spec, program: &[OsString]) -> io::Result<i3
     }
 }
 
-/// The first process of the pid namespace.
+/// Runs as the first process of the pid namespace.
 fn first(spec: &Spec, program: &[OsString]) -> Result<i32, root::Failure> {
     let failed = |what: &str, error: io::Error| (what.to_owned(), error);
     let _ = rustix::process::set_parent_process_death_signal(Some(Signal::KILL));
@@ -118,13 +118,13 @@ fn limit(spec: &Spec) -> io::Result<()> {
             current: Some(most),
             maximum: Some(most),
         };
-        // A lower limit cannot be raised, and need not be.
+        // Fails only if the hard limit is already lower, which is fine.
         let _ = rustix::process::setrlimit(resource, limit);
     }
     Ok(())
 }
 
-/// Replaces this process by the program; returns only on failure.
+/// Replaces this process with the program; returns only on failure.
 pub(crate) fn run(program: &[OsString]) -> io::Error {
     let texts = program.iter().map(|text| CString::new(text.as_bytes()));
     let Ok(texts) = texts.collect::<Result<Vec<CString>, _>>() else {
@@ -132,7 +132,7 @@ pub(crate) fn run(program: &[OsString]) -> io::Error {
     };
     let mut pointers: Vec<*const libc::c_char> = texts.iter().map(|text| text.as_ptr()).collect();
     pointers.push(std::ptr::null());
-    // SAFETY: the array ends with null, and its texts live until the call returns, if it does.
+    // SAFETY: the array ends with null, and its strings live until the call returns, if it does.
     unsafe { libc::execvp(pointers[0], pointers.as_ptr()) };
     io::Error::last_os_error()
 }
@@ -154,6 +154,6 @@ fn code(status: WaitStatus) -> i32 {
 }
 
 fn quit(code: i32) -> ! {
-    // SAFETY: ends the process at once; there is nothing to be flushed or dropped.
+    // SAFETY: exits the process at once; there is nothing to flush or drop.
     unsafe { libc::_exit(code) }
 }

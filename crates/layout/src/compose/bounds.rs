@@ -1,17 +1,18 @@
-//! What stands outside its page would be lost without a word: it is an error that names its node.
+//! Detects content that lies outside its page. It would be lost silently, so it is an error that
+//! names its node.
 
 use platen_document::Diagnostic;
 
 use super::Composer;
 use crate::page::{Area, Artifact, Item, Page, TagId};
 
-/// What may stand outside: less than a stroke of a letter.
+/// Overhang that is tolerated, in points: less than the stroke of a letter.
 const TOLERANCE: f32 = 1.0;
-/// Height of letters above and below the baseline, in parts of the font size.
+/// Height of letters above and below the baseline, as fractions of the font size.
 const LETTER: (f32, f32) = (0.7, 0.15);
 
 impl Composer<'_> {
-    /// Reports what stands outside its page, once for each node.
+    /// Reports content outside its page, once per node.
     pub(super) fn check_bounds(&mut self, pages: &[Page]) {
         for (index, page) in pages.iter().enumerate() {
             let mut place = Ok(None);
@@ -52,7 +53,7 @@ impl Composer<'_> {
     }
 }
 
-/// True where a text or picture stands outside the page, at least in part.
+/// Whether a text or image lies outside the page, at least in part.
 fn is_outside(item: &Item, page: &Page) -> bool {
     let area = match item {
         Item::Text(run) if run.rotated => Area {

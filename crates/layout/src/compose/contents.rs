@@ -1,4 +1,4 @@
-//! Tables of contents: headings with the page numbers that the pass before found.
+//! Tables of contents: headings with the page numbers found by the previous pass.
 
 use std::{collections::VecDeque, sync::Arc};
 
@@ -14,14 +14,14 @@ use crate::{
     text::{Placement, Sink},
 };
 
-/// Indent of each level.
+/// Indent per level, in points.
 const LEVEL_INDENT: f32 = 14.0;
 
 /// A line of a table of contents.
 struct Entry {
     level: u8,
     title: String,
-    /// Number of its page, once it is known.
+    /// Printed number of its page, once known.
     number: Option<u32>,
     /// Index among all headings.
     index: usize,
@@ -95,6 +95,7 @@ impl Composer<'_> {
         } = entry;
         let style = self.document.named.toc_entry;
         let number = number.map_or_else(
+            // The first pass reserves the width of three digits.
             || "000".to_owned(),
             |number| self.document.digits.write(number),
         );
@@ -141,7 +142,7 @@ impl Composer<'_> {
         }
     }
 
-    /// Dots from the text to the number, on a grid so that lines agree.
+    /// Draws dots from the text to the number, on a grid so that they align across lines.
     fn leader(
         &mut self,
         place: Place,
@@ -203,7 +204,7 @@ impl Composer<'_> {
     }
 }
 
-/// Headings of `blocks`, in reading order.
+/// Collects the headings of `blocks` in reading order.
 fn headings(blocks: &[Block], depth: u8, entries: &mut Vec<Entry>) {
     for block in blocks {
         match &block.kind {

@@ -1,4 +1,5 @@
-//! Fragments to pages: breaks, kept-together chains, repeated headers, text columns, footnotes.
+//! Places fragments on pages: breaks, chains that stay together, repeated headers, text columns,
+//! footnotes.
 
 use std::{
     collections::VecDeque,
@@ -18,10 +19,10 @@ use crate::{
     text::Sink,
 };
 
-/// The most pages of one document.
+/// Maximum number of pages of a document. More is an error.
 const MAX_PAGES: usize = 20_000;
 
-/// Where text goes on the pages of a section.
+/// The text area of a page, in points.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Frame {
     pub left: f32,
@@ -30,14 +31,14 @@ pub(super) struct Frame {
     pub bottom: f32,
 }
 
-/// A page's section and place in it, for headers and footers.
+/// The section of a page and whether it is its first, which decides the header and footer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PageOrigin {
     pub section: usize,
     pub first: bool,
 }
 
-/// Fills pages.
+/// Fills pages with fragments.
 #[derive(Default)]
 pub(super) struct Flow<'s> {
     pub pages: Vec<Page>,
@@ -46,25 +47,25 @@ pub(super) struct Flow<'s> {
     pub anchors: Vec<Anchor>,
     section: usize,
     page_size: (f32, f32),
-    /// Text area of the section's first page and of the others.
+    /// Text areas of the section's first page and of its other pages.
     frames: [Frame; 2],
     columns: u8,
     column_gap: f32,
     column: u8,
     next_number: u32,
     y: f32,
-    /// Nothing stands in this column yet but repeated headers.
+    /// Whether the current column holds nothing but repeated headers.
     fresh: bool,
     chain: VecDeque<Fragment>,
     repeat: Vec<(Sink, f32)>,
     notes: Notes,
-    /// Pages asked for beyond the bound, or the layout was stopped: nothing more is placed.
+    /// Whether the page limit is exceeded or the layout was stopped: nothing more is placed.
     pub refused: bool,
     stop: Option<&'s AtomicBool>,
 }
 
 impl<'s> Flow<'s> {
-    /// A flow whose first page has the number 1 unless its section says otherwise.
+    /// A flow whose first page has number 1, unless its section specifies another.
     pub fn new(stop: Option<&'s AtomicBool>) -> Self {
         Self {
             stop,
@@ -73,7 +74,7 @@ impl<'s> Flow<'s> {
         }
     }
 
-    /// Goes on with another section, on a new page.
+    /// Continues with a section on a new page.
     pub fn start_section(&mut self, index: usize, section: &Section, frames: [Frame; 2]) {
         self.finish_notes();
         self.finish_page();
@@ -88,12 +89,12 @@ impl<'s> Flow<'s> {
         self.start_page(true);
     }
 
-    /// True once the layout shall end early.
+    /// Whether the layout should end early.
     pub fn stopped(&self) -> bool {
         self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
     }
 
-    /// Width of a text column of the section.
+    /// Width of a text column of the section, in points.
     pub fn column_width(&self) -> f32 {
         let gaps = f32::from(self.columns - 1) * self.column_gap;
         ((self.frames[0].width - gaps) / f32::from(self.columns)).max(1.0)
@@ -104,7 +105,7 @@ impl<'s> Flow<'s> {
         self.frames[0].left
     }
 
-    /// Number of the page at hand.
+    /// Printed number of the current page.
     pub fn page_number(&self) -> u32 {
         self.pages.last().map_or(1, |page| page.number)
     }
@@ -144,19 +145,18 @@ impl<'s> Flow<'s> {
         self.frames[usize::from(!first)]
     }
 
-    /// Height that one column of a page has below repeated headers.
+    /// Height that a full column offers below repeated headers.
     fn full_height(&self) -> f32 {
         let repeat: f32 = self.repeat.iter().map(|(_, height)| height).sum();
         self.frames[1].bottom - self.frames[1].top - repeat
     }
 
-    /// Height that is left of the column.
+    /// Height left in the current column.
     fn room(&self) -> f32 {
         self.frame().bottom - self.notes.height() - self.y
     }
 
-    /// True where the column holds nothing of its own yet, so that going on to the next one would
-    /// leave it empty.
+    /// Whether the column holds nothing of its own yet, so that moving on would leave it empty.
     fn is_blank(&self) -> bool {
         self.fresh && self.notes.height() == 0.0
     }
@@ -172,7 +172,7 @@ impl<'s> Flow<'s> {
         }
     }
 
-    /// Draws the footnotes of the column.
+    /// Draws the footnotes of the current column.
     fn finish_column(&mut self) {
         if self.notes.height() == 0.0 {
             return;
@@ -185,7 +185,7 @@ impl<'s> Flow<'s> {
         }
     }
 
-    /// Ends the page.
+    /// Completes the current page.
     fn finish_page(&mut self) {
         self.finish_column();
         if let Some(page) = self.pages.last_mut() {
@@ -194,21 +194,21 @@ impl<'s> Flow<'s> {
         }
     }
 
-    /// Goes on until the last footnote has ended.
+    /// Adds pages until the last footnote is complete.
     fn finish_notes(&mut self) {
         while self.notes.wait() && !self.refused {
             self.next_column();
         }
     }
 
-    /// Places the waiting fragments and ends the last page.
+    /// Places the pending fragments and completes the last page.
     pub fn finish(&mut self, composer: &mut Composer<'_>) {
         self.flush(composer);
         self.finish_notes();
         self.finish_page();
     }
 
-    /// Places the chain of fragments that stay together.
+    /// Places the pending chain of fragments that stay together.
     pub(super) fn flush(&mut self, composer: &mut Composer<'_>) {
         let chain = std::mem::take(&mut self.chain);
         if chain.is_empty() || self.refused {
@@ -253,13 +253,13 @@ impl<'s> Flow<'s> {
             let fits = room.admit(fragment.height, &notes);
             let full = self.full_height();
             let whole = fragment.stays_whole(full);
-            // On a blank page footnotes that do not fit go on at the next.
+            // On a blank page, footnotes that do not fit continue on the next one.
             if fits || (blank && whole && fragment.height <= height + 0.01) {
                 self.put(fragment, gap, &notes);
                 return;
             }
             if blank && whole && fragment.height <= full && height + 0.01 < full {
-                // The first page has less room than the others.
+                // The section's first page offers less space than the others.
                 self.next_column();
                 continue;
             }
@@ -287,10 +287,10 @@ impl<'s> Flow<'s> {
         }
     }
 
-    /// From here on `rows` stand at the top of each column.
+    /// Repeats `rows` at the top of each further column.
     fn repeat_rows(&mut self, rows: Vec<(Sink, f32)>) {
         let height: f32 = rows.iter().map(|(_, height)| height).sum();
-        // A header that leaves no room for rows is not repeated.
+        // A header that leaves too little space for rows is not repeated.
         let full = self.frames[1].bottom - self.frames[1].top;
         self.repeat = if height < full * 0.5 {
             rows
@@ -299,7 +299,7 @@ impl<'s> Flow<'s> {
         };
     }
 
-    /// What cannot be broken and is higher than a page is drawn over the margin, with a warning.
+    /// Warns about unbreakable content taller than a page. It is drawn over the margin.
     fn warn_too_tall(&self, composer: &mut Composer<'_>, fragment: &Fragment, room: f32) {
         if fragment.height <= room + 0.5 {
             return;
@@ -329,8 +329,8 @@ impl<'s> Flow<'s> {
         self.notes.begin(notes, self.frame().bottom - self.y);
     }
 
-    /// Draws the line at the foot of a repeated header again, at `y`: the background of the row
-    /// below has covered half of it.
+    /// Redraws the line below a repeated header at `y`: the background of the row below has covered
+    /// half of it.
     fn redraw_header_rule(&mut self, y: f32) {
         let Some((content, height)) = self.repeat.last() else {
             return;
@@ -351,7 +351,7 @@ impl<'s> Flow<'s> {
         }
     }
 
-    /// Distance of the column from the first one.
+    /// Horizontal distance of the current column from the first.
     fn column_offset(&self) -> f32 {
         f32::from(self.column) * (self.column_width() + self.column_gap)
     }
@@ -388,7 +388,7 @@ impl<'s> Flow<'s> {
     }
 }
 
-/// Appends `content` moved by (`x`, `y`) to a page.
+/// Appends `content`, moved by (`x`, `y`), to a page.
 pub(super) fn append(page: &mut Page, content: Sink, x: f32, y: f32) {
     let mut sink = Sink {
         items: std::mem::take(&mut page.items),

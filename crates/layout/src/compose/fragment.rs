@@ -1,4 +1,4 @@
-//! Fragments: what a page break may fall between, or through.
+//! Fragments: vertical stretches of content; pages break between them, or inside breakable ones.
 
 use std::collections::VecDeque;
 
@@ -13,25 +13,25 @@ use crate::{
     text::Sink,
 };
 
-/// Part of a breakable fragment worth starting at a page's end.
+/// Minimum height of the first part of a breakable fragment at the end of a page, in points.
 pub(super) const MIN_PART: f32 = 40.0;
 
 /// A vertical stretch of content.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Fragment {
-    /// Height without `gap`.
+    /// Height without `gap`, in points.
     pub height: f32,
-    /// Space above; none at the top of a page.
+    /// Space above, dropped at the top of a page.
     pub gap: f32,
-    /// Stays with the next fragment.
+    /// Whether it stays on the page of the next fragment.
     pub keep: bool,
-    /// Starts a new page.
+    /// Whether it starts a new page.
     pub page_break: bool,
-    /// Footnotes whose marks stand in it, without those of inner fragments.
+    /// Footnotes referenced in it, not counting inner fragments.
     pub footnotes: Vec<u32>,
-    /// Headings and link targets at its top.
+    /// Headings and link targets located at its top.
     pub marks: Vec<Mark>,
-    /// From here on these rows, with their heights, stand at the top of each further page.
+    /// Header rows, with their heights, to repeat at the top of each further page.
     pub repeat: Option<Vec<(Sink, f32)>>,
     /// The content.
     pub body: Body,
@@ -42,9 +42,9 @@ pub(super) struct Fragment {
 pub(super) enum Body {
     /// Never broken.
     Solid(Sink),
-    /// Lanes side by side that may go on at the next page.
+    /// Lanes side by side, which may continue on the next page.
     Lanes(Box<Lanes>),
-    /// Rows of a table that may go on at the next page.
+    /// Table rows, which may continue on the next page.
     Rows(Box<Rows>),
 }
 
@@ -54,12 +54,12 @@ impl Default for Body {
     }
 }
 
-/// Something that the place of a fragment is remembered for.
+/// Something whose position is recorded when its fragment is placed.
 #[derive(Clone, Debug)]
 pub(super) enum Mark {
-    /// A heading.
+    /// A heading, for the outline and the table of contents.
     Heading {
-        /// 1 to 6.
+        /// Level, 1 to 6.
         level: u8,
         /// Text.
         title: String,
@@ -72,18 +72,18 @@ pub(super) enum Mark {
 #[derive(Clone, Debug)]
 pub(super) struct Lanes {
     pub lanes: Vec<Lane>,
-    /// Moves to the next page as a whole where it fits there.
+    /// Whether they move to the next page together if they fit there.
     pub whole: bool,
 }
 
-/// A box with content that may be broken.
+/// A box with breakable content.
 #[derive(Clone, Debug)]
 pub(super) struct Lane {
-    /// Left edge.
+    /// Left edge, in points from the left edge of the page.
     pub x: f32,
     /// Width.
     pub width: f32,
-    /// Content, its x already absolute.
+    /// The content; its x coordinates are absolute.
     pub fragments: VecDeque<Fragment>,
     /// Vertical alignment of the content.
     pub vertical_align: VerticalAlign,
@@ -91,7 +91,7 @@ pub(super) struct Lane {
     pub frame: Frame,
 }
 
-/// Decoration of a box.
+/// Background, borders and padding of a box.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Frame {
     pub background: Option<platen_document::Color>,
@@ -100,7 +100,7 @@ pub(super) struct Frame {
 }
 
 impl Frame {
-    /// True where there is nothing to draw or to keep clear.
+    /// Whether there is nothing to draw and no padding.
     pub fn is_empty(&self) -> bool {
         let sides = &self.borders;
         self.background.is_none()
@@ -111,12 +111,12 @@ impl Frame {
             && self.padding == Sides::default()
     }
 
-    /// Padding above and below.
+    /// Sum of the padding above and below.
     pub fn vertical_padding(&self) -> f32 {
         self.padding.top + self.padding.bottom
     }
 
-    /// Draws the background, behind what follows.
+    /// Draws the background; must precede the content.
     pub fn draw_background(&self, area: Area, sink: &mut Sink) {
         if let Some(color) = self.background {
             sink.items.push(Item::Artifact(Artifact::Decoration));
@@ -153,7 +153,7 @@ impl Frame {
 }
 
 impl Fragment {
-    /// Adds the footnotes whose marks stand in it and in its inner fragments.
+    /// Adds the footnotes referenced in it and in its inner fragments.
     pub fn notes(&self, notes: &mut Vec<u32>) {
         notes.extend(&self.footnotes);
         match &self.body {
@@ -171,7 +171,7 @@ impl Fragment {
         }
     }
 
-    /// The tag that its content begins with.
+    /// The first structure tag of its content.
     pub fn first_tag(&self) -> Option<TagId> {
         match &self.body {
             Body::Solid(sink) => sink.items.iter().find_map(|item| match item {
@@ -189,7 +189,7 @@ impl Fragment {
         }
     }
 
-    /// True where it moves to the next page rather than break, on pages of `full` height.
+    /// Whether it moves to the next page rather than break, if a page offers `full` points.
     pub fn stays_whole(&self, full: f32) -> bool {
         match &self.body {
             Body::Solid(_) => true,
@@ -198,7 +198,8 @@ impl Fragment {
         }
     }
 
-    /// The least height that is placed of it at a page's end; adds the footnotes in that part.
+    /// Minimum height that must be placed together at the end of a page. Adds the footnotes
+    /// referenced in that part.
     pub fn lead(&self, full: f32, notes: &mut Vec<u32>) -> f32 {
         if self.stays_whole(full) {
             self.notes(notes);
@@ -218,12 +219,13 @@ impl Fragment {
 }
 
 impl Lane {
-    /// Height of the content with padding.
+    /// Height of the content including padding.
     pub fn height(&self) -> f32 {
         stack_height(&self.fragments) + self.frame.vertical_padding()
     }
 
-    /// The least height that is placed of it at a page's end; adds the footnotes in that part.
+    /// Minimum height that must be placed together at the end of a page. Adds the footnotes
+    /// referenced in that part.
     pub fn lead(&self, full: f32, notes: &mut Vec<u32>) -> f32 {
         let mut height = self.frame.vertical_padding();
         for (index, fragment) in self.fragments.iter().enumerate() {
@@ -240,7 +242,7 @@ impl Lane {
         height
     }
 
-    /// An empty lane of the same shape.
+    /// An empty lane with the same position and frame.
     pub fn shape(&self) -> Self {
         Self {
             x: self.x,
@@ -252,7 +254,7 @@ impl Lane {
     }
 }
 
-/// Height of fragments on top of each other; the first one's gap does not count.
+/// Height of stacked fragments; the gap of the first does not count.
 pub(super) fn stack_height(fragments: &VecDeque<Fragment>) -> f32 {
     let mut height = 0.0;
     for (index, fragment) in fragments.iter().enumerate() {
@@ -262,14 +264,14 @@ pub(super) fn stack_height(fragments: &VecDeque<Fragment>) -> f32 {
 }
 
 impl Lanes {
-    /// Height of the highest lane.
+    /// Height of the tallest lane.
     pub fn height(&self) -> f32 {
         self.lanes.iter().map(Lane::height).fold(0.0, f32::max)
     }
 
-    /// Takes what fits into `room` out of the lanes: something of each, or nothing at all. Where
-    /// `force`, each lane gives at least one fragment, so that a page is never left as it was found.
-    /// Returns the part and the rest where there is one.
+    /// Takes from the lanes what fits into `room`: part of every lane, or nothing. With `force`,
+    /// each lane gives at least one fragment, so that every page makes progress. Returns the part
+    /// and the rest.
     fn split(mut self, room: &mut Room<'_>, force: bool) -> (Option<Self>, Option<Self>) {
         let stuck = |lane: &Lane| {
             !lane.fragments.is_empty()
@@ -303,8 +305,8 @@ impl Lanes {
     }
 }
 
-/// Takes fragments off the front while they fit into `room` below `depth`, together with those they
-/// stay with.
+/// Takes fragments off the front as long as they fit into `room` below `depth`. A fragment that
+/// must stay with its successor is put back if the successor does not fit.
 pub(super) fn take(
     fragments: &mut VecDeque<Fragment>,
     room: &mut Room<'_>,
@@ -358,7 +360,7 @@ pub(super) fn take(
     taken
 }
 
-/// Splits a fragment at the end of `room`; a solid fragment comes back whole.
+/// Splits a fragment at the end of `room`. A solid fragment is returned whole as the rest.
 pub(super) fn split_fragment(
     fragment: Fragment,
     room: &mut Room<'_>,
@@ -404,8 +406,8 @@ pub(super) fn split_fragment(
 }
 
 impl Body {
-    /// Draws the content at height `y`; lanes are stretched to `height`.
-    /// `placed` hears the marks of inner fragments with their tops.
+    /// Draws the content at height `y`, with lanes stretched to `height`. Calls `placed` with the
+    /// marks of inner fragments and their y.
     pub fn draw(
         self,
         y: f32,
@@ -426,7 +428,7 @@ impl Body {
 }
 
 impl Lane {
-    /// Draws the lane with its frame from `y` on, `height` high.
+    /// Draws the lane and its frame from `y` on, stretched to `height`.
     pub fn draw(
         self,
         y: f32,

@@ -1,4 +1,4 @@
-//! Headers, footers and footnotes.
+//! Page furniture: headers, footers and footnotes.
 
 use platen_document::bound::{Block, Direction, Inline, Section};
 
@@ -14,15 +14,16 @@ use crate::{
     text::Sink,
 };
 
-/// Distance between header or footer and text.
+/// Distance between header or footer and the text, in points.
 const FURNITURE_GAP: f32 = 10.0;
-/// Largest distance of header and footer from the paper's edge.
+/// Maximum distance of header and footer from the edge of the paper, in points.
 const MAX_EDGE: f32 = 34.0;
-/// Links to `#` and this with a number lead to the heading of that index.
+/// Prefix of the ids of headings: a link to `#`, this and a number leads to the heading with that
+/// index.
 pub const HEADING_TARGET: &str = "platen-heading-";
 
 impl Composer<'_> {
-    /// Text areas of a section's first page and of its others.
+    /// Text areas of a section's first page and of its other pages.
     pub(super) fn text_frames(&mut self, section: &Section) -> [Frame; 2] {
         let first_header = section.first_header.as_ref().unwrap_or(&section.header);
         let first_footer = section.first_footer.as_ref().unwrap_or(&section.footer);
@@ -47,7 +48,8 @@ impl Composer<'_> {
             let footer_top = page.height - edge(margins.bottom) - footer_height;
             bottom = bottom.min(footer_top - FURNITURE_GAP);
         }
-        // Furniture that leaves no room for text overlaps it rather than loop for ever.
+        // Furniture that leaves no space for text overlaps it; otherwise no page would ever take
+        // any text.
         if bottom - top < 36.0 {
             (top, bottom) = (margins.top, page.height - margins.bottom);
             self.warn_once(platen_document::Diagnostic::warning(
@@ -81,7 +83,7 @@ impl Composer<'_> {
         stack_height(&fragments)
     }
 
-    /// Draws headers and footers, now that the number of pages is known.
+    /// Draws headers and footers. Runs last, when the number of pages is known.
     pub(super) fn furnish(&mut self, flow: &mut Flow<'_>) {
         let document = self.document;
         self.text.fields.page_count = flow.pages.len() as u32;
@@ -129,7 +131,7 @@ impl Composer<'_> {
         self.furniture = false;
     }
 
-    /// A footnote's lines with their heights.
+    /// The lines of a footnote with their heights.
     pub(super) fn footnote(&mut self, index: u32, x: f32, width: f32) -> NoteLines {
         let document = self.document;
         let Some(note) = document.footnotes.get(index as usize) else {
@@ -179,12 +181,12 @@ impl Composer<'_> {
     }
 }
 
-/// Distance of header or footer from the paper's edge.
+/// Distance of header or footer from the edge of the paper.
 fn edge(margin: f32) -> f32 {
     (margin / 2.0).min(MAX_EDGE)
 }
 
-/// Draws fragments on top of each other.
+/// Draws fragments on top of each other, from y = 0.
 fn draw_stack(fragments: impl IntoIterator<Item = Fragment>, sink: &mut Sink) {
     let mut y = 0.0;
     for (index, fragment) in fragments.into_iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Content side by side, in boxes, and as labels with values.
+//! Columns, panels and key-value lists.
 
 use std::collections::VecDeque;
 
@@ -16,9 +16,9 @@ use crate::{
     text::{Line, Paragraph, Sink},
 };
 
-/// Gap between a label and its value.
+/// Gap between a label and its value, in points.
 const KEY_GAP: f32 = 10.0;
-/// Gap between pairs side by side.
+/// Gap between pairs side by side, in points.
 const PAIR_GAP: f32 = 18.0;
 
 /// A paragraph broken into lines, not yet drawn.
@@ -180,7 +180,7 @@ impl Composer<'_> {
         }
     }
 
-    /// Labels and values side by side; those higher than a page go on at the next.
+    /// Labels and values side by side. Tall ones become lanes, which may continue on the next page.
     fn pairs_fragment(&mut self, sets: Vec<Set>) -> Fragment {
         let height = sets.iter().map(|set| set.height).fold(0.0, f32::max);
         if height > self.room / 2.0 {
@@ -208,7 +208,7 @@ impl Composer<'_> {
         }
     }
 
-    /// A fragment for each line.
+    /// One fragment per line.
     fn set_fragments(&mut self, set: &Set) -> VecDeque<Fragment> {
         let lines = set.lines.chunks(1);
         lines
@@ -240,7 +240,7 @@ impl Composer<'_> {
         }
     }
 
-    /// Width of `content` without any line breaks but its own.
+    /// Width of `content` when broken only at its own line breaks.
     pub(super) fn natural_width(&mut self, content: &[Inline]) -> f32 {
         let style = first_style(content).unwrap_or_default();
         let mut paragraph = self.text.paragraph(content, style);
@@ -248,7 +248,8 @@ impl Composer<'_> {
         lines.iter().map(|line| line.width).fold(0.0, f32::max)
     }
 
-    /// Left edge of a box at `offset` from the start side.
+    /// Left edge of a box at `offset` from the start side, which is on the right in right-to-left
+    /// text.
     pub(super) fn mirrored(&self, place: Place, offset: f32, width: f32) -> f32 {
         if self.right_to_left() {
             place.x + place.width - offset - width
@@ -286,7 +287,7 @@ impl Composer<'_> {
     }
 }
 
-/// Style of the first text of `content`.
+/// Style of the first inline that has one.
 pub(super) fn first_style(content: &[Inline]) -> Option<StyleId> {
     content.iter().find_map(|inline| match inline {
         Inline::Text { style, .. }
@@ -297,7 +298,7 @@ pub(super) fn first_style(content: &[Inline]) -> Option<StyleId> {
     })
 }
 
-/// Widths of boxes in `room`: fixed ones as they are, the rest by their shares.
+/// Widths of boxes within `room` points: fixed ones first, the rest in proportion to their shares.
 fn share(widths: impl Iterator<Item = ColumnWidth> + Clone, room: f32) -> Vec<f32> {
     let parts = |width: ColumnWidth| match width {
         ColumnWidth::Fixed(_) => 0.0,

@@ -12,7 +12,7 @@ use crate::{
     text::{Placement, Sink},
 };
 
-/// Gap between label and text.
+/// Gap between label and text, in points.
 const LABEL_GAP: f32 = 5.0;
 
 impl Composer<'_> {
@@ -116,7 +116,8 @@ impl Composer<'_> {
     }
 }
 
-/// The items whose labels are measured: letters and Roman numerals do not grow with the number.
+/// The items whose labels are measured: the first 40 and the last. Labels of letters or Roman
+/// numerals do not grow steadily with the number.
 fn widest(count: usize) -> impl Iterator<Item = usize> {
     const MEASURED: usize = 40;
     (0..count.min(MEASURED)).chain(count.checked_sub(1))

@@ -21,7 +21,7 @@ use crate::{
     text::{Placement, Sink},
 };
 
-/// Part of a page's height that an image fills at most.
+/// Maximum height of an image as a fraction of the text height.
 const FIGURE_PART: f32 = 0.9;
 
 impl Composer<'_> {
@@ -32,7 +32,7 @@ impl Composer<'_> {
         place: Place,
         out: &mut dyn Output,
     ) {
-        // An image higher than a page is set smaller, with some room for what stands around it.
+        // An image taller than a page is scaled down, with some space left for its surroundings.
         let scale = (place.width / image.width.max(0.01))
             .min(self.room * FIGURE_PART / image.height.max(0.01))
             .min(1.0);
@@ -57,7 +57,7 @@ impl Composer<'_> {
                 tag,
             });
         }
-        // A caption stands below its image, wherever that is.
+        // A caption is aligned like its image.
         let align = (image.align != Align::Start).then_some(image.align);
         let caption = image.caption.as_deref().map(|caption| (caption, align));
         self.push_figure(block, sink, height, caption, place, tag, out);
@@ -124,7 +124,8 @@ impl Composer<'_> {
             self.figure_style(small, false, None),
             self.figure_style(small, true, None),
         ];
-        // Measuring borrows the shaper while the figure is drawn; widths are per point of size.
+        // The closure needs the shaper mutably while the figure is drawn. Widths scale with the
+        // font size.
         let text = std::cell::RefCell::new(&mut self.text);
         let measure = |string: &str, size: f32, bold: bool| {
             let style = styles[usize::from(bold)];
@@ -148,7 +149,7 @@ impl Composer<'_> {
         self.push_figure(block, sink, height, None, place, tag, out);
     }
 
-    /// Places a text shape of a figure as words.
+    /// Places a text shape of a figure as shaped words.
     fn figure_text(&mut self, shape: &Shape, small: StyleId, left: f32, sink: &mut Sink) {
         let Shape::Text {
             x,
@@ -207,7 +208,7 @@ impl Composer<'_> {
         self.text.styles.intern(style)
     }
 
-    /// Marks a figure's start: a tag with its description, or decoration without one.
+    /// Starts a figure: a tag with its alternative text, or an artifact if it has none.
     fn figure_tag(&mut self, alt: &str, parent: Option<TagId>, sink: &mut Sink) -> Option<TagId> {
         if alt.is_empty() {
             if parent.is_some() {
@@ -261,7 +262,7 @@ impl Composer<'_> {
         self.push_fragments(block, fragments, out);
     }
 
-    /// Offset from the left for content with `free` room beside it.
+    /// Offset from the left for content with `free` points of space beside it.
     fn aligned(&self, align: Align, free: f32) -> f32 {
         match align {
             Align::Center => free / 2.0,
@@ -303,7 +304,7 @@ impl Composer<'_> {
             style: LineStyle::Solid,
         });
         let label = signature.label.as_deref().map(plain_text);
-        // On every page the same field would be signed: headers and footers only have the line.
+        // Headers and footers get only the line: a field on every page would be the same field.
         if let Some(tag) = self.tag(TagKind::Form, place.tag) {
             sink.items.push(Item::SignatureField {
                 name: signature.name.as_str().into(),
@@ -346,7 +347,7 @@ impl Composer<'_> {
     }
 }
 
-/// Turns a run counter-clockwise about the point that its text was placed at.
+/// Rotates a run counter-clockwise about the point at which its text was placed.
 fn turn(run: &mut TextRun, placement: Placement) {
     let along = run.x - placement.x;
     run.x = placement.x;

@@ -1,5 +1,5 @@
-//! Blocks to pages. [`layout`] runs the passes; the modules lay out one kind of block each, as
-//! fragments that a [`flow::Flow`] puts on pages.
+//! Lays out blocks on pages. [`layout`] runs the passes; each submodule turns one kind of block
+//! into fragments, which a [`flow::Flow`] places on pages.
 
 mod bounds;
 mod contents;
@@ -40,14 +40,14 @@ use crate::{
     text::{Fields, Hyphenator, Sink, TextContext},
 };
 
-/// Passes until page numbers in text and contents are settled; one more changes nothing that
-/// readers rely on.
+/// Maximum number of passes. Page numbers in text and contents normally settle earlier; they might
+/// otherwise alternate for ever.
 const MAX_PASSES: usize = 4;
-/// Characters without a glyph that are named.
+/// Maximum number of characters without a glyph that a warning names.
 const NAMED_CHARACTERS: usize = 20;
 
-/// Lays `document` out with the fonts of `shaper`. Ends early, with an unfinished layout, once
-/// `stop` is true.
+/// Lays out `document` with the fonts of `shaper`. Once `stop` is true, returns early with an
+/// unfinished layout.
 #[must_use]
 pub fn layout(document: &Document, shaper: &mut Shaper, stop: Option<&AtomicBool>) -> Layout {
     shaper.begin(&document.language);
@@ -68,7 +68,7 @@ pub fn layout(document: &Document, shaper: &mut Shaper, stop: Option<&AtomicBool
     unreachable!("the last pass returns")
 }
 
-/// What the pass before found out.
+/// Results of the previous pass.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Known {
     outline: Vec<OutlineEntry>,
@@ -120,19 +120,19 @@ fn compose(
     (layout, composer.needs_numbers)
 }
 
-/// Where fragments go.
+/// Receives fragments.
 trait Output {
     /// Takes the next fragment.
     fn push(&mut self, composer: &mut Composer<'_>, fragment: Fragment);
 
-    /// Rows to draw at the top of each further page, with their heights; none to stop.
+    /// Sets the rows, with their heights, to repeat at the top of each further page; none to stop.
     fn set_repeat(&mut self, composer: &mut Composer<'_>, rows: Vec<(Sink, f32)>);
 
-    /// Number of the page at hand.
+    /// Printed number of the current page.
     fn page_number(&self) -> u32;
 }
 
-/// Collects fragments, for content inside boxes.
+/// Collects fragments, for the content of boxes.
 #[derive(Default)]
 struct Collector {
     pub fragments: VecDeque<Fragment>,
@@ -158,19 +158,19 @@ pub(crate) struct Composer<'a> {
     pub text: TextContext<'a>,
     pub tags: Tags,
     known: &'a Known,
-    /// Page numbers stand in the text: another pass may be needed.
+    /// Whether the text shows page numbers, so that another pass may be needed.
     needs_numbers: bool,
-    /// Space that the block before wants below it.
+    /// Space that the previous block wants below it, in points.
     space_after: f32,
-    /// Page furniture is being laid out, where page fields are exact.
+    /// Whether page furniture is being laid out, for which page fields are exact.
     furniture: bool,
-    /// Height of the text on the section's pages.
+    /// Text height of the section's pages, in points.
     room: f32,
-    /// Lists around the block at hand.
+    /// Nesting depth of lists at the current block.
     list_level: usize,
 }
 
-/// Where a block stands.
+/// Position of a block, and its parent in the logical structure.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place {
     pub x: f32,
@@ -215,12 +215,12 @@ impl<'a> Composer<'a> {
         &self.text.styles[id]
     }
 
-    /// A tag below `parent`; none inside page furniture.
+    /// Adds a tag below `parent`; none inside page furniture.
     fn tag(&mut self, kind: TagKind, parent: Option<TagId>) -> Option<TagId> {
         parent.map(|parent| self.tags.add(kind, parent))
     }
 
-    /// Adds a warning unless there is one of its code and path.
+    /// Adds a warning unless one with the same code and path exists.
     pub(super) fn warn_once(&mut self, warning: Diagnostic) {
         let known = |other: &Diagnostic| other.code == warning.code && other.path == warning.path;
         if !self.text.warnings.iter().any(known) {
@@ -261,7 +261,7 @@ impl<'a> Composer<'a> {
         );
     }
 
-    /// Lays out `blocks` on top of each other.
+    /// Lays out `blocks` one below the other.
     fn blocks(
         &mut self,
         blocks: &[Block],
@@ -278,7 +278,7 @@ impl<'a> Composer<'a> {
         }
     }
 
-    /// The fragments of `blocks` in a box.
+    /// The fragments of `blocks` inside a box.
     fn collect(&mut self, blocks: &[Block], place: Place) -> VecDeque<Fragment> {
         let mut collector = Collector {
             number: self.text.fields.page_number,
@@ -340,7 +340,7 @@ impl<'a> Composer<'a> {
         }
     }
 
-    /// Pushes the only fragment of a block with its spaces, keeps and anchor.
+    /// Pushes the only fragment of a block, with its spacing, keeps and anchor.
     fn push_block(&mut self, block: &Block, mut fragment: Fragment, out: &mut dyn Output) {
         if let fragment::Body::Lanes(lanes) = &mut fragment.body {
             lanes.whole |= self.style(block.style).keep_together;
@@ -348,7 +348,7 @@ impl<'a> Composer<'a> {
         self.push_fragments(block, VecDeque::from([fragment]), out);
     }
 
-    /// Pushes the fragments of a block with its spaces, keeps and anchor.
+    /// Pushes the fragments of a block, with its spacing, keeps and anchor.
     fn push_fragments(
         &mut self,
         block: &Block,
@@ -383,7 +383,7 @@ impl<'a> Composer<'a> {
         }
     }
 
-    /// Notes that `content` shows page numbers, which another pass must settle.
+    /// Records whether `content` shows page numbers, which need another pass.
     fn note_fields(&mut self, content: &[Inline]) {
         if self.furniture {
             return;

@@ -1,4 +1,4 @@
-//! Footnotes at the foot of a column; one that does not fit there goes on at the next.
+//! Footnotes at the foot of a column; those that do not fit continue in the next.
 
 use std::collections::VecDeque;
 
@@ -13,47 +13,47 @@ use crate::{
     text::Sink,
 };
 
-/// Part of a column that footnotes of the columns before may fill.
+/// Fraction of a column that footnotes carried over from earlier columns may fill.
 const CARRIED_PART: f32 = 0.75;
 
-/// A footnote, line by line, each with its height.
+/// The lines of a footnote, each with its height.
 pub(super) type NoteLines = Vec<(Sink, f32)>;
 
-/// Footnotes laid out, and those at the foot of the column at hand.
+/// Footnotes that are laid out, pending, or at the foot of the current column.
 #[derive(Default)]
 pub(super) struct Notes {
-    /// Laid out; their marks are not placed yet.
+    /// Laid out; their references are not placed yet.
     set: FxHashMap<u32, NoteLines>,
-    /// Lines whose marks are placed, waiting for room.
+    /// Lines whose references are placed, waiting for space.
     waiting: VecDeque<(Sink, f32)>,
-    /// Lines at the foot of the column.
+    /// Lines at the foot of the current column.
     foot: NoteLines,
     height: f32,
 }
 
 impl Notes {
-    /// Remembers a footnote until its mark is placed.
+    /// Remembers a footnote until its reference is placed.
     pub fn set(&mut self, note: u32, lines: impl FnOnce() -> NoteLines) {
         self.set.entry(note).or_insert_with(lines);
     }
 
-    /// How high a footnote is whose mark is not placed yet.
+    /// Height of a footnote whose reference is not placed yet.
     pub fn height_of(&self, note: u32) -> NoteHeight {
         let lines = self.set.get(&note).map_or(&[][..], Vec::as_slice);
         NoteHeight::of(lines.iter().map(|(_, height)| *height))
     }
 
-    /// Height of the foot with the gap above; 0 where there is none.
+    /// Height of the notes in the column including the gap above; 0 if there are none.
     pub fn height(&self) -> f32 {
         self.height
     }
 
-    /// True where lines wait for the next column.
+    /// Whether lines are waiting for the next column.
     pub fn wait(&self) -> bool {
         !self.waiting.is_empty()
     }
 
-    /// Places footnotes whose marks have been placed, as far as `room` reaches.
+    /// Places the footnotes of references just placed, as far as `room` permits.
     pub fn begin(&mut self, notes: &[u32], room: f32) {
         for note in notes {
             self.waiting
@@ -62,13 +62,13 @@ impl Notes {
         self.fill(room);
     }
 
-    /// Goes on in a new column, of which `room` is left.
+    /// Continues pending notes in a new column that offers `room` points.
     pub fn go_on(&mut self, room: f32) {
         self.fill(room * CARRIED_PART);
         if self.foot.is_empty()
             && let Some((line, height)) = self.waiting.pop_front()
         {
-            // Higher than the room for it: it must stand somewhere.
+            // A line taller than the space for notes: it must be placed somewhere.
             self.height = FOOTNOTE_GAP + height;
             self.foot.push((line, height));
         }
@@ -89,8 +89,8 @@ impl Notes {
         }
     }
 
-    /// Draws the foot, moved by `dx`, above `bottom`; the rule above it is as long as a third of
-    /// the column of this left edge and width.
+    /// Draws the notes above `bottom`, moved by `dx`. The rule above them is a third of the
+    /// column's width.
     pub fn draw(&mut self, page: &mut Page, (left, width): (f32, f32), bottom: f32, dx: f32) {
         let lines = std::mem::take(&mut self.foot);
         let height = std::mem::take(&mut self.height);

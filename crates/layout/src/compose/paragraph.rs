@@ -13,7 +13,7 @@ use crate::{
     text::{Line, Paragraph, Placement, Sink},
 };
 
-/// How a paragraph's lines are set.
+/// How the lines of a paragraph are set.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TextBox {
     pub x: f32,
@@ -89,7 +89,7 @@ impl Composer<'_> {
         VecDeque::from([framed(fragments, frame, text.x, text.width)])
     }
 
-    /// Lines as fragments: those that must stay together by widows and orphans are one.
+    /// Lines as fragments. Lines kept together by widow and orphan control form one fragment.
     pub(super) fn lines_as_fragments(
         &mut self,
         content: &[Inline],
@@ -101,7 +101,7 @@ impl Composer<'_> {
             self.text
                 .break_lines(&mut paragraph, text.width, text.first_indent, text.style);
         let properties = self.style(text.style);
-        // Lines that stay together fit on a page, whatever is asked for.
+        // Lines that stay together must fit on a page, whatever the style requests.
         let highest = lines.iter().map(Line::height).fold(1.0, f32::max);
         let most = ((self.room / 3.0 / highest) as usize).max(1);
         let orphans = usize::from(properties.orphans.max(1)).min(most);
@@ -153,7 +153,7 @@ impl Composer<'_> {
         }
     }
 
-    /// Draws lines below `y`; their height.
+    /// Draws lines below `y`. Returns their height.
     pub(super) fn draw_lines(
         &mut self,
         paragraph: &Paragraph,
@@ -190,7 +190,7 @@ impl Composer<'_> {
     }
 }
 
-/// Fragments in a box of their own that may go on at the next page.
+/// Fragments inside a box of their own, which may continue on the next page.
 pub(super) fn framed(fragments: VecDeque<Fragment>, frame: Frame, x: f32, width: f32) -> Fragment {
     let lanes = Lanes {
         lanes: vec![Lane {
@@ -205,7 +205,7 @@ pub(super) fn framed(fragments: VecDeque<Fragment>, frame: Frame, x: f32, width:
     lanes_fragment(lanes)
 }
 
-/// A fragment of lanes.
+/// A fragment made of lanes.
 pub(super) fn lanes_fragment(lanes: Lanes) -> Fragment {
     Fragment {
         height: lanes.height(),

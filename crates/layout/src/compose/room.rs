@@ -1,23 +1,23 @@
-//! Room at the foot of a page, which content and the footnotes that it brings share.
+//! Space at the end of a page, shared by content and the footnotes that it references.
 
-/// Space between text and footnotes, with the rule between them.
+/// Space between text and footnotes, including the rule, in points.
 pub(super) const FOOTNOTE_GAP: f32 = 12.0;
-/// Footnotes of fewer lines are not broken over pages.
+/// Footnotes with fewer lines than this are not split over pages.
 const UNBROKEN_LINES: usize = 4;
-/// Lines of a footnote that stand on the page of its mark, at least.
+/// Minimum number of lines of a footnote on the page of its reference.
 const FIRST_LINES: usize = 2;
 
-/// How high a footnote is.
+/// Height of a footnote, in points.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct NoteHeight {
-    /// All of it.
+    /// The whole footnote.
     pub full: f32,
-    /// What must stand on the page of its mark.
+    /// The part that must be on the page of its reference.
     pub least: f32,
 }
 
 impl NoteHeight {
-    /// Of a footnote with lines of these heights.
+    /// Height of a footnote whose lines have these heights.
     pub fn of(lines: impl Iterator<Item = f32> + Clone) -> Self {
         let full = lines.clone().sum();
         let least = match lines.clone().count() {
@@ -28,15 +28,15 @@ impl NoteHeight {
     }
 }
 
-/// What is left of a page, or of a box on it.
+/// The space left on a page, or in a box on it.
 pub(super) struct Room<'a> {
-    /// For content and footnotes.
+    /// Total for content and footnotes, in points.
     pub height: f32,
     /// Taken by footnotes.
     notes: f32,
-    /// How far down content reaches.
+    /// Lower end of the content so far.
     depth: f32,
-    /// Footnotes stand on the page already.
+    /// Whether the page has footnotes already, so that their gap is accounted for.
     has_notes: bool,
     heights: &'a dyn Fn(u32) -> NoteHeight,
 }
@@ -52,17 +52,17 @@ impl<'a> Room<'a> {
         }
     }
 
-    /// Room for content whose footnotes have been admitted.
+    /// Space for content whose footnotes have been admitted already.
     pub fn without_notes(height: f32) -> Self {
         Self::new(height, true, &|_| NoteHeight::default())
     }
 
-    /// What is left for content.
+    /// Space left for content.
     pub fn free(&self) -> f32 {
         self.height - self.notes
     }
 
-    /// Least height of `notes` together: the last may go on at the next page.
+    /// Minimum height of `notes` together: the last may continue on the next page.
     pub fn least(&self, notes: &[u32]) -> f32 {
         let Some((last, others)) = notes.split_last() else {
             return 0.0;
@@ -72,7 +72,7 @@ impl<'a> Room<'a> {
         gap + others + (self.heights)(*last).least
     }
 
-    /// True where content down to `depth` fits with `notes` below it; their room is taken then.
+    /// Whether content down to `depth` fits with `notes` below it. If so, reserves their space.
     pub fn admit(&mut self, depth: f32, notes: &[u32]) -> bool {
         let depth = self.depth.max(depth);
         let least = self.least(notes);
@@ -89,7 +89,7 @@ impl<'a> Room<'a> {
         true
     }
 
-    /// The room below `depth`, for content that is broken there.
+    /// The space below `depth`, for content that is split there.
     pub fn below(&self, depth: f32) -> Self {
         Self {
             height: self.height - self.notes - depth,
@@ -100,7 +100,7 @@ impl<'a> Room<'a> {
         }
     }
 
-    /// Takes over what content in `inner` has taken, down to `depth`.
+    /// Adopts the space that content inside `inner` has taken, down to `depth`.
     pub fn absorb(&mut self, inner: &Self, depth: f32) {
         self.notes += inner.notes;
         self.has_notes |= inner.has_notes;

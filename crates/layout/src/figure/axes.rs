@@ -9,7 +9,7 @@ use super::{
     plot,
 };
 
-/// The area in which the values are drawn.
+/// The area in which values are drawn.
 pub(super) struct Plot {
     pub left: f32,
     pub top: f32,
@@ -22,9 +22,9 @@ pub(super) struct Plot {
 }
 
 impl Plot {
-    /// The y of `value`, within the plot.
+    /// The y coordinate of `value`, clamped to the plot.
     pub fn y(&self, value: f64) -> f32 {
-        // Halved first, so that the span of huge values stays finite.
+        // Halved first: the difference of two huge values would overflow to infinity.
         let span = self.maximum / 2.0 - self.minimum / 2.0;
         let share = (value / 2.0 - self.minimum / 2.0) / span;
         let share = if share.is_finite() {
@@ -35,7 +35,7 @@ impl Plot {
         self.top + self.height * (1.0 - share as f32)
     }
 
-    /// The y where bars begin.
+    /// The y coordinate at which bars start.
     pub fn base(&self) -> f32 {
         self.y(0.0)
     }
@@ -45,7 +45,7 @@ impl Plot {
         self.width / self.slots as f32
     }
 
-    /// The x in the middle of a category.
+    /// The x coordinate of the centre of a category.
     pub fn middle(&self, category: usize) -> f32 {
         self.left + (category as f32 + 0.5) * self.slot()
     }
@@ -104,7 +104,7 @@ pub(super) fn draw(pen: &mut Pen<'_>, chart: &Chart, width: f32, height: f32) {
     legend.draw(pen, plot.bottom() + below);
 }
 
-/// The chart's ticks, or the two ends of its values where it has none.
+/// The chart's ticks or, if it has none, the minimum and maximum of its values.
 fn ticks(chart: &Chart) -> Vec<(f64, String)> {
     if chart.ticks.len() >= 2 {
         return chart.ticks.clone();
@@ -125,7 +125,7 @@ fn ticks(chart: &Chart) -> Vec<(f64, String)> {
     vec![(low, format!("{low}")), (high, format!("{high}"))]
 }
 
-/// Light lines at the ticks with their texts. Texts that would touch are left out.
+/// Draws grid lines at the ticks and their labels. Labels that would overlap are left out.
 fn grid(pen: &mut Pen<'_>, plot: &Plot, ticks: &[(f64, String)]) {
     let (grid, muted) = (pen.grid, pen.muted);
     let mut last = f32::INFINITY;
@@ -155,11 +155,11 @@ fn titles(pen: &mut Pen<'_>, chart: &Chart, plot: &Plot, below: f32) {
     }
 }
 
-/// Category labels, wrapped or thinned out so that they never touch.
+/// Category labels, wrapped or thinned out so that they never overlap.
 struct CategoryLabels {
-    /// Category and its lines.
+    /// Category index and the lines of its label.
     shown: Vec<(usize, Vec<String>)>,
-    /// Lines of the highest.
+    /// Number of lines of the tallest label.
     lines: usize,
 }
 
@@ -194,7 +194,7 @@ impl CategoryLabels {
             .iter()
             .map(|text| measure(text))
             .fold(0.0, f32::max);
-        // A few long names are better cut than left out.
+        // Cutting a few long names is better than leaving most labels out.
         let widest = widest.min(pen.size * 9.0) + pen.size * 0.5;
         let every = (widest / slot.max(0.01)).ceil().max(1.0) as usize;
         let room = every as f32 * slot - pen.size * 0.5;

@@ -1,10 +1,10 @@
-//! Dark areas of a barcode as rectangles.
+//! The dark areas of a barcode as rectangles.
 
 use platen_document::bound::Modules;
 
-/// The dark areas of `modules` drawn `width` by `height` points large, as `(x, y, width, height)`.
-/// Runs of dark modules in a row are one rectangle; rows that repeat the row above lengthen its
-/// rectangles. Empty where `modules` is inconsistent.
+/// The dark areas of `modules`, scaled to `width` by `height` points, as `(x, y, width, height)`. A
+/// run of dark modules in a row is one rectangle, extended over identical rows below it. Empty if
+/// `modules` is inconsistent.
 #[must_use]
 pub fn barcode_rects(modules: &Modules, width: f32, height: f32) -> Vec<(f32, f32, f32, f32)> {
     let (across, down) = (modules.width as usize, modules.height as usize);

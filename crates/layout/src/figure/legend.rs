@@ -10,14 +10,14 @@ use super::{
 /// Names with their colours.
 pub(super) type Entries<'a> = [(&'a str, Color)];
 
-/// Rows of a legend that stands below the plot, each entry with its x.
+/// Rows of a legend below the plot. Each entry has its x, name and colour.
 pub(super) struct Below {
     rows: Vec<Vec<(f32, String, Color)>>,
 }
 
 impl Below {
-    /// Breaks `entries` into centred rows of `width`, at most `height` high together. Where there
-    /// are more, the last entry says how many are missing.
+    /// Breaks `entries` into centred rows of `width` points, together at most `height` points high.
+    /// If there are too many, the last entry states how many are missing.
     pub fn new(pen: &Pen<'_>, entries: &Entries<'_>, width: f32, height: f32) -> Self {
         let (key, gap) = (pen.size * 1.3, pen.size * 1.4);
         let mut rows: Vec<Vec<(f32, String, Color)>> = Vec::new();
@@ -55,7 +55,7 @@ impl Below {
         Self { rows }
     }
 
-    /// The height that it takes, with the space above.
+    /// Height in points, including the space above; 0 without entries.
     pub fn height(&self, pen: &Pen<'_>) -> f32 {
         if self.rows.is_empty() {
             return 0.0;
@@ -63,7 +63,7 @@ impl Below {
         self.rows.len() as f32 * pen.size * 1.5 + pen.size * 0.5
     }
 
-    /// Draws it with its top at `top`.
+    /// Draws the legend with its top at `top`.
     pub fn draw(self, pen: &mut Pen<'_>, top: f32) {
         let mut y = top + pen.size * 1.5;
         for row in self.rows {
@@ -75,7 +75,7 @@ impl Below {
     }
 }
 
-/// Draws a legend of one column, the top of its first entry at `top`.
+/// Draws a single-column legend whose first entry has its top at `top`.
 pub(super) fn draw_column(pen: &mut Pen<'_>, entries: &Entries<'_>, x: f32, top: f32, width: f32) {
     let mut y = top + pen.size;
     for (name, color) in entries {

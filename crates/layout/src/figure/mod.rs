@@ -1,7 +1,7 @@
-//! Pure geometry of charts and barcodes. PDF, PNG, SVG and HTML all draw what this computes, so
-//! that a chart looks the same in each of them.
+//! Pure geometry of charts and barcodes. PDF, PNG, SVG and HTML all draw the same shapes, so a
+//! chart looks the same in each.
 //!
-//! The origin is the top left corner, y grows downwards, lengths are points.
+//! The origin is the top left corner, the y axis points down, lengths are in points.
 
 mod axes;
 mod barcode;
@@ -19,14 +19,14 @@ pub use self::barcode::barcode_rects;
 use self::pen::Pen;
 pub use self::pen::text_on;
 
-/// A chart as shapes, to be drawn in order.
+/// A chart or barcode as shapes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Figure {
     /// Width in points.
     pub width: f32,
     /// Height in points.
     pub height: f32,
-    /// Shapes from the back to the front.
+    /// Shapes in drawing order, from back to front.
     pub shapes: Vec<Shape>,
 }
 
@@ -54,51 +54,53 @@ pub enum Shape {
         width: f32,
         /// Colour of the stroke.
         color: Color,
-        /// Lengths of dash and gap; solid where `None`.
+        /// Lengths of dash and gap; `None` draws a solid line.
         dash: Option<(f32, f32)>,
     },
     /// A filled path.
     Path {
-        /// Outline; begins with [`PathCommand::MoveTo`].
+        /// Outline, starting with [`PathCommand::MoveTo`].
         commands: Vec<PathCommand>,
         /// Fill.
         fill: Color,
     },
-    /// A line of text in the document's small style.
+    /// A line of text in the document's `small` style.
     Text {
-        /// The point that `anchor` is about.
+        /// The x coordinate that `anchor` refers to.
         x: f32,
-        /// The baseline.
+        /// The y coordinate of the baseline.
         y: f32,
         /// The text, in logical order.
         text: String,
         /// Font size.
         size: f32,
-        /// Bold.
+        /// Whether it is bold.
         bold: bool,
         /// Colour.
         color: Color,
-        /// Which part of the text stands at `x`.
+        /// Which part of the text is at `x`.
         anchor: Anchor,
-        /// Turned by 90 degrees counter-clockwise about (`x`, `y`), so that it reads upwards.
+        /// Whether it is rotated by 90 degrees counter-clockwise about (`x`, `y`), so that it reads
+        /// upwards.
         rotated: bool,
     },
 }
 
-/// A step of a path.
+/// A path segment.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum PathCommand {
     /// Starts an outline.
     MoveTo(f32, f32),
     /// A straight line.
     LineTo(f32, f32),
-    /// A cubic Bézier curve: two control points and the end.
+    /// A cubic Bézier curve: two control points and the end point.
     CurveTo(f32, f32, f32, f32, f32, f32),
-    /// Back to the start of the outline.
+    /// A straight line back to the start of the outline.
     Close,
 }
 
-/// Which part of a text stands at its x. Physical: does not depend on the text's direction.
+/// Which part of a text is at its x coordinate. Left and right are physical, whatever the direction
+/// of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Anchor {
     /// The left end.
@@ -109,11 +111,11 @@ pub enum Anchor {
     End,
 }
 
-/// Width of a text in points, by font size and weight.
+/// Width of a text in points, given its font size and whether it is bold.
 pub type Measure<'a> = dyn Fn(&str, f32, bool) -> f32 + 'a;
 
-/// The geometry of `chart`, `width` points wide unless the chart has a width of its own, which
-/// wins where it is smaller. `measure` gives the width of a text set in the document's small style.
+/// Lays out `chart` at `width` points, or at its own width if that is smaller. `measure` returns
+/// the width of text in the document's `small` style.
 #[must_use]
 pub fn chart_figure(
     chart: &Chart,
@@ -141,7 +143,7 @@ pub fn chart_figure(
     figure
 }
 
-/// Swaps left and right, keeping texts readable.
+/// Mirrors the figure horizontally and keeps texts readable.
 fn mirror(figure: &mut Figure) {
     let across = figure.width;
     for shape in &mut figure.shapes {
@@ -172,7 +174,8 @@ fn mirror(figure: &mut Figure) {
             } => {
                 *x = across - *x;
                 if *rotated {
-                    // The letters stay on the left of their baseline: move them back into place.
+                    // Rotated letters stay on the left of their baseline, so the baseline moves to
+                    // the right.
                     *x += *size * pen::CAP_HEIGHT;
                 } else {
                     *anchor = match anchor {

@@ -1,18 +1,18 @@
-//! What every part of a chart draws with: sizes, colours and text fitting.
+//! Sizes, colours and text fitting shared by all parts of a chart.
 
 use platen_document::{Color, bound::Document};
 
 use super::{Anchor, Measure, Shape};
 
-/// Height of capital letters as a share of the font size.
+/// Height of capital letters as a fraction of the font size.
 pub(super) const CAP_HEIGHT: f32 = 0.72;
 
 pub(super) struct Pen<'a> {
     pub shapes: Vec<Shape>,
     pub measure: &'a Measure<'a>,
-    /// Font size of labels.
+    /// Font size of labels, in points.
     pub size: f32,
-    /// Font size of the title.
+    /// Font size of the title, in points.
     pub title_size: f32,
     pub text: Color,
     pub muted: Color,
@@ -38,7 +38,7 @@ impl<'a> Pen<'a> {
         }
     }
 
-    /// Distance between the baselines of two lines of labels.
+    /// Distance between the baselines of two lines of a label.
     pub fn line(&self) -> f32 {
         self.size * 1.25
     }
@@ -47,7 +47,7 @@ impl<'a> Pen<'a> {
         (self.measure)(text, self.size, false)
     }
 
-    /// Writes a label.
+    /// Adds a label.
     pub fn label(&mut self, x: f32, y: f32, text: impl Into<String>, color: Color, anchor: Anchor) {
         self.shapes.push(Shape::Text {
             x,
@@ -61,7 +61,7 @@ impl<'a> Pen<'a> {
         });
     }
 
-    /// Writes a label that reads upwards, its baseline at `x`.
+    /// Adds a label that reads upwards, with its baseline at `x`.
     pub fn rotated(
         &mut self,
         x: f32,
@@ -85,7 +85,7 @@ impl<'a> Pen<'a> {
         });
     }
 
-    /// Writes the title in at most two lines and returns the height that it takes.
+    /// Adds the title in at most two lines. Returns the height that it takes.
     pub fn title(&mut self, title: Option<&str>, width: f32) -> f32 {
         let Some(title) = title.filter(|title| !title.trim().is_empty()) else {
             return self.size * 0.5;
@@ -110,7 +110,7 @@ impl<'a> Pen<'a> {
     }
 }
 
-/// The colour between `a` and `b`: `share` of `b`.
+/// Mixes two colours; `share` is the fraction of `b`.
 pub(super) fn mix(a: Color, b: Color, share: f32) -> Color {
     let channel = |a: u8, b: u8| (f32::from(a) + (f32::from(b) - f32::from(a)) * share) as u8;
     Color {
@@ -120,7 +120,7 @@ pub(super) fn mix(a: Color, b: Color, share: f32) -> Color {
     }
 }
 
-/// White or `dark` text, whichever is easier to read on `background` (WCAG 2.2 relative luminance).
+/// White or `dark`, whichever is more readable on `background` (relative luminance as in WCAG 2.2).
 #[must_use]
 pub fn text_on(background: Color, dark: Color) -> Color {
     let linear = |channel: u8| (f32::from(channel) / 255.0).powf(2.2);
@@ -130,7 +130,7 @@ pub fn text_on(background: Color, dark: Color) -> Color {
     if luminance < 0.32 { Color::WHITE } else { dark }
 }
 
-/// `text` in at most `most` lines of `width`, broken at spaces; what does not fit is cut with an
+/// Breaks `text` at spaces into at most `most` lines of `width` points. The rest is cut off with an
 /// ellipsis.
 pub(super) fn wrap(
     text: &str,
@@ -168,14 +168,14 @@ pub(super) fn wrap(
     lines
 }
 
-/// `text`, cut with an ellipsis where it is wider than `width`.
+/// Cuts `text` with an ellipsis if it is wider than `width` points.
 pub(super) fn ellipsize(text: &str, width: f32, measure: &dyn Fn(&str) -> f32) -> String {
     if measure(text) <= width {
         return text.to_owned();
     }
     let ends: Vec<usize> = text.char_indices().map(|(start, _)| start).collect();
     let fits = |count: usize| measure(&format!("{}…", text[..ends[count]].trim_end())) <= width;
-    // The widths grow with the length, so the longest that fits is found by halving.
+    // Binary search: the width grows with the length.
     let (mut low, mut high) = (0, ends.len().saturating_sub(1));
     while low < high {
         let middle = (low + high).div_ceil(2);

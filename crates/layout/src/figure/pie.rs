@@ -1,4 +1,4 @@
-//! Pie charts: slices from twelve o'clock clockwise, labels outside that do not cover each other.
+//! Pie charts: slices clockwise from twelve o'clock, with labels outside that do not overlap.
 
 use std::f32::consts::{FRAC_PI_2, TAU};
 
@@ -13,7 +13,7 @@ use super::{
 struct Slice {
     category: usize,
     share: f32,
-    /// Direction of its middle, clockwise from twelve o'clock, in radians.
+    /// Direction of its centre line, clockwise from twelve o'clock, in radians.
     middle: f32,
     color: Color,
 }
@@ -37,7 +37,7 @@ pub(super) fn draw(pen: &mut Pen<'_>, chart: &Chart, colors: &[Color], width: f3
     if beside {
         area.2 -= column + pen.size;
         let at = top + (area.3 - column_height) / 2.0;
-        // The legend stands by its pie, not at the far edge.
+        // The legend is next to the pie, not at the far edge.
         let x = (area.2 / 2.0 + area.3 * 0.75).min(area.2) + pen.size;
         draw_column(pen, &entries, x.min(width - column), at, column);
     } else {
@@ -47,7 +47,7 @@ pub(super) fn draw(pen: &mut Pen<'_>, chart: &Chart, colors: &[Color], width: f3
     pie(pen, chart, &slices, area);
 }
 
-/// The slices of the first series. What is not above zero has no slice.
+/// The slices of the first series. Values that are not above zero get none.
 fn slices(chart: &Chart, colors: &[Color]) -> Vec<Slice> {
     let Some(series) = chart.series.first() else {
         return Vec::new();
@@ -150,7 +150,7 @@ fn text(chart: &Chart, slice: &Slice) -> String {
     }
 }
 
-/// Writes the labels of one side from top to bottom, pushed apart where they would touch.
+/// Places the labels of one side from top to bottom, pushed apart where they would overlap.
 fn labels(
     pen: &mut Pen<'_>,
     slices: &[Slice],
@@ -185,7 +185,7 @@ fn labels(
     }
     let (muted, text_color) = (pen.axis, pen.text);
     for (y, index) in side {
-        // More labels than lines: the ones that no longer fit are left to the legend.
+        // There are more labels than lines; the rest is left to the legend.
         if y < top {
             continue;
         }
@@ -217,7 +217,7 @@ fn point((x, y): (f32, f32), radius: f32, angle: f32) -> (f32, f32) {
     (x + radius * angle.sin(), y - radius * angle.cos())
 }
 
-/// A sector from `from` to `to` as Bézier curves of at most a quarter turn.
+/// A sector from angle `from` to `to`, as Bézier curves of at most a quarter turn each.
 fn sector(pen: &mut Pen<'_>, centre: (f32, f32), radius: f32, from: f32, to: f32, fill: Color) {
     let start = point(centre, radius, from);
     let mut commands = if to - from >= TAU * 0.9999 {

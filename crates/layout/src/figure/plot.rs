@@ -1,4 +1,4 @@
-//! The values of bar, stacked and line charts, drawn into a [`Plot`].
+//! Draws the values of bar, stacked bar and line charts into a [`Plot`].
 
 use platen_document::{
     Color,
@@ -21,7 +21,7 @@ pub(super) fn draw(pen: &mut Pen<'_>, chart: &Chart, plot: &Plot) {
     }
 }
 
-/// Widest bar, so that a chart of one or two categories stays a chart.
+/// Maximum width of a bar in points, so that a chart of one or two categories still looks like one.
 const WIDEST_BAR: f32 = 56.0;
 
 fn bars(pen: &mut Pen<'_>, chart: &Chart, plot: &Plot) {
@@ -46,7 +46,7 @@ fn bars(pen: &mut Pen<'_>, chart: &Chart, plot: &Plot) {
     }
 }
 
-/// How the labels of bars stand: flat where all fit over their bars, else reading upwards.
+/// Orientation of bar labels: flat if all of them fit above their bars, otherwise upwards or none.
 enum LabelFit {
     Flat,
     Upwards,
@@ -88,7 +88,7 @@ impl LabelFit {
                 if negative {
                     pen.rotated(x, y + gap, text, color, Anchor::End);
                 } else {
-                    // A label as long as the plot would leave the figure: it starts lower then.
+                    // A label as tall as the plot would leave the figure, so it starts lower.
                     let y = (y - gap).max(pen.width(text) + pen.title_size);
                     pen.rotated(x, y, text, color, Anchor::Start);
                 }
@@ -156,7 +156,7 @@ fn lines(pen: &mut Pen<'_>, chart: &Chart, plot: &Plot) {
             let x = x
                 .min(plot.left + plot.width + pen.size * 0.5 - half)
                 .max(half);
-            // Labels of lines that meet would cover each other: the first one stays.
+            // Labels of lines that meet would overlap; the first one stays.
             let free = taken.iter().all(|(other, at, other_half)| {
                 (other - x).abs() >= half + other_half || (at - y).abs() >= pen.size
             });
@@ -168,7 +168,7 @@ fn lines(pen: &mut Pen<'_>, chart: &Chart, plot: &Plot) {
     }
 }
 
-/// Draws the points of `run` as a line, a point that stands alone as a dot.
+/// Draws the points of `run` as a line; a single point becomes a dot.
 fn finish_run(pen: &mut Pen<'_>, run: &mut Vec<(f32, f32)>, color: Color, marked: bool) {
     let points = std::mem::take(run);
     if marked || points.len() == 1 {
@@ -187,7 +187,7 @@ fn finish_run(pen: &mut Pen<'_>, run: &mut Vec<(f32, f32)>, color: Color, marked
 }
 
 fn dot(pen: &mut Pen<'_>, (x, y): (f32, f32), radius: f32, fill: Color) {
-    // The distance of control points that makes a quarter circle of a cubic Bézier curve.
+    // Control point distance at which a cubic Bézier curve approximates a quarter circle.
     let bend = radius * 0.552_285;
     let commands = vec![
         PathCommand::MoveTo(x + radius, y),

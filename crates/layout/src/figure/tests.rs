@@ -1,4 +1,4 @@
-//! Tests of figures: everything stays inside, labels never touch, right to left mirrors.
+//! Tests of figures: everything stays inside, labels do not overlap, right-to-left mirrors.
 
 use platen_document::{
     Color,
@@ -100,7 +100,7 @@ fn texts_stay_inside_and_apart() {
                             && b.0 < a.2 - 0.1
                             && a.1 < b.3 - 0.1
                             && b.1 < a.3 - 0.1;
-                        // Labels of values may stand near the labels of others in a crowd.
+                        // In a crowded chart, labels of values may overlap those of others.
                         assert!(
                             !touch || categories > 4 || width < 200.0,
                             "{kind:?} {categories} {width}: {a:?} {b:?}"

@@ -1,4 +1,4 @@
-//! Inline content to atoms: line-break opportunities (UAX #14), bidi levels (UAX #9), styles.
+//! Inline content to atoms: line break opportunities (UAX #14), bidi levels (UAX #9), styles.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ struct Span {
     footnote: Option<u32>,
 }
 
-/// Texts and spans of a paragraph, before breaking.
+/// The text and spans of a paragraph, before breaking.
 #[derive(Default)]
 struct Source {
     text: String,
@@ -49,7 +49,7 @@ impl Source {
 }
 
 impl TextContext<'_> {
-    /// The atoms of `content`. `style` is the block's, for breaks without text around them.
+    /// The atoms of `content`. `style` is the block's, for line breaks without text around them.
     pub fn paragraph(&mut self, content: &[Inline], style: StyleId) -> Paragraph {
         if let [
             Inline::Text {
@@ -99,7 +99,7 @@ impl TextContext<'_> {
         self.atoms(source)
     }
 
-    /// ASCII without hyphens: lines break at spaces only.
+    /// Fast path for ASCII without hyphens or slashes, where lines break only at spaces.
     fn simple_atoms(&mut self, text: &str, style: StyleId) -> Paragraph {
         let mut paragraph = Paragraph::default();
         let span = Span {
@@ -190,8 +190,8 @@ impl TextContext<'_> {
         let letter_spacing = self.styles[span.style].letter_spacing;
         let space = (self.shaper.primary(key).space * size + letter_spacing) * spaces as f32;
         if text.is_empty() && after != Break::Mandatory {
-            // Spaces that a style begins with belong to the atom before them, unless they stand
-            // between directions: then they are an atom of their own.
+            // Leading spaces of a span belong to the previous atom. Between different directions
+            // they form an atom of their own.
             match paragraph.atoms.last_mut() {
                 None => return,
                 Some(last) if last.after == Break::Mandatory => return,
@@ -227,7 +227,7 @@ impl TextContext<'_> {
     }
 }
 
-/// Where the bidi level of the character at `start` ends, at most `end`.
+/// Where the bidi level of the character at `start` ends; at most `end`.
 fn same_level_end(bidi: &BidiInfo<'_>, start: usize, end: usize) -> usize {
     let level = bidi.levels[start];
     (start + 1..end)
@@ -235,12 +235,12 @@ fn same_level_end(bidi: &BidiInfo<'_>, start: usize, end: usize) -> usize {
         .unwrap_or(end)
 }
 
-/// Spaces with a width of their own, which is never that of a word space.
+/// Spaces that have a fixed width instead of that of a word space.
 fn has_own_width(character: char) -> bool {
     matches!(character, '\u{A0}' | '\u{202F}' | '\u{2007}' | '\u{3000}')
 }
 
-/// True for characters of right-to-left scripts and right-to-left controls.
+/// Whether a character belongs to a right-to-left script or is a right-to-left control.
 pub(super) fn is_right_to_left(character: char) -> bool {
     matches!(character as u32,
         0x590..=0x8FF | 0x200F | 0x202B | 0x202E | 0x2067 | 0xFB1D..=0xFDFF | 0xFE70..=0xFEFF

@@ -13,7 +13,7 @@ use crate::{
     shape::WordId,
 };
 
-/// Items with their words, in coordinates of their own.
+/// Items and their words, in local coordinates.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sink {
     pub items: Vec<Item>,
@@ -21,7 +21,7 @@ pub(crate) struct Sink {
 }
 
 impl Sink {
-    /// Appends `other` moved by (`x`, `y`).
+    /// Appends `other`, moved by (`x`, `y`).
     pub fn append(&mut self, other: Self, x: f32, y: f32) {
         let base = self.words.len() as u32;
         self.words.extend(other.words);
@@ -33,7 +33,7 @@ impl Sink {
 }
 
 impl Item {
-    /// Moves the item, and its words by `base` places.
+    /// Moves the item, and shifts its word range by `base`.
     fn shift(&mut self, dx: f32, dy: f32, base: u32) {
         let area = |area: &mut Area| {
             area.x += dx;
@@ -59,20 +59,20 @@ impl Item {
     }
 }
 
-/// Where a line goes.
+/// Where to place a line.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Placement {
-    /// Left edge of the room.
+    /// Left edge of the available space.
     pub x: f32,
-    /// Width of the room.
+    /// Width of the available space.
     pub width: f32,
     /// Baseline.
     pub baseline: f32,
     /// Alignment.
     pub align: Align,
-    /// Style of the block: inline backgrounds are drawn where a run's differs.
+    /// Style of the block. A run gets a background only if its style differs.
     pub style: StyleId,
-    /// Tag of the text, marked again after links; `None` inside artifacts.
+    /// Tag of the text, repeated after links; `None` inside artifacts.
     pub tag: Option<TagId>,
 }
 
@@ -190,7 +190,7 @@ impl TextContext<'_> {
         }
     }
 
-    /// Places the words of `atoms`, from the left edge of the first.
+    /// Places the words of `atoms`, relative to the left edge of the first.
     fn place_words(
         &self,
         paragraph: &Paragraph,
@@ -249,7 +249,7 @@ impl TextContext<'_> {
     }
 }
 
-/// Index after the last atom that can be drawn in one run with the atom at `start`.
+/// Index after the last atom that can share a run with the atom at `start`.
 fn run_end(atoms: &[Atom], start: usize) -> usize {
     let first = &atoms[start];
     if first.level % 2 == 1 {
@@ -266,7 +266,7 @@ fn run_end(atoms: &[Atom], start: usize) -> usize {
     start + 1 + atoms[start + 1..].iter().take_while(same).count()
 }
 
-/// Left edge of each atom, in logical order, from the left end of the line.
+/// Left edge of each atom, in logical order, measured from the left end of the line.
 fn visual_positions(atoms: &[Atom], stretch: f32) -> Vec<f32> {
     let mut order: Vec<usize> = (0..atoms.len()).collect();
     let highest = atoms.iter().map(|atom| atom.level).max().unwrap_or(0);
@@ -296,7 +296,7 @@ fn visual_positions(atoms: &[Atom], stretch: f32) -> Vec<f32> {
     let last = atoms.len() - 1;
     for index in order {
         let atom = &atoms[index];
-        // Trailing spaces of the line take no room.
+        // Trailing spaces of the line take no width.
         let space = match index == last {
             true => 0.0,
             false => atom.space + if atom.space > 0.0 { stretch } else { 0.0 },

@@ -1,23 +1,24 @@
-//! Hyphenation by the TeX patterns of the document's language.
+//! Hyphenation with the TeX patterns of the document's language.
 
 use hypher::Lang;
 
-/// Breaks words of one language.
+/// Hyphenates words of one language.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Hyphenator {
     language: Option<Lang>,
 }
 
-/// Shorter words are not hyphenated.
+/// Words with fewer letters are not hyphenated.
 const MIN_LETTERS: usize = 6;
 
 impl Hyphenator {
-    /// For a BCP 47 tag; one that breaks nothing where there are no patterns.
+    /// A hyphenator for a BCP 47 tag. Without patterns for the language it finds no hyphenation
+    /// points.
     pub fn new(tag: &str) -> Self {
         let language = match tag.as_bytes() {
             [first, second, ..] => {
                 let code = [first.to_ascii_lowercase(), second.to_ascii_lowercase()];
-                // Bokmål and Nynorsk share their patterns with the macrolanguage.
+                // The macrolanguage Norwegian uses the Bokmål patterns.
                 Lang::from_iso(if code == *b"no" { *b"nb" } else { code })
             }
             _ => None,
@@ -25,7 +26,7 @@ impl Hyphenator {
         Self { language }
     }
 
-    /// Bytes of `word` after which a hyphen may stand, ascending.
+    /// Byte offsets in `word` after which a hyphen may be inserted, in ascending order.
     pub fn points(self, word: &str) -> Vec<usize> {
         let letters = word.trim_matches(|c: char| !c.is_alphabetic());
         let Some(language) = self.language else {

@@ -1,7 +1,8 @@
-//! Atoms to lines: first fit, with hyphenation and emergency breaks for words wider than a line.
+//! Breaks atoms into lines: first fit, with hyphenation, and emergency breaks for words wider than
+//! a line.
 //!
-//! Words come from data and may be a megabyte long: whatever is done with one here takes time and
-//! memory that grow as it does, and no faster.
+//! Words come from data and may be a megabyte long, so every operation on one must take linear time
+//! and memory.
 
 use std::ops::Range;
 
@@ -13,15 +14,15 @@ use crate::shape::WordId;
 /// A line of a paragraph.
 #[derive(Clone, Debug)]
 pub(crate) struct Line {
-    /// Its atoms in [`Paragraph::atoms`].
+    /// Range in [`Paragraph::atoms`].
     pub atoms: Range<usize>,
     /// Width without trailing spaces.
     pub width: f32,
-    /// Height above the baseline, half the leading included.
+    /// Height above the baseline, including half the leading.
     pub above: f32,
-    /// Depth below the baseline.
+    /// Depth below the baseline, including half the leading.
     pub below: f32,
-    /// The paragraph or a mandatory break ends here: not justified.
+    /// Whether the paragraph or a mandatory break ends here; such a line is not justified.
     pub last: bool,
 }
 
@@ -32,27 +33,28 @@ impl Line {
     }
 }
 
-/// Widths within this much of the line's count as fitting; sums of floats are not exact.
+/// Overhang that still counts as fitting, in points, since sums of floats are inexact.
 const TOLERANCE: f32 = 0.01;
-/// Longer words are not hyphenated: no language has such, and each hyphen shapes the rest again.
+/// Longer words are not hyphenated. No language has such words, and each hyphen shapes the rest
+/// again.
 const MAX_HYPHENATED_BYTES: usize = 100;
-/// Parts of longer words are shaped for their line only.
+/// Fragments of longer words are not cached.
 const MAX_REMEMBERED_BYTES: usize = 256;
 
-/// Longer texts of digits are no amounts or dates.
+/// Longer texts of digits are not amounts or dates.
 const MAX_VALUE_BYTES: usize = 48;
-/// Values are set no smaller than this part of their size.
+/// Minimum scale of a value that is shrunk to fit.
 const MIN_SHRINK: f32 = 0.5;
 
-/// A part of an atom, shaped.
+/// A shaped fragment of an atom.
 struct Part {
     width: f32,
     words: Vec<WordId>,
 }
 
 impl TextContext<'_> {
-    /// Breaks `paragraph` into lines of `width`, the first narrower by `first_indent`.
-    /// `style` gives the height of empty lines. At least one line.
+    /// Breaks `paragraph` into lines of `width` points, the first narrower by `first_indent`.
+    /// `style` gives the height of empty lines. Returns at least one line.
     pub fn break_lines(
         &mut self,
         paragraph: &mut Paragraph,
@@ -89,8 +91,8 @@ impl TextContext<'_> {
         lines
     }
 
-    /// Index after the last atom of the line that starts at `start`. May split an atom.
-    /// `limits` are the widths of this line and of those that follow.
+    /// Index after the last atom of the line that starts at `start`. May split an atom. `limits`
+    /// are the widths of this line and of the following ones.
     fn line_end(&mut self, paragraph: &mut Paragraph, start: usize, limits: [f32; 2]) -> usize {
         let [limit, _] = limits;
         let mut width = 0.0;
@@ -113,7 +115,7 @@ impl TextContext<'_> {
         index
     }
 
-    /// Where the line ends whose atom `index` does not fit into `room`.
+    /// Where a line ends if its atom `index` does not fit into the remaining `room`.
     fn overflow(
         &mut self,
         paragraph: &mut Paragraph,
@@ -131,7 +133,7 @@ impl TextContext<'_> {
             return end;
         }
         if index > start && paragraph.atoms[index].width <= limit {
-            // Glued atoms without an opportunity: break between them rather than overflow.
+            // Atoms without a break opportunity: break between them rather than overflow.
             return index;
         }
         if let Some(value) = self.value(paragraph, index) {
@@ -152,7 +154,8 @@ impl TextContext<'_> {
                 "make its column wider, or the text smaller",
             );
         }
-        // A word wider than its line is hyphenated, asked for or not, before it is cut anywhere.
+        // A word wider than its line is hyphenated, even if the style does not request it, before
+        // it is cut at an arbitrary place.
         if index == start && self.hyphenate(paragraph, index, room) {
             return index + 1;
         }
@@ -176,7 +179,8 @@ impl TextContext<'_> {
         let text = text.clone();
         let fitting = self.fitting_bytes(paragraph, &atom, room);
         let points = self.hyphenator.points(&text);
-        // A head may be narrower than its part of the word, by kerning, but not by a syllable.
+        // Kerning may make the first part narrower than the same letters inside the word, but not
+        // by a whole syllable.
         let wider = points.iter().filter(|point| **point > fitting).count();
         let near = points.into_iter().rev().skip(wider.saturating_sub(1));
         for point in near {
@@ -191,7 +195,7 @@ impl TextContext<'_> {
         false
     }
 
-    /// The text of an atom that reads as another value where it is broken: an amount, a date.
+    /// The text of an atom that would be misread if broken: an amount or a date.
     fn value(&self, paragraph: &Paragraph, index: usize) -> Option<String> {
         let atom = &paragraph.atoms[index];
         let words = &paragraph.words[atom.words.start as usize..atom.words.end as usize];
@@ -204,7 +208,7 @@ impl TextContext<'_> {
         is_value(&text).then_some(text)
     }
 
-    /// Sets an atom smaller so that it fits into `room`; false where it would be unreadable.
+    /// Shrinks an atom to fit into `room`. False if it would become unreadable.
     fn shrink(&mut self, paragraph: &mut Paragraph, index: usize, room: f32) -> bool {
         let letter_spacing = self.styles[paragraph.atoms[index].style].letter_spacing;
         let atom = &mut paragraph.atoms[index];
@@ -222,15 +226,15 @@ impl TextContext<'_> {
         true
     }
 
-    /// Cuts an atom that is wider than a line, all of it at once so that each character is shaped a
-    /// bounded number of times: the first part fits into `room`, each further one into `width`.
+    /// Cuts an atom wider than a line into all its parts at once, so that each character is shaped
+    /// a bounded number of times. The first part fits into `room`, the others into `width`.
     fn cut(&mut self, paragraph: &mut Paragraph, index: usize, room: f32, width: f32) -> bool {
         let atom = paragraph.atoms[index].clone();
         let text: String = paragraph.words[atom.words.start as usize..atom.words.end as usize]
             .iter()
             .map(|id| &*self.shaper.word(*id).text)
             .collect();
-        // Addresses in a table come again and again; what is longer does not.
+        // Addresses recur in tables; longer words do not.
         let remember = text.len() <= MAX_REMEMBERED_BYTES;
         let advances = self.advances(paragraph, &atom);
         let mut parts = Vec::new();
@@ -243,7 +247,7 @@ impl TextContext<'_> {
                 end += 1;
             }
             let offset = |index: usize| advances.get(index).map_or(text.len(), |one| one.0);
-            // Letters that stand apart may be wider than joined: fewer of them, then.
+            // Letters on their own may be wider than joined ones; then take fewer.
             let part = loop {
                 let part = &text[offset(start)..offset(end)];
                 let room = if end == start + 1 {
@@ -274,7 +278,7 @@ impl TextContext<'_> {
         true
     }
 
-    /// Characters of an atom with the byte where they begin and the width of their glyphs.
+    /// Byte offset and glyph width of each character of an atom.
     fn advances(&self, paragraph: &Paragraph, atom: &Atom) -> Vec<(usize, f32)> {
         let letter_spacing = self.styles[atom.style].letter_spacing;
         let mut advances: Vec<(usize, f32)> = Vec::new();
@@ -297,7 +301,7 @@ impl TextContext<'_> {
         advances
     }
 
-    /// How many bytes of an atom fit into `room`, by the widths that they have within it.
+    /// Number of bytes of an atom that fit into `room`, by their widths within the atom.
     fn fitting_bytes(&self, paragraph: &Paragraph, atom: &Atom, room: f32) -> usize {
         let mut sum = 0.0;
         let wider = |one: &(usize, f32)| {
@@ -311,7 +315,7 @@ impl TextContext<'_> {
             .map_or(usize::MAX, |one| one.0)
     }
 
-    /// `text` as a part of `atom`, where it is no wider than `room`.
+    /// Shapes `text` as a fragment of `atom`. `None` if it is wider than `room`.
     fn part(&mut self, atom: &Atom, text: &str, room: f32, remember: bool) -> Option<Part> {
         let key = self.shaper.key(atom.style, &self.styles);
         let letter_spacing = self.styles[atom.style].letter_spacing;
@@ -331,7 +335,7 @@ impl TextContext<'_> {
         None
     }
 
-    /// Replaces an atom by its parts; a line may end after each.
+    /// Replaces an atom by its fragments; a line may end after each.
     fn replace(&mut self, paragraph: &mut Paragraph, index: usize, parts: Vec<Part>) {
         let atom = paragraph.atoms[index].clone();
         let last = parts.len().saturating_sub(1);
@@ -392,7 +396,7 @@ impl TextContext<'_> {
         }
     }
 
-    /// Appends a visible hyphen to the atom that a soft hyphen ends.
+    /// Appends a visible hyphen to an atom that ends with a soft hyphen.
     fn draw_hyphen(&mut self, paragraph: &mut Paragraph, index: usize) {
         let atom = &mut paragraph.atoms[index];
         let key = self.shaper.key(atom.style, &self.styles);
@@ -409,7 +413,7 @@ impl TextContext<'_> {
     }
 }
 
-/// True for amounts, dates and other numbers, with at most a currency code.
+/// Whether a text is an amount, date or other number, with at most a currency code.
 fn is_value(text: &str) -> bool {
     let letters = text.chars().filter(|c| c.is_alphabetic()).count();
     let part = |c: char| {

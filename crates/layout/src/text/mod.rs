@@ -1,5 +1,5 @@
-//! Paragraph text: inline content becomes atoms (unbreakable stretches with their width), atoms
-//! become lines, lines become placed words.
+//! Paragraph text: inline content becomes atoms (unbreakable stretches with a width), atoms become
+//! lines, lines become placed words.
 
 mod atoms;
 mod emit;
@@ -21,38 +21,38 @@ pub(crate) use self::{
 };
 use crate::shape::{Shaper, WordId};
 
-/// What may happen after an atom.
+/// Line breaking behaviour after an atom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Break {
-    /// No line break.
+    /// No break.
     Never,
     /// A line may end here.
     Allowed,
-    /// A line ends here.
+    /// A line must end here.
     Mandatory,
 }
 
-/// An unbreakable stretch of text of one style, link and direction.
+/// An unbreakable stretch of text with one style, link and direction.
 #[derive(Clone, Debug)]
 pub(crate) struct Atom {
     pub style: StyleId,
-    /// Font size after superscripting.
+    /// Font size, reduced for superscripts.
     pub size: f32,
-    /// Height over the baseline.
+    /// Distance above the baseline.
     pub rise: f32,
     pub width: f32,
-    /// Width of the spaces after it.
+    /// Width of the spaces that follow it.
     pub space: f32,
     pub after: Break,
-    /// Bidi embedding level; odd is right to left.
+    /// Bidi embedding level (UAX #9); odd levels are right-to-left.
     pub level: u8,
-    /// Words in [`Paragraph::words`], in logical order.
+    /// Range in [`Paragraph::words`], in logical order.
     pub words: Range<u32>,
-    /// Index into [`Paragraph::links`].
+    /// Index in [`Paragraph::links`].
     pub link: Option<u16>,
-    /// Index of the footnote that this is the mark of.
+    /// Index of the footnote whose reference it is.
     pub footnote: Option<u32>,
-    /// A soft hyphen ends it: a hyphen is drawn where a line ends here.
+    /// Whether it ends with a soft hyphen, drawn only if a line ends here.
     pub soft_hyphen: bool,
 }
 
@@ -66,7 +66,7 @@ pub(crate) struct Paragraph {
 }
 
 impl Paragraph {
-    /// Footnotes whose marks stand on `lines`.
+    /// Footnotes referenced on `lines`.
     pub fn footnotes(&self, lines: &[Line]) -> impl Iterator<Item = u32> {
         lines
             .iter()
@@ -75,34 +75,34 @@ impl Paragraph {
     }
 }
 
-/// Page numbers that fields show.
+/// Values of page number fields.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fields {
     pub page_number: u32,
     pub page_count: u32,
 }
 
-/// Everything that text layout reads and fills.
+/// State shared by all text layout.
 pub(crate) struct TextContext<'a> {
     pub document: &'a Document,
-    /// The document's styles, with those that layout adds.
+    /// The document's styles, followed by those that layout adds.
     pub styles: StyleTable,
     pub shaper: &'a mut Shaper,
     pub hyphenator: Hyphenator,
     pub fields: Fields,
-    /// Where lines may break; finding its data is dear.
+    /// Finds line break opportunities. Kept because loading its data is expensive.
     pub segmenter: LineSegmenterBorrowed<'static>,
     pub word_ids: Vec<WordId>,
-    /// Pointer of the template's node at hand, for warnings.
+    /// JSON pointer of the current template node, for warnings.
     pub node: Arc<str>,
     pub warnings: Vec<Diagnostic>,
 }
 
-/// Size of super- and subscripts against the text around them.
+/// Font size of superscripts and subscripts relative to the surrounding text.
 const SCRIPT_SIZE: f32 = 0.65;
 
 impl TextContext<'_> {
-    /// Warns of the node at hand, once for each `code`.
+    /// Warns about the current node, once per `code`.
     pub fn warn(&mut self, code: &str, message: String, hint: &str) {
         let known = |other: &Diagnostic| other.code == code && *other.path == *self.node;
         if !self.warnings.iter().any(known) {
@@ -111,7 +111,7 @@ impl TextContext<'_> {
         }
     }
 
-    /// Font size and rise of a style.
+    /// Font size and rise of a style, in points.
     pub fn size_and_rise(&self, style: StyleId) -> (f32, f32) {
         let style = &self.styles[style];
         match style.baseline {
@@ -121,7 +121,7 @@ impl TextContext<'_> {
         }
     }
 
-    /// Height above and below the baseline of a line in `style`, half the leading included.
+    /// Height above and below the baseline of a line in `style`, including half the leading.
     pub fn extents(&mut self, style: StyleId) -> (f32, f32) {
         let key = self.shaper.key(style, &self.styles);
         let face = self.shaper.primary(key);
@@ -153,7 +153,7 @@ impl TextContext<'_> {
         width
     }
 
-    /// Shapes a word into `self.word_ids`; its width in points.
+    /// Shapes a word into `self.word_ids`. Returns its width in points.
     fn shape_width(
         &mut self,
         key: crate::shape::FontKey,
@@ -168,7 +168,7 @@ impl TextContext<'_> {
         self.width(&self.word_ids, size, letter_spacing)
     }
 
-    /// Width of `words` in points.
+    /// Width of `words`, in points.
     fn width(&self, words: &[WordId], size: f32, letter_spacing: f32) -> f32 {
         let mut width = 0.0;
         let mut glyphs = 0;

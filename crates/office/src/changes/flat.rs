@@ -1,11 +1,11 @@
-//! Pictures of lines that a document of one file holds as letters of base64 (OpenDocument 1.2, part 1, section 10.4.5).
+//! SVG images that flat documents contain as base64 (OpenDocument 1.2, part 1, section 10.4.5).
 
 use base64::Engine;
 
 use super::svg;
 use crate::markup::{ascii_based, replaced, tags};
 
-/// The document with pictures that show nothing of other files; nothing where all are so.
+/// The document without SVG references to other files; `None` if there are none.
 pub(super) fn cleaned(bytes: &[u8]) -> Option<Vec<u8>> {
     let text = ascii_based(bytes)?;
     let mut changes = Vec::new();

@@ -1,14 +1,14 @@
-//! Relations to the outside of a package of Office Open XML (ECMA-376, part 2, section 9.3) lose their target, but for
-//! hyperlinks, which are only written down.
+//! Removes the targets of external relationships in Office Open XML packages (ECMA-376-2 §9.3),
+//! except hyperlinks, which LibreOffice does not follow.
 
 use std::io;
 
 use super::Part;
 use crate::markup::{ascii_based, replaced, tags};
 
-/// The part without them; nothing where there are none.
+/// The part without such targets; `None` if there are none.
 pub(super) fn cleaned(bytes: &[u8]) -> io::Result<Option<Part>> {
-    // Section 9.3 allows UTF-8 and UTF-16 only.
+    // §9.3 allows only UTF-8 and UTF-16.
     let text = ascii_based(bytes).ok_or(io::ErrorKind::InvalidData)?;
     let unlinked = unlinked(&text);
     unlinked.map(|it| Part::of(&it)).transpose()
@@ -24,7 +24,7 @@ fn unlinked(text: &[u8]) -> Option<Vec<u8>> {
         if !is_outside || kind.trim().ends_with("/hyperlink") {
             continue;
         }
-        // All of them, should one stand there twice.
+        // All of them, in case an attribute is repeated.
         let targets = tag.attributes().filter(|it| it.name == b"Target");
         changes.extend(targets.map(|it| (it.range, b"about:blank".to_vec())));
     }

@@ -1,19 +1,20 @@
-//! The field `INCLUDEPICTURE` of an RTF text, which LibreOffice draws from any file it names, gets a name that no field
-//! has: its last letter is another. LibreOffice then shows the text that the field came to when it was saved.
+//! Disables the RTF field `INCLUDEPICTURE`, which LibreOffice draws from any file it names: the
+//! last letter of the name is replaced, so that no field has it. LibreOffice then shows the result
+//! that was saved with the field.
 
 use std::io::{self, Read};
 
 const NAME: &[u8] = b"INCLUDEPICTURE";
-/// Where the name can begin anew when it breaks off: at its one other `I`.
+/// Where matching can resume after a mismatch: at the only other `I` of the name.
 const AGAIN: usize = 9;
 
-/// How far the name has been read; breaks of lines do not part it (RTF specification 1.9.1, "Conventions of an RTF
-/// Reader").
+/// Number of letters matched. Line breaks do not separate a name (RTF specification 1.9.1,
+/// "Conventions of an RTF Reader").
 #[derive(Default)]
 struct Progress(usize);
 
 impl Progress {
-    /// Whether this letter ends the name.
+    /// Whether this letter completes the name.
     fn ends(&mut self, letter: u8) -> bool {
         if matches!(letter, b'\r' | b'\n') {
             return false;
@@ -47,7 +48,7 @@ pub(super) fn has_fields(file: &mut impl Read) -> io::Result<bool> {
     }
 }
 
-/// A text whose fields of this name have another.
+/// A reader that renames the fields of a text.
 pub(super) struct Renamed<R> {
     from: R,
     progress: Progress,

@@ -1,5 +1,5 @@
-//! A sheet that was saved scrolled (ECMA-376, part 1, section 18.3.1.87): LibreOffice leaves the rows and columns before
-//! the first that was seen out where a sheet becomes one page.
+//! Resets the scroll position of sheets (ECMA-376-1 §18.3.1.87): when a sheet becomes one page,
+//! LibreOffice omits the rows and columns before the first visible cell.
 
 use std::io::{self, Read, Seek};
 
@@ -9,15 +9,15 @@ use crate::{
     zip_directory::{Entry, reader, start_of},
 };
 
-/// Views stand before the cells.
+/// How much of a part is searched, in bytes. Views precede the cells.
 const HEAD_BYTES: usize = 64 << 10;
 
-/// By the place of a part, in small letters.
+/// Whether a part is a sheet, by its lower-case name.
 pub(super) fn is_sheet(name: &str) -> bool {
     name.contains("sheets/") && name.ends_with(".xml")
 }
 
-/// The part as if it had been saved at its first cell; nothing where it was.
+/// The part as if it had been saved at the first cell; `None` if it was.
 pub(super) fn from_first_cell(
     file: &mut (impl Read + Seek),
     entry: &Entry,

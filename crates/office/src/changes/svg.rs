@@ -1,5 +1,5 @@
-//! A picture of lines (SVG 1.1, section 5.7) loses what it shows of other files: LibreOffice draws such a file into it
-//! wherever the picture is from.
+//! Removes references to other files from SVG images (SVG 1.1, section 5.7): LibreOffice draws such
+//! files into the image, wherever the image comes from.
 
 use std::{borrow::Cow, io::Read};
 
@@ -9,13 +9,13 @@ use flate2::read::GzDecoder;
 use super::{HEAD_BYTES, MAX_MARKUP_BYTES};
 use crate::markup::{ascii_based, find, replaced, tags};
 
-/// What stands for one that cannot be read.
+/// Replacement for an image that cannot be read.
 const NOTHING: &[u8] = br#"<svg xmlns="http://www.w3.org/2000/svg"/>"#;
-/// Pictures within pictures.
+/// Maximum nesting of images.
 const MAX_DEPTH: usize = 3;
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
-/// Letters of base64, with or without the signs that fill up.
+/// Base64 with or without padding.
 pub(super) const BASE64: GeneralPurpose = GeneralPurpose::new(
     &base64::alphabet::STANDARD,
     base64::engine::GeneralPurposeConfig::new()
@@ -23,7 +23,7 @@ pub(super) const BASE64: GeneralPurpose = GeneralPurpose::new(
         .with_decode_padding_mode(base64::engine::DecodePaddingMode::Indifferent),
 );
 
-/// By its first bytes.
+/// Recognises an SVG image by its first bytes.
 pub(super) fn is_svg(head: &[u8]) -> bool {
     let head = plain(head, HEAD_BYTES as u64);
     let Some(text) = ascii_based(&head) else {
@@ -31,7 +31,7 @@ pub(super) fn is_svg(head: &[u8]) -> bool {
     };
     match tags(&text).next() {
         Some(tag) => tag.name() == b"svg",
-        // Its first element stands further behind.
+        // Its first element is beyond these bytes.
         None => {
             let text = text.to_ascii_lowercase();
             find(&text, b"<!doctype").is_some_and(|at| find(&text[at..], b"svg").is_some())
@@ -39,18 +39,18 @@ pub(super) fn is_svg(head: &[u8]) -> bool {
     }
 }
 
-/// Its bytes where they are not packed.
+/// The uncompressed bytes.
 fn plain(bytes: &[u8], most: u64) -> Cow<'_, [u8]> {
     if !bytes.starts_with(&GZIP) {
         return Cow::Borrowed(bytes);
     }
     let mut unpacked = Vec::new();
-    // What cannot be unpacked to its end counts as far as that goes.
+    // If it cannot be unpacked to its end, use what could be.
     let _ = GzDecoder::new(bytes).take(most).read_to_end(&mut unpacked);
     Cow::Owned(unpacked)
 }
 
-/// The picture without them; nothing where there are none.
+/// The image without references; `None` if there are none.
 pub(super) fn cleaned(bytes: &[u8]) -> Option<Vec<u8>> {
     cleaned_within(bytes, 0)
 }
@@ -61,7 +61,7 @@ fn cleaned_within(bytes: &[u8], depth: usize) -> Option<Vec<u8>> {
         return Some(NOTHING.to_vec());
     };
     let mut changes = Vec::new();
-    // What it calls by a name could be anything.
+    // An entity could expand to anything.
     let declared = find(&text, b"<!DOCTYPE").filter(|at| find(&text[*at..], b"<!ENTITY").is_some());
     if let Some(at) = declared {
         let first = tags(&text).next().map_or(text.len(), |it| it.range.start);
@@ -84,7 +84,7 @@ fn cleaned_within(bytes: &[u8], depth: usize) -> Option<Vec<u8>> {
     (!changes.is_empty()).then(|| replaced(&text, &changes))
 }
 
-/// A picture that is written into another; nothing where it may stay as it is.
+/// Cleans an embedded image; `None` if it may stay unchanged.
 fn within(value: &str, depth: usize) -> Option<String> {
     let (kind, data) = value.split_once(',')?;
     let data: Vec<u8> = data
@@ -101,7 +101,7 @@ fn within(value: &str, depth: usize) -> Option<String> {
     Some(format!("{kind},{}", BASE64.encode(cleaned)))
 }
 
-/// Whether letters of base64, without blanks, are such a picture.
+/// Whether base64 data, without whitespace, is an SVG image.
 pub(super) fn is_encoded_svg(data: &[u8]) -> bool {
     let head = &data[..data.len().min(HEAD_BYTES) / 4 * 4];
     BASE64.decode(head).is_ok_and(|head| is_svg(&head))

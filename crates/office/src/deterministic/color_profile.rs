@@ -1,4 +1,5 @@
-//! Colour profiles say when they were made (ICC.1:2010, section 7.2), inside a compressed stream.
+//! Removes the creation date of ICC profiles (ICC.1:2010, section 7.2), which are in compressed
+//! streams.
 
 use std::{
     borrow::Cow,
@@ -10,17 +11,18 @@ use flate2::{Compression, read::ZlibDecoder, write::ZlibEncoder};
 
 use super::parse::{Object, Segment, length_reference};
 
-/// Year, month, day, hour, minute, second of the making.
+/// Creation date: year, month, day, hour, minute, second.
 const DATE: Range<usize> = 24..36;
 const MOMENT: [u8; 12] = [7, 0xbc, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0];
-/// What says that this is a profile.
+/// Profile signature.
 const SIGNATURE: Range<usize> = 36..40;
-/// A checksum of the rest; zeros say that there is none.
+/// MD5 of the rest; zeros mean none.
 const CHECKSUM: Range<usize> = 84..100;
-/// No profile that LibreOffice writes is larger.
+/// Maximum size of a profile, larger than any that LibreOffice writes.
 const MAX_BYTES: u64 = 4 << 20;
 
-/// Sets the date of a stream that is a colour profile; its length then stands in its dictionary.
+/// Fixes the date if the stream is an ICC profile. The stream's length then moves into its
+/// dictionary.
 pub(super) fn fix(object: &mut Object<'_>) {
     if let Some((stream, at)) = fixed(object) {
         let length = format!(" {}", stream.len());
@@ -35,7 +37,7 @@ fn fixed(object: &Object<'_>) -> Option<(Vec<u8>, usize)> {
         Segment::Bytes(bytes) => bytes.windows(text.len()).any(|it| it == text),
         Segment::Reference(_) => false,
     };
-    // Only the stream of an ICC-based colour space says how many components it has.
+    // Only streams of ICC-based colour spaces have a number of components.
     let has = |text: &[u8]| object.chunks.iter().any(|chunk| is(chunk, text));
     if !has(b"/N ") || !has(b"/FlateDecode") {
         return None;

@@ -1,11 +1,11 @@
-//! Objects of a PDF with a cross-reference table (ISO 32000-1, sections 7.2, 7.3 and 7.5.4), as far as to tell references
-//! from all else.
+//! Parses the objects of a PDF with a cross-reference table (ISO 32000-1 §7.2, §7.3 and §7.5.4),
+//! just far enough to find references.
 
 use std::{borrow::Cow, collections::HashMap};
 
-/// A part of an object.
+/// Part of an object.
 pub(super) enum Segment<'a> {
-    /// Copied as it is.
+    /// Copied unchanged.
     Bytes(Cow<'a, [u8]>),
     /// A reference to an object.
     Reference(u32),
@@ -21,13 +21,13 @@ pub(super) struct Object<'a> {
 pub(super) struct File<'a> {
     pub(super) header: &'a [u8],
     pub(super) objects: HashMap<u32, Object<'a>>,
-    /// References of the trailer, in its order.
+    /// References in the trailer, in order.
     pub(super) trailer: Vec<u32>,
     pub(super) root: u32,
     pub(super) info: Option<u32>,
 }
 
-/// Objects of a file at most.
+/// Maximum number of objects in a file.
 const MAX_OBJECTS: usize = 5_000_000;
 
 pub(super) fn parse(bytes: &[u8]) -> Option<File<'_>> {
@@ -77,8 +77,8 @@ fn offsets(rows: &[u8], count: usize) -> Option<HashMap<u32, usize>> {
     Some(offsets)
 }
 
-/// The catalogue, the information, all references. An encrypted file depends on its identifier, and one that was
-/// updated has more tables: neither is for us.
+/// The catalogue, the information dictionary, and all references. Encrypted files depend on their
+/// identifier and updated ones have several tables; neither is supported.
 fn read_trailer(chunks: &[Segment<'_>]) -> Option<(u32, Option<u32>, Vec<u32>)> {
     let (mut root, mut info) = (None, None);
     let mut references = Vec::new();
@@ -131,7 +131,8 @@ fn object<'a>(
     Some(Object { chunks, stream })
 }
 
-/// The piece that is the reference to the length of the stream, where its dictionary does not hold the length itself.
+/// The segment that refers to the stream's length, if the dictionary does not contain the length
+/// itself.
 pub(super) fn length_reference(object: &Object<'_>) -> Option<usize> {
     let before = object.chunks.iter().position(|chunk| match chunk {
         Segment::Bytes(bytes) => bytes.trim_ascii_end().ends_with(b"/Length"),
@@ -141,7 +142,7 @@ pub(super) fn length_reference(object: &Object<'_>) -> Option<usize> {
     matches!(next, Segment::Reference(_)).then_some(before + 1)
 }
 
-/// The value of `/Length`, which may be an object of its own.
+/// The value of `/Length`, which may be a separate object.
 fn length(chunks: &[Segment<'_>], bytes: &[u8], offsets: &HashMap<u32, usize>) -> Option<usize> {
     const KEY: &[u8] = b"/Length";
     for (index, chunk) in chunks.iter().enumerate() {
@@ -157,7 +158,7 @@ fn length(chunks: &[Segment<'_>], bytes: &[u8], offsets: &HashMap<u32, usize>) -
         let mut at = 0;
         while let Some(found) = text[at..].windows(KEY.len()).position(|it| it == KEY) {
             at += found + KEY.len();
-            // `/Length1` is another key.
+            // `/Length1` is a different key.
             if text.get(at).is_some_and(|byte| *byte == b' ') {
                 return number_at(text[at..].trim_ascii_start());
             }
@@ -174,12 +175,13 @@ fn number_at(bytes: &[u8]) -> Option<usize> {
     std::str::from_utf8(&bytes[..digits]).ok()?.parse().ok()
 }
 
-/// Cuts what stands before `stream`, `endobj` or `startxref` at its references; gives the rest, too.
+/// Splits the text before `stream`, `endobj` or `startxref` at its references. Also returns the
+/// rest.
 fn chunks(bytes: &[u8]) -> Option<(Vec<Segment<'_>>, &[u8])> {
     let mut chunks = Vec::new();
     let mut from = 0;
     let mut at = 0;
-    // Where the last two tokens began, if both were numbers.
+    // Start of the last two tokens, as far as they were numbers.
     let mut numbers: [Option<usize>; 2] = [None, None];
     while at < bytes.len() {
         let start = at;

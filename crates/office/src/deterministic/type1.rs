@@ -1,6 +1,7 @@
-//! Type 1 fonts (Adobe Type 1 Font Format, sections 2.5 and 7): LibreOffice writes CFF fonts so, each with a number that it
-//! counts up for every font of the process. The number is optional and goes, from the clear part and from the encrypted
-//! one, whose later bytes all depend on it.
+//! Removes `UniqueID` from Type 1 fonts (Adobe Type 1 Font Format, sections 2.5 and 7). LibreOffice
+//! writes CFF fonts in this format and numbers them from a counter of the process. The number is
+//! optional. It occurs in the clear part and in the encrypted part, all of whose later bytes depend
+//! on it.
 
 use std::{
     borrow::Cow,
@@ -14,9 +15,9 @@ use super::{
     parse::{Object, Segment, length_reference},
 };
 
-/// No font that LibreOffice writes is larger.
+/// Maximum size of a font, larger than any that LibreOffice writes.
 const MAX_BYTES: u64 = 32 << 20;
-/// What the encrypted part begins with (section 7.1).
+/// Initial key of the encrypted part (section 7.1).
 const KEY: u16 = 55_665;
 const MULTIPLIER: u16 = 52_845;
 const INCREMENT: u16 = 22_719;
@@ -25,7 +26,8 @@ const NUMBER: &[u8] = b"/UniqueID ";
 const CLEAR_LENGTH: &[u8] = b"/Length1 ";
 const ENCRYPTED_LENGTH: &[u8] = b"/Length2 ";
 
-/// Takes the number out of a stream that is such a font; its lengths then stand in its dictionary.
+/// Removes the number if the stream is a Type 1 font. The stream's lengths then move into its
+/// dictionary.
 pub(super) fn fix(object: &mut Object<'_>) {
     if let Some(fixed) = fixed(object) {
         let length = format!(" {}", fixed.stream.len());
@@ -37,9 +39,9 @@ pub(super) fn fix(object: &mut Object<'_>) {
 
 struct Fixed {
     stream: Vec<u8>,
-    /// The reference to the length of the stream.
+    /// Index of the reference to the stream's length.
     length_at: usize,
-    /// The piece with the lengths of the font's parts.
+    /// Index of the segment with the lengths of the font's parts.
     lengths_at: usize,
     lengths: Vec<u8>,
 }
@@ -80,7 +82,7 @@ fn fixed(object: &Object<'_>) -> Option<Fixed> {
     })
 }
 
-/// The number behind a key, and where it is.
+/// The number that follows a key, and its position.
 fn number(text: &[u8], key: &[u8]) -> Option<(usize, std::ops::Range<usize>)> {
     let start = find(text, key)? + key.len();
     let digits = text[start..].iter().take_while(|it| it.is_ascii_digit());
@@ -101,7 +103,7 @@ fn with_number(text: &[u8], key: &[u8], value: usize) -> Option<Vec<u8>> {
     )
 }
 
-/// The part without the line that sets the number; nothing where it has none.
+/// The part without the number; `None` if it has none.
 fn without_number(part: &[u8]) -> Option<Vec<u8>> {
     let start = find(part, NUMBER)?;
     let (_, digits) = number(part, NUMBER)?;

@@ -1,19 +1,19 @@
-//! Sectors, chains and the directory of a compound file.
+//! Sectors, sector chains and the directory of a compound file.
 
 use std::io::{self, Read, Seek, SeekFrom};
 
-/// Sectors of the directory that are read: entries of some thousand embedded objects.
+/// Maximum number of directory sectors read: enough for thousands of embedded objects.
 const MAX_DIRECTORY_SECTORS: usize = 8192;
-/// Sectors that list the sectors of the table: enough for a file of 8 GB.
+/// Maximum number of sectors that list table sectors (DIFAT): enough for a file of 8 GB.
 const MAX_LIST_SECTORS: usize = 1024;
-/// Sectors that are followed to the start of a short stream.
+/// Maximum number of sectors followed to reach a short stream.
 const MAX_CHAIN: u64 = 1 << 20;
-/// Bytes at the start of a stream that tell what it is.
+/// How much of the start of a stream is read to identify it, in bytes.
 const START_BYTES: usize = 16;
 
 const ENTRY_BYTES: usize = 128;
 const HEADER_BYTES: usize = 512;
-/// Places of the table that the header itself lists.
+/// Number of table sectors that the header lists.
 const LISTED: usize = 109;
 const SHORT_SECTOR_BYTES: u64 = 64;
 const STREAM: u8 = 2;
@@ -24,7 +24,7 @@ fn word(bytes: &[u8], at: usize) -> u32 {
     word.map_or(u32::MAX, u32::from_le_bytes)
 }
 
-/// An entry of the directory.
+/// A directory entry.
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
     pub(super) name: String,
@@ -41,17 +41,17 @@ pub(super) struct Compound<'a, F> {
     file: &'a mut F,
     size_bytes: u64,
     sector_bytes: u64,
-    /// Sectors of the table, in its order.
+    /// Sectors of the allocation table, in order.
     table: Vec<u32>,
     directory: u32,
-    /// Streams smaller than this are in the short sectors.
+    /// Streams smaller than this are in the mini stream.
     short_below: u32,
-    /// First sector of the stream that holds the short sectors.
+    /// First sector of the mini stream.
     short: Option<u32>,
 }
 
 impl<'a, F: Read + Seek> Compound<'a, F> {
-    /// Reads the header and where the table is; nothing where the file is too short.
+    /// Reads the header and locates the allocation table; `None` if the file is too short.
     pub(super) fn open(file: &'a mut F, size_bytes: u64) -> io::Result<Option<Self>> {
         let mut compound = Self {
             file,
@@ -87,7 +87,7 @@ impl<'a, F: Read + Seek> Compound<'a, F> {
         Ok(Some(compound))
     }
 
-    /// Bytes of the file; zeros stand for those behind its end, and nothing is given where all are.
+    /// Reads bytes, padded with zeros beyond the end of the file; `None` if all of them are.
     fn read(&mut self, at: u64, count: usize) -> io::Result<Option<Vec<u8>>> {
         if at >= self.size_bytes {
             return Ok(None);
@@ -108,7 +108,7 @@ impl<'a, F: Read + Seek> Compound<'a, F> {
         self.read(self.place(sector), count)
     }
 
-    /// The sector that follows, as the table says.
+    /// The next sector of a chain.
     fn next(&mut self, sector: u32) -> io::Result<Option<u32>> {
         let per_sector = self.sector_bytes / 4;
         let index = usize::try_from(u64::from(sector) / per_sector).unwrap_or(usize::MAX);
@@ -120,7 +120,7 @@ impl<'a, F: Read + Seek> Compound<'a, F> {
         Ok(next.map(|next| word(&next, 0)))
     }
 
-    /// The directory, in its order.
+    /// The directory entries, in order.
     pub(super) fn entries(&mut self) -> io::Result<Vec<Entry>> {
         let mut entries = Vec::new();
         let mut sector = self.directory;
@@ -191,7 +191,7 @@ pub(super) fn has_root(entries: &[Entry]) -> bool {
     entries.iter().any(|it| it.kind == ROOT)
 }
 
-/// The streams that are in no storage, in the order of the directory.
+/// The streams at the top level, in directory order.
 pub(super) fn top(entries: &[Entry]) -> Vec<Entry> {
     let root = entries.iter().find(|it| it.kind == ROOT);
     let mut seen = vec![false; entries.len()];

@@ -1,7 +1,7 @@
-//! A connection to LibreOffice: calls out, calls in, references.
+//! A connection to LibreOffice: outgoing calls, incoming calls, references.
 //!
-//! One task reads; whoever calls writes. A reply belongs to the newest call of its thread, so each call that runs beside
-//! others gets a thread id of its own.
+//! One task reads; callers write. A reply carries no call id: it answers the newest pending call of
+//! its thread. Concurrent calls therefore use separate thread ids.
 
 mod object;
 mod read;
@@ -36,20 +36,20 @@ use state::{State, Waiting};
 /// A boxed future.
 pub type Boxed<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// How to treat a connection.
+/// Options of a connection.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// What is taken from the peer at most.
+    /// Limits on what is accepted from the peer.
     pub limits: Limits,
-    /// Slots of the peer's caches that are used; 0 for none.
+    /// Slots to use in each of the peer's caches, at most 256; 0 disables caching.
     pub cache_slots: u16,
-    /// How long the handshake may take.
+    /// Timeout for the handshake.
     pub handshake: Duration,
-    /// How long the peer may say nothing while a call waits.
+    /// How long a call waits without any message from the peer before it fails.
     pub silence: Duration,
-    /// Calls of the peer that are served at a time.
+    /// Calls from the peer served at a time; more are answered with an exception.
     pub served: usize,
-    /// Objects of ours that the peer may know at a time.
+    /// Exported objects that may exist at a time.
     pub exports: usize,
 }
 
@@ -66,7 +66,7 @@ impl Default for Options {
     }
 }
 
-/// A connection; dropping it ends the connection.
+/// A connection. Dropping it closes the connection.
 pub struct Bridge {
     pub(crate) inner: Arc<Inner>,
 }
@@ -87,10 +87,10 @@ struct Writer {
 }
 
 impl Bridge {
-    /// Connects to a pipe, a UNIX domain socket.
+    /// Connects to a pipe, that is, a UNIX domain socket.
     ///
     /// # Errors
-    /// Nobody listens there, or the handshake fails.
+    /// Nothing listens there, or the handshake fails.
     pub async fn connect_unix(path: &Path, options: Options) -> Result<Self, Error> {
         let connected = UnixStream::connect(path).await;
         let stream = connected.map_err(|source| Error::Connect {
@@ -104,7 +104,7 @@ impl Bridge {
     /// Connects to a host and port.
     ///
     /// # Errors
-    /// Nobody listens there, or the handshake fails.
+    /// Nothing listens there, or the handshake fails.
     pub async fn connect_tcp(address: &str, options: Options) -> Result<Self, Error> {
         let connected = TcpStream::connect(address).await;
         let connected = connected.and_then(|stream| stream.set_nodelay(true).map(|()| stream));
@@ -116,10 +116,10 @@ impl Bridge {
         Self::start(Box::new(reader), Box::new(writer), options).await
     }
 
-    /// Shakes hands over a connection of any kind.
+    /// Performs the handshake over any byte stream.
     ///
     /// # Errors
-    /// The handshake fails or takes too long.
+    /// The handshake fails or times out.
     pub async fn start(
         reader: Box<dyn AsyncRead + Send + Unpin>,
         writer: Box<dyn AsyncWrite + Send + Unpin>,
@@ -141,6 +141,7 @@ impl Bridge {
             inner: Arc::clone(&inner),
         };
         let (ready, agreed) = oneshot::channel();
+        // Only this task reads.
         tokio::spawn(read::run(inner, reader, ready));
         match tokio::time::timeout(options.handshake, agreed).await {
             Ok(Ok(())) => Ok(bridge),
@@ -149,38 +150,39 @@ impl Bridge {
         }
     }
 
-    /// A reference to one of the objects that have a name from the start, such as `StarOffice.ComponentContext`.
+    /// A reference to an object that is registered under a well-known name, such as
+    /// `StarOffice.ComponentContext`.
     ///
     /// # Errors
-    /// There is none, or the connection is broken.
+    /// There is no such object, or the connection is broken.
     pub async fn initial(&self, name: &str, interface: &str) -> Result<Reference, Error> {
-        // The name stands for the object only in a question for its most general interface.
+        // A well-known name resolves only in a query for `XInterface`.
         let named = Reference::initial(&self.inner, name);
         let object = named.query("com.sun.star.uno.XInterface").await?;
         object.query(interface).await
     }
 
-    /// Makes an object callable; it is forgotten when the export is dropped.
+    /// Makes an object callable by the peer until the export is dropped.
     ///
     /// # Errors
-    /// Too many are exported.
+    /// The limit of exported objects is reached.
     pub fn export(&self, object: Arc<dyn Object>) -> Result<Export, Error> {
         object::export(&self.inner, object)
     }
 
-    /// Whether the connection ended.
+    /// Whether the connection has ended.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.inner.state().broken.is_some()
     }
 
-    /// Objects of ours that the peer still holds or that are still exported.
+    /// Number of exported objects.
     #[must_use]
     pub fn exported(&self) -> usize {
         self.inner.state().exports.len()
     }
 
-    /// Sends the releases that wait for the next call.
+    /// Sends pending releases, which otherwise wait for the next call.
     ///
     /// # Errors
     /// The connection is broken.
@@ -196,7 +198,7 @@ impl Drop for Bridge {
     }
 }
 
-/// Why a connection is no more.
+/// Why a connection ended.
 #[derive(Clone, Debug)]
 pub(crate) enum Broken {
     Dropped,
@@ -209,7 +211,7 @@ impl Inner {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Ends the connection; all calls that wait fail.
+    /// Ends the connection and fails all pending calls.
     pub(crate) fn end(&self, why: Broken) {
         let mut state = self.state();
         state.broken.get_or_insert(why);
@@ -231,7 +233,7 @@ impl Inner {
         self.state().heard_ms = self.start.elapsed().as_millis();
     }
 
-    /// Calls a function and waits for its answer.
+    /// Calls a function and waits for its reply.
     pub(crate) async fn call(
         &self,
         thread: Option<&Tid>,
@@ -252,7 +254,7 @@ impl Inner {
         }
     }
 
-    /// Sends a request; gives what its reply will come through.
+    /// Sends a request. Returns the channel for its reply; `None` for a oneway function.
     async fn ask(
         &self,
         thread: Option<&Tid>,
@@ -283,7 +285,7 @@ impl Inner {
         Ok((!function.oneway).then_some(receiver))
     }
 
-    /// Answers a call of the peer.
+    /// Replies to a call from the peer. `then` runs on the encoder before anything else is sent.
     async fn answer(
         &self,
         tid: &Tid,
@@ -300,7 +302,7 @@ impl Inner {
         self.send(&mut writer).await
     }
 
-    /// Releases are messages of their own, which ride with the next call.
+    /// Encodes pending releases. They are messages of their own, sent together with the next one.
     fn write_releases(&self, writer: &mut Writer) -> Result<(), Error> {
         let mut state = self.state();
         if state.broken.is_some() {
@@ -334,7 +336,7 @@ impl Inner {
         Ok(())
     }
 
-    /// Waits, as long as the peer is heard now and then.
+    /// Waits for `wanted` as long as the peer sends anything within the silence limit.
     async fn unless_silent<T>(&self, wanted: impl Future<Output = T>) -> Result<T, Error> {
         let mut wanted = std::pin::pin!(wanted);
         let limit = self.options.silence;
@@ -352,7 +354,7 @@ impl Inner {
         }
     }
 
-    /// An exception in words; references inside it are given back.
+    /// Converts an exception to an error, and releases the references it holds.
     fn exception(&self, exception: Any) -> Error {
         let mut state = self.state();
         state.release_within(&exception.value, &exception.ty);
@@ -367,7 +369,8 @@ fn release_function() -> &'static Function {
         .expect("every interface has it")
 }
 
-/// A message that was only half sent leaves a connection that nobody can use.
+/// Guards a write: a message that was only partly sent, because its future was dropped, makes the
+/// connection unusable.
 struct Sending<'a> {
     inner: &'a Inner,
     whole: bool,

@@ -1,4 +1,4 @@
-//! Objects of ours that the peer calls.
+//! Objects of this process that the peer can call.
 
 use std::sync::{
     Arc, Weak,
@@ -11,30 +11,32 @@ use crate::{
     codec::{Any, Function, Oid, Request, Tid, Type, TypeClass, Value, registry},
 };
 
-/// What a call gives: the returned value and those of the `out` and `inout` parameters, or an exception.
+/// Result of a call: the return value followed by the `out` and `inout` parameters, or an
+/// exception.
 pub type Outcome = Result<Vec<Value>, Any>;
 
-/// An object that the peer may call.
+/// An object that the peer can call.
 pub trait Object: Send + Sync {
-    /// Names of its interfaces, the first being the main one; `XInterface` goes without saying.
+    /// Names of its interfaces, the main one first. `XInterface` is implied.
     fn interfaces(&self) -> &[&'static str];
 
-    /// Serves a call of one of them.
+    /// Handles a call to one of its interfaces.
     fn call(&self, incoming: Incoming) -> Boxed<'_, Outcome>;
 }
 
-/// A call of the peer.
+/// A call from the peer.
 pub struct Incoming {
     /// The function.
     pub function: &'static Function,
-    /// Values of its `in` and `inout` parameters.
+    /// Values of the `in` and `inout` parameters.
     pub arguments: Vec<Value>,
     inner: Arc<Inner>,
     tid: Tid,
 }
 
 impl Incoming {
-    /// Takes over a reference among the arguments; calls of it run in the thread of this call, which the peer waits in.
+    /// Adopts a reference among the arguments. Calls to it run in the thread of this call, in which
+    /// the peer is waiting.
     #[must_use]
     pub fn reference(&self, value: &Value, interface: &str) -> Option<Reference> {
         let Value::Interface(Some(oid)) = value else {
@@ -47,12 +49,12 @@ impl Incoming {
 
 pub(crate) struct Exported {
     object: Arc<dyn Object>,
-    /// References that the peer was given and did not give back.
+    /// References that the peer holds.
     held: AtomicI64,
     dropped: AtomicBool,
 }
 
-/// An object of ours that can be passed to the peer. Once it is dropped, calls of it fail.
+/// An object that can be passed to the peer. Once this is dropped, calls to it fail.
 pub struct Export {
     oid: Oid,
     exported: Arc<Exported>,
@@ -80,7 +82,7 @@ pub(super) fn export(inner: &Arc<Inner>, object: Arc<dyn Object>) -> Result<Expo
 }
 
 impl Export {
-    /// A reference to pass, of its main interface.
+    /// A reference to pass as an argument, typed as the main interface.
     #[must_use]
     pub fn any(&self) -> Any {
         self.exported.held.fetch_add(1, Ordering::Relaxed);
@@ -104,14 +106,14 @@ impl Drop for Export {
         if let Some(inner) = self.inner.upgrade() {
             let mut state = inner.state();
             let object = state.exports.remove(&self.oid);
-            // The object may hold references, which lock the state.
+            // Unlock first: dropping the object may drop references, which lock the state.
             drop(state);
             drop(object);
         }
     }
 }
 
-/// Serves a call in a task of its own, since it may call back.
+/// Handles a call in a separate task, because it may call back into the peer.
 pub(super) fn serve(inner: &Arc<Inner>, request: Request) {
     let exported = inner.state().exports.get(&request.oid).cloned();
     if request.function.name == "release" {
@@ -133,7 +135,7 @@ pub(super) fn serve(inner: &Arc<Inner>, request: Request) {
             if let Err(Error::Protocol(_)) = sent.await {
                 let outcome = Err(runtime_exception("the answer does not fit"));
                 let sent = inner.answer(&request.tid, request.function, &outcome, |_| {});
-                // A connection that is broken has said so to whoever waits.
+                // If the connection is broken, its pending calls have failed already.
                 drop(sent.await);
             }
         }
@@ -165,13 +167,13 @@ fn query(exported: &Exported, request: &Request) -> Any {
     Any::interface(wanted.name(), request.oid.clone())
 }
 
-/// An exception that every function may throw.
+/// A `RuntimeException`, which any function may throw.
 #[must_use]
 pub fn runtime_exception(message: &str) -> Any {
     object_exception("com.sun.star.uno.RuntimeException", message)
 }
 
-/// An exception without members of its own.
+/// An exception without members beyond message and context.
 #[must_use]
 pub(crate) fn object_exception(name: &str, message: &str) -> Any {
     let members = vec![message.into(), Value::Interface(None)];

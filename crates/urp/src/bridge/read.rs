@@ -1,4 +1,4 @@
-//! The task that reads: replies go to whoever waits, calls to our objects.
+//! The reading task: dispatches replies to pending calls, and calls to exported objects.
 
 use std::sync::Arc;
 
@@ -14,10 +14,11 @@ use crate::codec::{
     TypeClass, Value, registry,
 };
 
-/// A frame's room grows as its bytes come, so that a size that was only claimed costs nothing.
+/// Initial buffer of a block; it grows only as bytes arrive, so a merely claimed size costs
+/// nothing.
 const PIECE_BYTES: usize = 1024 * 1024;
 
-/// The only property that we agree to.
+/// The only protocol property that is accepted.
 const CURRENT_CONTEXT: &str = "CurrentContext";
 
 type Stream = Box<dyn AsyncRead + Send + Unpin>;
@@ -28,7 +29,7 @@ pub(super) async fn run(inner: Arc<Inner>, mut stream: Stream, ready: oneshot::S
         () = inner.closing.notified() => Broken::Dropped,
     };
     inner.end(why);
-    // The peer must see the end of the connection, although references may keep `inner` alive.
+    // References may keep `inner` alive, but the peer must see the connection close.
     let mut writer = inner.writer.lock().await;
     writer.stream = Box::new(tokio::io::sink());
 }
@@ -76,7 +77,7 @@ async fn read_all(inner: &Arc<Inner>, stream: &mut Stream, ready: oneshot::Sende
     }
 }
 
-/// Nobody waits for the outcome any more.
+/// Releases the references in an outcome that no caller waits for any more.
 fn forget(inner: &Inner, outcome: super::Outcome) {
     if let Err(exception) = outcome {
         let mut state = inner.state();
@@ -108,9 +109,9 @@ async fn read_block(
     Ok((header, block.freeze()))
 }
 
-/// Answers the negotiation of the protocol; true once it is done.
+/// Answers protocol negotiation. Returns true once it is complete.
 ///
-/// We never ask for a change ourselves, so the peer may always commit its own.
+/// This side never requests a change itself, so the peer may always commit its own.
 async fn negotiate(inner: &Inner, request: &Request) -> Result<bool, Broken> {
     let mut agreed = false;
     let outcome = match request.function.name {

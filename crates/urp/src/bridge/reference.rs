@@ -1,4 +1,4 @@
-//! References to the peer's objects.
+//! References to objects of the peer.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::{
 
 const ROOT: &str = "com.sun.star.uno.XInterface";
 
-/// A reference to an object of the peer by one of its interfaces; given back when it is dropped.
+/// A reference to an object of the peer through one of its interfaces, released on drop.
 pub struct Reference {
     inner: Arc<Inner>,
     oid: Oid,
@@ -31,7 +31,8 @@ impl Reference {
         }
     }
 
-    /// An object known by its name, which nobody handed out.
+    /// An object addressed by its well-known name. Since no reference was counted, none is
+    /// released.
     pub(super) fn initial(inner: &Arc<Inner>, name: &str) -> Self {
         let interface = Type::interface(ROOT);
         let mut reference = Self::new(inner, name.into(), interface);
@@ -39,19 +40,20 @@ impl Reference {
         reference
     }
 
-    /// Calls run in a thread of the peer that waits for us.
+    /// Makes calls run in a thread of the peer that is waiting for this process.
     pub(super) fn in_thread(mut self, tid: &Tid) -> Self {
         self.thread = Some(tid.clone());
         self
     }
 
-    /// Calls a function by its name; gives the returned value, then the `out` and `inout` parameters.
+    /// Calls a function by name. Returns the return value followed by the `out` and `inout`
+    /// parameters.
     ///
     /// # Errors
-    /// An exception, a broken connection, arguments that do not fit.
+    /// An exception, a broken connection, or arguments that do not match the function.
     pub async fn call(&self, function: &str, arguments: Vec<Value>) -> Result<Vec<Value>, Error> {
         let name = self.interface.name();
-        // An interface that the table lacks still has what all interfaces have.
+        // An interface missing from the table still has the functions of `XInterface`.
         let function = registry()
             .function_named(name, function)
             .or_else(|| registry().function_named(ROOT, function));
@@ -62,7 +64,7 @@ impl Reference {
         called.await
     }
 
-    /// Calls a function that gives one value.
+    /// Calls a function and returns its return value.
     ///
     /// # Errors
     /// See [`Reference::call`].
@@ -72,7 +74,7 @@ impl Reference {
         first.ok_or(Error::Unexpected(function))
     }
 
-    /// Calls a function that gives a reference; `None` is the null reference.
+    /// Calls a function that returns a reference; `None` is the null reference.
     ///
     /// # Errors
     /// See [`Reference::call`].
@@ -87,7 +89,8 @@ impl Reference {
             .ok_or(Error::Unexpected(function))
     }
 
-    /// Takes over a reference that the peer gave, in an any or alone; the outer `None` is anything but a reference.
+    /// Adopts a reference received from the peer, bare or inside an any. The inner `None` is the
+    /// null reference; the outer `None` means that the value is not a reference.
     #[must_use]
     pub fn adopt(&self, value: Value, interface: &str) -> Option<Option<Self>> {
         match value {
@@ -111,16 +114,16 @@ impl Reference {
         reference
     }
 
-    /// The same object by another interface.
+    /// The same object through another interface.
     ///
     /// # Errors
-    /// It does not have it, or the connection is broken.
+    /// The object lacks it, or the connection is broken.
     pub async fn query(&self, interface: &str) -> Result<Self, Error> {
         let found = self.find(interface).await?;
         found.ok_or_else(|| Error::NoInterface(interface.to_owned()))
     }
 
-    /// The same object by another interface, if it has it.
+    /// The same object through another interface; `None` if the object lacks it.
     ///
     /// # Errors
     /// The connection is broken.
@@ -130,13 +133,14 @@ impl Reference {
             .await
     }
 
-    /// As an argument. The object must have been asked for the parameter's interface before, by [`Reference::query`].
+    /// This reference as an argument. The peer must have returned it for the parameter's interface,
+    /// see [`Reference::query`].
     #[must_use]
     pub fn value(&self) -> Value {
         Value::Interface(Some(self.oid.clone()))
     }
 
-    /// As an argument of type any.
+    /// This reference as an argument of type any.
     #[must_use]
     pub fn any(&self) -> Any {
         Any::new(self.interface.clone(), self.value())
@@ -152,7 +156,7 @@ impl Drop for Reference {
     }
 }
 
-/// Type and text of an exception.
+/// Type name and message of an exception.
 pub(crate) fn describe(exception: &Any) -> Exception {
     let message = match &exception.value {
         Value::Struct(members) => match members.first() {

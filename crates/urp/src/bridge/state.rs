@@ -1,4 +1,4 @@
-//! What a connection has to remember.
+//! The state of a connection, guarded by one mutex.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -10,21 +10,21 @@ use tokio::sync::oneshot;
 use super::{Broken, Outcome, object::Exported};
 use crate::codec::{Any, Function, Oid, Pending, Tid, Type, TypeClass, Value, registry};
 
-/// Thread ids of ours begin so.
+/// Prefix of the thread ids of this side.
 const THREAD_PREFIX: &str = "platen-";
 
 #[derive(Default)]
 pub(crate) struct State {
-    /// Calls without a reply, a stack for each thread.
+    /// Pending calls, a stack per thread.
     pub(super) calls: HashMap<Tid, Vec<Waiting>>,
-    /// Calls whose reply was just decoded, in its order.
+    /// Callers of the replies just decoded, in the order of the replies.
     pub(super) answered: VecDeque<oneshot::Sender<Outcome>>,
-    /// References to give back.
+    /// References to release.
     pub(super) releases: Vec<(Oid, Type)>,
     pub(super) exports: HashMap<Oid, Arc<Exported>>,
     pub(super) exported_ever: u64,
     pub(super) broken: Option<Broken>,
-    /// When the peer was heard last, since the start of the connection.
+    /// When the last message arrived, in milliseconds since the connection was started.
     pub(super) heard_ms: u128,
     free_threads: Vec<Tid>,
     threads: u64,
@@ -36,7 +36,7 @@ pub(super) struct Waiting {
 }
 
 impl State {
-    /// A thread id that no call uses.
+    /// A thread id that no call uses, recycled if possible.
     pub(super) fn take_thread(&mut self) -> Tid {
         if let Some(tid) = self.free_threads.pop() {
             return tid;
@@ -52,7 +52,7 @@ impl State {
         }
     }
 
-    /// Releases have no reply, so any thread will do.
+    /// The thread id for releases. They have no reply, so any thread will do.
     pub(super) fn release_thread(&self) -> Tid {
         let free = self.free_threads.last().cloned();
         free.unwrap_or_else(|| Tid::from(THREAD_PREFIX.as_bytes()))
@@ -64,7 +64,7 @@ impl State {
         }
     }
 
-    /// Gives back all references inside a value that nobody will use.
+    /// Releases all references inside a value that is discarded.
     pub(super) fn release_within(&mut self, value: &Value, ty: &Type) {
         match value {
             Value::Interface(Some(oid)) if !self.exports.contains_key(oid) => {
@@ -94,7 +94,8 @@ impl State {
         }
     }
 
-    /// What is to be dropped once the state is unlocked: an object may hold references, which lock it.
+    /// Empties the state and returns what must be dropped after unlocking: an object may hold
+    /// references, and dropping them locks the state.
     pub(super) fn forget_all(&mut self) -> impl Sized + use<> {
         self.releases.clear();
         let calls = std::mem::take(&mut self.calls);

@@ -1,18 +1,18 @@
-//! Framing: `u32 size, u32 messages`, then the messages; all big-endian.
+//! Framing: `u32 size, u32 message count`, then the messages; all integers are big-endian.
 
 use super::CodecError;
 
-/// Bytes of a block's header.
+/// Length of a block header, in bytes.
 pub const HEADER_BYTES: usize = 8;
 
-/// What a decoder takes from a peer.
+/// Limits on what a decoder accepts from a peer.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Bytes of a block.
+    /// Maximum length of a block, in bytes.
     pub block_bytes: u32,
-    /// Values of a block, where a sequence of bytes counts as one.
+    /// Maximum number of values in a block. A byte sequence counts as one value.
     pub values: usize,
-    /// Depth of values inside values.
+    /// Maximum nesting depth of values.
     pub depth: u32,
 }
 
@@ -26,20 +26,20 @@ impl Default for Limits {
     }
 }
 
-/// A block's header.
+/// The header of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockHeader {
-    /// Bytes that follow the header.
+    /// Number of bytes after the header.
     pub size_bytes: u32,
-    /// Messages in them.
+    /// Number of messages in them.
     pub messages: u32,
 }
 
 impl BlockHeader {
-    /// Reads a header.
+    /// Decodes a header.
     ///
     /// # Errors
-    /// The block is empty or larger than the limit.
+    /// The block is empty or exceeds the limit.
     pub fn decode(bytes: [u8; HEADER_BYTES], limits: &Limits) -> Result<Self, CodecError> {
         let word = |at: usize| {
             u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
@@ -57,14 +57,14 @@ impl BlockHeader {
                 limit_bytes: limits.block_bytes,
             });
         }
-        // The shortest message is one byte.
+        // Every message has at least one byte.
         if header.messages > header.size_bytes {
             return Err(CodecError::Truncated);
         }
         Ok(header)
     }
 
-    /// Its bytes.
+    /// Encodes the header.
     #[must_use]
     pub fn encode(self) -> [u8; HEADER_BYTES] {
         let mut bytes = [0; HEADER_BYTES];

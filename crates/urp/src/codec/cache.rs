@@ -1,18 +1,19 @@
-//! The second-level caches: 256 slots each for types, object ids and thread ids.
+//! Second-level caches: 256 slots each for types, object ids and thread ids.
 //!
-//! The sender picks the slot, the receiver obeys. Each direction has its own three caches.
+//! The sender chooses the slot, the receiver stores the value there. Each direction has its own
+//! three caches.
 
 use std::{collections::HashMap, hash::Hash};
 
 use super::CodecError;
 
-/// Slots of a cache.
+/// Number of slots in a cache.
 pub const SLOTS: u16 = 256;
 
 /// The slot number that means "not cached".
 pub const NOT_CACHED: u16 = 0xffff;
 
-/// Cache slots that the peer fills.
+/// The receiving side of a cache, filled by the peer.
 #[derive(Debug)]
 pub struct ReceiveCache<T> {
     slots: Vec<Option<T>>,
@@ -25,7 +26,7 @@ impl<T> Default for ReceiveCache<T> {
 }
 
 impl<T: Clone> ReceiveCache<T> {
-    /// Remembers `value` in `slot`, unless it is [`NOT_CACHED`].
+    /// Stores `value` in `slot`, unless it is [`NOT_CACHED`].
     pub(super) fn store(&mut self, slot: u16, value: &T) -> Result<(), CodecError> {
         if slot == NOT_CACHED {
             return Ok(());
@@ -49,7 +50,7 @@ impl<T: Clone> ReceiveCache<T> {
     }
 }
 
-/// Cache slots of the peer that we fill; when it is full, the least recently used slot is reused.
+/// The sending side of a cache. When it is full, the least recently used slot is reused.
 #[derive(Debug)]
 pub struct SendCache<T> {
     capacity: u16,
@@ -58,17 +59,17 @@ pub struct SendCache<T> {
     clock: u64,
 }
 
-/// Where a value stands in the peer's cache.
+/// Location of a value in the peer's cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
-    /// It is there.
+    /// It is in this slot.
     Known(u16),
-    /// It is to be sent, and put there.
+    /// It must be sent, to be stored in this slot.
     New(u16),
 }
 
 impl<T: Clone + Eq + Hash> SendCache<T> {
-    /// A cache that uses `capacity` slots, none at all if it is 0.
+    /// A cache with `capacity` slots, at most 256; 0 disables caching.
     pub(super) fn new(capacity: u16) -> Self {
         Self {
             capacity: capacity.min(SLOTS),
@@ -78,7 +79,7 @@ impl<T: Clone + Eq + Hash> SendCache<T> {
         }
     }
 
-    /// Where `value` stands; after a `New` it is taken as sent.
+    /// Looks up `value`. After `New` it counts as sent, so the caller must send it.
     pub(super) fn place(&mut self, value: &T) -> Place {
         if self.capacity == 0 {
             return Place::New(NOT_CACHED);

@@ -1,4 +1,4 @@
-//! Blocks to messages.
+//! Decodes blocks into messages.
 
 use bytes::Bytes;
 
@@ -11,13 +11,13 @@ use super::{
     value::{Oid, Tid},
 };
 
-/// Knows what was asked, since a reply does not say what it answers.
+/// Supplies the pending calls, because a reply does not say which function it answers.
 pub trait Pending {
-    /// Takes the newest call of the thread that has no reply yet.
+    /// Removes the newest pending call of the thread.
     fn take(&mut self, tid: &Tid) -> Option<&'static Function>;
 }
 
-/// Decodes what one peer sends, in order.
+/// Decodes the blocks of one peer, in order.
 #[derive(Debug, Default)]
 pub struct Decoder {
     limits: Limits,
@@ -29,7 +29,7 @@ pub struct Decoder {
 }
 
 impl Decoder {
-    /// A decoder that takes no more than `limits`.
+    /// A decoder with these limits.
     #[must_use]
     pub fn new(limits: Limits) -> Self {
         Self {
@@ -38,21 +38,21 @@ impl Decoder {
         }
     }
 
-    /// Its limits.
+    /// The limits.
     #[must_use]
     pub fn limits(&self) -> &Limits {
         &self.limits
     }
 
-    /// From here on requests carry the current context.
+    /// From now on, requests carry the current context.
     pub fn expect_contexts(&mut self) {
         self.contexts = true;
     }
 
-    /// The messages of a block, given without its header.
+    /// Decodes the messages of a block; `block` excludes the header.
     ///
     /// # Errors
-    /// See [`CodecError`]; the decoder is then of no further use.
+    /// See [`CodecError`]. The decoder cannot be used afterwards.
     pub fn decode(
         &mut self,
         header: BlockHeader,

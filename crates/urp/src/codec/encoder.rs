@@ -1,4 +1,4 @@
-//! Messages to blocks, one message each.
+//! Encodes messages into blocks, one message each.
 
 use bytes::{BufMut, BytesMut};
 
@@ -10,7 +10,7 @@ use super::{
     value::{Any, Oid, Tid, Value},
 };
 
-/// Encodes what one side sends, in order.
+/// Encodes the messages of one side, in order.
 #[derive(Debug)]
 pub struct Encoder {
     caches: SendCaches,
@@ -21,7 +21,8 @@ pub struct Encoder {
 }
 
 impl Encoder {
-    /// An encoder that uses `cache_slots` of each of the peer's caches; 256 at most, 0 for none.
+    /// An encoder that uses `cache_slots` slots of each of the peer's caches, at most 256; 0
+    /// disables caching.
     #[must_use]
     pub fn new(cache_slots: u16) -> Self {
         Self {
@@ -33,15 +34,15 @@ impl Encoder {
         }
     }
 
-    /// From here on requests carry the current context, which is always null.
+    /// From now on, requests carry the current context, which is always null here.
     pub fn send_contexts(&mut self) {
         self.contexts = true;
     }
 
-    /// Appends a block with a call.
+    /// Appends a block with a request.
     ///
     /// # Errors
-    /// An argument does not fit; nothing is written then.
+    /// An argument does not match its parameter. Nothing is written then.
     pub fn request(
         &mut self,
         out: &mut BytesMut,
@@ -123,11 +124,11 @@ impl Encoder {
         }
     }
 
-    /// Appends a block with an answer: the returned value and those of the `out` and `inout` parameters, or an
-    /// exception.
+    /// Appends a block with a reply: the return value followed by the `out` and `inout` parameters,
+    /// or an exception.
     ///
     /// # Errors
-    /// A value does not fit; nothing is written then.
+    /// A value does not match its type. Nothing is written then.
     pub fn reply(
         &mut self,
         out: &mut BytesMut,

@@ -1,6 +1,6 @@
 //! The table of UNO types: interfaces with their functions, structs, exceptions, enums.
 //!
-//! Held as text beside the source and read once.
+//! It is compiled in as text (`idl/*.txt`) and parsed once, on first use.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -12,7 +12,7 @@ use super::{
     types::{SIMPLE, Type, TypeClass},
 };
 
-/// Which way a parameter travels.
+/// Direction in which a parameter is passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// With the request.
@@ -26,7 +26,7 @@ pub enum Direction {
 /// A parameter of a function.
 #[derive(Clone, Debug)]
 pub struct Parameter {
-    /// Which way it travels.
+    /// Direction.
     pub direction: Direction,
     /// Its type.
     pub ty: Type,
@@ -39,24 +39,24 @@ pub struct Function {
     pub interface: &'static str,
     /// Its name.
     pub name: &'static str,
-    /// Its number on the wire.
+    /// Its number in the interface, counting inherited functions; this is what messages carry.
     pub id: u16,
-    /// Whether no reply is ever sent.
+    /// Whether it never has a reply.
     pub oneway: bool,
     /// Its parameters in order.
     pub parameters: Vec<Parameter>,
-    /// Type of what it returns.
+    /// Its return type.
     pub returns: Type,
 }
 
 impl Function {
-    /// Types of what a request carries.
+    /// Types of the values in a request.
     pub fn inputs(&self) -> impl Iterator<Item = &Type> {
         let travels = |parameter: &&Parameter| parameter.direction != Direction::Out;
         self.parameters.iter().filter(travels).map(|it| &it.ty)
     }
 
-    /// Types of what a reply carries: the returned value, then the parameters that come back.
+    /// Types of the values in a reply: the return value, then `out` and `inout` parameters.
     pub fn outputs(&self) -> impl Iterator<Item = &Type> {
         let travels = |parameter: &&Parameter| parameter.direction != Direction::In;
         let parameters = self.parameters.iter().filter(travels).map(|it| &it.ty);
@@ -75,14 +75,14 @@ struct Compound {
     members: Vec<(&'static str, Type)>,
 }
 
-/// All types that are known.
+/// All known types.
 pub struct Registry {
     interfaces: HashMap<&'static str, Interface>,
     compounds: HashMap<&'static str, Compound>,
     enums: HashSet<&'static str>,
 }
 
-/// The table.
+/// The type table.
 pub fn registry() -> &'static Registry {
     static REGISTRY: LazyLock<Registry> = LazyLock::new(|| {
         let text = concat!(
@@ -95,7 +95,7 @@ pub fn registry() -> &'static Registry {
 }
 
 impl Registry {
-    /// A function of an interface or of its bases, by number.
+    /// Finds a function of an interface or its bases by number.
     ///
     /// # Errors
     /// The interface or the function is not in the table.
@@ -107,7 +107,7 @@ impl Registry {
             })
     }
 
-    /// A function of an interface or of its bases, by name.
+    /// Finds a function of an interface or its bases by name.
     #[must_use]
     pub fn function_named(&self, interface: &str, name: &str) -> Option<&Function> {
         self.find(interface, &|function| function.name == name)
@@ -122,7 +122,7 @@ impl Registry {
         })
     }
 
-    /// Whether `interface` is `base` or derives from it.
+    /// Whether `interface` is `base` or inherits from it.
     #[must_use]
     pub fn derives(&self, interface: &str, base: &str) -> bool {
         interface == base
@@ -132,7 +132,7 @@ impl Registry {
                 .is_some_and(|it| it.bases.iter().any(|it| self.derives(it, base)))
     }
 
-    /// Types of the members of a struct or an exception, those of its bases first.
+    /// Member types of a struct or exception, those of its bases first.
     ///
     /// # Errors
     /// The type is not in the table.
@@ -151,7 +151,7 @@ impl Registry {
         Ok(members.map(|(_, ty)| ty).collect())
     }
 
-    /// Place of a member among [`Registry::members`].
+    /// Index of a member in [`Registry::members`].
     #[must_use]
     pub fn member_index(&self, ty: &Type, member: &str) -> Option<usize> {
         let mut compound = self.compounds.get(ty.name())?;
@@ -165,7 +165,7 @@ impl Registry {
         index
     }
 
-    /// The type of a UNO name such as `[]string` or `com.sun.star.io.XInputStream`.
+    /// The type with a UNO name, such as `[]string` or `com.sun.star.io.XInputStream`.
     ///
     /// # Errors
     /// The name is not in the table.
@@ -188,7 +188,7 @@ impl Registry {
         Ok(Type::named(class, name))
     }
 
-    /// The type of a sequence's elements.
+    /// The element type of a sequence.
     ///
     /// # Errors
     /// The element's type is not in the table.
@@ -206,7 +206,7 @@ fn parse(text: &'static str) -> Registry {
         compounds: HashMap::new(),
         enums: HashSet::new(),
     };
-    // Names first, so that every type of a member or a parameter has its class.
+    // Declare all names first, so that the class of every member and parameter type is known.
     for line in text.lines() {
         declare(&mut registry, line);
     }
@@ -262,7 +262,7 @@ fn declare(registry: &mut Registry, line: &'static str) {
     }
 }
 
-/// Members stand behind the name and the base: `type name, type name`.
+/// Parses the members after name and base: `type name, type name`.
 fn define(registry: &mut Registry, line: &'static str) {
     let mut rest = line.split_once(' ').map_or("", |(_, rest)| rest);
     let mut word = || {
@@ -286,7 +286,7 @@ fn define(registry: &mut Registry, line: &'static str) {
     known.expect("declared above").members = members;
 }
 
-/// `3 long readBytes(out []byte, long)`
+/// Parses a function, such as `3 long readBytes(out []byte, long)`.
 fn function(registry: &Registry, interface: &'static str, id: u16, line: &'static str) -> Function {
     let line = line.trim_start().trim_start_matches(char::is_numeric);
     let (head, parameters) = line.split_once('(').expect("a list of parameters");
@@ -319,14 +319,15 @@ fn named(registry: &Registry, text: &'static str) -> Type {
     let dimensions = text.len() - text.trim_start_matches("[]").len();
     let element = full(&text[dimensions..]);
     let name = format!("{}{element}", &text[..dimensions]);
-    // A name that is not declared is found by the test below.
+    // A test below detects names that are not declared.
     registry
         .type_named(&name)
         .and_then(|ty| registry.type_named(element).map(|_| ty))
         .unwrap_or_else(|error| panic!("the table of types: {error}"))
 }
 
-/// `.io.XInputStream` -> `com.sun.star.io.XInputStream`; a few names, kept for the life of the program.
+/// Expands `.io.XInputStream` to `com.sun.star.io.XInputStream`. Leaks the string, once per name in
+/// the table.
 fn full(name: &'static str) -> &'static str {
     match name.strip_prefix('.') {
         Some(rest) => Box::leak(format!("com.sun.star.{rest}").into_boxed_str()),

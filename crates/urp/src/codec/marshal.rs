@@ -1,4 +1,4 @@
-//! Values to bytes.
+//! Encodes values.
 
 use bytes::{BufMut, BytesMut};
 
@@ -10,7 +10,7 @@ use super::{
     value::{Any, Oid, Tid, Value},
 };
 
-/// Caches of what we sent.
+/// The caches of the sending side.
 #[derive(Debug)]
 pub(super) struct SendCaches {
     pub(super) types: SendCache<Type>,
@@ -28,7 +28,8 @@ impl SendCaches {
     }
 }
 
-/// Checks that a value can be written as a type, before the caches are touched.
+/// Checks that a value has a type before anything is written, so that an error leaves the caches
+/// unchanged.
 pub(super) fn check(value: &Value, ty: &Type) -> Result<(), CodecError> {
     let mismatch = || CodecError::Mismatch(ty.name().to_owned());
     match (value, ty.class()) {
@@ -84,13 +85,14 @@ fn fits(length: usize) -> Result<(), CodecError> {
     }
 }
 
-/// Writes one message; the values were checked.
+/// Encodes one message whose values have been checked.
 pub(super) struct Marshal<'a> {
     pub(super) out: &'a mut BytesMut,
     pub(super) caches: &'a mut SendCaches,
 }
 
 impl Marshal<'_> {
+    /// A compressed number: one byte, or `0xff` and four bytes.
     fn compressed(&mut self, number: usize) {
         match u8::try_from(number) {
             Ok(short) if short != 0xff => self.out.put_u8(short),

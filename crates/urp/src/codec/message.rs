@@ -1,4 +1,4 @@
-//! Messages, decoded.
+//! Decoded messages.
 
 use super::{
     idl::Function,
@@ -6,37 +6,37 @@ use super::{
     value::{Any, Oid, Tid, Value},
 };
 
-/// A message of either side.
+/// A message from either side.
 #[derive(Clone, Debug)]
 pub enum Message {
     /// A call.
     Request(Request),
-    /// The answer to the newest call of its thread that has none yet.
+    /// The reply to the newest pending call of its thread.
     Reply(Reply),
 }
 
-/// A call of a function of an object.
+/// A call to a function of an object.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// Thread of calls; the reply goes to the same.
+    /// Logical thread of the call; the reply carries the same.
     pub tid: Tid,
     /// The object.
     pub oid: Oid,
-    /// The interface it is called by.
+    /// The interface that declares the function or inherits it.
     pub interface: Type,
     /// The function.
     pub function: &'static Function,
     /// Whether the caller waits for a reply.
     pub must_reply: bool,
-    /// Values of its `in` and `inout` parameters.
+    /// Values of the `in` and `inout` parameters.
     pub arguments: Vec<Value>,
 }
 
-/// An answer.
+/// The reply to a call.
 #[derive(Clone, Debug)]
 pub struct Reply {
-    /// Thread of calls.
+    /// Logical thread of the call.
     pub tid: Tid,
-    /// The returned value and those of the `out` and `inout` parameters, or the exception.
+    /// The return value followed by the `out` and `inout` parameters, or the exception.
     pub outcome: Result<Vec<Value>, Any>,
 }

@@ -1,6 +1,7 @@
-//! The codec: bytes to messages and back, without any input or output.
+//! The codec: converts between bytes and messages without doing any I/O.
 //!
-//! Specification: the UNO Remote Protocol of OpenOffice and LibreOffice (`binaryurp`).
+//! Specification: the UNO Remote Protocol (`urp`) of OpenOffice and LibreOffice, implemented there
+//! in the module `binaryurp`.
 
 pub mod block;
 pub mod cache;
@@ -25,11 +26,11 @@ pub use message::{Message, Reply, Request};
 pub use types::{Type, TypeClass};
 pub use value::{Any, Oid, Tid, Value};
 
-/// Object that carries the negotiation of the protocol.
+/// Object id used for protocol negotiation.
 pub const PROPERTIES_OID: &str = "UrpProtocolProperties";
 
 pub(crate) mod flags {
-    //! Bits of a message's first byte.
+    //! Flag bits in the first byte of a message, and in the second if `MORE_FLAGS` is set.
 
     pub(crate) const LONG: u8 = 0x80;
     pub(crate) const REQUEST: u8 = 0x40;
@@ -39,13 +40,14 @@ pub(crate) mod flags {
     pub(crate) const NEW_TID: u8 = 0x08;
     pub(crate) const FUNCTION_16: u8 = 0x04;
     pub(crate) const MORE_FLAGS: u8 = 0x01;
-    /// Of a short header: the function's number has 14 bits.
+    /// In a short header: the function number has 14 bits.
     pub(crate) const FUNCTION_14: u8 = 0x40;
     pub(crate) const MUST_REPLY: u8 = 0x80;
     pub(crate) const SYNCHRONOUS: u8 = 0x40;
 }
 
-/// Whether a request has the current context before its arguments, once both sides agreed on it.
+/// Whether a request carries the current context before its arguments, once both sides have agreed
+/// on that.
 pub(crate) fn carries_context(oid: &str, function: &Function) -> bool {
     function.id != 2 && oid != PROPERTIES_OID
 }

@@ -1,10 +1,10 @@
-//! UNO types as the wire names them (`typelib/typeclass.h`).
+//! UNO types as they appear on the wire (`typelib/typeclass.h`).
 
 use std::{fmt, sync::Arc};
 
 use super::CodecError;
 
-/// The class of a type; the number is the byte on the wire.
+/// The class of a type; its value is the byte on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 #[expect(missing_docs, reason = "the names of UNO's type classes")]
@@ -31,7 +31,7 @@ pub enum TypeClass {
     Interface = 22,
 }
 
-/// Simple classes with the names that UNO gives their types.
+/// Simple classes and their UNO type names, indexed by class.
 pub(super) const SIMPLE: [(TypeClass, &str); 15] = [
     (TypeClass::Void, "void"),
     (TypeClass::Char, "char"),
@@ -51,10 +51,10 @@ pub(super) const SIMPLE: [(TypeClass, &str); 15] = [
 ];
 
 impl TypeClass {
-    /// The class of a byte.
+    /// Decodes a type class.
     ///
     /// # Errors
-    /// The byte names none.
+    /// The byte is not a type class.
     pub fn from_byte(byte: u8) -> Result<Self, CodecError> {
         Ok(match byte {
             0..=14 => SIMPLE[usize::from(byte)].0,
@@ -67,14 +67,14 @@ impl TypeClass {
         })
     }
 
-    /// Whether types of this class need no name.
+    /// Whether the class alone identifies the type.
     #[must_use]
     pub fn is_simple(self) -> bool {
         (self as u8) <= TypeClass::Any as u8
     }
 }
 
-/// A type: its class and, unless the class is simple, its name.
+/// A type: its class and, unless that is simple, its name.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Type {
     class: TypeClass,
@@ -93,7 +93,7 @@ impl Type {
         }
     }
 
-    /// A named type: an enum, a struct, an exception, a sequence or an interface.
+    /// A named type: enum, struct, exception, sequence or interface.
     #[must_use]
     pub fn named(class: TypeClass, name: impl Into<Arc<str>>) -> Self {
         debug_assert!(!class.is_simple());
@@ -103,13 +103,13 @@ impl Type {
         }
     }
 
-    /// An interface's type.
+    /// An interface type.
     #[must_use]
     pub fn interface(name: impl Into<Arc<str>>) -> Self {
         Self::named(TypeClass::Interface, name)
     }
 
-    /// The type of sequences of `element`.
+    /// The type of a sequence of `element`.
     #[must_use]
     pub fn sequence_of(element: &Self) -> Self {
         Self::named(TypeClass::Sequence, format!("[]{}", element.name()))

@@ -1,4 +1,4 @@
-//! Bytes to values.
+//! Decodes values.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use super::{
     value::{Any, Oid, Tid, Value},
 };
 
-/// Caches of what the peer sends.
+/// The caches of the receiving side.
 #[derive(Debug, Default)]
 pub(super) struct ReceiveCaches {
     pub(super) types: ReceiveCache<Type>,
@@ -20,7 +20,7 @@ pub(super) struct ReceiveCaches {
     pub(super) tids: ReceiveCache<Tid>,
 }
 
-/// Reads one block.
+/// Decodes one block.
 pub(super) struct Unmarshal<'a> {
     bytes: Bytes,
     caches: &'a mut ReceiveCaches,
@@ -79,7 +79,7 @@ impl<'a> Unmarshal<'a> {
         usize::try_from(number).map_err(|_| CodecError::Truncated)
     }
 
-    /// A part of the block, not copied.
+    /// A length-prefixed part of the block, sharing its memory.
     fn raw(&mut self) -> Result<Bytes, CodecError> {
         let length = self.compressed()?;
         self.need(length)?;
@@ -199,7 +199,7 @@ impl<'a> Unmarshal<'a> {
             return Ok(Value::Bytes(self.raw()?));
         }
         let count = self.compressed()?;
-        // Every value but void takes a byte or more.
+        // Checked before allocating: every value except void takes at least one byte.
         if element.class() == TypeClass::Void {
             return Err(CodecError::UnknownType(ty.name().to_owned()));
         }

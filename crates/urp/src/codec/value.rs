@@ -1,4 +1,4 @@
-//! UNO values as they travel.
+//! UNO values.
 
 use std::sync::Arc;
 
@@ -6,13 +6,13 @@ use bytes::Bytes;
 
 use super::types::{Type, TypeClass};
 
-/// Names an object on the connection: theirs as they named it, ours as we did.
+/// Object id on a connection: the peer's objects as it named them, exported ones as this side did.
 pub type Oid = Arc<str>;
 
-/// Names a thread of calls.
+/// Id of a logical thread of calls.
 pub type Tid = Arc<[u8]>;
 
-/// A value. Its type is known from the signature, or from the any that holds it.
+/// A value. Its type follows from the function's signature, or from the any that contains it.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "the names of UNO's types")]
 pub enum Value {
@@ -32,11 +32,11 @@ pub enum Value {
     Type(Type),
     Any(Box<Any>),
     Enum(i32),
-    /// A struct or an exception: its members in order, those of the base first.
+    /// A struct or exception: its members in order, those of its bases first.
     Struct(Vec<Value>),
-    /// A sequence of anything but bytes.
+    /// A sequence, except of bytes.
     Sequence(Vec<Value>),
-    /// A sequence of bytes.
+    /// A sequence of bytes, sharing the memory of its block.
     Bytes(Bytes),
     /// A reference; `None` is the null reference.
     Interface(Option<Oid>),
@@ -52,7 +52,7 @@ pub struct Any {
 }
 
 impl Any {
-    /// The any that holds nothing.
+    /// The empty any.
     #[must_use]
     pub fn void() -> Self {
         Self {
@@ -61,19 +61,19 @@ impl Any {
         }
     }
 
-    /// An any of a type.
+    /// An any with a type and a value of that type.
     #[must_use]
     pub fn new(ty: Type, value: Value) -> Self {
         Self { ty, value }
     }
 
-    /// An any with a reference of an interface's type.
+    /// An any with a reference, typed as the interface `name`.
     #[must_use]
     pub fn interface(name: &str, oid: Oid) -> Self {
         Self::new(Type::interface(name), Value::Interface(Some(oid)))
     }
 
-    /// The text it holds.
+    /// The text, if it is a string.
     #[must_use]
     pub fn as_str(&self) -> Option<&str> {
         match &self.value {

@@ -1,4 +1,4 @@
-//! Data and templates that mean harm, or are broken.
+//! Malicious or broken data and templates.
 
 use super::*;
 use crate::Severity;

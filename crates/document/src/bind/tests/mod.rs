@@ -1,4 +1,4 @@
-//! Documents from templates and data.
+//! Tests that bind templates to data.
 
 mod hostile;
 mod modules;

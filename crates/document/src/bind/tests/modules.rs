@@ -1,4 +1,4 @@
-//! Names of data beside a module of helpers.
+//! Names in the data that collide with helper modules.
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! Tables: rows go to the output one at a time, so that a hundred thousand of them stay cheap.
+//! Tables. Rows are pushed to the output one at a time, so that memory does not grow with their
+//! number.
 
 mod row;
 mod rows;
@@ -20,7 +21,7 @@ pub(super) struct Grid<'t> {
     table: &'t Table,
     place: Place,
     look: Look,
-    /// Left offset of each column from the start side, and the end of the last.
+    /// Offset of each column from the start side, and the end of the last.
     edges: Vec<f32>,
     head_tag: Option<TagId>,
     body_tag: Option<TagId>,
@@ -28,7 +29,7 @@ pub(super) struct Grid<'t> {
 }
 
 impl Grid<'_> {
-    /// Offset from the start side and width of `span` columns from `column`.
+    /// Offset from the start side, and width, of `span` columns starting at `column`.
     fn extent(&self, column: usize, span: usize) -> (f32, f32) {
         let last = self.edges.len() - 1;
         let start = self.edges[column.min(last)];
@@ -83,7 +84,7 @@ impl Composer<'_> {
         self.table_rows(block, &mut grid, out);
     }
 
-    /// Columns of fixed widths that are wider than the table are all made narrower.
+    /// Warns if the fixed columns are wider than the table; all columns are then narrowed.
     fn warn_too_wide(&mut self, table: &Table, width: f32) {
         let fixed = |column: &Column| match column.width {
             ColumnWidth::Fixed(points) => points,
@@ -166,7 +167,7 @@ impl Composer<'_> {
     }
 }
 
-/// Index after the rows that row spans join with the row at `start`.
+/// Index after the last row that row spans join with the row at `start`.
 fn group_end(rows: &[Row], start: usize) -> usize {
     let mut end = start + 1;
     let mut index = start;
@@ -179,10 +180,10 @@ fn group_end(rows: &[Row], start: usize) -> usize {
     end.min(rows.len())
 }
 
-/// Totals in a row that stay together; more of them are a table of their own.
+/// Maximum number of consecutive totals that stay together; more could fill a page.
 const KEPT_TOTALS: usize = 5;
 
-/// True for group headers, and for rows before a subtotal or total.
+/// Whether a row stays with the next: group headers, and rows before a subtotal or total.
 fn stays_with_next(rows: &[Row], index: usize) -> bool {
     let Some(next) = rows.get(index + 1) else {
         return false;
@@ -198,7 +199,7 @@ fn stays_with_next(rows: &[Row], index: usize) -> bool {
     }
 }
 
-/// A header row for further pages: the same, outside the logical structure.
+/// A copy of a header row for further pages, outside the logical structure.
 fn repeated(fragment: &Fragment) -> (Sink, f32) {
     let mut sink = Sink::default();
     let body = fragment.body.clone();
@@ -225,7 +226,7 @@ fn offsets(heights: &[f32]) -> Vec<f32> {
     tops
 }
 
-/// Columns that a cell covers.
+/// Number of columns that a cell covers.
 fn span(cell: &Cell) -> usize {
     usize::from(cell.col_span.max(1))
 }

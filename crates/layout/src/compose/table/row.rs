@@ -1,4 +1,4 @@
-//! Rows of a table: cells side by side with backgrounds and lines.
+//! Table rows: cells side by side, with backgrounds and rules.
 
 use std::{collections::VecDeque, ops::Range};
 
@@ -20,15 +20,16 @@ use crate::{
     text::{Line, Paragraph, Sink},
 };
 
-/// Rows higher than this, or than a third of a page, may be higher than the room for them.
+/// Rows taller than this, or than a third of a page, are laid out so that they can be split. In
+/// points.
 const HIGH_ROW: f32 = 200.0;
 
 /// A cell with its text broken into lines, or its blocks laid out.
 struct SetCell<'c> {
     cell: &'c Cell,
-    /// Row within the group, and rows covered.
+    /// Rows that it covers, within its group.
     rows: Range<usize>,
-    /// Left edge and width.
+    /// Left edge, in points.
     x: f32,
     width: f32,
     height: f32,
@@ -66,7 +67,7 @@ impl Composer<'_> {
         fragment
     }
 
-    /// The fragments of the header, one for each group of rows that row spans join.
+    /// The fragments of the header, one for each group of rows joined by row spans.
     pub(super) fn header_fragments(&mut self, grid: &mut Grid<'_>) -> Vec<Fragment> {
         let rows = &grid.table.header;
         let mut fragments = Vec::new();
@@ -131,7 +132,7 @@ impl Composer<'_> {
         }
     }
 
-    /// Rows that are drawn once it is known what of them stands on which page.
+    /// Rows that may be split; they are drawn once it is known which part is on which page.
     fn breakable_rows(
         &mut self,
         grid: &Grid<'_>,
@@ -174,7 +175,7 @@ impl Composer<'_> {
         }
     }
 
-    /// Lays out the cells of joined rows and finds the rows' heights.
+    /// Lays out the cells of joined rows and computes the rows' heights.
     fn set_rows<'c>(
         &mut self,
         grid: &Grid<'_>,
@@ -315,7 +316,7 @@ impl Composer<'_> {
                 self.draw_lines(&paragraph, &lines, true, text, top, sink);
                 footnotes.extend(paragraph.footnotes(&lines));
             }
-            // Blocks are drawn by the rows that may go on at the next page.
+            // Cells with blocks only occur in breakable rows, which draw them.
             SetContent::Fragments(_) => {}
         }
         let frame = Frame {
@@ -325,7 +326,7 @@ impl Composer<'_> {
         frame.draw_borders(area, sink);
     }
 
-    /// A cell's lines as fragments of their own.
+    /// The content of a cell as fragments, one per line of text.
     fn cell_fragments(&mut self, set: SetCell<'_>) -> VecDeque<Fragment> {
         let style = self.style(set.cell.style);
         let padding = style.padding;
@@ -369,7 +370,7 @@ impl SetCell<'_> {
     }
 }
 
-/// Offset of content with `free` room around it.
+/// Offset of content with `free` points of space around it.
 fn aligned(align: VerticalAlign, free: f32) -> f32 {
     match align {
         VerticalAlign::Top => 0.0,

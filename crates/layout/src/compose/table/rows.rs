@@ -1,4 +1,4 @@
-//! Rows that may go on at the next page: between the rows that row spans join, and inside a row.
+//! Table rows that may continue on the next page: between rows, or inside one.
 
 use std::collections::VecDeque;
 
@@ -13,19 +13,19 @@ use super::{
 };
 use crate::{page::Area, text::Sink};
 
-/// Joined rows that are no higher than this part of a page move to the next one as a whole.
+/// Joined rows no taller than this fraction of a page move to the next one as a whole.
 const WHOLE_PART: f32 = 1.0 / 3.0;
 
-/// Rows of a table, laid out and not yet drawn.
+/// Table rows, laid out but not drawn.
 #[derive(Clone, Debug)]
 pub(in super::super) struct Rows {
     pub look: Look,
     pub edges: Edges,
-    /// For each row, true where it has the background of every other row.
+    /// Per row: whether it has the background of alternate rows.
     pub shaded: VecDeque<bool>,
     /// Cells, ordered by their first row.
     pub cells: VecDeque<RowCell>,
-    /// Rows are kept whole where they fit on a page.
+    /// Whether rows are kept whole if they fit on a page.
     pub keep: bool,
 }
 
@@ -34,7 +34,7 @@ pub(in super::super) struct Rows {
 pub(in super::super) struct RowCell {
     /// Index of its first row.
     pub first: usize,
-    /// Rows that it covers, at least one.
+    /// Number of rows that it covers, at least one.
     pub count: usize,
     /// Height of the lane.
     pub height: f32,
@@ -65,7 +65,8 @@ impl Rows {
         self.tops().last().copied().unwrap_or(0.0)
     }
 
-    /// True where a fragment of this `height` moves to the next page, of `full` height, as a whole.
+    /// Whether a fragment of this `height` moves to the next page as a whole, if a page offers
+    /// `full` points.
     pub fn stays_whole(&self, height: f32, full: f32) -> bool {
         if self.edges.header || self.shaded.len() == 1 {
             self.keep && height <= full
@@ -74,12 +75,13 @@ impl Rows {
         }
     }
 
-    /// True where it may be broken in a box that is itself broken.
+    /// Whether it may be split inside a box that is itself split.
     pub fn breaks_inside_boxes(&self) -> bool {
         !self.keep || self.shaded.len() > 1
     }
 
-    /// The least height that is placed of it at a page's end; adds the footnotes in that part.
+    /// Minimum height that must be placed together at the end of a page. Adds the footnotes
+    /// referenced in that part.
     pub fn lead(&self, full: f32, notes: &mut Vec<u32>) -> f32 {
         let own = |cell: &&RowCell| cell.first == 0 && cell.count == 1;
         let first = self.cells.iter().take_while(|cell| cell.first == 0);
@@ -100,14 +102,14 @@ impl Rows {
         heights.fold(0.0, f32::max)
     }
 
-    /// True where `row` may be broken: a row that is kept whole only where it is higher than a page.
+    /// Whether `row` may be split. With `keep`, only if it is taller than a page.
     fn breaks_in_row(&self, row: usize, full: f32) -> bool {
         let high = |cell: &RowCell| cell.first == row && cell.count == 1 && cell.height > full;
         !self.keep || self.cells.iter().any(high)
     }
 
-    /// Top of each row, and the bottom of the last. What a spanning cell needs beyond its rows
-    /// makes the last of them higher.
+    /// Top of each row, and the bottom of the last. Whatever a spanning cell needs beyond the
+    /// height of its rows is added to the last of them.
     fn tops(&self) -> Vec<f32> {
         work::check();
         let mut heights = vec![0.0_f32; self.shaded.len()];
@@ -121,9 +123,8 @@ impl Rows {
         super::offsets(&heights)
     }
 
-    /// Takes the rows that fit into `room`, and a part of the next one where it may be broken.
-    /// Where `force`, something is taken however little room there is.
-    /// Returns the part and the rest where there is one.
+    /// Takes the rows that fit into `room`, and part of the next one if it may be split. With
+    /// `force`, takes something however little space there is. Returns the part and the rest.
     pub fn split(mut self, room: &mut Room<'_>, force: bool) -> (Option<Self>, Option<Self>) {
         let tops = self.tops();
         let whole = self.fitting_rows(&tops, room);
@@ -162,7 +163,7 @@ impl Rows {
             lane.fragments = if cell.first == whole {
                 take(fragments, room, depth, forced)
             } else {
-                // Its footnotes have been counted with its first row.
+                // Its footnotes were counted with its first row.
                 let end = if inside { room.free() } else { tops[whole] };
                 take(fragments, &mut Room::without_notes(end), depth, false)
             };
@@ -180,7 +181,8 @@ impl Rows {
         (Some(part), Some(self))
     }
 
-    /// How many rows fit into `room` with the footnotes of the cells that begin in them.
+    /// Number of rows that fit into `room` together with the footnotes of the cells that start in
+    /// them.
     fn fitting_rows(&self, tops: &[f32], room: &mut Room<'_>) -> usize {
         let mut cells = self.cells.iter().peekable();
         let mut notes = Vec::new();

@@ -1,4 +1,4 @@
-//! Backgrounds and lines of table rows.
+//! Backgrounds and rules of table rows.
 
 use platen_document::{
     Color,
@@ -10,42 +10,43 @@ use crate::{
     text::Sink,
 };
 
-/// Thickness of the lines between rows.
+/// Thickness of rules between rows, in points.
 pub(super) const RULE: f32 = 0.5;
 
-/// How a table is drawn, the same for all of its rows.
+/// The look of a table, the same for all of its rows.
 #[derive(Clone, Copy, Debug)]
 pub(in super::super) struct Look {
     pub x: f32,
     pub width: f32,
     pub borders: TableBorders,
     pub border_color: Color,
-    /// Background of every other row.
+    /// Background of alternate rows.
     pub zebra: Option<Color>,
-    /// The table stands in the logical structure: what is drawn around its text is marked.
+    /// Whether the table is in the logical structure; decoration must then be marked as an
+    /// artifact.
     pub tagged: bool,
 }
 
-/// Where rows stand in their table.
+/// Position of rows in their table.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in super::super) struct Edges {
     pub header: bool,
-    /// Nothing of the table stands above.
+    /// Whether nothing of the table is above.
     pub first: bool,
-    /// Nothing of the table stands below.
+    /// Whether nothing of the table is below.
     pub last: bool,
-    /// A header row stands right above.
+    /// Whether a header row is directly above.
     pub below_header: bool,
 }
 
-/// Where a cell is drawn, and on what.
+/// Area and background of a cell.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CellBox {
     pub area: Area,
     pub background: Option<Color>,
 }
 
-/// Draws the backgrounds of rows and cells; true where there are any.
+/// Draws the backgrounds of rows and cells. Returns whether there are any.
 pub(super) fn draw_backgrounds(
     look: Look,
     tops: &[f32],
@@ -70,7 +71,8 @@ pub(super) fn draw_backgrounds(
             continue;
         };
         let area = cell.area;
-        // Neighbours of one colour are one rectangle: no hairline shows between them.
+        // Adjacent cells of one colour become one rectangle, so that no hairline shows between
+        // them.
         if let Some(Item::Rect {
             area: last,
             color: same,
@@ -92,8 +94,8 @@ pub(super) fn draw_backgrounds(
     painted
 }
 
-/// Draws the lines of the table around and between rows. Where backgrounds are `painted`, they
-/// cover half of the line that the row above has drawn: it is drawn again.
+/// Draws the rules around and between rows. `painted` backgrounds cover half of the rule that the
+/// row above has drawn, so it is drawn again.
 pub(super) fn draw_rules(
     look: Look,
     edges: Edges,
@@ -151,7 +153,7 @@ impl Pen<'_> {
         });
     }
 
-    /// Lines between joined rows, where no cell covers both sides.
+    /// Draws rules between joined rows, except where a cell covers both sides.
     fn inner_rules(&mut self, tops: &[f32], cells: &[CellBox]) {
         if tops.len() < 3 {
             return;
@@ -165,7 +167,7 @@ impl Pen<'_> {
         }
     }
 
-    /// Lines around every cell: each only once where cells touch.
+    /// Draws rules around every cell; a shared edge is drawn once.
     fn all(&mut self, tops: &[f32], cells: &[CellBox]) {
         let (left, right) = (self.look.x, self.look.x + self.look.width);
         let (top, bottom) = (tops[0], tops[tops.len() - 1]);

@@ -1,4 +1,4 @@
-//! Column widths: fixed lengths, shares, and automatic ones from the content of every row.
+//! Column widths: fixed lengths, shares, and automatic widths computed from every row.
 
 use platen_document::{
     bound::{Cell, CellContent, ColumnWidth, StyleId, Table},
@@ -8,12 +8,12 @@ use platen_document::{
 use super::{super::Composer, span};
 use crate::text::{Break, Paragraph};
 
-/// Narrowest and widest useful width of a column.
+/// Minimum and maximum useful width of a column, in points.
 #[derive(Clone, Copy, Debug, Default)]
 struct Need {
-    /// Of the longest word.
+    /// Width of the longest word.
     min: f32,
-    /// Of the content on one line.
+    /// Width of the content on one line.
     max: f32,
 }
 
@@ -31,7 +31,7 @@ impl Composer<'_> {
         edges
     }
 
-    /// Needs of the automatic columns; those of others stay zero.
+    /// The needs of automatic columns; those of others remain zero.
     fn needs(&mut self, table: &Table) -> Vec<Need> {
         let count = table.columns.len();
         let mut needs = vec![Need::default(); count];
@@ -78,7 +78,7 @@ impl Composer<'_> {
                 let paragraph = self.text.paragraph(content, cell.style);
                 paragraph_need(&paragraph)
             }
-            // Nested blocks take the room they get; a plain guess keeps them readable.
+            // Nested blocks adapt to the width they get; these bounds keep them readable.
             CellContent::Blocks(_) => Need {
                 min: 60.0,
                 max: 160.0,
@@ -114,7 +114,7 @@ fn paragraph_need(paragraph: &Paragraph) -> Need {
     need
 }
 
-/// Distributes `width` over the columns.
+/// Distributes `width` points over the columns.
 fn solve(table: &Table, needs: &[Need], width: f32) -> Vec<f32> {
     let columns = &table.columns;
     let fixed: f32 = columns
@@ -141,7 +141,7 @@ fn solve(table: &Table, needs: &[Need], width: f32) -> Vec<f32> {
     let indices: Vec<usize> = (0..columns.len()).filter(automatic).collect();
     let min: f32 = indices.iter().map(|index| needs[*index].min).sum();
     let max: f32 = indices.iter().map(|index| needs[*index].max).sum();
-    // Columns with shares keep a little room, however much the automatic ones want.
+    // Columns with shares keep some space, however much the automatic ones want.
     let floor: f32 = shares.min(columns.len() as f32) * 24.0;
     let room = (width - fixed).max(1.0);
     let for_automatic = if shares > 0.0 {

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value as Json, value::RawValue};
 
-use super::later::WebhookRequest;
+use super::async_job::WebhookRequest;
 use crate::{problem::Problem, results::OutputRequest};
 
 /// A document to make. Either `template` or `definition` is given.

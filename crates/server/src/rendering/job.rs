@@ -9,10 +9,14 @@ use platen_browser::Printed;
 use platen_engine::{Page, Template, page_warnings};
 use platen_render::{AttachmentRequest, Format, RenderOptions, Rendered, attachments};
 
-use super::data_of;
+use serde_json::Value as Json;
+
+use super::{
+    Renderer,
+    slots::{Lane, Ticket},
+};
 use crate::{
-    app::App,
-    lane::{Lane, Ticket},
+    intake::body,
     problem::Problem,
     templates::{Found, Loaded},
 };
@@ -48,68 +52,78 @@ pub(crate) enum Made {
 }
 
 /// Runs a job on a slot of `lane`.
-pub(crate) async fn run(app: &Arc<App>, lane: Lane, job: Job) -> Result<Done, Problem> {
+pub(crate) async fn run(renderer: &Arc<Renderer>, lane: Lane, job: Job) -> Result<Done, Problem> {
     let (format, load, start) = (job.format.name(), job.load, Instant::now());
-    let mut result = match work(app, lane, job, start).await {
+    let mut result = match work(renderer, lane, job, start).await {
         Ok(Made::Whole(done)) => Ok(done),
         Ok(Made::Stream(done, printed)) => whole(done, printed).await,
         Err(problem) => Err(problem),
     };
-    count(app, format, result.as_ref().err());
+    count(renderer, format, result.as_ref().err());
     if let Ok(done) = &mut result {
-        finish(app, done, load + start.elapsed());
+        finish(renderer, done, load + start.elapsed());
     }
     result
 }
 
 /// As [`run`]; a PDF of Chromium is given as it comes.
-pub(crate) async fn run_streamed(app: &Arc<App>, lane: Lane, job: Job) -> Result<Made, Problem> {
+pub(crate) async fn run_streamed(
+    renderer: &Arc<Renderer>,
+    lane: Lane,
+    job: Job,
+) -> Result<Made, Problem> {
     let (format, load, start) = (job.format, job.load, Instant::now());
-    let mut result = match work(app, lane, job, start).await {
+    let mut result = match work(renderer, lane, job, start).await {
         Ok(Made::Stream(done, printed)) if format != Format::Pdf => {
             whole(done, printed).await.map(Made::Whole)
         }
         other => other,
     };
-    count(app, format.name(), result.as_ref().err());
+    count(renderer, format.name(), result.as_ref().err());
     match &mut result {
-        Ok(Made::Whole(done)) => finish(app, done, load + start.elapsed()),
+        Ok(Made::Whole(done)) => finish(renderer, done, load + start.elapsed()),
         Ok(Made::Stream(done, _)) => done.elapsed = load + start.elapsed(),
         Err(_) => {}
     }
     result
 }
 
-fn count(app: &App, format: &'static str, problem: Option<&Problem>) {
+fn count(renderer: &Renderer, format: &'static str, problem: Option<&Problem>) {
     let outcome = problem.map_or("ok", |problem| problem.code);
-    app.metrics.rendered(format, outcome);
+    renderer.metrics.rendered(format, outcome);
 }
 
-fn finish(app: &App, done: &mut Done, elapsed: Duration) {
+fn finish(renderer: &Renderer, done: &mut Done, elapsed: Duration) {
     done.elapsed = elapsed;
     let rendered = &done.rendered;
-    app.metrics
+    renderer
+        .metrics
         .produced(rendered.pages, rendered.bytes.len(), &done.stages);
 }
 
 async fn whole(mut done: Done, printed: Printed) -> Result<Done, Problem> {
     let begin = Instant::now();
     let bytes = printed.bytes().await;
-    done.rendered.bytes = bytes.map_err(crate::chromium::of_browser)?;
+    done.rendered.bytes = bytes?;
     if let Some((_, print)) = done.stages.last_mut() {
         *print += begin.elapsed();
     }
     Ok(done)
 }
 
-async fn work(app: &Arc<App>, lane: Lane, job: Job, start: Instant) -> Result<Made, Problem> {
-    let shared = Arc::clone(app);
-    let slot = app
+async fn work(
+    renderer: &Arc<Renderer>,
+    lane: Lane,
+    job: Job,
+    start: Instant,
+) -> Result<Made, Problem> {
+    let shared = Arc::clone(renderer);
+    let slot = renderer
         .slots
         .run(lane, move |ticket| render(&shared, job, ticket));
     match slot.await? {
         Step::Done(done) => Ok(Made::Whole(*done)),
-        Step::Print(page, done) => print(app, lane, *page, *done, start).await,
+        Step::Print(page, done) => print(renderer, lane, *page, *done, start).await,
     }
 }
 
@@ -120,62 +134,49 @@ enum Step {
     Print(Box<Page>, Box<Done>),
 }
 
-fn render(app: &App, job: Job, ticket: &Ticket) -> Result<Step, Problem> {
+fn render(renderer: &Renderer, job: Job, ticket: &Ticket) -> Result<Step, Problem> {
     let start = Instant::now();
-    let version = job.found.version;
-    let template = app.library.compile(&app.engine, job.found)?;
+    let Job {
+        found,
+        data,
+        format,
+        options,
+        attachments: attached,
+        load,
+    } = job;
+    let version = found.version;
+    let template = renderer.templates.compile(&renderer.engine, found)?;
+    let text = data.as_deref().unwrap_or("{}");
+    let options = RenderOptions {
+        attachments: attachments(attached)?,
+        stop: Some(Arc::clone(&ticket.stop)),
+        ..options
+    };
     let template = match &*template {
         Loaded::Here(template) => template,
         Loaded::Source(source) => {
-            let isolation = app.engine.isolation_of_strangers();
-            let isolation = isolation.ok_or_else(|| Problem::internal("there is no sandbox"))?;
-            let options = RenderOptions {
-                attachments: attachments(job.attachments)?,
-                stop: Some(Arc::clone(&ticket.stop)),
-                ..job.options
-            };
-            let stages = vec![
-                ("queue", ticket.queued),
-                ("load", job.load + start.elapsed()),
-            ];
-            let data = job.data.as_deref().unwrap_or("{}");
-            let mut rendered = isolation
-                .render(
-                    &app.engine,
-                    source,
-                    data.as_bytes(),
-                    &[job.format],
-                    &options,
-                )
-                .map_err(|error| data_problem(&error, data).unwrap_or_else(|| error.into()))?;
-            let Some(rendered) = rendered.pop() else {
-                return Err(Problem::internal("no document was made"));
-            };
-            return Ok(done(rendered, version, stages, job.load + start.elapsed()));
+            let stages = vec![("queue", ticket.queued), ("load", load + start.elapsed())];
+            let rendered = render_isolated(renderer, source, text, format, &options)?;
+            return Ok(done(rendered, version, stages, load + start.elapsed()));
         }
     };
-    let data = data_of(job.data.as_deref().unwrap_or("{}"))?;
+    let value = data_of(text)?;
     // The text of large data is not needed beside its value.
-    drop(job.data);
-    let options = RenderOptions {
-        attachments: attachments(job.attachments)?,
-        stop: Some(Arc::clone(&ticket.stop)),
-        ..job.options
-    };
-    let load = job.load + start.elapsed();
+    drop(data);
+    let load = load + start.elapsed();
     let mut stages = vec![("queue", ticket.queued), ("load", load)];
     let template = match template {
         Template::Document(template) => template,
         Template::Html(template) => {
             let bind = Instant::now();
-            let page = app
+            let page = renderer
                 .engine
-                .bind_html(template, &data, job.format, &options)?;
+                .bind_html(template, &value, format, &options)?;
             stages.push(("bind", bind.elapsed()));
             let done = Done {
                 rendered: Rendered {
                     bytes: Vec::new(),
-                    format: job.format,
+                    format,
                     pages: None,
                     warnings: page.warnings().to_vec(),
                     stages: Vec::new(),
@@ -187,8 +188,26 @@ fn render(app: &App, job: Job, ticket: &Ticket) -> Result<Step, Problem> {
             return Ok(Step::Print(Box::new(page), Box::new(done)));
         }
     };
-    let rendered = app.engine.render(template, data, job.format, &options)?;
+    let rendered = renderer.engine.render(template, value, format, &options)?;
     Ok(done(rendered, version, stages, load + start.elapsed()))
+}
+
+/// Renders in a sandbox, which compiles the template itself.
+fn render_isolated(
+    renderer: &Renderer,
+    source: &[u8],
+    data: &str,
+    format: Format,
+    options: &RenderOptions,
+) -> Result<Rendered, Problem> {
+    let isolation = renderer.engine.isolation_of_strangers();
+    let isolation = isolation.ok_or_else(|| Problem::internal("there is no sandbox"))?;
+    let bytes = data.as_bytes();
+    let rendered = isolation.render(&renderer.engine, source, bytes, &[format], options);
+    let mut rendered =
+        rendered.map_err(|error| data_problem(&error, data).unwrap_or_else(|| error.into()))?;
+    let first = rendered.pop();
+    first.ok_or_else(|| Problem::internal("no document was made"))
 }
 
 fn done(
@@ -207,6 +226,11 @@ fn done(
     }))
 }
 
+/// The data of a request.
+fn data_of(text: &str) -> Result<Json, Problem> {
+    serde_json::from_str(text).map_err(|error| body::problem(&error, "`data`"))
+}
+
 /// What is said of data that a sandbox could not read: the same as without one.
 pub(super) fn data_problem(error: &platen_engine::Error, data: &str) -> Option<Problem> {
     matches!(error, platen_engine::Error::Data(_)).then(|| data_of(data).err())?
@@ -214,7 +238,7 @@ pub(super) fn data_problem(error: &platen_engine::Error, data: &str) -> Option<P
 
 /// Prints a page by Chromium, which has slots of its own, within what is left of the deadline.
 async fn print(
-    app: &App,
+    renderer: &Renderer,
     lane: Lane,
     page: Page,
     mut done: Done,
@@ -229,8 +253,8 @@ async fn print(
         Lane::Preview => platen_browser::Lane::Interactive,
     };
     let before = Instant::now();
-    let left = app.config.render_timeout().saturating_sub(start.elapsed());
-    let printed = app.chromium.print(page.into_job(lane, left)).await?;
+    let left = renderer.timeout.saturating_sub(start.elapsed());
+    let printed = renderer.chromium.print(page.into_job(lane, left)).await?;
     done.rendered
         .warnings
         .extend(page_warnings(&printed.report));

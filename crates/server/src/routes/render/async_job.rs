@@ -1,5 +1,5 @@
-//! Documents that are made later: a run of a flow of one step, with the address of its result, and a
-//! webhook where one is wanted.
+//! Asynchronous rendering and conversion: a durable run of a flow of one step, with the address of its
+//! result, and a webhook if one is asked for.
 
 use std::{sync::Arc, time::Instant};
 
@@ -11,24 +11,22 @@ use serde::Deserialize;
 use serde_json::{Map, Value as Json, json};
 
 use crate::{
-    app::App,
+    flows::{Flows, WEBHOOK_SECRET},
     problem::Problem,
     results::OutputRequest,
     routes::flows::webhook::{accepted, idempotency_key},
 };
 
-/// Name of the secret that webhooks are signed with.
-pub(crate) const SECRET: &str = "WEBHOOK_SECRET";
 /// The largest file that waits in a run.
 pub(crate) const MAX_FILE_BYTES: u64 = 16 << 20;
 /// Tries of a webhook.
 const ATTEMPTS: u32 = 6;
 
-/// Whether a document is made now or later.
+/// Whether the answer is the document, or the run that makes it.
 #[derive(Clone, Debug, Default, Deserialize)]
-pub(crate) struct When {
+pub(crate) struct Delivery {
     #[serde(default, rename = "async")]
-    pub(crate) later: bool,
+    pub(crate) is_async: bool,
 }
 
 /// Where a result is sent.
@@ -55,7 +53,7 @@ pub(crate) fn check_output(output: Option<OutputRequest>) -> Result<(), Problem>
 
 /// Accepts a render whose request was read and found sound.
 pub(crate) async fn render(
-    app: &App,
+    flows: &Flows,
     headers: &HeaderMap,
     mut request: Json,
     format: &str,
@@ -75,7 +73,7 @@ pub(crate) async fn render(
         (None, _) => step["definition"] = request["definition"].take(),
     }
     let trigger = json!({"data": data, "options": options});
-    accept(app, headers, "async-render", step, trigger, webhook).await
+    accept(flows, headers, "async-render", step, trigger, webhook).await
 }
 
 /// A file that does not wait in a run.
@@ -88,7 +86,7 @@ pub(crate) fn too_large() -> Problem {
 
 /// Accepts a conversion of a file.
 pub(crate) async fn convert(
-    app: &App,
+    flows: &Flows,
     headers: &HeaderMap,
     (name, bytes): (&str, &[u8]),
     to: &str,
@@ -105,11 +103,11 @@ pub(crate) async fn convert(
         "options": options,
     });
     let trigger = json!({"file": file.to_value()});
-    accept(app, headers, "async-convert", step, trigger, webhook).await
+    accept(flows, headers, "async-convert", step, trigger, webhook).await
 }
 
 async fn accept(
-    app: &App,
+    flows: &Flows,
     headers: &HeaderMap,
     key: &str,
     mut step: Json,
@@ -121,7 +119,7 @@ async fn accept(
     let mut steps = vec![reply];
     let mut secrets = Vec::new();
     if let Some(webhook) = webhook {
-        if !app.flows.allows(&webhook.url) {
+        if !flows.allows(&webhook.url) {
             let detail = "the host of the webhook is not in FLOW_ALLOWED_HOSTS";
             return Err(Problem::bad_request("webhook-not-allowed", detail));
         }
@@ -132,9 +130,9 @@ async fn accept(
             "headers": webhook.headers, "body": "{{ steps.document.output }}", "describe": true,
             "retry": {"attempts": ATTEMPTS, "backoffMs": 1000},
         });
-        if app.flows.has_webhook_secret() {
-            secrets.push(SECRET);
-            deliver["signWith"] = json!(SECRET);
+        if flows.has_webhook_secret() {
+            secrets.push(WEBHOOK_SECRET);
+            deliver["signWith"] = json!(WEBHOOK_SECRET);
         }
         steps.push(deliver);
     }
@@ -152,6 +150,6 @@ async fn accept(
         queue_timeout_ms: None,
         arrived,
     };
-    let receipt = app.flows.dispatcher.accept(request).await?;
+    let receipt = flows.dispatcher.accept(request).await?;
     Ok(accepted(&receipt.id, receipt.known))
 }

@@ -16,10 +16,10 @@ use hyper::{
 };
 use platen_browser::Printed;
 
-use crate::app::App;
+use crate::metrics::Metrics;
 
 /// What the header `Trailer` announces.
-pub(super) const TRAILERS: &str = "x-render-pages, x-render-size-bytes";
+pub(crate) const TRAILERS: &str = "x-render-pages, x-render-size-bytes";
 
 /// A result on its way from Chromium to the client; when the client goes, the page does.
 pub(crate) struct PrintedBody {
@@ -30,7 +30,7 @@ pub(crate) struct PrintedBody {
 
 /// What is counted of a PDF.
 struct Account {
-    app: Arc<App>,
+    metrics: Arc<Metrics>,
     stages: Vec<(&'static str, Duration)>,
     pages: PageCounter,
     size_bytes: usize,
@@ -47,12 +47,12 @@ impl PrintedBody {
 
     /// A PDF, which is counted as produced when it is whole.
     pub(crate) fn pdf(
-        app: &Arc<App>,
+        metrics: &Arc<Metrics>,
         printed: Printed,
         stages: Vec<(&'static str, Duration)>,
     ) -> Self {
         let account = Account {
-            app: Arc::clone(app),
+            metrics: Arc::clone(metrics),
             stages,
             pages: PageCounter::default(),
             size_bytes: 0,
@@ -89,8 +89,7 @@ impl HttpBody for PrintedBody {
 impl Account {
     fn trailers(self) -> Frame<Bytes> {
         let pages = self.pages.pages;
-        self.app
-            .metrics
+        self.metrics
             .produced(Some(pages), self.size_bytes, &self.stages);
         let mut trailers = HeaderMap::new();
         let pages_name = HeaderName::from_static("x-render-pages");

@@ -1,8 +1,51 @@
-//! What is said of the conversion of Office files: its parameters from the list of options, its answers from that of
-//! targets.
+//! The conversion of Office files, declared: its parameters from the list of options, its answers from
+//! that of targets.
 
 use platen_office::{OPTIONS, Shape, Target};
 use serde_json::{Map, Value as Json, json};
+
+use super::{ConvertApi, convert_document};
+use crate::{
+    operation::{self, Kind, Route, Tag, binary, description, post, query},
+    results::{STORED_HEADERS, StoredResult},
+    routes::{flows::declaration::accepted, render::declaration::STORED},
+};
+
+/// The route of conversions.
+pub(crate) fn routes() -> Vec<Route<ConvertApi>> {
+    let about = "Converts an Office file by LibreOffice: the file as the body, or as the only file of a form.";
+    let form = description("multipart/form-data", form());
+    let mut route = post("/convert", convert_document)
+        .kind(Kind::Render)
+        .tag(Tag::Render)
+        .summary(about)
+        .body(binary(&["application/octet-stream"]).or(form))
+        .answer(200, results())
+        .answer(201, operation::json::<StoredResult>())
+        .answer_is(STORED)
+        .answer_headers(&STORED_HEADERS);
+    for (name, schema, about) in all() {
+        route = route.parameter(query(name, schema, about));
+    }
+    vec![accepted(route, "Made later, as `async` says.").problems(&[501, 507])]
+}
+
+/// What documents become.
+pub(crate) fn results() -> operation::Content {
+    let media_type = |target: Target| target.media_type().split(';').next().unwrap_or_default();
+    let mut media_types: Vec<&str> = Target::all().map(media_type).collect();
+    media_types.dedup();
+    binary(&media_types)
+}
+
+fn form() -> Json {
+    let mut properties = Map::new();
+    properties.insert("file".into(), json!({"type": "string", "format": "binary"}));
+    for (name, schema, _) in all() {
+        properties.insert(name.into(), schema);
+    }
+    json!({"type": "object", "required": ["file"], "properties": properties})
+}
 
 /// Options that hold for every target, and the target itself.
 fn general() -> Vec<(&'static str, Json, &'static str)> {
@@ -70,40 +113,4 @@ fn schema(shape: Shape) -> Json {
         }
         Shape::Pages | Shape::Text => json!({"type": "string"}),
     }
-}
-
-pub(super) fn parameters() -> Vec<Json> {
-    let parameter = |(name, schema, about)| {
-        json!({
-            "in": "query", "name": name, "required": false,
-            "description": about, "schema": schema,
-        })
-    };
-    all().into_iter().map(parameter).collect()
-}
-
-pub(super) fn body() -> Json {
-    let binary = json!({"type": "string", "format": "binary"});
-    let mut properties = Map::new();
-    properties.insert("file".into(), binary.clone());
-    for (name, schema, _) in all() {
-        properties.insert(name.into(), schema);
-    }
-    let form = json!({"type": "object", "required": ["file"], "properties": properties});
-    json!({
-        "required": true,
-        "content": {
-            "application/octet-stream": {"schema": binary},
-            "multipart/form-data": {"schema": form},
-        },
-    })
-}
-
-pub(super) fn content() -> Json {
-    let binary = json!({"type": "string", "format": "binary"});
-    let media_type = |target: Target| target.media_type().split(';').next().unwrap_or_default();
-    let content: Map<String, Json> = Target::all()
-        .map(|target| (media_type(target).to_owned(), json!({"schema": binary})))
-        .collect();
-    Json::Object(content)
 }

@@ -1,4 +1,4 @@
-//! Files of a request that stand beside its page: Chromium gets each when the page asks for it.
+//! Files that a request brings for its page: Chromium gets each when the page asks for it.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -8,8 +8,8 @@ use platen_engine::key_of;
 use sha2::{Digest, Sha256};
 
 use crate::{
+    intake::content::{Content, full},
     problem::Problem,
-    spool::{Content, full},
 };
 
 /// A file.
@@ -21,9 +21,9 @@ pub(crate) struct SpooledFile {
 
 /// The files by name.
 #[derive(Debug)]
-pub(crate) struct Beside(pub(crate) BTreeMap<String, SpooledFile>);
+pub(crate) struct PageResources(pub(crate) BTreeMap<String, SpooledFile>);
 
-impl Files for Beside {
+impl Files for PageResources {
     fn file(&self, name: &str) -> Option<File> {
         let file = self.0.get(name)?;
         Some(File {
@@ -33,7 +33,7 @@ impl Files for Beside {
     }
 }
 
-impl Beside {
+impl PageResources {
     /// What tells a page with these files from others.
     pub(crate) async fn key(self: &Arc<Self>, html: &str, output: &Output) -> Result<Key, Problem> {
         let files = Arc::clone(self);

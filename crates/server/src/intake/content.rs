@@ -1,7 +1,7 @@
 //! What comes with a request and may be large: the beginning in memory, the rest in a file without a
 //! name, so that nothing is left of it however the request ends.
 
-use std::{fs::File, io::Write, os::unix::fs::FileExt, sync::Arc, time::Duration};
+use std::{fs::File, io::Write, os::unix::fs::FileExt, sync::Arc};
 
 use axum::body::Body;
 use bytes::{Bytes, BytesMut};
@@ -10,16 +10,11 @@ use hyper::{HeaderMap, StatusCode, header::CONTENT_LENGTH};
 use platen_delivery::{Body as Delivered, FileBody};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::{app::App, config::Config, problem::Problem};
+use super::Intake;
+use crate::problem::Problem;
 
 /// A longer content goes to a file while it comes.
 const HELD_BYTES: usize = 256 << 10;
-
-/// Room on the disk for all contents together, in kibibytes.
-pub(crate) fn room(config: &Config) -> Arc<Semaphore> {
-    let kibibytes = (config.max_spool_bytes / 1_024) as usize;
-    Arc::new(Semaphore::new(kibibytes.min(Semaphore::MAX_PERMITS)))
-}
 
 /// A content, in memory or in a file.
 #[derive(Clone, Debug)]
@@ -220,14 +215,14 @@ impl Sink {
 /// # Errors
 /// 413, 408, 400, or 503 where there is no room for it.
 pub(crate) async fn read(
-    app: &App,
+    intake: &Intake,
     headers: &HeaderMap,
     body: Body,
     (limit, setting): (u64, &str),
 ) -> Result<Content, Problem> {
     check_announced(headers, limit, setting)?;
-    timed(app, async {
-        let mut sink = Sink::new(&app.spool, HELD_BYTES);
+    timed(intake, async {
+        let mut sink = Sink::new(&intake.disk, HELD_BYTES);
         let mut body = body;
         while let Some(piece) = next(&mut body).await? {
             if sink.size_bytes() + piece.len() as u64 > limit {
@@ -275,10 +270,10 @@ pub(crate) fn too_large(limit: u64, setting: &str) -> Problem {
 
 /// Reads within the time that a body may take.
 pub(crate) async fn timed<T>(
-    app: &App,
+    intake: &Intake,
     reading: impl Future<Output = Result<T, Problem>>,
 ) -> Result<T, Problem> {
-    let timeout = Duration::from_millis(app.config.body_timeout_ms);
+    let timeout = intake.body_timeout;
     let read = tokio::time::timeout(timeout, reading).await;
     read.unwrap_or_else(|_| {
         let detail = format!("the body did not come within {} ms", timeout.as_millis());

@@ -1,8 +1,6 @@
 //! Reading request bodies: a limit before and while reading, a time limit, JSON with the place of
 //! a mistake.
 
-use std::{sync::Arc, time::Duration};
-
 use axum::body::Body;
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt;
@@ -12,39 +10,24 @@ use hyper::{
 };
 use serde::de::DeserializeOwned;
 use serde_json::error::Category;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::{app::App, config::Config, problem::Problem};
+use super::{Intake, MemoryPermit};
+use crate::problem::Problem;
 
 /// Longer JSON is read off the async threads.
 const INLINE_BYTES: usize = 512 << 10;
 /// Room made before the first byte has come.
 const MAX_FIRST_BYTES: u64 = 1 << 20;
 
-/// Shorter bodies need no room of their own.
-const SMALL_BYTES: u64 = 64 << 10;
-
-/// Room that a body takes in memory, given back when the request has ended.
-#[derive(Debug)]
-pub(crate) struct Room {
-    _permit: Option<OwnedSemaphorePermit>,
-}
-
-/// Room for all bodies that are held at once, in kibibytes.
-pub(crate) fn rooms(config: &Config) -> Arc<Semaphore> {
-    let kibibytes = (config.max_inflight_body_bytes / 1_024) as usize;
-    Arc::new(Semaphore::new(kibibytes.min(Semaphore::MAX_PERMITS)))
-}
-
 /// The whole body of a JSON request.
 ///
 /// # Errors
 /// 415, 413, 408, 400, or 503 where there is no room for it.
 pub(crate) async fn read_json(
-    app: &App,
+    intake: &Intake,
     headers: &HeaderMap,
     body: Body,
-) -> Result<(Bytes, Room), Problem> {
+) -> Result<(Bytes, MemoryPermit), Problem> {
     let media_type = headers
         .get(CONTENT_TYPE)
         .and_then(|value| value.to_str().ok())
@@ -59,7 +42,7 @@ pub(crate) async fn read_json(
             "send JSON, with `Content-Type: application/json`",
         ));
     }
-    read(app, headers, body).await
+    read(intake, headers, body).await
 }
 
 /// The whole body of a request.
@@ -67,20 +50,20 @@ pub(crate) async fn read_json(
 /// # Errors
 /// 413, 408, 400, or 503 where there is no room for it.
 pub(crate) async fn read(
-    app: &App,
+    intake: &Intake,
     headers: &HeaderMap,
     body: Body,
-) -> Result<(Bytes, Room), Problem> {
-    let limit = app.config.max_body_bytes;
+) -> Result<(Bytes, MemoryPermit), Problem> {
+    let limit = intake.max_body_bytes;
     let announced = headers
         .get(CONTENT_LENGTH)
         .and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
     if announced.is_some_and(|announced| announced > limit) {
         return Err(too_large(limit));
     }
-    let timeout = Duration::from_millis(app.config.body_timeout_ms);
-    let room = match take_room(app, announced.unwrap_or(limit)) {
-        Ok(room) => room,
+    let timeout = intake.body_timeout;
+    let permit = match intake.reserve_bytes(announced.unwrap_or(limit)) {
+        Ok(permit) => permit,
         Err(problem) => {
             // A client that is still sending would see a reset instead of the answer.
             let _ = tokio::time::timeout(timeout, discard(body, limit)).await;
@@ -98,25 +81,7 @@ pub(crate) async fn read(
                 detail,
             ))
         })?;
-    Ok((bytes, room))
-}
-
-pub(crate) fn take_room(app: &App, size: u64) -> Result<Room, Problem> {
-    if size <= SMALL_BYTES {
-        return Ok(Room { _permit: None });
-    }
-    let kibibytes = u32::try_from(size.div_ceil(1_024)).unwrap_or(u32::MAX);
-    match Arc::clone(&app.bodies).try_acquire_many_owned(kibibytes) {
-        Ok(permit) => Ok(Room {
-            _permit: Some(permit),
-        }),
-        Err(_) => {
-            app.metrics.rejected("no-room");
-            let detail = "too many large requests at the moment (MAX_INFLIGHT_BODY_BYTES)";
-            let status = StatusCode::SERVICE_UNAVAILABLE;
-            Err(Problem::new(status, "no-room", detail).retry_after(1))
-        }
-    }
+    Ok((bytes, permit))
 }
 
 /// Reads a body without keeping it, up to `limit` bytes.

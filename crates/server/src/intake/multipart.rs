@@ -10,12 +10,11 @@ use hyper::{
 };
 use tokio::sync::Semaphore;
 
-use crate::{
-    app::App,
-    body::Room,
-    problem::Problem,
-    spool::{self, Content, Sink},
+use super::{
+    Intake, MemoryPermit,
+    content::{self, Content, Sink},
 };
+use crate::problem::Problem;
 
 /// Most fields of one form.
 const MAX_FIELDS: usize = 500;
@@ -80,21 +79,21 @@ pub(crate) fn boundary(headers: &HeaderMap) -> Option<String> {
 /// 400 where it is not as the standard says, 413 where it is too large, or has too many fields or too long
 /// texts; 408, 503.
 pub(crate) async fn read(
-    app: &App,
+    intake: &Intake,
     headers: &HeaderMap,
     body: Body,
     boundary: &str,
-) -> Result<(Vec<Field>, Room), Problem> {
+) -> Result<(Vec<Field>, MemoryPermit), Problem> {
     let bounds = Bounds {
-        form_bytes: app.config.form_max_body_bytes,
-        text_bytes: app.config.max_body_bytes,
-        spool: Arc::clone(&app.spool),
+        form_bytes: intake.form_max_body_bytes,
+        text_bytes: intake.max_body_bytes,
+        spool: Arc::clone(&intake.disk),
     };
-    spool::check_announced(headers, bounds.form_bytes, SETTING)?;
-    let room = crate::body::take_room(app, HELD_BYTES as u64)?;
+    content::check_announced(headers, bounds.form_bytes, SETTING)?;
+    let permit = intake.reserve_bytes(HELD_BYTES as u64)?;
     let mut reader = Reader::new(bounds, body, boundary);
-    let fields = spool::timed(app, reader.fields()).await?;
-    Ok((fields, room))
+    let fields = content::timed(intake, reader.fields()).await?;
+    Ok((fields, permit))
 }
 
 fn broken(what: &str) -> Problem {
@@ -166,12 +165,12 @@ impl Reader {
 
     /// Reads on; false at the end.
     async fn more(&mut self) -> Result<bool, Problem> {
-        let Some(piece) = spool::next(&mut self.body).await? else {
+        let Some(piece) = content::next(&mut self.body).await? else {
             return Ok(false);
         };
         self.received_bytes += piece.len() as u64;
         if self.received_bytes > self.bounds.form_bytes {
-            return Err(spool::too_large(self.bounds.form_bytes, SETTING));
+            return Err(content::too_large(self.bounds.form_bytes, SETTING));
         }
         self.buffer.extend_from_slice(&piece);
         Ok(true)

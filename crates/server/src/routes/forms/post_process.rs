@@ -11,27 +11,25 @@ use hyper::{
 use platen_pdf::{Limits, Metadata, Split};
 use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
 
-use super::{form::FormRequest, value::Values};
+use super::{FormApi, value::Values};
 use crate::{
-    app::App,
-    body::take_room,
-    lane::Lane,
+    intake::content::{Content, full},
     middleware::Context,
     problem::{Problem, chain},
+    rendering::slots::{Lane, Ticket},
     routes::render::response::file_headers,
-    spool::{Content, full},
 };
 
 /// What is done with PDF files, in this order.
 #[derive(Clone, Debug, Default)]
-pub(super) struct After {
+pub(super) struct PdfOperations {
     pub(super) merge: bool,
     pub(super) split: Option<Split>,
     pub(super) metadata: Metadata,
     pub(super) flatten: bool,
 }
 
-impl After {
+impl PdfOperations {
     /// What the fields ask for.
     pub(super) fn of(values: &mut Values) -> Result<Self, Problem> {
         let unify = values.truth("splitUnify", false)?;
@@ -92,21 +90,21 @@ pub(super) fn of_pdf(error: &platen_pdf::Error) -> Problem {
 
 /// Does what is wanted with files, on a slot for rendering.
 pub(super) async fn apply(
-    app: &App,
+    api: &FormApi,
     files: Vec<(String, Content)>,
-    after: After,
+    operations: PdfOperations,
 ) -> Result<Vec<(String, Content)>, Problem> {
-    if after.is_nothing() {
+    if operations.is_nothing() {
         return Ok(files);
     }
     // PDF files are worked on in memory, which has its own bound.
     let size_bytes = files.iter().map(|(_, content)| content.size_bytes()).sum();
-    let _room = take_room(app, size_bytes)?;
-    let work = move |_: &crate::lane::Ticket| {
+    let _permit = api.intake.reserve_bytes(size_bytes)?;
+    let work = move |_: &Ticket| {
         let read = |(name, content): (String, Content)| Ok((name, content.read()?));
         let files: std::io::Result<Vec<Named>> = files.into_iter().map(read).collect();
         let files = files.map_err(|error| full(&error))?;
-        let made = work(files, &after).map_err(|(name, error)| {
+        let made = execute(files, &operations).map_err(|(name, error)| {
             let mut problem = of_pdf(&error);
             problem.detail = format!("{name}: {}", problem.detail);
             problem
@@ -114,25 +112,28 @@ pub(super) async fn apply(
         let held = |(name, bytes)| (name, Content::Held(bytes));
         Ok(made.into_iter().map(held).collect())
     };
-    app.slots.run(Lane::Batch, work).await
+    api.slots.run(Lane::Batch, work).await
 }
 
 type Named = (String, Bytes);
 
-fn work(files: Vec<Named>, after: &After) -> Result<Vec<Named>, (String, platen_pdf::Error)> {
+fn execute(
+    files: Vec<Named>,
+    operations: &PdfOperations,
+) -> Result<Vec<Named>, (String, platen_pdf::Error)> {
     let limits = Limits::default();
     let mut files = files;
-    if let (true, [(name, bytes)]) = (after.merge, files.as_slice()) {
+    if let (true, [(name, bytes)]) = (operations.merge, files.as_slice()) {
         // Nothing to be put together, but what comes back says that it is a PDF.
         platen_pdf::page_count(bytes, &limits).map_err(|error| (name.clone(), error))?;
     }
-    if after.merge && files.len() > 1 {
+    if operations.merge && files.len() > 1 {
         let all = files.iter().map(|(_, bytes)| &bytes[..]);
         let merged =
             platen_pdf::merge(all, &limits).map_err(|error| ("the files".to_owned(), error))?;
         files = vec![("merged.pdf".to_owned(), merged.into())];
     }
-    if let Some(how) = &after.split {
+    if let Some(how) = &operations.split {
         let mut parts = Vec::new();
         for (name, bytes) in &files {
             let made = platen_pdf::split(bytes, how, &limits);
@@ -144,12 +145,12 @@ fn work(files: Vec<Named>, after: &After) -> Result<Vec<Named>, (String, platen_
         files = parts;
     }
     for (name, bytes) in &mut files {
-        if after.flatten {
+        if operations.flatten {
             let made = platen_pdf::flatten(bytes, &limits);
             *bytes = made.map_err(|error| (name.clone(), error))?.into();
         }
-        if !after.metadata.is_empty() {
-            let made = platen_pdf::write_metadata(bytes, &after.metadata, &limits);
+        if !operations.metadata.is_empty() {
+            let made = platen_pdf::write_metadata(bytes, &operations.metadata, &limits);
             *bytes = made.map_err(|error| (name.clone(), error))?.into();
         }
     }
@@ -188,13 +189,6 @@ pub(super) async fn answer(
         media_type,
     )?;
     Ok(response)
-}
-
-impl FormRequest {
-    /// As [`answer`].
-    pub(super) async fn answer(&self, files: Vec<(String, Content)>) -> Result<Response, Problem> {
-        answer(&self.context, &self.headers, files).await
-    }
 }
 
 /// A ZIP, in a file without a name.

@@ -1,5 +1,7 @@
 //! Office files to other formats: the document in the body or in a form, the options in the query or in the form.
 
+pub(crate) mod declaration;
+
 use std::{
     fmt::Write,
     sync::Arc,
@@ -15,23 +17,44 @@ use hyper::{
 use platen_office::{Document, Job, Lane, Options, Target, Times};
 use serde_json::{Map, Value as Json};
 
-use super::render::{
-    later::{self, WebhookRequest},
-    response::{POLICY, content_disposition},
+use super::{
+    extract::Query,
+    render::{
+        async_job::{self, WebhookRequest},
+        response::{POLICY, content_disposition},
+    },
 };
-use super::templates::Query;
 use crate::{
-    app::App,
-    middleware::Note,
-    multipart,
+    flows::Flows,
+    intake::{
+        Intake,
+        content::{self, Content},
+        multipart,
+    },
+    log::LogFields,
+    metrics::Metrics,
     problem::Problem,
-    results::{FileName, OutputRequest},
-    spool::{self, Content},
+    rendering::libreoffice::LibreOffice,
+    results::{FileName, OutputRequest, Results},
 };
+
+/// What the conversion of Office files works with.
+#[derive(Clone)]
+pub(crate) struct ConvertApi {
+    pub(crate) libreoffice: Arc<LibreOffice>,
+    pub(crate) intake: Arc<Intake>,
+    pub(crate) results: Arc<Results>,
+    pub(crate) flows: Arc<Flows>,
+    pub(crate) metrics: Arc<Metrics>,
+    /// Largest document. Bytes.
+    pub(crate) max_body_bytes: u64,
+    /// Longest conversion, the wait for LibreOffice included.
+    pub(crate) timeout: Duration,
+}
 
 /// What a request asks for beside the document.
 #[derive(Debug, Default)]
-struct Wishes {
+struct ConvertParams {
     target: Option<Target>,
     options: Options,
     name: Option<String>,
@@ -39,7 +62,7 @@ struct Wishes {
     /// Whether times and identifiers stay in the result.
     volatile: bool,
     /// Whether it is made later, and where the result is sent then.
-    later: bool,
+    is_async: bool,
     webhook: Option<String>,
     /// Whether a link to the result is given instead of the result, and how long it holds.
     store: bool,
@@ -48,7 +71,7 @@ struct Wishes {
     given: Map<String, Json>,
 }
 
-impl Wishes {
+impl ConvertParams {
     /// Takes a field of the query or of the form.
     fn set(&mut self, name: &str, value: &str) -> Result<(), Problem> {
         let invalid = |detail: String| Problem::bad_request("option-invalid", detail);
@@ -67,7 +90,7 @@ impl Wishes {
                     _ => return Err(invalid("lane: interactive or batch".to_owned())),
                 });
             }
-            "async" => self.later = matches!(value, "true" | "1"),
+            "async" => self.is_async = matches!(value, "true" | "1"),
             "store" => self.store = matches!(value, "true" | "1"),
             "ttlSeconds" => {
                 let seconds = value.parse();
@@ -78,7 +101,7 @@ impl Wishes {
             "stable" => self.volatile = matches!(value, "false" | "0"),
             _ => {
                 let set = self.options.set(name, value);
-                set.map_err(|error| crate::libreoffice::of_office(&error))?;
+                set?;
                 self.given.insert(name.to_owned(), value.into());
             }
         }
@@ -95,77 +118,83 @@ impl Wishes {
 
 /// Converts an Office file.
 pub(crate) async fn convert_document(
-    State(app): State<Arc<App>>,
+    State(api): State<ConvertApi>,
     Query(query): Query<Vec<(String, String)>>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
     let begin = Instant::now();
-    app.libreoffice.check_installed()?;
-    let mut wishes = Wishes::default();
+    api.libreoffice.check_installed()?;
+    let mut params = ConvertParams::default();
     for (name, value) in &query {
-        wishes.set(name, value)?;
+        params.set(name, value)?;
     }
     let (document, _room) = match multipart::boundary(&headers) {
         Some(boundary) => {
-            let (fields, room) = multipart::read(&app, &headers, body, &boundary).await?;
-            (of_form(fields, &mut wishes).await?, Some(room))
+            let (fields, room) = multipart::read(&api.intake, &headers, body, &boundary).await?;
+            (of_form(fields, &mut params).await?, Some(room))
         }
         None if multipart::is_form(&headers) => {
             let detail = "the form's Content-Type has no boundary";
             return Err(Problem::bad_request("form-invalid", detail));
         }
         None => {
-            let limit = (app.config.office_max_body_bytes, "OFFICE_MAX_BODY_BYTES");
-            (spool::read(&app, &headers, body, limit).await?, None)
+            let limit = (api.max_body_bytes, "OFFICE_MAX_BODY_BYTES");
+            (
+                content::read(&api.intake, &headers, body, limit).await?,
+                None,
+            )
         }
     };
     let received = begin.elapsed();
-    let output = wishes.output();
-    let ttl_seconds = app.results.wish(Some(output))?;
-    let target = wishes.target.unwrap_or(Target::Pdf);
-    if wishes.later {
-        later::check_output(Some(output))?;
-        return convert_later(&app, &headers, document, target, wishes).await;
+    let output = params.output();
+    let ttl_seconds = api.results.retention(Some(output))?;
+    let target = params.target.unwrap_or(Target::Pdf);
+    if params.is_async {
+        async_job::check_output(Some(output))?;
+        return convert_later(&api.flows, &headers, document, target, params).await;
     }
     let mut job = Job::new(document.clone().into_source(), target);
-    job.name.clone_from(&wishes.name);
-    job.options = wishes.options;
-    job.lane = wishes.lane.unwrap_or(Lane::Batch);
-    job.deterministic = !wishes.volatile;
-    job.timeout = Duration::from_millis(app.config.office_timeout_ms);
-    let converted = app.libreoffice.convert(job).await;
+    job.name.clone_from(&params.name);
+    job.options = params.options;
+    job.lane = params.lane.unwrap_or(Lane::Batch);
+    job.deterministic = !params.volatile;
+    job.timeout = api.timeout;
+    let converted = api.libreoffice.convert(job).await;
     let outcome = converted
         .as_ref()
         .map_or_else(|problem| problem.code, |_| "ok");
-    app.metrics.rendered(target.extension(), outcome);
+    api.metrics.rendered(target.extension(), outcome);
     let converted = converted?;
     drop(document);
-    let made = answer(converted, wishes.name.as_deref(), received)?;
-    app.results.keep(made, ttl_seconds).await
+    let made = answer(converted, params.name.as_deref(), received)?;
+    api.results.keep(made, ttl_seconds).await
 }
 
 async fn convert_later(
-    app: &App,
+    flows: &Flows,
     headers: &HeaderMap,
     document: Content,
     target: Target,
-    wishes: Wishes,
+    params: ConvertParams,
 ) -> Result<Response, Problem> {
-    let webhook = wishes.webhook.map(|url| WebhookRequest {
+    let webhook = params.webhook.map(|url| WebhookRequest {
         url,
         headers: Map::new(),
     });
-    if document.size_bytes() > later::MAX_FILE_BYTES {
-        return Err(later::too_large());
+    if document.size_bytes() > async_job::MAX_FILE_BYTES {
+        return Err(async_job::too_large());
     }
     let bytes = document.bytes().await?;
-    let name = wishes.name.unwrap_or_default();
+    let name = params.name.unwrap_or_default();
     let to = target.extension();
-    later::convert(app, headers, (&name, &bytes), to, wishes.given, webhook).await
+    async_job::convert(flows, headers, (&name, &bytes), to, params.given, webhook).await
 }
 
-async fn of_form(fields: Vec<multipart::Field>, wishes: &mut Wishes) -> Result<Content, Problem> {
+async fn of_form(
+    fields: Vec<multipart::Field>,
+    params: &mut ConvertParams,
+) -> Result<Content, Problem> {
     let mut file = None;
     for field in fields {
         if let Some(name) = field.file_name.clone() {
@@ -173,10 +202,10 @@ async fn of_form(fields: Vec<multipart::Field>, wishes: &mut Wishes) -> Result<C
                 let detail = "the form has more than one file; send a request for each";
                 return Err(Problem::bad_request("form-invalid", detail));
             }
-            wishes.name.get_or_insert(name);
+            params.name.get_or_insert(name);
             file = Some(field.content);
         } else {
-            wishes.set(&field.name, &field.text().await?)?;
+            params.set(&field.name, &field.text().await?)?;
         }
     }
     file.ok_or_else(|| Problem::bad_request("form-invalid", "the form has no file"))
@@ -213,7 +242,7 @@ fn answer(document: Document, name: Option<&str>, received: Duration) -> Result<
         headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
     }
     let note = vec![("format", Json::from(target.extension()))];
-    response.extensions_mut().insert(Note(note));
+    response.extensions_mut().insert(LogFields(note));
     response.extensions_mut().insert(FileName(name));
     Ok(response)
 }

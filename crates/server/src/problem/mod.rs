@@ -1,6 +1,9 @@
 //! What a client is told when a request fails: RFC 9457 problem documents, and the one table from
 //! faults to status codes.
 
+mod browser;
+mod office;
+
 use std::error::Error as StdError;
 
 use axum::response::{IntoResponse, Response};
@@ -168,7 +171,7 @@ impl From<platen_engine::Error> for Problem {
             Error::Render(RenderError::PictureTooLarge) => {
                 Self::new(status, "picture-too-large", error.to_string())
             }
-            Error::Browser(error) => crate::chromium::of_browser(error),
+            Error::Browser(error) => error.into(),
             Error::Data(_) => Self::bad_request("json-invalid", error.to_string()),
             Error::Isolation(error) => of_isolation(status, &error),
             Error::NotFromHtml(_) => Self::new(status, "format-not-made", error.to_string()),

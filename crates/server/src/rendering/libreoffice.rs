@@ -4,13 +4,11 @@
 use std::{path::PathBuf, time::Duration};
 
 use hyper::StatusCode;
-use platen_engine::fault_of_office;
 use platen_flow::StepError;
 use platen_office::{
     Config as OfficeConfig, CrashReport, Demand, Document, Job, Office, SandboxUnavailable, Status,
     choose_launcher,
 };
-use platen_render::Fault;
 use platen_runs::execution::OfficeConvert;
 use serde_json::Value as Json;
 use tokio::sync::OnceCell;
@@ -18,7 +16,7 @@ use tokio::sync::OnceCell;
 use crate::{
     config::{Config, LogLevel},
     log::Log,
-    problem::{Problem, chain},
+    problem::Problem,
 };
 
 /// LibreOffice, once it is wanted.
@@ -80,7 +78,7 @@ impl LibreOffice {
     /// Converts a document.
     pub(crate) async fn convert(&self, job: Job) -> Result<Document, Problem> {
         let office = self.office().await?;
-        office.convert(job).await.map_err(|error| of_office(&error))
+        Ok(office.convert(job).await?)
     }
 
     /// Converts a document for a step of a flow.
@@ -120,34 +118,4 @@ fn log_death(log: &Log, death: &CrashReport) {
         ("attempt", death.attempt.into()),
     ];
     log.event(LogLevel::Warn, "LibreOffice crashed", &fields);
-}
-
-/// What a client is told when a document is not converted.
-pub(crate) fn of_office(error: &platen_office::Error) -> Problem {
-    use platen_office::Error;
-    let (text, code) = (error.to_string(), error.code());
-    match error {
-        Error::NotInstalled(_) => return Problem::new(StatusCode::NOT_IMPLEMENTED, code, text),
-        Error::QueueFull { retry_after } | Error::CannotStart { retry_after, .. } => {
-            let problem = Problem::new(StatusCode::SERVICE_UNAVAILABLE, code, text);
-            return Problem {
-                cause: Some(chain(error)),
-                ..problem.retry_after(retry_after.as_secs())
-            };
-        }
-        Error::BadOption { .. } => return Problem::bad_request(code, text),
-        Error::TooLarge { .. } => return Problem::new(StatusCode::PAYLOAD_TOO_LARGE, code, text),
-        _ => {}
-    }
-    match fault_of_office(error.fault()) {
-        Fault::Caller => Problem::new(StatusCode::UNPROCESSABLE_ENTITY, code, text),
-        Fault::Limit if matches!(error, Error::Timeout { .. }) => {
-            Problem::new(StatusCode::GATEWAY_TIMEOUT, code, text)
-        }
-        Fault::Limit => Problem::new(StatusCode::UNPROCESSABLE_ENTITY, code, text),
-        Fault::Busy | Fault::Unavailable => {
-            Problem::new(StatusCode::SERVICE_UNAVAILABLE, code, text).retry_after(1)
-        }
-        Fault::Internal => Problem::internal(chain(error)),
-    }
 }

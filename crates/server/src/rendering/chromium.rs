@@ -1,9 +1,8 @@
 //! Chromium as the service uses it: started with the first page of HTML, or at once where the
-//! set-up says so. Without it everything else works.
+//! configuration says so. Without it everything else works.
 
 use std::{path::PathBuf, time::Duration};
 
-use hyper::StatusCode;
 use platen_browser::{
     Browser, Config as BrowserConfig, Demand, Job, Printed, SandboxUnavailable, Status,
     choose_launcher,
@@ -12,10 +11,7 @@ use platen_flow::StepError;
 use platen_runs::execution::ChromiumPrint;
 use tokio::sync::OnceCell;
 
-use crate::{
-    config::Config,
-    problem::{Problem, chain},
-};
+use crate::{config::Config, problem::Problem};
 
 /// Chromium, once it is wanted.
 pub(crate) struct Chromium {
@@ -66,7 +62,7 @@ impl Chromium {
     /// Prints a page; the answer comes with its first bytes.
     pub(crate) async fn print(&self, job: Job) -> Result<Printed, Problem> {
         let browser = self.browser().await?;
-        browser.print(job).await.map_err(of_browser)
+        Ok(browser.print(job).await?)
     }
 
     /// Prints a page for a step of a flow.
@@ -90,39 +86,4 @@ impl Chromium {
             browser.shutdown(drain).await;
         }
     }
-}
-
-/// What a client is told when a page is not printed.
-pub(crate) fn of_browser(error: platen_browser::Error) -> Problem {
-    use platen_browser::Error;
-    let (text, code) = (error.to_string(), error.code());
-    let status = match &error {
-        Error::NotInstalled(_) => StatusCode::NOT_IMPLEMENTED,
-        Error::CannotStart { retry_after, .. } => {
-            let problem = Problem::new(StatusCode::SERVICE_UNAVAILABLE, code, text);
-            return Problem {
-                cause: Some(chain(&error)),
-                ..problem.retry_after(retry_after.as_secs())
-            };
-        }
-        Error::QueueFull { retry_after } => {
-            let problem = Problem::new(StatusCode::SERVICE_UNAVAILABLE, code, text);
-            return problem.retry_after(retry_after.as_secs());
-        }
-        Error::ShuttingDown => {
-            return Problem::new(StatusCode::SERVICE_UNAVAILABLE, code, text).retry_after(1);
-        }
-        Error::Timeout { .. } => StatusCode::GATEWAY_TIMEOUT,
-        Error::BadOption { .. } => StatusCode::BAD_REQUEST,
-        Error::Crashed { .. }
-        | Error::MemoryExceeded { .. }
-        | Error::TooLarge { .. }
-        | Error::RequestDenied(_)
-        | Error::NotLoaded(_)
-        | Error::Exceptions(_) => StatusCode::UNPROCESSABLE_ENTITY,
-        Error::CrashedMidway | Error::Refused { .. } | Error::Disconnected | Error::PageCrashed => {
-            return Problem::internal(chain(&error));
-        }
-    };
-    Problem::new(status, code, text)
 }
