@@ -114,11 +114,11 @@ fn libraries_stay_in_their_rooms() {
     let rooms = [
         (
             "axum::",
-            "crates/server/ crates/gotenberg/ crates/platen/src/command/bench_page.rs",
+            "crates/server/ crates/gotenberg/ crates/platen/src/command/service/bench_page.rs",
         ),
         (
             "hyper::",
-            "crates/server/ crates/gotenberg/ crates/platen/src/command/bench_page.rs \
+            "crates/server/ crates/gotenberg/ crates/platen/src/command/service/bench_page.rs \
              crates/delivery/src/tls/",
         ),
         ("rusqlite::", "crates/storage/"),
