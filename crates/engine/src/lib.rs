@@ -9,7 +9,7 @@ mod isolation;
 
 pub use self::{
     engine::{Engine, IsolationSource, memory_bound},
-    error::{Error, fault_of_office},
+    error::Error,
     helpers::validate,
     html::{Page, Template, key_of, media_type_of, page_warnings},
     isolation::{Isolation, IsolationError, IsolationSettings, RenderWorker},

@@ -8,11 +8,12 @@ use hyper::{
     HeaderMap,
     header::{CONTENT_LENGTH, HeaderValue},
 };
+use platen_fault::Code;
 use platen_pdf::{Limits, Metadata, Split};
 use platen_server::{
     intake::content::{Content, full},
     middleware::Context,
-    problem::{Problem, chain},
+    problem::Problem,
     rendering::slots::{Lane, Ticket},
     respond::file_headers,
 };
@@ -70,22 +71,12 @@ impl PdfOperations {
 }
 
 fn invalid(detail: &str) -> Problem {
-    Problem::bad_request("form-invalid", detail)
+    Problem::new(Code::InvalidRequest, detail)
 }
 
 /// What a client is told when a PDF file is not worked on.
 pub(crate) fn of_pdf(error: &platen_pdf::Error) -> Problem {
-    let code = match error {
-        platen_pdf::Error::NotPdf | platen_pdf::Error::Nothing => "pdf-missing",
-        platen_pdf::Error::Encrypted => "pdf-encrypted",
-        platen_pdf::Error::TooLarge { .. } => "pdf-too-large",
-        platen_pdf::Error::BadPages(_) => "pages-invalid",
-        platen_pdf::Error::BadMetadata { .. } => "metadata-invalid",
-        platen_pdf::Error::NoAppearance(_) => "field-without-appearance",
-        platen_pdf::Error::NotWritten(_) => return Problem::internal(chain(error)),
-        _ => "pdf-damaged",
-    };
-    Problem::bad_request(code, error.to_string())
+    Problem::of_error(error.code(), error)
 }
 
 /// Does what is wanted with files, on a slot for rendering.

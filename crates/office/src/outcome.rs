@@ -116,7 +116,7 @@ mod tests {
                 is_encrypted,
                 has_password,
             };
-            not_loaded(Some(code), known, String::new()).code()
+            not_loaded(Some(code), known, String::new()).code().name()
         };
         // A text of Word 97, which LibreOffice does not ask about again.
         assert_eq!(of(WRONG_PASSWORD, false, true), "password-wrong");

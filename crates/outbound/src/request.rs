@@ -10,6 +10,7 @@ use std::{
     time::Duration,
 };
 
+use platen_fault::{Code, What};
 use ureq::{
     Agent,
     config::Config as AgentConfig,
@@ -84,6 +85,20 @@ pub enum Error {
     /// The connection failed, or the name has no public address.
     #[error("request failed")]
     Failed(#[from] ureq::Error),
+}
+
+impl Error {
+    /// The error's code, which does not change.
+    #[must_use]
+    pub fn code(&self) -> Code {
+        match self {
+            Self::NotAllowed(_) => Code::AddressDenied,
+            Self::Malformed(_) => Code::InvalidInput,
+            Self::TooLong(limit) => Code::TooLarge(What::Answer, *limit),
+            Self::Stopped => Code::Cancelled,
+            Self::Failed(_) => Code::RequestFailed,
+        }
+    }
 }
 
 /// How long the caller waits for an answer.

@@ -1,5 +1,7 @@
 //! Why a PDF file was not worked on.
 
+use platen_fault::{Code, What};
+
 /// Why a PDF file was not worked on. All of them are the caller's, but for [`Error::NotWritten`].
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -46,4 +48,20 @@ pub enum Error {
     /// The result cannot be written.
     #[error("the PDF file cannot be written")]
     NotWritten(#[source] std::io::Error),
+}
+
+impl Error {
+    /// The error's code, which does not change.
+    #[must_use]
+    pub fn code(&self) -> Code {
+        match self {
+            Self::NotPdf | Self::Nothing => Code::NotPdf,
+            Self::Encrypted => Code::DocumentEncrypted,
+            Self::Broken(_) | Self::Malformed(_) => Code::DocumentDamaged,
+            Self::TooLarge { most, .. } => Code::TooLarge(What::Pdf, *most as u64),
+            Self::BadPages(_) | Self::BadMetadata { .. } => Code::InvalidOption,
+            Self::NoAppearance(_) => Code::FieldWithoutAppearance,
+            Self::NotWritten(_) => Code::InternalError,
+        }
+    }
 }

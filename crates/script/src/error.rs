@@ -1,5 +1,6 @@
 //! Errors of code steps.
 
+use platen_fault::{Backend, Code, Stage, What};
 use platen_jail::Ending;
 
 /// A place in the author's source.
@@ -86,6 +87,25 @@ pub enum Error {
     /// The sandbox is unavailable.
     #[error(transparent)]
     Jail(#[from] platen_jail::Error),
+}
+
+impl Error {
+    /// The error's code, which does not change.
+    #[must_use]
+    pub fn code(&self) -> Code {
+        match self {
+            Self::Thrown { .. } => Code::CodeThrown,
+            Self::Stuck => Code::CodeStuck,
+            Self::Cancelled => Code::Cancelled,
+            Self::CpuTime { limit_ms } => Code::CpuLimit(Stage::Code, u64::from(*limit_ms)),
+            Self::Deadline { .. } => Code::Timeout(Stage::Code),
+            Self::Memory { limit_bytes } => Code::MemoryLimit(Stage::Code, *limit_bytes),
+            Self::Output { limit_bytes } => Code::TooLarge(What::Output, *limit_bytes),
+            Self::Crashed { .. } => Code::BackendCrashed(Backend::Sandbox),
+            Self::Input { limit_bytes } => Code::TooLarge(What::Input, *limit_bytes),
+            Self::Jail(_) => Code::BackendUnavailable(Backend::Sandbox),
+        }
+    }
 }
 
 fn at(thrown: &Thrown) -> String {

@@ -221,11 +221,11 @@ impl Observer for Watcher {
 
     fn refuse(&self, refusal: Refusal) -> Response<Body> {
         let request_id = request_id::of(&HeaderMap::new());
-        self.metrics.rejected(refusal.code);
+        self.metrics.rejected(refusal.code.name());
         let fields = [
             ("requestId", Json::from(&*request_id)),
-            ("status", refusal.status.as_u16().into()),
-            ("code", refusal.code.into()),
+            ("status", refusal.status().as_u16().into()),
+            ("code", refusal.code.name().into()),
         ];
         let message = "a request was refused unread";
         self.log.event(LogLevel::Info, message, &fields);

@@ -1,5 +1,7 @@
 //! Why a record could not be read or written.
 
+use platen_fault::{Backend, Code, Resource, What};
+
 /// Why a record could not be read or written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -52,6 +54,28 @@ pub enum Error {
         /// Newest schema known.
         known: u32,
     },
+}
+
+impl Error {
+    /// The code of an error about a `resource`, which does not change.
+    #[must_use]
+    pub fn code(&self, resource: Resource) -> Code {
+        match self {
+            Self::NotFound => Code::NotFound(resource),
+            Self::Exists(_) => Code::AlreadyExists(resource),
+            Self::Stale(_) => Code::PreconditionFailed(resource),
+            Self::Ended => Code::RunEnded,
+            Self::Busy => Code::Overloaded(What::Writes),
+            Self::Closed => Code::ShuttingDown,
+            Self::Gone(_) => Code::BackendUnavailable(Backend::Store),
+            Self::DiskFull => Code::StorageFull(What::Disk),
+            Self::Fenced
+            | Self::Panicked
+            | Self::Database(_)
+            | Self::Folder(_)
+            | Self::TooNew { .. } => Code::InternalError,
+        }
+    }
 }
 
 impl From<rusqlite::Error> for Error {

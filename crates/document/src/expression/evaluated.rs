@@ -356,7 +356,7 @@ impl<'s> Evaluated<'s> {
         };
         if rows.len() > limit {
             return Err(Failure::new(
-                "limit-rows",
+                "too-many-rows",
                 format!("a list has more than {limit} elements"),
             ));
         }

@@ -219,7 +219,7 @@ pub fn write(
         let reasons = reasons(findings.accessible);
         warnings.push(
             Diagnostic::warning(
-                "pdf-ua",
+                "not-pdf-ua",
                 "",
                 format!("the PDF is tagged, but is not PDF/UA-1: {reasons}"),
             )

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use platen_document::{Diagnostic, html::is_html_template};
 use platen_engine::{Error, Template};
+use platen_fault::{Backend, Code, Resource};
 use platen_flow::StepError;
 use platen_render::{
-    Disposition, DocumentOptions, Error as RenderError, Fault, Format, RenderOptions, attachments,
-    file_name,
+    Disposition, DocumentOptions, Error as RenderError, Format, OptionsError, RenderOptions,
+    attachments, file_name,
 };
 use platen_script::LogLine;
 use serde_json::Value as Json;
@@ -15,7 +16,7 @@ use serde_json::Value as Json;
 use super::{
     Limit,
     file::Made,
-    step_error::{fixed, timed_out},
+    step_error::timed_out,
     task::{StepExecutor, StepResult},
 };
 
@@ -35,7 +36,7 @@ impl StepExecutor<'_> {
         let format = Format::ALL
             .into_iter()
             .find(|format| format.name() == wanted)
-            .ok_or_else(|| fixed("step-input", &format!("there is no format `{wanted}`")))?;
+            .ok_or_else(|| invalid(format!("there is no format `{wanted}`")))?;
         let Wishes {
             mut options,
             filename,
@@ -58,7 +59,8 @@ impl StepExecutor<'_> {
                     }
                 })?;
                 let rendered = rendered.map_err(|error| failed(&error, limit))?.pop();
-                let rendered = rendered.ok_or_else(|| fixed("bug", "no document was made"))?;
+                let rendered = rendered
+                    .ok_or_else(|| StepError::new(Code::InternalError, "no document was made"))?;
                 Made {
                     bytes: rendered.bytes,
                     pages: rendered.pages,
@@ -88,20 +90,20 @@ impl StepExecutor<'_> {
                     let message = format!(
                         "the flow does not name the template `{key}`: add it to its `templates`"
                     );
-                    return Err(fixed("template-not-named", &message));
+                    return Err(StepError::new(Code::Forbidden, message));
                 }
                 let found = self.host.template(key);
-                let found = found.map_err(|reason| StepError {
-                    retryable: true,
-                    ..fixed("template", &reason)
+                let found = found.map_err(|reason| {
+                    StepError::new(Code::BackendUnavailable(Backend::Store), reason)
                 })?;
                 found.ok_or_else(|| {
-                    fixed("template-unknown", &format!("there is no template `{key}`"))
+                    let message = format!("there is no template `{key}`");
+                    StepError::new(Code::NotFound(Resource::Template), message)
                 })
             }
             (None, Json::Null) => {
                 let message = "a render step has a `template` or a `definition`";
-                Err(fixed("step-input", message))
+                Err(invalid(message.to_owned()))
             }
             (None, definition) => Ok(Arc::from(definition.to_string().into_bytes())),
         }
@@ -138,8 +140,10 @@ impl StepExecutor<'_> {
             });
         }
         let print = self.services.tools.print.as_ref();
-        let print = print
-            .ok_or_else(|| fixed("step-unavailable", "there is no Chromium for flows here"))?;
+        let print = print.ok_or_else(|| {
+            let message = "there is no Chromium for flows here";
+            StepError::new(Code::BackendMissing(Backend::Chromium), message)
+        })?;
         let mut warnings = page.warnings().to_vec();
         let printed = print.print(page, limit.left(), self.cancel)?;
         warnings.extend(printed.warnings);
@@ -165,11 +169,15 @@ fn failed(error: &Error, limit: &Limit) -> StepError {
             message += &format!("; {}: {}", one.path, one.message);
         }
     }
-    StepError {
-        code: "render".to_owned(),
-        message,
-        retryable: error.fault() == Fault::Internal,
-    }
+    StepError::new(error.code(), message)
+}
+
+fn invalid(message: String) -> StepError {
+    StepError::new(Code::InvalidInput, message)
+}
+
+fn of_options(error: OptionsError) -> StepError {
+    StepError::new(error.code, error.message)
 }
 
 /// How many pages a PDF has.
@@ -199,13 +207,12 @@ fn options_of(given: &Json) -> Result<Wishes, StepError> {
     if given.is_null() {
         return Ok(Wishes::default());
     }
-    let wrong = |message: String| fixed("step-input", &message);
     let options: DocumentOptions =
-        serde_json::from_value(given.clone()).map_err(|error| wrong(error.to_string()))?;
+        serde_json::from_value(given.clone()).map_err(|error| invalid(error.to_string()))?;
     let (filename, disposition) = (options.filename.clone(), options.disposition);
     let read = options.into_engine();
-    let (mut options, attached) = read.map_err(|error| wrong(error.message))?;
-    options.attachments = attachments(attached).map_err(|error| wrong(error.message))?;
+    let (mut options, attached) = read.map_err(of_options)?;
+    options.attachments = attachments(attached).map_err(of_options)?;
     Ok(Wishes {
         options,
         filename,

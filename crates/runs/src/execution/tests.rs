@@ -129,7 +129,8 @@ fn a_step_ends_at_its_own_time() {
         let report = world.run(step, &Cancellation::default(), &mut NoJournal);
         match report.progress.finish() {
             Some(Finish::Failed { error, .. }) => {
-                assert_eq!(error.code, "step-timeout", "{kind}: {error:?}");
+                assert_eq!(error.code, "timeout", "{kind}: {error:?}");
+                assert_eq!(error.stage.as_deref(), Some("step"), "{kind}: {error:?}");
             }
             other => panic!("{kind}: {other:?}"),
         }
@@ -200,7 +201,12 @@ fn files_that_take_too_long_are_not_given() {
     let step = json!({"type": "merge", "files": vec![file; 200], "timeoutMs": 1});
     let report = world.run(step, &Cancellation::default(), &mut NoJournal);
     match report.progress.finish() {
-        Some(Finish::Failed { error, .. }) => assert_eq!(error.code, "step-timeout"),
+        Some(Finish::Failed { error, .. }) => {
+            assert_eq!(
+                (&*error.code, error.stage.as_deref()),
+                ("timeout", Some("step"))
+            );
+        }
         other => panic!("{other:?}"),
     }
 }

@@ -9,6 +9,8 @@ pub use self::{
     folder::FolderBlobs,
 };
 
+use platen_fault::{Code, Resource, What};
+
 /// SHA-256 of a blob, in hexadecimal.
 pub type BlobDigest = String;
 
@@ -40,6 +42,20 @@ pub enum BlobError {
     /// The storage failed.
     #[error("blob store failed")]
     Failed(#[source] std::io::Error),
+}
+
+impl BlobError {
+    /// The code of an error about a `resource`, whose quota is that of `what`; it does not change.
+    #[must_use]
+    pub fn code(&self, resource: Resource, what: What) -> Code {
+        match self {
+            Self::NotFound | Self::BadName(_) => Code::NotFound(resource),
+            Self::Taken(_) => Code::AlreadyExists(resource),
+            Self::Full { .. } => Code::StorageFull(what),
+            Self::DiskFull => Code::StorageFull(What::Disk),
+            Self::Damaged(_) | Self::Failed(_) => Code::InternalError,
+        }
+    }
 }
 
 impl From<std::io::Error> for BlobError {

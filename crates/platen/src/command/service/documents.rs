@@ -9,6 +9,7 @@ use platen_document::{
     html::{HtmlKind, HtmlPage, HtmlTemplate, is_html_template},
 };
 use platen_engine::{Engine, Error, Isolation, IsolationSettings, Template};
+use platen_fault::{Backend, Code};
 use platen_fonts::FontSettings;
 use platen_render::{Format, RenderOptions, Rendered, chain};
 use serde_json::Value as Json;
@@ -40,15 +41,15 @@ enum IsolationArgument {
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
+        let failure = Self::new(error.code(), chain(&error));
         match error {
             Error::Render(error) => error.into(),
-            Error::Browser(platen_browser::Error::NotInstalled(_)) => {
-                Self::caller("Chromium is not installed", platen_browser::INSTALL_HINT)
-            }
-            Error::Browser(error @ platen_browser::Error::CannotStart { .. }) => {
-                Self::caller(chain(&error), "`platen doctor` shows what is installed")
-            }
-            other => Self::of_fault(other.fault(), chain(&other)),
+            Error::Browser(platen_browser::Error::NotInstalled(_)) => Self::new(
+                Code::BackendMissing(Backend::Chromium),
+                "Chromium is not installed",
+            )
+            .with_hint(platen_browser::INSTALL_HINT),
+            _ => failure,
         }
     }
 }
@@ -90,7 +91,7 @@ fn isolation(fonts: &FontArguments) -> Result<Isolation, Failure> {
         spares: 1,
         ..IsolationSettings::default()
     };
-    Isolation::start(settings).map_err(|error| Failure::Internal(error.to_string()))
+    Isolation::start(settings).map_err(|error| Failure::internal(&error))
 }
 
 /// The template, where the file is one of HTML.
@@ -107,7 +108,9 @@ fn compile_page(
         let html = String::from_utf8(source.to_vec())
             .map_err(|_| Failure::caller("the page is not UTF-8", "save it as UTF-8"))?;
         let compiled = platen_document::compile_html(template_of(path, html));
-        return compiled.map(Some).map_err(Failure::Mistakes);
+        return compiled
+            .map(Some)
+            .map_err(|found| Failure::mistakes(Code::InvalidTemplate, found));
     }
     if !is_html_template(source) {
         return Ok(None);
@@ -161,7 +164,7 @@ fn print_pages(
         .worker_threads(2)
         .enable_all()
         .build()
-        .map_err(|error| Failure::Internal(error.to_string()))?;
+        .map_err(|error| Failure::internal(&error))?;
     runtime.block_on(async {
         let mut browser: Option<Browser> = None;
         let mut all = Vec::with_capacity(formats.len());
@@ -227,11 +230,12 @@ async fn one(
 }
 
 async fn start(fonts: FontSettings) -> Result<Browser, Failure> {
-    let refused = |message| Failure::Caller(message, None);
+    let config = chromium::config();
     let config = Config {
         slots: 1,
         fonts,
-        ..chromium::config().map_err(refused)?
+        ..config.map_err(|message| Failure::new(Code::InvalidOption, message))?
     };
-    chromium::start(config).await.map_err(refused)
+    let browser = chromium::start(config).await;
+    browser.map_err(|message| Failure::new(Code::BackendUnavailable(Backend::Chromium), message))
 }

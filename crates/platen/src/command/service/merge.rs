@@ -51,9 +51,9 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
 }
 
 fn of_pdf(path: Option<&Path>, error: &platen_pdf::Error) -> Failure {
-    match (path, error) {
-        (_, platen_pdf::Error::NotWritten(_)) => Failure::Internal(error.to_string()),
-        (Some(path), _) => Failure::Caller(format!("{}: {error}", path.display()), None),
-        (None, _) => Failure::Caller(error.to_string(), None),
-    }
+    let message = match path {
+        Some(path) => format!("{}: {error}", path.display()),
+        None => error.to_string(),
+    };
+    Failure::new(error.code(), message)
 }

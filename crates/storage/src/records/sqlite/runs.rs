@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use platen_fault::Code;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{
@@ -115,7 +116,8 @@ fn failure_report(run: &Run, losses: u32) -> Ending {
         "run dead-lettered: {losses} workers crashed or timed out while executing it, the last one was \
          {worker}; it is not retried automatically"
     );
-    let details = serde_json::json!({"error": {"code": "dead-letter", "message": message}});
+    let code = Code::DeadLettered.name();
+    let details = serde_json::json!({"error": {"code": code, "message": message}});
     Ending {
         state: RunState::Dead,
         answer: None,

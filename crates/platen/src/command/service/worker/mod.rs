@@ -110,7 +110,7 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
         .enable_all()
         .max_blocking_threads(options.slots as usize + 16)
         .build()
-        .map_err(|error| Failure::Internal(error.to_string()))?;
+        .map_err(|error| Failure::internal(&error))?;
     let quiet = output.quiet;
     let served = runtime.block_on(serve(&app, &token, &services, &options, quiet));
     runtime.shutdown_timeout(Duration::from_secs(1));
@@ -143,7 +143,7 @@ async fn serve(
     options: &Options,
     quiet: bool,
 ) -> Result<(), Failure> {
-    let system = |error: io::Error| Failure::Internal(error.to_string());
+    let system = |error: io::Error| Failure::internal(&error);
     let mut terminate = signal(SignalKind::terminate()).map_err(system)?;
     let mut interrupt = signal(SignalKind::interrupt()).map_err(system)?;
     let stop = Arc::new(Notify::new());
