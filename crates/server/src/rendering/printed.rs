@@ -20,10 +20,10 @@ use super::job::Stages;
 use crate::metrics::Metrics;
 
 /// What the header `Trailer` announces.
-pub(crate) const TRAILERS: &str = "x-render-pages, x-render-size-bytes";
+pub const TRAILERS: &str = "x-render-pages, x-render-size-bytes";
 
 /// A result on its way from Chromium to the client; when the client goes, the page does.
-pub(crate) struct PrintedBody(Content);
+pub struct PrintedBody(Content);
 
 enum Content {
     /// A picture.
@@ -39,12 +39,12 @@ struct Account {
 
 impl PrintedBody {
     /// A picture.
-    pub(crate) fn plain(printed: Printed) -> Self {
+    pub fn plain(printed: Printed) -> Self {
         Self(Content::Plain(printed))
     }
 
     /// A PDF, which is counted as produced when it is whole.
-    pub(crate) fn pdf(metrics: &Arc<Metrics>, document: PrintedDocument, stages: Stages) -> Self {
+    pub fn pdf(metrics: &Arc<Metrics>, document: PrintedDocument, stages: Stages) -> Self {
         let account = Account {
             metrics: Arc::clone(metrics),
             stages,

@@ -1,6 +1,7 @@
 //! Commands that need Chromium, LibreOffice, sandboxes, flows or the HTTP service.
 
 mod bench;
+mod bench_page;
 mod chromium;
 mod convert;
 mod doctor;
