@@ -8,8 +8,9 @@ use platen_browser::{
     Cookie, ExtraHeader, Job, Key, Lane, Media, Output, PageOptions, PdfOptions, PictureFormat,
     PictureOptions, Source, Wait,
 };
-use platen_engine::{key_of, media_type_of};
+use platen_engine::{PrintedDocument, key_of, media_type_of};
 use platen_fault::Code;
+use platen_render::Format;
 use platen_server::{
     intake::content::Content,
     problem::Problem,
@@ -135,7 +136,10 @@ async fn respond(
     }
     let name = file_name(&context, &headers, extension);
     let body = match extension {
-        "pdf" => PrintedBody::pdf(&api.metrics, printed, Vec::new()),
+        "pdf" => {
+            let document = PrintedDocument::new(printed, Format::Pdf);
+            PrintedBody::pdf(&api.metrics, document, Vec::new())
+        }
         _ => PrintedBody::plain(printed),
     };
     let body = Body::new(body);

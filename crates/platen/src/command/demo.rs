@@ -5,7 +5,7 @@ use std::{path::PathBuf, process::ExitCode, time::Instant};
 use clap::Args;
 use platen_render::{FolderHost, Format, RenderOptions, Renderer};
 
-use super::FontArguments;
+use super::font_arguments::FontArguments;
 use crate::report::{Failure, OutputArguments, say};
 
 const TEMPLATE: &str = include_str!("../../../../examples/bench-invoice/template.json");

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::Args;
 use platen_render::Renderer;
 
-use super::FontArguments;
+use super::font_arguments::FontArguments;
 use crate::report::{Failure, OutputArguments, print_line};
 
 /// Arguments of `platen fonts`.

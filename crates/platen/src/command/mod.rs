@@ -3,6 +3,8 @@
 
 mod completions;
 mod demo;
+mod files;
+mod font_arguments;
 mod fonts;
 mod left_out;
 #[cfg(not(feature = "service"))]
@@ -13,20 +15,11 @@ mod schema;
 mod service;
 mod validate;
 
-use std::{
-    io::{Read, Write},
-    path::{Path, PathBuf},
-    process::ExitCode,
-};
+use std::process::ExitCode;
 
-use clap::{Args, Subcommand};
-use platen_fonts::FontSettings;
+use clap::Subcommand;
 
 pub use self::left_out::left_out;
-#[cfg(not(feature = "service"))]
-use self::native as documents;
-#[cfg(feature = "service")]
-use self::service::documents;
 use crate::report::{Failure, OutputArguments};
 
 /// What to do.
@@ -63,72 +56,4 @@ impl Command {
             Self::Completions(arguments) => completions::run(&arguments),
         }
     }
-}
-
-/// Where fonts come from.
-#[derive(Clone, Debug, Args)]
-pub struct FontArguments {
-    /// Font folder that takes precedence over system fonts; repeatable.
-    #[arg(
-        long = "fonts",
-        value_name = "DIR",
-        env = "PLATEN_FONTS_DIR",
-        value_delimiter = ':'
-    )]
-    folders: Vec<PathBuf>,
-    /// Use only Platen's own fonts and those from --fonts.
-    #[arg(long)]
-    no_system_fonts: bool,
-}
-
-impl FontArguments {
-    /// As the engine wants them.
-    pub fn settings(&self) -> FontSettings {
-        FontSettings {
-            folders: self.folders.clone(),
-            system: !self.no_system_fonts,
-        }
-    }
-}
-
-/// The largest template or data that is read, in bytes.
-const MAX_INPUT_BYTES: u64 = 1 << 30;
-
-/// Reads a file, or standard input where `path` is `-`.
-fn read(path: &Path) -> Result<Vec<u8>, Failure> {
-    let mut bytes = Vec::new();
-    let name = path.display().to_string();
-    let read = if name == "-" {
-        std::io::stdin()
-            .lock()
-            .take(MAX_INPUT_BYTES)
-            .read_to_end(&mut bytes)
-    } else {
-        std::fs::File::open(path)
-            .and_then(|file| file.take(MAX_INPUT_BYTES).read_to_end(&mut bytes))
-    };
-    read.map_err(|error| Failure::file("read", &name, &error))?;
-    Ok(bytes)
-}
-
-/// Writes a file, or standard output where `path` is `-`.
-fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    let name = path.display().to_string();
-    let result = if name == "-" {
-        std::io::stdout().lock().write_all(bytes)
-    } else {
-        std::fs::write(path, bytes)
-    };
-    result.map_err(|error| Failure::file("write", &name, &error))
-}
-
-/// Reads JSON from a file or standard input.
-fn read_json(path: &Path) -> Result<serde_json::Value, Failure> {
-    let bytes = read(path)?;
-    serde_json::from_slice(&bytes).map_err(|error| {
-        Failure::caller(
-            format!("`{}` is not valid JSON: {error}", path.display()),
-            "check the place named; JSON wants double quotes and no comma after the last element",
-        )
-    })
 }

@@ -12,7 +12,14 @@ use platen_document::template::{Orientation, PaperSize};
 use platen_render::{Attachment, Format, Relationship, RenderOptions, Rendered, Standard};
 use serde_json::Value as Json;
 
-use super::{FontArguments, documents, read, read_json, write};
+#[cfg(not(feature = "service"))]
+use super::native as documents;
+#[cfg(feature = "service")]
+use super::service::documents;
+use super::{
+    files::{read, read_json, write},
+    font_arguments::FontArguments,
+};
 use crate::{
     progress::Progress,
     report::{Failure, OutputArguments, print_line, say},

@@ -5,7 +5,11 @@ use std::{path::PathBuf, process::ExitCode};
 use clap::Args;
 use platen_document::Diagnostic;
 
-use super::{documents, read, read_json};
+use super::files::{read, read_json};
+#[cfg(not(feature = "service"))]
+use super::native as documents;
+#[cfg(feature = "service")]
+use super::service::documents;
 use crate::report::{Failure, OutputArguments, print_line, say};
 
 /// Arguments of `platen validate`.

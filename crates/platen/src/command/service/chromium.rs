@@ -7,7 +7,8 @@ use platen_browser::{Browser, Config, Error, find_chromium};
 use platen_engine::Page;
 use platen_flow::StepError;
 use platen_fonts::FontSettings;
-use platen_runs::execution::{ChromiumPrint, Print, PrintedPage};
+use platen_render::Rendered;
+use platen_runs::execution::{ChromiumPrint, Print};
 use platen_script::Cancellation;
 use tokio::{runtime::Runtime, sync::OnceCell};
 
@@ -75,7 +76,7 @@ impl Print for LocalChromium {
         page: Page,
         timeout: Duration,
         cancel: &Cancellation,
-    ) -> Result<PrintedPage, StepError> {
+    ) -> Result<Rendered, StepError> {
         self.print.print(page, timeout, cancel)
     }
 }

@@ -1,21 +1,25 @@
 //! Documents of `platen render`, by whatever backend they need.
 
-use std::{path::Path, time::Duration};
+use std::{path::Path, sync::Arc, time::Duration};
 
 use clap::{Args, ValueEnum};
 use platen_browser::{Browser, Config, Lane};
 use platen_document::{
-    CompiledHtml, Diagnostic,
-    html::{HtmlKind, HtmlPage, HtmlTemplate, is_html_template},
+    Diagnostic,
+    html::{HtmlKind, HtmlPage, HtmlTemplate},
 };
-use platen_engine::{Engine, Error, Isolation, IsolationSettings, Template};
+use platen_engine::{
+    Data, Engine, Error, Isolation, IsolationSettings, Job, Origin, Page, PreparedTemplate,
+    Product, Template,
+};
 use platen_fault::{Backend, Code};
 use platen_fonts::FontSettings;
-use platen_render::{Format, RenderOptions, Rendered, chain};
+use platen_render::{Rendered, chain};
 use serde_json::Value as Json;
 
 use super::{
-    super::{FontArguments, render::Request},
+    super::render::Request,
+    FontArguments,
     chromium::{self, TIMEOUT},
     engine,
 };
@@ -70,13 +74,24 @@ pub fn render(request: Request<'_>) -> Result<Vec<Rendered>, Failure> {
         options,
         ..
     } = request;
-    match compile_page(&engine, request.path, source)? {
-        Some(page) => {
-            let fonts = request.fonts.settings();
-            print_pages(&engine, fonts, &page, &data, formats, options)
+    let template = template_of(&engine, request.path, source)?;
+    let products = engine.produce(Job {
+        template: &template,
+        data: Data::Value(data),
+        formats,
+        options,
+    })?;
+    let (mut made, mut pages) = (Vec::new(), Vec::new());
+    for product in products {
+        match product {
+            Product::Document(document) => made.push(document),
+            Product::Page(page) => pages.push(*page),
         }
-        None => Ok(engine.render_source(source, data, formats, options)?),
     }
+    if !pages.is_empty() {
+        made.extend(print(pages, request.fonts.settings())?);
+    }
+    Ok(made)
 }
 
 /// Everything about a template and, where it is given, its data.
@@ -94,34 +109,20 @@ fn isolation(fonts: &FontArguments) -> Result<Isolation, Failure> {
     Isolation::start(settings).map_err(|error| Failure::internal(&error))
 }
 
-/// The template, where the file is one of HTML.
-///
-/// # Errors
-/// Every mistake in it.
-fn compile_page(
-    engine: &Engine,
-    path: &Path,
-    source: &[u8],
-) -> Result<Option<CompiledHtml>, Failure> {
+/// The template in a file: JSON, or a page of HTML.
+fn template_of(engine: &Engine, path: &Path, source: &[u8]) -> Result<PreparedTemplate, Failure> {
     let extension = path.extension().and_then(|extension| extension.to_str());
-    if matches!(extension, Some("html" | "htm")) {
-        let html = String::from_utf8(source.to_vec())
-            .map_err(|_| Failure::caller("the page is not UTF-8", "save it as UTF-8"))?;
-        let compiled = platen_document::compile_html(template_of(path, html));
-        return compiled
-            .map(Some)
-            .map_err(|found| Failure::mistakes(Code::InvalidTemplate, found));
+    if !matches!(extension, Some("html" | "htm")) {
+        return Ok(engine.prepare(&Arc::from(source), Origin::Owner)?);
     }
-    if !is_html_template(source) {
-        return Ok(None);
-    }
-    match engine.compile_any(source)? {
-        Template::Html(compiled) => Ok(Some(*compiled)),
-        Template::Document(_) => Ok(None),
-    }
+    let html = String::from_utf8(source.to_vec())
+        .map_err(|_| Failure::caller("the page is not UTF-8", "save it as UTF-8"))?;
+    let compiled = platen_document::compile_html(page_template(path, html));
+    let compiled = compiled.map_err(|found| Failure::mistakes(Code::InvalidTemplate, found))?;
+    Ok(PreparedTemplate::Here(Template::Html(Box::new(compiled))))
 }
 
-fn template_of(path: &Path, html: String) -> HtmlTemplate {
+fn page_template(path: &Path, html: String) -> HtmlTemplate {
     let stem = path
         .file_stem()
         .map(|stem| stem.to_string_lossy().to_lowercase());
@@ -148,85 +149,30 @@ fn template_of(path: &Path, html: String) -> HtmlTemplate {
     }
 }
 
-/// Prints `data` in each format.
-///
-/// # Errors
-/// Mistakes in the data; a page that cannot be printed; Chromium missing.
-fn print_pages(
-    engine: &Engine,
-    fonts: FontSettings,
-    template: &CompiledHtml,
-    data: &Json,
-    formats: &[Format],
-    options: &RenderOptions,
-) -> Result<Vec<Rendered>, Failure> {
+/// Prints pages by a Chromium that ends with them.
+fn print(pages: Vec<Page>, fonts: FontSettings) -> Result<Vec<Rendered>, Failure> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
         .build()
         .map_err(|error| Failure::internal(&error))?;
     runtime.block_on(async {
-        let mut browser: Option<Browser> = None;
-        let mut all = Vec::with_capacity(formats.len());
-        let mut result = Ok(());
-        for format in formats {
-            match one(
-                engine,
-                &fonts,
-                template,
-                data,
-                *format,
-                options,
-                &mut browser,
-            )
-            .await
-            {
-                Ok(rendered) => all.push(rendered),
-                Err(error) => {
-                    result = Err(error);
-                    break;
-                }
-            }
-        }
-        if let Some(browser) = browser {
-            browser.shutdown(Duration::ZERO).await;
-        }
-        result.map(|()| all)
+        let browser = start(fonts).await?;
+        let printed = print_all(pages, &browser).await;
+        browser.shutdown(Duration::ZERO).await;
+        Ok(printed?)
     })
 }
 
-async fn one(
-    engine: &Engine,
-    fonts: &FontSettings,
-    template: &CompiledHtml,
-    data: &Json,
-    format: Format,
-    options: &RenderOptions,
-    browser: &mut Option<Browser>,
-) -> Result<Rendered, Failure> {
-    let page = engine.bind_html(template, data, format, options)?;
-    let mut warnings = page.warnings().to_vec();
-    let bytes = if format == Format::Html {
-        page.into_html().into_bytes()
-    } else {
-        let browser = match browser {
-            Some(browser) => browser,
-            None => browser.insert(start(fonts.clone()).await?),
-        };
-        let printed = browser
-            .print(page.into_job(Lane::Interactive, TIMEOUT))
-            .await;
-        let printed = printed.map_err(Error::from)?;
-        warnings.extend(platen_engine::page_warnings(&printed.report));
-        printed.bytes().await.map_err(Error::from)?
-    };
-    Ok(Rendered {
-        bytes,
-        format,
-        pages: None,
-        warnings,
-        stages: Vec::new(),
-    })
+async fn print_all(pages: Vec<Page>, browser: &Browser) -> Result<Vec<Rendered>, Error> {
+    let mut all = Vec::with_capacity(pages.len());
+    for page in pages {
+        let printed = page
+            .print(Lane::Interactive, TIMEOUT, |job| browser.print(job))
+            .await?;
+        all.push(printed.whole().await?);
+    }
+    Ok(all)
 }
 
 async fn start(fonts: FontSettings) -> Result<Browser, Failure> {

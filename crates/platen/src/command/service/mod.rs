@@ -27,7 +27,10 @@ use platen_jail::{Jail, Level, Options};
 use platen_outbound::{TlsRefusal, Trust};
 use platen_script::{KIND, Runner, RunnerSource};
 
-use super::{FontArguments, read, read_json, write};
+use super::{
+    files::{read, read_json, write},
+    font_arguments::FontArguments,
+};
 use crate::report::{Failure, OutputArguments};
 
 /// What to do.
