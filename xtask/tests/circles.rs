@@ -1,24 +1,26 @@
 //! Files of a crate depend on each other in one direction: who reads one of them need not read all of
 //! them. A few that belong together may know each other; more than [`MOST`] may not.
 
+mod workspace;
+
 use std::{
     collections::{BTreeMap, BTreeSet},
     path::{Path, PathBuf},
 };
 
+use workspace::{files_below, root};
+
 /// Files that may depend on each other in a circle: an object and its parts.
 const MOST: usize = 3;
 
 /// Circles that are larger, by crate, with the number of their files. Numbers here only get smaller.
-const KNOWN: [(&str, &[usize]); 9] = [
+const KNOWN: [(&str, &[usize]); 7] = [
     ("bench", &[10]),
     ("delivery", &[6]),
-    ("engine", &[5]),
     ("formats", &[7, 6, 4]),
     ("layout", &[9]),
     ("pool", &[4]),
     ("runs", &[5]),
-    ("server", &[28, 4]),
     ("urp", &[11]),
 ];
 
@@ -30,27 +32,6 @@ struct File {
     named: BTreeSet<Vec<String>>,
     /// What it gives on: the last word of a path, or its other name, and the path.
     given_on: BTreeMap<String, Vec<String>>,
-}
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
-}
-
-fn files_below(folder: &Path) -> Vec<PathBuf> {
-    let mut files = Vec::new();
-    let mut folders = vec![folder.to_owned()];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(&folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "rs") {
-                files.push(path);
-            }
-        }
-    }
-    files.sort();
-    files
 }
 
 /// The code without comments, texts and tests.

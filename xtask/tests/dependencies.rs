@@ -1,11 +1,11 @@
 //! What the workspace is built from: licences, banned crates, and dependencies that nobody uses.
 
-use std::{
-    path::{Path, PathBuf},
-    process::Command,
-};
+mod workspace;
+
+use std::{path::Path, process::Command};
 
 use serde_json::Value as Json;
+use workspace::{files_below, root};
 
 /// Licences that allow what Platen's own allows: use, change and sale in closed products.
 const LICENCES: [&str; 17] = [
@@ -40,10 +40,6 @@ const BANNED: [(&str, &str); 3] = [
 
 /// Dependencies that are named for their features only, by crate.
 const FOR_FEATURES: [(&str, &str); 1] = [("platen-document", "icu_provider")];
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
-}
 
 fn metadata() -> Json {
     let output = Command::new(env!("CARGO"))
@@ -165,19 +161,10 @@ fn library_of(metadata: &Json, package: &str) -> String {
 
 /// All Rust code of a crate: sources, tests, examples.
 fn code_below(folder: &Path) -> String {
-    let mut code = String::new();
-    let mut folders = vec![folder.to_owned()];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(&folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "rs") {
-                code.push_str(&std::fs::read_to_string(&path).unwrap());
-            }
-        }
-    }
-    code
+    let files = files_below(folder).into_iter();
+    files
+        .map(|file| std::fs::read_to_string(file).unwrap())
+        .collect()
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! The source tree keeps its invariants; ARCHITECTURE.md says what they are.
 
-use std::path::PathBuf;
+mod workspace;
+
+use workspace::{files_below, root};
 
 const PURE: [&str; 6] = [
     "document/src",
@@ -13,29 +15,16 @@ const PURE: [&str; 6] = [
 const MAX_FILE_LINES: usize = 500;
 const MAX_FUNCTION_LINES: usize = 70;
 
-fn root() -> PathBuf {
-    PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap())
-        .join("..")
-        .canonicalize()
-        .unwrap()
-}
-
 /// Rust files below `folder`, relative to the root, with their text.
 fn sources(folder: &str) -> Vec<(String, String)> {
     let root = root();
-    let mut files = Vec::new();
-    let mut folders = vec![root.join(folder)];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(&folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() && path.file_name().is_some_and(|name| name != "target") {
-                folders.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "rs") {
-                let name = path.strip_prefix(&root).unwrap().display().to_string();
-                files.push((name, std::fs::read_to_string(&path).unwrap()));
-            }
-        }
-    }
+    let mut files: Vec<(String, String)> = files_below(&root.join(folder))
+        .into_iter()
+        .map(|path| {
+            let name = path.strip_prefix(&root).unwrap().display().to_string();
+            (name, std::fs::read_to_string(&path).unwrap())
+        })
+        .collect();
     files.sort();
     files
 }

@@ -1,35 +1,19 @@
 //! Errors of a job, and who caused them.
 
-use platen_document::{Diagnostic, work::Interruption};
+use platen_document::Diagnostic;
+use platen_render::{Error as RenderError, Fault};
 
 use crate::IsolationError;
 
 /// Errors of a job.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// Errors in the template or the data.
-    #[error("the template or the data has {} mistake{}", count(.0), if count(.0) == 1 { "" } else { "s" })]
-    Mistakes(Vec<Diagnostic>),
-    /// The format cannot be written as the options ask.
+    /// The rendering itself failed.
     #[error(transparent)]
-    Pdf(#[from] platen_formats::pdf::Error),
-    /// A writer failed.
-    #[error("the document could not be written")]
-    Write(#[source] platen_formats::Error),
-    /// A page that the document does not have.
-    #[error("the document has {pages} page{}, so there is no page {page}", if *.pages == 1 { "" } else { "s" })]
-    NoSuchPage {
-        /// The page asked for, from 1.
-        page: u32,
-        /// Pages of the document.
-        pages: u32,
-    },
-    /// A picture of a page would be too large.
-    #[error("the picture would have more than 64 million pixels: ask for fewer dots per inch")]
-    PictureTooLarge,
+    Render(RenderError),
     /// Templates of HTML are not made into this format.
     #[error("a template of HTML becomes PDF, PNG or HTML, not {0}")]
-    NotFromHtml(crate::Format),
+    NotFromHtml(platen_render::Format),
     /// Chromium did not print the page.
     #[error(transparent)]
     Browser(#[from] platen_browser::Error),
@@ -39,76 +23,44 @@ pub enum Error {
     /// The sandbox returned no document.
     #[error(transparent)]
     Isolation(#[from] IsolationError),
-    /// The job was stopped: timeout, or the client disconnected.
-    #[error("job stopped: timed out, or the client disconnected")]
-    Stopped,
-    /// A bug. The message is for the log.
-    #[error("internal error: {0}")]
-    Bug(String),
 }
 
-/// Mistakes without the warnings that are listed with them.
-fn count(mistakes: &[Diagnostic]) -> usize {
-    mistakes.iter().filter(|found| found.is_error()).count()
-}
-
-/// Who caused an error; HTTP status, exit code and retryability follow from it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
-    /// The caller: a retry changes nothing.
-    Caller,
-    /// A limit was exceeded.
-    Limit,
-    /// Overload: a retry may help.
-    Busy,
-    /// A required program or sandbox is unavailable.
-    Unavailable,
-    /// A bug or a failure of ours.
-    Internal,
-}
-
-impl From<platen_formats::Error> for Error {
-    fn from(error: platen_formats::Error) -> Self {
+impl From<RenderError> for Error {
+    fn from(error: RenderError) -> Self {
         match error {
-            platen_formats::Error::Author(mistake) => Self::Mistakes(vec![mistake]),
-            other => Self::Write(other),
-        }
-    }
-}
-
-impl From<Interruption> for Error {
-    fn from(interruption: Interruption) -> Self {
-        match interruption {
-            Interruption::Stopped => Self::Stopped,
-            Interruption::Memory { limit_bytes } => {
+            // Whoever bounds memory, a sandbox or this process, says the same.
+            RenderError::Memory { limit_bytes } => {
                 Self::Isolation(IsolationError::Memory { limit_bytes })
             }
-            // Whoever bounds these says what they mean.
-            Interruption::Steps { .. } | Interruption::Stack { .. } => {
-                Self::Bug("a bound of another computation was reached".to_owned())
-            }
+            other => Self::Render(other),
         }
     }
 }
 
 impl Error {
+    /// Mistakes of an author.
+    pub(crate) fn mistakes(found: Vec<Diagnostic>) -> Self {
+        Self::Render(RenderError::Mistakes(found))
+    }
+
+    /// A bug of ours.
+    pub(crate) fn bug(message: &str) -> Self {
+        Self::Render(RenderError::Bug(message.to_owned()))
+    }
+
     /// Whose fault it is.
     #[must_use]
     pub fn fault(&self) -> Fault {
-        use platen_formats::pdf::Error as Pdf;
         match self {
-            Self::Mistakes(_) | Self::NoSuchPage { .. } | Self::PictureTooLarge => Fault::Caller,
-            Self::Pdf(Pdf::Standard { .. } | Pdf::Image(_)) => Fault::Caller,
+            Self::Render(error) => error.fault(),
             Self::NotFromHtml(_) | Self::Data(_) => Fault::Caller,
             Self::Isolation(error) => error.fault(),
-            Self::Browser(error) => of_browser(error),
-            Self::Stopped => Fault::Limit,
-            Self::Pdf(_) | Self::Write(_) | Self::Bug(_) => Fault::Internal,
+            Self::Browser(error) => fault_of_browser(error),
         }
     }
 }
 
-fn of_browser(error: &platen_browser::Error) -> Fault {
+fn fault_of_browser(error: &platen_browser::Error) -> Fault {
     use platen_browser::Error as Browser;
     match error {
         Browser::NotInstalled(_) | Browser::CannotStart { .. } => Fault::Unavailable,
@@ -128,26 +80,15 @@ fn of_browser(error: &platen_browser::Error) -> Fault {
     }
 }
 
-impl From<platen_office::Fault> for Fault {
-    fn from(fault: platen_office::Fault) -> Self {
-        use platen_office::Fault as Office;
-        match fault {
-            Office::Caller => Self::Caller,
-            Office::Limit => Self::Limit,
-            Office::Busy => Self::Busy,
-            Office::Unavailable => Self::Unavailable,
-            Office::Internal => Self::Internal,
-        }
+/// The fault of an error of LibreOffice.
+#[must_use]
+pub fn fault_of_office(fault: platen_office::Fault) -> Fault {
+    use platen_office::Fault as Office;
+    match fault {
+        Office::Caller => Fault::Caller,
+        Office::Limit => Fault::Limit,
+        Office::Busy => Fault::Busy,
+        Office::Unavailable => Fault::Unavailable,
+        Office::Internal => Fault::Internal,
     }
-}
-
-/// An error with what caused it.
-pub(crate) fn chain(error: &dyn std::error::Error) -> String {
-    let mut said = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        said += &format!(": {cause}");
-        source = cause.source();
-    }
-    said
 }

@@ -9,15 +9,16 @@ use std::{
 };
 
 use platen_document::{CompiledHtml, CompiledTemplate, Diagnostic, HelperUse, Helpers};
-use platen_script::{Language, Prepared, Preparer, RunnerSource, ScriptLimits, Session, Settings};
+use platen_render::Error as RenderError;
+use platen_script::{
+    CODE_TOO_DEEP, Language, Prepared, Preparer, RunnerSource, ScriptLimits, Session, Settings,
+};
 use serde_json::Value as Json;
 
 use crate::Error;
 
 /// Module name in error messages.
 const NAME: &str = "helpers";
-/// Error code for source nested deeper than the parser accepts.
-pub(crate) const CODE_TOO_DEEP: &str = "code-too-deep";
 /// Parsed modules in the cache.
 const MAX_KEPT: usize = 64;
 /// Limits for the helpers of one rendering.
@@ -164,15 +165,15 @@ pub(crate) fn validate_with(
     }
     let checked = if platen_document::html::is_html_template(source) {
         platen_document::parse_html_template(source)
-            .map_err(Error::Mistakes)
+            .map_err(Error::mistakes)
             .and_then(|template| modules.check_html(&template))
     } else {
         platen_document::parse_template(source)
             .and_then(platen_document::compile)
-            .map_err(Error::Mistakes)
+            .map_err(Error::mistakes)
             .and_then(|template| modules.check(&template))
     };
-    if let Err(Error::Mistakes(mistakes)) = checked {
+    if let Err(Error::Render(RenderError::Mistakes(mistakes))) = checked {
         found.extend(mistakes);
     }
     found
@@ -181,7 +182,7 @@ pub(crate) fn validate_with(
 fn no_mistakes(mistakes: Vec<Diagnostic>) -> Result<(), Error> {
     match mistakes.is_empty() {
         true => Ok(()),
-        false => Err(Error::Mistakes(mistakes)),
+        false => Err(Error::mistakes(mistakes)),
     }
 }
 

@@ -8,10 +8,11 @@ use platen_browser::{
 use platen_document::{
     BindOptions, CompiledHtml, CompiledTemplate, Diagnostic, Host, HtmlDocument,
 };
+use platen_render::{FolderHost, Format, RenderOptions};
 use serde_json::Value as Json;
 use sha2::{Digest, Sha256};
 
-use crate::{Engine, Error, Format, RenderOptions, host::FolderHost};
+use crate::{Engine, Error};
 
 /// Points in an inch.
 const POINTS: f64 = 72.0;
@@ -83,7 +84,7 @@ impl Engine {
     pub fn compile_any(&self, source: &[u8]) -> Result<Template, Error> {
         if platen_document::html::is_html_template(source) {
             let compiled = platen_document::parse_html_template(source);
-            let compiled = compiled.map_err(Error::Mistakes)?;
+            let compiled = compiled.map_err(Error::mistakes)?;
             self.helpers.check_html(&compiled)?;
             return Ok(Template::Html(Box::new(compiled)));
         }
@@ -117,7 +118,7 @@ impl Engine {
             ..BindOptions::default()
         };
         let document = platen_document::bind_html(template, data, &bind_options, &host)
-            .map_err(Error::Mistakes)?;
+            .map_err(Error::mistakes)?;
         Ok(Page {
             document,
             format,
@@ -148,7 +149,7 @@ fn check_pdf_options(options: &RenderOptions) -> Result<(), Error> {
     }
     match found.is_empty() {
         true => Ok(()),
-        false => Err(Error::Mistakes(found)),
+        false => Err(Error::mistakes(found)),
     }
 }
 

@@ -310,6 +310,9 @@ fn look_at(
     Ok((inspected, Key(hash.finalize().into())))
 }
 
+/// The folder of a job, the same for each, because documents can show where they are.
+const JOB: &str = "job-current";
+
 struct Done {
     body: Body,
     phases: Phases,
@@ -328,14 +331,23 @@ async fn run(worker: &mut Worker, attempt: Attempt, task: Task) -> Result<Option
     let left = attempt.deadline.saturating_duration_since(Instant::now());
     conversion.timeout = Some(left.saturating_sub(MARGIN));
     worker.jobs += 1;
-    let folder = worker.folder.join(format!("job-{}", worker.jobs));
+    let folder = worker.jobs_in.join(JOB);
     // No staged document has a name that starts with a dot.
-    let result = folder.join(format!(".result.{}", work.target.extension()));
+    let name_of_result = format!(".result.{}", work.target.extension());
+    let result = folder.join(&name_of_result);
+    // An earlier job may have left what could not be removed then.
+    let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir(&folder).map_err(Failed::Output)?;
     let folder = RemoveOnDrop(folder);
     let input = source.place(&folder.0, name.as_deref()).await;
     let input = input.map_err(Failed::Output)?;
-    let (input, output) = (Input::Path(input), Output::Path(result.clone()));
+    // The same place by the name that LibreOffice knows it by.
+    let seen = worker.jobs_seen_in.join(JOB);
+    let input = match input.strip_prefix(&folder.0) {
+        Ok(name) => seen.join(name),
+        Err(_) => input,
+    };
+    let (input, output) = (Input::Path(input), Output::Path(seen.join(name_of_result)));
     let is_text = work.family == Family::Text;
     conversion.authors = match worker.knows_authors {
         _ if !is_text => Authors::Any,

@@ -36,8 +36,11 @@ pub(crate) struct Soffice {
 /// A process that is ready for a conversion.
 pub(crate) struct Worker {
     pub(crate) client: Client,
-    /// Folder for its jobs.
-    pub(crate) folder: PathBuf,
+    /// The folder that holds the folder of the current job.
+    pub(crate) jobs_in: PathBuf,
+    /// The same folder by the path that LibreOffice uses: in a sandbox, one that reveals nothing of
+    /// this machine.
+    pub(crate) jobs_seen_in: PathBuf,
     pub(crate) jobs: u64,
     pub(crate) process: Handle,
     /// Whether it has seen authors of changes or comments, which would affect the colours of
@@ -282,10 +285,16 @@ impl Driver for Soffice {
         let mut last = self.version.lock().unwrap_or_else(PoisonError::into_inner);
         *last = Some(version);
         drop(last);
+        let isolation = spawner.isolation();
+        let (jobs_in, jobs_seen_in) = match isolation.files {
+            true => (isolation.tmp(&path), "/tmp".into()),
+            false => (path.clone(), path),
+        };
         Ok(Started {
             child: Worker {
                 client,
-                folder: path,
+                jobs_in,
+                jobs_seen_in,
                 jobs: 0,
                 process: process.handle().clone(),
                 knows_authors: false,

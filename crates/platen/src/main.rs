@@ -41,7 +41,7 @@ fn main() -> ExitCode {
     if let Some(code) = sandbox() {
         return code;
     }
-    platen_engine::browser::announce_sandbox_program();
+    platen_browser::announce_sandbox_program();
     let arguments = Arguments::parse();
     let output = arguments.output;
     match arguments.command.run(output) {

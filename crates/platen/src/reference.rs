@@ -60,7 +60,7 @@ const OTHERS: [(&str, &str); 5] = [
 const INTERNAL: [&str; 2] = ["PLATEN_FAULT", "PLATEN_WORKER"];
 
 fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+    Path::new(&std::env::var_os("CARGO_MANIFEST_DIR").unwrap()).join("../..")
 }
 
 fn page() -> String {

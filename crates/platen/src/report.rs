@@ -4,7 +4,8 @@ use std::{fmt, io::Write, process::ExitCode};
 
 use clap::Args;
 use platen_document::Diagnostic;
-use platen_engine::{Error, Fault};
+use platen_engine::Error;
+use platen_render::{Error as RenderError, Fault, chain};
 
 /// How much is said, and in what form.
 #[derive(Clone, Copy, Debug, Args)]
@@ -91,12 +92,11 @@ impl Failure {
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         match error {
-            Error::Mistakes(mistakes) => Self::Mistakes(mistakes),
-            Error::Browser(platen_engine::browser::Error::NotInstalled(_)) => Self::caller(
-                "Chromium is not installed",
-                platen_engine::browser::INSTALL_HINT,
-            ),
-            Error::Browser(error @ platen_engine::browser::Error::CannotStart { .. }) => {
+            Error::Render(RenderError::Mistakes(mistakes)) => Self::Mistakes(mistakes),
+            Error::Browser(platen_browser::Error::NotInstalled(_)) => {
+                Self::caller("Chromium is not installed", platen_browser::INSTALL_HINT)
+            }
+            Error::Browser(error @ platen_browser::Error::CannotStart { .. }) => {
                 Self::caller(chain(&error), "`platen doctor` shows what is installed")
             }
             other => match other.fault() {
@@ -105,18 +105,6 @@ impl From<Error> for Failure {
             },
         }
     }
-}
-
-/// An error with what caused it.
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        text.push_str(": ");
-        text.push_str(&cause.to_string());
-        source = cause.source();
-    }
-    text
 }
 
 /// Writes a line to standard error; a closed standard error is no reason to stop.

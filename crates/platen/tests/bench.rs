@@ -16,7 +16,7 @@ use platen_bench::{
 use process::{Service, has_chromium, is_missing};
 
 fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+    Path::new(&std::env::var_os("CARGO_MANIFEST_DIR").unwrap()).join("../..")
 }
 
 fn platen(arguments: &[&str]) -> Output {

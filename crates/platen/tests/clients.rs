@@ -45,7 +45,7 @@ fn cache() -> PathBuf {
 }
 
 fn sources() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/clients")
+    Path::new(&std::env::var_os("CARGO_MANIFEST_DIR").unwrap()).join("../../tests/clients")
 }
 
 /// A program of `packages.sh`; nothing, said aloud, where it is missing.

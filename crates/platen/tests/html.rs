@@ -8,7 +8,7 @@ use std::{
 };
 
 fn has_chromium() -> bool {
-    let found = platen_engine::browser::find_chromium(None);
+    let found = platen_browser::find_chromium(None);
     if let Err(error) = &found {
         let all = std::env::var("REQUIRE_ALL").is_ok_and(|value| value == "1");
         assert!(!all, "{error}");

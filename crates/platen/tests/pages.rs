@@ -152,7 +152,9 @@ fn the_page_of_benchmarks_complains_of_nothing() {
         .args(["bench", "render", "-q", "--sections", "cells,concurrency"])
         .args(["--cells", "pdf-1p", "--warmup", "2", "--samples", "10"])
         .args(["--rounds", "1", "--out", &results])
-        .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+        .current_dir(
+            std::path::Path::new(&std::env::var_os("CARGO_MANIFEST_DIR").unwrap()).join("../.."),
+        )
         .output()
         .unwrap();
     let said = String::from_utf8_lossy(&measured.stderr);

@@ -158,7 +158,7 @@ fn pieces_are_checked_pushed_and_listed() {
     let again = said(&service.pieces(&["push", "greeter"]));
     assert!(again.contains("was stored already"), "{again}");
     let folder = service.folder.path();
-    let archive = platen_engine::flow::pack(&folder.join("greeter")).unwrap();
+    let archive = platen_runs::execution::pack(&folder.join("greeter")).unwrap();
     std::fs::write(folder.join("greeter.zip"), archive).unwrap();
     let report = stdout(&service.pieces(&["check", "greeter.zip", "--json"]));
     let report: serde_json::Value = serde_json::from_str(&report).unwrap();
@@ -231,7 +231,7 @@ fn mistakes_in_pieces_are_those_that_the_service_finds() {
         &["piece-invalid", "/bundle", "/actions/greet/input"],
     );
     refused(&service.pieces(&["push", "greeter"]), &["2 mistakes"]);
-    let archive = platen_engine::flow::pack(&service.folder.path().join("greeter")).unwrap();
+    let archive = platen_runs::execution::pack(&service.folder.path().join("greeter")).unwrap();
     let told = ureq::put(format!("{}/pieces/greeter/1.0.0", service.url))
         .header("x-api-key", KEY)
         .header("content-type", "application/zip")

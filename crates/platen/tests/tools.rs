@@ -95,7 +95,7 @@ fn what_is_no_file_is_refused() {
 
 #[test]
 fn office_files_are_converted() {
-    if platen_engine::office::find_libreoffice(None).is_err() {
+    if platen_office::find_libreoffice(None).is_err() {
         let required = std::env::var("REQUIRE_ALL").is_ok_and(|value| value == "1");
         assert!(!required, "LibreOffice is not installed");
         println!("SKIP: LibreOffice is not installed");
@@ -250,7 +250,7 @@ impl Service {
 }
 
 fn greeter() -> Vec<u8> {
-    platen_engine::flow::pack(&repository().join("examples/pieces/greeter")).unwrap()
+    platen_runs::execution::pack(&repository().join("examples/pieces/greeter")).unwrap()
 }
 
 #[test]
@@ -337,7 +337,7 @@ fn long_code_is_compiled_when_it_is_stored() {
     std::fs::copy(example.join("piece.json"), folder.join("piece.json")).unwrap();
     let bundle = std::fs::read_to_string(example.join("bundle.js")).unwrap();
     std::fs::write(folder.join("bundle.js"), format!("{filler}{bundle}")).unwrap();
-    let archive = platen_engine::flow::pack(&folder).unwrap();
+    let archive = platen_runs::execution::pack(&folder).unwrap();
     let zip = [("content-type", "application/zip")];
     let put = || service.send("PUT", "/pieces/greeter/1.0.0", &zip, &archive);
     assert_eq!((put().0, compiled()), (201, 3), "a piece");

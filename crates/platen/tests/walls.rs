@@ -9,11 +9,12 @@ use std::{
     process::{Command, Output},
 };
 
-use platen_engine::{browser::find_chromium, office::find_libreoffice};
+use platen_browser::find_chromium;
 use platen_jail::{
     fence,
     sandbox::{self, Finding, Spec},
 };
+use platen_office::find_libreoffice;
 use process::{Service, has_chromium, has_libreoffice, is_missing};
 
 const PLATEN: &str = env!("CARGO_BIN_EXE_platen");
@@ -291,4 +292,27 @@ fn is_landlock_missing() -> bool {
     std::fs::write(&secret, SECRET).unwrap();
     let found = fence::probe(Path::new(PLATEN), &own, &secret).unwrap();
     is_missing("a kernel with Landlock", found == Finding::Held)
+}
+
+/// A sheet with one formula, which shows where the document is.
+const WHERE: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
+<office:document xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0" xmlns:table="urn:oasis:names:tc:opendocument:xmlns:table:1.0" xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0" xmlns:of="urn:oasis:names:tc:opendocument:xmlns:of:1.2" office:version="1.2" office:mimetype="application/vnd.oasis.opendocument.spreadsheet"><office:body><office:spreadsheet><table:table table:name="Sheet"><table:table-row><table:table-cell table:formula="of:=CELL(&quot;FILENAME&quot;)" office:value-type="string"/></table:table-row></table:table></office:spreadsheet></office:body></office:document>"#;
+
+#[test]
+fn documents_do_not_learn_where_the_service_keeps_them() {
+    if is_missing("LibreOffice", has_libreoffice()) || are_walls_missing() {
+        return;
+    }
+    let service = Service::start(&[("CHILD_ISOLATION", "required")]);
+    for _ in 0..2 {
+        let answer = service.converted("where.fods&to=csv", WHERE.as_bytes());
+        let text = String::from_utf8_lossy(&answer);
+        assert!(
+            text.contains("file:///tmp/job-current/where.fods"),
+            "{text}"
+        );
+        let own = service.folder.path().display().to_string();
+        assert!(!text.contains(&own) && !text.contains("pool"), "{text}");
+    }
+    assert_eq!(service.job_files(), 0);
 }

@@ -2,14 +2,16 @@
 
 use std::{sync::Arc, time::Instant};
 
-use platen_engine::flow::{Entry, Record};
+use platen_flow::Entry;
 use platen_storage::runs::{Accepted, Lane, NewRun, Queued};
 use serde_json::Value as Json;
 use sha2::{Digest, Sha256};
 use tokio::sync::oneshot;
 
 use crate::{
-    Answer, Dispatcher, Error, fault,
+    Answer, Dispatcher, Error,
+    execution::Record,
+    fault,
     flow_cache::FlowVersion,
     identity::{name, now_ms, token},
     ready_queue::{JustAccepted, ReadyRun},

@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
-use platen_engine::flow::{Finish, Report};
+use platen_flow::Finish;
 use platen_storage::runs::{Ending, Run, RunState};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
+
+use crate::execution::Report;
 
 /// Time spent before the first step, in µs, by phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

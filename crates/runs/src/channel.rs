@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
-use platen_engine::flow::{Stop, model::StoreScope};
+use platen_flow::model::StoreScope;
 use platen_storage::runs::{Ending, Hold, Write};
 use serde_json::Value as Json;
+
+use crate::execution::Stop;
 
 /// How a slot talks to the app while it executes a run.
 pub trait RunChannel: Send + Sync {

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Instant};
 
-use platen_engine::flow::Cancellation;
+use platen_script::Cancellation;
 use platen_storage::{
     Error as StoreError,
     runs::{Claimed, Lease, RunState},

@@ -8,7 +8,8 @@ use std::{
     },
 };
 
-use platen_engine::flow::{Cancellation, Entry, Record, model::StoreScope};
+use platen_flow::{Entry, model::StoreScope};
+use platen_script::Cancellation;
 use platen_storage::{
     DocumentStore, Error as StoreError, RunStore, StoreFuture,
     runs::{Ending, Lane, Queued, Run, RunFilter, RunState, Scope, Write},
@@ -22,6 +23,7 @@ use tokio::{
 use crate::{
     Answer, Depth, Error, Settings,
     answer::stopped,
+    execution::Record,
     fault,
     flow_cache::FlowCache,
     identity::now_ms,

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, atomic::Ordering};
 
-use platen_engine::flow::{FlowRunner, Services, Stop, model::StoreScope};
+use platen_flow::model::StoreScope;
 use platen_storage::{
     Error as StoreError,
     runs::{Ending, Hold, Write},
@@ -14,6 +14,7 @@ use crate::{
     Dispatcher, RunChannel,
     answer::bytes,
     dispatcher::{EMBEDDED, Holder, refused, scope_of},
+    execution::{FlowRunner, Services, Stop},
     work::work,
 };
 

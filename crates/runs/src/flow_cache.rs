@@ -5,11 +5,13 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use platen_engine::flow::{LoadedFlow, load_flow};
 use platen_storage::{DocumentStore, Error as StoreError};
 use sha2::{Digest, Sha256};
 
-use crate::Error;
+use crate::{
+    Error,
+    execution::{LoadedFlow, load_flow},
+};
 
 /// Flows in the cache. When it is full it is emptied: published flows come back with their next run.
 const MAX_READY: usize = 256;

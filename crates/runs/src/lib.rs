@@ -3,7 +3,8 @@
 //!
 //! The [`Dispatcher`] is the side of the app: it alone speaks to the stores. Slots that do the work
 //! are in this process ([`embedded`]) or in workers that are connected ([`session`], [`worker`]);
-//! both do it through [`RunChannel`], and what they write carries the epoch of their lease.
+//! both do it through [`RunChannel`], and what they write carries the epoch of their lease. The
+//! steps themselves are executed by [`execution`], which also runs flows without any scheduler.
 
 mod accept;
 mod answer;
@@ -12,6 +13,7 @@ mod claim;
 mod dispatcher;
 pub mod embedded;
 mod error;
+pub mod execution;
 pub mod fault;
 mod flow_cache;
 mod identity;
@@ -26,7 +28,6 @@ mod waiters;
 mod work;
 pub mod worker;
 
-pub use platen_engine::flow::{Record, StepReport};
 pub use platen_storage::runs::{Lane, Run, RunFilter, RunState};
 
 pub use self::{
@@ -35,6 +36,7 @@ pub use self::{
     channel::RunChannel,
     dispatcher::Dispatcher,
     error::Error,
+    execution::{Record, StepReport},
     flow_cache::FlowVersion,
     ready_queue::Depth,
     settings::Settings,

@@ -7,7 +7,7 @@
 
 use std::{collections::BTreeMap, io, sync::Arc};
 
-use platen_engine::flow::{Entry, model::StoreScope};
+use platen_flow::{Entry, model::StoreScope};
 use platen_storage::runs::{Ending, RunState, Write};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Value as Json, value::RawValue};

@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use platen_engine::flow::model::StoreScope;
+use platen_flow::model::StoreScope;
 use platen_storage::{
     Error as StoreError,
     runs::{Ending, Hold, RunState},

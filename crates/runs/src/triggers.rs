@@ -7,15 +7,14 @@ use std::{
 };
 
 use jiff::Timestamp;
-use platen_engine::flow::{
-    Schedule,
-    model::{HttpRequest, Trigger},
-};
+use platen_flow::model::{HttpRequest, Trigger};
 use platen_storage::Error as StoreError;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
-use crate::{Dispatcher, Lane, Request, flow_cache::FlowVersion, identity::now_ms};
+use crate::{
+    Dispatcher, Lane, Request, execution::Schedule, flow_cache::FlowVersion, identity::now_ms,
+};
 
 /// Interval between checks of the triggers. The finest schedule has minutes; a second keeps starts
 /// on time at the cost of one pass over the published flows.

@@ -6,16 +6,15 @@ use std::{
     time::{Duration, Instant},
 };
 
-use platen_engine::flow::{
-    Cancellation, Entry, FlowRunner, Journal, Progress, Record, RunOptions, StepHost, Stop,
-    model::StoreScope,
-};
+use platen_flow::{Entry, model::StoreScope};
+use platen_script::Cancellation;
 use platen_storage::runs::{Hold, Write};
 use serde_json::Value as Json;
 
 use crate::{
     RunChannel,
     answer::{Times, bytes, ending},
+    execution::{FlowRunner, Journal, Progress, Record, RunOptions, StepHost, Stop},
     fault,
     flow_cache::FlowVersion,
     identity::now_ms,

@@ -11,7 +11,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use platen_engine::flow::{Cancellation, FlowRunner, Services, Stop, model::StoreScope};
+use platen_flow::model::StoreScope;
+use platen_script::Cancellation;
 use platen_storage::runs::{Ending, Hold, Write};
 use serde_json::{Value as Json, value::RawValue};
 use tokio::{
@@ -22,6 +23,7 @@ use tokio::{
 
 use crate::{
     RunChannel,
+    execution::{FlowRunner, Services, Stop},
     flow_cache::FlowVersion,
     protocol::{
         self, Assign, Change, MAX_KNOWN_FLOWS, PROTOCOL, Question, Refusal, ToApp, ToWorker,

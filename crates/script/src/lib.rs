@@ -21,7 +21,7 @@ pub use self::{
     cancellation::Cancellation,
     cell::{KIND, ScriptWorker},
     error::{Error, Location, Thrown},
-    prepare::{Finding, Language, MAX_SOURCE_BYTES, Prepared, prepare},
+    prepare::{CODE_TOO_DEEP, Finding, Language, MAX_SOURCE_BYTES, Prepared, prepare},
     preparer::{Preparer, RunnerSource},
     run::{Call, Host, LogLine, NoHost, Outcome, Runner, ScriptLimits, Settings, Timings},
     session::Session,

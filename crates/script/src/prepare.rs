@@ -21,6 +21,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{bytecode::Bytecode, nesting};
 
+/// Code of the diagnostic for a source nested deeper than the parser accepts.
+pub const CODE_TOO_DEEP: &str = "code-too-deep";
 /// Maximum size of a source, in bytes: room for a bundle of npm packages.
 pub const MAX_SOURCE_BYTES: usize = 1 << 20;
 

@@ -10,7 +10,10 @@ use hyper::{
     },
 };
 
-use crate::{config::Config, problem::Problem};
+use crate::problem::Problem;
+
+/// `CORS_ALLOWED_ORIGINS`; `*` allows all.
+pub(crate) type AllowedOrigins = Vec<String>;
 
 const METHODS: &str = "GET, HEAD, POST, PUT, DELETE";
 const REQUEST_HEADERS: &str = "authorization, content-type, if-match, if-none-match, x-api-key, \
@@ -28,10 +31,9 @@ pub(crate) struct Cors {
 }
 
 impl Cors {
-    pub(crate) fn of(config: &Config, headers: &HeaderMap) -> Self {
+    pub(crate) fn of(origins: &AllowedOrigins, headers: &HeaderMap) -> Self {
         let origin = headers.get(ORIGIN);
         let allowed = origin.and_then(|origin| {
-            let origins = &config.cors_allowed_origins;
             if origins.iter().any(|one| one == "*") {
                 return Some(HeaderValue::from_static("*"));
             }
@@ -43,7 +45,7 @@ impl Cors {
         Self {
             allowed,
             preflight: origin.is_some() && headers.contains_key(ACCESS_CONTROL_REQUEST_METHOD),
-            configured: !config.cors_allowed_origins.is_empty(),
+            configured: !origins.is_empty(),
         }
     }
 

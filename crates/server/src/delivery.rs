@@ -19,12 +19,15 @@ use tokio::sync::watch;
 use tower_service::Service;
 
 use crate::{
-    app::App,
     config::{Config, LogLevel},
+    flows::Flows,
+    log::Log,
+    metrics::Metrics,
     middleware::Peer,
     problem::chain,
     request_id,
     team::{
+        Team,
         forward::{Forward, client_of, is_for_owner},
         load::Loads,
     },
@@ -37,49 +40,69 @@ const MAX_HEADERS: usize = 100;
 const BODY_GRACE: Duration = Duration::from_secs(5);
 
 /// What a process listens on.
-pub(crate) struct Doors {
+pub(crate) struct Listeners {
     /// For clients.
     pub(crate) public: Vec<Listener>,
     /// For the other processes that serve together with this one.
-    pub(crate) own: Option<Listener>,
+    pub(crate) peers: Option<Listener>,
     /// Whose turn it is to take from the queues that they share.
     pub(crate) loads: Option<Arc<Loads>>,
 }
 
+/// What connections need besides the routes.
+pub(crate) struct Connections {
+    pub(crate) flows: Arc<Flows>,
+    pub(crate) metrics: Arc<Metrics>,
+    pub(crate) log: Log,
+    pub(crate) team: Option<Team>,
+}
+
 /// Takes connections until `stopped` closes, then waits for those that are open.
 pub(crate) async fn serve(
-    app: Arc<App>,
-    doors: Doors,
+    connections: Connections,
+    config: &Config,
+    listeners: Listeners,
     router: Router,
     stopped: watch::Receiver<()>,
 ) {
-    let limits = limits(&app.config);
-    let team = app.team.as_ref().filter(|team| !team.is_owner());
-    let forward = team.map(|team| Forward::new(team, &app.config));
+    let limits = limits(config);
+    let Connections {
+        flows,
+        metrics,
+        log,
+        team,
+    } = connections;
+    let team = team.as_ref().filter(|team| !team.is_owner());
+    let forward = team.map(|team| Forward::new(team, config));
     let watcher = |loads| {
-        let app = Arc::clone(&app);
-        Arc::new(Watcher { app, loads })
+        let (metrics, log) = (Arc::clone(&metrics), log.clone());
+        Arc::new(Watcher {
+            metrics,
+            log,
+            loads,
+        })
     };
-    let (all, others) = (watcher(doors.loads), watcher(None));
-    let gate = Gate {
-        app,
+    let (all, others) = (watcher(listeners.loads), watcher(None));
+    let service = ConnectionService {
+        flows,
         router,
         peer: Peer(address(&Client::Unix)),
         forward,
-        is_own: false,
+        is_internal: false,
     };
-    let inner = Gate {
+    let inner = ConnectionService {
         forward: None,
-        is_own: true,
-        ..gate.clone()
+        is_internal: true,
+        ..service.clone()
     };
-    let make = move |client: &Client| Gate {
+    let make = move |client: &Client| ConnectionService {
         peer: Peer(address(client)),
-        ..gate.clone()
+        ..service.clone()
     };
-    let public = platen_delivery::serve(doors.public, limits.clone(), all, make, stopped.clone());
+    let public =
+        platen_delivery::serve(listeners.public, limits.clone(), all, make, stopped.clone());
     let make = move |_: &Client| inner.clone();
-    let own = doors.own.into_iter().collect();
+    let own = listeners.peers.into_iter().collect();
     let own = platen_delivery::serve(own, limits, others, make, stopped);
     tokio::join!(public, own);
 }
@@ -107,25 +130,25 @@ fn address(client: &Client) -> SocketAddr {
     }
 }
 
-/// Marks requests of the other processes.
+/// In the extensions of a request: who sent it, unless a client did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Asked {
-    ByAnother,
+pub(crate) enum Origin {
+    ForwardedByPeer,
 }
 
 /// Hands a connection's requests to the routes.
 #[derive(Clone)]
-struct Gate {
-    app: Arc<App>,
+struct ConnectionService {
+    flows: Arc<Flows>,
     router: Router,
     peer: Peer,
     /// To the owner of the data folder, where that is another process.
     forward: Option<Arc<Forward>>,
     /// The clients are the other processes.
-    is_own: bool,
+    is_internal: bool,
 }
 
-impl Service<Request<RequestBody>> for Gate {
+impl Service<Request<RequestBody>> for ConnectionService {
     type Response = Response<Body>;
     type Error = Infallible;
     type Future = Pin<Box<dyn Future<Output = Result<Response<Body>, Infallible>> + Send>>;
@@ -142,15 +165,15 @@ impl Service<Request<RequestBody>> for Gate {
         }
         let mut request = request.map(axum::body::Body::new);
         let mut peer = self.peer;
-        if self.is_own {
+        if self.is_internal {
             peer = client_of(request.headers_mut()).map_or(peer, Peer);
-            request.extensions_mut().insert(Asked::ByAnother);
+            request.extensions_mut().insert(Origin::ForwardedByPeer);
         }
         request.extensions_mut().insert(peer);
-        if for_owner && !self.app.flows.is_started() {
-            let (app, mut router) = (Arc::clone(&self.app), self.router.clone());
+        if for_owner && !self.flows.is_started() {
+            let (flows, mut router) = (Arc::clone(&self.flows), self.router.clone());
             return Box::pin(async move {
-                app.flows.settle().await;
+                flows.settle().await;
                 router.call(request).await.map(BodyHandle::detach)
             });
         }
@@ -161,17 +184,18 @@ impl Service<Request<RequestBody>> for Gate {
 
 /// Counts and logs what happens to connections.
 struct Watcher {
-    app: Arc<App>,
+    metrics: Arc<Metrics>,
+    log: Log,
     loads: Option<Arc<Loads>>,
 }
 
 impl Observer for Watcher {
     fn opened(&self, _: &Client) {
-        self.app.metrics.connections.fetch_add(1, Ordering::Relaxed);
+        self.metrics.connections.fetch_add(1, Ordering::Relaxed);
     }
 
     fn closed(&self, client: &Client, cause: Option<&Error>) {
-        self.app.metrics.connections.fetch_sub(1, Ordering::Relaxed);
+        self.metrics.connections.fetch_sub(1, Ordering::Relaxed);
         self.loads.iter().for_each(|loads| loads.ended());
         if let Some(cause) = cause {
             let fields = [
@@ -179,32 +203,32 @@ impl Observer for Watcher {
                 ("cause", chain(cause).into()),
             ];
             let message = "a connection broke off";
-            self.app.log.event(LogLevel::Debug, message, &fields);
+            self.log.event(LogLevel::Debug, message, &fields);
         }
     }
 
     fn not_accepted(&self, cause: &std::io::Error) {
         let fields = [("cause", cause.to_string().into())];
         let message = "a connection was not accepted";
-        self.app.log.event(LogLevel::Warn, message, &fields);
+        self.log.event(LogLevel::Warn, message, &fields);
     }
 
     fn certificate_not_read(&self, cause: &std::io::Error) {
         let fields = [("cause", cause.to_string().into())];
         let message = "the certificate cannot be read again; the old one stays";
-        self.app.log.event(LogLevel::Warn, message, &fields);
+        self.log.event(LogLevel::Warn, message, &fields);
     }
 
     fn refuse(&self, refusal: Refusal) -> Response<Body> {
         let request_id = request_id::of(&HeaderMap::new());
-        self.app.metrics.rejected(refusal.code);
+        self.metrics.rejected(refusal.code);
         let fields = [
             ("requestId", Json::from(&*request_id)),
             ("status", refusal.status.as_u16().into()),
             ("code", refusal.code.into()),
         ];
         let message = "a request was refused unread";
-        self.app.log.event(LogLevel::Info, message, &fields);
+        self.log.event(LogLevel::Info, message, &fields);
         let mut response = refusal.into_response(Some(&request_id));
         if let Ok(value) = HeaderValue::from_str(&request_id) {
             response.headers_mut().insert(request_id::HEADER, value);

@@ -8,23 +8,29 @@ use std::{
     time::Duration,
 };
 
-use platen_engine::{
-    flow::{ChromiumPrint, Mail, OfficeConvert, Pieces, Services, Smtp, Tools},
-    outbound::{Outbound, Settings as OutboundSettings, Trust},
+use platen_outbound::{Outbound, Settings as OutboundSettings, Trust};
+use platen_runs::{
+    Dispatcher, RunState, Settings,
+    execution::{ChromiumPrint, Mail, OfficeConvert, Pieces, Services, Smtp, Tools},
 };
-use platen_runs::{Dispatcher, RunState, Settings};
 use platen_storage::SqliteStore;
 use tokio::{runtime::Handle, sync::watch};
 
 use crate::{
-    app::App,
     config::{Config, ConfigError, LogLevel},
+    log::Log,
+    metrics::Metrics,
+    pieces::PieceStore,
     problem::chain,
-    routes::{flows::view::word, render::later::SECRET},
+    rendering::{Renderer, libreoffice::LibreOffice},
+    sandbox::Sandbox,
 };
 
-/// Looks at runs that are to end before a shutdown.
-const LOOK: Duration = Duration::from_millis(20);
+/// Name of the secret that webhooks are signed with.
+pub(crate) const WEBHOOK_SECRET: &str = "WEBHOOK_SECRET";
+
+/// Between two looks at the runs that a shutdown waits for.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// Longest wait of a request for what a former process left.
 const MAX_SETTLE: Duration = Duration::from_secs(30);
 
@@ -37,10 +43,27 @@ pub(crate) struct Flows {
     /// True when it is known whether runs are handed out.
     settled: watch::Sender<bool>,
     has_webhook_secret: bool,
+    services: FlowServices,
+    /// Runs that this process executes at the same time.
+    slots: usize,
+}
+
+/// What steps of flows use.
+pub(crate) struct FlowServices {
+    pub(crate) renderer: Arc<Renderer>,
+    pub(crate) libreoffice: Arc<LibreOffice>,
+    pub(crate) sandbox: Arc<Sandbox>,
+    pub(crate) pieces: Arc<PieceStore>,
+    pub(crate) metrics: Arc<Metrics>,
+    pub(crate) log: Log,
 }
 
 impl Flows {
-    pub(crate) fn new(store: &SqliteStore, config: &Config) -> Result<Self, ConfigError> {
+    pub(crate) fn new(
+        store: &SqliteStore,
+        config: &Config,
+        services: FlowServices,
+    ) -> Result<Self, ConfigError> {
         let outbound = Arc::new(Outbound::new(&OutboundSettings {
             allowed_hosts: config.flow.allowed_hosts.clone(),
             allow_private_addresses: config.flow.allow_private_addresses,
@@ -50,7 +73,7 @@ impl Flows {
         let secrets = config.flow.secrets_file.as_deref().map(secrets);
         let mut known = secrets.transpose()?.unwrap_or_default();
         if let Some(secret) = &config.webhook_secret {
-            known.insert(SECRET.to_owned(), secret.clone());
+            known.insert(WEBHOOK_SECRET.to_owned(), secret.clone());
         }
         let settings = Settings {
             sync_queue: config.flow.sync_queue as usize,
@@ -71,6 +94,8 @@ impl Flows {
             started: OnceLock::new(),
             settled: watch::Sender::new(false),
             has_webhook_secret: config.webhook_secret.is_some(),
+            services,
+            slots: config.flow.slots as usize,
         })
     }
 
@@ -90,8 +115,8 @@ impl Flows {
     }
 
     /// Takes up what a former process left, and begins to hand runs out.
-    pub(crate) async fn start(&self, app: &Arc<App>) {
-        self.take_up(app).await;
+    pub(crate) async fn start(self: Arc<Self>) {
+        self.take_up().await;
         self.settled.send_replace(true);
     }
 
@@ -103,69 +128,69 @@ impl Flows {
         let _ = tokio::time::timeout(MAX_SETTLE, settled.wait_for(|settled| *settled)).await;
     }
 
-    async fn take_up(&self, app: &Arc<App>) {
+    async fn take_up(self: &Arc<Self>) {
         if let Err(error) = self.dispatcher.start().await {
             let fields = [("cause", chain(&error).into())];
             let message = "flows do not run: what a former process left cannot be taken up";
-            app.log.event(LogLevel::Error, message, &fields);
+            self.services.log.event(LogLevel::Error, message, &fields);
             return;
         }
-        let slots = app.config.flow.slots as usize;
-        if slots > 0 {
-            let shared = Arc::clone(app);
-            let scripts = tokio::task::spawn_blocking(move || shared.sandbox.runner().ok());
+        if self.slots > 0 {
+            let sandbox = Arc::clone(&self.services.sandbox);
+            let scripts = tokio::task::spawn_blocking(move || sandbox.runner().ok());
             let services = Services {
-                engine: Arc::clone(&app.engine),
+                engine: Arc::clone(&self.services.renderer.engine),
                 scripts: scripts.await.ok().flatten(),
                 outbound: Arc::clone(&self.outbound),
-                tools: self.tools(app),
+                tools: self.tools(),
             };
-            platen_runs::embedded::start(&self.dispatcher, Arc::new(services), slots);
+            platen_runs::embedded::start(&self.dispatcher, Arc::new(services), self.slots);
         }
         let _ = self.started.set(());
-        let shared = Arc::clone(app);
+        let flows = Arc::clone(self);
         tokio::spawn(async move {
-            let flows = &shared.flows;
             for (key, version) in flows.dispatcher.all_published() {
-                flows.compile_ahead(&shared, &key, version).await;
+                flows.compile_ahead(&key, version).await;
             }
         });
     }
 
     /// Compiles the long code of a version of a flow, so that no run waits for it. What cannot be
     /// done now is done by the first run.
-    pub(crate) async fn compile_ahead(&self, app: &Arc<App>, key: &str, version: u32) {
+    pub(crate) async fn compile_ahead(&self, key: &str, version: u32) {
         let Ok(flow) = self.dispatcher.version(key, version).await else {
             return;
         };
-        let app = Arc::clone(app);
+        let sandbox = Arc::clone(&self.services.sandbox);
+        let metrics = Arc::clone(&self.services.metrics);
         let compile = move || {
-            if let Ok(runner) = app.sandbox.runner() {
-                app.metrics.compiled(flow.loaded.compile_ahead(&runner));
+            if let Ok(runner) = sandbox.runner() {
+                metrics.compiled(flow.loaded.compile_ahead(&runner));
             }
         };
         let _ = tokio::task::spawn_blocking(compile).await;
     }
 
     /// What steps need besides, of this service.
-    fn tools(&self, app: &Arc<App>) -> Tools {
-        let shared = Arc::clone(app);
+    fn tools(&self) -> Tools {
+        let services = &self.services;
+        let libreoffice = Arc::clone(&services.libreoffice);
         let convert = OfficeConvert::new(Handle::current(), move |job| {
-            let app = Arc::clone(&shared);
-            Box::pin(async move { app.libreoffice.convert_for_flow(job).await })
+            let libreoffice = Arc::clone(&libreoffice);
+            Box::pin(async move { libreoffice.convert_for_flow(job).await })
         });
-        let shared = Arc::clone(app);
-        let longest = app.config.render_timeout();
+        let chromium = Arc::clone(&services.renderer.chromium);
+        let longest = services.renderer.timeout;
         let print = ChromiumPrint::new(Handle::current(), longest, move |job| {
-            let app = Arc::clone(&shared);
-            Box::pin(async move { app.chromium.print_for_flow(job).await })
+            let chromium = Arc::clone(&chromium);
+            Box::pin(async move { chromium.print_for_flow(job).await })
         });
         Tools {
             convert: Some(Arc::new(convert)),
             print: Some(Arc::new(print)),
             mail: self.mail.clone(),
-            pieces: Some(Arc::clone(&app.pieces) as Arc<dyn Pieces>),
-            assets: app.config.assets_dir.clone(),
+            pieces: Some(Arc::clone(&services.pieces) as Arc<dyn Pieces>),
+            assets: services.renderer.assets_dir.clone(),
         }
     }
 
@@ -209,7 +234,7 @@ impl Flows {
         );
         for state in RunState::ALL.into_iter().filter(|state| state.is_end()) {
             let count = dispatcher.ended(state);
-            let state = word(state);
+            let state = state.as_str();
             let _ = writeln!(text, "platen_runs_ended_total{{state=\"{state}\"}} {count}");
         }
     }
@@ -219,7 +244,7 @@ impl Flows {
         self.dispatcher.drain();
         let empty = async {
             while self.dispatcher.running() > 0 {
-                tokio::time::sleep(LOOK).await;
+                tokio::time::sleep(POLL_INTERVAL).await;
             }
         };
         if tokio::time::timeout(bound, empty).await.is_err() {

@@ -5,37 +5,35 @@
 //! finished what was taken. [`serve`] does both until SIGTERM or SIGINT, [`supervise`] does it with
 //! several processes.
 
-mod app;
 mod auth;
-mod body;
-mod chromium;
 mod compression;
 mod config;
 mod cors;
 mod delivery;
 mod flows;
-mod lane;
-mod libreoffice;
+mod intake;
 mod link_key;
 mod log;
 mod metrics;
 mod middleware;
-mod multipart;
-pub mod openapi;
+mod openapi;
+mod operation;
 mod pieces;
 mod pool_metrics;
 mod problem;
 mod rate_limit;
+mod readiness;
+mod rendering;
 mod request_id;
 mod respond;
 mod results;
+mod router;
 mod routes;
 mod sandbox;
 mod server;
-mod spool;
+mod services;
 mod team;
 mod templates;
-mod warm;
 mod webhook;
 
 pub use self::{

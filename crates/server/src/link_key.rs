@@ -9,7 +9,7 @@ use std::{
     path::Path,
 };
 
-use platen_engine::flow::LinkKey;
+use platen_signing::LinkKey;
 
 /// Name of the file.
 const NAME: &str = "link.key";

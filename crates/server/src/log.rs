@@ -32,6 +32,10 @@ pub(crate) struct Log {
     dropped: Arc<AtomicU64>,
 }
 
+/// In the extensions of an answer: fields that a handler adds to the access log.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LogFields(pub(crate) Vec<(&'static str, Json)>);
+
 #[derive(Debug)]
 enum Line {
     Text(String),

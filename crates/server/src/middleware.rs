@@ -25,15 +25,28 @@ use hyper::{
 use serde_json::Value as Json;
 
 use crate::{
-    app::App,
+    auth::Keys,
     compression,
     config::LogLevel,
-    cors,
+    cors::{self, AllowedOrigins},
+    log::{Log, LogFields},
+    metrics::Metrics,
+    operation::{Kind, Operation, OperationTable},
     problem::Problem,
-    rate_limit::Client,
+    rate_limit::{Client, RateLimit},
     request_id,
-    routes::{self, Kind, Route},
 };
+
+/// Who may send how many requests, and who keeps count.
+pub(crate) struct Admission {
+    pub(crate) keys: Arc<Keys>,
+    pub(crate) requests: RateLimit,
+    pub(crate) renders: Arc<RateLimit>,
+    pub(crate) origins: AllowedOrigins,
+    pub(crate) metrics: Arc<Metrics>,
+    pub(crate) log: Log,
+    pub(crate) operations: OperationTable,
+}
 
 /// Who is on the other side of the connection.
 #[derive(Clone, Copy, Debug)]
@@ -46,13 +59,9 @@ pub(crate) struct Context {
     pub(crate) request_id: Arc<str>,
 }
 
-/// What a handler adds to the line in the log.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Note(pub(crate) Vec<(&'static str, Json)>);
-
-/// Keeps the count right where the client goes away before the answer.
-struct Account {
-    app: Arc<App>,
+/// Counts and logs a request, also one whose client disconnects before the answer.
+struct AccessLogGuard {
+    admission: Arc<Admission>,
     method: &'static str,
     route: &'static str,
     path: String,
@@ -64,17 +73,17 @@ struct Account {
 
 /// Handles a request.
 pub(crate) async fn handle(
-    State(app): State<Arc<App>>,
+    State(admission): State<Arc<Admission>>,
     mut request: Request,
     next: Next,
 ) -> Response {
     let matched = request.extensions().get::<MatchedPath>();
-    let route = matched.and_then(|path| routes::find(request.method(), path.as_str()));
+    let route = matched.and_then(|path| admission.operations.find(request.method(), path.as_str()));
     let request_id = request_id::of(request.headers());
     let peer = request.extensions().get::<Peer>();
     let address = peer.map_or(IpAddr::from([0, 0, 0, 0]), |peer| peer.0.ip());
-    let mut account = Account {
-        app: Arc::clone(&app),
+    let mut access_log = AccessLogGuard {
+        admission: Arc::clone(&admission),
         method: method_name(request.method()),
         route: route.map_or("none", |route| route.path),
         path: request.uri().path().chars().take(512).collect(),
@@ -83,13 +92,13 @@ pub(crate) async fn handle(
         start: Instant::now(),
         done: false,
     };
-    let cors = cors::Cors::of(&app.config, request.headers());
+    let cors = cors::Cors::of(&admission.origins, request.headers());
     let headers = compression::Wish::of(request.headers());
     let early = cors.preflight(request.method());
     let early = early.or_else(|| options_of_all(&request));
     let answer = match early.or_else(|| coding_problem(request.headers()).map(Err)) {
         Some(answer) => answer,
-        None => match admit(&app, route, request.headers(), address) {
+        None => match admit(&admission, route, request.headers(), address) {
             Err(problem) => Err(problem),
             Ok(client) => {
                 request.extensions_mut().insert(Context {
@@ -102,7 +111,7 @@ pub(crate) async fn handle(
     };
     let mut response = answer.unwrap_or_else(axum::response::IntoResponse::into_response);
     let problem = response.extensions_mut().remove::<Problem>();
-    let note = response.extensions_mut().remove::<Note>();
+    let note = response.extensions_mut().remove::<LogFields>();
     if let Some(problem) = &problem {
         let fresh = problem.clone().into_document_response(&request_id);
         let allow = response.headers().get(hyper::header::ALLOW).cloned();
@@ -114,7 +123,7 @@ pub(crate) async fn handle(
     let mut response = compression::compress(response, headers).await;
     cors.add(response.headers_mut());
     finish_headers(response.headers_mut(), &request_id);
-    account.finish(&response, problem.as_ref(), note);
+    access_log.finish(&response, problem.as_ref(), note);
     response
 }
 
@@ -143,38 +152,42 @@ fn coding_problem(headers: &HeaderMap) -> Option<Problem> {
 
 /// Decides whether a request may go on.
 fn admit(
-    app: &App,
-    route: Option<&Route>,
+    admission: &Admission,
+    route: Option<&Operation>,
     headers: &HeaderMap,
     address: IpAddr,
 ) -> Result<Client, Problem> {
     let anonymous = Client::new(crate::auth::Caller::Anonymous, address);
     let Some(route) = route else {
         // What matches no route is answered by the fallbacks, but counted all the same.
-        return app.requests.take(anonymous, 1).map(|()| anonymous);
+        return admission.requests.take(anonymous, 1).map(|()| anonymous);
     };
     if route.kind == Kind::Probe {
-        return app.keys.check(headers, route.access).map(|_| anonymous);
+        return admission
+            .keys
+            .check(headers, route.access)
+            .map(|_| anonymous);
     }
-    if !app.keys.are_needed() {
+    if !admission.keys.are_needed() {
         check_host(headers)?;
     }
-    let caller = match app.keys.check(headers, route.access) {
+    let caller = match admission.keys.check(headers, route.access) {
         Ok(caller) => caller,
         Err(problem) => {
-            app.requests.take(anonymous, 1)?;
-            app.metrics.rejected(problem.code);
+            admission.requests.take(anonymous, 1)?;
+            admission.metrics.rejected(problem.code);
             return Err(problem);
         }
     };
     let client = Client::new(caller, address);
-    app.requests
+    admission
+        .requests
         .take(client, 1)
         .and_then(|()| match route.kind {
-            Kind::Render => app.renders.take(client, 1),
+            Kind::Render => admission.renders.take(client, 1),
             Kind::Probe | Kind::Plain | Kind::Batch => Ok(()),
         })
-        .inspect_err(|problem| app.metrics.rejected(problem.code))?;
+        .inspect_err(|problem| admission.metrics.rejected(problem.code))?;
     Ok(client)
 }
 
@@ -252,12 +265,17 @@ fn method_name(method: &Method) -> &'static str {
     }
 }
 
-impl Account {
-    fn finish(&mut self, response: &Response<Body>, problem: Option<&Problem>, note: Option<Note>) {
+impl AccessLogGuard {
+    fn finish(
+        &mut self,
+        response: &Response<Body>,
+        problem: Option<&Problem>,
+        note: Option<LogFields>,
+    ) {
         self.done = true;
         let status = response.status().as_u16();
         let elapsed = self.start.elapsed();
-        self.app
+        self.admission
             .metrics
             .answered(self.method, self.route, status, elapsed);
         if let Some(cause) = problem.and_then(|problem| problem.cause.as_deref()) {
@@ -265,7 +283,7 @@ impl Account {
                 ("requestId", Json::from(&*self.request_id)),
                 ("cause", Json::from(cause)),
             ];
-            self.app
+            self.admission
                 .log
                 .event(LogLevel::Error, "request failed", &fields);
         }
@@ -296,7 +314,7 @@ impl Account {
             ("durationMs", Json::from(milliseconds)),
         ];
         fields.extend(more);
-        self.app.log.event(level, "request", &fields);
+        self.admission.log.event(level, "request", &fields);
     }
 }
 
@@ -308,12 +326,12 @@ fn without_secret(route: &str, path: &str) -> String {
     shown.collect::<Vec<_>>().join("/")
 }
 
-impl Drop for Account {
+impl Drop for AccessLogGuard {
     fn drop(&mut self) {
         if !self.done {
             // 499 is what nginx writes where the client closes before the answer.
             let elapsed = self.start.elapsed();
-            self.app
+            self.admission
                 .metrics
                 .answered(self.method, self.route, 499, elapsed);
             self.write(499, elapsed, vec![("code", Json::from("client-gone"))]);

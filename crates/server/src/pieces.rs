@@ -9,10 +9,9 @@ use std::{
 };
 
 use hyper::StatusCode;
-use platen_engine::{
-    flow::{Link, LinkKey, Piece, PieceError, Pieces},
-    script::Preparer,
-};
+use platen_runs::execution::{Link, Piece, PieceError, Pieces};
+use platen_script::Preparer;
+use platen_signing::LinkKey;
 use platen_storage::blobs::{BlobError, BlobStore, FolderBlobs};
 
 use crate::{
@@ -105,7 +104,7 @@ impl PieceStore {
     /// A link to the archive of a piece, for a worker.
     pub(crate) fn link(&self, name: &str, version: &str) -> Result<Link, Problem> {
         let digest = self.blobs.digest(&place(name, version))?;
-        Ok(self.key.link(&digest, now() + LINK_LIFE.as_secs()))
+        Ok(Link::new(&self.key, &digest, now() + LINK_LIFE.as_secs()))
     }
 
     /// What a signed link leads to. Blocks.

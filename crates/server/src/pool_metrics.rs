@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use platen_engine::browser::{BOUNDS_SECONDS, HistogramSnapshot, Isolation, Processes, Snapshot};
+use platen_browser::{BOUNDS_SECONDS, HistogramSnapshot, Isolation, Processes, Snapshot};
 
 /// Adds a pool to the text; `name` is its label.
 pub(crate) fn write_pool(text: &mut String, name: &str, pool: &Snapshot) {

@@ -8,10 +8,8 @@ use std::{
 };
 
 use hyper::StatusCode;
-use platen_engine::{
-    jail::{Jail, Level, Options},
-    script::{KIND, Preparer, Runner},
-};
+use platen_jail::{Jail, Level, Options};
+use platen_script::{KIND, Preparer, Runner};
 use schemars::JsonSchema;
 use serde::Serialize;
 

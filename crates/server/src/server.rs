@@ -8,29 +8,27 @@ use std::{
     time::{Duration, Instant},
 };
 
+use platen_browser::{SandboxUnavailable, choose_launcher};
 use platen_delivery::{AcceptPolicy, ListenError, Listener, Sharing};
-use platen_engine::{
-    Engine, Isolation, IsolationSource,
-    browser::{SandboxUnavailable, choose_launcher},
-};
+use platen_engine::{Engine, Isolation, IsolationSource};
 use platen_storage::SqliteStore;
 use serde_json::Value as Json;
 use tokio::{sync::watch, task::JoinHandle};
 
 use crate::{
-    app::App,
     config::{ChildIsolation, Config, ConfigError, LogLevel, RenderIsolation},
-    delivery::{self, Doors},
+    delivery::{self, Connections, Listeners},
     link_key,
     log::Log,
     metrics::Metrics,
     pieces::PieceStore,
     problem::chain,
+    readiness::CHILD_START_TIMEOUT,
     results::{self, Results},
-    routes,
+    router::router,
     sandbox::Sandbox,
+    services::{Opened, Services},
     team::{Channel, HANDOVER_GRACE, Membership, MembershipError, Team, load::Loads},
-    warm,
 };
 
 /// Why the service could not start.
@@ -76,7 +74,7 @@ pub enum Error {
     Config(#[source] ConfigError),
     /// Documents are to be made in sandboxes, and there are none.
     #[error("documents cannot be made in sandboxes, as RENDER_ISOLATION=jail says")]
-    Isolation(#[source] platen_engine::jail::Error),
+    Isolation(#[source] platen_jail::Error),
     /// `CHILD_ISOLATION` demands what this machine does not allow.
     #[error("CHILD_ISOLATION is `required`")]
     Walls(#[from] SandboxUnavailable),
@@ -87,14 +85,14 @@ pub enum Error {
 
 /// A service that listens.
 pub struct Server {
-    app: Arc<App>,
-    doors: Doors,
+    services: Arc<Services>,
+    listeners: Listeners,
     address: SocketAddr,
     supervisor: Option<Channel>,
 }
 
-/// How often something is looked at that is waited for.
-const LOOK: Duration = Duration::from_millis(10);
+/// Between two checks of a condition that a start or a shutdown waits for.
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 impl Server {
     /// Opens the store and listens.
@@ -114,12 +112,12 @@ impl Server {
     /// # Errors
     /// Where the store is damaged.
     pub async fn start_on(config: Config, listeners: Vec<Listener>) -> Result<Self, Error> {
-        let doors = Doors {
+        let listeners = Listeners {
             public: listeners,
-            own: None,
+            peers: None,
             loads: None,
         };
-        Self::start_as(config, doors, None, None).await
+        Self::start_as(config, listeners, None, None).await
     }
 
     /// Takes the place that a supervisor has given to this process.
@@ -130,35 +128,35 @@ impl Server {
         for listener in &mut public {
             listener.share_accepts(Arc::clone(&loads) as Arc<dyn AcceptPolicy>)?;
         }
-        let doors = Doors {
+        let listeners = Listeners {
             public,
-            own: Some(membership.own),
+            peers: Some(membership.own),
             loads: Some(loads),
         };
-        Self::start_as(config, doors, Some(membership.team), Some(supervisor)).await
+        Self::start_as(config, listeners, Some(membership.team), Some(supervisor)).await
     }
 
     async fn start_as(
         config: Config,
-        doors: Doors,
+        listeners: Listeners,
         team: Option<Team>,
         supervisor: Option<Channel>,
     ) -> Result<Self, Error> {
         let log = Log::start(config.log_format, config.log_level)?;
-        let address = doors.public.iter().find_map(Listener::address);
+        let address = listeners.public.iter().find_map(Listener::address);
         let address = address.unwrap_or_else(|| SocketAddr::from(([0, 0, 0, 0], 0)));
-        let app = tokio::task::spawn_blocking(move || open(config, team, log))
+        let services = tokio::task::spawn_blocking(move || open(config, team, log))
             .await
             .map_err(std::io::Error::other)??;
-        if !app.keys.are_needed() {
+        if !services.keys.are_needed() {
             let message = "no API key is set: everybody on this machine may do everything";
-            app.log.event(LogLevel::Warn, message, &[]);
+            services.log.event(LogLevel::Warn, message, &[]);
         }
-        warn_of_foreign_variables(&app);
-        isolate(&app).await?;
+        warn_of_foreign_variables(&services);
+        isolate(&services).await?;
         Ok(Self {
-            app: Arc::new(app),
-            doors,
+            services: Arc::new(services),
+            listeners,
             address,
             supervisor,
         })
@@ -173,25 +171,32 @@ impl Server {
     /// Serves until `shutdown` ends, then finishes what was taken, for as long as the
     /// configuration allows.
     pub async fn run(self, shutdown: impl Future<Output = ()>) {
-        let app = self.app;
-        say_listening(&app, &self.doors.public);
-        start_parts(&app);
+        let services = self.services;
+        say_listening(&services, &self.listeners.public);
+        start_parts(&services);
         if let Some(supervisor) = &self.supervisor {
-            tokio::spawn(say_ready(Arc::clone(&app), supervisor.another()));
+            tokio::spawn(say_ready(Arc::clone(&services), supervisor.another()));
         }
-        let sweeping = tokio::spawn(results::upkeep(Arc::clone(&app)));
+        let results = Arc::clone(&services.results);
+        let sweeping = tokio::spawn(results::sweep_expired(results, services.log.clone()));
         let (stop, stopped) = watch::channel(());
-        let router = routes::router(Arc::clone(&app));
+        let router = router(&services);
         let is_one_of_several = self.supervisor.is_some();
         let connections = {
-            let (app, doors) = (Arc::clone(&app), self.doors);
+            let (services, listeners) = (Arc::clone(&services), self.listeners);
             async move {
                 // Another process takes what comes meanwhile, or it waits in the queue, which the
                 // supervisor holds.
                 if is_one_of_several {
-                    until_ready(&app).await;
+                    until_ready(&services).await;
                 }
-                delivery::serve(app, doors, router, stopped).await;
+                let connections = Connections {
+                    flows: Arc::clone(&services.flows),
+                    metrics: Arc::clone(&services.metrics),
+                    log: services.log.clone(),
+                    team: services.team.clone(),
+                };
+                delivery::serve(connections, &services.config, listeners, router, stopped).await;
             }
         };
         let connections = tokio::spawn(connections);
@@ -205,67 +210,70 @@ impl Server {
             () = shutdown => {}
             () = supervised => {
                 let message = "the supervisor has ended";
-                app.log.event(LogLevel::Error, message, &[]);
+                services.log.event(LogLevel::Error, message, &[]);
             }
         }
-        app.set_draining();
-        app.log.event(LogLevel::Info, "shutting down", &[]);
+        services.readiness.set_draining();
+        services.log.event(LogLevel::Info, "shutting down", &[]);
         // Tells the accept loop to close the port, and every connection to end after its answer.
         drop(stop);
-        finish(&app, connections).await;
+        finish(&services, connections).await;
         sweeping.abort();
     }
 }
 
 /// Once for all processes.
-fn warn_of_foreign_variables(app: &App) {
-    if app.team.as_ref().is_some_and(|team| !team.is_owner()) {
+fn warn_of_foreign_variables(services: &Services) {
+    if services.is_follower() {
         return;
     }
-    for foreign in &app.config.foreign {
+    for foreign in &services.config.foreign {
         let fields = [
             ("variable", Json::from(foreign.variable)),
             ("instead", Json::from(foreign.instead)),
         ];
         let message = "a variable of another product is set, which decides nothing here";
-        app.log.event(LogLevel::Warn, message, &fields);
+        services.log.event(LogLevel::Warn, message, &fields);
     }
 }
 
-fn say_listening(app: &App, listeners: &[Listener]) {
+fn say_listening(services: &Services, listeners: &[Listener]) {
     let addresses: Vec<String> = listeners.iter().map(Listener::to_string).collect();
     let mut fields = vec![
         ("address", Json::from(addresses.join(", "))),
-        ("slots", Json::from(app.slots.total())),
+        ("slots", Json::from(services.renderer.slots.total())),
         ("version", Json::from(env!("CARGO_PKG_VERSION"))),
     ];
-    let worker = app.team.as_ref().map(|team| Json::from(team.index));
+    let worker = services.team.as_ref().map(|team| Json::from(team.index));
     fields.extend(worker.map(|worker| ("worker", worker)));
-    app.log.event(LogLevel::Info, "listening", &fields);
+    services.log.event(LogLevel::Info, "listening", &fields);
 }
 
 /// Starts what works besides the connections.
-fn start_parts(app: &Arc<App>) {
-    tokio::spawn(warm::engine(Arc::clone(app)));
+fn start_parts(services: &Services) {
+    let (readiness, log) = (&services.readiness, &services.log);
+    let engine = Arc::clone(&services.renderer.engine);
+    tokio::spawn(Arc::clone(readiness).warm_engine(engine, log.clone()));
     {
-        let app = Arc::clone(app);
-        tokio::task::spawn_blocking(move || app.sandbox.announce(&app.log));
+        let (sandbox, log) = (Arc::clone(&services.sandbox), log.clone());
+        tokio::task::spawn_blocking(move || sandbox.announce(&log));
     }
-    if app.config.chromium_warm {
-        tokio::spawn(warm::chromium(Arc::clone(app)));
+    if services.config.chromium_warm {
+        let chromium = Arc::clone(&services.renderer.chromium);
+        tokio::spawn(Arc::clone(readiness).start_chromium(chromium, log.clone()));
     }
-    if app.config.libreoffice_warm {
-        tokio::spawn(warm::libreoffice(Arc::clone(app)));
+    if services.config.libreoffice_warm {
+        let libreoffice = Arc::clone(&services.libreoffice);
+        tokio::spawn(Arc::clone(readiness).start_libreoffice(libreoffice, log.clone()));
     }
-    if app.team.as_ref().is_none_or(Team::is_owner) {
-        let app = Arc::clone(app);
-        tokio::spawn(async move { app.flows.start(&app).await });
+    if !services.is_follower() {
+        tokio::spawn(Arc::clone(&services.flows).start());
     }
 }
 
 /// Waits for what was taken, for as long as the configuration allows, and ends the rest.
-async fn finish(app: &App, mut connections: JoinHandle<()>) {
-    let bound = Duration::from_millis(app.config.shutdown_timeout_ms);
+async fn finish(services: &Services, mut connections: JoinHandle<()>) {
+    let bound = Duration::from_millis(services.config.shutdown_timeout_ms);
     let begin = Instant::now();
     let finished = tokio::time::timeout(bound, &mut connections).await;
     let message = if finished.is_ok() {
@@ -274,23 +282,23 @@ async fn finish(app: &App, mut connections: JoinHandle<()>) {
         connections.abort();
         "the time for finishing is over; the rest is dropped"
     };
-    app.log.event(LogLevel::Info, message, &[]);
+    services.log.event(LogLevel::Info, message, &[]);
     let left = || bound.saturating_sub(begin.elapsed());
-    app.flows.stop(left()).await;
-    if !app.webhooks.drain(left()).await {
+    services.flows.stop(left()).await;
+    if !services.webhooks.drain(left()).await {
         let message = "the time for finishing is over; results for webhooks are dropped";
-        app.log.event(LogLevel::Warn, message, &[]);
+        services.log.event(LogLevel::Warn, message, &[]);
     }
-    app.chromium.shutdown(Duration::ZERO).await;
-    app.libreoffice.shutdown(Duration::ZERO).await;
-    app.let_folder_go();
-    let log = app.log.clone();
+    services.renderer.chromium.shutdown(Duration::ZERO).await;
+    services.libreoffice.shutdown(Duration::ZERO).await;
+    services.unlock_folder();
+    let log = services.log.clone();
     let _ = tokio::task::spawn_blocking(move || log.flush()).await;
 }
 
 /// Finds out how well LibreOffice and Chromium can be shut in, and says it.
-async fn isolate(app: &App) -> Result<(), Error> {
-    let demand = app.config.child_isolation;
+async fn isolate(services: &Services) -> Result<(), Error> {
+    let demand = services.config.child_isolation;
     let chosen = choose_launcher(demand.into()).await?;
     let isolation = chosen.launcher.isolation();
     let level = match (isolation.files, demand) {
@@ -302,26 +310,27 @@ async fn isolate(app: &App) -> Result<(), Error> {
         ("reason", chosen.reason.into()),
     ];
     let message = "isolation of LibreOffice and Chromium";
-    app.log.event(level, message, &fields);
+    services.log.event(level, message, &fields);
     Ok(())
 }
 
-async fn until_ready(app: &App) {
-    while !(app.is_warm() && app.has_flows()) {
-        tokio::time::sleep(LOOK).await;
+async fn until_ready(services: &Services) {
+    while !(services.readiness.is_engine_ready() && services.has_flows()) {
+        tokio::time::sleep(POLL_INTERVAL).await;
     }
 }
 
 /// Says to the supervisor that this process takes work, when it does, and then that it is well.
-async fn say_ready(app: Arc<App>, supervisor: io::Result<Channel>) {
-    until_ready(&app).await;
+async fn say_ready(services: Arc<Services>, supervisor: io::Result<Channel>) {
+    until_ready(&services).await;
     let warm_children = async {
-        while app.children_are_warm().contains(&false) {
-            tokio::time::sleep(LOOK).await;
+        let readiness = &services.readiness;
+        while !(readiness.is_chromium_ready() && readiness.is_libreoffice_ready()) {
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
     };
     // A process without them renders all the same: it says of itself that it is not ready.
-    let _ = tokio::time::timeout(warm::PATIENCE, warm_children).await;
+    let _ = tokio::time::timeout(CHILD_START_TIMEOUT, warm_children).await;
     if let Ok(supervisor) = supervisor {
         supervisor.say_ready();
         supervisor.keep_saying_well().await;
@@ -346,12 +355,12 @@ fn lock(config: &Config, team: Option<&Team>) -> Result<File, Error> {
         if begin.elapsed() >= patience {
             return Err(Error::InUse(folder.display().to_string()));
         }
-        std::thread::sleep(LOOK);
+        std::thread::sleep(POLL_INTERVAL);
     }
     Ok(lock)
 }
 
-fn open(config: Config, team: Option<Team>, log: Log) -> Result<App, Error> {
+fn open(config: Config, team: Option<Team>, log: Log) -> Result<Services, Error> {
     let folder = config.database_folder();
     let failed = |source| Error::Store {
         folder: folder.display().to_string(),
@@ -392,18 +401,18 @@ fn open(config: Config, team: Option<Team>, log: Log) -> Result<App, Error> {
         );
         engine = engine.with_isolation(isolation);
     }
-    let stored = (pieces, results);
-    let place = (team, lock);
-    App::new(
-        config,
-        (engine, sandbox),
-        &store,
-        stored,
+    let opened = Opened {
+        store,
+        engine,
+        sandbox,
+        pieces,
+        results,
         metrics,
         log,
-        place,
-    )
-    .map_err(Error::Config)
+        team,
+        lock,
+    };
+    Services::new(config, opened).map_err(Error::Config)
 }
 
 /// Starts sandboxes for what strangers bring once, when they are first needed; where there can be

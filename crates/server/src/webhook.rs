@@ -4,7 +4,7 @@
 use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
-use platen_engine::outbound::{Error, Outbound, Settings};
+use platen_outbound::{Error, Outbound, Settings};
 use serde_json::Value as Json;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 

@@ -10,7 +10,7 @@ use platen_bench::{
 };
 
 fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
+    Path::new(&std::env::var_os("CARGO_MANIFEST_DIR").unwrap())
         .join("../..")
         .canonicalize()
         .unwrap()

@@ -7,7 +7,11 @@ use std::{
 };
 
 use platen_document::{Diagnostic, Host};
+use platen_fonts::FontSettings;
 use platen_jail::{Cell, Ending, Jail, Level, Limits, Options};
+use platen_render::{
+    Error as RenderError, FolderHost, Format, MAX_ASSET_BYTES, RenderOptions, Rendered, Stage,
+};
 
 use super::{
     IsolationError,
@@ -15,11 +19,7 @@ use super::{
     wire::{self, Failure, Head, Task, encode_job},
     worker::kind,
 };
-use crate::{
-    Engine, Error, FontSettings, Format, RenderOptions, Rendered, Stage,
-    helpers::module_of,
-    host::{FolderHost, MAX_ASSET_BYTES},
-};
+use crate::{Engine, Error, helpers::module_of};
 
 /// Limits and sandbox level of renderings.
 #[derive(Clone, Debug)]
@@ -249,7 +249,7 @@ impl Isolation {
     fn named(&self, ending: Ending) -> Error {
         let settings = &self.settings;
         let error = match ending {
-            Ending::Stopped => return Error::Stopped,
+            Ending::Stopped => return RenderError::Stopped.into(),
             Ending::CpuTime => IsolationError::CpuTime {
                 limit_ms: settings.cpu_ms,
             },
@@ -369,5 +369,5 @@ fn receive(
 /// A cell that violates the protocol is compromised or broken: it is killed, and the job fails.
 fn protocol_violation(cell: &mut Cell) -> Error {
     cell.kill();
-    Error::Bug("a sandbox of a rendering sent what makes no sense".to_owned())
+    Error::bug("a sandbox of a rendering sent what makes no sense")
 }

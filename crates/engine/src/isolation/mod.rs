@@ -15,8 +15,7 @@ pub use self::{
 };
 
 use platen_jail::Ending;
-
-use crate::Fault;
+use platen_render::Fault;
 
 /// Why a sandbox returned no document, if neither the author nor a writer is to blame.
 #[derive(Debug, thiserror::Error)]

@@ -9,9 +9,10 @@ use platen_document::{
     template::{Orientation, PaperSize},
 };
 use platen_formats::pdf::{Attachment, Error as PdfError, Relationship, Standard};
+use platen_render::{Error as RenderError, Format, RenderOptions, Rendered, Stage};
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, Format, RenderOptions, Rendered, Stage};
+use crate::Error;
 
 /// The cell wants an asset: its name follows.
 pub(super) const ASSET: u8 = b'a';
@@ -196,7 +197,6 @@ pub(super) fn decode_job(message: &[u8]) -> Option<Job<'_>> {
             assets: None,
             stop: None,
             // The cell has its own.
-            memory_bytes: None,
         },
     })
 }
@@ -260,36 +260,45 @@ pub(super) enum Failure {
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         match error {
-            Error::Mistakes(mistakes) => Self::Mistakes(mistakes),
             Error::Data(reason) => Self::Data(reason),
-            Error::NoSuchPage { page, pages } => Self::NoSuchPage { page, pages },
-            Error::PictureTooLarge => Self::PictureTooLarge,
-            Error::Pdf(PdfError::Standard { standard, reasons }) => Self::Standard {
+            Error::Render(error) => error.into(),
+            other => Self::Bug(platen_render::chain(&other)),
+        }
+    }
+}
+
+impl From<RenderError> for Failure {
+    fn from(error: RenderError) -> Self {
+        match error {
+            RenderError::Mistakes(mistakes) => Self::Mistakes(mistakes),
+            RenderError::NoSuchPage { page, pages } => Self::NoSuchPage { page, pages },
+            RenderError::PictureTooLarge => Self::PictureTooLarge,
+            RenderError::Pdf(PdfError::Standard { standard, reasons }) => Self::Standard {
                 name: standard.to_owned(),
                 reasons,
             },
-            Error::Pdf(PdfError::Image(reason)) => Self::Image(reason),
-            Error::Bug(reason) => Self::Bug(reason),
-            other => Self::Bug(crate::error::chain(&other)),
+            RenderError::Pdf(PdfError::Image(reason)) => Self::Image(reason),
+            RenderError::Bug(reason) => Self::Bug(reason),
+            other => Self::Bug(platen_render::chain(&other)),
         }
     }
 }
 
 impl From<Failure> for Error {
     fn from(failure: Failure) -> Self {
-        match failure {
-            Failure::Mistakes(mistakes) => Self::Mistakes(mistakes),
-            Failure::Data(reason) => Self::Data(reason),
-            Failure::NoSuchPage { page, pages } => Self::NoSuchPage { page, pages },
-            Failure::PictureTooLarge => Self::PictureTooLarge,
+        Self::Render(match failure {
+            Failure::Data(reason) => return Self::Data(reason),
+            Failure::Mistakes(mistakes) => RenderError::Mistakes(mistakes),
+            Failure::NoSuchPage { page, pages } => RenderError::NoSuchPage { page, pages },
+            Failure::PictureTooLarge => RenderError::PictureTooLarge,
             Failure::Standard { name, reasons } => {
                 let known = STANDARDS.iter().find(|(_, known)| *known == name);
                 let standard = known.map_or("the standard", |(_, known)| known);
-                Self::Pdf(PdfError::Standard { standard, reasons })
+                RenderError::Pdf(PdfError::Standard { standard, reasons })
             }
-            Failure::Image(reason) => Self::Pdf(PdfError::Image(reason)),
-            Failure::Bug(reason) => Self::Bug(reason),
-        }
+            Failure::Image(reason) => RenderError::Pdf(PdfError::Image(reason)),
+            Failure::Bug(reason) => RenderError::Bug(reason),
+        })
     }
 }
 
@@ -330,26 +339,29 @@ mod tests {
 
     #[test]
     fn failures_keep_their_kind() {
-        let back = |error: Error| Error::from(Failure::from(error));
+        let back = |error: RenderError| match Error::from(Failure::from(error)) {
+            Error::Render(error) => error,
+            other => panic!("{other:?}"),
+        };
         let standard = PdfError::Standard {
             standard: "PDF/A-2b",
             reasons: "no title".to_owned(),
         };
         let text = "the document cannot be written as PDF/A-2b: no title";
-        assert_eq!(back(Error::Pdf(standard)).to_string(), text);
+        assert_eq!(back(RenderError::Pdf(standard)).to_string(), text);
         let mistakes = vec![Diagnostic::error("a", "/b", "c")];
-        match back(Error::Mistakes(mistakes.clone())) {
-            Error::Mistakes(same) => assert_eq!(same, mistakes),
+        match back(RenderError::Mistakes(mistakes.clone())) {
+            RenderError::Mistakes(same) => assert_eq!(same, mistakes),
             other => panic!("{other:?}"),
         }
-        let page = Error::NoSuchPage { page: 3, pages: 1 };
+        let page = RenderError::NoSuchPage { page: 3, pages: 1 };
         assert!(matches!(
             back(page),
-            Error::NoSuchPage { page: 3, pages: 1 }
+            RenderError::NoSuchPage { page: 3, pages: 1 }
         ));
         assert!(matches!(
-            back(Error::PictureTooLarge),
-            Error::PictureTooLarge
+            back(RenderError::PictureTooLarge),
+            RenderError::PictureTooLarge
         ));
     }
 }

@@ -7,13 +7,15 @@ use std::{
 };
 
 use platen_document::{CompiledTemplate, Diagnostic, Helpers, Host};
+use platen_fonts::FontSettings;
 use platen_jail::{Channel, Worker};
+use platen_render::{Format, RenderOptions, Rendered, Renderer};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use super::wire::{self, Failure, Head, Task, decode_job};
 use crate::{
-    Engine, Error, FontSettings, Format, RenderOptions, Rendered,
+    Error,
     helpers::{HelperModules, validate_with},
 };
 
@@ -45,7 +47,7 @@ pub(super) fn kind(settings: &FontSettings) -> String {
 /// Renders one document in a cell.
 pub struct RenderWorker {
     fonts: FontSettings,
-    engine: Option<Engine>,
+    renderer: Option<Renderer>,
 }
 
 impl RenderWorker {
@@ -58,31 +60,33 @@ impl RenderWorker {
                 folders: fonts.folders,
                 system: fonts.system,
             },
-            engine: None,
+            renderer: None,
         })
     }
 }
 
 impl Worker for RenderWorker {
     fn prepare(&mut self) {
-        let engine = Engine::resident(&self.fonts);
+        let renderer = Renderer::resident(&self.fonts, platen_jail::map_file);
         // The writer of workbooks makes threads, and whoever closes itself in must have one.
         let formats = Format::ALL.into_iter();
         let formats: Vec<Format> = formats.filter(|format| *format != Format::Xlsx).collect();
-        warm(&engine, &formats);
-        self.engine = Some(engine);
+        warm(&renderer, &formats);
+        self.renderer = Some(renderer);
     }
 
     fn run(&mut self, source: Vec<u8>, mut channel: Channel) {
         // Panic messages go to the owner: standard error of a cell leads nowhere.
         std::panic::set_hook(Box::new(|_| {}));
-        let no_job = || Error::Bug("the sandbox could not read its job".to_owned());
+        let no_job = || Error::bug("the sandbox could not read its job");
         let compile = || {
-            let engine = self.engine.as_ref().ok_or_else(no_job)?;
-            Ok((engine, engine.compile(&source)?))
+            let renderer = self.renderer.as_ref().ok_or_else(no_job)?;
+            let template = platen_render::compile(&source)?;
+            HelperModules::in_cell().check(&template)?;
+            Ok((renderer, template))
         };
         let compiled = catch_unwind(AssertUnwindSafe(compile))
-            .unwrap_or_else(|_| Err(Error::Bug("compiling the template panicked".to_owned())));
+            .unwrap_or_else(|_| Err(Error::bug("compiling the template panicked")));
         // It may have compiled the template long before there is data for it.
         let Ok(Some(job)) = channel.receive() else {
             return;
@@ -93,11 +97,11 @@ impl Worker for RenderWorker {
             if job.task != Task::Render {
                 return Ok(Answer::Report(validate(&source, &job)?));
             }
-            let (engine, template) = compiled?;
-            render(engine, &template, &job, &channel).map(Answer::Documents)
+            let (renderer, template) = compiled?;
+            render(renderer, &template, &job, &channel).map(Answer::Documents)
         };
         let result = catch_unwind(AssertUnwindSafe(work))
-            .unwrap_or_else(|_| Err(Error::Bug("the rendering panicked".to_owned())));
+            .unwrap_or_else(|_| Err(Error::bug("the rendering panicked")));
         let mut channel = channel.lock().unwrap_or_else(PoisonError::into_inner);
         // If the owner exited, nothing receives the answer.
         let _ = match result {
@@ -112,12 +116,12 @@ impl Worker for RenderWorker {
             }
         };
         // No destructors: the process exits here.
-        std::mem::forget(self.engine.take());
+        std::mem::forget(self.renderer.take());
     }
 }
 
-fn warm(engine: &Engine, formats: &[Format]) {
-    let Ok(template) = engine.compile(WARM_TEMPLATE.as_bytes()) else {
+fn warm(renderer: &Renderer, formats: &[Format]) {
+    let Ok(template) = platen_render::compile(WARM_TEMPLATE.as_bytes()) else {
         return;
     };
     let options = RenderOptions {
@@ -128,7 +132,7 @@ fn warm(engine: &Engine, formats: &[Format]) {
     let row = serde_json::json!({"date": "2026-01-31", "quantity": 2, "amount": 1234.5});
     let data = serde_json::json!({"amount": 1, "rows": [row]});
     // Where that fails, cells are slower, and say what is wrong themselves.
-    let _ = engine.render_within(&template, data, formats, &options, &host);
+    let _ = renderer.render_all(&template, data, formats, &options, &host);
 }
 
 /// What a job gives.
@@ -150,7 +154,7 @@ fn validate(source: &[u8], job: &wire::Job<'_>) -> Result<Vec<Diagnostic>, Error
 }
 
 fn render(
-    engine: &Engine,
+    renderer: &Renderer,
     template: &CompiledTemplate,
     job: &wire::Job<'_>,
     channel: &Arc<Mutex<Channel>>,
@@ -158,7 +162,7 @@ fn render(
     let data = serde_json::from_slice(job.data).map_err(|error| Error::Data(error.to_string()))?;
     let now = job.options.now_unix_seconds.unwrap_or_default();
     let host = Asking(Some(Arc::clone(channel)), now);
-    engine.render_within(template, data, &job.formats, &job.options, &host)
+    Ok(renderer.render_all(template, data, &job.formats, &job.options, &host)?)
 }
 
 fn send(channel: &mut Channel, documents: &[Rendered]) -> std::io::Result<()> {

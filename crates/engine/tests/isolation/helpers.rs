@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use platen_engine::{
-    Error, Format,
-    jail::{Jail, Options},
-    script::{KIND, Runner},
-};
+use platen_engine::Error;
+use platen_jail::{Jail, Options};
+use platen_render::{Error as RenderError, Format};
+use platen_script::{KIND, Runner};
 use serde_json::json;
 
 use crate::{assert_same, engine, inline, isolation, options, settings};
@@ -46,7 +45,9 @@ pub fn helpers_give_the_same_in_and_out_of_a_sandbox() {
                 .as_ref()
                 .map(Clone::clone)
                 .map_err(|error| match error {
-                    Error::Mistakes(found) => Error::Mistakes(found.clone()),
+                    Error::Render(RenderError::Mistakes(found)) => {
+                        Error::Render(RenderError::Mistakes(found.clone()))
+                    }
                     other => panic!("{other}"),
                 }),
         );
@@ -73,7 +74,7 @@ pub fn helpers_give_the_same_in_and_out_of_a_sandbox() {
         ("{{ n.initials() }}", "unknown-function", "initials"),
     ] {
         let found = match render(text, Format::Html) {
-            Err(Error::Mistakes(found)) => found,
+            Err(Error::Render(RenderError::Mistakes(found))) => found,
             other => panic!("{text}: {:?}", other.map(|_| "made")),
         };
         assert_eq!(found[0].code, code, "{found:?}");

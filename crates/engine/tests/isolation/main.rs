@@ -13,12 +13,13 @@ use std::{
     time::Duration,
 };
 
-use platen_engine::{
-    Attachment, Engine, Error, FontSettings, Format, Isolation, IsolationError, IsolationSettings,
-    Relationship, RenderOptions, RenderWorker, Rendered, Standard,
-    jail::{Allocator, Ending, Level, MARK, Worker, escape_probes},
-    script::ScriptWorker,
+use platen_engine::{Engine, Error, Isolation, IsolationError, IsolationSettings, RenderWorker};
+use platen_fonts::FontSettings;
+use platen_jail::{Allocator, Ending, Level, MARK, Worker, escape_probes};
+use platen_render::{
+    Attachment, Error as RenderError, Format, Relationship, RenderOptions, Rendered, Standard,
 };
+use platen_script::ScriptWorker;
 use serde_json::{Value as Json, json};
 
 #[global_allocator]
@@ -355,7 +356,11 @@ fn a_rendering_that_nobody_wants_is_stopped() {
             &[Format::Pdf],
             &wanted,
         );
-        assert!(matches!(result, Err(Error::Stopped)), "{:?}", result.err());
+        assert!(
+            matches!(result, Err(Error::Render(RenderError::Stopped))),
+            "{:?}",
+            result.err()
+        );
     });
 }
 
@@ -437,8 +442,7 @@ const TESTS: [(&str, fn()); 9] = [
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
     if arguments.get(1).is_some_and(|first| first == MARK) {
-        let serve =
-            |worker| std::process::exit(platen_engine::jail::serve(&arguments[3..], worker));
+        let serve = |worker| std::process::exit(platen_jail::serve(&arguments[3..], worker));
         match RenderWorker::of_kind(&arguments[2]) {
             Some(mut worker) => serve(&mut worker),
             None => serve(&mut ScriptWorker::default() as &mut dyn Worker),

@@ -3,11 +3,12 @@
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
-use platen_engine::{
-    FontSettings, Page,
-    browser::{Browser, Config, Error, find_chromium},
-    flow::{Cancellation, ChromiumPrint, Print, PrintedPage, StepError},
-};
+use platen_browser::{Browser, Config, Error, find_chromium};
+use platen_engine::Page;
+use platen_flow::StepError;
+use platen_fonts::FontSettings;
+use platen_runs::execution::{ChromiumPrint, Print, PrintedPage};
+use platen_script::Cancellation;
 use tokio::{runtime::Runtime, sync::OnceCell};
 
 use super::isolation;

@@ -8,9 +8,7 @@ use std::{
 };
 
 use clap::Args;
-use platen_engine::office::{
-    Body, Config, Document, Job, OPTIONS, Office, Options, Source, Target,
-};
+use platen_office::{Body, Config, Document, Job, OPTIONS, Office, Options, Source, Target};
 use tokio::{runtime::Runtime, task::JoinSet};
 
 use super::{FontArguments, isolation};

@@ -3,7 +3,7 @@
 use std::{path::PathBuf, process::ExitCode, time::Instant};
 
 use clap::Args;
-use platen_engine::{Format, RenderOptions};
+use platen_render::{Format, RenderOptions};
 
 use super::FontArguments;
 use crate::report::{Failure, OutputArguments, say};

@@ -5,8 +5,9 @@ mod libreoffice;
 use std::{path::PathBuf, process::ExitCode, time::Instant};
 
 use clap::Args;
-use platen_engine::{Engine, Format, RenderOptions, browser};
+use platen_engine::Engine;
 use platen_jail::{Jail, Level, Options};
+use platen_render::{Format, RenderOptions};
 
 use super::{FontArguments, isolation};
 use crate::report::{Failure, OutputArguments, print_line};
@@ -162,7 +163,7 @@ fn sandbox_check() -> Finding {
 /// Prints a page, where Chromium is installed.
 fn chromium_check() -> Finding {
     let named = std::env::var_os("CHROMIUM_PATH").map(PathBuf::from);
-    let program = match browser::find_chromium(named.as_deref()) {
+    let program = match platen_browser::find_chromium(named.as_deref()) {
         Ok(program) => program,
         Err(error) => return finding("chromium", false, format!("{error} (HTML to PDF)")),
     };
@@ -183,24 +184,24 @@ fn chromium_check() -> Finding {
 }
 
 async fn print_page() -> Result<String, Box<dyn std::error::Error>> {
-    let config = browser::Config {
+    let config = platen_browser::Config {
         program: std::env::var_os("CHROMIUM_PATH").map(Into::into),
         slots: 1,
         reserved: 0,
         spares: 1,
-        ..browser::Config::default()
+        ..platen_browser::Config::default()
     };
     let launcher = isolation::launcher().await?.launcher;
     let start = Instant::now();
-    let browser = browser::Browser::new(config, launcher, std::env::temp_dir())?;
-    let job = || browser::Job {
-        source: browser::Source::Document {
+    let browser = platen_browser::Browser::new(config, launcher, std::env::temp_dir())?;
+    let job = || platen_browser::Job {
+        source: platen_browser::Source::Document {
             html: "<p>Hello".to_owned(),
             files: std::sync::Arc::new(std::collections::BTreeMap::new()),
         },
-        page: browser::PageOptions::default(),
-        output: browser::Output::Pdf(browser::PdfOptions::default()),
-        lane: browser::Lane::Interactive,
+        page: platen_browser::PageOptions::default(),
+        output: platen_browser::Output::Pdf(platen_browser::PdfOptions::default()),
+        lane: platen_browser::Lane::Interactive,
         timeout: std::time::Duration::from_secs(30),
         key: None,
     };

@@ -10,15 +10,15 @@ use std::{
 };
 
 use clap::{Args, Subcommand};
-use platen_engine::{
-    Engine, FontSettings,
-    flow::{
-        File, Finish, FlowRunner, LoadedFlow, Memory, NoJournal, Pieces, Report, RunOptions,
-        Services, Tools, flow_schema, load_flow,
-    },
-};
+use platen_engine::Engine;
+use platen_flow::{Finish, schema as flow_schema};
+use platen_fonts::FontSettings;
 use platen_jail::{Jail, Level, Options};
 use platen_outbound::{Outbound, Settings};
+use platen_runs::execution::{
+    File, FlowRunner, LoadedFlow, Memory, NoJournal, Pieces, Report, RunOptions, Services, Tools,
+    load_flow,
+};
 use platen_script::{KIND, Runner};
 use serde_json::{Value as Json, json};
 

@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use platen_engine::browser::{Chosen, Demand, choose_launcher};
+use platen_browser::{Chosen, Demand, choose_launcher};
 
 use super::doctor::{Finding, finding};
 

@@ -6,7 +6,7 @@ use std::{
 };
 
 use clap::Args;
-use platen_engine::pdf::{self, Limits};
+use platen_pdf::Limits;
 
 use super::read;
 use crate::report::{Failure, OutputArguments, print_line, say};
@@ -30,9 +30,9 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
     let limits = Limits::default();
     for (path, file) in arguments.inputs.iter().zip(&files) {
         // Said before all are merged, so that the message can name the file.
-        pdf::page_count(file, &limits).map_err(|error| of_pdf(Some(path), &error))?;
+        platen_pdf::page_count(file, &limits).map_err(|error| of_pdf(Some(path), &error))?;
     }
-    let made = pdf::merge(files.iter().map(Vec::as_slice), &limits);
+    let made = platen_pdf::merge(files.iter().map(Vec::as_slice), &limits);
     let made = made.map_err(|error| of_pdf(None, &error))?;
     let name = arguments.output.display().to_string();
     std::fs::write(&arguments.output, &made)
@@ -50,9 +50,9 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
     Ok(ExitCode::SUCCESS)
 }
 
-fn of_pdf(path: Option<&Path>, error: &pdf::Error) -> Failure {
+fn of_pdf(path: Option<&Path>, error: &platen_pdf::Error) -> Failure {
     match (path, error) {
-        (_, pdf::Error::NotWritten(_)) => Failure::Internal(error.to_string()),
+        (_, platen_pdf::Error::NotWritten(_)) => Failure::Internal(error.to_string()),
         (Some(path), _) => Failure::Caller(format!("{}: {error}", path.display()), None),
         (None, _) => Failure::Caller(error.to_string(), None),
     }

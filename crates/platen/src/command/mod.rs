@@ -28,12 +28,11 @@ use std::{
 };
 
 use clap::{Args, Subcommand};
-use platen_engine::{
-    Engine, FontSettings,
-    jail::{Jail, Level, Options},
-    script::{KIND, Runner, RunnerSource},
-};
+use platen_engine::Engine;
+use platen_fonts::FontSettings;
+use platen_jail::{Jail, Level, Options};
 use platen_outbound::{TlsRefusal, Trust};
+use platen_script::{KIND, Runner, RunnerSource};
 
 use crate::report::{Failure, OutputArguments};
 

@@ -6,10 +6,8 @@ use std::{
 };
 
 use clap::{Args, Subcommand};
-use platen_engine::{
-    Diagnostic,
-    flow::{Manifest, Piece, PieceError, pack},
-};
+use platen_document::Diagnostic;
+use platen_runs::execution::{Manifest, Piece, PieceError, pack};
 use serde_json::{Value as Json, json};
 
 use super::{

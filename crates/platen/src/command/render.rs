@@ -9,10 +9,8 @@ use std::{
 
 use clap::{Args, ValueEnum};
 use platen_document::template::{Orientation, PaperSize};
-use platen_engine::{
-    Attachment, Format, Isolation, IsolationSettings, Relationship, RenderOptions, Rendered,
-    Standard,
-};
+use platen_engine::{Isolation, IsolationSettings};
+use platen_render::{Attachment, Format, Relationship, RenderOptions, Rendered, Standard};
 
 use super::{FontArguments, read, read_json, render_html, write};
 use crate::{
@@ -207,7 +205,6 @@ fn options(arguments: &Arguments) -> Result<RenderOptions, Failure> {
         now_unix_seconds: arguments.now,
         assets: arguments.assets.clone().or(folder),
         stop: None,
-        memory_bytes: None,
     })
 }
 

@@ -2,11 +2,14 @@
 
 use std::{path::Path, time::Duration};
 
-use platen_document::html::{HtmlKind, HtmlPage, HtmlTemplate, is_html_template};
-use platen_engine::{
-    CompiledHtml, Engine, Error, FontSettings, Format, RenderOptions, Rendered, Template,
-    browser::{Browser, Config, Lane},
+use platen_browser::{Browser, Config, Lane};
+use platen_document::{
+    CompiledHtml,
+    html::{HtmlKind, HtmlPage, HtmlTemplate, is_html_template},
 };
+use platen_engine::{Engine, Error, Template};
+use platen_fonts::FontSettings;
+use platen_render::{Format, RenderOptions, Rendered};
 use serde_json::Value as Json;
 
 use super::chromium::{self, TIMEOUT};
@@ -26,9 +29,7 @@ pub fn compile(
         let html = String::from_utf8(source.to_vec())
             .map_err(|_| Failure::caller("the page is not UTF-8", "save it as UTF-8"))?;
         let compiled = platen_document::compile_html(template_of(path, html));
-        return compiled
-            .map(Some)
-            .map_err(|found| Error::Mistakes(found).into());
+        return compiled.map(Some).map_err(Failure::Mistakes);
     }
     if !is_html_template(source) {
         return Ok(None);

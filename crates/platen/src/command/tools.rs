@@ -7,15 +7,13 @@ use std::{
     time::Duration,
 };
 
-use platen_engine::{
-    FontSettings,
-    flow::{
-        Convert, File, FolderPieces, Limit, LinkedPieces, Mail, OfficeConvert, Pieces, Smtp,
-        StepError,
-    },
-    office::{Config, Office, find_libreoffice},
-};
+use platen_flow::StepError;
+use platen_fonts::FontSettings;
+use platen_office::{Config, Office, find_libreoffice};
 use platen_outbound::Trust;
+use platen_runs::execution::{
+    Convert, File, FolderPieces, Limit, LinkedPieces, Mail, OfficeConvert, Pieces, Smtp,
+};
 use serde_json::Value as Json;
 use tokio::{runtime::Runtime, sync::OnceCell};
 

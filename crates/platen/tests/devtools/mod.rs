@@ -27,7 +27,7 @@ pub struct Browser {
 impl Browser {
     /// Starts the Chromium that the service would find.
     pub fn start() -> Self {
-        let program = platen_engine::browser::find_chromium(None).unwrap();
+        let program = platen_browser::find_chromium(None).unwrap();
         let profile = tempfile::tempdir().unwrap();
         // The fonts of the service, as a machine may have none of its own.
         let place = profile.path().join("fonts");

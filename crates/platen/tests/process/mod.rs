@@ -20,11 +20,11 @@ pub fn is_missing(what: &str, is_found: bool) -> bool {
 }
 
 pub fn has_libreoffice() -> bool {
-    platen_engine::office::find_libreoffice(None).is_ok()
+    platen_office::find_libreoffice(None).is_ok()
 }
 
 pub fn has_chromium() -> bool {
-    platen_engine::browser::find_chromium(None).is_ok()
+    platen_browser::find_chromium(None).is_ok()
 }
 
 /// A service, whose temporary files are in its folder.

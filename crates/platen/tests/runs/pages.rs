@@ -19,7 +19,7 @@ fn missing(what: &str) -> bool {
 }
 
 fn has_chromium() -> bool {
-    let found = platen_engine::browser::find_chromium(None);
+    let found = platen_browser::find_chromium(None);
     found.map_or_else(|error| missing(&error.to_string()), |_| true)
 }
 

@@ -68,12 +68,13 @@ fn workers_speak_tls() {
         let (ledger, authority) = (Ledger::start(), Authority::new());
         let app = [("PLATEN_ROLE", "app"), ("PLATEN_WORKERS", processes)];
         let service = Service::start_with_tls(folder.path(), &authority, "localhost", &app);
-        let greeter = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/pieces/greeter");
+        let greeter = Path::new(&std::env::var_os("CARGO_MANIFEST_DIR").unwrap())
+            .join("../../examples/pieces/greeter");
         let stored = service
             .agent
             .put(format!("{}/pieces/greeter/1.0.0", service.url))
             .header("content-type", "application/zip")
-            .send(&platen_engine::flow::pack(&greeter).unwrap()[..]);
+            .send(&platen_runs::execution::pack(&greeter).unwrap()[..]);
         assert_eq!(stored.unwrap().status(), 201);
         service.publish("code", &steps(&ledger.url));
         service.publish(

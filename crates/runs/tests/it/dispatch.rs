@@ -5,12 +5,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-use platen_engine::{
-    Engine, FontSettings,
-    flow::{Services, Tools},
-    outbound::{Outbound, Settings as OutboundSettings},
+use platen_engine::Engine;
+use platen_fonts::FontSettings;
+use platen_outbound::{Outbound, Settings as OutboundSettings};
+use platen_runs::{
+    Dispatcher, Error, Lane, Request, Run, RunFilter, RunState, Settings,
+    execution::{Services, Tools},
 };
-use platen_runs::{Dispatcher, Error, Lane, Request, Run, RunFilter, RunState, Settings};
 use platen_storage::{NewVersion, RunStore, SqliteStore};
 use serde_json::{Value as Json, json};
 

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use platen_engine::flow::model::StoreScope;
+use platen_flow::model::StoreScope;
 use platen_runs::{
     Dispatcher, Lane, Request, Settings,
     protocol::{self, Assign, Change, Question, Refusal, ToApp, ToWorker, WriteFrame},

@@ -4,7 +4,8 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use platen_engine::flow::{Entry, Finish, Machine, Record, StepCommand, load_flow};
+use platen_flow::{Command as StepCommand, Entry, Finish, Machine};
+use platen_runs::execution::{Record, load_flow};
 use platen_storage::{
     Error, RunState, RunStore, SqliteStore,
     runs::{Ending, Lane, Lease, NewRun, Write},

@@ -15,7 +15,8 @@ use std::{
 };
 
 use platen_delivery::Bind;
-use platen_engine::{FontSettings, IsolationSettings};
+use platen_engine::IsolationSettings;
+use platen_fonts::FontSettings;
 use serde::Serialize;
 
 pub use self::{

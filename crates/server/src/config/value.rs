@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use platen_engine::browser::Demand;
-use platen_engine::jail::Level;
+use platen_browser::Demand;
+use platen_jail::Level;
 use serde::{Deserialize, Serialize};
 
 /// Form of the log.

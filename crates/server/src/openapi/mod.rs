@@ -1,22 +1,14 @@
-//! The OpenAPI 3.1 description of the service: paths from the route table, components from the
-//! types that requests and answers really have.
+//! The OpenAPI 3.1 description of the service, from the declarations of the routes.
 
-mod body;
-mod convert;
 mod example;
-mod later;
 mod operation;
-mod parameter;
 mod plain;
-mod result;
-mod schema;
+mod problems;
 
+use schemars::{SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Map, Value as Json, json};
 
-use crate::{
-    auth::Access,
-    routes::{ROUTES, Route},
-};
+use crate::{operation::Operation, problem::ProblemDocument};
 
 const ABOUT: &str = "Templates and JSON become PDF, HTML, DOCX, PPTX, XLSX, CSV, PNG and SVG.\n\n\
     Limits (variables of the service change them): request bodies 32 MiB (MAX_BODY_BYTES, 413), forms with files 256 MiB (FORM_MAX_BODY_BYTES, 413) and 512 MiB at once (MAX_INFLIGHT_BODY_BYTES, 503), \
@@ -28,18 +20,22 @@ const ABOUT: &str = "Templates and JSON become PDF, HTML, DOCX, PPTX, XLSX, CSV,
     Errors are RFC 9457 problem documents; mistakes of an author are all in `diagnostics` of a 422. \
     Every answer carries X-Request-Id.";
 
-/// The description.
-#[must_use]
-pub fn document() -> Json {
+/// The description of `operations`.
+pub(crate) fn document(operations: &[Operation]) -> Json {
+    let mut generator = generator();
     let mut paths = Map::new();
-    for route in ROUTES {
+    for one in operations {
         let path = paths
-            .entry(route.path)
+            .entry(one.path)
             .or_insert_with(|| Json::Object(Map::new()));
-        if let Some(path) = path.as_object_mut() {
-            path.insert(route.method.to_lowercase(), operation::of(route));
-        }
+        path[one.method.to_lowercase()] = operation::describe(one, &mut generator);
     }
+    // What answers refer to without a declaration of their own.
+    generator.subschema_for::<ProblemDocument>();
+    generator.subschema_for::<platen_document::html::HtmlTemplate>();
+    let mut schemas = generator.take_definitions(true);
+    schemas.values_mut().for_each(plain::open_booleans);
+    plain::name_variants(&mut schemas);
     json!({
         "openapi": "3.1.0",
         "info": {
@@ -66,16 +62,16 @@ pub fn document() -> Json {
                 },
                 "bearer": {"type": "http", "scheme": "bearer", "description": "The same keys, as bearer tokens."},
             },
-            "schemas": schema::components(),
-            "responses": operation::problems(),
+            "schemas": schemas,
+            "responses": problems::components(),
         },
     })
 }
 
-fn security(route: &Route) -> Option<Json> {
-    match route.access {
-        Access::Open => Some(json!([])),
-        Access::Metrics => Some(json!([{}, {"bearer": []}])),
-        Access::Render | Access::Admin => None,
-    }
+fn generator() -> SchemaGenerator {
+    let settings = SchemaSettings::draft2020_12().with(|settings| {
+        settings.definitions_path = "/components/schemas".into();
+        settings.meta_schema = None;
+    });
+    settings.into_generator()
 }

@@ -51,7 +51,7 @@ pub(super) fn name_variants(all: &mut Map<String, Json>) {
                     // The one that is written out, beside a short form.
                     None => format!("{name}Object"),
                 };
-                let reference = super::operation::reference(&own);
+                let reference = json!({"$ref": format!("#/components/schemas/{own}")});
                 named.push((own, std::mem::replace(variant, reference)));
             }
         }

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use hyper::StatusCode;
-use platen_engine::flow::LinkKey;
+use platen_signing::LinkKey;
 
 use super::now;
 use crate::problem::Problem;

@@ -19,9 +19,12 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use self::{
     link::ResultLink,
-    store::{Results, upkeep},
+    store::{Results, sweep_expired},
 };
-use crate::{middleware::Note, problem::Problem, respond};
+use crate::{log::LogFields, problem::Problem, respond};
+
+/// Headers of an answer with a link.
+pub(crate) const STORED_HEADERS: [(&str, &str); 1] = [("Location", "Link to the document.")];
 
 /// What is done with a document instead of sending it.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
@@ -83,7 +86,7 @@ impl Results {
     ///
     /// # Errors
     /// 400 for a time out of bounds, 422 where no results are stored.
-    pub(crate) fn wish(&self, output: Option<OutputRequest>) -> Result<Option<u64>, Problem> {
+    pub(crate) fn retention(&self, output: Option<OutputRequest>) -> Result<Option<u64>, Problem> {
         let Some(output) = output.filter(|output| output.store) else {
             return Ok(None);
         };
@@ -148,7 +151,7 @@ impl Results {
         let (mut new, body) = document.into_parts();
         new.headers.extend(parts.headers);
         new.headers.insert(LOCATION, location);
-        let mut note = parts.extensions.remove::<Note>().unwrap_or_default();
+        let mut note = parts.extensions.remove::<LogFields>().unwrap_or_default();
         note.0.push(("stored", stored.sha256.into()));
         new.extensions.insert(note);
         Ok(Response::from_parts(new, body))

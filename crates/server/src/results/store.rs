@@ -14,14 +14,14 @@ use bytes::Bytes;
 use http_body_util::BodyExt;
 use hyper::{HeaderMap, StatusCode};
 use platen_delivery::{Body as Delivered, FileCache};
-use platen_engine::{browser, flow::LinkKey};
+use platen_signing::LinkKey;
 use platen_storage::blobs::{BlobError, Draft, ExpiringBlobs, Kept, Usage};
 use serde_json::Value as Json;
 
 use super::{Ends, ResultLink, StoredResult, now};
 use crate::{
-    app::App,
     config::{Config, LogLevel, ResultConfig},
+    log::Log,
     metrics::{Metrics, head},
     problem::{Problem, chain},
     respond::moment,
@@ -288,20 +288,18 @@ impl Results {
 fn broken(error: axum::Error) -> Problem {
     let text = format!("the document broke off: {}", chain(&error));
     let inside = error.into_inner().downcast::<std::io::Error>().ok();
-    let of_browser = inside.and_then(|error| error.into_inner()?.downcast::<browser::Error>().ok());
-    of_browser.map_or_else(
-        || Problem::internal(text),
-        |error| crate::chromium::of_browser(*error),
-    )
+    let of_browser =
+        inside.and_then(|error| error.into_inner()?.downcast::<platen_browser::Error>().ok());
+    of_browser.map_or_else(|| Problem::internal(text), |error| (*error).into())
 }
 
-/// Sweeps from time to time.
-pub(crate) async fn upkeep(app: Arc<App>) {
-    let pause = Duration::from_secs(app.config.results.sweep_seconds);
+/// Sweeps every `RESULTS_SWEEP_SECONDS`, without end.
+pub(crate) async fn sweep_expired(results: Arc<Results>, log: Log) {
+    let pause = Duration::from_secs(results.config.sweep_seconds);
     loop {
         tokio::time::sleep(pause).await;
-        let shared = Arc::clone(&app);
-        let swept = tokio::task::spawn_blocking(move || shared.results.sweep()).await;
+        let shared = Arc::clone(&results);
+        let swept = tokio::task::spawn_blocking(move || shared.sweep()).await;
         let failed = match swept {
             Ok(Ok(_)) => continue,
             Ok(Err(error)) => chain(&error),
@@ -309,6 +307,6 @@ pub(crate) async fn upkeep(app: Arc<App>) {
         };
         let fields = [("cause", Json::from(failed))];
         let message = "stored results could not be swept";
-        app.log.event(LogLevel::Error, message, &fields);
+        log.event(LogLevel::Error, message, &fields);
     }
 }

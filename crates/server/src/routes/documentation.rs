@@ -1,52 +1,60 @@
 //! What the service says about itself.
 
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock, OnceLock};
 
-use axum::response::Response;
-use bytes::Bytes;
-use hyper::{HeaderMap, Method, header::HeaderValue};
-use platen_delivery::Metadata;
-use sha2::{Digest, Sha256};
+use axum::{
+    extract::State,
+    response::{IntoResponse, Response},
+};
+use hyper::{HeaderMap, Method, StatusCode};
+use serde_json::json;
 
-use crate::{openapi, respond};
+use super::{
+    docs::{get_docs, get_docs_file},
+    page::Page,
+};
+use crate::{
+    auth::Access,
+    operation::{IF_NONE_MATCH, Route, any_json, description, get, header, path, text},
+};
 
-/// A text that is made once, and the tag that names it.
-pub(super) struct Page {
-    bytes: Bytes,
-    tag: String,
+/// The description of the service; it is set when all routes are known.
+pub(crate) type Description = Arc<OnceLock<Page>>;
+
+/// The routes of the description of the service, and of its page. Their state is the description.
+pub(crate) fn routes() -> Vec<Route<Description>> {
+    let file = path(
+        "file",
+        json!({"type": "string"}),
+        "Name of a file of the page.",
+    );
+    let schema = || description("application/schema+json", json!({}));
+    let all = vec![
+        get("/openapi.json", get_openapi)
+            .summary("This description.")
+            .answer(200, any_json()),
+        get("/docs", get_docs)
+            .summary("This description as a page.")
+            .answer(200, text(&["text/html"])),
+        get("/docs/{file}", get_docs_file)
+            .summary("A file of that page.")
+            .parameter(file)
+            .answer(200, text(&["text/javascript", "text/css", "image/svg+xml"])),
+        get("/schema/template.json", get_template_format)
+            .summary("The JSON Schema of templates.")
+            .answer(200, schema()),
+        get("/schema/html-template.json", get_html_template_format)
+            .summary("The JSON Schema of templates of kind `html`.")
+            .answer(200, schema()),
+        get("/schema/flow.json", get_flow_format)
+            .summary("Reads the JSON Schema of flows.")
+            .answer(200, schema()),
+    ];
+    let all = all.into_iter();
+    let all = all.map(|one| one.access(Access::Open).parameter(header(IF_NONE_MATCH)));
+    all.collect()
 }
 
-impl Page {
-    pub(super) fn new(bytes: Vec<u8>) -> Self {
-        let digest = Sha256::digest(&bytes);
-        let tag = digest[..16].iter().map(|byte| format!("{byte:02x}"));
-        Self {
-            tag: tag.collect(),
-            bytes: bytes.into(),
-        }
-    }
-
-    /// The text, or that the client has it.
-    pub(super) fn answer(
-        &self,
-        method: &Method,
-        headers: &HeaderMap,
-        media_type: &'static str,
-        cache_control: &'static str,
-    ) -> Response {
-        let metadata = Metadata {
-            tag: Some(self.tag.clone()),
-            // It is compressed on the way.
-            recoded: true,
-            cache_control: Some(HeaderValue::from_static(cache_control)),
-            ..Metadata::new(HeaderValue::from_static(media_type))
-        };
-        respond::document(method, headers, self.bytes.clone(), &metadata)
-    }
-}
-
-static OPENAPI: LazyLock<Page> =
-    LazyLock::new(|| Page::new(serde_json::to_vec(&openapi::document()).unwrap_or_default()));
 static SCHEMA: LazyLock<Page> = LazyLock::new(|| {
     let schema = platen_document::template::json_schema();
     Page::new(serde_json::to_vec(&schema).unwrap_or_default())
@@ -56,15 +64,22 @@ static HTML_SCHEMA: LazyLock<Page> = LazyLock::new(|| {
     Page::new(serde_json::to_vec(&schema).unwrap_or_default())
 });
 static FLOW_SCHEMA: LazyLock<Page> = LazyLock::new(|| {
-    let schema = platen_engine::flow::flow_schema().to_string();
+    let schema = platen_flow::schema().to_string();
     Page::new(schema.into_bytes())
 });
 /// Clients may keep a text for five minutes.
 const CACHE: &str = "public, max-age=300";
 
 /// The description of the service, OpenAPI 3.1.
-pub(crate) async fn get_openapi(method: Method, headers: HeaderMap) -> Response {
-    OPENAPI.answer(&method, &headers, "application/json", CACHE)
+pub(crate) async fn get_openapi(
+    State(page): State<Description>,
+    method: Method,
+    headers: HeaderMap,
+) -> Response {
+    let Some(page) = page.get() else {
+        return StatusCode::SERVICE_UNAVAILABLE.into_response();
+    };
+    page.answer(&method, &headers, "application/json", CACHE)
 }
 
 /// The JSON Schema of templates.

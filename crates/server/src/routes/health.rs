@@ -15,15 +15,96 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{
-    app::App,
+    auth::Access,
     config::LogLevel,
-    delivery::Asked,
+    delivery::Origin,
+    flows::Flows,
+    log::Log,
+    metrics::Gauges,
+    operation::{self, Kind, Route, get, text},
     pool_metrics::{write_isolation, write_pool, write_processes},
     problem::chain,
+    readiness::Readiness,
+    rendering::{Renderer, libreoffice::LibreOffice},
     respond::{bytes_of, json, moment},
-    sandbox::SandboxHealth,
-    team::gather::gather,
+    results::Results,
+    sandbox::{Sandbox, SandboxHealth},
+    team::{Team, gather::gather},
 };
+
+/// What the routes of health and metrics look at.
+#[derive(Clone)]
+pub(crate) struct HealthApi {
+    pub(crate) readiness: Arc<Readiness>,
+    pub(crate) renderer: Arc<Renderer>,
+    pub(crate) libreoffice: Arc<LibreOffice>,
+    pub(crate) sandbox: Arc<Sandbox>,
+    pub(crate) flows: Arc<Flows>,
+    pub(crate) results: Arc<Results>,
+    pub(crate) log: Log,
+    pub(crate) team: Option<Team>,
+    /// `CHROMIUM_WARM`: the service is not ready before.
+    pub(crate) waits_for_chromium: bool,
+    /// `LIBREOFFICE_WARM`: the service is not ready before.
+    pub(crate) waits_for_libreoffice: bool,
+}
+
+impl HealthApi {
+    /// Whether runs are handed out, here or by the process that owns the data folder.
+    pub(crate) fn has_flows(&self) -> bool {
+        self.team.as_ref().is_some_and(|team| !team.is_owner()) || self.flows.is_started()
+    }
+
+    fn gauges(&self) -> Gauges {
+        let slots = &self.renderer.slots;
+        let (cached_templates, cached_bytes) = self.renderer.templates.cached();
+        Gauges {
+            waiting: slots.waiting(),
+            in_use: slots.in_use(),
+            slots: slots.total(),
+            cached_templates,
+            cached_bytes,
+            log_dropped: self.log.dropped(),
+            ready: self.readiness.takes_requests(),
+        }
+    }
+}
+
+/// The routes of health and metrics.
+pub(crate) fn routes() -> Vec<Route<HealthApi>> {
+    vec![
+        get("/health", get_health)
+            .access(Access::Open)
+            .kind(Kind::Probe)
+            .summary(
+                "Whether the service takes work, and which programs are behind it, as Gotenberg says it.",
+            )
+            .answer(200, operation::json::<Overview>())
+            .answer(503, operation::json::<Overview>())
+            .answer_is("The service takes no work now."),
+        get("/version", get_version)
+            .access(Access::Open)
+            .summary("The version of the service.")
+            .answer(200, text(&["text/plain"])),
+        get("/health/live", get_health_live)
+            .access(Access::Open)
+            .kind(Kind::Probe)
+            .summary("The process answers.")
+            .answer(200, operation::json::<Health>()),
+        get("/health/ready", get_health_ready)
+            .access(Access::Open)
+            .kind(Kind::Probe)
+            .summary("The engine is warm and the store answers; 503 otherwise.")
+            .answer(200, operation::json::<Health>())
+            .answer(503, operation::json::<Health>())
+            .answer_is("The service takes no work now; `checks` says why."),
+        get("/metrics", get_metrics)
+            .access(Access::Metrics)
+            .kind(Kind::Probe)
+            .summary("Measurements for Prometheus.")
+            .answer(200, text(&["text/plain"])),
+    ]
+}
 
 /// Whether the service can work.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -54,11 +135,11 @@ pub(crate) struct Check {
 }
 
 /// The process answers.
-pub(crate) async fn get_health_live(State(app): State<Arc<App>>) -> Response {
+pub(crate) async fn get_health_live(State(api): State<HealthApi>) -> Response {
     let health = Health {
         status: "ok",
         checks: Vec::new(),
-        worker: app.team.as_ref().map(|team| team.index),
+        worker: api.team.as_ref().map(|team| team.index),
         sandbox: None,
     };
     uncached(json(StatusCode::OK, &health))
@@ -85,8 +166,8 @@ pub(crate) struct Part {
 }
 
 /// Whether the service takes work, and which programs are behind it.
-pub(crate) async fn get_health(State(app): State<Arc<App>>) -> Response {
-    let is_up = app.is_warm() && !app.is_draining();
+pub(crate) async fn get_health(State(api): State<HealthApi>) -> Response {
+    let is_up = api.readiness.takes_requests();
     let (code, status) = if is_up {
         (StatusCode::OK, "up")
     } else {
@@ -95,8 +176,8 @@ pub(crate) async fn get_health(State(app): State<Arc<App>>) -> Response {
     let timestamp = moment(jiff::Timestamp::now().as_millisecond());
     let mut details = BTreeMap::new();
     let parts = [
-        ("chromium", app.chromium.is_installed()),
-        ("libreoffice", app.libreoffice.check_installed().is_ok()),
+        ("chromium", api.renderer.chromium.is_installed()),
+        ("libreoffice", api.libreoffice.check_installed().is_ok()),
     ];
     for (name, _) in parts.into_iter().filter(|(_, is_installed)| *is_installed) {
         let timestamp = timestamp.clone();
@@ -113,33 +194,30 @@ pub(crate) async fn get_version() -> Response {
 
 /// The engine is warm, so are the programs that start with the service, the store answers, no
 /// shutdown has begun.
-pub(crate) async fn get_health_ready(State(app): State<Arc<App>>) -> Response {
-    let store = match app.library.store().check().await {
+pub(crate) async fn get_health_ready(State(api): State<HealthApi>) -> Response {
+    let store = match api.renderer.templates.store().check().await {
         Ok(()) => true,
         Err(error) => {
             let fields = [("cause", chain(&error).into())];
-            app.log
+            api.log
                 .event(LogLevel::Error, "the store does not answer", &fields);
             false
         }
     };
     let check = |name, ok| Check { name, ok };
     let mut checks = vec![
-        check("engine", app.is_warm()),
+        check("engine", api.readiness.is_engine_ready()),
         check("store", store),
-        check("flows", app.has_flows()),
-        check("accepting", !app.is_draining()),
+        check("flows", api.has_flows()),
+        check("accepting", !api.readiness.is_draining()),
     ];
-    let [chromium, libreoffice] = app.children_are_warm();
-    let demanded = [
-        (app.config.chromium_warm, check("chromium", chromium)),
-        (
-            app.config.libreoffice_warm,
-            check("libreoffice", libreoffice),
-        ),
-    ];
-    let demanded = demanded.into_iter().filter(|(is_demanded, _)| *is_demanded);
-    checks.extend(demanded.map(|(_, check)| check));
+    let readiness = &api.readiness;
+    if api.waits_for_chromium {
+        checks.push(check("chromium", readiness.is_chromium_ready()));
+    }
+    if api.waits_for_libreoffice {
+        checks.push(check("libreoffice", readiness.is_libreoffice_ready()));
+    }
     let ready = checks.iter().all(|check| check.ok);
     let (status, word) = if ready {
         (StatusCode::OK, "ok")
@@ -149,31 +227,31 @@ pub(crate) async fn get_health_ready(State(app): State<Arc<App>>) -> Response {
     let health = Health {
         status: word,
         checks,
-        worker: app.team.as_ref().map(|team| team.index),
-        sandbox: Some(app.sandbox.health()),
+        worker: api.team.as_ref().map(|team| team.index),
+        sandbox: Some(api.sandbox.health()),
     };
     uncached(json(status, &health))
 }
 
 /// Measurements for Prometheus.
 pub(crate) async fn get_metrics(
-    State(app): State<Arc<App>>,
-    asked: Option<Extension<Asked>>,
+    State(api): State<HealthApi>,
+    origin: Option<Extension<Origin>>,
     headers: HeaderMap,
 ) -> Response {
-    let mut text = app.metrics.to_text(app.gauges());
-    if let Some(status) = app.chromium.status() {
+    let mut text = api.renderer.metrics.to_text(api.gauges());
+    if let Some(status) = api.renderer.chromium.status() {
         write_pool(&mut text, "chromium", &status.pages);
         write_processes(&mut text, &status.processes);
         write_isolation(&mut text, "chromium", status.isolation);
     }
-    if let Some(status) = app.libreoffice.status() {
+    if let Some(status) = api.libreoffice.status() {
         write_pool(&mut text, "libreoffice", &status.pool);
         write_isolation(&mut text, "libreoffice", status.isolation);
     }
-    app.flows.write_metrics(&mut text);
-    app.results.write_metrics(&mut text);
-    if let Some(team) = app.team.as_ref().filter(|_| asked.is_none()) {
+    api.flows.write_metrics(&mut text);
+    api.results.write_metrics(&mut text);
+    if let Some(team) = api.team.as_ref().filter(|_| origin.is_none()) {
         text = gather(team, text, headers.get(AUTHORIZATION)).await;
     }
     let media_type = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");

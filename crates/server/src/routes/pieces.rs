@@ -9,12 +9,88 @@ use axum::{
 };
 use hyper::{HeaderMap, Method, StatusCode, header::HeaderValue};
 use platen_delivery::Metadata;
-use platen_engine::flow::{MAX_ARCHIVE_BYTES, Manifest};
+use platen_runs::execution::{MAX_ARCHIVE_BYTES, Manifest};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::templates::Query;
-use crate::{app::App, body, pieces::PieceStore, problem::Problem, respond};
+use serde_json::json;
+
+use super::extract::Query;
+use crate::{
+    auth::{Access, Keys},
+    intake::{Intake, body},
+    metrics::Metrics,
+    operation::{
+        self, IF_NONE_MATCH, RANGES, Route, Tag, binary, delete, get, header, path, put, query,
+    },
+    pieces::PieceStore,
+    problem::Problem,
+    respond,
+    sandbox::Sandbox,
+};
+
+/// What the routes of pieces work with.
+#[derive(Clone)]
+pub(crate) struct PieceApi {
+    pub(crate) pieces: Arc<PieceStore>,
+    pub(crate) sandbox: Arc<Sandbox>,
+    pub(crate) intake: Arc<Intake>,
+    pub(crate) keys: Arc<Keys>,
+    pub(crate) metrics: Arc<Metrics>,
+}
+
+/// The routes of pieces.
+pub(crate) fn routes() -> Vec<Route<PieceApi>> {
+    let string = || json!({"type": "string"});
+    let [range, if_range] = RANGES;
+    let about_expires = "When the link ends, in seconds since 1970.";
+    let all = vec![
+        get("/pieces", list_pieces)
+            .summary("Lists pieces that users stored.")
+            .answer(200, operation::json::<PieceList>()),
+        named(put("/pieces/{name}/{version}", put_piece))
+            .access(Access::Admin)
+            .summary(
+                "Stores a piece: the body is a ZIP of `piece.json` and its bundle. A version never changes.",
+            )
+            .body(binary(&["application/zip"]))
+            .answer(201, operation::json::<PieceDocument>())
+            .problems(&[422]),
+        named(get("/pieces/{name}/{version}", get_piece))
+            .summary("Reads the archive of a piece, with its digest as ETag.")
+            .parameter(header(IF_NONE_MATCH))
+            .parameter(header(range))
+            .parameter(header(if_range))
+            .answer(200, binary(&["application/zip"])),
+        named(delete("/pieces/{name}/{version}", delete_piece))
+            .access(Access::Admin)
+            .summary("Takes a piece away.")
+            .answer(204, operation::Content::default()),
+        named(get("/pieces/{name}/{version}/link", get_piece_link))
+            .access(Access::Open)
+            .summary("For workers: a link to an archive that holds for five minutes.")
+            .answer(200, operation::any_json())
+            .problems(&[403]),
+        get("/pieces/archives/{digest}", get_piece_archive)
+            .access(Access::Open)
+            .summary("For workers: an archive by a signed link that ends by itself.")
+            .parameter(path("digest", string(), "Digest of the archive."))
+            .parameter(query("expires", json!({"type": "integer"}), about_expires))
+            .parameter(query("signature", string(), "Signature of the link."))
+            .parameter(header(range))
+            .parameter(header(if_range))
+            .answer(200, binary(&["application/zip"]))
+            .problems(&[403]),
+    ];
+    all.into_iter().map(|one| one.tag(Tag::Flows)).collect()
+}
+
+fn named(route: Route<PieceApi>) -> Route<PieceApi> {
+    let string = || json!({"type": "string"});
+    route
+        .parameter(path("name", string(), "Name of a piece."))
+        .parameter(path("version", string(), "Its version."))
+}
 
 /// A piece that is stored.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -53,17 +129,17 @@ pub(crate) struct Signed {
 
 /// Work of the store, which blocks.
 async fn with<T: Send + 'static>(
-    app: &Arc<App>,
+    pieces: &Arc<PieceStore>,
     work: impl FnOnce(&PieceStore) -> Result<T, Problem> + Send + 'static,
 ) -> Result<T, Problem> {
-    let pieces = Arc::clone(&app.pieces);
+    let pieces = Arc::clone(pieces);
     let task = tokio::task::spawn_blocking(move || work(&pieces)).await;
     task.unwrap_or_else(|error| Err(Problem::internal(error.to_string())))
 }
 
 /// Lists pieces.
-pub(crate) async fn list_pieces(State(app): State<Arc<App>>) -> Result<Response, Problem> {
-    let found = with(&app, PieceStore::list).await?;
+pub(crate) async fn list_pieces(State(api): State<PieceApi>) -> Result<Response, Problem> {
+    let found = with(&api.pieces, PieceStore::list).await?;
     let item = |(name, version, digest)| PieceDocument {
         name,
         version,
@@ -77,18 +153,18 @@ pub(crate) async fn list_pieces(State(app): State<Arc<App>>) -> Result<Response,
 
 /// Stores a piece: the body is its archive.
 pub(crate) async fn put_piece(
-    State(app): State<Arc<App>>,
+    State(api): State<PieceApi>,
     Path((name, version)): Path<(String, String)>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    let (bytes, _room) = body::read(&app, &headers, body).await?;
+    let (bytes, _room) = body::read(&api.intake, &headers, body).await?;
     if bytes.len() > MAX_ARCHIVE_BYTES {
         let detail = format!("an archive has at most {MAX_ARCHIVE_BYTES} bytes");
         let status = StatusCode::PAYLOAD_TOO_LARGE;
         return Err(Problem::new(status, "piece-invalid", detail));
     }
-    let shared = Arc::clone(&app);
+    let shared = api.clone();
     let put = move |pieces: &PieceStore| {
         let preparer = shared.sandbox.preparer();
         let (piece, is_new) = pieces.put(&name, &version, &bytes, &preparer)?;
@@ -99,7 +175,7 @@ pub(crate) async fn put_piece(
         }
         Ok((piece, is_new))
     };
-    let (piece, is_new) = with(&app, put).await?;
+    let (piece, is_new) = with(&api.pieces, put).await?;
     let Manifest {
         name,
         version,
@@ -124,12 +200,12 @@ pub(crate) async fn put_piece(
 
 /// Reads the archive of a piece.
 pub(crate) async fn get_piece(
-    State(app): State<Arc<App>>,
+    State(api): State<PieceApi>,
     Path((name, version)): Path<(String, String)>,
     method: Method,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let (bytes, digest) = with(&app, move |pieces| pieces.get(&name, &version)).await?;
+    let (bytes, digest) = with(&api.pieces, move |pieces| pieces.get(&name, &version)).await?;
     let metadata = Metadata {
         tag: Some(digest),
         ..Metadata::new(HeaderValue::from_static("application/zip"))
@@ -139,27 +215,27 @@ pub(crate) async fn get_piece(
 
 /// Takes a piece away.
 pub(crate) async fn delete_piece(
-    State(app): State<Arc<App>>,
+    State(api): State<PieceApi>,
     Path((name, version)): Path<(String, String)>,
 ) -> Result<StatusCode, Problem> {
-    with(&app, move |pieces| pieces.delete(&name, &version)).await?;
+    with(&api.pieces, move |pieces| pieces.delete(&name, &version)).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
 /// Gives a worker a link to an archive.
 pub(crate) async fn get_piece_link(
-    State(app): State<Arc<App>>,
+    State(api): State<PieceApi>,
     Path((name, version)): Path<(String, String)>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    app.keys.check_worker(&headers)?;
-    let link = with(&app, move |pieces| pieces.link(&name, &version)).await?;
+    api.keys.check_worker(&headers)?;
+    let link = with(&api.pieces, move |pieces| pieces.link(&name, &version)).await?;
     Ok(respond::json(StatusCode::OK, &link))
 }
 
 /// Reads an archive by a signed link.
 pub(crate) async fn get_piece_archive(
-    State(app): State<Arc<App>>,
+    State(api): State<PieceApi>,
     Path(digest): Path<String>,
     Query(signed): Query<Signed>,
     method: Method,
@@ -167,7 +243,7 @@ pub(crate) async fn get_piece_archive(
 ) -> Result<Response, Problem> {
     let Signed { expires, signature } = signed;
     let tag = digest.clone();
-    let found = with(&app, move |pieces| {
+    let found = with(&api.pieces, move |pieces| {
         pieces.follow(&digest, expires, &signature)
     });
     let forever = HeaderValue::from_static("private, max-age=31536000, immutable");

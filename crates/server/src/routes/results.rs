@@ -11,21 +11,60 @@ use hyper::{
     header::{CONTENT_SECURITY_POLICY, HeaderName, HeaderValue},
 };
 use platen_delivery::Metadata;
-use platen_engine::Disposition;
+use platen_render::Disposition;
 
-use super::render::response::{POLICY, content_disposition};
-use super::templates::Query;
-use crate::{app::App, problem::Problem, respond};
+use serde_json::json;
+
+use super::{
+    convert,
+    extract::Query,
+    render::response::{POLICY, content_disposition},
+};
+use crate::{
+    auth::Access,
+    operation::{IF_NONE_MATCH, RANGES, Route, Tag, get, header, path, query},
+    problem::Problem,
+    respond,
+    results::Results,
+};
+
+/// The route of stored results.
+pub(crate) fn routes() -> Vec<Route<Arc<Results>>> {
+    let string = || json!({"type": "string"});
+    let digest = json!({"type": "string", "pattern": "^[0-9a-f]{64}$"});
+    let about_digest = "SHA-256 of the document, which is its ETag.";
+    let about_disposition = "`attachment` where a browser saves the file.";
+    let about_expires = "When the link ends, in seconds since 1970.";
+    let about_signature = "HMAC-SHA256 of all of it, in hexadecimal.";
+    let [range, if_range] = RANGES;
+    vec![
+        get("/results/{digest}/{name}", get_result)
+            .access(Access::Open)
+            .tag(Tag::Render)
+            .summary("Reads a stored document by its signed link, which needs no API key.")
+            .parameter(header(IF_NONE_MATCH))
+            .parameter(header(range))
+            .parameter(header(if_range))
+            .parameter(path("digest", digest, about_digest))
+            .parameter(path("name", string(), "File name."))
+            .parameter(query("type", string(), "Media type."))
+            .parameter(query("disposition", string(), about_disposition))
+            .parameter(query("expires", json!({"type": "integer"}), about_expires))
+            .parameter(query("signature", string(), about_signature))
+            .answer(200, convert::declaration::results())
+            .problems(&[403, 410]),
+    ]
+}
 
 /// Reads a stored result by its link.
 pub(crate) async fn get_result(
-    State(app): State<Arc<App>>,
+    State(results): State<Arc<Results>>,
     Path(address): Path<(String, String)>,
     Query(query): Query<Vec<(String, String)>>,
     method: Method,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let (link, body, left_seconds) = app.results.follow(address, &query).await?;
+    let (link, body, left_seconds) = results.follow(address, &query).await?;
     let unwritten = |_| Problem::internal("a header of the result cannot be written");
     let disposition = match link.is_saved {
         true => Disposition::Attachment,

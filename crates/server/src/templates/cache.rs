@@ -133,7 +133,8 @@ impl Cache {
 
 #[cfg(test)]
 mod tests {
-    use platen_engine::{Engine, FontSettings};
+    use platen_engine::Engine;
+    use platen_fonts::FontSettings;
 
     use super::*;
 

@@ -1,4 +1,5 @@
-//! Templates as requests see them: the store, with compiled versions and current versions cached.
+//! Templates as requests see them: the store, with compiled versions and current versions cached. Flows are kept
+//! in a repository of the same kind, and never compiled.
 //!
 //! Versions never change, so only "which version is current" must be forgotten on a write. A reader
 //! that began before a write must not put back what the write made old: it notes the number of
@@ -18,7 +19,7 @@ use crate::{config::Config, metrics::Metrics, problem::Problem};
 
 /// The templates.
 #[derive(Clone)]
-pub(crate) struct Library {
+pub(crate) struct TemplateRepository {
     store: Arc<dyn DocumentStore>,
     cache: Arc<Mutex<Cache>>,
     metrics: Arc<Metrics>,
@@ -50,7 +51,7 @@ enum State {
     },
 }
 
-impl Library {
+impl TemplateRepository {
     pub(crate) fn new(
         store: Arc<dyn DocumentStore>,
         config: &Config,

@@ -9,9 +9,15 @@ fn file() -> String {
     format!("{package}/../../docs/reference/openapi.json")
 }
 
+/// The description that the service gives.
+fn description(app: &TestApp) -> Json {
+    app.send("GET", "/openapi.json", &[], b"").json()
+}
+
 #[test]
 fn the_committed_description_is_the_real_one() {
-    let document = platen_server::openapi::document();
+    let app = TestApp::start();
+    let document = description(&app);
     let mut text = serde_json::to_string_pretty(&document).unwrap();
     text.push('\n');
     if std::env::var_os("UPDATE").is_some() {
@@ -26,7 +32,8 @@ fn the_committed_description_is_the_real_one() {
 
 #[test]
 fn every_reference_leads_somewhere() {
-    let document = platen_server::openapi::document();
+    let app = TestApp::start();
+    let document = description(&app);
     let mut waiting = vec![&document];
     let mut count = 0;
     while let Some(value) = waiting.pop() {
@@ -46,7 +53,8 @@ fn every_reference_leads_somewhere() {
 
 #[test]
 fn every_parameter_of_a_path_is_described_and_no_other() {
-    let document = platen_server::openapi::document();
+    let app = TestApp::start();
+    let document = description(&app);
     for (path, methods) in document["paths"].as_object().unwrap() {
         let pieces = path.split('{').skip(1);
         let mut named: Vec<&str> = pieces
@@ -67,7 +75,7 @@ fn every_parameter_of_a_path_is_described_and_no_other() {
 #[test]
 fn every_operation_is_there() {
     let app = TestApp::start();
-    let document = platen_server::openapi::document();
+    let document = description(&app);
     let mut names = Vec::new();
     for (path, methods) in document["paths"].as_object().unwrap() {
         let path = path
@@ -130,7 +138,7 @@ fn send_example(app: &TestApp, document: &Json, operation: &str, name: &str) -> 
 #[test]
 fn the_examples_are_requests_that_work() {
     let app = TestApp::start();
-    let document = platen_server::openapi::document();
+    let document = description(&app);
     let pdf = "application/pdf";
     let json = "application/json";
     let steps = [
@@ -194,4 +202,51 @@ fn camel_case(operation: &str) -> String {
         let (first, rest) = word.split_at(1);
         text + &first.to_ascii_uppercase() + rest
     })
+}
+
+#[test]
+fn every_example_has_its_place() {
+    let app = TestApp::start();
+    let document = description(&app);
+    let text = document.to_string();
+    let examples = include_str!("../../src/openapi/examples.json");
+    let examples: Json = serde_json::from_str(examples).unwrap();
+    let paths = document["paths"].as_object().unwrap();
+    let operations: Vec<(&String, &Json)> = paths
+        .iter()
+        .flat_map(|(path, methods)| {
+            methods
+                .as_object()
+                .unwrap()
+                .values()
+                .map(move |one| (path, one))
+        })
+        .collect();
+    for (operation, bodies) in examples["bodies"].as_object().unwrap() {
+        let id = camel_case(operation);
+        let described = operations.iter().find(|(_, one)| one["operationId"] == *id);
+        let (_, described) = described.unwrap_or_else(|| panic!("no operation {operation}"));
+        for (name, example) in bodies.as_object().unwrap() {
+            let media_type = example["type"].as_str().unwrap_or("application/json");
+            let shown = &described["requestBody"]["content"][media_type]["examples"][name];
+            assert!(shown["value"] != Json::Null, "{operation} {name}");
+        }
+    }
+    for (prefix, parameters) in examples["parameters"].as_object().unwrap() {
+        let below = operations
+            .iter()
+            .filter(|(path, _)| path.starts_with(prefix));
+        let given: Vec<&Json> = below
+            .filter_map(|(_, one)| one["parameters"].as_array())
+            .flatten()
+            .collect();
+        for name in parameters.as_object().unwrap().keys() {
+            let found = given.iter().any(|one| one["name"] == *name);
+            assert!(found, "{prefix} has no parameter {name}");
+        }
+    }
+    for name in examples["values"].as_object().unwrap().keys() {
+        let is_named = text.contains(&format!("\"@{name}\""));
+        assert!(!is_named, "{name} is named, not written out");
+    }
 }

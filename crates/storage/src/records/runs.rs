@@ -203,6 +203,21 @@ impl RunState {
         Self::Dead,
     ];
 
+    /// Its name in JSON and metrics.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Queued => "queued",
+            Self::Running => "running",
+            Self::Waiting => "waiting",
+            Self::Succeeded => "succeeded",
+            Self::Failed => "failed",
+            Self::Cancelled => "cancelled",
+            Self::TimedOut => "timed-out",
+            Self::Dead => "dead",
+        }
+    }
+
     /// Whether the state is final.
     #[must_use]
     pub fn is_end(self) -> bool {

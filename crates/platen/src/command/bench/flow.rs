@@ -7,8 +7,9 @@ use platen_bench::{
     Outcome,
     flow::{self, Once, Options, Sandbox},
 };
-use platen_engine::flow::{Finish, FlowRunner, NoJournal, RunOptions};
+use platen_flow::Finish;
 use platen_jail::Jail;
+use platen_runs::execution::{FlowRunner, NoJournal, RunOptions};
 use platen_script::{KIND, Runner};
 
 use super::{

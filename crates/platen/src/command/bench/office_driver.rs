@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use platen_engine::office::{find_libreoffice, profile_settings};
+use platen_office::{find_libreoffice, profile_settings};
 use platen_urp::{Client, Conversion, Input, Options, Output, Phases, Transfer};
 
 use crate::report::Failure;

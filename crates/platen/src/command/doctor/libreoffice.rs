@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use platen_engine::office::{Config, Job, Office, Source, Target, find_libreoffice};
+use platen_office::{Config, Job, Office, Source, Target, find_libreoffice};
 
 use super::{super::isolation, Finding, finding};
 

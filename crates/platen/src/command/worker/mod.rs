@@ -5,8 +5,8 @@ mod app;
 use std::{io, path::PathBuf, process::ExitCode, sync::Arc, time::Duration};
 
 use clap::Args;
-use platen_engine::flow::Services;
 use platen_outbound::Settings;
+use platen_runs::execution::Services;
 use platen_runs::worker::{self, Error, Options};
 use tokio::{
     signal::unix::{SignalKind, signal},

@@ -7,20 +7,25 @@ use hyper::{
     HeaderMap, StatusCode,
     header::{HeaderValue, LOCATION},
 };
-use platen_engine::{Diagnostic, flow::load_flow_with};
+use platen_document::Diagnostic;
+use platen_runs::execution::load_flow_with;
 use platen_storage::NewVersion;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::super::templates::{
-    PageQuery, Place, Query, VersionDocument, change_note, content::content,
-    precondition::Expected, written,
+use super::{
+    super::{
+        extract::{KeyPath, PageQuery, Query},
+        templates::{
+            VersionDocument, change_note, content::content, precondition::Expected, written,
+        },
+    },
+    FlowApi,
 };
 use crate::{
-    app::App,
-    body,
-    lane::Lane,
+    intake::body,
     problem::Problem,
+    rendering::slots::Lane,
     respond::{json, moment},
 };
 
@@ -84,18 +89,18 @@ fn of_flow(problem: impl Into<Problem>) -> Problem {
 
 /// Lists flows.
 pub(crate) async fn list_flows(
-    State(app): State<Arc<App>>,
+    State(api): State<FlowApi>,
     Query(query): Query<PageQuery>,
 ) -> Result<Response, Problem> {
     let limit = query.limit()?;
-    let page = app.flow_library.store().list(query.after, limit).await?;
+    let page = api.definitions.store().list(query.after, limit).await?;
     let next = page.documents.last().filter(|_| page.more);
     let next = next.map(|last| last.key.clone());
     let flows = page
         .documents
         .into_iter()
         .map(|summary| FlowEntry {
-            published: app.flows.dispatcher.published(&summary.key),
+            published: api.flows.dispatcher.published(&summary.key),
             updated_at: moment(summary.updated_unix_ms),
             key: summary.key,
             name: summary.name,
@@ -107,13 +112,13 @@ pub(crate) async fn list_flows(
 
 /// Stores a new flow, as a draft.
 pub(crate) async fn create_flow(
-    State(app): State<Arc<App>>,
+    State(api): State<FlowApi>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    let new = checked(&app, &headers, body, None).await?;
-    let info = app.flow_library.create(new).await.map_err(of_flow)?;
-    app.flows.compile_ahead(&app, &info.key, info.version).await;
+    let new = checked(&api, &headers, body, None).await?;
+    let info = api.definitions.create(new).await.map_err(of_flow)?;
+    api.flows.compile_ahead(&info.key, info.version).await;
     let location = HeaderValue::from_str(&format!("/flows/{}", info.key));
     let mut response = written(StatusCode::CREATED, info);
     if let Ok(location) = location {
@@ -124,28 +129,28 @@ pub(crate) async fn create_flow(
 
 /// Reads the current version of a flow, as it was stored.
 pub(crate) async fn get_flow(
-    State(app): State<Arc<App>>,
-    place: Place,
+    State(api): State<FlowApi>,
+    path: KeyPath,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let stored = app.flow_library.source(&place.key, None).await;
+    let stored = api.definitions.source(&path.key, None).await;
     Ok(content(stored.map_err(of_flow)?, &headers))
 }
 
 /// Reads a version of a flow.
 pub(crate) async fn get_flow_version(
-    State(app): State<Arc<App>>,
-    place: Place,
+    State(api): State<FlowApi>,
+    path: KeyPath,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let stored = app.flow_library.source(&place.key, place.version).await;
+    let stored = api.definitions.source(&path.key, path.version).await;
     Ok(content(stored.map_err(of_flow)?, &headers))
 }
 
 /// Lists versions of a flow.
 pub(crate) async fn list_flow_versions(
-    State(app): State<Arc<App>>,
-    place: Place,
+    State(api): State<FlowApi>,
+    path: KeyPath,
     Query(query): Query<PageQuery>,
 ) -> Result<Response, Problem> {
     let limit = query.limit()?;
@@ -153,60 +158,60 @@ pub(crate) async fn list_flow_versions(
     let before = before.map_err(|_| {
         Problem::bad_request("query-invalid", "`after` is the number of a version here")
     })?;
-    let store = app.flow_library.store();
-    let versions = store.versions(place.key.clone(), before, limit).await;
+    let store = api.definitions.store();
+    let versions = store.versions(path.key.clone(), before, limit).await;
     let versions = versions.map_err(of_flow)?;
     let list = FlowVersionList {
         versions: versions.into_iter().map(VersionDocument::from).collect(),
-        published: app.flows.dispatcher.published(&place.key),
+        published: api.flows.dispatcher.published(&path.key),
     };
     Ok(json(StatusCode::OK, &list))
 }
 
 /// Stores a new version of a flow, as a draft.
 pub(crate) async fn update_flow(
-    State(app): State<Arc<App>>,
-    place: Place,
+    State(api): State<FlowApi>,
+    path: KeyPath,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
     let expected = Expected::of(&headers)?;
-    let new = checked(&app, &headers, body, Some(&place.key)).await?;
+    let new = checked(&api, &headers, body, Some(&path.key)).await?;
     let info = expected
-        .write(&app.flow_library, &place.key, |version| {
-            app.flow_library.update(new.clone(), version)
+        .write(&api.definitions, &path.key, |version| {
+            api.definitions.update(new.clone(), version)
         })
         .await
         .map_err(of_flow)?;
-    app.flows.compile_ahead(&app, &info.key, info.version).await;
+    api.flows.compile_ahead(&info.key, info.version).await;
     Ok(written(StatusCode::OK, info))
 }
 
 /// Deletes a flow; its triggers start nothing any more, its runs stay.
 pub(crate) async fn delete_flow(
-    State(app): State<Arc<App>>,
-    place: Place,
+    State(api): State<FlowApi>,
+    path: KeyPath,
     headers: HeaderMap,
 ) -> Result<StatusCode, Problem> {
-    let key = place.key;
+    let key = path.key;
     Expected::of(&headers)?
-        .write(&app.flow_library, &key, |version| {
-            app.flow_library.delete(key.clone(), version)
+        .write(&api.definitions, &key, |version| {
+            api.definitions.delete(key.clone(), version)
         })
         .await
         .map_err(of_flow)?;
-    app.flows.dispatcher.publish(&key, None).await?;
+    api.flows.dispatcher.publish(&key, None).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
 /// Makes a version the one that the flow's triggers start.
 pub(crate) async fn publish_flow(
-    State(app): State<Arc<App>>,
-    place: Place,
+    State(api): State<FlowApi>,
+    path: KeyPath,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    let (bytes, _room) = body::read(&app, &headers, body).await?;
+    let (bytes, _room) = body::read(&api.intake, &headers, body).await?;
     let wanted: Publication = match bytes.is_empty() {
         true => Publication::default(),
         false => body::parse(&bytes)?,
@@ -214,42 +219,42 @@ pub(crate) async fn publish_flow(
     let version = match wanted.version {
         Some(version) => version,
         None => {
-            let current = app.flow_library.current_version(&place.key).await;
+            let current = api.definitions.current_version(&path.key).await;
             current.map_err(of_flow)?
         }
     };
-    app.flows
+    api.flows
         .dispatcher
-        .publish(&place.key, Some(version))
+        .publish(&path.key, Some(version))
         .await?;
-    app.flows.compile_ahead(&app, &place.key, version).await;
+    api.flows.compile_ahead(&path.key, version).await;
     let version = Some(version);
     Ok(json(StatusCode::OK, &Publication { version }))
 }
 
 /// Turns the flow's triggers off.
 pub(crate) async fn unpublish_flow(
-    State(app): State<Arc<App>>,
-    place: Place,
+    State(api): State<FlowApi>,
+    path: KeyPath,
 ) -> Result<StatusCode, Problem> {
-    let current = app.flow_library.current_version(&place.key).await;
+    let current = api.definitions.current_version(&path.key).await;
     current.map_err(of_flow)?;
-    app.flows.dispatcher.publish(&place.key, None).await?;
+    api.flows.dispatcher.publish(&path.key, None).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
 /// The flow of a request, read and checked: what has mistakes is not stored.
 async fn checked(
-    app: &Arc<App>,
+    api: &FlowApi,
     headers: &HeaderMap,
     body: Body,
     key: Option<&str>,
 ) -> Result<NewVersion, Problem> {
     let note = change_note(headers)?;
-    let (bytes, _room) = body::read_json(app, headers, body).await?;
+    let (bytes, _room) = body::read_json(&api.intake, headers, body).await?;
     let key = key.map(str::to_owned);
-    let preparer = app.sandbox.preparer();
-    app.slots
+    let preparer = api.sandbox.preparer();
+    api.slots
         .run(Lane::Preview, move |_| {
             // Truncated JSON is a bad request; only what is JSON can have an author's mistakes.
             body::parse::<serde::de::IgnoredAny>(&bytes)?;

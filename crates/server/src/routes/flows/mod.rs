@@ -1,6 +1,7 @@
 //! Flows: kept like templates, published, started.
 
 pub(crate) mod content;
+pub(crate) mod declaration;
 pub(crate) mod run;
 pub(crate) mod view;
 pub(crate) mod webhook;
@@ -8,50 +9,35 @@ pub(crate) mod worker;
 
 use std::sync::Arc;
 
-use axum::{
-    Router,
-    routing::{get, post},
-};
 use hyper::StatusCode;
 use platen_runs::Error;
 
 use crate::{
-    app::App,
+    auth::Keys,
+    flows::Flows,
+    intake::Intake,
+    log::Log,
+    metrics::Metrics,
     problem::{Problem, chain},
+    rendering::slots::Slots,
+    sandbox::Sandbox,
+    templates::TemplateRepository,
 };
 
-pub(super) fn router() -> Router<Arc<App>> {
-    Router::new()
-        .route(
-            "/flows",
-            get(content::list_flows).post(content::create_flow),
-        )
-        .route(
-            "/flows/{key}",
-            get(content::get_flow)
-                .put(content::update_flow)
-                .delete(content::delete_flow),
-        )
-        .route("/flows/{key}/versions", get(content::list_flow_versions))
-        .route(
-            "/flows/{key}/versions/{version}",
-            get(content::get_flow_version),
-        )
-        .route(
-            "/flows/{key}/publication",
-            post(content::publish_flow).delete(content::unpublish_flow),
-        )
-        .route("/flows/{key}/runs", post(run::create_run))
-        .route("/webhooks/{key}", post(webhook::start_flow))
-        .route("/webhooks/{key}/sync", post(webhook::call_flow))
-        .route("/runs", get(run::list_runs))
-        .route("/runs/{id}", get(run::get_run))
-        .route("/runs/{id}/output", get(run::get_run_output))
-        .route("/runs/{id}/events", get(run::get_run_events))
-        .route("/runs/{id}/cancel", post(run::cancel_run))
-        .route("/runs/{id}/retry", post(run::retry_run))
-        .route("/runs/{id}/callback/{token}", post(run::call_run_back))
-        .route("/workers/connection", get(worker::connect_worker))
+/// What the routes of flows and runs work with.
+#[derive(Clone)]
+pub(crate) struct FlowApi {
+    pub(crate) flows: Arc<Flows>,
+    /// Flows as they were stored.
+    pub(crate) definitions: TemplateRepository,
+    pub(crate) sandbox: Arc<Sandbox>,
+    pub(crate) slots: Arc<Slots>,
+    pub(crate) intake: Arc<Intake>,
+    pub(crate) keys: Arc<Keys>,
+    pub(crate) metrics: Arc<Metrics>,
+    pub(crate) log: Log,
+    /// Longest wait of a caller for the answer of a run. Milliseconds.
+    pub(crate) timeout_ms: u64,
 }
 
 impl From<Error> for Problem {

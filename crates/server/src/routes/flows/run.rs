@@ -24,11 +24,12 @@ use serde_json::{Value as Json, json};
 use tokio::sync::mpsc;
 
 use super::{
-    super::templates::{MAX_PAGE, Place, Query},
-    view::{RunDocument, RunList, state, word},
+    super::extract::{KeyPath, MAX_PAGE, Query},
+    FlowApi,
+    view::{RunDocument, RunList, state},
     webhook::{accepted, answer_of, checked, idempotency_key},
 };
-use crate::{app::App, auth::Access, body, problem::Problem, respond::json};
+use crate::{auth::Access, intake::body, problem::Problem, respond::json};
 
 /// A watcher hears something at least so often, so that proxies keep the connection.
 const HEARTBEAT: Duration = Duration::from_secs(15);
@@ -42,28 +43,28 @@ pub(crate) struct VersionQuery {
 
 /// Starts a flow by hand, also a version that is not published; the body is its `trigger`.
 pub(crate) async fn create_run(
-    State(app): State<Arc<App>>,
-    place: Place,
+    State(api): State<FlowApi>,
+    path: KeyPath,
     Query(query): Query<VersionQuery>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
     let arrived = Instant::now();
-    let dispatcher = &app.flows.dispatcher;
+    let dispatcher = &api.flows.dispatcher;
     let flow = match query.version {
         Some(version) => {
             // A draft is its author's to try.
-            app.keys.check(&headers, Access::Admin)?;
-            dispatcher.version(&place.key, version).await?
+            api.keys.check(&headers, Access::Admin)?;
+            dispatcher.version(&path.key, version).await?
         }
-        None => dispatcher.flow(&place.key).await?,
+        None => dispatcher.flow(&path.key).await?,
     };
-    let (bytes, _room) = body::read(&app, &headers, body).await?;
+    let (bytes, _room) = body::read(&api.intake, &headers, body).await?;
     let trigger: Json = match bytes.is_empty() {
         true => Json::Null,
         false => body::parse(&bytes)?,
     };
-    let trigger = checked(&app, &flow, trigger).await?;
+    let trigger = checked(&api.slots, &flow, trigger).await?;
     let request = Request {
         flow,
         lane: Lane::Async,
@@ -88,7 +89,7 @@ pub(crate) struct RunQuery {
 
 /// Lists runs, newest first.
 pub(crate) async fn list_runs(
-    State(app): State<Arc<App>>,
+    State(api): State<FlowApi>,
     Query(query): Query<RunQuery>,
 ) -> Result<Response, Problem> {
     let invalid = |detail: String| Problem::bad_request("query-invalid", detail);
@@ -108,7 +109,7 @@ pub(crate) async fn list_runs(
         before,
         limit,
     };
-    let runs = app.flows.dispatcher.list(filter).await?;
+    let runs = api.flows.dispatcher.list(filter).await?;
     let next = runs.last().filter(|_| runs.len() == limit as usize);
     let list = RunList {
         next: next.map(|last| last.number.to_string()),
@@ -119,11 +120,11 @@ pub(crate) async fn list_runs(
 
 /// A run with its steps.
 pub(crate) async fn get_run(
-    State(app): State<Arc<App>>,
+    State(api): State<FlowApi>,
     Path(id): Path<String>,
 ) -> Result<Response, Problem> {
-    let run = app.flows.dispatcher.get(&id).await?;
-    let records = app.flows.dispatcher.journal(&id).await?;
+    let run = api.flows.dispatcher.get(&id).await?;
+    let records = api.flows.dispatcher.journal(&id).await?;
     Ok(json(
         StatusCode::OK,
         &RunDocument::new(&run, Some(&records)),
@@ -132,12 +133,12 @@ pub(crate) async fn get_run(
 
 /// What a run answered, as the one who called it would have had it.
 pub(crate) async fn get_run_output(
-    State(app): State<Arc<App>>,
+    State(api): State<FlowApi>,
     Path(id): Path<String>,
 ) -> Result<Response, Problem> {
-    let run = app.flows.dispatcher.get(&id).await?;
+    let run = api.flows.dispatcher.get(&id).await?;
     let Some(answer) = Answer::of(&run) else {
-        let detail = format!("the run is {}; try again later", word(run.state));
+        let detail = format!("the run is {}; try again later", run.state.as_str());
         return Err(Problem::new(StatusCode::CONFLICT, "run-not-ended", detail).retry_after(1));
     };
     answer_of(&answer, 0, Instant::now())
@@ -145,11 +146,11 @@ pub(crate) async fn get_run_output(
 
 /// Ends a run that is not over.
 pub(crate) async fn cancel_run(
-    State(app): State<Arc<App>>,
+    State(api): State<FlowApi>,
     Path(id): Path<String>,
 ) -> Result<Response, Problem> {
-    app.flows.dispatcher.cancel(&id).await?;
-    let run = app.flows.dispatcher.get(&id).await?;
+    api.flows.dispatcher.cancel(&id).await?;
+    let run = api.flows.dispatcher.get(&id).await?;
     Ok(json(StatusCode::OK, &RunDocument::new(&run, None)))
 }
 
@@ -163,17 +164,17 @@ pub(crate) struct RetryRequest {
 
 /// Repeats a run that is over as a new one; what came before the step is not done again.
 pub(crate) async fn retry_run(
-    State(app): State<Arc<App>>,
+    State(api): State<FlowApi>,
     Path(id): Path<String>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    let (bytes, _room) = body::read(&app, &headers, body).await?;
+    let (bytes, _room) = body::read(&api.intake, &headers, body).await?;
     let wanted: RetryRequest = match bytes.is_empty() {
         true => RetryRequest::default(),
         false => body::parse(&bytes)?,
     };
-    let retry = app.flows.dispatcher.retry(&id, wanted.from.as_deref());
+    let retry = api.flows.dispatcher.retry(&id, wanted.from.as_deref());
     Ok(accepted(&retry.await?, false))
 }
 
@@ -186,18 +187,18 @@ pub(crate) struct CallbackQuery {
 
 /// Ends a wait of a run from outside; the body is the output of the step.
 pub(crate) async fn call_run_back(
-    State(app): State<Arc<App>>,
+    State(api): State<FlowApi>,
     Path((id, token)): Path<(String, String)>,
     Query(query): Query<CallbackQuery>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    let (bytes, _room) = body::read(&app, &headers, body).await?;
+    let (bytes, _room) = body::read(&api.intake, &headers, body).await?;
     let payload: Json = match bytes.is_empty() {
         true => Json::Null,
         false => body::parse(&bytes)?,
     };
-    app.flows
+    api.flows
         .dispatcher
         .call_back(&id, &token, query.step, payload)
         .await?;
@@ -207,19 +208,19 @@ pub(crate) async fn call_run_back(
 /// What happens in a run, as server-sent events.
 /// Source: <https://html.spec.whatwg.org/multipage/server-sent-events.html>.
 pub(crate) async fn get_run_events(
-    State(app): State<Arc<App>>,
+    State(api): State<FlowApi>,
     Path(id): Path<String>,
 ) -> Result<Response, Problem> {
     // What happens from here on is heard; what happened before is read.
-    let events = app.flows.dispatcher.watch(&id);
-    let run = app.flows.dispatcher.get(&id).await?;
-    let records = app.flows.dispatcher.journal(&id).await?;
+    let events = api.flows.dispatcher.watch(&id);
+    let run = api.flows.dispatcher.get(&id).await?;
+    let records = api.flows.dispatcher.journal(&id).await?;
     let (sender, receiver) = mpsc::channel(16);
     tokio::spawn(tell(
         sender,
         events,
         records,
-        word(run.state),
+        run.state.as_str(),
         run.state.is_end(),
     ));
     let mut response = Response::new(Body::new(Events(receiver)));
@@ -238,7 +239,7 @@ async fn tell(
     sender: mpsc::Sender<Bytes>,
     mut events: mpsc::Receiver<Event>,
     records: Vec<Record>,
-    state: String,
+    state: &'static str,
     over: bool,
 ) {
     for record in &records {
@@ -260,7 +261,7 @@ async fn tell(
             Err(_) => (Bytes::from_static(b": still here\n\n"), false),
             Ok(None) => return,
             Ok(Some(Event::State(state))) => {
-                let data = json!({"state": word(state)});
+                let data = json!({"state": state.as_str()});
                 (event("state", &data), state.is_end())
             }
             Ok(Some(Event::Records(list))) => {

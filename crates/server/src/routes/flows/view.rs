@@ -19,7 +19,7 @@ pub(crate) struct RunDocument {
     /// Version of its flow; 0 for one that is not stored.
     pub(crate) version: u32,
     /// `queued`, `running`, `waiting`, `succeeded`, `failed`, `cancelled`, `timed-out` or `dead`.
-    pub(crate) state: String,
+    pub(crate) state: &'static str,
     /// `sync` where somebody waits for its answer, else `async`.
     pub(crate) lane: &'static str,
     /// When it was accepted, RFC 3339.
@@ -62,6 +62,18 @@ pub(crate) struct RunDocument {
     pub(crate) steps: Option<Vec<StepReport>>,
 }
 
+/// A run that was accepted: it is durable, and goes on.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct AcceptedRun {
+    /// Name of the run.
+    pub(crate) run: String,
+    /// Address of the run.
+    pub(crate) address: String,
+    /// It was begun before: by a request of the same Idempotency-Key, or as the run that goes on.
+    pub(crate) known: bool,
+}
+
 /// A page of the list of runs.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -73,15 +85,11 @@ pub(crate) struct RunList {
     pub(crate) next: Option<String>,
 }
 
-/// The word for a state.
-pub(crate) fn word(state: RunState) -> String {
-    let word = serde_json::to_value(state).unwrap_or_default();
-    word.as_str().unwrap_or_default().to_owned()
-}
-
-/// The state of a word.
-pub(crate) fn state(of: &str) -> Option<RunState> {
-    RunState::ALL.into_iter().find(|state| word(*state) == of)
+/// The state that `name` names.
+pub(crate) fn state(name: &str) -> Option<RunState> {
+    RunState::ALL
+        .into_iter()
+        .find(|state| state.as_str() == name)
 }
 
 fn at(instant_ms: u64) -> String {
@@ -123,7 +131,7 @@ impl RunDocument {
             id: run.id.clone(),
             flow: run.flow.clone(),
             version: run.version,
-            state: word(run.state),
+            state: run.state.as_str(),
             lane: match run.lane {
                 platen_runs::Lane::Sync => "sync",
                 platen_runs::Lane::Async => "async",

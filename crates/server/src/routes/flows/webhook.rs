@@ -15,15 +15,19 @@ use hyper::{
     HeaderMap, StatusCode,
     header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, HeaderValue, LOCATION},
 };
-use platen_engine::flow::model::Trigger;
+use platen_flow::model::Trigger;
 use platen_runs::{Answer, FlowVersion, Lane, Receipt, Request, RunState};
 use serde_json::{Map, Value as Json, json};
 
-use super::super::{
-    render::response::{POLICY, content_disposition},
-    templates::Place,
+use super::{
+    super::{
+        extract::KeyPath,
+        render::response::{POLICY, content_disposition},
+    },
+    FlowApi,
+    view::AcceptedRun,
 };
-use crate::{app::App, auth::Access, body, problem::Problem, respond};
+use crate::{auth::Access, intake::body, problem::Problem, rendering::slots::Slots, respond};
 
 /// Header with the name of a run.
 pub(crate) const RUN_ID: HeaderName = HeaderName::from_static("x-run-id");
@@ -39,28 +43,28 @@ const HIDDEN: [&str; 4] = [
 
 /// Starts a flow; the run goes on after the answer.
 pub(crate) async fn start_flow(
-    State(app): State<Arc<App>>,
-    place: Place,
+    State(api): State<FlowApi>,
+    path: KeyPath,
     query: Query<Vec<(String, String)>>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    let receipt = accept(&app, &place.key, Lane::Async, &query, &headers, body).await?;
+    let receipt = accept(&api, &path.key, Lane::Async, &query, &headers, body).await?;
     Ok(accepted(&receipt.id, receipt.known))
 }
 
 /// Starts a flow and gives its answer.
 pub(crate) async fn call_flow(
-    State(app): State<Arc<App>>,
-    place: Place,
+    State(api): State<FlowApi>,
+    path: KeyPath,
     query: Query<Vec<(String, String)>>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
     let arrived = Instant::now();
     let prefer = Prefer::of(&headers);
-    let receipt = accept(&app, &place.key, Lane::Sync, &query, &headers, body).await?;
-    let limit = Duration::from_millis(app.config.flow.timeout_ms);
+    let receipt = accept(&api, &path.key, Lane::Sync, &query, &headers, body).await?;
+    let limit = Duration::from_millis(api.timeout_ms);
     let limit = prefer.wait.map_or(limit, |wait| wait.min(limit));
     let Some(waiting) = receipt.answer else {
         return Err(Problem::internal("nobody waits for the answer of the run"));
@@ -126,7 +130,7 @@ impl Prefer {
 
 /// Accepts a run of the flow that an address names.
 async fn accept(
-    app: &App,
+    api: &FlowApi,
     key: &str,
     lane: Lane,
     query: &[(String, String)],
@@ -134,7 +138,7 @@ async fn accept(
     body: Body,
 ) -> Result<Receipt, Problem> {
     let arrived = Instant::now();
-    let flow = app.flows.dispatcher.flow(key).await;
+    let flow = api.flows.dispatcher.flow(key).await;
     let open = flow.as_ref().is_ok_and(|flow| {
         matches!(
             flow.loaded.flow().trigger,
@@ -143,7 +147,7 @@ async fn accept(
     });
     // Who has no key does not learn which flows there are.
     if !open {
-        app.keys.check(headers, Access::Render)?;
+        api.keys.check(headers, Access::Render)?;
     }
     let flow = flow?;
     if !matches!(flow.loaded.flow().trigger, Trigger::Webhook { .. }) {
@@ -154,22 +158,24 @@ async fn accept(
             detail,
         ));
     }
-    let (bytes, _room) = body::read(app, headers, body).await?;
+    let (bytes, _room) = body::read(&api.intake, headers, body).await?;
     let content = content(headers, &bytes)?;
-    let content = checked(app, &flow, content).await.map_err(|problem| {
-        let detail = match problem.diagnostics.is_empty() {
-            true => problem.detail,
-            false => "the body is not what the flow expects".to_owned(),
-        };
-        Problem { detail, ..problem }
-    })?;
+    let content = checked(&api.slots, &flow, content)
+        .await
+        .map_err(|problem| {
+            let detail = match problem.diagnostics.is_empty() {
+                true => problem.detail,
+                false => "the body is not what the flow expects".to_owned(),
+            };
+            Problem { detail, ..problem }
+        })?;
     let fields = query.iter().cloned();
     let fields: Map<String, Json> = fields.map(|(name, value)| (name, value.into())).collect();
     // Proxies and clients change headers between two tries.
     let same = json!({"body": content, "query": fields});
     let mut trigger = same.clone();
     trigger["headers"] = Json::Object(visible(headers));
-    let queue_timeout_ms = (lane == Lane::Sync).then_some(app.config.flow.timeout_ms);
+    let queue_timeout_ms = (lane == Lane::Sync).then_some(api.timeout_ms);
     let request = Request {
         flow,
         lane,
@@ -178,10 +184,10 @@ async fn accept(
         queue_timeout_ms,
         arrived,
     };
-    let accept = app.flows.dispatcher.accept(request).await;
+    let accept = api.flows.dispatcher.accept(request).await;
     accept.map_err(|error| {
         let problem = Problem::from(error);
-        app.metrics.rejected(problem.code);
+        api.metrics.rejected(problem.code);
         problem
     })
 }
@@ -189,7 +195,7 @@ async fn accept(
 /// What a trigger is given, if it is what the flow's schema wants. A schema can be long in checking:
 /// that is done off the async threads, within the bounds of a rendering.
 pub(super) async fn checked(
-    app: &App,
+    slots: &Slots,
     flow: &Arc<FlowVersion>,
     input: Json,
 ) -> Result<Json, Problem> {
@@ -201,7 +207,7 @@ pub(super) async fn checked(
         mistakes if mistakes.is_empty() => Ok(input),
         mistakes => Err(Problem::mistakes(mistakes)),
     };
-    app.slots.check(check).await
+    slots.check(check).await
 }
 
 pub(crate) fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
@@ -270,10 +276,14 @@ fn visible(headers: &HeaderMap) -> Map<String, Json> {
 
 /// 202: the run is durable, and this is where it is.
 pub(crate) fn accepted(id: &str, known: bool) -> Response {
-    let body = json!({"run": id, "address": format!("/runs/{id}"), "known": known});
-    let mut response = respond::json(StatusCode::ACCEPTED, &body);
+    let run = AcceptedRun {
+        run: id.to_owned(),
+        address: format!("/runs/{id}"),
+        known,
+    };
+    let mut response = respond::json(StatusCode::ACCEPTED, &run);
     add_run(response.headers_mut(), id);
-    if let Ok(location) = HeaderValue::from_str(&format!("/runs/{id}")) {
+    if let Ok(location) = HeaderValue::from_str(&run.address) {
         response.headers_mut().insert(LOCATION, location);
     }
     response
@@ -407,7 +417,7 @@ fn describe(file: &Json, headers: &mut HeaderMap) {
     if !warnings.is_empty() {
         let codes = warnings.iter();
         let codes = codes.map(|warning| warning["code"].as_str().unwrap_or_default());
-        set("x-render-warnings", platen_engine::warnings_summary(codes));
+        set("x-render-warnings", platen_render::warnings_summary(codes));
     }
     let media_type = file["mediaType"].as_str().unwrap_or_default();
     if ["text/html", "image/svg+xml"]

@@ -13,14 +13,15 @@ use hyper::{
 };
 use platen_runs::{protocol, session};
 
-use crate::{app::App, config::LogLevel, problem::Problem};
+use super::FlowApi;
+use crate::{config::LogLevel, problem::Problem};
 
 /// Takes a worker.
 pub(crate) async fn connect_worker(
-    State(app): State<Arc<App>>,
+    State(api): State<FlowApi>,
     mut request: Request,
 ) -> Result<Response, Problem> {
-    app.keys.check_worker(request.headers())?;
+    api.keys.check_worker(request.headers())?;
     let wanted = request
         .headers()
         .get(UPGRADE)
@@ -41,18 +42,19 @@ pub(crate) async fn connect_worker(
         let Ok(connection) = upgrade.await else {
             return;
         };
-        app.log.event(LogLevel::Info, "a worker has connected", &[]);
-        let dispatcher = Arc::clone(&app.flows.dispatcher);
+        api.log.event(LogLevel::Info, "worker connected", &[]);
+        let dispatcher = Arc::clone(&api.flows.dispatcher);
         let serving = session::serve(Arc::clone(&dispatcher), connection);
         let cause = tokio::select! {
             ended = serving => match ended {
-                Ok(()) => "it left".to_owned(),
+                Ok(()) => "it closed the connection".to_owned(),
                 Err(error) => error.to_string(),
             },
-            () = dispatcher.closed() => "the service ends".to_owned(),
+            () = dispatcher.closed() => "shutting down".to_owned(),
         };
         let fields = [("cause", cause.into())];
-        app.log.event(LogLevel::Info, "a worker has gone", &fields);
+        api.log
+            .event(LogLevel::Info, "worker disconnected", &fields);
     });
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::SWITCHING_PROTOCOLS;

@@ -5,30 +5,27 @@ use std::{collections::BTreeMap, sync::Arc};
 use axum::{body::Body, response::Response};
 use http_body_util::BodyExt;
 use hyper::StatusCode;
-use platen_engine::{
-    browser::{
-        Cookie, ExtraHeader, Job, Key, Lane, Media, Output, PageOptions, PdfOptions, PictureFormat,
-        PictureOptions, Source, Wait,
-    },
-    key_of, media_type_of,
+use platen_browser::{
+    Cookie, ExtraHeader, Job, Key, Lane, Media, Output, PageOptions, PdfOptions, PictureFormat,
+    PictureOptions, Source, Wait,
 };
+use platen_engine::{key_of, media_type_of};
 use serde::Deserialize;
 
 use super::{
-    after::{After, answer, apply, file_name},
     form::{Form, FormRequest, text},
     markdown,
+    post_process::{PdfOperations, answer, apply, file_name},
     value::Values,
 };
 use crate::{
-    chromium::of_browser,
+    intake::content::Content,
     problem::Problem,
-    routes::render::{
-        beside::{Beside, SpooledFile},
+    rendering::{
         printed::PrintedBody,
-        response::file_headers,
+        resources::{PageResources, SpooledFile},
     },
-    spool::Content,
+    routes::render::response::file_headers,
 };
 
 /// Fields that change the result and are not made here.
@@ -47,7 +44,7 @@ struct FormCookie {
 }
 
 /// What is made, and how it is named.
-struct Made {
+struct PageOutput {
     output: Output,
     extension: &'static str,
     media_type: &'static str,
@@ -94,23 +91,23 @@ pub(crate) async fn screenshot_url(request: FormRequest) -> Result<Response, Pro
 async fn respond(
     request: FormRequest,
     from: Origin,
-    made: fn(&mut Values, Edges) -> Result<Made, Problem>,
+    made: fn(&mut Values, HeaderFooter) -> Result<PageOutput, Problem>,
 ) -> Result<Response, Problem> {
     let FormRequest {
-        app,
+        api,
         context,
         headers,
         mut form,
     } = request;
     form.values.refuse(&UNSUPPORTED)?;
-    let edges = Edges::take(&mut form).await?;
-    let Made {
+    let header_footer = HeaderFooter::take(&mut form).await?;
+    let PageOutput {
         output,
         extension,
         media_type,
-    } = made(&mut form.values, edges)?;
+    } = made(&mut form.values, header_footer)?;
     let page = page(&mut form.values)?;
-    let after = After::of(&mut form.values)?;
+    let operations = PdfOperations::of(&mut form.values)?;
     let fail_on_console = form.values.truth("failOnConsoleExceptions", false)?;
     let fail_on_resource = form.values.truth("failOnResourceLoadingFailed", false)?;
     let statuses: Vec<u16> = form.values.json("failOnHttpStatusCodes")?;
@@ -124,9 +121,9 @@ async fn respond(
         },
         output,
         lane: Lane::Batch,
-        timeout: app.config.render_timeout(),
+        timeout: api.render_timeout,
     };
-    let printed = app.chromium.print(job).await?;
+    let printed = api.chromium.print(job).await?;
     check_status(printed.report.status, &statuses)?;
     let report = &printed.report;
     if fail_on_resource && !(report.missing.is_empty() && report.denied.is_empty()) {
@@ -142,15 +139,15 @@ async fn respond(
     }
     let name = file_name(&context, &headers, extension);
     let body = match extension {
-        "pdf" => PrintedBody::pdf(&app, printed, Vec::new()),
+        "pdf" => PrintedBody::pdf(&api.metrics, printed, Vec::new()),
         _ => PrintedBody::plain(printed),
     };
     let body = Body::new(body);
-    if extension == "pdf" && !after.is_nothing() {
+    if extension == "pdf" && !operations.is_nothing() {
         let whole = body.collect().await;
         let whole = whole.map_err(|error| Problem::internal(format!("a page: {error}")))?;
         let files = vec![(name, Content::Held(whole.to_bytes()))];
-        let files = apply(&app, files, after).await?;
+        let files = apply(&api, files, operations).await?;
         return answer(&context, &headers, files).await;
     }
     let mut response = Response::new(body);
@@ -210,7 +207,7 @@ async fn source(form: &mut Form, from: Origin, output: &Output) -> Result<(Sourc
         };
         (name, file)
     });
-    let files = Arc::new(Beside(files.collect()));
+    let files = Arc::new(PageResources(files.collect()));
     let key = files.key(&html, output).await?;
     Ok((Source::Document { html, files }, key))
 }
@@ -234,7 +231,7 @@ fn page(values: &mut Values) -> Result<PageOptions, Problem> {
         .map(|(name, value)| extra_header(name, value))
         .collect::<Result<Vec<_>, _>>()?;
     if let Some(agent) = values.text("userAgent") {
-        extra.push(ExtraHeader::new("user-agent", &agent, None).map_err(of_browser)?);
+        extra.push(ExtraHeader::new("user-agent", &agent, None)?);
     }
     Ok(PageOptions {
         java_script: true,
@@ -285,7 +282,7 @@ fn extra_header(name: &str, value: &str) -> Result<ExtraHeader, Problem> {
             return Err(Problem::bad_request("form-invalid", detail));
         }
     }
-    ExtraHeader::new(name, kept.join(";").trim(), scope).map_err(of_browser)
+    Ok(ExtraHeader::new(name, kept.join(";").trim(), scope)?)
 }
 
 /// The domain of a cookie; cookies know no ports, RFC 6265, section 8.5.
@@ -297,12 +294,12 @@ fn without_port(domain: String) -> String {
 }
 
 /// What stands at the top and the bottom of every sheet.
-struct Edges {
+struct HeaderFooter {
     header: String,
     footer: String,
 }
 
-impl Edges {
+impl HeaderFooter {
     async fn take(form: &mut Form) -> Result<Self, Problem> {
         Ok(Self {
             header: form.take_text("header.html").await?.unwrap_or_default(),
@@ -311,7 +308,7 @@ impl Edges {
     }
 }
 
-fn pdf(values: &mut Values, edges: Edges) -> Result<Made, Problem> {
+fn pdf(values: &mut Values, header_footer: HeaderFooter) -> Result<PageOutput, Problem> {
     let options = PdfOptions {
         landscape: values.truth("landscape", false)?,
         print_background: values.truth("printBackground", false)?,
@@ -326,18 +323,18 @@ fn pdf(values: &mut Values, edges: Edges) -> Result<Made, Problem> {
         prefer_css_page_size: values.truth("preferCssPageSize", false)?,
         tagged: values.truth("generateTaggedPdf", false)?,
         outline: values.truth("generateDocumentOutline", false)?,
-        header_template: edges.header,
-        footer_template: edges.footer,
+        header_template: header_footer.header,
+        footer_template: header_footer.footer,
         single_page: values.truth("singlePage", false)?,
     };
-    Ok(Made {
+    Ok(PageOutput {
         output: Output::Pdf(options),
         extension: "pdf",
         media_type: "application/pdf",
     })
 }
 
-fn picture(values: &mut Values, _: Edges) -> Result<Made, Problem> {
+fn picture(values: &mut Values, _: HeaderFooter) -> Result<PageOutput, Problem> {
     let (format, extension, media_type) = match values.text("format").as_deref() {
         None | Some("png") => (PictureFormat::Png, "png", "image/png"),
         Some("jpeg") => (PictureFormat::Jpeg, "jpeg", "image/jpeg"),
@@ -358,7 +355,7 @@ fn picture(values: &mut Values, _: Edges) -> Result<Made, Problem> {
         clip: None,
         transparent: values.truth("omitBackground", false)?,
     };
-    Ok(Made {
+    Ok(PageOutput {
         output: Output::Picture(options),
         extension,
         media_type,

@@ -13,10 +13,11 @@ use hyper::{
     HeaderMap, StatusCode,
     header::{CONTENT_DISPOSITION, CONTENT_TYPE, HeaderName, HeaderValue},
 };
-use platen_engine::outbound::is_reserved;
+use platen_outbound::is_reserved;
 use serde_json::json;
 
-use crate::{app::App, middleware::Context, problem::Problem, spool, webhook::Parcel};
+use super::FormApi;
+use crate::{intake::content, middleware::Context, problem::Problem, webhook::Parcel};
 
 /// Its name, as headers are written.
 const TRACE: HeaderName = HeaderName::from_static("gotenberg-trace");
@@ -36,16 +37,18 @@ struct Hook {
 }
 
 /// Handles a form.
-pub(crate) async fn handle(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+pub(crate) async fn handle(State(api): State<FormApi>, request: Request, next: Next) -> Response {
     let context = request.extensions().get::<Context>();
     let request_id = context.map(|context| Arc::clone(&context.request_id));
     let request_id = request_id.unwrap_or_else(|| "".into());
     let given = request.headers().get(TRACE).cloned();
     let given = given.filter(|it| !it.is_empty() && it.len() <= MAX_TRACE_BYTES);
     let trace = given.or_else(|| HeaderValue::from_str(&request_id).ok());
-    let answer = match Hook::of(&app, request.headers()) {
+    let answer = match Hook::of(&api, request.headers()) {
         Ok(None) => Ok(next.run(request).await),
-        Ok(Some(hook)) => later(app, hook, request, next, trace.clone(), request_id).await,
+        Ok(Some(hook)) => {
+            deliver_by_webhook(api, hook, request, next, trace.clone(), request_id).await
+        }
         Err(problem) => Err(problem),
     };
     let mut response = answer.unwrap_or_else(IntoResponse::into_response);
@@ -84,7 +87,7 @@ fn invalid(detail: impl Into<String>) -> Problem {
 
 impl Hook {
     /// What the headers ask for.
-    fn of(app: &App, headers: &HeaderMap) -> Result<Option<Self>, Problem> {
+    fn of(api: &FormApi, headers: &HeaderMap) -> Result<Option<Self>, Problem> {
         let text = |name: &str| match headers.get(name).map(HeaderValue::to_str) {
             None => Ok(None),
             Some(Ok(text)) if text.trim().is_empty() => Ok(None),
@@ -123,7 +126,7 @@ impl Hook {
             return Err(invalid(detail));
         }
         for url in [&url, &error_url] {
-            if !app.webhooks.allows(url) {
+            if !api.webhooks.allows(url) {
                 let shown: String = url.chars().take(200).collect();
                 let detail = format!("{shown} is not at an allowed host (WEBHOOK_ALLOWED_HOSTS)");
                 return Err(Problem::new(
@@ -144,22 +147,22 @@ impl Hook {
 }
 
 /// Takes the form, answers 204, and goes on with it.
-async fn later(
-    app: Arc<App>,
+async fn deliver_by_webhook(
+    api: FormApi,
     hook: Hook,
     request: Request,
     next: Next,
     trace: Option<HeaderValue>,
     request_id: Arc<str>,
 ) -> Result<Response, Problem> {
-    let room = app.webhooks.room().ok_or_else(|| {
-        app.metrics.rejected("queue-full");
+    let room = api.webhooks.room().ok_or_else(|| {
+        api.metrics.rejected("queue-full");
         let detail = "too many results wait to be sent (WEBHOOK_MAX_QUEUE)";
         Problem::new(StatusCode::SERVICE_UNAVAILABLE, "queue-full", detail).retry_after(1)
     })?;
     let (parts, body) = request.into_parts();
-    let limit = (app.config.form_max_body_bytes, "FORM_MAX_BODY_BYTES");
-    let taken = spool::read(&app, &parts.headers, body, limit).await?;
+    let limit = (api.intake.form_max_body_bytes, "FORM_MAX_BODY_BYTES");
+    let taken = content::read(&api.intake, &parts.headers, body, limit).await?;
     let body = axum::body::Body::new(taken.into_body());
     tokio::spawn(async move {
         let _room = room;
@@ -172,7 +175,7 @@ async fn later(
         });
         let made = work.await;
         let made = made.unwrap_or_else(|error| Err(Problem::internal(error.to_string())));
-        deliver(&app, hook, made, &request_id).await;
+        deliver(&api, hook, made, &request_id).await;
     });
     Ok(StatusCode::NO_CONTENT.into_response())
 }
@@ -206,7 +209,7 @@ fn replace(headers: &mut Vec<(String, String)>, given: Vec<(String, String)>) {
     headers.extend(given);
 }
 
-async fn deliver(app: &App, hook: Hook, made: Result<Made, Problem>, request_id: &str) {
+async fn deliver(api: &FormApi, hook: Hook, made: Result<Made, Problem>, request_id: &str) {
     let problem = match made {
         Ok((mut headers, body)) => {
             replace(&mut headers, hook.headers.clone());
@@ -216,7 +219,7 @@ async fn deliver(app: &App, hook: Hook, made: Result<Made, Problem>, request_id:
                 headers,
                 body,
             };
-            if app.webhooks.send(parcel, request_id, &app.log).await {
+            if api.webhooks.send(parcel, request_id, &api.log).await {
                 return;
             }
             let detail = "the result could not be delivered";
@@ -230,7 +233,7 @@ async fn deliver(app: &App, hook: Hook, made: Result<Made, Problem>, request_id:
             ("cause", cause.as_str().into()),
         ];
         let level = crate::config::LogLevel::Error;
-        app.log.event(level, "request failed", &fields);
+        api.log.event(level, "request failed", &fields);
     }
     let status = problem.status;
     let message = match problem.detail.as_str() {
@@ -250,5 +253,5 @@ async fn deliver(app: &App, hook: Hook, made: Result<Made, Problem>, request_id:
         headers,
         body: body.to_string().into(),
     };
-    app.webhooks.send(parcel, request_id, &app.log).await;
+    api.webhooks.send(parcel, request_id, &api.log).await;
 }

@@ -1,16 +1,19 @@
 //! A form taken apart, and the order of its files.
 
-use std::{cmp::Ordering, collections::BTreeMap, sync::Arc};
+use std::{cmp::Ordering, collections::BTreeMap};
 
 use axum::{
     body::Body,
     extract::{FromRequest, Request},
+    response::Response,
 };
 use hyper::{HeaderMap, StatusCode};
 
-use super::value::Values;
+use super::{FormApi, post_process, value::Values};
 use crate::{
-    app::App, body::Room, middleware::Context, multipart, problem::Problem, spool::Content,
+    intake::{Intake, MemoryPermit, content::Content, multipart},
+    middleware::Context,
+    problem::Problem,
 };
 
 /// Fields of files that are not made part of a result.
@@ -21,27 +24,27 @@ const UNSUPPORTED_FILES: [&str; 4] = ["embeds", "facturxXml", "watermark", "stam
 pub(crate) struct Form {
     pub(super) values: Values,
     pub(super) files: BTreeMap<String, Content>,
-    _room: Room,
+    _permit: MemoryPermit,
 }
 
 /// A request with a form, as all handlers of forms take it.
 pub(crate) struct FormRequest {
-    pub(super) app: Arc<App>,
+    pub(super) api: FormApi,
     pub(super) context: Context,
     pub(super) headers: HeaderMap,
     pub(super) form: Form,
 }
 
-impl FromRequest<Arc<App>> for FormRequest {
+impl FromRequest<FormApi> for FormRequest {
     type Rejection = Problem;
 
-    async fn from_request(request: Request, app: &Arc<App>) -> Result<Self, Problem> {
+    async fn from_request(request: Request, api: &FormApi) -> Result<Self, Problem> {
         let (mut parts, body) = request.into_parts();
         let context = parts.extensions.remove::<Context>();
         let context = context.ok_or_else(|| Problem::internal("a request without a context"))?;
-        let form = Form::read(app, &parts.headers, body).await?;
+        let form = Form::read(&api.intake, &parts.headers, body).await?;
         Ok(Self {
-            app: Arc::clone(app),
+            api: api.clone(),
             context,
             headers: parts.headers,
             form,
@@ -49,18 +52,25 @@ impl FromRequest<Arc<App>> for FormRequest {
     }
 }
 
+impl FormRequest {
+    /// One file as it is, several in a ZIP.
+    pub(super) async fn answer(&self, files: Vec<(String, Content)>) -> Result<Response, Problem> {
+        post_process::answer(&self.context, &self.headers, files).await
+    }
+}
+
 impl Form {
-    async fn read(app: &App, headers: &HeaderMap, body: Body) -> Result<Self, Problem> {
+    async fn read(intake: &Intake, headers: &HeaderMap, body: Body) -> Result<Self, Problem> {
         let boundary = multipart::boundary(headers).ok_or_else(|| {
             let status = StatusCode::UNSUPPORTED_MEDIA_TYPE;
             let detail = "send multipart/form-data";
             Problem::new(status, "media-type-not-supported", detail)
         })?;
-        let (fields, room) = multipart::read(app, headers, body, &boundary).await?;
+        let (fields, permit) = multipart::read(intake, headers, body, &boundary).await?;
         let mut form = Self {
             values: Values::default(),
             files: BTreeMap::new(),
-            _room: room,
+            _permit: permit,
         };
         for field in fields {
             let Some(name) = &field.file_name else {

@@ -1,16 +1,17 @@
 //! `/forms/libreoffice/convert`: Office files to PDF, by Gotenberg's fields.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use axum::{extract::FromRequestParts, http::request::Parts, response::Response};
-use platen_engine::office::{self, Job, Options, Target};
+use platen_office::{Job, Options, Target};
 
 use super::{
-    after::{After, apply},
+    FormApi,
     form::FormRequest,
+    post_process::{PdfOperations, apply},
     value::Values,
 };
-use crate::{app::App, libreoffice::of_office, problem::Problem, spool::Content};
+use crate::{intake::content::Content, problem::Problem};
 
 /// Gotenberg's names of options, and ours.
 #[rustfmt::skip]
@@ -88,18 +89,18 @@ const RESOLUTION: &str = "300";
 
 /// How documents are converted.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Wish {
+pub(super) struct OfficeOptions {
     options: Options,
 }
 
-impl Wish {
+impl OfficeOptions {
     fn set(&mut self, field: &str, name: &str, value: &str) -> Result<(), Problem> {
         self.options.set(name, value).map_err(|error| match error {
-            office::Error::BadOption { problem, .. } => {
+            platen_office::Error::BadOption { problem, .. } => {
                 let detail = format!("the form field `{field}`: {problem}");
                 Problem::bad_request("form-invalid", detail)
             }
-            other => of_office(&other),
+            other => other.into(),
         })
     }
 
@@ -118,24 +119,24 @@ impl Wish {
 
     fn of(values: &mut Values) -> Result<(Self, bool), Problem> {
         values.refuse(&UNSUPPORTED)?;
-        let mut wish = Self::default();
+        let mut options = Self::default();
         // Gotenberg's default, and not LibreOffice's.
-        wish.set("updateIndexes", "update_indexes", "true")?;
-        let mut is_final = wish.take_archive(values)?;
+        options.set("updateIndexes", "update_indexes", "true")?;
+        let mut is_final = options.take_archive(values)?;
         for (field, name) in OPTIONS {
             if let Some(value) = values.text(field) {
                 is_final |= field.ends_with("Password");
-                wish.set(field, name, &value)?;
+                options.set(field, name, &value)?;
             }
         }
         // Tenths of a degree to Gotenberg, as to LibreOffice; degrees here.
         let turn: i32 = values.number("nativeWatermarkRotateAngle", 0)?;
         if turn != 0 {
             let degrees = (f64::from(turn) / 10.0).to_string();
-            wish.set("nativeWatermarkRotateAngle", "watermark_angle", &degrees)?;
+            options.set("nativeWatermarkRotateAngle", "watermark_angle", &degrees)?;
         }
         if !values.truth("allowPrinting", true)? {
-            wish.set("allowPrinting", "allow_printing", "none")?;
+            options.set("allowPrinting", "allow_printing", "none")?;
         }
         let resolution = values.text("maxImageResolution");
         // Gotenberg leaves pictures as they are where LibreOffice reduces them to 300 dots per inch.
@@ -143,7 +144,7 @@ impl Wish {
             true => resolution.as_deref().unwrap_or(RESOLUTION),
             false => "keep",
         };
-        wish.set("maxImageResolution", "image_resolution", resolution)?;
+        options.set("maxImageResolution", "image_resolution", resolution)?;
         for (field, name, words) in CHOICES {
             let Some(value) = values.text(field) else {
                 continue;
@@ -155,21 +156,21 @@ impl Wish {
                     format!("the form field `{field}` is no whole number from 0 to {most}");
                 Problem::bad_request("form-invalid", detail)
             })?;
-            wish.set(field, name, word)?;
+            options.set(field, name, word)?;
         }
         values.refuse_restrictions()?;
-        Ok((wish, is_final))
+        Ok((options, is_final))
     }
 }
 
 /// LibreOffice is there. Stands before the form, so that nothing is read where it is not.
 pub(crate) struct Installed;
 
-impl FromRequestParts<Arc<App>> for Installed {
+impl FromRequestParts<FormApi> for Installed {
     type Rejection = Problem;
 
-    async fn from_request_parts(_: &mut Parts, app: &Arc<App>) -> Result<Self, Problem> {
-        app.libreoffice.check_installed().map(|()| Self)
+    async fn from_request_parts(_: &mut Parts, api: &FormApi) -> Result<Self, Problem> {
+        api.libreoffice.check_installed().map(|()| Self)
     }
 }
 
@@ -179,38 +180,38 @@ pub(crate) async fn convert_office(
     mut request: FormRequest,
 ) -> Result<Response, Problem> {
     let form = &mut request.form;
-    let (wish, is_final) = Wish::of(&mut form.values)?;
-    let after = After::of(&mut form.values)?;
+    let (options, is_final) = OfficeOptions::of(&mut form.values)?;
+    let operations = PdfOperations::of(&mut form.values)?;
     let files = form.take_files()?;
-    let is_changed = After {
-        merge: after.merge && files.len() > 1,
-        ..after.clone()
+    let is_changed = PdfOperations {
+        merge: operations.merge && files.len() > 1,
+        ..operations.clone()
     };
     if is_final && !is_changed.is_nothing() {
         let detail = "a file that is PDF/A, PDF/UA or encrypted is not merged, split, made flat \
             or given metadata afterwards";
         return Err(Problem::bad_request("form-unsupported", detail));
     }
-    let files = convert(&request.app, files, &wish).await?;
-    let files = apply(&request.app, files, after).await?;
+    let files = convert(&request.api, files, &options).await?;
+    let files = apply(&request.api, files, operations).await?;
     request.answer(files).await
 }
 
 /// Converts documents at the same time, as far as there are slots, and keeps their order.
 pub(super) async fn convert(
-    app: &Arc<App>,
+    api: &FormApi,
     files: Vec<(String, Content)>,
-    wish: &Wish,
+    options: &OfficeOptions,
 ) -> Result<Vec<(String, Content)>, Problem> {
     // A form has a bounded number of fields, and the pool a bounded queue.
     let mut running = Vec::with_capacity(files.len());
     for (name, content) in files {
         let mut job = Job::new(content.into_source(), Target::Pdf);
         job.name = Some(name.clone());
-        job.options = wish.options.clone();
-        job.timeout = Duration::from_millis(app.config.office_timeout_ms);
-        let app = Arc::clone(app);
-        let work = async move { app.libreoffice.convert(job).await };
+        job.options = options.options.clone();
+        job.timeout = api.office_timeout;
+        let libreoffice = Arc::clone(&api.libreoffice);
+        let work = async move { libreoffice.convert(job).await };
         running.push((name, Task(tokio::spawn(work))));
     }
     let mut made = Vec::with_capacity(running.len());
@@ -220,7 +221,7 @@ pub(super) async fn convert(
         let outcome = document
             .as_ref()
             .map_or_else(|problem| problem.code, |_| "ok");
-        app.metrics.rendered("pdf", outcome);
+        api.metrics.rendered("pdf", outcome);
         let document = document.map_err(|mut problem| {
             problem.detail = format!("{name}: {}", problem.detail);
             problem

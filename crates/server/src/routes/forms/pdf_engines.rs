@@ -2,14 +2,19 @@
 
 use axum::response::Response;
 use hyper::StatusCode;
-use platen_engine::pdf::{self, Limits, Metadata};
+use platen_pdf::{Limits, Metadata};
 
 use super::{
-    after::{After, apply, of_pdf},
     form::FormRequest,
-    libreoffice::{Installed, Wish, convert},
+    libreoffice::{Installed, OfficeOptions, convert},
+    post_process::{PdfOperations, apply, of_pdf},
 };
-use crate::{lane::Lane, problem::Problem, respond::json, spool::full};
+use crate::{
+    intake::content::full,
+    problem::Problem,
+    rendering::slots::{Lane, Ticket},
+    respond::json,
+};
 
 /// Fields that change the result and are not made here.
 const UNSUPPORTED: [&str; 9] = [
@@ -31,11 +36,11 @@ pub(crate) async fn merge_pdfs(mut request: FormRequest) -> Result<Response, Pro
     let form = &mut request.form;
     form.values.refuse(&UNSUPPORTED)?;
     form.values.refuse(&ARCHIVE)?;
-    let after = After {
+    let operations = PdfOperations {
         merge: true,
-        ..After::of(&mut form.values)?
+        ..PdfOperations::of(&mut form.values)?
     };
-    let files = apply(&request.app, form.take_files()?, after).await?;
+    let files = apply(&request.api, form.take_files()?, operations).await?;
     request.answer(files).await
 }
 
@@ -44,12 +49,12 @@ pub(crate) async fn split_pdfs(mut request: FormRequest) -> Result<Response, Pro
     let form = &mut request.form;
     form.values.refuse(&UNSUPPORTED)?;
     form.values.refuse(&ARCHIVE)?;
-    let after = After::of(&mut form.values)?;
-    if after.split.is_none() {
+    let operations = PdfOperations::of(&mut form.values)?;
+    if operations.split.is_none() {
         let detail = "the form field `splitMode` is needed";
         return Err(Problem::bad_request("form-invalid", detail));
     }
-    let files = apply(&request.app, form.take_files()?, after).await?;
+    let files = apply(&request.api, form.take_files()?, operations).await?;
     request.answer(files).await
 }
 
@@ -57,11 +62,11 @@ pub(crate) async fn split_pdfs(mut request: FormRequest) -> Result<Response, Pro
 pub(crate) async fn flatten_pdfs(mut request: FormRequest) -> Result<Response, Problem> {
     let form = &mut request.form;
     form.values.refuse(&UNSUPPORTED)?;
-    let after = After {
+    let operations = PdfOperations {
         flatten: true,
-        ..After::default()
+        ..PdfOperations::default()
     };
-    let files = apply(&request.app, form.take_files()?, after).await?;
+    let files = apply(&request.api, form.take_files()?, operations).await?;
     request.answer(files).await
 }
 
@@ -72,8 +77,8 @@ pub(crate) async fn convert_pdfs(
 ) -> Result<Response, Problem> {
     let form = &mut request.form;
     form.values.refuse(&UNSUPPORTED)?;
-    let mut wish = Wish::default();
-    let is_archive = wish.take_archive(&mut form.values)?;
+    let mut options = OfficeOptions::default();
+    let is_archive = options.take_archive(&mut form.values)?;
     if !is_archive {
         let detail = "the form field `pdfa` or `pdfua` is needed";
         return Err(Problem::bad_request("form-invalid", detail));
@@ -85,7 +90,7 @@ pub(crate) async fn convert_pdfs(
             return Err(Problem::bad_request("pdf-missing", detail));
         }
     }
-    let files = convert(&request.app, files, &wish).await?;
+    let files = convert(&request.api, files, &options).await?;
     request.answer(files).await
 }
 
@@ -94,16 +99,16 @@ pub(crate) async fn read_pdf_metadata(mut request: FormRequest) -> Result<Respon
     let form = &mut request.form;
     form.values.refuse(&UNSUPPORTED)?;
     let files = form.take_files()?;
-    let work = move |_: &crate::lane::Ticket| {
+    let work = move |_: &Ticket| {
         let mut all = Metadata::new();
         for (name, content) in files {
             let bytes = content.read().map_err(|error| full(&error))?;
-            let found = pdf::read_metadata(&bytes, &Limits::default());
+            let found = platen_pdf::read_metadata(&bytes, &Limits::default());
             all.insert(name, found.map_err(|error| of_pdf(&error))?.into());
         }
         Ok(all)
     };
-    let all = request.app.slots.run(Lane::Batch, work).await?;
+    let all = request.api.slots.run(Lane::Batch, work).await?;
     Ok(json(StatusCode::OK, &all))
 }
 
@@ -111,14 +116,14 @@ pub(crate) async fn read_pdf_metadata(mut request: FormRequest) -> Result<Respon
 pub(crate) async fn write_pdf_metadata(mut request: FormRequest) -> Result<Response, Problem> {
     let form = &mut request.form;
     form.values.refuse(&UNSUPPORTED)?;
-    let after = After {
+    let operations = PdfOperations {
         metadata: form.values.json("metadata")?,
-        ..After::default()
+        ..PdfOperations::default()
     };
-    if after.metadata.is_empty() {
+    if operations.metadata.is_empty() {
         let detail = "the form field `metadata` is needed";
         return Err(Problem::bad_request("form-invalid", detail));
     }
-    let files = apply(&request.app, form.take_files()?, after).await?;
+    let files = apply(&request.api, form.take_files()?, operations).await?;
     request.answer(files).await
 }

@@ -7,24 +7,26 @@ use std::sync::{
 
 use axum::{Extension, body::Body, extract::State, response::Response};
 use hyper::{HeaderMap, StatusCode};
-use platen_engine::{Diagnostic, Disposition, Format};
+use platen_render::{Disposition, Format};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::{Value as Json, value::RawValue};
 use tokio::sync::mpsc;
 
 use super::{
-    PathFormat, check_format,
-    job::{self, Done},
-    job_of, package,
+    PathFormat, RenderApi, check_format,
+    create::job_of,
+    package::{self, Item, ItemResult},
     request::RenderRequest,
 };
 use crate::{
-    app::App,
-    body,
-    lane::Lane,
+    intake::body,
     middleware::Context,
-    problem::{Problem, ProblemDocument},
+    problem::Problem,
+    rendering::{
+        job::{self, Done},
+        slots::Lane,
+    },
     results::{ResultLink, StoredResult},
 };
 
@@ -53,99 +55,38 @@ pub(crate) enum Packaging {
     Zip,
 }
 
-/// What came of a batch.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct BatchResult {
-    /// Items.
-    pub(crate) total: usize,
-    /// Documents made.
-    pub(crate) succeeded: usize,
-    /// Items that failed.
-    pub(crate) failed: usize,
-    /// In the order of the items.
-    pub(crate) results: Vec<ItemResult>,
-}
-
-/// What came of an item.
-#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct ItemResult {
-    /// Place of the item, from 0.
-    pub(crate) index: usize,
-    /// A document was made.
-    pub(crate) success: bool,
-    /// Format of the document.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) format: Option<String>,
-    /// Its media type.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) content_type: Option<String>,
-    /// Its file name.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) filename: Option<String>,
-    /// Version of the stored template.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) template_version: Option<u32>,
-    /// Its size in bytes.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) size_bytes: Option<usize>,
-    /// Its pages, where the format has them.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) pages: Option<u32>,
-    /// What is not as the template says.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schemars(default)]
-    pub(crate) warnings: Vec<Diagnostic>,
-    /// The link to the document, where its item has `output.store`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) stored: Option<StoredResult>,
-    /// The document in base64; not in a ZIP file, and not where it is stored.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) content_base64: Option<String>,
-    /// Why there is none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) error: Option<ProblemDocument>,
-}
-
-/// An item that has ended.
-pub(crate) struct Item {
-    pub(crate) result: ItemResult,
-    pub(crate) bytes: Vec<u8>,
-}
-
 /// Makes many documents.
 pub(crate) async fn create_render_batch(
-    State(app): State<Arc<App>>,
+    State(api): State<RenderApi>,
     Extension(context): Extension<Context>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    create(&app, &context, &headers, body, None).await
+    create(&api, &context, &headers, body, None).await
 }
 
 /// Makes many documents of the format in the address.
 pub(crate) async fn create_render_batch_in_format(
-    State(app): State<Arc<App>>,
+    State(api): State<RenderApi>,
     Extension(context): Extension<Context>,
     PathFormat(format): PathFormat,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    create(&app, &context, &headers, body, Some(format)).await
+    create(&api, &context, &headers, body, Some(format)).await
 }
 
 async fn create(
-    app: &Arc<App>,
+    api: &RenderApi,
     context: &Context,
     headers: &HeaderMap,
     body: Body,
     format: Option<Format>,
 ) -> Result<Response, Problem> {
-    let (bytes, _room) = body::read_json(app, headers, body).await?;
+    let (bytes, _room) = body::read_json(&api.intake, headers, body).await?;
     let request: BatchRequest = body::parse_long(bytes).await?;
     let count = request.items.len();
-    let most = app.config.batch_max_items as usize;
+    let most = api.batches.max_items;
     if count == 0 || count > most {
         let detail = format!("a batch has from 1 to {most} items (BATCH_MAX_ITEMS), not {count}");
         return Err(Problem::new(
@@ -154,15 +95,16 @@ async fn create(
             detail,
         ));
     }
-    app.renders
+    api.batches
+        .rate
         .take(context.client, count as u32)
-        .inspect_err(|problem| app.metrics.rejected(problem.code))?;
+        .inspect_err(|problem| api.renderer.metrics.rejected(problem.code))?;
     // NDJSON is never all in memory; the others have a bound.
     let room = match request.packaging {
         Packaging::Ndjson => u64::MAX,
-        Packaging::Json | Packaging::Zip => app.config.batch_max_bytes,
+        Packaging::Json | Packaging::Zip => api.batches.max_bytes,
     };
-    let items = start(app, context, request.items, format, room);
+    let items = start(api, context, request.items, format, room);
     match request.packaging {
         Packaging::Json => package::json(items, count).await,
         Packaging::Ndjson => Ok(package::ndjson(items)),
@@ -172,19 +114,19 @@ async fn create(
 
 /// Starts the workers of a batch. They end when their items do, or when nobody receives any more.
 fn start(
-    app: &Arc<App>,
+    api: &RenderApi,
     context: &Context,
     items: Vec<Box<RawValue>>,
     format: Option<Format>,
     room: u64,
 ) -> mpsc::Receiver<Item> {
-    let workers = (app.config.batch_concurrency as usize).min(items.len());
+    let workers = api.batches.concurrency.min(items.len());
     // As long as the client is slow, no more than this waits beside the workers.
     let (sender, receiver) = mpsc::channel(workers);
     let queue = Arc::new(std::sync::Mutex::new(items.into_iter().enumerate()));
     let room = Arc::new(AtomicU64::new(room));
     for _ in 0..workers {
-        let (app, queue, room) = (Arc::clone(app), Arc::clone(&queue), Arc::clone(&room));
+        let (api, queue, room) = (api.clone(), Arc::clone(&queue), Arc::clone(&room));
         let (sender, request_id) = (sender.clone(), Arc::clone(&context.request_id));
         tokio::spawn(async move {
             let next = || {
@@ -194,7 +136,7 @@ fn start(
                     .next()
             };
             while let Some((index, raw)) = next() {
-                let work = make(&app, index, &raw, format, &room, &request_id);
+                let work = make(&api, index, &raw, format, &room, &request_id);
                 let item = tokio::select! {
                     item = work => item,
                     () = sender.closed() => return,
@@ -209,14 +151,14 @@ fn start(
 }
 
 async fn make(
-    app: &Arc<App>,
+    api: &RenderApi,
     index: usize,
     raw: &RawValue,
     format: Option<Format>,
     room: &AtomicU64,
     request_id: &str,
 ) -> Item {
-    match try_make(app, raw, format, room).await {
+    match try_make(api, raw, format, room).await {
         Ok(Made {
             done,
             filename,
@@ -245,7 +187,7 @@ async fn make(
                     ("item", Json::from(index)),
                     ("cause", Json::from(&**cause)),
                 ];
-                app.log
+                api.log
                     .event(crate::config::LogLevel::Error, "item failed", &fields);
             }
             Item {
@@ -269,7 +211,7 @@ struct Made {
 }
 
 async fn try_make(
-    app: &Arc<App>,
+    api: &RenderApi,
     raw: &RawValue,
     format: Option<Format>,
     room: &AtomicU64,
@@ -282,7 +224,7 @@ async fn try_make(
         let detail = "`dryRun` is not for items of a batch: use /render/validate";
         return Err(Problem::bad_request("request-invalid", detail));
     }
-    let ttl_seconds = app.results.wish(request.output)?;
+    let ttl_seconds = api.results.retention(request.output)?;
     let is_saved = request.options.disposition == Some(Disposition::Attachment);
     let format = format
         .or(request.format.map(Format::from))
@@ -292,9 +234,9 @@ async fn try_make(
         .filename
         .clone()
         .or(request.template.clone());
-    let job = job_of(app, request, format).await?;
-    let mut done = job::run(app, Lane::Batch, job).await?;
-    let filename = platen_engine::file_name(name.as_deref().unwrap_or("document"), format);
+    let job = job_of(api, request, format).await?;
+    let mut done = job::run(&api.renderer, Lane::Batch, job).await?;
+    let filename = platen_render::file_name(name.as_deref().unwrap_or("document"), format);
     let size_bytes = done.rendered.bytes.len();
     if let Some(ttl_seconds) = ttl_seconds {
         let bytes = std::mem::take(&mut done.rendered.bytes).into();
@@ -305,7 +247,7 @@ async fn try_make(
             ..ResultLink::default()
         };
         let pages = done.rendered.pages;
-        let stored = app.results.store(bytes, link, ttl_seconds, pages).await?;
+        let stored = api.results.store(bytes, link, ttl_seconds, pages).await?;
         return Ok(Made {
             done,
             filename,

@@ -9,21 +9,23 @@ use std::{
 use axum::{body::Body, extract::State, response::Response};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use hyper::HeaderMap;
+use platen_browser::{Job, Lane, Output, PageOptions, PdfOptions, Source, Wait};
 use platen_document::{Length, template::PaperSize};
-use platen_engine::{
-    Disposition, Format,
-    browser::{Job, Lane, Output, PageOptions, PdfOptions, Source, Wait},
-    media_type_of, page_warnings,
-};
+use platen_engine::{media_type_of, page_warnings};
+use platen_render::{Disposition, Format};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{
-    beside::{Beside, SpooledFile},
-    printed::PrintedBody,
-    response::stream_headers,
+use super::{RenderApi, response::stream_headers};
+use crate::{
+    intake::{body, content::Content, multipart},
+    problem::Problem,
+    rendering::{
+        printed::PrintedBody,
+        resources::{PageResources, SpooledFile},
+    },
+    results::OutputRequest,
 };
-use crate::{app::App, body, multipart, problem::Problem, results::OutputRequest, spool::Content};
 
 /// A page to print. As a form, `html` and `css` may be fields or files (`index.html`), `header`
 /// and `footer` too, `options` and `output` are fields of JSON, and all other files stand beside the
@@ -100,36 +102,36 @@ pub(crate) struct HtmlOptions {
 
 /// Prints a page of HTML.
 pub(crate) async fn create_html_render(
-    State(app): State<Arc<App>>,
+    State(api): State<RenderApi>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
     let start = Instant::now();
     let (request, files, _room) = match multipart::boundary(&headers) {
         Some(boundary) => {
-            let (fields, room) = multipart::read(&app, &headers, body, &boundary).await?;
+            let (fields, room) = multipart::read(&api.intake, &headers, body, &boundary).await?;
             let (request, files) = of_form(fields).await?;
             (request, files, room)
         }
         None => {
-            let (bytes, room) = body::read_json(&app, &headers, body).await?;
+            let (bytes, room) = body::read_json(&api.intake, &headers, body).await?;
             let (request, files) = of_json(body::parse_long(bytes).await?)?;
             (request, files, room)
         }
     };
-    let ttl_seconds = app.results.wish(request.output)?;
+    let ttl_seconds = api.results.retention(request.output)?;
     let name = request.options.filename.as_deref().unwrap_or("document");
-    let name = platen_engine::file_name(name, Format::Pdf);
+    let name = platen_render::file_name(name, Format::Pdf);
     let disposition = request.options.disposition;
-    let job = job_of(request, files, app.config.render_timeout()).await?;
-    let printed = app.chromium.print(job).await;
+    let job = job_of(request, files, api.renderer.timeout).await?;
+    let printed = api.renderer.chromium.print(job).await;
     let outcome = printed
         .as_ref()
         .map_or_else(|problem| problem.code, |_| "ok");
-    app.metrics.rendered("pdf", outcome);
+    api.renderer.metrics.rendered("pdf", outcome);
     let printed = printed?;
     let warnings = page_warnings(&printed.report);
-    let body = PrintedBody::pdf(&app, printed, Vec::new());
+    let body = PrintedBody::pdf(&api.renderer.metrics, printed, Vec::new());
     let mut response = Response::new(Body::new(body));
     stream_headers(
         &mut response,
@@ -138,7 +140,7 @@ pub(crate) async fn create_html_render(
         &warnings,
         start.elapsed(),
     )?;
-    app.results.keep(response, ttl_seconds).await
+    api.results.keep(response, ttl_seconds).await
 }
 
 type Files = BTreeMap<String, SpooledFile>;
@@ -221,7 +223,7 @@ async fn job_of(request: HtmlRequest, files: Files, timeout: Duration) -> Result
         request.header.unwrap_or_default(),
         request.footer.unwrap_or_default(),
     )?);
-    let files = Arc::new(Beside(files));
+    let files = Arc::new(PageResources(files));
     let key = files.key(&html, &output).await?;
     Ok(Job {
         source: Source::Document { html, files },

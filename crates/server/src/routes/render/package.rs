@@ -15,11 +15,78 @@ use hyper::{
     StatusCode,
     header::{CONTENT_DISPOSITION, HeaderValue},
 };
+use platen_document::Diagnostic;
+use schemars::JsonSchema;
+use serde::Serialize;
 use tokio::sync::mpsc;
 use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
 
-use super::batch::{BatchResult, Item, ItemResult};
-use crate::{problem::Problem, respond::bytes_of};
+use crate::{
+    problem::{Problem, ProblemDocument},
+    respond::bytes_of,
+    results::StoredResult,
+};
+
+/// What came of a batch.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct BatchResult {
+    /// Items.
+    pub(crate) total: usize,
+    /// Documents made.
+    pub(crate) succeeded: usize,
+    /// Items that failed.
+    pub(crate) failed: usize,
+    /// In the order of the items.
+    pub(crate) results: Vec<ItemResult>,
+}
+
+/// What came of an item.
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ItemResult {
+    /// Place of the item, from 0.
+    pub(crate) index: usize,
+    /// A document was made.
+    pub(crate) success: bool,
+    /// Format of the document.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) format: Option<String>,
+    /// Its media type.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) content_type: Option<String>,
+    /// Its file name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) filename: Option<String>,
+    /// Version of the stored template.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) template_version: Option<u32>,
+    /// Its size in bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) size_bytes: Option<usize>,
+    /// Its pages, where the format has them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) pages: Option<u32>,
+    /// What is not as the template says.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
+    pub(crate) warnings: Vec<Diagnostic>,
+    /// The link to the document, where its item has `output.store`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) stored: Option<StoredResult>,
+    /// The document in base64; not in a ZIP file, and not where it is stored.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) content_base64: Option<String>,
+    /// Why there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) error: Option<ProblemDocument>,
+}
+
+/// An item that has ended.
+pub(crate) struct Item {
+    pub(crate) result: ItemResult,
+    pub(crate) bytes: Vec<u8>,
+}
 
 /// All items in one JSON document.
 pub(crate) async fn json(

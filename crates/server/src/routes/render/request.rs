@@ -1,12 +1,12 @@
 //! What a request for a document says.
 
 use platen_document::template::Template;
-use platen_engine::{DocumentOptions, Format, OptionsError};
+use platen_render::{DocumentOptions, Format, OptionsError};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value as Json, value::RawValue};
 
-use super::later::WebhookRequest;
+use super::async_job::WebhookRequest;
 use crate::{problem::Problem, results::OutputRequest};
 
 /// A document to make. Either `template` or `definition` is given.

@@ -7,14 +7,44 @@ use hyper::{
     StatusCode,
     header::{CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, HeaderName, HeaderValue, TRAILER},
 };
-use platen_engine::{Diagnostic, Disposition, Format, file_name, warnings_summary};
+use platen_document::Diagnostic;
+use platen_render::{Disposition, Format, file_name, warnings_summary};
 use serde_json::Value as Json;
 
-use super::{job::Done, printed::PrintedBody};
 use crate::{
-    middleware::Note, problem::Problem, respond::bytes_of, results::FileName,
+    log::LogFields,
+    problem::Problem,
+    rendering::{
+        job::Done,
+        printed::{PrintedBody, TRAILERS},
+    },
+    respond::bytes_of,
+    results::FileName,
     routes::templates::VERSION_HEADER,
 };
+
+/// Headers of an answer with a document.
+pub(crate) const DOCUMENT_HEADERS: [(&str, &str); 7] = [
+    (
+        "X-Render-Duration-Ms",
+        "Time from the request being read to the document, in milliseconds.",
+    ),
+    ("X-Render-Size-Bytes", "Size of the document."),
+    (
+        "X-Render-Pages",
+        "Pages, for PDF, PNG and SVG; a trailer where a PDF of HTML is streamed.",
+    ),
+    (
+        "X-Render-Warnings",
+        "`count=…;codes=…` where the document is not as the template says.",
+    ),
+    ("X-Template-Version", "Version of the stored template."),
+    (
+        "Server-Timing",
+        "queue, load, bind, layout and write, in milliseconds.",
+    ),
+    ("Content-Disposition", "File name, RFC 6266."),
+];
 
 /// What HTML and SVG may do in a browser: show themselves.
 pub(crate) const POLICY: &str = "sandbox allow-popups; default-src 'none'; style-src 'unsafe-inline'; \
@@ -70,7 +100,7 @@ pub(crate) fn answer(
         // A document of a stranger's template must not act on this origin.
         headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
     }
-    response.extensions_mut().insert(Note(note));
+    response.extensions_mut().insert(LogFields(note));
     response.extensions_mut().insert(FileName(name));
     Ok(response)
 }
@@ -114,7 +144,7 @@ pub(crate) fn stream_answer(
     if !warnings.is_empty() {
         note.push(("warnings", warnings.len().into()));
     }
-    response.extensions_mut().insert(Note(note));
+    response.extensions_mut().insert(LogFields(note));
     Ok(response)
 }
 
@@ -130,7 +160,7 @@ pub(crate) fn stream_headers(
     let media_type = HeaderValue::from_static(Format::Pdf.media_type());
     headers.insert(hyper::header::CONTENT_TYPE, media_type);
     headers.insert(CONTENT_DISPOSITION, content_disposition(name, disposition)?);
-    headers.insert(TRAILER, HeaderValue::from_static(super::printed::TRAILERS));
+    headers.insert(TRAILER, HeaderValue::from_static(TRAILERS));
     let elapsed = format!("{:.3}", elapsed.as_secs_f64() * 1e3);
     let mut values = vec![("x-render-duration-ms", elapsed)];
     if !warnings.is_empty() {
@@ -141,7 +171,7 @@ pub(crate) fn stream_headers(
             .map_err(|_| Problem::internal(format!("the header {name} cannot be written")))?;
         headers.insert(HeaderName::from_static(name), value);
     }
-    let note = Note(vec![("format", Json::from("pdf"))]);
+    let note = LogFields(vec![("format", Json::from("pdf"))]);
     let extensions = response.extensions_mut();
     extensions.insert(note);
     extensions.insert(FileName(name.to_owned()));
@@ -170,7 +200,7 @@ pub(crate) fn content_disposition(
     name: &str,
     disposition: Option<Disposition>,
 ) -> Result<HeaderValue, Problem> {
-    HeaderValue::from_str(&platen_engine::content_disposition(name, disposition))
+    HeaderValue::from_str(&platen_render::content_disposition(name, disposition))
         .map_err(|_| Problem::internal("Content-Disposition cannot be written"))
 }
 

@@ -7,23 +7,23 @@ use hyper::{
     HeaderMap, StatusCode,
     header::{ETAG, HeaderValue, LOCATION},
 };
-use platen_engine::Diagnostic;
+use platen_document::Diagnostic;
 use platen_storage::{DocumentSummary, NewVersion, StoredDocument};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value as Json;
 
 use super::{
-    PageQuery, Place, Query, change_note,
+    TemplateApi, change_note,
     precondition::{Expected, is_known},
     with_moment, with_version, written,
 };
 use crate::{
-    app::App,
-    body,
-    lane::Lane,
+    intake::body,
     problem::Problem,
+    rendering::slots::Lane,
     respond::{bytes_of, json, moment},
+    routes::extract::{KeyPath, PageQuery, Query},
 };
 
 /// A page of the list of templates.
@@ -64,11 +64,16 @@ impl From<DocumentSummary> for TemplateEntry {
 
 /// Lists templates.
 pub(crate) async fn list_templates(
-    State(app): State<Arc<App>>,
+    State(api): State<TemplateApi>,
     Query(query): Query<PageQuery>,
 ) -> Result<Response, Problem> {
     let limit = query.limit()?;
-    let page = app.library.store().list(query.after, limit).await?;
+    let page = api
+        .renderer
+        .templates
+        .store()
+        .list(query.after, limit)
+        .await?;
     let next = page
         .documents
         .last()
@@ -84,12 +89,12 @@ pub(crate) async fn list_templates(
 
 /// Stores a new template.
 pub(crate) async fn create_template(
-    State(app): State<Arc<App>>,
+    State(api): State<TemplateApi>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    let new = checked(&app, &headers, body, None).await?;
-    let info = app.library.create(new).await?;
+    let new = checked(&api, &headers, body, None).await?;
+    let info = api.renderer.templates.create(new).await?;
     let location = HeaderValue::from_str(&format!("/templates/{}", info.key));
     let mut response = written(StatusCode::CREATED, info);
     if let Ok(location) = location {
@@ -100,26 +105,26 @@ pub(crate) async fn create_template(
 
 /// Reads the current version of a template, as it was stored.
 pub(crate) async fn get_template(
-    State(app): State<Arc<App>>,
-    place: Place,
+    State(api): State<TemplateApi>,
+    path: KeyPath,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let stored = app.library.source(&place.key, None).await?;
+    let stored = api.renderer.templates.source(&path.key, None).await?;
     Ok(content(stored, &headers))
 }
 
 /// Stores a new version of a template.
 pub(crate) async fn update_template(
-    State(app): State<Arc<App>>,
-    place: Place,
+    State(api): State<TemplateApi>,
+    path: KeyPath,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
     let expected = Expected::of(&headers)?;
-    let new = checked(&app, &headers, body, Some(&place.key)).await?;
+    let new = checked(&api, &headers, body, Some(&path.key)).await?;
     let info = expected
-        .write(&app.library, &place.key, |version| {
-            app.library.update(new.clone(), version)
+        .write(&api.renderer.templates, &path.key, |version| {
+            api.renderer.templates.update(new.clone(), version)
         })
         .await?;
     Ok(written(StatusCode::OK, info))
@@ -127,14 +132,14 @@ pub(crate) async fn update_template(
 
 /// Deletes a template.
 pub(crate) async fn delete_template(
-    State(app): State<Arc<App>>,
-    place: Place,
+    State(api): State<TemplateApi>,
+    path: KeyPath,
     headers: HeaderMap,
 ) -> Result<StatusCode, Problem> {
-    let key = place.key;
+    let key = path.key;
     Expected::of(&headers)?
-        .write(&app.library, &key, |version| {
-            app.library.delete(key.clone(), version)
+        .write(&api.renderer.templates, &key, |version| {
+            api.renderer.templates.delete(key.clone(), version)
         })
         .await?;
     Ok(StatusCode::NO_CONTENT)
@@ -142,11 +147,11 @@ pub(crate) async fn delete_template(
 
 /// Reads the JSON Schema of a template's data.
 pub(crate) async fn get_template_schema(
-    State(app): State<Arc<App>>,
-    place: Place,
+    State(api): State<TemplateApi>,
+    path: KeyPath,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let stored = app.library.source(&place.key, None).await?;
+    let stored = api.renderer.templates.source(&path.key, None).await?;
     if is_known(&headers, &stored.info) {
         return Ok(not_modified(stored.info.version));
     }
@@ -184,16 +189,17 @@ fn not_modified(version: u32) -> Response {
 
 /// The template of a request, read and compiled: what has mistakes is not stored.
 async fn checked(
-    app: &Arc<App>,
+    api: &TemplateApi,
     headers: &HeaderMap,
     body: Body,
     key: Option<&str>,
 ) -> Result<NewVersion, Problem> {
     let note = change_note(headers)?;
-    let (bytes, _room) = body::read_json(app, headers, body).await?;
+    let (bytes, _room) = body::read_json(&api.intake, headers, body).await?;
     let key = key.map(str::to_owned);
-    let shared = Arc::clone(app);
-    app.slots
+    let shared = Arc::clone(&api.renderer);
+    api.renderer
+        .slots
         .run(Lane::Preview, move |ticket| {
             // Truncated JSON is a bad request; only what is JSON can have an author's mistakes.
             body::parse::<serde::de::IgnoredAny>(&bytes)?;

@@ -1,32 +1,40 @@
 //! Templates and their versions over HTTP.
 
 pub(crate) mod content;
+pub(crate) mod declaration;
 pub(crate) mod precondition;
 pub(crate) mod preview;
 pub(crate) mod version;
 
-use axum::{extract::FromRequestParts, http::request::Parts, response::Response};
+use std::sync::Arc;
+
+use axum::response::Response;
 use hyper::{
     HeaderMap, StatusCode,
     header::{CACHE_CONTROL, ETAG, HeaderName, HeaderValue, LAST_MODIFIED},
 };
 use platen_storage::VersionInfo;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::{
+    intake::Intake,
     problem::Problem,
-    respond::{json, moment},
+    rendering::Renderer,
+    respond::{self, moment},
 };
+
+/// What the routes of templates work with.
+#[derive(Clone)]
+pub(crate) struct TemplateApi {
+    pub(crate) renderer: Arc<Renderer>,
+    pub(crate) intake: Arc<Intake>,
+}
 
 /// Header with the version of a template.
 pub(crate) const VERSION_HEADER: HeaderName = HeaderName::from_static("x-template-version");
 /// Longest change note in bytes.
 pub(crate) const MAX_NOTE_BYTES: usize = 2_000;
-/// Most entries of one page of a list.
-pub(crate) const MAX_PAGE: u32 = 500;
-const DEFAULT_PAGE: u32 = 50;
-
 /// A version of a template, without its content.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -64,79 +72,18 @@ impl From<VersionInfo> for VersionDocument {
     }
 }
 
-/// Query of a list.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct PageQuery {
-    limit: Option<u32>,
-    pub(in crate::routes) after: Option<String>,
-}
-
-impl PageQuery {
-    pub(in crate::routes) fn limit(&self) -> Result<u32, Problem> {
-        match self.limit {
-            Some(limit) if !(1..=MAX_PAGE).contains(&limit) => Err(Problem::bad_request(
-                "query-invalid",
-                format!("`limit` is from 1 to {MAX_PAGE}"),
-            )),
-            limit => Ok(limit.unwrap_or(DEFAULT_PAGE)),
-        }
-    }
-}
-
-/// Query parameters, mistakes as problems.
-pub(crate) struct Query<T>(pub(crate) T);
-
-impl<S: Sync, T: serde::de::DeserializeOwned> FromRequestParts<S> for Query<T> {
-    type Rejection = Problem;
-
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
-        axum::extract::Query::try_from_uri(&parts.uri)
-            .map(|query| Self(query.0))
-            .map_err(|error| Problem::bad_request("query-invalid", error.body_text()))
-    }
-}
-
-/// Key and, where the path has one, version.
-pub(crate) struct Place {
-    pub(crate) key: String,
-    pub(crate) version: Option<u32>,
-}
-
-#[derive(Deserialize)]
-struct RawPlace {
-    key: String,
-    version: Option<String>,
-}
-
-impl<S: Sync + Send> FromRequestParts<S> for Place {
-    type Rejection = Problem;
-
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
-        let path = axum::extract::Path::<RawPlace>::from_request_parts(parts, state).await;
-        let axum::extract::Path(raw) =
-            path.map_err(|error| Problem::bad_request("path-invalid", error.body_text()))?;
-        if !platen_document::is_key(&raw.key) {
-            return Err(Problem::bad_request(
-                "key-invalid",
-                "a key has lower-case letters, digits, `-`, `_` and `.`, up to 128",
-            ));
-        }
-        let version = raw.version.map(|version| {
-            version
-                .parse()
-                .ok()
-                .filter(|version| *version > 0)
-                .ok_or_else(|| {
-                    Problem::bad_request("version-invalid", "a version is a number from 1")
-                })
-        });
-        Ok(Self {
-            key: raw.key,
-            version: version.transpose()?,
-        })
-    }
-}
+/// Headers of an answer with a version.
+pub(crate) const VERSION_HEADERS: [(&str, &str); 2] = [
+    ("ETag", "The version in quotes."),
+    ("X-Template-Version", "The version."),
+];
+/// Header of a write.
+pub(crate) const CHANGE_NOTE: (&str, &str) = (
+    "X-Change-Note",
+    "What changed: percent-encoded UTF-8, at most 2000 bytes. X-PulpEngine-Change-Note is the same.",
+);
+/// Header of an answer that names what was created.
+pub(crate) const LOCATION: (&str, &str) = ("Location", "Address of what was created.");
 
 /// The change note of a write. Text that headers cannot carry is percent-encoded UTF-8.
 pub(crate) fn change_note(headers: &HeaderMap) -> Result<Option<String>, Problem> {
@@ -179,7 +126,7 @@ fn percent_decoded(bytes: &[u8]) -> Vec<u8> {
 /// A written version.
 pub(in crate::routes) fn written(status: StatusCode, info: VersionInfo) -> Response {
     let version = info.version;
-    let response = json(status, &VersionDocument::from(info));
+    let response = respond::json(status, &VersionDocument::from(info));
     with_version(response, version)
 }
 

@@ -6,7 +6,7 @@ use hyper::{
 };
 use platen_storage::VersionInfo;
 
-use crate::{problem::Problem, templates::Library};
+use crate::{problem::Problem, templates::TemplateRepository};
 
 /// Tries of a write that takes any version, while others write.
 const MAX_TRIES: usize = 8;
@@ -46,7 +46,7 @@ impl Expected {
     /// 404 without the template, 412 where another version is current.
     pub(crate) async fn write<T, W>(
         &self,
-        library: &Library,
+        templates: &TemplateRepository,
         key: &str,
         mut write: impl FnMut(u32) -> W,
     ) -> Result<T, Problem>
@@ -56,9 +56,9 @@ impl Expected {
         for attempt in 1.. {
             let expected = match self {
                 Self::Versions(versions) if versions.len() == 1 => versions[0],
-                Self::Any => library.current_version(key).await?,
+                Self::Any => templates.current_version(key).await?,
                 Self::Versions(versions) => {
-                    let current = library.current_version(key).await?;
+                    let current = templates.current_version(key).await?;
                     if !versions.contains(&current) {
                         return Err(platen_storage::Error::Stale(current).into());
                     }

@@ -8,21 +8,23 @@ use hyper::{
     HeaderMap, StatusCode,
     header::{CACHE_CONTROL, HeaderValue},
 };
-use platen_engine::{Format, RenderOptions};
+use platen_render::{Format, RenderOptions};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value as Json, value::RawValue};
+use serde_json::{Value as Json, json, value::RawValue};
 
-use super::{Place, Query};
+use super::TemplateApi;
 use crate::{
-    app::App,
-    body,
-    lane::Lane,
+    intake::body,
+    operation::{Kind, Route, query},
     problem::Problem,
-    routes::render::{
+    rendering::{
         job::{self, Job},
-        report,
-        response::answer,
+        slots::Lane,
+    },
+    routes::{
+        extract::{KeyPath, Query},
+        render::response::answer,
     },
 };
 
@@ -52,33 +54,61 @@ pub(crate) struct ValidateTemplateRequest {
     data: Option<Box<RawValue>>,
 }
 
+/// What both previews have in common.
+pub(super) fn described(route: Route<TemplateApi>) -> Route<TemplateApi> {
+    let number = || json!({"type": "integer", "minimum": 1});
+    let dpi = json!({"type": "number", "minimum": 10, "maximum": 1200, "default": 144});
+    let string = || json!({"type": "string"});
+    route
+        .kind(Kind::Render)
+        .summary("A picture of a page, on slots of their own.")
+        .key()
+        .parameter(query("page", number(), "Page, from 1."))
+        .parameter(query(
+            "version",
+            number(),
+            "Version; the current one where absent.",
+        ))
+        .parameter(query(
+            "data",
+            string(),
+            "Data: JSON in base64url; `{}` where absent.",
+        ))
+        .parameter(query("locale", string(), "BCP 47 locale."))
+        .parameter(query("dpi", dpi, "Resolution of a PNG."))
+}
+
 /// A page of a template as PNG.
 pub(crate) async fn preview_template_png(
-    State(app): State<Arc<App>>,
-    place: Place,
+    State(api): State<TemplateApi>,
+    path: KeyPath,
     Query(query): Query<PreviewQuery>,
 ) -> Result<Response, Problem> {
-    preview(&app, place, query, Format::Png).await
+    preview(&api, path, query, Format::Png).await
 }
 
 /// A page of a template as SVG.
 pub(crate) async fn preview_template_svg(
-    State(app): State<Arc<App>>,
-    place: Place,
+    State(api): State<TemplateApi>,
+    path: KeyPath,
     Query(query): Query<PreviewQuery>,
 ) -> Result<Response, Problem> {
-    preview(&app, place, query, Format::Svg).await
+    preview(&api, path, query, Format::Svg).await
 }
 
 async fn preview(
-    app: &Arc<App>,
-    place: Place,
+    api: &TemplateApi,
+    path: KeyPath,
     query: PreviewQuery,
     format: Format,
 ) -> Result<Response, Problem> {
     let data = query.data.as_deref().map(decoded).transpose()?;
     let start = std::time::Instant::now();
-    let found = app.library.find(&place.key, query.version).await?;
+    let found = api
+        .renderer
+        .templates
+        .find(&path.key, query.version)
+        .await?;
     let job = Job {
         found,
         data: data.map(String::into_boxed_str),
@@ -87,14 +117,14 @@ async fn preview(
             page: query.page,
             locale: query.locale,
             dots_per_inch: query.dpi,
-            assets: app.config.assets_dir.clone(),
+            assets: api.renderer.assets_dir.clone(),
             ..RenderOptions::default()
         },
         attachments: Vec::new(),
         load: start.elapsed(),
     };
-    let done = job::run(app, Lane::Preview, job).await?;
-    let mut response = answer(done, Some(&place.key), None, None)?;
+    let done = job::run(&api.renderer, Lane::Preview, job).await?;
+    let mut response = answer(done, Some(&path.key), None, None)?;
     response
         .headers_mut()
         .insert(CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
@@ -110,28 +140,30 @@ fn decoded(text: &str) -> Result<String, Problem> {
 
 /// Says everything about a template without rendering it.
 pub(crate) async fn validate_template(
-    State(app): State<Arc<App>>,
-    place: Place,
+    State(api): State<TemplateApi>,
+    path: KeyPath,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    let (bytes, _room) = body::read_json(&app, &headers, body).await?;
+    let (bytes, _room) = body::read_json(&api.intake, &headers, body).await?;
     let request: ValidateTemplateRequest = body::parse_long(bytes).await?;
     let source: Arc<[u8]> = match request.definition {
         Some(definition) => definition.get().as_bytes().into(),
         None => {
-            app.library
-                .source(&place.key, request.version)
+            api.renderer
+                .templates
+                .source(&path.key, request.version)
                 .await?
                 .source
         }
     };
-    let shared = Arc::clone(&app);
-    let validation = app
+    let renderer = Arc::clone(&api.renderer);
+    let validation = api
+        .renderer
         .slots
         .run(Lane::Preview, move |ticket| {
             let data = request.data.as_ref().map(|data| data.get());
-            report(&shared, &source, data, ticket)
+            renderer.validate(&source, data, ticket)
         })
         .await?;
     Ok(crate::respond::json(StatusCode::OK, &validation))

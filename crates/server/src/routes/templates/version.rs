@@ -1,7 +1,5 @@
 //! Versions of templates: list, read, restore, compare.
 
-use std::sync::Arc;
-
 use axum::{body::Body, extract::State, response::Response};
 use hyper::{HeaderMap, StatusCode};
 use schemars::JsonSchema;
@@ -9,15 +7,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use super::{
-    PageQuery, Place, Query, VersionDocument, change_note, content::content,
-    precondition::Expected, written,
+    TemplateApi, VersionDocument, change_note, content::content, precondition::Expected, written,
 };
 use crate::{
-    app::App,
-    body,
-    lane::Lane,
+    intake::body,
     problem::Problem,
+    rendering::slots::Lane,
     respond::json,
+    routes::extract::{KeyPath, PageQuery, Query},
     templates::diff::{Change, diff},
 };
 
@@ -58,8 +55,8 @@ pub(crate) struct Difference {
 
 /// Lists versions of a template.
 pub(crate) async fn list_template_versions(
-    State(app): State<Arc<App>>,
-    place: Place,
+    State(api): State<TemplateApi>,
+    path: KeyPath,
     Query(query): Query<PageQuery>,
 ) -> Result<Response, Problem> {
     let limit = query.limit()?;
@@ -67,8 +64,8 @@ pub(crate) async fn list_template_versions(
     let before = after.map_err(|_| {
         Problem::bad_request("query-invalid", "`after` is the `next` of the page before")
     })?;
-    let store = app.library.store();
-    let mut versions = store.versions(place.key, before, limit + 1).await?;
+    let store = api.renderer.templates.store();
+    let mut versions = store.versions(path.key, before, limit + 1).await?;
     let more = versions.len() > limit as usize;
     versions.truncate(limit as usize);
     let last = versions.last().filter(|_| more);
@@ -79,25 +76,30 @@ pub(crate) async fn list_template_versions(
 
 /// Reads a version of a template, as it was stored.
 pub(crate) async fn get_template_version(
-    State(app): State<Arc<App>>,
-    place: Place,
+    State(api): State<TemplateApi>,
+    path: KeyPath,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let stored = app.library.source(&place.key, place.version).await?;
+    let stored = api
+        .renderer
+        .templates
+        .source(&path.key, path.version)
+        .await?;
     Ok(content(stored, &headers))
 }
 
 /// Makes the content of a former version current, as a new version.
 pub(crate) async fn restore_template_version(
-    State(app): State<Arc<App>>,
-    place: Place,
+    State(api): State<TemplateApi>,
+    path: KeyPath,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let note = change_note(&headers)?;
-    let (key, former) = (place.key, place.version.unwrap_or_default());
+    let (key, former) = (path.key, path.version.unwrap_or_default());
     let info = Expected::of(&headers)?
-        .write(&app.library, &key, |version| {
-            app.library
+        .write(&api.renderer.templates, &key, |version| {
+            api.renderer
+                .templates
                 .restore(key.clone(), former, version, note.clone())
         })
         .await?;
@@ -106,16 +108,21 @@ pub(crate) async fn restore_template_version(
 
 /// Compares two versions of a template.
 pub(crate) async fn diff_template(
-    State(app): State<Arc<App>>,
-    place: Place,
+    State(api): State<TemplateApi>,
+    path: KeyPath,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    let (bytes, _room) = body::read_json(&app, &headers, body).await?;
+    let (bytes, _room) = body::read_json(&api.intake, &headers, body).await?;
     let request: DiffRequest = body::parse(&bytes)?;
-    let from = app.library.source(&place.key, Some(request.from)).await?;
-    let to = app.library.source(&place.key, request.to).await?;
-    let difference = app
+    let from = api
+        .renderer
+        .templates
+        .source(&path.key, Some(request.from))
+        .await?;
+    let to = api.renderer.templates.source(&path.key, request.to).await?;
+    let difference = api
+        .renderer
         .slots
         .run(Lane::Preview, move |_| {
             let read = |source: &[u8]| {

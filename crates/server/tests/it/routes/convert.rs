@@ -6,7 +6,7 @@ use crate::app::TestApp;
 
 /// True, said aloud, where LibreOffice is not installed.
 pub fn is_missing() -> bool {
-    let missing = platen_engine::office::find_libreoffice(None).is_err();
+    let missing = platen_office::find_libreoffice(None).is_err();
     if missing {
         assert!(
             std::env::var("REQUIRE_ALL").as_deref() != Ok("1"),

@@ -5,7 +5,7 @@ use std::{
     net::TcpStream,
 };
 
-use platen_engine::browser::find_chromium;
+use platen_browser::find_chromium;
 use platen_server::Settings;
 use serde_json::{Value as Json, json};
 

@@ -1,0 +1,108 @@
+//! Errors of a rendering, and who caused them.
+
+use platen_document::{Diagnostic, work::Interruption};
+
+/// Errors of a rendering.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// Errors in the template or the data.
+    #[error("the template or the data has {} mistake{}", count(.0), if count(.0) == 1 { "" } else { "s" })]
+    Mistakes(Vec<Diagnostic>),
+    /// The format cannot be written as the options ask.
+    #[error(transparent)]
+    Pdf(#[from] platen_formats::pdf::Error),
+    /// A writer failed.
+    #[error("the document could not be written")]
+    Write(#[source] platen_formats::Error),
+    /// A page that the document does not have.
+    #[error("the document has {pages} page{}, so there is no page {page}", if *.pages == 1 { "" } else { "s" })]
+    NoSuchPage {
+        /// The page asked for, from 1.
+        page: u32,
+        /// Pages of the document.
+        pages: u32,
+    },
+    /// A picture of a page would be too large.
+    #[error("the picture would have more than 64 million pixels: ask for fewer dots per inch")]
+    PictureTooLarge,
+    /// The rendering held more memory than it may.
+    #[error("rendering exceeded its memory limit of {limit_bytes} bytes")]
+    Memory {
+        /// The bound.
+        limit_bytes: u64,
+    },
+    /// The job was stopped: timeout, or the client disconnected.
+    #[error("job stopped: timed out, or the client disconnected")]
+    Stopped,
+    /// A bug. The message is for the log.
+    #[error("internal error: {0}")]
+    Bug(String),
+}
+
+/// Mistakes without the warnings that are listed with them.
+fn count(mistakes: &[Diagnostic]) -> usize {
+    mistakes.iter().filter(|found| found.is_error()).count()
+}
+
+/// Who caused an error; HTTP status, exit code and retryability follow from it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// The caller: a retry changes nothing.
+    Caller,
+    /// A limit was exceeded.
+    Limit,
+    /// Overload: a retry may help.
+    Busy,
+    /// A required program or sandbox is unavailable.
+    Unavailable,
+    /// A bug or a failure of ours.
+    Internal,
+}
+
+impl From<platen_formats::Error> for Error {
+    fn from(error: platen_formats::Error) -> Self {
+        match error {
+            platen_formats::Error::Author(mistake) => Self::Mistakes(vec![mistake]),
+            other => Self::Write(other),
+        }
+    }
+}
+
+impl From<Interruption> for Error {
+    fn from(interruption: Interruption) -> Self {
+        match interruption {
+            Interruption::Stopped => Self::Stopped,
+            Interruption::Memory { limit_bytes } => Self::Memory { limit_bytes },
+            // Whoever bounds these says what they mean.
+            Interruption::Steps { .. } | Interruption::Stack { .. } => {
+                Self::Bug("a bound of another computation was reached".to_owned())
+            }
+        }
+    }
+}
+
+impl Error {
+    /// Whose fault it is.
+    #[must_use]
+    pub fn fault(&self) -> Fault {
+        use platen_formats::pdf::Error as Pdf;
+        match self {
+            Self::Mistakes(_) | Self::NoSuchPage { .. } | Self::PictureTooLarge => Fault::Caller,
+            Self::Pdf(Pdf::Standard { .. } | Pdf::Image(_)) => Fault::Caller,
+            Self::Memory { .. } | Self::Stopped => Fault::Limit,
+            Self::Pdf(_) | Self::Write(_) | Self::Bug(_) => Fault::Internal,
+        }
+    }
+}
+
+/// An error with what caused it.
+#[must_use]
+pub fn chain(error: &dyn std::error::Error) -> String {
+    let mut said = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        said += &format!(": {cause}");
+        source = cause.source();
+    }
+    said
+}

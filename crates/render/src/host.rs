@@ -1,0 +1,98 @@
+//! The outside world for binding: a folder of assets and the clock.
+
+use std::{
+    path::{Component, Path, PathBuf},
+    sync::Arc,
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+use platen_document::{Helpers, Host};
+
+use crate::RenderOptions;
+
+/// The largest asset that is read, in bytes.
+pub const MAX_ASSET_BYTES: u64 = 32 << 20;
+
+/// Assets from a folder, and the system's clock unless an instant is given.
+#[derive(Clone, Debug, Default)]
+pub struct FolderHost {
+    /// The folder; no assets where absent.
+    pub folder: Option<PathBuf>,
+    /// The instant of `now()`; the clock where absent.
+    pub now_unix_seconds: Option<i64>,
+    /// What runs the helpers of the template, where it has some.
+    pub helpers: Option<Arc<dyn Helpers>>,
+}
+
+impl FolderHost {
+    /// The folder and the instant of `options`, without helpers.
+    #[must_use]
+    pub fn of(options: &RenderOptions) -> Self {
+        Self {
+            folder: options.assets.clone(),
+            now_unix_seconds: options.now_unix_seconds,
+            helpers: None,
+        }
+    }
+}
+
+impl Host for FolderHost {
+    fn asset(&self, name: &str) -> Option<Arc<[u8]>> {
+        let folder = self.folder.as_ref()?;
+        let relative = Path::new(name);
+        let plain = |part: Component<'_>| matches!(part, Component::Normal(_));
+        if name.contains('\0') || !relative.components().all(plain) {
+            return None;
+        }
+        // Links may not lead out of the folder either.
+        let path = folder.join(relative).canonicalize().ok()?;
+        if !path.starts_with(folder.canonicalize().ok()?) {
+            return None;
+        }
+        let size = path
+            .metadata()
+            .ok()
+            .filter(std::fs::Metadata::is_file)?
+            .len();
+        if size > MAX_ASSET_BYTES {
+            return None;
+        }
+        std::fs::read(path).ok().map(Arc::from)
+    }
+
+    fn now_unix_seconds(&self) -> i64 {
+        self.now_unix_seconds.unwrap_or_else(|| {
+            SystemTime::now()
+                .duration_since(UNIX_EPOCH)
+                .map_or(0, |elapsed| elapsed.as_secs() as i64)
+        })
+    }
+
+    fn helpers(&self) -> Option<Arc<dyn Helpers>> {
+        self.helpers.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn assets_stay_in_their_folder() {
+        let folder = std::env::temp_dir().join(format!("platen-assets-{}", std::process::id()));
+        std::fs::create_dir_all(folder.join("in")).unwrap();
+        std::fs::write(folder.join("in/logo.png"), b"x").unwrap();
+        std::fs::write(folder.join("secret"), b"y").unwrap();
+        let host = FolderHost {
+            folder: Some(folder.join("in")),
+            ..FolderHost::default()
+        };
+        assert!(host.asset("logo.png").is_some());
+        for name in ["../secret", "/etc/passwd", "logo.png\0", "missing.png", ""] {
+            assert!(host.asset(name).is_none(), "{name:?}");
+        }
+        std::os::unix::fs::symlink(folder.join("secret"), folder.join("in/link")).unwrap();
+        assert!(host.asset("link").is_none());
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+}

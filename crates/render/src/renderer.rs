@@ -1,0 +1,321 @@
+//! Template and data to bytes: bind, lay out where the format needs it, write.
+
+use std::{
+    io,
+    panic::{AssertUnwindSafe, catch_unwind},
+    path::{Path, PathBuf},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use platen_document::{
+    BindOptions, CompiledTemplate, Diagnostic, Host,
+    bound::Document,
+    template::{Orientation, PaperSize},
+    work::{self, Bounds},
+};
+use platen_fonts::FontSettings;
+use platen_formats::pdf;
+use platen_layout::{FaceInfo, FontLibrary, Layout, Shaper};
+use serde_json::Value as Json;
+
+use crate::{
+    Error, Format, fonts,
+    write::{is_paged, needs_pages, write_pdf, write_picture, write_plain},
+};
+
+/// Shapers kept for the next jobs; each holds a cache of words.
+const MAX_IDLE_SHAPERS: usize = 16;
+
+/// What a request changes in a rendering.
+#[derive(Clone, Debug, Default)]
+pub struct RenderOptions {
+    /// BCP 47 locale instead of the template's.
+    pub locale: Option<String>,
+    /// IANA time zone instead of the template's.
+    pub time_zone: Option<String>,
+    /// Paper instead of the template's.
+    pub paper_size: Option<PaperSize>,
+    /// Orientation instead of the template's.
+    pub orientation: Option<Orientation>,
+    /// What a PDF must satisfy; PDF/UA-1 on PDF 1.7, where the document allows it, where absent.
+    pub standard: Option<pdf::Standard>,
+    /// Leaves the logical structure out of a PDF.
+    pub untagged: bool,
+    /// Files inside a PDF.
+    pub attachments: Vec<pdf::Attachment>,
+    /// Page of a PNG or SVG, from 1; the first where absent.
+    pub page: Option<u32>,
+    /// Resolution of a PNG; 144 where absent.
+    pub dots_per_inch: Option<f32>,
+    /// Name of the table of a CSV; the first where absent.
+    pub table: Option<String>,
+    /// Instant of `now()` and of the file's dates, in seconds since 1970; the clock where absent.
+    pub now_unix_seconds: Option<i64>,
+    /// Folder of assets that the template names.
+    pub assets: Option<PathBuf>,
+    /// Set to true from outside to stop the job.
+    pub stop: Option<Arc<AtomicBool>>,
+}
+
+/// A stage of a job with its duration.
+#[derive(Clone, Copy, Debug)]
+pub struct Stage {
+    /// `bind`, `layout` or `write`.
+    pub name: &'static str,
+    /// How long it took.
+    pub duration: Duration,
+}
+
+/// A rendered document.
+#[derive(Clone, Debug)]
+pub struct Rendered {
+    /// The file.
+    pub bytes: Vec<u8>,
+    /// Its format.
+    pub format: Format,
+    /// Number of pages, for formats that have them.
+    pub pages: Option<u32>,
+    /// What is not as the template says.
+    pub warnings: Vec<Diagnostic>,
+    /// Where the time went.
+    pub stages: Vec<Stage>,
+}
+
+/// Maps a file of at most so many bytes into memory for as long as the process lives.
+pub type MapFile = fn(&Path, u64) -> io::Result<&'static [u8]>;
+
+/// Renders documents, many at once.
+pub struct Renderer {
+    fonts: Arc<FontLibrary>,
+    shapers: Mutex<Vec<Shaper>>,
+    /// False where temporary files cannot be had.
+    has_files: bool,
+}
+
+impl Renderer {
+    /// A renderer with the fonts that `settings` names.
+    #[must_use]
+    pub fn new(settings: &FontSettings) -> Self {
+        Self {
+            fonts: Arc::new(fonts::load(settings)),
+            shapers: Mutex::default(),
+            has_files: true,
+        }
+    }
+
+    /// A renderer that reads and writes no files from here on: `map` maps the fonts that `settings`
+    /// names.
+    #[must_use]
+    pub fn resident(settings: &FontSettings, map: MapFile) -> Self {
+        Self {
+            fonts: Arc::new(fonts::load_resident(settings, map)),
+            shapers: Mutex::default(),
+            has_files: false,
+        }
+    }
+
+    /// The fonts at hand.
+    pub fn fonts(&self) -> impl Iterator<Item = &FaceInfo> {
+        self.fonts.faces()
+    }
+
+    /// True where a family of this name, or one that stands in for it, is there.
+    #[must_use]
+    pub fn has_family(&self, family: &str) -> bool {
+        self.fonts.has_family(family)
+    }
+
+    /// Renders `data` with `template`.
+    ///
+    /// # Errors
+    /// [`Error::Mistakes`] for mistakes in the data; other kinds as their names say.
+    pub fn render(
+        &self,
+        template: &CompiledTemplate,
+        data: Json,
+        format: Format,
+        options: &RenderOptions,
+        host: &dyn Host,
+    ) -> Result<Rendered, Error> {
+        let mut rendered = self.render_all(template, data, &[format], options, host)?;
+        rendered
+            .pop()
+            .ok_or_else(|| Error::Bug("no document was made".to_owned()))
+    }
+
+    /// Renders `data` in several formats, binding and laying out once. In the order of `formats`.
+    /// Assets, the clock and helpers come from `host`.
+    ///
+    /// # Errors
+    /// As [`Renderer::render`], for the first format that fails.
+    pub fn render_all(
+        &self,
+        template: &CompiledTemplate,
+        data: Json,
+        formats: &[Format],
+        options: &RenderOptions,
+        host: &dyn Host,
+    ) -> Result<Vec<Rendered>, Error> {
+        let bounds = Bounds {
+            stop: options.stop.clone(),
+            ..Bounds::default()
+        };
+        let job = || work::run(bounds, || self.run(template, data, formats, options, host));
+        let done = catch_unwind(AssertUnwindSafe(job)).unwrap_or_else(|panic| {
+            let panic = work::resume(panic);
+            let message = panic
+                .downcast_ref::<&str>()
+                .map(|text| (*text).to_owned())
+                .or_else(|| panic.downcast_ref::<String>().cloned());
+            Ok(Err(Error::Bug(
+                message.unwrap_or_else(|| "a job panicked".to_owned()),
+            )))
+        });
+        done.unwrap_or_else(|interruption| Err(Error::from(interruption)))
+    }
+
+    fn run(
+        &self,
+        template: &CompiledTemplate,
+        data: Json,
+        formats: &[Format],
+        options: &RenderOptions,
+        host: &dyn Host,
+    ) -> Result<Vec<Rendered>, Error> {
+        let mut clock = Clock::start(options.stop.clone());
+        let bind_options = BindOptions {
+            locale: options.locale.clone(),
+            time_zone: options.time_zone.clone(),
+            paper_size: options.paper_size.clone(),
+            orientation: options.orientation,
+            ..BindOptions::default()
+        };
+        let mut document =
+            platen_document::bind(template, &data, &bind_options, host).map_err(Error::Mistakes)?;
+        // Long tables weigh: each stage lets go of what the next does not need.
+        drop(data);
+        clock.mark("bind")?;
+        let mut pages = None;
+        if formats.iter().any(|format| needs_pages(*format, &document)) {
+            let mut shaper = self.take_shaper();
+            let layout = platen_layout::layout(&document, &mut shaper, options.stop.as_deref());
+            clock.mark("layout")?;
+            pages = Some((shaper, layout));
+            if formats.iter().all(|format| is_paged(*format)) {
+                document.sections.clear();
+            }
+        }
+        let mut rendered = Vec::with_capacity(formats.len());
+        for (index, format) in formats.iter().enumerate() {
+            let shared = clock.stages.clone();
+            let last = index + 1 == formats.len();
+            let mut one = self.write(&document, pages.as_mut(), *format, last, options)?;
+            clock.mark("write")?;
+            one.stages = std::mem::replace(&mut clock.stages, shared);
+            rendered.push(one);
+        }
+        if let Some((shaper, _)) = pages {
+            self.give_shaper(shaper);
+        }
+        Ok(rendered)
+    }
+
+    fn write(
+        &self,
+        document: &Document,
+        pages: Option<&mut (Shaper, Layout)>,
+        format: Format,
+        last: bool,
+        options: &RenderOptions,
+    ) -> Result<Rendered, Error> {
+        let mut warnings = document.warnings.clone();
+        let mut count = None;
+        let bytes = match (format, pages) {
+            (Format::Pdf | Format::Png | Format::Svg, Some((shaper, layout))) => {
+                // What a page cannot show is not left out of a document that says it is whole.
+                if layout.warnings.iter().any(Diagnostic::is_error) {
+                    return Err(Error::Mistakes(layout.warnings.clone()));
+                }
+                warnings.extend(layout.warnings.iter().cloned());
+                count = Some(layout.pages.len() as u32);
+                if format == Format::Pdf {
+                    let (bytes, more) = write_pdf(document, shaper, layout, last, options)?;
+                    warnings.extend(more);
+                    bytes
+                } else {
+                    write_picture(document, shaper, layout, format, options)?
+                }
+            }
+            (other, pages) => {
+                let layout = pages.map(|(_, layout)| &*layout);
+                let written = write_plain(document, layout, other, options, self.has_files)?;
+                warnings.extend(written.warnings);
+                written.bytes
+            }
+        };
+        Ok(Rendered {
+            bytes,
+            format,
+            pages: count,
+            warnings,
+            stages: Vec::new(),
+        })
+    }
+
+    fn take_shaper(&self) -> Shaper {
+        let mut shapers = self.shapers.lock().unwrap_or_else(PoisonError::into_inner);
+        shapers
+            .pop()
+            .unwrap_or_else(|| Shaper::new(Arc::clone(&self.fonts)))
+    }
+
+    fn give_shaper(&self, shaper: Shaper) {
+        let mut shapers = self.shapers.lock().unwrap_or_else(PoisonError::into_inner);
+        if shapers.len() < MAX_IDLE_SHAPERS && !shaper.is_full() {
+            shapers.push(shaper);
+        }
+    }
+}
+
+/// Durations of the stages, and the wish to stop.
+struct Clock {
+    last: Instant,
+    stages: Vec<Stage>,
+    stop: Option<Arc<AtomicBool>>,
+}
+
+impl Clock {
+    fn start(stop: Option<Arc<AtomicBool>>) -> Self {
+        Self {
+            last: Instant::now(),
+            stages: Vec::new(),
+            stop,
+        }
+    }
+
+    fn mark(&mut self, name: &'static str) -> Result<(), Error> {
+        let now = Instant::now();
+        self.stages.push(Stage {
+            name,
+            duration: now - self.last,
+        });
+        self.last = now;
+        match &self.stop {
+            Some(stop) if stop.load(Ordering::Relaxed) => Err(Error::Stopped),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Reads and checks a template; whether its helpers exist is not known here.
+///
+/// # Errors
+/// [`Error::Mistakes`] with all of them.
+pub fn compile(source: &[u8]) -> Result<CompiledTemplate, Error> {
+    let template = platen_document::parse_template(source).map_err(Error::Mistakes)?;
+    platen_document::compile(template).map_err(Error::Mistakes)
+}

@@ -1,0 +1,144 @@
+//! Actions of pieces: built in, other names for steps, and those of users.
+
+use std::time::Duration;
+
+use platen_flow::{
+    StepError,
+    model::{Step, StoreOperation},
+};
+use platen_script::Settings;
+use serde_json::Value as Json;
+
+use super::{
+    File, builtin_actions, pdf_steps,
+    step_error::fixed,
+    task::{HTTP_TIMEOUT, StepExecutor, StepResult},
+};
+
+/// How long a conversion may take where its step does not say.
+const CONVERT_TIMEOUT: Duration = Duration::from_secs(120);
+/// How long sending a mail may take where its step does not say.
+const MAIL_TIMEOUT: Duration = Duration::from_secs(120);
+
+impl StepExecutor<'_> {
+    /// An action of a piece: built in, another name for a step, or made by a user.
+    pub(super) fn piece(
+        &self,
+        step: &Step,
+        path: &str,
+        (piece, action): (&str, &str),
+        input: &Json,
+    ) -> Result<StepResult, StepError> {
+        let plain = |output: Json| StepResult {
+            output,
+            ..StepResult::default()
+        };
+        let unknown = || {
+            let message = format!("the piece `{piece}` has no action `{action}`");
+            fixed("piece-input", &message)
+        };
+        if let Some((name, version)) = piece.split_once('@') {
+            return self.user_piece(step, (name, version), action, input);
+        }
+        let operation = match (piece, action) {
+            ("render", "render") => {
+                let limit = self.limit(step, None);
+                return self.render(input, &input["definition"], &limit);
+            }
+            ("convert", "convert") => return self.convert(step, input).map(plain),
+            ("http", "request") => {
+                let limit = self.limit(step, Some(HTTP_TIMEOUT));
+                return self.request(input, Some(path), &limit).map(plain);
+            }
+            ("email", "send") => return self.mail(step, path, input).map(plain),
+            ("pdf", action) => return self.pdf_step(step, action, input).map(plain),
+            ("store", "get") => StoreOperation::Get,
+            ("store", "put") => StoreOperation::Put,
+            ("store", "delete") => StoreOperation::Delete,
+            ("render" | "convert" | "http" | "email" | "store", _) => return Err(unknown()),
+            _ => return builtin_actions::call(piece, action, input).map(plain),
+        };
+        self.store(operation, input).map(plain)
+    }
+
+    fn mail(&self, step: &Step, path: &str, input: &Json) -> Result<Json, StepError> {
+        let mail = self.services.tools.mail.as_ref();
+        let mail = mail.ok_or_else(|| {
+            let message = "no mail server is set up: see SMTP_URL and SMTP_FROM";
+            fixed("step-unavailable", message)
+        })?;
+        let run = self.run["id"].as_str().unwrap_or_default();
+        let limit = self.limit(step, Some(MAIL_TIMEOUT));
+        mail.send(input, &format!("{run}:{path}"), &limit)
+    }
+
+    /// Work on PDF files: between two files, and after it, it ends with the step.
+    pub(super) fn pdf_step(
+        &self,
+        step: &Step,
+        action: &str,
+        input: &Json,
+    ) -> Result<Json, StepError> {
+        let limit = self.limit(step, None);
+        let done = limit.bounded(|_| pdf_steps::call(action, input))?;
+        limit.check()?;
+        done
+    }
+
+    pub(super) fn convert(&self, step: &Step, input: &Json) -> Result<Json, StepError> {
+        let convert = self.services.tools.convert.as_ref();
+        let convert = convert
+            .ok_or_else(|| fixed("step-unavailable", "there is no LibreOffice for flows here"))?;
+        let file = File::of_value(&input["file"])?;
+        let to = input["to"].as_str().unwrap_or("pdf");
+        let limit = self.limit(step, Some(CONVERT_TIMEOUT));
+        let converted = convert.convert(file, to, &input["options"], &limit)?;
+        Ok(converted.to_value())
+    }
+
+    fn user_piece(
+        &self,
+        step: &Step,
+        (name, version): (&str, &str),
+        action: &str,
+        input: &Json,
+    ) -> Result<StepResult, StepError> {
+        let pieces = self.services.tools.pieces.as_ref();
+        let pieces = pieces
+            .ok_or_else(|| fixed("step-unavailable", "pieces of users are not set up here"))?;
+        let piece = pieces.load(name, version).map_err(|reason| StepError {
+            retryable: true,
+            ..fixed("piece-unavailable", &reason)
+        })?;
+        let found = piece.check(action, input).ok_or_else(|| {
+            let known: Vec<&str> = piece
+                .manifest()
+                .actions
+                .keys()
+                .map(String::as_str)
+                .collect();
+            let known = known.join(", ");
+            let message = format!("`{name}@{version}` has no action `{action}`; it has {known}");
+            fixed("piece-input", &message)
+        })?;
+        if !found.is_empty() {
+            let said: Vec<String> = found
+                .iter()
+                .map(|one| format!("{}: {}", one.path, one.message))
+                .collect();
+            return Err(fixed("piece-input", &said.join("; ")));
+        }
+        let declared = &piece.manifest().secrets;
+        let secrets = self.secrets.iter();
+        let secrets = secrets
+            .filter(|(name, _)| declared.contains(name))
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect();
+        let settings = Settings {
+            secrets,
+            entry: Some(action.to_owned()),
+            ..Settings::default()
+        };
+        self.script(step, piece.code(), input, settings)
+    }
+}

@@ -1,0 +1,249 @@
+//! Every kind of step ends with its own time, and with its run.
+
+use std::{
+    net::TcpListener,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+use platen_engine::Engine;
+use platen_flow::{Entry, Finish};
+use platen_fonts::FontSettings;
+use platen_outbound::{Outbound, Settings, Trust};
+use platen_script::Cancellation;
+use serde_json::{Value as Json, json};
+
+use super::{
+    FlowRunner, Journal, Memory, NoJournal, OfficeConvert, Record, Report, RunOptions, Services,
+    Smtp, Stop, Tools, load_flow,
+};
+
+/// Other sides that say nothing.
+struct World {
+    services: Arc<Services>,
+    /// Conversions that were begun and are neither done nor dropped.
+    converting: Arc<AtomicUsize>,
+    http: TcpListener,
+    _mail: TcpListener,
+    _runtime: tokio::runtime::Runtime,
+}
+
+struct Converting(Arc<AtomicUsize>);
+
+impl Drop for Converting {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+fn world() -> World {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()
+        .unwrap();
+    let converting = Arc::<AtomicUsize>::default();
+    let count = Arc::clone(&converting);
+    let convert = OfficeConvert::new(runtime.handle().clone(), move |_| {
+        count.fetch_add(1, Ordering::Relaxed);
+        let converting = Converting(Arc::clone(&count));
+        Box::pin(async move {
+            std::future::pending::<()>().await;
+            drop(converting);
+            unreachable!("nothing ends it")
+        })
+    });
+    let http = TcpListener::bind("127.0.0.1:0").unwrap();
+    let mail = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("smtp://{}", mail.local_addr().unwrap());
+    let smtp = Smtp::new(&url, "platen@example.com", &Trust::default()).unwrap();
+    let services = Services {
+        engine: Arc::new(Engine::new(&FontSettings::default())),
+        scripts: None,
+        outbound: Arc::new(Outbound::new(&Settings {
+            allowed_hosts: vec![http.local_addr().unwrap().to_string()],
+            allow_private_addresses: true,
+            ..Settings::default()
+        })),
+        tools: Tools {
+            convert: Some(Arc::new(convert)),
+            mail: Some(Arc::new(smtp)),
+            ..Tools::default()
+        },
+    };
+    World {
+        services: Arc::new(services),
+        converting,
+        http,
+        _mail: mail,
+        _runtime: runtime,
+    }
+}
+
+impl World {
+    /// Steps of each kind that would go on for long.
+    fn steps(&self) -> Vec<Json> {
+        let url = format!("http://{}/", self.http.local_addr().unwrap());
+        let file = json!({"$file": {"name": "a.docx", "mediaType": "", "base64": ""}});
+        let table = json!({"key": "long", "name": "Long", "body": [{
+            "type": "table", "rows": "rows", "as": "row",
+            "columns": [{"header": "A", "value": "{{ row.a }}"}]}]});
+        let rows: Vec<Json> = (0..100_000).map(|row| json!({"a": row})).collect();
+        vec![
+            json!({"type": "http", "url": url}),
+            json!({"type": "piece", "piece": "http", "action": "request", "input": {"url": url}}),
+            json!({"type": "convert", "file": file, "to": "pdf"}),
+            json!({"type": "piece", "piece": "email", "action": "send",
+                "input": {"to": "a@example.com", "subject": "A", "text": "A"}}),
+            json!({"type": "render", "definition": table, "format": "pdf", "data": {"rows": rows}}),
+        ]
+    }
+
+    fn run(&self, mut step: Json, cancel: &Cancellation, journal: &mut dyn Journal) -> Report {
+        step["name"] = json!("one");
+        let flow = json!({"kind": "flow", "key": "f", "name": "F", "trigger": {"type": "manual"},
+            "steps": [step]});
+        let options = RunOptions {
+            cancel: cancel.clone(),
+            ..RunOptions::default()
+        };
+        self.run_with(&flow, &options, journal)
+    }
+
+    fn run_with(&self, flow: &Json, options: &RunOptions, journal: &mut dyn Journal) -> Report {
+        let flow = load_flow(flow.to_string().as_bytes()).unwrap();
+        let memory = Memory::new(Box::new(|_| None));
+        let runner = FlowRunner::new(Arc::clone(&self.services));
+        runner.run(&flow, options, &memory, journal).unwrap()
+    }
+}
+
+#[test]
+fn a_step_ends_at_its_own_time() {
+    let world = world();
+    for mut step in world.steps() {
+        let kind = step["type"].clone();
+        step["timeoutMs"] = json!(150);
+        let report = world.run(step, &Cancellation::default(), &mut NoJournal);
+        match report.progress.finish() {
+            Some(Finish::Failed { error, .. }) => {
+                assert_eq!(error.code, "step-timeout", "{kind}: {error:?}");
+            }
+            other => panic!("{kind}: {other:?}"),
+        }
+    }
+}
+
+/// Cancels a run once its step has begun.
+struct CancelOnStart {
+    cancel: Cancellation,
+    waiter: Mutex<Option<std::thread::JoinHandle<()>>>,
+}
+
+impl Journal for CancelOnStart {
+    fn append(&mut self, record: Record) -> Result<(), Stop> {
+        if let Entry::Started { .. } = record.entry {
+            let cancel = self.cancel.clone();
+            let waiter = std::thread::spawn(move || {
+                std::thread::sleep(std::time::Duration::from_millis(50));
+                cancel.cancel();
+            });
+            *self.waiter.lock().unwrap() = Some(waiter);
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self, _: bool) -> Result<(), Stop> {
+        Ok(())
+    }
+
+    fn respond(&mut self, _: &Json) -> Result<(), Stop> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_step_ends_with_its_run() {
+    let world = world();
+    for step in world.steps() {
+        let kind = step["type"].clone();
+        let mut journal = CancelOnStart {
+            cancel: Cancellation::default(),
+            waiter: Mutex::default(),
+        };
+        let cancel = journal.cancel.clone();
+        // That this returns is what is tested: each of the steps would take half a minute and more.
+        let report = world.run(step, &cancel, &mut journal);
+        let finish = report.progress.finish();
+        assert_eq!(finish, Some(&Finish::Cancelled), "{kind}");
+        let waiter = journal.waiter.lock().unwrap().take();
+        waiter.unwrap().join().unwrap();
+        assert_eq!(world.converting.load(Ordering::Relaxed), 0, "{kind}");
+    }
+}
+
+#[test]
+fn files_that_take_too_long_are_not_given() {
+    let world = world();
+    let page = json!({"key": "page", "name": "Page", "body": [{"type": "text", "content": "A"}]});
+    let options = platen_render::RenderOptions::default();
+    let engine = &world.services.engine;
+    let made = engine.render_source(
+        page.to_string().as_bytes(),
+        json!({}),
+        &[platen_render::Format::Pdf],
+        &options,
+    );
+    let file = super::file::value("a.pdf", "application/pdf", &made.unwrap()[0].bytes);
+    let step = json!({"type": "merge", "files": vec![file; 200], "timeoutMs": 1});
+    let report = world.run(step, &Cancellation::default(), &mut NoJournal);
+    match report.progress.finish() {
+        Some(Finish::Failed { error, .. }) => assert_eq!(error.code, "step-timeout"),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Keeps the records.
+#[derive(Default)]
+struct Kept(Vec<Record>);
+
+impl Journal for Kept {
+    fn append(&mut self, record: Record) -> Result<(), Stop> {
+        self.0.push(record);
+        Ok(())
+    }
+
+    fn flush(&mut self, _: bool) -> Result<(), Stop> {
+        Ok(())
+    }
+
+    fn respond(&mut self, _: &Json) -> Result<(), Stop> {
+        Ok(())
+    }
+}
+
+#[test]
+fn the_time_of_a_run_counts_what_was_worked_before() {
+    let world = world();
+    let flow = json!({"kind": "flow", "key": "f", "name": "F", "trigger": {"type": "manual"},
+        "timeoutMs": 600_000, "steps": [
+            {"name": "one", "type": "piece", "piece": "math", "action": "add",
+             "input": {"a": 1, "b": 2}},
+            {"name": "two", "type": "respond", "body": "{{ steps.one.output }}"}]});
+    let run = |worked_s: u64| {
+        let options = RunOptions {
+            worked: std::time::Duration::from_secs(worked_s),
+            ..RunOptions::default()
+        };
+        let mut kept = Kept::default();
+        let report = world.run_with(&flow, &options, &mut kept);
+        (report.progress.finish().cloned(), kept.0)
+    };
+    // Ten seconds for two steps that take microseconds.
+    let (finish, records) = run(590);
+    assert!(matches!(finish, Some(Finish::Succeeded(_))), "{finish:?}");
+    assert!(records.iter().all(|record| record.worked_ms >= 590_000));
+    assert_eq!(run(600).0, Some(Finish::TimedOut));
+}

@@ -1,0 +1,145 @@
+//! What some steps need beyond the engine, each there or not.
+
+use std::{path::PathBuf, pin::Pin, sync::Arc, time::Duration};
+
+use platen_engine::fault_of_office;
+use platen_flow::StepError;
+use platen_office::{Body, Document, Error as OfficeError, Job, Options, Source, Target};
+use platen_render::{Fault, chain};
+use serde_json::Value as Json;
+use tokio::runtime::Handle;
+
+use super::{File, Limit, Mail, Pieces, Print, step_error::timed_out};
+
+/// LibreOffice keeps to its time by itself, and says more of it.
+const GRACE: Duration = Duration::from_millis(500);
+
+/// What some steps need.
+#[derive(Clone, Default)]
+pub struct Tools {
+    /// Converts Office files.
+    pub convert: Option<Arc<dyn Convert>>,
+    /// Prints pages of HTML.
+    pub print: Option<Arc<dyn Print>>,
+    /// Sends mail.
+    pub mail: Option<Arc<dyn Mail>>,
+    /// Finds pieces that users made.
+    pub pieces: Option<Arc<dyn Pieces>>,
+    /// Folder of the assets that templates name.
+    pub assets: Option<PathBuf>,
+}
+
+/// Converts files. Blocks the thread that calls it.
+pub trait Convert: Send + Sync {
+    /// `file` as a `to`, by its extension, as long as `limit` allows.
+    ///
+    /// # Errors
+    /// Why not.
+    fn convert(
+        &self,
+        file: File,
+        to: &str,
+        options: &Json,
+        limit: &Limit,
+    ) -> Result<File, StepError>;
+}
+
+type Converting = Pin<Box<dyn Future<Output = Result<Document, StepError>> + Send>>;
+
+/// Converts by LibreOffice, on a runtime that is somewhere else.
+pub struct OfficeConvert {
+    runtime: Handle,
+    work: Box<dyn Fn(Job) -> Converting + Send + Sync>,
+}
+
+impl OfficeConvert {
+    /// Conversions that `work` does on `runtime`.
+    #[must_use]
+    pub fn new(runtime: Handle, work: impl Fn(Job) -> Converting + Send + Sync + 'static) -> Self {
+        let work = Box::new(work);
+        Self { runtime, work }
+    }
+
+    /// What a step says of an error of LibreOffice.
+    #[must_use]
+    pub fn failure(error: &OfficeError) -> StepError {
+        let fault = fault_of_office(error.fault());
+        StepError {
+            code: error.code().to_owned(),
+            message: chain(error),
+            retryable: matches!(fault, Fault::Busy | Fault::Unavailable | Fault::Internal),
+        }
+    }
+}
+
+impl Convert for OfficeConvert {
+    fn convert(
+        &self,
+        file: File,
+        to: &str,
+        options: &Json,
+        limit: &Limit,
+    ) -> Result<File, StepError> {
+        let target = Target::from_extension(to.trim_start_matches('.')).ok_or_else(|| {
+            let known: Vec<&str> = Target::all().map(Target::extension).collect();
+            wrong(format!("`{to}` is none of {}", known.join(", ")))
+        })?;
+        let stem = file
+            .name
+            .rsplit_once('.')
+            .map_or(&*file.name, |(stem, _)| stem);
+        let name = format!("{stem}.{}", target.extension());
+        let mut job = Job::new(Source::Bytes(file.bytes.into()), target);
+        job.options = options_of(options)?;
+        job.name = Some(file.name).filter(|name| !name.is_empty());
+        job.timeout = limit.left();
+        // The process of a conversion that is dropped is interrupted or replaced.
+        let document = self.runtime.block_on(async {
+            tokio::select! {
+                document = (self.work)(job) => document,
+                cancelled = limit.cancelled() => Err(cancelled),
+                () = tokio::time::sleep(limit.left() + GRACE) => Err(timed_out()),
+            }
+        });
+        let document = document?;
+        Ok(File {
+            name,
+            media_type: target.media_type().to_owned(),
+            bytes: read(document.body).map_err(|error| StepError {
+                retryable: true,
+                ..wrong(format!("the converted file cannot be read: {error}"))
+            })?,
+        })
+    }
+}
+
+fn read(body: Body) -> std::io::Result<Vec<u8>> {
+    match body {
+        Body::Bytes(bytes) => Ok(bytes.into()),
+        Body::File(mut file) => {
+            let mut bytes = Vec::new();
+            std::io::Read::read_to_end(&mut file, &mut bytes)?;
+            Ok(bytes)
+        }
+    }
+}
+
+fn options_of(given: &Json) -> Result<Options, StepError> {
+    let mut options = Options::default();
+    for (name, value) in given.as_object().into_iter().flatten() {
+        let value = value
+            .as_str()
+            .map_or_else(|| value.to_string(), str::to_owned);
+        let set = options.set(name, &value);
+        set.map_err(|error| wrong(error.to_string()))?;
+    }
+    Ok(options)
+}
+
+fn wrong(message: String) -> StepError {
+    StepError {
+        code: "convert".to_owned(),
+        message,
+        retryable: false,
+    }
+}

@@ -1,0 +1,158 @@
+//! Reading request bodies: a limit before and while reading, a time limit, JSON with the place of
+//! a mistake.
+
+use axum::body::Body;
+use bytes::{Bytes, BytesMut};
+use http_body_util::BodyExt;
+use hyper::{
+    HeaderMap, StatusCode,
+    header::{CONTENT_LENGTH, CONTENT_TYPE},
+};
+use serde::de::DeserializeOwned;
+use serde_json::error::Category;
+
+use super::{Intake, MemoryPermit};
+use crate::problem::Problem;
+
+/// Longer JSON is read off the async threads.
+const INLINE_BYTES: usize = 512 << 10;
+/// Room made before the first byte has come.
+const MAX_FIRST_BYTES: u64 = 1 << 20;
+
+/// The whole body of a JSON request.
+///
+/// # Errors
+/// 415, 413, 408, 400, or 503 where there is no room for it.
+pub(crate) async fn read_json(
+    intake: &Intake,
+    headers: &HeaderMap,
+    body: Body,
+) -> Result<(Bytes, MemoryPermit), Problem> {
+    let media_type = headers
+        .get(CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok())
+        .and_then(|value| value.split(';').next())
+        .map(|value| value.trim().to_ascii_lowercase())
+        .unwrap_or_default();
+    // A page of another origin may send other types without asking first (CORS).
+    if media_type != "application/json" && !media_type.ends_with("+json") {
+        return Err(Problem::new(
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            "media-type-not-supported",
+            "send JSON, with `Content-Type: application/json`",
+        ));
+    }
+    read(intake, headers, body).await
+}
+
+/// The whole body of a request.
+///
+/// # Errors
+/// 413, 408, 400, or 503 where there is no room for it.
+pub(crate) async fn read(
+    intake: &Intake,
+    headers: &HeaderMap,
+    body: Body,
+) -> Result<(Bytes, MemoryPermit), Problem> {
+    let limit = intake.max_body_bytes;
+    let announced = headers
+        .get(CONTENT_LENGTH)
+        .and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
+    if announced.is_some_and(|announced| announced > limit) {
+        return Err(too_large(limit));
+    }
+    let timeout = intake.body_timeout;
+    let permit = match intake.reserve_bytes(announced.unwrap_or(limit)) {
+        Ok(permit) => permit,
+        Err(problem) => {
+            // A client that is still sending would see a reset instead of the answer.
+            let _ = tokio::time::timeout(timeout, discard(body, limit)).await;
+            return Err(problem);
+        }
+    };
+    let first = announced.unwrap_or(0).min(MAX_FIRST_BYTES) as usize;
+    let bytes = tokio::time::timeout(timeout, collect(body, limit, first))
+        .await
+        .unwrap_or_else(|_| {
+            let detail = format!("the body did not come within {} ms", timeout.as_millis());
+            Err(Problem::new(
+                StatusCode::REQUEST_TIMEOUT,
+                "body-timeout",
+                detail,
+            ))
+        })?;
+    Ok((bytes, permit))
+}
+
+/// Reads a body without keeping it, up to `limit` bytes.
+async fn discard(mut body: Body, limit: u64) {
+    let mut read = 0;
+    while let Some(Ok(frame)) = body.frame().await {
+        read += frame.data_ref().map_or(0, Bytes::len) as u64;
+        if read > limit {
+            return;
+        }
+    }
+}
+
+async fn collect(mut body: Body, limit: u64, room: usize) -> Result<Bytes, Problem> {
+    let mut bytes = BytesMut::new();
+    while let Some(frame) = body.frame().await {
+        let frame =
+            frame.map_err(|_| Problem::bad_request("body-incomplete", "the body broke off"))?;
+        let Ok(data) = frame.into_data() else {
+            continue;
+        };
+        if bytes.len() as u64 + data.len() as u64 > limit {
+            return Err(too_large(limit));
+        }
+        if bytes.is_empty() {
+            if data.len() >= room {
+                bytes = BytesMut::from(data);
+                continue;
+            }
+            bytes.reserve(room);
+        }
+        bytes.extend_from_slice(&data);
+    }
+    Ok(bytes.freeze())
+}
+
+fn too_large(limit: u64) -> Problem {
+    let detail = format!("the body is larger than {limit} bytes (MAX_BODY_BYTES)");
+    Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "body-too-large", detail)
+}
+
+/// A value from JSON.
+///
+/// # Errors
+/// 400 with line and column.
+pub(crate) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
+    serde_json::from_slice(bytes).map_err(|error| problem(&error, "the body"))
+}
+
+/// As [`parse`], for bodies that may be long.
+pub(crate) async fn parse_long<T: DeserializeOwned + Send + 'static>(
+    bytes: Bytes,
+) -> Result<T, Problem> {
+    if bytes.len() <= INLINE_BYTES {
+        return parse(&bytes);
+    }
+    tokio::task::spawn_blocking(move || parse(&bytes))
+        .await
+        .unwrap_or_else(|error| Err(Problem::internal(format!("reading JSON: {error}"))))
+}
+
+/// What is said about JSON that cannot be read.
+pub(crate) fn problem(error: &serde_json::Error, place: &str) -> Problem {
+    match error.classify() {
+        Category::Data => Problem::bad_request("request-invalid", format!("in {place}: {error}")),
+        Category::Eof => Problem::bad_request(
+            "json-invalid",
+            format!("{place} is not JSON: it ends too early: {error}"),
+        ),
+        Category::Syntax | Category::Io => {
+            Problem::bad_request("json-invalid", format!("{place} is not JSON: {error}"))
+        }
+    }
+}

@@ -1,0 +1,307 @@
+//! What comes with a request and may be large: the beginning in memory, the rest in a file without a
+//! name, so that nothing is left of it however the request ends.
+
+use std::{fs::File, io::Write, os::unix::fs::FileExt, sync::Arc};
+
+use axum::body::Body;
+use bytes::{Bytes, BytesMut};
+use http_body_util::BodyExt;
+use hyper::{HeaderMap, StatusCode, header::CONTENT_LENGTH};
+use platen_delivery::{Body as Delivered, FileBody};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use super::Intake;
+use crate::problem::Problem;
+
+/// A longer content goes to a file while it comes.
+const HELD_BYTES: usize = 256 << 10;
+
+/// A content, in memory or in a file.
+#[derive(Clone, Debug)]
+pub(crate) enum Content {
+    Held(Bytes),
+    Spooled(Spooled),
+}
+
+/// A content in a file without a name.
+#[derive(Clone, Debug)]
+pub(crate) struct Spooled {
+    file: Arc<File>,
+    size_bytes: u64,
+    _room: Option<Arc<OwnedSemaphorePermit>>,
+}
+
+impl Content {
+    pub(crate) fn size_bytes(&self) -> u64 {
+        match self {
+            Self::Held(bytes) => bytes.len() as u64,
+            Self::Spooled(spooled) => spooled.size_bytes,
+        }
+    }
+
+    /// Whether it begins so.
+    pub(crate) fn starts_with(&self, wanted: &[u8]) -> bool {
+        match self {
+            Self::Held(bytes) => bytes.starts_with(wanted),
+            Self::Spooled(spooled) => {
+                let mut first = vec![0; wanted.len()];
+                spooled.file.read_exact_at(&mut first, 0).is_ok() && first == wanted
+            }
+        }
+    }
+
+    /// All of it in memory. May wait for the disk.
+    pub(crate) fn read(&self) -> std::io::Result<Bytes> {
+        match self {
+            Self::Held(bytes) => Ok(bytes.clone()),
+            Self::Spooled(spooled) => {
+                // By position: clones share the file, and with it its offset.
+                let mut bytes = vec![0; spooled.size_bytes as usize];
+                spooled.file.read_exact_at(&mut bytes, 0)?;
+                Ok(bytes.into())
+            }
+        }
+    }
+
+    /// As [`Content::read`], off the async threads.
+    pub(crate) async fn bytes(self) -> Result<Bytes, Problem> {
+        if let Self::Held(bytes) = self {
+            return Ok(bytes);
+        }
+        let read = tokio::task::spawn_blocking(move || self.read()).await;
+        read.map_err(std::io::Error::other)
+            .flatten()
+            .map_err(|error| full(&error))
+    }
+
+    /// A document for LibreOffice.
+    pub(crate) fn into_source(self) -> platen_office::Source {
+        match self {
+            Self::Held(bytes) => platen_office::Source::Bytes(bytes),
+            Self::Spooled(spooled) => platen_office::Source::File(spooled.file),
+        }
+    }
+
+    /// A body that is read as it is sent.
+    pub(crate) fn into_body(self) -> Delivered {
+        match self {
+            Self::Held(bytes) => Delivered::from(bytes),
+            Self::Spooled(spooled) => {
+                let file = Arc::clone(&spooled.file);
+                let size_bytes = spooled.size_bytes;
+                FileBody::range(file, 0, size_bytes).keeping(spooled).into()
+            }
+        }
+    }
+
+    /// A result of LibreOffice.
+    pub(crate) fn of_office(body: platen_office::Body) -> Result<Self, Problem> {
+        match body {
+            platen_office::Body::Bytes(bytes) => Ok(Self::Held(bytes)),
+            platen_office::Body::File(file) => Self::of_file(file),
+        }
+    }
+
+    /// A file that has been written.
+    pub(crate) fn of_file(file: File) -> Result<Self, Problem> {
+        let size_bytes = file.metadata().map_err(|error| full(&error))?.len();
+        Ok(Self::Spooled(Spooled {
+            file: Arc::new(file),
+            size_bytes,
+            _room: None,
+        }))
+    }
+}
+
+/// What is said where the disk does not do what it should.
+pub(crate) fn full(error: &std::io::Error) -> Problem {
+    Problem::internal(format!("the temporary folder: {error}"))
+}
+
+/// Takes a content as it comes.
+pub(crate) struct Sink {
+    room: Arc<Semaphore>,
+    /// What may be held in memory. Bytes.
+    hold_bytes: usize,
+    held: BytesMut,
+    file: Option<File>,
+    size_bytes: u64,
+    permit: Option<OwnedSemaphorePermit>,
+}
+
+impl Sink {
+    /// A sink that holds no more than `hold_bytes` in memory, and seldom much.
+    pub(crate) fn new(room: &Arc<Semaphore>, hold_bytes: usize) -> Self {
+        Self {
+            room: Arc::clone(room),
+            hold_bytes: hold_bytes.min(HELD_BYTES),
+            held: BytesMut::new(),
+            file: None,
+            size_bytes: 0,
+            permit: None,
+        }
+    }
+
+    pub(crate) fn size_bytes(&self) -> u64 {
+        self.size_bytes
+    }
+
+    /// Takes a piece.
+    ///
+    /// # Errors
+    /// 503 where too much is on the disk already.
+    pub(crate) async fn put(&mut self, piece: &[u8]) -> Result<(), Problem> {
+        self.size_bytes += piece.len() as u64;
+        self.held.extend_from_slice(piece);
+        let hold_bytes = match self.file {
+            Some(_) => HELD_BYTES,
+            None => self.hold_bytes,
+        };
+        if self.held.len() > hold_bytes {
+            self.write().await?;
+        }
+        Ok(())
+    }
+
+    async fn write(&mut self) -> Result<(), Problem> {
+        let piece = self.held.split().freeze();
+        let kibibytes = u32::try_from(piece.len().div_ceil(1_024)).unwrap_or(u32::MAX);
+        let permit = Arc::clone(&self.room).try_acquire_many_owned(kibibytes);
+        let permit = permit.map_err(|_| {
+            let detail = "too many large uploads at the moment (MAX_SPOOL_BYTES)";
+            let status = StatusCode::SERVICE_UNAVAILABLE;
+            Problem::new(status, "no-room", detail).retry_after(1)
+        })?;
+        match &mut self.permit {
+            Some(all) => all.merge(permit),
+            None => self.permit = Some(permit),
+        }
+        let taken = self.file.take();
+        let work = move || -> std::io::Result<File> {
+            let mut file = match taken {
+                Some(file) => file,
+                None => tempfile::tempfile()?,
+            };
+            file.write_all(&piece)?;
+            Ok(file)
+        };
+        let written = tokio::task::spawn_blocking(work).await;
+        let written = written.map_err(std::io::Error::other).flatten();
+        self.file = Some(written.map_err(|error| full(&error))?);
+        Ok(())
+    }
+
+    /// The whole.
+    ///
+    /// # Errors
+    /// As [`Sink::put`].
+    pub(crate) async fn finish(mut self) -> Result<Content, Problem> {
+        if self.file.is_some() && !self.held.is_empty() {
+            self.write().await?;
+        }
+        Ok(match self.file {
+            None => Content::Held(self.held.freeze()),
+            Some(file) => Content::Spooled(Spooled {
+                file: Arc::new(file),
+                size_bytes: self.size_bytes,
+                _room: self.permit.map(Arc::new),
+            }),
+        })
+    }
+}
+
+/// A whole body, as long as it is no larger and no slower than it may be. `setting` names the limit.
+///
+/// # Errors
+/// 413, 408, 400, or 503 where there is no room for it.
+pub(crate) async fn read(
+    intake: &Intake,
+    headers: &HeaderMap,
+    body: Body,
+    (limit, setting): (u64, &str),
+) -> Result<Content, Problem> {
+    check_announced(headers, limit, setting)?;
+    timed(intake, async {
+        let mut sink = Sink::new(&intake.disk, HELD_BYTES);
+        let mut body = body;
+        while let Some(piece) = next(&mut body).await? {
+            if sink.size_bytes() + piece.len() as u64 > limit {
+                return Err(too_large(limit, setting));
+            }
+            sink.put(&piece).await?;
+        }
+        sink.finish().await
+    })
+    .await
+}
+
+/// The next piece of a body.
+///
+/// # Errors
+/// 400 where it breaks off.
+pub(crate) async fn next(body: &mut Body) -> Result<Option<Bytes>, Problem> {
+    while let Some(frame) = body.frame().await {
+        let broken = |_| Problem::bad_request("body-incomplete", "the body broke off");
+        if let Ok(data) = frame.map_err(broken)?.into_data() {
+            return Ok(Some(data));
+        }
+    }
+    Ok(None)
+}
+
+/// Refuses a body that says itself that it is too large.
+pub(crate) fn check_announced(
+    headers: &HeaderMap,
+    limit: u64,
+    setting: &str,
+) -> Result<(), Problem> {
+    let announced = headers.get(CONTENT_LENGTH);
+    let announced = announced.and_then(|it| it.to_str().ok()?.parse::<u64>().ok());
+    match announced {
+        Some(announced) if announced > limit => Err(too_large(limit, setting)),
+        _ => Ok(()),
+    }
+}
+
+pub(crate) fn too_large(limit: u64, setting: &str) -> Problem {
+    let detail = format!("the body is larger than {limit} bytes ({setting})");
+    Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "body-too-large", detail)
+}
+
+/// Reads within the time that a body may take.
+pub(crate) async fn timed<T>(
+    intake: &Intake,
+    reading: impl Future<Output = Result<T, Problem>>,
+) -> Result<T, Problem> {
+    let timeout = intake.body_timeout;
+    let read = tokio::time::timeout(timeout, reading).await;
+    read.unwrap_or_else(|_| {
+        let detail = format!("the body did not come within {} ms", timeout.as_millis());
+        let status = StatusCode::REQUEST_TIMEOUT;
+        Err(Problem::new(status, "body-timeout", detail))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_readers_of_a_file_do_not_mix() {
+        let mut file = tempfile::tempfile().unwrap();
+        let whole: Vec<u8> = (0..1_000_000_u32).map(|at| (at / 7) as u8).collect();
+        file.write_all(&whole).unwrap();
+        let content = Content::of_file(file).unwrap();
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                let content = content.clone();
+                let whole = &whole;
+                scope.spawn(move || {
+                    for _ in 0..50 {
+                        assert!(content.read().unwrap() == whole[..]);
+                    }
+                });
+            }
+        });
+    }
+}

@@ -1,0 +1,77 @@
+//! Request bodies on their way in: bounded in size and time, and by the memory and disk that all of
+//! them may take together.
+
+pub(crate) mod body;
+pub(crate) mod content;
+pub(crate) mod multipart;
+
+use std::{sync::Arc, time::Duration};
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::{config::Config, metrics::Metrics, problem::Problem};
+
+/// Shorter bodies reserve no memory: counting them would cost more than they take. Bytes.
+const UNCOUNTED_BYTES: u64 = 64 << 10;
+
+/// The limits of request bodies, and what the bodies of all requests take at this moment.
+pub(crate) struct Intake {
+    /// Largest body that is read into memory, and largest sum of the texts of a form. Bytes.
+    pub(crate) max_body_bytes: u64,
+    /// Largest form with files. Bytes.
+    pub(crate) form_max_body_bytes: u64,
+    /// Time in which a body must arrive whole.
+    pub(crate) body_timeout: Duration,
+    /// Memory that is left, in kibibytes.
+    memory: Arc<Semaphore>,
+    /// Space in the temporary folder that is left, in kibibytes.
+    disk: Arc<Semaphore>,
+    metrics: Arc<Metrics>,
+}
+
+/// Memory that a request has reserved; dropping it gives the memory back.
+#[derive(Debug)]
+pub(crate) struct MemoryPermit {
+    _permit: Option<OwnedSemaphorePermit>,
+}
+
+impl Intake {
+    pub(crate) fn new(config: &Config, metrics: Arc<Metrics>) -> Self {
+        Self {
+            max_body_bytes: config.max_body_bytes,
+            form_max_body_bytes: config.form_max_body_bytes,
+            body_timeout: Duration::from_millis(config.body_timeout_ms),
+            memory: kibibytes(config.max_inflight_body_bytes),
+            disk: kibibytes(config.max_spool_bytes),
+            metrics,
+        }
+    }
+
+    /// Reserves memory for `size_bytes`.
+    ///
+    /// # Errors
+    /// 503 if the requests in flight have reserved too much already (`MAX_INFLIGHT_BODY_BYTES`).
+    pub(crate) fn reserve_bytes(&self, size_bytes: u64) -> Result<MemoryPermit, Problem> {
+        if size_bytes <= UNCOUNTED_BYTES {
+            return Ok(MemoryPermit { _permit: None });
+        }
+        let kibibytes = u32::try_from(size_bytes.div_ceil(1_024)).unwrap_or(u32::MAX);
+        match Arc::clone(&self.memory).try_acquire_many_owned(kibibytes) {
+            Ok(permit) => Ok(MemoryPermit {
+                _permit: Some(permit),
+            }),
+            Err(_) => {
+                self.metrics.rejected("no-room");
+                let detail = "too many large requests at the moment (MAX_INFLIGHT_BODY_BYTES)";
+                let status = hyper::StatusCode::SERVICE_UNAVAILABLE;
+                Err(Problem::new(status, "no-room", detail).retry_after(1))
+            }
+        }
+    }
+}
+
+/// A semaphore that counts kibibytes: its permits are 32 bits wide, too few for bytes.
+fn kibibytes(bytes: u64) -> Arc<Semaphore> {
+    let kibibytes = usize::try_from(bytes / 1_024).unwrap_or(usize::MAX);
+    Arc::new(Semaphore::new(kibibytes.min(Semaphore::MAX_PERMITS)))
+}

@@ -1,0 +1,131 @@
+//! One declaration for each route: method, path, access, parameters, bodies, answers and handler. The
+//! router, the access check, the metrics and the OpenAPI description are made from it.
+
+mod builder;
+mod content;
+mod parameter;
+mod route;
+
+use rustc_hash::FxHashMap;
+
+pub(crate) use self::{
+    content::{Content, any_json, binary, description, json, schema_of, text},
+    parameter::{IF_NONE_MATCH, Parameter, RANGES, header, path, query},
+    route::{Mounted, Route, delete, get, post, put},
+};
+use crate::auth::Access;
+
+/// How the rate limits count a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Not at all: health and metrics.
+    Probe,
+    /// As one request.
+    Plain,
+    /// As one request and one rendering.
+    Render,
+    /// As one request, and as a rendering for each item, which the handler counts.
+    Batch,
+}
+
+/// Where the description lists an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tag {
+    Render,
+    Templates,
+    Flows,
+    Forms,
+    Service,
+}
+
+/// A request body.
+#[derive(Debug)]
+pub(crate) struct RequestBody {
+    pub(crate) about: Option<&'static str>,
+    pub(crate) required: bool,
+    pub(crate) content: Content,
+}
+
+/// An answer that is no problem.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) about: &'static str,
+    /// Names of headers, and what they say.
+    pub(crate) headers: Vec<(&'static str, &'static str)>,
+    pub(crate) content: Content,
+}
+
+/// A route without its handler.
+#[derive(Debug)]
+pub(crate) struct Operation {
+    pub(crate) method: &'static str,
+    pub(crate) path: &'static str,
+    /// Name of the handler; in camel case it is the operation id.
+    pub(crate) name: &'static str,
+    pub(crate) access: Access,
+    pub(crate) kind: Kind,
+    pub(crate) tag: Tag,
+    pub(crate) summary: &'static str,
+    pub(crate) parameters: Vec<Parameter>,
+    pub(crate) body: Option<RequestBody>,
+    pub(crate) answers: Vec<Answer>,
+    /// Statuses of problems beside those that follow from the rest, see [`Operation::problems`].
+    more_problems: Vec<u16>,
+}
+
+impl Operation {
+    /// Statuses of the problems that a client may receive, in order.
+    pub(crate) fn problems(&self) -> Vec<u16> {
+        let mut statuses = self.more_problems.clone();
+        statuses.push(500);
+        match self.access {
+            Access::Open => {}
+            Access::Metrics | Access::Render => statuses.push(401),
+            Access::Admin => statuses.extend([401, 403]),
+        }
+        if self.kind != Kind::Probe {
+            statuses.push(429);
+        }
+        if self.kind == Kind::Render {
+            statuses.extend([400, 404, 422, 503, 504]);
+        }
+        if self.path.contains('{') {
+            statuses.extend([400, 404]);
+        }
+        if let Some(body) = &self.body {
+            statuses.extend([400, 408, 413, 503]);
+            if body.content.is_typed() {
+                statuses.extend([415, 422, 503, 504]);
+            }
+        }
+        statuses.sort_unstable();
+        statuses.dedup();
+        statuses
+    }
+}
+
+/// The operations of the service by path.
+#[derive(Debug, Default)]
+pub(crate) struct OperationTable(FxHashMap<&'static str, Vec<Operation>>);
+
+impl OperationTable {
+    pub(crate) fn new(operations: Vec<Operation>) -> Self {
+        let mut table = Self::default();
+        for one in operations {
+            table.0.entry(one.path).or_default().push(one);
+        }
+        table
+    }
+
+    /// The operation of a request whose path matched `path`. HEAD is answered as GET, and
+    /// `/templates/` as `/templates`.
+    pub(crate) fn find(&self, method: &hyper::Method, path: &str) -> Option<&Operation> {
+        let method = match method.as_str() {
+            "HEAD" => "GET",
+            other => other,
+        };
+        let all = self.0.get(path.strip_suffix('/').unwrap_or(path))?;
+        all.iter().find(|one| one.method == method)
+    }
+}

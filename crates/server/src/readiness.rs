@@ -1,0 +1,161 @@
+//! What the service makes ready when it starts, so that no request waits for it, and whether it takes
+//! requests.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use platen_engine::Engine;
+use platen_render::{Format, RenderOptions};
+use serde_json::Value as Json;
+
+use crate::{
+    config::{Config, LogLevel},
+    log::Log,
+    problem::chain,
+    rendering::{chromium::Chromium, libreoffice::LibreOffice},
+};
+
+/// How long Chromium or LibreOffice may take to start before the log says that the service waits.
+pub(crate) const CHILD_START_TIMEOUT: Duration = Duration::from_secs(20);
+/// Between two attempts to start a program that does not start.
+const RETRY_INTERVAL: Duration = Duration::from_secs(1);
+
+/// A tiny document, so that the first request finds fonts read and caches filled.
+const TEMPLATE: &str =
+    r#"{"key":"warm","name":"Warm","body":[{"type":"text","content":"Hello, {{ name }}"}]}"#;
+
+/// Which parts of the service are ready.
+pub(crate) struct Readiness {
+    engine: AtomicBool,
+    /// Chromium was ready once, or `CHROMIUM_WARM` does not ask for it.
+    chromium: AtomicBool,
+    /// As `chromium`, for `LIBREOFFICE_WARM`.
+    libreoffice: AtomicBool,
+    draining: AtomicBool,
+}
+
+impl Readiness {
+    pub(crate) fn new(config: &Config) -> Self {
+        Self {
+            engine: AtomicBool::new(false),
+            chromium: AtomicBool::new(!config.chromium_warm),
+            libreoffice: AtomicBool::new(!config.libreoffice_warm),
+            draining: AtomicBool::new(false),
+        }
+    }
+
+    /// Whether the engine has rendered a document.
+    pub(crate) fn is_engine_ready(&self) -> bool {
+        self.engine.load(Ordering::Acquire)
+    }
+
+    /// Whether Chromium is ready, or need not be.
+    pub(crate) fn is_chromium_ready(&self) -> bool {
+        self.chromium.load(Ordering::Acquire)
+    }
+
+    /// Whether LibreOffice is ready, or need not be.
+    pub(crate) fn is_libreoffice_ready(&self) -> bool {
+        self.libreoffice.load(Ordering::Acquire)
+    }
+
+    /// Whether a shutdown has begun.
+    pub(crate) fn is_draining(&self) -> bool {
+        self.draining.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn set_draining(&self) {
+        self.draining.store(true, Ordering::Release);
+    }
+
+    /// Whether requests are taken.
+    pub(crate) fn takes_requests(&self) -> bool {
+        self.is_engine_ready() && !self.is_draining()
+    }
+
+    /// Starts Chromium, and tries again until it is ready.
+    pub(crate) async fn start_chromium(self: Arc<Self>, chromium: Arc<Chromium>, log: Log) {
+        let mut is_logged = false;
+        loop {
+            let cause = match chromium.browser().await {
+                Ok(_) if !chromium.is_installed() => "it is not installed".to_owned(),
+                Ok(browser) if browser.warm(CHILD_START_TIMEOUT).await => break,
+                Ok(_) => late(),
+                Err(problem) => problem.cause.unwrap_or(problem.detail),
+            };
+            if !std::mem::replace(&mut is_logged, true) {
+                log_waiting(&log, "Chromium (CHROMIUM_WARM)", cause);
+            }
+            tokio::time::sleep(RETRY_INTERVAL).await;
+        }
+        self.chromium.store(true, Ordering::Release);
+        log.event(LogLevel::Info, "Chromium is ready", &[]);
+    }
+
+    /// Starts LibreOffice, and tries again until it is ready.
+    pub(crate) async fn start_libreoffice(
+        self: Arc<Self>,
+        libreoffice: Arc<LibreOffice>,
+        log: Log,
+    ) {
+        let mut is_logged = false;
+        loop {
+            let cause = match libreoffice.office().await {
+                Ok(_) if libreoffice.check_installed().is_err() => "it is not installed".to_owned(),
+                Ok(office) if office.warm(CHILD_START_TIMEOUT).await => break,
+                Ok(_) => late(),
+                Err(problem) => problem.cause.unwrap_or(problem.detail),
+            };
+            if !std::mem::replace(&mut is_logged, true) {
+                log_waiting(&log, "LibreOffice (LIBREOFFICE_WARM)", cause);
+            }
+            tokio::time::sleep(RETRY_INTERVAL).await;
+        }
+        self.libreoffice.store(true, Ordering::Release);
+        log.event(LogLevel::Info, "LibreOffice is ready", &[]);
+    }
+
+    /// Renders a small document.
+    pub(crate) async fn warm_engine(self: Arc<Self>, engine: Arc<Engine>, log: Log) {
+        let rendered = tokio::task::spawn_blocking(move || render_sample(&engine)).await;
+        let cause = match rendered {
+            Ok(Ok(())) => {
+                self.engine.store(true, Ordering::Release);
+                log.event(LogLevel::Info, "ready", &[]);
+                return;
+            }
+            Ok(Err(error)) => chain(&error),
+            Err(error) => error.to_string(),
+        };
+        let fields = [("cause", Json::from(cause))];
+        log.event(LogLevel::Error, "the engine cannot render", &fields);
+    }
+}
+
+fn render_sample(engine: &Engine) -> Result<(), platen_engine::Error> {
+    let data = serde_json::json!({"name": "Platen"});
+    let formats = [Format::Pdf, Format::Docx, Format::Xlsx];
+    let options = RenderOptions::default();
+    drop(engine.render_source(TEMPLATE.as_bytes(), data, &formats, &options)?);
+    // The first request that brings a template need not wait for the sandbox.
+    drop(engine.isolation_of_strangers());
+    Ok(())
+}
+
+fn late() -> String {
+    format!(
+        "it did not start within {} s",
+        CHILD_START_TIMEOUT.as_secs()
+    )
+}
+
+fn log_waiting(log: &Log, child: &str, cause: String) {
+    let fields = [("cause", Json::from(cause))];
+    let message = format!("not ready: waiting for {child}");
+    log.event(LogLevel::Error, &message, &fields);
+}

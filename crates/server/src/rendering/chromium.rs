@@ -1,0 +1,89 @@
+//! Chromium as the service uses it: started with the first page of HTML, or at once where the
+//! configuration says so. Without it everything else works.
+
+use std::{path::PathBuf, time::Duration};
+
+use platen_browser::{
+    Browser, Config as BrowserConfig, Demand, Job, Printed, SandboxUnavailable, Status,
+    choose_launcher,
+};
+use platen_flow::StepError;
+use platen_runs::execution::ChromiumPrint;
+use tokio::sync::OnceCell;
+
+use crate::{config::Config, problem::Problem};
+
+/// Chromium, once it is wanted.
+pub(crate) struct Chromium {
+    cell: OnceCell<Browser>,
+    config: BrowserConfig,
+    folder: PathBuf,
+    demand: Demand,
+}
+
+impl Chromium {
+    pub(crate) fn new(config: &Config) -> Self {
+        Self {
+            cell: OnceCell::new(),
+            folder: std::env::temp_dir(),
+            demand: config.child_isolation.into(),
+            config: BrowserConfig {
+                program: config.chromium_path.clone(),
+                fonts: config.fonts(),
+                slots: config.max_concurrent_pages as usize,
+                reserved: config.render_preview_reserved_slots as usize,
+                max_queue: config.render_max_queue_depth as usize,
+                spares: config.chromium_spare_pages as usize,
+                allowed_hosts: config.chromium_allowed_hosts.clone(),
+                allow_private_addresses: config.chromium_allow_private_addresses,
+                ..BrowserConfig::default()
+            },
+        }
+    }
+
+    /// Whether there is a Chromium to start.
+    pub(crate) fn is_installed(&self) -> bool {
+        platen_browser::find_chromium(self.config.program.as_deref()).is_ok()
+    }
+
+    /// The pool, made now where there is none.
+    pub(crate) async fn browser(&self) -> Result<&Browser, Problem> {
+        self.cell
+            .get_or_try_init(|| async {
+                let chosen = choose_launcher(self.demand).await;
+                let chosen = chosen
+                    .map_err(|error: SandboxUnavailable| Problem::internal(error.to_string()))?;
+                Browser::new(self.config.clone(), chosen.launcher, &self.folder)
+                    .map_err(|error| Problem::internal(format!("the temporary folder: {error}")))
+            })
+            .await
+    }
+
+    /// Prints a page; the answer comes with its first bytes.
+    pub(crate) async fn print(&self, job: Job) -> Result<Printed, Problem> {
+        let browser = self.browser().await?;
+        Ok(browser.print(job).await?)
+    }
+
+    /// Prints a page for a step of a flow.
+    pub(crate) async fn print_for_flow(&self, job: Job) -> Result<Printed, StepError> {
+        let browser = self.browser().await.map_err(|problem| {
+            let text = problem.cause.unwrap_or(problem.detail);
+            ChromiumPrint::not_started(text)
+        })?;
+        let printed = browser.print(job).await;
+        printed.map_err(|error| ChromiumPrint::failure(&error))
+    }
+
+    /// The pool at this moment, where there is one.
+    pub(crate) fn status(&self) -> Option<Status> {
+        self.cell.get().map(Browser::status)
+    }
+
+    /// Ends Chromium: pages that are being printed get `drain` to end.
+    pub(crate) async fn shutdown(&self, drain: Duration) {
+        if let Some(browser) = self.cell.get() {
+            browser.shutdown(drain).await;
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! LibreOffice as the service uses it: started with the first document, or at once where the set-up says so. Without it
+//! everything else works.
+
+use std::{path::PathBuf, time::Duration};
+
+use hyper::StatusCode;
+use platen_flow::StepError;
+use platen_office::{
+    Config as OfficeConfig, CrashReport, Demand, Document, Job, Office, SandboxUnavailable, Status,
+    choose_launcher,
+};
+use platen_runs::execution::OfficeConvert;
+use serde_json::Value as Json;
+use tokio::sync::OnceCell;
+
+use crate::{
+    config::{Config, LogLevel},
+    log::Log,
+    problem::Problem,
+};
+
+/// LibreOffice, once it is wanted.
+pub(crate) struct LibreOffice {
+    cell: OnceCell<Office>,
+    config: OfficeConfig,
+    folder: PathBuf,
+    demand: Demand,
+    log: Log,
+}
+
+impl LibreOffice {
+    pub(crate) fn new(config: &Config, log: Log) -> Self {
+        let slots = config.office_slots as usize;
+        let reserved = config.render_preview_reserved_slots as usize;
+        Self {
+            cell: OnceCell::new(),
+            folder: std::env::temp_dir(),
+            demand: config.child_isolation.into(),
+            log,
+            config: OfficeConfig {
+                program: config.libreoffice_path.clone(),
+                fonts: config.fonts(),
+                slots,
+                // Two slots or fewer serve both lanes: one kept free would halve what a batch gets.
+                reserved: reserved.min(slots.saturating_sub(2)),
+                max_queue: config.render_max_queue_depth as usize,
+                max_input_bytes: config.office_max_body_bytes,
+                ..OfficeConfig::default()
+            },
+        }
+    }
+
+    /// The pool, made now where there is none.
+    pub(crate) async fn office(&self) -> Result<&Office, Problem> {
+        self.cell
+            .get_or_try_init(|| async {
+                let chosen = choose_launcher(self.demand).await;
+                let chosen = chosen
+                    .map_err(|error: SandboxUnavailable| Problem::internal(error.to_string()))?;
+                let office = Office::new(self.config.clone(), chosen.launcher, &self.folder);
+                let office = office
+                    .map_err(|error| Problem::internal(format!("the temporary folder: {error}")))?;
+                let log = self.log.clone();
+                Ok(office.reporting(move |death| log_death(&log, death)))
+            })
+            .await
+    }
+
+    /// Says so where LibreOffice is not installed, before a body is read.
+    pub(crate) fn check_installed(&self) -> Result<(), Problem> {
+        let found = platen_office::find_libreoffice(self.config.program.as_deref());
+        found.map(drop).map_err(|error| {
+            let status = StatusCode::NOT_IMPLEMENTED;
+            Problem::new(status, "libreoffice-not-installed", error.to_string())
+        })
+    }
+
+    /// Converts a document.
+    pub(crate) async fn convert(&self, job: Job) -> Result<Document, Problem> {
+        let office = self.office().await?;
+        Ok(office.convert(job).await?)
+    }
+
+    /// Converts a document for a step of a flow.
+    pub(crate) async fn convert_for_flow(&self, job: Job) -> Result<Document, StepError> {
+        let office = self.office().await.map_err(|problem| StepError {
+            code: "libreoffice-not-started".to_owned(),
+            message: problem.cause.unwrap_or(problem.detail),
+            retryable: true,
+        })?;
+        let converted = office.convert(job).await;
+        converted.map_err(|error| OfficeConvert::failure(&error))
+    }
+
+    /// The pool at this moment, where there is one.
+    pub(crate) fn status(&self) -> Option<Status> {
+        self.cell.get().map(Office::status)
+    }
+
+    /// Ends LibreOffice: conversions get `drain` to end.
+    pub(crate) async fn shutdown(&self, drain: Duration) {
+        if let Some(office) = self.cell.get() {
+            office.shutdown(drain).await;
+        }
+    }
+}
+
+/// Of the document, its size and format only.
+fn log_death(log: &Log, death: &CrashReport) {
+    let fields = [
+        ("why", Json::from(&*death.why)),
+        ("phase", death.phase.into()),
+        ("pid", death.pid.into()),
+        ("memoryBytes", death.memory_bytes.into()),
+        ("documentBytes", death.document_bytes.into()),
+        ("filter", death.filter.into()),
+        ("target", death.target.extension().into()),
+        ("attempt", death.attempt.into()),
+    ];
+    log.event(LogLevel::Warn, "LibreOffice crashed", &fields);
+}

@@ -1,0 +1,42 @@
+//! What can be said about a template and its data without rendering.
+
+use platen_document::Diagnostic;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{Renderer, job::data_problem, slots::Ticket};
+use crate::problem::Problem;
+
+/// What is known of a template and its data without rendering.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Validation {
+    /// No finding is an error.
+    valid: bool,
+    /// Errors and warnings.
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl Renderer {
+    /// Validates a template, and the JSON in `data` if given. Takes as long as compiling: it belongs
+    /// on a slot, whose `ticket` ends it at the deadline.
+    ///
+    /// # Errors
+    /// 400 if `data` is not JSON, 504 at the deadline.
+    pub(crate) fn validate(
+        &self,
+        source: &[u8],
+        data: Option<&str>,
+        ticket: &Ticket,
+    ) -> Result<Validation, Problem> {
+        let found = self.engine.validate(source, data, Some(&ticket.stop));
+        let diagnostics = found.map_err(|error| {
+            let data = data.and_then(|data| data_problem(&error, data));
+            data.unwrap_or_else(|| error.into())
+        })?;
+        Ok(Validation {
+            valid: !diagnostics.iter().any(Diagnostic::is_error),
+            diagnostics,
+        })
+    }
+}

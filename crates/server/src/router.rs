@@ -1,0 +1,171 @@
+//! The router: the routes of each domain with the services that they use, and what happens to every
+//! request.
+
+use std::{
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
+
+use axum::{Router, http::Uri, middleware::from_fn_with_state};
+use hyper::StatusCode;
+
+use crate::{
+    middleware::{self, Admission},
+    openapi,
+    operation::{Mounted, OperationTable},
+    problem::Problem,
+    rate_limit::RateLimit,
+    routes::{
+        bench,
+        convert::{self, ConvertApi},
+        documentation,
+        flows::{self, FlowApi},
+        forms::{self, FormApi, convention},
+        health::{self, HealthApi},
+        page::Page,
+        pieces::{self, PieceApi},
+        render::{self, BatchLimits, RenderApi},
+        results,
+        templates::{self, TemplateApi},
+    },
+    services::Services,
+};
+
+/// The router of the service.
+pub(crate) fn router(services: &Services) -> Router {
+    let mut mounted = Mounted::default();
+    mount_health(&mut mounted, services);
+    mount_documents(&mut mounted, services);
+    mount_flows(&mut mounted, services);
+    mount_forms(&mut mounted, services);
+    mounted.add(bench::routes(), services.config.bench_results_dir.clone());
+    // The description describes its own routes, too: it is made when all are known.
+    let description = Arc::new(OnceLock::new());
+    mounted.add(documentation::routes(), Arc::clone(&description));
+    let document = openapi::document(&mounted.operations);
+    let _ = description.set(Page::new(serde_json::to_vec(&document).unwrap_or_default()));
+    let admission = Admission {
+        keys: Arc::clone(&services.keys),
+        requests: RateLimit::new(services.config.rate_limit_max),
+        renders: Arc::clone(&services.render_rate),
+        origins: services.config.cors_allowed_origins.clone(),
+        metrics: Arc::clone(&services.metrics),
+        log: services.log.clone(),
+        operations: OperationTable::new(mounted.operations),
+    };
+    let handle = from_fn_with_state(Arc::new(admission), middleware::handle);
+    mounted
+        .router
+        .fallback(not_found)
+        .method_not_allowed_fallback(method_not_allowed)
+        .layer(handle)
+}
+
+fn mount_health(mounted: &mut Mounted, services: &Services) {
+    let api = HealthApi {
+        readiness: Arc::clone(&services.readiness),
+        renderer: Arc::clone(&services.renderer),
+        libreoffice: Arc::clone(&services.libreoffice),
+        sandbox: Arc::clone(&services.sandbox),
+        flows: Arc::clone(&services.flows),
+        results: Arc::clone(&services.results),
+        log: services.log.clone(),
+        team: services.team.clone(),
+        waits_for_chromium: services.config.chromium_warm,
+        waits_for_libreoffice: services.config.libreoffice_warm,
+    };
+    mounted.add(health::routes(), api);
+}
+
+fn mount_documents(mounted: &mut Mounted, services: &Services) {
+    let config = &services.config;
+    let templates = TemplateApi {
+        renderer: Arc::clone(&services.renderer),
+        intake: Arc::clone(&services.intake),
+    };
+    let batches = BatchLimits {
+        max_items: config.batch_max_items as usize,
+        max_bytes: config.batch_max_bytes,
+        concurrency: config.batch_concurrency as usize,
+        rate: Arc::clone(&services.render_rate),
+    };
+    let render = RenderApi {
+        renderer: Arc::clone(&services.renderer),
+        intake: Arc::clone(&services.intake),
+        results: Arc::clone(&services.results),
+        flows: Arc::clone(&services.flows),
+        batches: Arc::new(batches),
+        log: services.log.clone(),
+    };
+    let convert = ConvertApi {
+        libreoffice: Arc::clone(&services.libreoffice),
+        intake: Arc::clone(&services.intake),
+        results: Arc::clone(&services.results),
+        flows: Arc::clone(&services.flows),
+        metrics: Arc::clone(&services.metrics),
+        max_body_bytes: config.office_max_body_bytes,
+        timeout: Duration::from_millis(config.office_timeout_ms),
+    };
+    mounted
+        .add(templates::declaration::routes(), templates)
+        .add(render::declaration::routes(), render)
+        .add(convert::declaration::routes(), convert)
+        .add(results::routes(), Arc::clone(&services.results));
+}
+
+fn mount_flows(mounted: &mut Mounted, services: &Services) {
+    let flows = FlowApi {
+        flows: Arc::clone(&services.flows),
+        definitions: services.flow_definitions.clone(),
+        sandbox: Arc::clone(&services.sandbox),
+        slots: Arc::clone(&services.renderer.slots),
+        intake: Arc::clone(&services.intake),
+        keys: Arc::clone(&services.keys),
+        metrics: Arc::clone(&services.metrics),
+        log: services.log.clone(),
+        timeout_ms: services.config.flow.timeout_ms,
+    };
+    let pieces = PieceApi {
+        pieces: Arc::clone(&services.pieces),
+        sandbox: Arc::clone(&services.sandbox),
+        intake: Arc::clone(&services.intake),
+        keys: Arc::clone(&services.keys),
+        metrics: Arc::clone(&services.metrics),
+    };
+    mounted
+        .add(flows::declaration::routes(), flows)
+        .add(pieces::routes(), pieces);
+}
+
+fn mount_forms(mounted: &mut Mounted, services: &Services) {
+    let api = FormApi {
+        intake: Arc::clone(&services.intake),
+        chromium: Arc::clone(&services.renderer.chromium),
+        libreoffice: Arc::clone(&services.libreoffice),
+        slots: Arc::clone(&services.renderer.slots),
+        webhooks: Arc::clone(&services.webhooks),
+        metrics: Arc::clone(&services.metrics),
+        log: services.log.clone(),
+        render_timeout: services.config.render_timeout(),
+        office_timeout: Duration::from_millis(services.config.office_timeout_ms),
+    };
+    let mut forms = Mounted::default();
+    forms.add(forms::declaration::routes(), api.clone());
+    let dialect = from_fn_with_state(api, convention::handle);
+    forms.router = forms.router.route_layer(dialect);
+    mounted.merge(forms);
+}
+
+async fn not_found(uri: Uri) -> Problem {
+    let path: String = uri.path().chars().take(200).collect();
+    let detail = format!("there is nothing at `{path}`; GET /docs shows what there is");
+    Problem::new(StatusCode::NOT_FOUND, "not-found", detail)
+}
+
+async fn method_not_allowed() -> Problem {
+    Problem::new(
+        StatusCode::METHOD_NOT_ALLOWED,
+        "method-not-allowed",
+        "this address does not take this method; Allow names those it takes",
+    )
+}

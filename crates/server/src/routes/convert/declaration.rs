@@ -1,0 +1,116 @@
+//! The conversion of Office files, declared: its parameters from the list of options, its answers from
+//! that of targets.
+
+use platen_office::{OPTIONS, Shape, Target};
+use serde_json::{Map, Value as Json, json};
+
+use super::{ConvertApi, convert_document};
+use crate::{
+    operation::{self, Kind, Route, Tag, binary, description, post, query},
+    results::{STORED_HEADERS, StoredResult},
+    routes::{flows::declaration::accepted, render::declaration::STORED},
+};
+
+/// The route of conversions.
+pub(crate) fn routes() -> Vec<Route<ConvertApi>> {
+    let about = "Converts an Office file by LibreOffice: the file as the body, or as the only file of a form.";
+    let form = description("multipart/form-data", form());
+    let mut route = post("/convert", convert_document)
+        .kind(Kind::Render)
+        .tag(Tag::Render)
+        .summary(about)
+        .body(binary(&["application/octet-stream"]).or(form))
+        .answer(200, results())
+        .answer(201, operation::json::<StoredResult>())
+        .answer_is(STORED)
+        .answer_headers(&STORED_HEADERS);
+    for (name, schema, about) in all() {
+        route = route.parameter(query(name, schema, about));
+    }
+    vec![accepted(route, "Made later, as `async` says.").problems(&[501, 507])]
+}
+
+/// What documents become.
+pub(crate) fn results() -> operation::Content {
+    let media_type = |target: Target| target.media_type().split(';').next().unwrap_or_default();
+    let mut media_types: Vec<&str> = Target::all().map(media_type).collect();
+    media_types.dedup();
+    binary(&media_types)
+}
+
+fn form() -> Json {
+    let mut properties = Map::new();
+    properties.insert("file".into(), json!({"type": "string", "format": "binary"}));
+    for (name, schema, _) in all() {
+        properties.insert(name.into(), schema);
+    }
+    json!({"type": "object", "required": ["file"], "properties": properties})
+}
+
+/// Options that hold for every target, and the target itself.
+fn general() -> Vec<(&'static str, Json, &'static str)> {
+    let targets: Vec<&str> = Target::all().map(Target::extension).collect();
+    let lanes = json!({"type": "string", "enum": ["batch", "interactive"], "default": "batch"});
+    vec![
+        (
+            "to",
+            json!({"type": "string", "enum": targets, "default": "pdf"}),
+            "What the document becomes.",
+        ),
+        (
+            "filename",
+            json!({"type": "string"}),
+            "Its name, which tells plain texts apart and names the result.",
+        ),
+        ("lane", lanes, "The lane it waits in."),
+        (
+            "async",
+            json!({"type": "boolean", "default": false}),
+            "Made later, for files up to 16 MiB: 202 with the address of a run, whose output is the document.",
+        ),
+        (
+            "webhookUrl",
+            json!({"type": "string", "format": "uri"}),
+            "With `async`: where the document is sent, at a host of FLOW_ALLOWED_HOSTS.",
+        ),
+        (
+            "store",
+            json!({"type": "boolean", "default": false}),
+            "The result is stored and 201 gives a link to it that needs no API key; not with `async`.",
+        ),
+        (
+            "ttlSeconds",
+            json!({"type": "integer", "minimum": 1, "default": 86_400}),
+            "With `store`: how long the link holds, at most RESULTS_MAX_TTL_SECONDS (a week).",
+        ),
+        (
+            "stable",
+            json!({"type": "boolean", "default": true}),
+            "The same bytes for the same PDF every time: dates and identifiers are fixed.",
+        ),
+    ]
+}
+
+fn all() -> Vec<(&'static str, Json, &'static str)> {
+    let options = OPTIONS
+        .iter()
+        .map(|spec| (spec.name, schema(spec.shape), spec.about));
+    general().into_iter().chain(options).collect()
+}
+
+fn schema(shape: Shape) -> Json {
+    match shape {
+        Shape::Flag => json!({"type": "boolean"}),
+        Shape::Number(least, most) => {
+            json!({"type": "integer", "minimum": least, "maximum": most})
+        }
+        Shape::Degrees(least, most) => {
+            json!({"type": "number", "minimum": least, "maximum": most})
+        }
+        Shape::Choice(choices) => {
+            let words: Vec<&str> = choices.iter().map(|(word, _)| *word).collect();
+            json!({"type": "string", "enum": words})
+        }
+        Shape::Pages | Shape::Text => json!({"type": "string"}),
+    }
+}

@@ -1,0 +1,284 @@
+//! Office files to other formats: the document in the body or in a form, the options in the query or in the form.
+
+pub(crate) mod declaration;
+
+use std::{
+    fmt::Write,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use axum::{body::Body, extract::State, response::Response};
+use hyper::{
+    HeaderMap,
+    header::{CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE},
+    header::{HeaderName, HeaderValue},
+};
+use platen_office::{Document, Job, Lane, Options, Target, Times};
+use serde_json::{Map, Value as Json};
+
+use super::{
+    extract::Query,
+    render::{
+        async_job::{self, WebhookRequest},
+        response::{POLICY, content_disposition},
+    },
+};
+use crate::{
+    flows::Flows,
+    intake::{
+        Intake,
+        content::{self, Content},
+        multipart,
+    },
+    log::LogFields,
+    metrics::Metrics,
+    problem::Problem,
+    rendering::libreoffice::LibreOffice,
+    results::{FileName, OutputRequest, Results},
+};
+
+/// What the conversion of Office files works with.
+#[derive(Clone)]
+pub(crate) struct ConvertApi {
+    pub(crate) libreoffice: Arc<LibreOffice>,
+    pub(crate) intake: Arc<Intake>,
+    pub(crate) results: Arc<Results>,
+    pub(crate) flows: Arc<Flows>,
+    pub(crate) metrics: Arc<Metrics>,
+    /// Largest document. Bytes.
+    pub(crate) max_body_bytes: u64,
+    /// Longest conversion, the wait for LibreOffice included.
+    pub(crate) timeout: Duration,
+}
+
+/// What a request asks for beside the document.
+#[derive(Debug, Default)]
+struct ConvertParams {
+    target: Option<Target>,
+    options: Options,
+    name: Option<String>,
+    lane: Option<Lane>,
+    /// Whether times and identifiers stay in the result.
+    volatile: bool,
+    /// Whether it is made later, and where the result is sent then.
+    is_async: bool,
+    webhook: Option<String>,
+    /// Whether a link to the result is given instead of the result, and how long it holds.
+    store: bool,
+    ttl_seconds: Option<u64>,
+    /// The options as they were given.
+    given: Map<String, Json>,
+}
+
+impl ConvertParams {
+    /// Takes a field of the query or of the form.
+    fn set(&mut self, name: &str, value: &str) -> Result<(), Problem> {
+        let invalid = |detail: String| Problem::bad_request("option-invalid", detail);
+        match name {
+            "to" => {
+                let target = Target::from_extension(value.trim_start_matches('.'));
+                let known: Vec<&str> = Target::all().map(Target::extension).collect();
+                let none = || invalid(format!("to: `{value}` is none of {}", known.join(", ")));
+                self.target = Some(target.ok_or_else(none)?);
+            }
+            "filename" => self.name = Some(value.to_owned()),
+            "lane" => {
+                self.lane = Some(match value {
+                    "interactive" => Lane::Interactive,
+                    "batch" => Lane::Batch,
+                    _ => return Err(invalid("lane: interactive or batch".to_owned())),
+                });
+            }
+            "async" => self.is_async = matches!(value, "true" | "1"),
+            "store" => self.store = matches!(value, "true" | "1"),
+            "ttlSeconds" => {
+                let seconds = value.parse();
+                let bad = |_| invalid(format!("ttlSeconds: `{value}` is no number of seconds"));
+                self.ttl_seconds = Some(seconds.map_err(bad)?);
+            }
+            "webhookUrl" => self.webhook = Some(value.to_owned()),
+            "stable" => self.volatile = matches!(value, "false" | "0"),
+            _ => {
+                let set = self.options.set(name, value);
+                set?;
+                self.given.insert(name.to_owned(), value.into());
+            }
+        }
+        Ok(())
+    }
+
+    fn output(&self) -> OutputRequest {
+        OutputRequest {
+            store: self.store,
+            ttl_seconds: self.ttl_seconds,
+        }
+    }
+}
+
+/// Converts an Office file.
+pub(crate) async fn convert_document(
+    State(api): State<ConvertApi>,
+    Query(query): Query<Vec<(String, String)>>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    let begin = Instant::now();
+    api.libreoffice.check_installed()?;
+    let mut params = ConvertParams::default();
+    for (name, value) in &query {
+        params.set(name, value)?;
+    }
+    let (document, _room) = match multipart::boundary(&headers) {
+        Some(boundary) => {
+            let (fields, room) = multipart::read(&api.intake, &headers, body, &boundary).await?;
+            (of_form(fields, &mut params).await?, Some(room))
+        }
+        None if multipart::is_form(&headers) => {
+            let detail = "the form's Content-Type has no boundary";
+            return Err(Problem::bad_request("form-invalid", detail));
+        }
+        None => {
+            let limit = (api.max_body_bytes, "OFFICE_MAX_BODY_BYTES");
+            (
+                content::read(&api.intake, &headers, body, limit).await?,
+                None,
+            )
+        }
+    };
+    let received = begin.elapsed();
+    let output = params.output();
+    let ttl_seconds = api.results.retention(Some(output))?;
+    let target = params.target.unwrap_or(Target::Pdf);
+    if params.is_async {
+        async_job::check_output(Some(output))?;
+        return convert_later(&api.flows, &headers, document, target, params).await;
+    }
+    let mut job = Job::new(document.clone().into_source(), target);
+    job.name.clone_from(&params.name);
+    job.options = params.options;
+    job.lane = params.lane.unwrap_or(Lane::Batch);
+    job.deterministic = !params.volatile;
+    job.timeout = api.timeout;
+    let converted = api.libreoffice.convert(job).await;
+    let outcome = converted
+        .as_ref()
+        .map_or_else(|problem| problem.code, |_| "ok");
+    api.metrics.rendered(target.extension(), outcome);
+    let converted = converted?;
+    drop(document);
+    let made = answer(converted, params.name.as_deref(), received)?;
+    api.results.keep(made, ttl_seconds).await
+}
+
+async fn convert_later(
+    flows: &Flows,
+    headers: &HeaderMap,
+    document: Content,
+    target: Target,
+    params: ConvertParams,
+) -> Result<Response, Problem> {
+    let webhook = params.webhook.map(|url| WebhookRequest {
+        url,
+        headers: Map::new(),
+    });
+    if document.size_bytes() > async_job::MAX_FILE_BYTES {
+        return Err(async_job::too_large());
+    }
+    let bytes = document.bytes().await?;
+    let name = params.name.unwrap_or_default();
+    let to = target.extension();
+    async_job::convert(flows, headers, (&name, &bytes), to, params.given, webhook).await
+}
+
+async fn of_form(
+    fields: Vec<multipart::Field>,
+    params: &mut ConvertParams,
+) -> Result<Content, Problem> {
+    let mut file = None;
+    for field in fields {
+        if let Some(name) = field.file_name.clone() {
+            if file.is_some() {
+                let detail = "the form has more than one file; send a request for each";
+                return Err(Problem::bad_request("form-invalid", detail));
+            }
+            params.name.get_or_insert(name);
+            file = Some(field.content);
+        } else {
+            params.set(&field.name, &field.text().await?)?;
+        }
+    }
+    file.ok_or_else(|| Problem::bad_request("form-invalid", "the form has no file"))
+}
+
+fn answer(document: Document, name: Option<&str>, received: Duration) -> Result<Response, Problem> {
+    let Document {
+        body,
+        size_bytes,
+        target,
+        times,
+        ..
+    } = document;
+    let name = with_extension(name, target);
+    let mut response = crate::respond::delivered(Content::of_office(body)?.into_body());
+    let headers = response.headers_mut();
+    let text = |text: String| {
+        let value = HeaderValue::from_str(&text);
+        value.map_err(|_| Problem::internal("a header cannot be written"))
+    };
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(target.media_type()));
+    headers.insert(CONTENT_LENGTH, HeaderValue::from(size_bytes));
+    headers.insert(CONTENT_DISPOSITION, content_disposition(&name, None)?);
+    let elapsed = (received + times.total).as_secs_f64() * 1e3;
+    for (name, value) in [
+        ("x-render-duration-ms", format!("{elapsed:.3}")),
+        ("x-render-size-bytes", size_bytes.to_string()),
+        ("server-timing", server_timing(received, &times)),
+    ] {
+        headers.insert(HeaderName::from_static(name), text(value)?);
+    }
+    if matches!(target, Target::Html | Target::Svg) {
+        // A stranger's document must not act on this origin.
+        headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+    }
+    let note = vec![("format", Json::from(target.extension()))];
+    response.extensions_mut().insert(LogFields(note));
+    response.extensions_mut().insert(FileName(name));
+    Ok(response)
+}
+
+fn with_extension(name: Option<&str>, target: Target) -> String {
+    let plain = name.unwrap_or("document");
+    let plain = plain.rsplit(['/', '\\']).next().unwrap_or_default();
+    let stem = plain.rsplit_once('.').map_or(plain, |(stem, _)| stem);
+    let stem: String = stem
+        .chars()
+        .filter(|it| !it.is_control())
+        .take(200)
+        .collect();
+    let stem = stem.trim().trim_start_matches('.');
+    let stem = if stem.is_empty() { "document" } else { stem };
+    format!("{stem}.{}", target.extension())
+}
+
+fn server_timing(received: Duration, times: &Times) -> String {
+    let phases = times.phases;
+    let mut text = String::new();
+    for (name, duration) in [
+        ("receive", received),
+        ("detect", times.detect),
+        ("queue", times.wait),
+        ("put", phases.put),
+        ("load", phases.load),
+        ("store", phases.store),
+        ("get", phases.get),
+        ("close", phases.close),
+        ("finish", times.finish),
+    ] {
+        let comma = if text.is_empty() { "" } else { ", " };
+        let milliseconds = duration.as_secs_f64() * 1e3;
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{comma}{name};dur={milliseconds:.3}");
+    }
+    text
+}

@@ -1,0 +1,84 @@
+//! What handlers take from the address of a request, with mistakes as problems.
+
+use axum::{extract::FromRequestParts, http::request::Parts};
+use serde::Deserialize;
+
+use crate::problem::Problem;
+
+/// Most entries of one page of a list.
+pub(crate) const MAX_PAGE: u32 = 500;
+const DEFAULT_PAGE: u32 = 50;
+
+/// Query of a list.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PageQuery {
+    limit: Option<u32>,
+    pub(crate) after: Option<String>,
+}
+
+impl PageQuery {
+    pub(crate) fn limit(&self) -> Result<u32, Problem> {
+        match self.limit {
+            Some(limit) if !(1..=MAX_PAGE).contains(&limit) => Err(Problem::bad_request(
+                "query-invalid",
+                format!("`limit` is from 1 to {MAX_PAGE}"),
+            )),
+            limit => Ok(limit.unwrap_or(DEFAULT_PAGE)),
+        }
+    }
+}
+
+/// Query parameters, mistakes as problems.
+pub(crate) struct Query<T>(pub(crate) T);
+
+impl<S: Sync, T: serde::de::DeserializeOwned> FromRequestParts<S> for Query<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        axum::extract::Query::try_from_uri(&parts.uri)
+            .map(|query| Self(query.0))
+            .map_err(|error| Problem::bad_request("query-invalid", error.body_text()))
+    }
+}
+
+/// Key and, where the path has one, version.
+pub(crate) struct KeyPath {
+    pub(crate) key: String,
+    pub(crate) version: Option<u32>,
+}
+
+#[derive(Deserialize)]
+struct RawKeyPath {
+    key: String,
+    version: Option<String>,
+}
+
+impl<S: Sync + Send> FromRequestParts<S> for KeyPath {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let path = axum::extract::Path::<RawKeyPath>::from_request_parts(parts, state).await;
+        let axum::extract::Path(raw) =
+            path.map_err(|error| Problem::bad_request("path-invalid", error.body_text()))?;
+        if !platen_document::is_key(&raw.key) {
+            return Err(Problem::bad_request(
+                "key-invalid",
+                "a key has lower-case letters, digits, `-`, `_` and `.`, up to 128",
+            ));
+        }
+        let version = raw.version.map(|version| {
+            version
+                .parse()
+                .ok()
+                .filter(|version| *version > 0)
+                .ok_or_else(|| {
+                    Problem::bad_request("version-invalid", "a version is a number from 1")
+                })
+        });
+        Ok(Self {
+            key: raw.key,
+            version: version.transpose()?,
+        })
+    }
+}

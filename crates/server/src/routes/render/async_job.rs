@@ -1,0 +1,155 @@
+//! Asynchronous rendering and conversion: a durable run of a flow of one step, with the address of its
+//! result, and a webhook if one is asked for.
+
+use std::{sync::Arc, time::Instant};
+
+use axum::response::Response;
+use hyper::{HeaderMap, StatusCode};
+use platen_runs::{FlowVersion, Lane, Request};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value as Json, json};
+
+use crate::{
+    flows::{Flows, WEBHOOK_SECRET},
+    problem::Problem,
+    results::OutputRequest,
+    routes::flows::webhook::{accepted, idempotency_key},
+};
+
+/// The largest file that waits in a run.
+pub(crate) const MAX_FILE_BYTES: u64 = 16 << 20;
+/// Tries of a webhook.
+const ATTEMPTS: u32 = 6;
+
+/// Whether the answer is the document, or the run that makes it.
+#[derive(Clone, Debug, Default, Deserialize)]
+pub(crate) struct Delivery {
+    #[serde(default, rename = "async")]
+    pub(crate) is_async: bool,
+}
+
+/// Where a result is sent.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct WebhookRequest {
+    /// Address at a host of FLOW_ALLOWED_HOSTS. It gets the document, or `{"error": …}`.
+    pub(crate) url: String,
+    /// Headers beside ours.
+    #[serde(default)]
+    pub(crate) headers: Map<String, Json>,
+}
+
+/// Refuses to store what is made later: its run has it.
+pub(crate) fn check_output(output: Option<OutputRequest>) -> Result<(), Problem> {
+    if output.is_none_or(|output| !output.store) {
+        return Ok(());
+    }
+    let detail = "what is made later is not stored beside its run: leave `output` out, and read \
+                  GET /runs/{id}/output";
+    let status = StatusCode::UNPROCESSABLE_ENTITY;
+    Err(Problem::new(status, "output-not-later", detail))
+}
+
+/// Accepts a render whose request was read and found sound.
+pub(crate) async fn render(
+    flows: &Flows,
+    headers: &HeaderMap,
+    mut request: Json,
+    format: &str,
+    webhook: Option<WebhookRequest>,
+) -> Result<Response, Problem> {
+    let data = request["data"].take();
+    let mut step = json!({
+        "name": "document", "type": "render", "format": format, "data": "{{ trigger.data }}",
+    });
+    if !request["options"].is_null() {
+        step["options"] = json!("{{ trigger.options }}");
+    }
+    let options = request["options"].take();
+    match (request["template"].as_str(), request["version"].as_u64()) {
+        (Some(key), Some(version)) => step["template"] = json!(format!("{key}@{version}")),
+        (Some(key), None) => step["template"] = json!(key),
+        (None, _) => step["definition"] = request["definition"].take(),
+    }
+    let trigger = json!({"data": data, "options": options});
+    accept(flows, headers, "async-render", step, trigger, webhook).await
+}
+
+/// A file that does not wait in a run.
+pub(crate) fn too_large() -> Problem {
+    let detail = format!(
+        "files of more than {MAX_FILE_BYTES} bytes are not converted later: leave `async` out"
+    );
+    Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "file-too-large", detail)
+}
+
+/// Accepts a conversion of a file.
+pub(crate) async fn convert(
+    flows: &Flows,
+    headers: &HeaderMap,
+    (name, bytes): (&str, &[u8]),
+    to: &str,
+    options: Map<String, Json>,
+    webhook: Option<WebhookRequest>,
+) -> Result<Response, Problem> {
+    let file = platen_runs::execution::File {
+        name: name.to_owned(),
+        media_type: "application/octet-stream".to_owned(),
+        bytes: bytes.to_vec(),
+    };
+    let step = json!({
+        "name": "document", "type": "convert", "file": "{{ trigger.file }}", "to": to,
+        "options": options,
+    });
+    let trigger = json!({"file": file.to_value()});
+    accept(flows, headers, "async-convert", step, trigger, webhook).await
+}
+
+async fn accept(
+    flows: &Flows,
+    headers: &HeaderMap,
+    key: &str,
+    mut step: Json,
+    trigger: Json,
+    webhook: Option<WebhookRequest>,
+) -> Result<Response, Problem> {
+    let arrived = Instant::now();
+    let reply = json!({"name": "reply", "type": "respond", "body": "{{ steps.document.output }}"});
+    let mut steps = vec![reply];
+    let mut secrets = Vec::new();
+    if let Some(webhook) = webhook {
+        if !flows.allows(&webhook.url) {
+            let detail = "the host of the webhook is not in FLOW_ALLOWED_HOSTS";
+            return Err(Problem::bad_request("webhook-not-allowed", detail));
+        }
+        // Who waits for the webhook is told of a failure, too.
+        step["continueOnFailure"] = json!(true);
+        let mut deliver = json!({
+            "name": "deliver", "type": "http", "method": "POST", "url": webhook.url,
+            "headers": webhook.headers, "body": "{{ steps.document.output }}", "describe": true,
+            "retry": {"attempts": ATTEMPTS, "backoffMs": 1000},
+        });
+        if flows.has_webhook_secret() {
+            secrets.push(WEBHOOK_SECRET);
+            deliver["signWith"] = json!(WEBHOOK_SECRET);
+        }
+        steps.push(deliver);
+    }
+    steps.insert(0, step);
+    let flow = json!({
+        "kind": "flow", "key": key, "name": key, "trigger": {"type": "manual"},
+        "secrets": secrets, "steps": steps,
+    });
+    let flow = FlowVersion::read(Arc::from(flow.to_string().into_bytes()), 0)?;
+    let request = Request {
+        flow: Arc::new(flow),
+        lane: Lane::Async,
+        idempotency: idempotency_key(headers)?.map(|key| (key, trigger.clone())),
+        trigger: Arc::from(trigger.to_string().into_bytes()),
+        queue_timeout_ms: None,
+        arrived,
+    };
+    let receipt = flows.dispatcher.accept(request).await?;
+    Ok(accepted(&receipt.id, receipt.known))
+}

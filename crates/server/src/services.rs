@@ -1,0 +1,151 @@
+//! The parts of the service, each made once and given to those that use it.
+
+use std::{fs::File, sync::Arc};
+
+use platen_engine::Engine;
+use platen_storage::SqliteStore;
+
+use crate::{
+    auth::Keys,
+    config::{Config, ConfigError},
+    flows::{FlowServices, Flows},
+    intake::Intake,
+    log::Log,
+    metrics::Metrics,
+    pieces::PieceStore,
+    rate_limit::RateLimit,
+    readiness::Readiness,
+    rendering::{Renderer, chromium::Chromium, libreoffice::LibreOffice, slots::Slots},
+    results::Results,
+    sandbox::Sandbox,
+    team::Team,
+    templates::TemplateRepository,
+    webhook::Webhooks,
+};
+
+/// What is made before the rest, because it can fail.
+pub(crate) struct Opened {
+    pub(crate) store: SqliteStore,
+    pub(crate) engine: Engine,
+    pub(crate) sandbox: Arc<Sandbox>,
+    pub(crate) pieces: PieceStore,
+    pub(crate) results: Results,
+    pub(crate) metrics: Arc<Metrics>,
+    pub(crate) log: Log,
+    /// The place among several processes, if there are several.
+    pub(crate) team: Option<Team>,
+    /// The lock on the data folder, held by the process that owns it.
+    pub(crate) lock: Option<File>,
+}
+
+/// The parts of the service.
+pub(crate) struct Services {
+    /// Without secrets.
+    pub(crate) config: Config,
+    pub(crate) renderer: Arc<Renderer>,
+    pub(crate) libreoffice: Arc<LibreOffice>,
+    pub(crate) flow_definitions: TemplateRepository,
+    pub(crate) flows: Arc<Flows>,
+    pub(crate) pieces: Arc<PieceStore>,
+    pub(crate) results: Arc<Results>,
+    pub(crate) webhooks: Arc<Webhooks>,
+    pub(crate) intake: Arc<Intake>,
+    pub(crate) sandbox: Arc<Sandbox>,
+    pub(crate) keys: Arc<Keys>,
+    /// Renderings a minute and client.
+    pub(crate) render_rate: Arc<RateLimit>,
+    pub(crate) readiness: Arc<Readiness>,
+    pub(crate) metrics: Arc<Metrics>,
+    pub(crate) log: Log,
+    pub(crate) team: Option<Team>,
+    lock: Option<File>,
+}
+
+impl Services {
+    /// The services that `config` asks for.
+    ///
+    /// # Errors
+    /// If a file that a setting names cannot be used.
+    pub(crate) fn new(mut config: Config, opened: Opened) -> Result<Self, ConfigError> {
+        let Opened {
+            store,
+            engine,
+            sandbox,
+            pieces,
+            results,
+            metrics,
+            log,
+            team,
+            lock,
+        } = opened;
+        let keys = Arc::new(Keys::new(&config));
+        // From here on only their hashes are in memory.
+        config.api_key_admin.clear();
+        config.api_key_render.clear();
+        config.metrics_token = None;
+        config.worker_token = None;
+        let is_shared = team.as_ref().is_some_and(|team| !team.is_owner());
+        let repository =
+            |store| TemplateRepository::new(store, &config, Arc::clone(&metrics), is_shared);
+        let renderer = Arc::new(Renderer {
+            engine: Arc::new(engine),
+            templates: repository(store.templates()),
+            slots: Arc::new(Slots::new(&config, Arc::clone(&metrics))),
+            chromium: Arc::new(Chromium::new(&config)),
+            metrics: Arc::clone(&metrics),
+            timeout: config.render_timeout(),
+            assets_dir: config.assets_dir.clone(),
+        });
+        let flow_definitions = repository(store.flows());
+        let libreoffice = Arc::new(LibreOffice::new(&config, log.clone()));
+        let pieces = Arc::new(pieces);
+        let used_by_flows = FlowServices {
+            renderer: Arc::clone(&renderer),
+            libreoffice: Arc::clone(&libreoffice),
+            sandbox: Arc::clone(&sandbox),
+            pieces: Arc::clone(&pieces),
+            metrics: Arc::clone(&metrics),
+            log: log.clone(),
+        };
+        let flows = Arc::new(Flows::new(&store, &config, used_by_flows)?);
+        config.webhook_secret = None;
+        Ok(Self {
+            renderer,
+            libreoffice,
+            flow_definitions,
+            flows,
+            pieces,
+            results: Arc::new(results),
+            webhooks: Arc::new(Webhooks::new(&config)),
+            intake: Arc::new(Intake::new(&config, Arc::clone(&metrics))),
+            sandbox,
+            keys,
+            render_rate: Arc::new(RateLimit::new(config.rate_limit_render_max)),
+            readiness: Arc::new(Readiness::new(&config)),
+            metrics,
+            log,
+            team,
+            lock,
+            config,
+        })
+    }
+
+    /// Whether this process reads a data folder that another one owns.
+    pub(crate) fn is_follower(&self) -> bool {
+        self.team.as_ref().is_some_and(|team| !team.is_owner())
+    }
+
+    /// Whether runs are handed out, here or by the owner of the data folder.
+    pub(crate) fn has_flows(&self) -> bool {
+        self.is_follower() || self.flows.is_started()
+    }
+
+    /// Unlocks the data folder for the next service. Work that still ends in the background may hold
+    /// parts of this one longer.
+    pub(crate) fn unlock_folder(&self) {
+        if let Some(lock) = &self.lock {
+            // If it fails, the end of the process does it.
+            let _ = lock.unlock();
+        }
+    }
+}
