@@ -110,7 +110,7 @@ pub(crate) fn compile(threads: bool) -> Option<Filter> {
     Some(Filter { refused, allowed })
 }
 
-/// Merges sorted numbers into ranges of neighbours, both ends included.
+/// Merges sorted numbers into ranges of neighbors, both ends included.
 fn ranges(calls: &[u32]) -> Vec<(u32, u32)> {
     let mut ranges: Vec<(u32, u32)> = Vec::new();
     for call in calls {

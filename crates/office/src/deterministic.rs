@@ -3,8 +3,8 @@
 //!
 //! LibreOffice writes the time, identifiers derived from it, and fonts in an order that varies
 //! between processes. This pass renumbers objects in the order in which they are reachable from the
-//! catalogue, renames font subsets in that order, sets all dates to a constant, and derives the
-//! identifiers from the content. Streams are copied unchanged, except colour profiles and Type 1
+//! catalog, renames font subsets in that order, sets all dates to a constant, and derives the
+//! identifiers from the content. Streams are copied unchanged, except color profiles and Type 1
 //! fonts. A PDF of unexpected structure is left as LibreOffice wrote it.
 
 mod color_profile;

@@ -46,7 +46,7 @@ fn text(document: &Document, widget: &Dictionary) -> Result<Option<String>, ()> 
     Ok(Some(text).filter(|text| !text.is_empty()))
 }
 
-/// Generates an appearance that shows the value of a field in its own font and colour; `None` if
+/// Generates an appearance that shows the value of a field in its own font and color; `None` if
 /// there is no value.
 ///
 /// # Errors

@@ -253,7 +253,7 @@ nodes! {
         /// Thickness; 0.75 pt by default.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         thickness: Option<Length>,
-        /// Colour; by default the theme's border colour.
+        /// Color; by default the theme's border color.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         color: Option<Color>,
         /// Solid, dashed or dotted.
