@@ -238,7 +238,7 @@ nodes! {
         /// Title of the value axis.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         value_title: Option<Text>,
-        /// Shows the legend; by default if there are several series.
+        /// Shows the legend; by default with several series and for pies.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         legend: Option<bool>,
         /// Labels each value.
