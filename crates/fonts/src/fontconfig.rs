@@ -190,7 +190,7 @@ fn read_ahead(configuration: &Path) {
 mod tests {
     use super::*;
 
-    /// The file that fontconfig finds for a family, where its program is installed.
+    /// The file that fontconfig finds for a family, if its program is installed.
     fn matched(installed: &Installed, family: &str) -> Option<String> {
         let found = Command::new("fc-match")
             .args(["-f", "%{file}", family])
@@ -232,7 +232,7 @@ mod tests {
     #[test]
     fn a_folder_wins() {
         let place = tempfile::tempdir().unwrap();
-        // A folder with a font that is called like a shipped one.
+        // A folder with a font that has the name of a shipped one.
         let folder = place.path().join("corporate & own");
         fs::create_dir_all(&folder).unwrap();
         let (_, bytes) = SHIPPED[1];

@@ -219,8 +219,8 @@ fn program(
 mod tests {
     use super::*;
 
-    /// Whether the program that begins with a search allows a call; `None` where it leaves it to
-    /// what follows.
+    /// Whether a program that begins with the search allows a call; `None` if the search leaves it
+    /// to the instructions that follow.
     fn found(program: &[sock_filter], architecture: u32, number: u32) -> Option<u32> {
         let (mut place, mut value) = (0, 0);
         while let Some(step) = program.get(place) {
@@ -254,7 +254,7 @@ mod tests {
                 let expected = calls.contains(&number).then_some(ALLOW);
                 assert_eq!(found(&program, ARCHITECTURE, number), expected, "{number}");
                 assert_eq!(found(&program, ARCHITECTURE ^ 1, number), None);
-                // The calls of x32 have a bit of their own.
+                // Calls of the x32 ABI have a bit of their own.
                 assert_eq!(found(&program, ARCHITECTURE, number | 1 << 30), None);
             }
         }
@@ -265,7 +265,7 @@ mod tests {
         let program = compile(true).unwrap().allowed;
         for call in HARMLESS.iter().chain(OF_THREADS) {
             let number = u32::try_from(*call).unwrap();
-            // The search comes first, so what follows it is not reached.
+            // The search comes first, so the instructions that follow it are not reached.
             assert_eq!(found(&program, ARCHITECTURE, number), Some(ALLOW));
         }
     }

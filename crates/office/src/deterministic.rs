@@ -195,7 +195,7 @@ fn name(mut number: usize) -> [u8; TAG_BYTES - 1] {
 mod tests {
     use super::*;
 
-    /// A file of two objects under some numbers, written at some time.
+    /// A PDF of two objects with the given numbers and time.
     fn sample(catalogue: u32, info: u32, time: &str) -> Vec<u8> {
         let mut out = b"%PDF-1.6\n".to_vec();
         let mut entries = vec![(catalogue, "<</Type/Catalog/X 2 0 R>>".to_owned())];

@@ -306,7 +306,8 @@ mod tests {
 
     use super::*;
 
-    /// A server that answers one request with its request line, and how often it was reached.
+    /// A server that answers one request with its request line. The thread returns the number of
+    /// requests.
     fn server() -> (u16, std::thread::JoinHandle<usize>) {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let port = listener.local_addr().expect("an address").port();
@@ -362,12 +363,12 @@ mod tests {
             named.send("GET", &url, &[], b""),
             Err(Error::Failed(_))
         ));
-        // Ends the server, which nobody has reached.
+        // Ends the server, which no request has reached.
         drop(std::net::TcpStream::connect(("127.0.0.1", port)));
         assert_eq!(served.join().ok(), Some(0));
     }
 
-    /// A server that takes one connection and says nothing for as long as the client waits.
+    /// A server that accepts one connection and stays silent as long as the client waits.
     fn silent() -> (String, Outbound, std::thread::JoinHandle<()>) {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let host = listener.local_addr().expect("an address").to_string();
@@ -400,7 +401,7 @@ mod tests {
             sending.join().expect("it does not panic")
         });
         assert!(matches!(sent, Err(Error::Stopped)), "{sent:?}");
-        // The other side sees the end of the connection.
+        // The other side notices the end of the connection.
         served.join().expect("it ends");
         let again = client.send_within("GET", &url, &[], b"", &limits);
         assert!(matches!(again, Err(Error::Stopped)), "{again:?}");
@@ -433,7 +434,7 @@ mod tests {
             let sent = client.send("POST", &url, &header, b"body");
             assert!(matches!(sent, Err(Error::Malformed(_))), "{name}: {sent:?}");
         }
-        // Ends the server, which nobody has reached.
+        // Ends the server, which no request has reached.
         drop(std::net::TcpStream::connect(("127.0.0.1", port)));
         assert_eq!(served.join().ok(), Some(0));
     }

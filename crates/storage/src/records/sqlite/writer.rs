@@ -184,8 +184,8 @@ mod tests {
 
     type Written<T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send>>;
 
-    /// A database whose writer waits until `go` is dropped, so that what is written before then is
-    /// one batch.
+    /// A database whose writer waits until `go` is dropped, so that all writes before that are one
+    /// batch.
     struct Held {
         _folder: tempfile::TempDir,
         database: Arc<Database>,
@@ -221,7 +221,7 @@ mod tests {
             self.database.write(work)
         }
 
-        /// Lets the batch go, and gives the keys that are there once `last` is acknowledged.
+        /// Releases the batch, and returns the stored keys once `last` is acknowledged.
         async fn keys(self, last: Written<()>) -> Vec<String> {
             drop(self.go);
             last.await.unwrap();
@@ -240,7 +240,7 @@ mod tests {
         let before = held.write(|transaction| keep(transaction, "before"));
         let failing = held.write(|transaction| {
             keep(transaction, "half")?;
-            // The second statement of a job meets a constraint.
+            // The second statement of the job violates a constraint.
             keep(transaction, "before")
         });
         let after = held.write(|transaction| keep(transaction, "after"));
@@ -263,7 +263,7 @@ mod tests {
         assert!(matches!(panicking.await, Err(Error::Panicked)));
     }
 
-    /// As SQLite does by itself when the disk is full or fails.
+    /// Simulates what SQLite does when the disk is full or fails.
     #[tokio::test]
     async fn a_lost_transaction_fails_all_its_jobs() {
         let held = held();
