@@ -46,6 +46,7 @@ const OF_THREADS: &[i64] = &[
     libc::SYS_clone3,
 ];
 
+/// Flags of `clone` that create namespaces; cells may not use them.
 const NAMESPACES: libc::c_int = libc::CLONE_NEWUSER
     | libc::CLONE_NEWPID
     | libc::CLONE_NEWNET

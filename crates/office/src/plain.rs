@@ -15,6 +15,7 @@ pub(crate) enum Encoding {
     Windows1252,
 }
 
+/// Size of one read, in bytes.
 const CHUNK_BYTES: usize = 64 << 10;
 
 impl Encoding {

@@ -48,6 +48,7 @@ impl Root {
         let path = parent.join(format!("{PREFIX}{kind}-{pid}-{started}-{number}"));
         fs::create_dir(&path)?;
         let lock = File::create(path.join(LOCK))?;
+        // Held as long as the folder exists: `sweep` removes folders whose lock is free.
         lock.lock()?;
         Ok(Self {
             path,

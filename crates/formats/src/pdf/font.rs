@@ -147,6 +147,7 @@ impl FontUse {
         program: Reference,
         compact: bool,
     ) -> Reference {
+        // Font flags, ISO 32000-1 §9.8.2.
         const FIXED: i64 = 1;
         const SYMBOLIC: i64 = 1 << 2;
         const ITALIC: i64 = 1 << 6;
