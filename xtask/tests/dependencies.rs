@@ -160,12 +160,20 @@ fn library_of(metadata: &Json, package: &str) -> String {
     name.unwrap_or(package).replace('-', "_")
 }
 
-/// All Rust code of a crate: sources, tests and examples.
+/// All Rust code of a crate: sources, tests and examples, and files of other crates that it includes
+/// by `#[path]`.
 fn code_below(folder: &Path) -> String {
-    let files = files_below(folder).into_iter();
-    files
-        .map(|file| std::fs::read_to_string(file).unwrap())
-        .collect()
+    let mut code = String::new();
+    for file in files_below(folder) {
+        let text = std::fs::read_to_string(&file).unwrap();
+        for rest in text.split("#[path = \"").skip(1) {
+            let named = rest.split('"').next().unwrap_or_default();
+            let taken_in = file.parent().unwrap().join(named);
+            code.push_str(&std::fs::read_to_string(taken_in).unwrap());
+        }
+        code.push_str(&text);
+    }
+    code
 }
 
 #[test]

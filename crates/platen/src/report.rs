@@ -4,11 +4,10 @@ use std::{fmt, io::Write, process::ExitCode};
 
 use clap::Args;
 use platen_document::Diagnostic;
-use platen_engine::Error;
-use platen_render::{Error as RenderError, Fault, chain};
+use platen_render::{Error, Fault, chain};
 
 /// How much is said, and in what form.
-#[derive(Clone, Copy, Debug, Args)]
+#[derive(Clone, Copy, Debug, Default, Args)]
 pub struct OutputArguments {
     /// Say nothing but errors.
     #[arg(long, short, global = true)]
@@ -38,6 +37,14 @@ impl Failure {
     /// A file that cannot be read or written.
     pub fn file(action: &str, path: &str, error: &std::io::Error) -> Self {
         Self::Caller(format!("cannot {action} `{path}`: {error}"), None)
+    }
+
+    /// An error whose fault is known.
+    pub fn of_fault(fault: Fault, message: String) -> Self {
+        match fault {
+            Fault::Caller | Fault::Limit => Self::Caller(message, None),
+            Fault::Busy | Fault::Unavailable | Fault::Internal => Self::Internal(message),
+        }
     }
 
     /// Tells the user, and gives the exit code.
@@ -92,17 +99,8 @@ impl Failure {
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         match error {
-            Error::Render(RenderError::Mistakes(mistakes)) => Self::Mistakes(mistakes),
-            Error::Browser(platen_browser::Error::NotInstalled(_)) => {
-                Self::caller("Chromium is not installed", platen_browser::INSTALL_HINT)
-            }
-            Error::Browser(error @ platen_browser::Error::CannotStart { .. }) => {
-                Self::caller(chain(&error), "`platen doctor` shows what is installed")
-            }
-            other => match other.fault() {
-                Fault::Caller | Fault::Limit => Self::Caller(chain(&other), None),
-                Fault::Busy | Fault::Unavailable | Fault::Internal => Self::Internal(chain(&other)),
-            },
+            Error::Mistakes(mistakes) => Self::Mistakes(mistakes),
+            other => Self::of_fault(other.fault(), chain(&other)),
         }
     }
 }

@@ -1,39 +1,32 @@
-//! The subcommands, a file each.
+//! The subcommands, a file each. Those in [`service`] need more than the native renderer: a build
+//! without the feature of that name leaves them out.
 
-mod bench;
-mod chromium;
 mod completions;
-mod convert;
 mod demo;
-mod doctor;
-mod flow;
 mod fonts;
-mod isolation;
-mod merge;
-mod pieces;
+mod left_out;
+#[cfg(not(feature = "service"))]
+mod native;
 mod render;
-mod render_html;
 mod schema;
-mod serve;
-mod templates;
-mod tools;
+#[cfg(feature = "service")]
+mod service;
 mod validate;
-mod worker;
 
 use std::{
     io::{Read, Write},
     path::{Path, PathBuf},
     process::ExitCode,
-    sync::{Arc, OnceLock},
 };
 
 use clap::{Args, Subcommand};
-use platen_engine::Engine;
 use platen_fonts::FontSettings;
-use platen_jail::{Jail, Level, Options};
-use platen_outbound::{TlsRefusal, Trust};
-use platen_script::{KIND, Runner, RunnerSource};
 
+pub use self::left_out::left_out;
+#[cfg(not(feature = "service"))]
+use self::native as documents;
+#[cfg(feature = "service")]
+use self::service::documents;
 use crate::report::{Failure, OutputArguments};
 
 /// What to do.
@@ -41,32 +34,17 @@ use crate::report::{Failure, OutputArguments};
 pub enum Command {
     /// Render data with a template.
     Render(render::Arguments),
-    /// Convert Office files with LibreOffice.
-    Convert(convert::Arguments),
-    /// Merge PDF files.
-    Merge(merge::Arguments),
     /// Check a template and, if given, its data.
     Validate(validate::Arguments),
-    /// Run and check flows.
-    Flow(flow::Arguments),
-    /// Serve templates and documents over HTTP.
-    Serve(Box<serve::Arguments>),
-    /// Execute flow runs for a service on this or another machine.
-    Worker(Box<worker::Arguments>),
-    /// Push, pull and list the templates of a running service.
-    Templates(templates::Arguments),
-    /// Check custom actions (pieces) and upload them to a running service.
-    Pieces(pieces::Arguments),
+    #[cfg(feature = "service")]
+    #[command(flatten)]
+    Service(service::Command),
     /// Print the JSON Schema of the template format.
     Schema(schema::Arguments),
     /// List the fonts that documents can use.
     Fonts(fonts::Arguments),
     /// Render one invoice in six formats.
     Demo(demo::Arguments),
-    /// Check fonts, sandboxes, LibreOffice and Chromium on this machine.
-    Doctor(doctor::Arguments),
-    /// Run the benchmarks on this machine.
-    Bench(bench::Arguments),
     /// Print a completion script for a shell.
     Completions(completions::Arguments),
 }
@@ -76,60 +54,15 @@ impl Command {
     pub fn run(self, output: OutputArguments) -> Result<ExitCode, Failure> {
         match self {
             Self::Render(arguments) => render::run(&arguments, output),
-            Self::Convert(arguments) => convert::run(&arguments, output),
-            Self::Merge(arguments) => merge::run(&arguments, output),
             Self::Validate(arguments) => validate::run(&arguments, output),
-            Self::Flow(arguments) => flow::run(&arguments, output),
-            Self::Serve(arguments) => serve::run(&arguments),
-            Self::Worker(arguments) => worker::run(&arguments, output),
-            Self::Templates(arguments) => templates::run(&arguments, output),
-            Self::Pieces(arguments) => pieces::run(&arguments, output),
+            #[cfg(feature = "service")]
+            Self::Service(command) => command.run(output),
             Self::Schema(arguments) => schema::run(&arguments),
             Self::Fonts(arguments) => fonts::run(&arguments, output),
             Self::Demo(arguments) => demo::run(&arguments, output),
-            Self::Doctor(arguments) => doctor::run(&arguments, output),
-            Self::Bench(arguments) => bench::run(&arguments, output),
             Self::Completions(arguments) => completions::run(&arguments),
         }
     }
-}
-
-/// What helps where `http://` meets a server with TLS.
-const TLS_HINT: &str = "write https://";
-
-/// What helps where `https://` is refused.
-fn advice(refusal: &TlsRefusal) -> &'static str {
-    match refusal {
-        TlsRefusal::NotTrusted => {
-            "give the certificate of its authority, a PEM file, with --ca-file or PLATEN_CA_FILE"
-        }
-        TlsRefusal::NoTls => "write http:// where the service is not started with tls://",
-        _ => "look at the certificate that the service is started with",
-    }
-}
-
-/// Whom `https://` trusts.
-#[derive(Clone, Debug, Args)]
-pub struct TrustArguments {
-    /// PEM file of the only certificate authorities to trust for an https:// service; default: the
-    /// system's certificate store.
-    #[arg(long, global = true, value_name = "FILE", env = "PLATEN_CA_FILE")]
-    ca_file: Option<PathBuf>,
-}
-
-impl TrustArguments {
-    /// As clients want it.
-    fn trust(&self) -> Result<Trust, Failure> {
-        trust(self.ca_file.as_deref())
-    }
-}
-
-/// The authorities of a file, or the public ones.
-fn trust(file: Option<&Path>) -> Result<Trust, Failure> {
-    let Some(file) = file else {
-        return Ok(Trust::default());
-    };
-    Trust::only(file).map_err(|error| Failure::file("read", &file.display().to_string(), &error))
 }
 
 /// Where fonts come from.
@@ -156,27 +89,6 @@ impl FontArguments {
             system: !self.no_system_fonts,
         }
     }
-
-    fn engine(&self) -> Engine {
-        Engine::new(&self.settings()).with_helpers(helper_runner())
-    }
-}
-
-/// Starts the sandbox of templates' helpers when one is first called.
-fn helper_runner() -> Arc<RunnerSource> {
-    let started = OnceLock::new();
-    Arc::new(move || {
-        let start = || {
-            let jail = Jail::start(Options {
-                least: Level::NoNamespaces,
-                spares: 1,
-                ..Options::new(KIND)
-            });
-            let jail = jail.map_err(|error| error.to_string())?;
-            Ok(Runner::new(Arc::new(jail)))
-        };
-        started.get_or_init(start).clone()
-    })
 }
 
 /// The largest template or data that is read, in bytes.

@@ -18,48 +18,48 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Media type of problem documents.
-pub(crate) const MEDIA_TYPE: &str = "application/problem+json";
+pub const MEDIA_TYPE: &str = "application/problem+json";
 
 /// A failed request. The middleware adds the request id and logs the cause, once.
 #[derive(Clone, Debug)]
-pub(crate) struct Problem {
-    pub(crate) status: StatusCode,
-    pub(crate) code: &'static str,
-    pub(crate) detail: String,
-    pub(crate) diagnostics: Vec<Diagnostic>,
+pub struct Problem {
+    pub status: StatusCode,
+    pub code: &'static str,
+    pub detail: String,
+    pub diagnostics: Vec<Diagnostic>,
     /// For the log only.
-    pub(crate) cause: Option<String>,
-    pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
+    pub cause: Option<String>,
+    pub headers: Vec<(HeaderName, HeaderValue)>,
 }
 
 /// A failed request, as RFC 9457 writes it.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Problem")]
-pub(crate) struct ProblemDocument {
+pub struct ProblemDocument {
     /// URN of the code.
     #[serde(rename = "type")]
-    pub(crate) kind: String,
+    pub kind: String,
     /// The status in words.
-    pub(crate) title: String,
+    pub title: String,
     /// HTTP status.
-    pub(crate) status: u16,
+    pub status: u16,
     /// What happened, for people.
     #[serde(skip_serializing_if = "String::is_empty")]
     #[schemars(default)]
-    pub(crate) detail: String,
+    pub detail: String,
     /// What happened, for programs: a stable name in kebab-case.
-    pub(crate) code: String,
+    pub code: String,
     /// Identifier of the request, also in the log.
-    pub(crate) request_id: String,
+    pub request_id: String,
     /// Every mistake of the author of the template or the data.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(default)]
-    pub(crate) diagnostics: Vec<Diagnostic>,
+    pub diagnostics: Vec<Diagnostic>,
 }
 
 impl Problem {
-    pub(crate) fn new(status: StatusCode, code: &'static str, detail: impl Into<String>) -> Self {
+    pub fn new(status: StatusCode, code: &'static str, detail: impl Into<String>) -> Self {
         Self {
             status,
             code,
@@ -70,12 +70,12 @@ impl Problem {
         }
     }
 
-    pub(crate) fn bad_request(code: &'static str, detail: impl Into<String>) -> Self {
+    pub fn bad_request(code: &'static str, detail: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, code, detail)
     }
 
     /// Mistakes of an author.
-    pub(crate) fn mistakes(diagnostics: Vec<Diagnostic>) -> Self {
+    pub fn mistakes(diagnostics: Vec<Diagnostic>) -> Self {
         let count = diagnostics.len();
         let plural = if count == 1 { "" } else { "s" };
         let detail = format!("the template or the data has {count} mistake{plural}");
@@ -86,23 +86,23 @@ impl Problem {
     }
 
     /// A failure of ours; `cause` goes to the log only.
-    pub(crate) fn internal(cause: impl Into<String>) -> Self {
+    pub fn internal(cause: impl Into<String>) -> Self {
         Self {
             cause: Some(cause.into()),
             ..Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", "")
         }
     }
 
-    pub(crate) fn with_header(mut self, name: HeaderName, value: HeaderValue) -> Self {
+    pub fn with_header(mut self, name: HeaderName, value: HeaderValue) -> Self {
         self.headers.push((name, value));
         self
     }
 
-    pub(crate) fn retry_after(self, seconds: u64) -> Self {
+    pub fn retry_after(self, seconds: u64) -> Self {
         self.with_header(RETRY_AFTER, HeaderValue::from(seconds.max(1)))
     }
 
-    pub(crate) fn document(&self, request_id: &str) -> ProblemDocument {
+    pub fn document(&self, request_id: &str) -> ProblemDocument {
         ProblemDocument {
             kind: format!("urn:platen:problem:{}", self.code),
             title: self.status.canonical_reason().unwrap_or("Error").to_owned(),
@@ -115,7 +115,7 @@ impl Problem {
     }
 
     /// The whole response.
-    pub(crate) fn into_document_response(self, request_id: &str) -> Response {
+    pub fn into_document_response(self, request_id: &str) -> Response {
         let body = serde_json::to_vec(&self.document(request_id)).unwrap_or_default();
         let mut response = Response::new(body.into());
         *response.status_mut() = self.status;
@@ -137,7 +137,7 @@ impl IntoResponse for Problem {
 }
 
 /// An error with its causes, for the log.
-pub(crate) fn chain(error: &dyn StdError) -> String {
+pub fn chain(error: &dyn StdError) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
     while let Some(cause) = source {

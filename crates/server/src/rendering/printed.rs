@@ -19,10 +19,10 @@ use platen_browser::Printed;
 use crate::metrics::Metrics;
 
 /// What the header `Trailer` announces.
-pub(crate) const TRAILERS: &str = "x-render-pages, x-render-size-bytes";
+pub const TRAILERS: &str = "x-render-pages, x-render-size-bytes";
 
 /// A result on its way from Chromium to the client; when the client goes, the page does.
-pub(crate) struct PrintedBody {
+pub struct PrintedBody {
     printed: Printed,
     /// For PDFs, until the trailers are sent.
     account: Option<Account>,
@@ -38,7 +38,7 @@ struct Account {
 
 impl PrintedBody {
     /// A picture.
-    pub(crate) fn plain(printed: Printed) -> Self {
+    pub fn plain(printed: Printed) -> Self {
         Self {
             printed,
             account: None,
@@ -46,7 +46,7 @@ impl PrintedBody {
     }
 
     /// A PDF, which is counted as produced when it is whole.
-    pub(crate) fn pdf(
+    pub fn pdf(
         metrics: &Arc<Metrics>,
         printed: Printed,
         stages: Vec<(&'static str, Duration)>,

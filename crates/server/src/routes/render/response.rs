@@ -18,7 +18,7 @@ use crate::{
         job::Done,
         printed::{PrintedBody, TRAILERS},
     },
-    respond::bytes_of,
+    respond::{bytes_of, content_disposition},
     results::FileName,
     routes::templates::VERSION_HEADER,
 };
@@ -105,20 +105,6 @@ pub(crate) fn answer(
     Ok(response)
 }
 
-/// Media type and name of a file that is saved.
-pub(crate) fn file_headers(
-    response: &mut Response,
-    name: &str,
-    media_type: &'static str,
-) -> Result<(), Problem> {
-    let headers = response.headers_mut();
-    let media_type = HeaderValue::from_static(media_type);
-    headers.insert(hyper::header::CONTENT_TYPE, media_type);
-    let disposition = content_disposition(name, Some(Disposition::Attachment))?;
-    headers.insert(CONTENT_DISPOSITION, disposition);
-    Ok(())
-}
-
 /// A PDF that is sent as it is produced. Its pages and its size are known at its end only, and
 /// stand in trailers.
 pub(crate) fn stream_answer(
@@ -193,15 +179,6 @@ fn server_timing(stages: &[(&'static str, Duration)]) -> String {
         );
     }
     text
-}
-
-/// RFC 6266, with `filename*` (RFC 8187) where the name is more than ASCII.
-pub(crate) fn content_disposition(
-    name: &str,
-    disposition: Option<Disposition>,
-) -> Result<HeaderValue, Problem> {
-    HeaderValue::from_str(&platen_render::content_disposition(name, disposition))
-        .map_err(|_| Problem::internal("Content-Disposition cannot be written"))
 }
 
 #[cfg(test)]

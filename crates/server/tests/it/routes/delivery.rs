@@ -132,7 +132,7 @@ fn several_addresses_and_one_service() {
     };
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let server = runtime
-        .block_on(Server::start(Config::resolve(settings).unwrap()))
+        .block_on(Server::start(Config::resolve(settings).unwrap(), &[]))
         .unwrap();
     let address = server.address();
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();

@@ -1,25 +1,103 @@
-//! `platen render` for pages of HTML: an `.html` file, or a template of kind `html`.
+//! Documents of `platen render`, by whatever backend they need.
 
 use std::{path::Path, time::Duration};
 
+use clap::{Args, ValueEnum};
 use platen_browser::{Browser, Config, Lane};
 use platen_document::{
-    CompiledHtml,
+    CompiledHtml, Diagnostic,
     html::{HtmlKind, HtmlPage, HtmlTemplate, is_html_template},
 };
-use platen_engine::{Engine, Error, Template};
+use platen_engine::{Engine, Error, Isolation, IsolationSettings, Template};
 use platen_fonts::FontSettings;
-use platen_render::{Format, RenderOptions, Rendered};
+use platen_render::{Format, RenderOptions, Rendered, chain};
 use serde_json::Value as Json;
 
-use super::chromium::{self, TIMEOUT};
+use super::{
+    super::{FontArguments, render::Request},
+    chromium::{self, TIMEOUT},
+    engine,
+};
 use crate::report::Failure;
+
+/// What makes the documents.
+#[derive(Debug, Args)]
+pub struct BackendArguments {
+    /// Render in this process or in a fresh sandbox.
+    #[arg(long, value_enum, default_value_t)]
+    isolation: IsolationArgument,
+}
+
+/// Where documents are made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum IsolationArgument {
+    /// In this process.
+    #[default]
+    Inline,
+    /// In a fresh sandbox for each.
+    Jail,
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Render(error) => error.into(),
+            Error::Browser(platen_browser::Error::NotInstalled(_)) => {
+                Self::caller("Chromium is not installed", platen_browser::INSTALL_HINT)
+            }
+            Error::Browser(error @ platen_browser::Error::CannotStart { .. }) => {
+                Self::caller(chain(&error), "`platen doctor` shows what is installed")
+            }
+            other => Self::of_fault(other.fault(), chain(&other)),
+        }
+    }
+}
+
+/// Makes the documents that `request` asks for.
+///
+/// # Errors
+/// Mistakes in template and data; a page that cannot be printed; Chromium missing.
+pub fn render(request: Request<'_>) -> Result<Vec<Rendered>, Failure> {
+    let mut engine = engine(request.fonts);
+    if request.backend.isolation == IsolationArgument::Jail {
+        engine = engine.with_isolation(isolation(request.fonts)?);
+    }
+    let Request {
+        source,
+        data,
+        formats,
+        options,
+        ..
+    } = request;
+    match compile_page(&engine, request.path, source)? {
+        Some(page) => {
+            let fonts = request.fonts.settings();
+            print_pages(&engine, fonts, &page, &data, formats, options)
+        }
+        None => Ok(engine.render_source(source, data, formats, options)?),
+    }
+}
+
+/// Everything about a template and, where it is given, its data.
+pub fn validate(source: &[u8], data: Option<&Json>) -> Vec<Diagnostic> {
+    platen_engine::validate(source, data)
+}
+
+/// A sandbox for renderings.
+fn isolation(fonts: &FontArguments) -> Result<Isolation, Failure> {
+    let settings = IsolationSettings {
+        fonts: fonts.settings(),
+        spares: 1,
+        ..IsolationSettings::default()
+    };
+    Isolation::start(settings).map_err(|error| Failure::Internal(error.to_string()))
+}
 
 /// The template, where the file is one of HTML.
 ///
 /// # Errors
 /// Every mistake in it.
-pub fn compile(
+fn compile_page(
     engine: &Engine,
     path: &Path,
     source: &[u8],
@@ -71,7 +149,7 @@ fn template_of(path: &Path, html: String) -> HtmlTemplate {
 ///
 /// # Errors
 /// Mistakes in the data; a page that cannot be printed; Chromium missing.
-pub fn render(
+fn print_pages(
     engine: &Engine,
     fonts: FontSettings,
     template: &CompiledHtml,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use hyper::StatusCode;
 use pulldown_cmark::{Options, Parser, html};
 
-use crate::problem::Problem;
+use platen_server::problem::Problem;
 
 /// Longest page. Bytes.
 const MAX_BYTES: usize = 64 << 20;
@@ -18,7 +18,7 @@ fn invalid(detail: String) -> Problem {
 ///
 /// # Errors
 /// 400 where it names none, or one that is not there; 413 where it becomes too long.
-pub(super) fn fill(page: &str, files: &BTreeMap<String, String>) -> Result<String, Problem> {
+pub(crate) fn fill(page: &str, files: &BTreeMap<String, String>) -> Result<String, Problem> {
     let mut made = String::with_capacity(page.len());
     let mut rest = page;
     let mut count = 0;
@@ -65,7 +65,7 @@ fn dialect() -> Options {
 }
 
 /// Files that the page may name.
-pub(super) fn names(page: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn names(page: &str) -> impl Iterator<Item = &str> {
     page.split("{{").skip(1).filter_map(|rest| {
         let expression = rest.split("}}").next()?;
         named(expression.trim().trim_matches('-').trim())

@@ -14,10 +14,11 @@ use hyper::{
     header::{CONTENT_DISPOSITION, CONTENT_TYPE, HeaderName, HeaderValue},
 };
 use platen_outbound::is_reserved;
+use platen_server::{intake::content, middleware::Context, problem::Problem};
 use serde_json::json;
 
-use super::FormApi;
-use crate::{intake::content, middleware::Context, problem::Problem, webhook::Parcel};
+use crate::api::FormApi;
+use crate::webhook::Parcel;
 
 /// Its name, as headers are written.
 const TRACE: HeaderName = HeaderName::from_static("gotenberg-trace");
@@ -232,7 +233,7 @@ async fn deliver(api: &FormApi, hook: Hook, made: Result<Made, Problem>, request
             ("requestId", request_id.into()),
             ("cause", cause.as_str().into()),
         ];
-        let level = crate::config::LogLevel::Error;
+        let level = platen_server::LogLevel::Error;
         api.log.event(level, "request failed", &fields);
     }
     let status = problem.status;

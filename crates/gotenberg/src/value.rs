@@ -4,11 +4,11 @@ use std::{collections::BTreeMap, str::FromStr, time::Duration};
 
 use serde::de::DeserializeOwned;
 
-use crate::problem::Problem;
+use platen_server::problem::Problem;
 
 /// The fields of a form that are no files, each taken once.
 #[derive(Debug, Default)]
-pub(super) struct Values(BTreeMap<String, String>);
+pub(crate) struct Values(BTreeMap<String, String>);
 
 fn invalid(name: &str, expected: &str) -> Problem {
     let detail = format!("the form field `{name}` is not {expected}");
@@ -21,23 +21,23 @@ fn unsupported(name: &str) -> Problem {
 }
 
 impl Values {
-    pub(super) fn add(&mut self, name: &str, text: &str) {
+    pub(crate) fn add(&mut self, name: &str, text: &str) {
         let text = text.trim();
         if !text.is_empty() {
             self.0.insert(name.to_owned(), text.to_owned());
         }
     }
 
-    pub(super) fn text(&mut self, name: &str) -> Option<String> {
+    pub(crate) fn text(&mut self, name: &str) -> Option<String> {
         self.0.remove(name)
     }
 
-    pub(super) fn needed(&mut self, name: &str) -> Result<String, Problem> {
+    pub(crate) fn needed(&mut self, name: &str) -> Result<String, Problem> {
         self.text(name)
             .ok_or_else(|| invalid(name, "there, but needed"))
     }
 
-    pub(super) fn truth(&mut self, name: &str, default: bool) -> Result<bool, Problem> {
+    pub(crate) fn truth(&mut self, name: &str, default: bool) -> Result<bool, Problem> {
         match self.text(name).as_deref() {
             None => Ok(default),
             Some("true" | "1" | "t" | "T" | "TRUE" | "True") => Ok(true),
@@ -46,20 +46,20 @@ impl Values {
         }
     }
 
-    pub(super) fn number<T: FromStr>(&mut self, name: &str, default: T) -> Result<T, Problem> {
+    pub(crate) fn number<T: FromStr>(&mut self, name: &str, default: T) -> Result<T, Problem> {
         self.text(name).map_or(Ok(default), |text| {
             text.parse().map_err(|_| invalid(name, "a number"))
         })
     }
 
     /// A length in inches.
-    pub(super) fn inches(&mut self, name: &str, default: f64) -> Result<f64, Problem> {
+    pub(crate) fn inches(&mut self, name: &str, default: f64) -> Result<f64, Problem> {
         self.text(name).map_or(Ok(default), |text| {
             inches(&text).ok_or_else(|| invalid(name, "a length such as `8.5in` or `21cm`"))
         })
     }
 
-    pub(super) fn duration(&mut self, name: &str) -> Result<Option<Duration>, Problem> {
+    pub(crate) fn duration(&mut self, name: &str) -> Result<Option<Duration>, Problem> {
         let Some(text) = self.text(name) else {
             return Ok(None);
         };
@@ -67,7 +67,7 @@ impl Values {
         read.map(Some)
     }
 
-    pub(super) fn json<T: DeserializeOwned + Default>(&mut self, name: &str) -> Result<T, Problem> {
+    pub(crate) fn json<T: DeserializeOwned + Default>(&mut self, name: &str) -> Result<T, Problem> {
         self.text(name).map_or_else(
             || Ok(T::default()),
             |text| serde_json::from_str(&text).map_err(|_| invalid(name, "the JSON it should be")),
@@ -75,7 +75,7 @@ impl Values {
     }
 
     /// Refuses fields that would change the result and are not known here.
-    pub(super) fn refuse(&mut self, names: &[&str]) -> Result<(), Problem> {
+    pub(crate) fn refuse(&mut self, names: &[&str]) -> Result<(), Problem> {
         let is_on = |value: &str| value != "false" && value != "0";
         let named = |name: &&String| names.contains(&name.as_str()) || name.starts_with("facturx");
         let found = self
@@ -86,7 +86,7 @@ impl Values {
     }
 
     /// Refuses what would restrict a file and was not taken: it would be left open.
-    pub(super) fn refuse_restrictions(&self) -> Result<(), Problem> {
+    pub(crate) fn refuse_restrictions(&self) -> Result<(), Problem> {
         let is_off = |value: &str| !["true", "1", "t", "T", "TRUE", "True"].contains(&value);
         let restricts = |name: &str| {
             let rest = name.strip_prefix("allow");

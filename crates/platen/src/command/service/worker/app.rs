@@ -12,10 +12,8 @@ use tokio::{
 use tokio_rustls::{TlsConnector, rustls::pki_types::ServerName};
 use ureq::http::Uri;
 
-use crate::{
-    command::{TLS_HINT, advice},
-    report::Failure,
-};
+use super::super::{TLS_HINT, advice};
+use crate::report::Failure;
 
 /// How long all may take, from the first packet to the app's answer.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);

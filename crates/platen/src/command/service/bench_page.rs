@@ -1,6 +1,6 @@
-//! A folder of benchmark results as a page.
+//! `GET /bench`: a folder of benchmark results as a page.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, sync::Arc};
 
 use axum::{extract::State, response::Response};
 use hyper::{
@@ -8,19 +8,34 @@ use hyper::{
     header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderValue},
 };
 
-use crate::{
+use platen_server::{
+    Extension,
     auth::Access,
-    operation::{Route, get, text},
+    operation::{Mounted, Route, get, text},
     problem::Problem,
     respond::bytes_of,
+    services::Services,
 };
 
 /// The page holds its plots itself, and runs nothing; its icon, an empty one, is in it.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; \
     form-action 'none'; frame-ancestors 'none'";
 
-/// The route of the page of benchmark results; its state is the folder with the results.
-pub(crate) fn routes() -> Vec<Route<Option<PathBuf>>> {
+/// The page of the results in a folder.
+struct BenchPage(Option<PathBuf>);
+
+/// Adds the page of benchmark results to the service.
+pub(crate) fn extension(services: &Services) -> Arc<dyn Extension> {
+    Arc::new(BenchPage(services.config.bench_results_dir.clone()))
+}
+
+impl Extension for BenchPage {
+    fn mount(&self, mounted: &mut Mounted) {
+        mounted.add(routes(), self.0.clone());
+    }
+}
+
+fn routes() -> Vec<Route<Option<PathBuf>>> {
     let about = "A folder of benchmark results as a page; 404 where BENCH_RESULTS_DIR names none.";
     vec![
         get("/bench", get_bench)
@@ -32,7 +47,7 @@ pub(crate) fn routes() -> Vec<Route<Option<PathBuf>>> {
 }
 
 /// The results in the folder of `BENCH_RESULTS_DIR`, with their tables and plots.
-pub(crate) async fn get_bench(State(folder): State<Option<PathBuf>>) -> Result<Response, Problem> {
+async fn get_bench(State(folder): State<Option<PathBuf>>) -> Result<Response, Problem> {
     let Some(folder) = folder else {
         let detail = "no results are shown: set BENCH_RESULTS_DIR, or serve with \
             --bench-results DIR, to a folder that `platen bench … --out DIR` has made";

@@ -3,17 +3,17 @@
 use axum::response::Response;
 use hyper::StatusCode;
 use platen_pdf::{Limits, Metadata};
-
-use super::{
-    form::FormRequest,
-    libreoffice::{Installed, OfficeOptions, convert},
-    post_process::{PdfOperations, apply, of_pdf},
-};
-use crate::{
+use platen_server::{
     intake::content::full,
     problem::Problem,
     rendering::slots::{Lane, Ticket},
     respond::json,
+};
+
+use crate::{
+    form::FormRequest,
+    libreoffice::{Installed, OfficeOptions, convert},
+    post_process::{PdfOperations, apply, of_pdf},
 };
 
 /// Fields that change the result and are not made here.

@@ -8,13 +8,13 @@ use axum::{
     response::Response,
 };
 use hyper::{HeaderMap, StatusCode};
-
-use super::{FormApi, post_process, value::Values};
-use crate::{
+use platen_server::{
     intake::{Intake, MemoryPermit, content::Content, multipart},
     middleware::Context,
     problem::Problem,
 };
+
+use crate::{api::FormApi, post_process, value::Values};
 
 /// Fields of files that are not made part of a result.
 const UNSUPPORTED_FILES: [&str; 4] = ["embeds", "facturxXml", "watermark", "stamp"];
@@ -22,17 +22,17 @@ const UNSUPPORTED_FILES: [&str; 4] = ["embeds", "facturxXml", "watermark", "stam
 /// A form taken apart.
 #[derive(Debug)]
 pub(crate) struct Form {
-    pub(super) values: Values,
-    pub(super) files: BTreeMap<String, Content>,
+    pub(crate) values: Values,
+    pub(crate) files: BTreeMap<String, Content>,
     _permit: MemoryPermit,
 }
 
 /// A request with a form, as all handlers of forms take it.
 pub(crate) struct FormRequest {
-    pub(super) api: FormApi,
-    pub(super) context: Context,
-    pub(super) headers: HeaderMap,
-    pub(super) form: Form,
+    pub(crate) api: FormApi,
+    pub(crate) context: Context,
+    pub(crate) headers: HeaderMap,
+    pub(crate) form: Form,
 }
 
 impl FromRequest<FormApi> for FormRequest {
@@ -54,7 +54,7 @@ impl FromRequest<FormApi> for FormRequest {
 
 impl FormRequest {
     /// One file as it is, several in a ZIP.
-    pub(super) async fn answer(&self, files: Vec<(String, Content)>) -> Result<Response, Problem> {
+    pub(crate) async fn answer(&self, files: Vec<(String, Content)>) -> Result<Response, Problem> {
         post_process::answer(&self.context, &self.headers, files).await
     }
 }
@@ -87,7 +87,7 @@ impl Form {
     }
 
     /// A file as text.
-    pub(super) async fn take_text(&mut self, name: &str) -> Result<Option<String>, Problem> {
+    pub(crate) async fn take_text(&mut self, name: &str) -> Result<Option<String>, Problem> {
         match self.files.remove(name) {
             Some(content) => text(name, content).await.map(Some),
             None => Ok(None),
@@ -95,7 +95,7 @@ impl Form {
     }
 
     /// All files by name, numbers in names by their value.
-    pub(super) fn take_files(&mut self) -> Result<Vec<(String, Content)>, Problem> {
+    pub(crate) fn take_files(&mut self) -> Result<Vec<(String, Content)>, Problem> {
         let mut files: Vec<_> = std::mem::take(&mut self.files).into_iter().collect();
         if files.is_empty() {
             let detail = "the form has no file";
@@ -107,7 +107,7 @@ impl Form {
 }
 
 /// The content of a file as text.
-pub(super) async fn text(name: &str, content: Content) -> Result<String, Problem> {
+pub(crate) async fn text(name: &str, content: Content) -> Result<String, Problem> {
     let bytes = content.bytes().await?;
     String::from_utf8(bytes.into()).map_err(|_| {
         let detail = format!("the form file `{name}` is not UTF-8");

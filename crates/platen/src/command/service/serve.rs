@@ -6,9 +6,9 @@ use std::{
 };
 
 use clap::{Args, ValueEnum};
-use platen_server::{Config, ConfigError, LogFormat, LogLevel, Settings};
+use platen_server::{Config, ConfigError, ExtensionFactory, LogFormat, LogLevel, Settings};
 
-use super::FontArguments;
+use super::{FontArguments, bench_page};
 use crate::report::{Failure, print_line};
 
 /// Read where no `--config` is given and it is there.
@@ -87,6 +87,9 @@ enum Level {
     Debug,
 }
 
+/// Routes that other crates add.
+const EXTENSIONS: &[ExtensionFactory] = &[platen_gotenberg::extension, bench_page::extension];
+
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let file = configuration_file(arguments)?;
@@ -105,7 +108,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         .max_blocking_threads((config.max_concurrent_pages + config.flow.slots) as usize + 32)
         .build()
         .map_err(|error| Failure::Internal(error.to_string()))?;
-    let result = runtime.block_on(platen_server::serve(config));
+    let result = runtime.block_on(platen_server::serve(config, EXTENSIONS));
     // A job that does not stop must not keep the process.
     runtime.shutdown_timeout(std::time::Duration::from_secs(1));
     result.map_err(|error| {

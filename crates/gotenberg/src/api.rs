@@ -1,24 +1,15 @@
-//! Routes that clients of Gotenberg know, with its fields and its status codes.
-
-pub(crate) mod chromium;
-pub(crate) mod convention;
-pub(crate) mod declaration;
-mod form;
-pub(crate) mod libreoffice;
-mod markdown;
-pub(crate) mod pdf_engines;
-mod post_process;
-mod value;
+//! What the forms work with.
 
 use std::{sync::Arc, time::Duration};
 
-use crate::{
+use platen_server::{
     intake::Intake,
     log::Log,
     metrics::Metrics,
     rendering::{chromium::Chromium, libreoffice::LibreOffice, slots::Slots},
-    webhook::Webhooks,
 };
+
+use crate::webhook::Webhooks;
 
 /// What the forms work with.
 #[derive(Clone)]

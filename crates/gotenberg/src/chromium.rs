@@ -10,22 +10,22 @@ use platen_browser::{
     PictureOptions, Source, Wait,
 };
 use platen_engine::{key_of, media_type_of};
-use serde::Deserialize;
-
-use super::{
-    form::{Form, FormRequest, text},
-    markdown,
-    post_process::{PdfOperations, answer, apply, file_name},
-    value::Values,
-};
-use crate::{
+use platen_server::{
     intake::content::Content,
     problem::Problem,
     rendering::{
         printed::PrintedBody,
         resources::{PageResources, SpooledFile},
     },
-    routes::render::response::file_headers,
+    respond::file_headers,
+};
+use serde::Deserialize;
+
+use crate::{
+    form::{Form, FormRequest, text},
+    markdown,
+    post_process::{PdfOperations, answer, apply, file_name},
+    value::Values,
 };
 
 /// Fields that change the result and are not made here.

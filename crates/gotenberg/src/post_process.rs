@@ -9,29 +9,29 @@ use hyper::{
     header::{CONTENT_LENGTH, HeaderValue},
 };
 use platen_pdf::{Limits, Metadata, Split};
-use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
-
-use super::{FormApi, value::Values};
-use crate::{
+use platen_server::{
     intake::content::{Content, full},
     middleware::Context,
     problem::{Problem, chain},
     rendering::slots::{Lane, Ticket},
-    routes::render::response::file_headers,
+    respond::file_headers,
 };
+use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
+
+use crate::{api::FormApi, value::Values};
 
 /// What is done with PDF files, in this order.
 #[derive(Clone, Debug, Default)]
-pub(super) struct PdfOperations {
-    pub(super) merge: bool,
-    pub(super) split: Option<Split>,
-    pub(super) metadata: Metadata,
-    pub(super) flatten: bool,
+pub(crate) struct PdfOperations {
+    pub(crate) merge: bool,
+    pub(crate) split: Option<Split>,
+    pub(crate) metadata: Metadata,
+    pub(crate) flatten: bool,
 }
 
 impl PdfOperations {
     /// What the fields ask for.
-    pub(super) fn of(values: &mut Values) -> Result<Self, Problem> {
+    pub(crate) fn of(values: &mut Values) -> Result<Self, Problem> {
         let unify = values.truth("splitUnify", false)?;
         let span = values.text("splitSpan");
         let split = match (values.text("splitMode").as_deref(), span) {
@@ -64,7 +64,7 @@ impl PdfOperations {
     }
 
     /// Whether files stay as they are.
-    pub(super) fn is_nothing(&self) -> bool {
+    pub(crate) fn is_nothing(&self) -> bool {
         !self.merge && self.split.is_none() && self.metadata.is_empty() && !self.flatten
     }
 }
@@ -74,7 +74,7 @@ fn invalid(detail: &str) -> Problem {
 }
 
 /// What a client is told when a PDF file is not worked on.
-pub(super) fn of_pdf(error: &platen_pdf::Error) -> Problem {
+pub(crate) fn of_pdf(error: &platen_pdf::Error) -> Problem {
     let code = match error {
         platen_pdf::Error::NotPdf | platen_pdf::Error::Nothing => "pdf-missing",
         platen_pdf::Error::Encrypted => "pdf-encrypted",
@@ -89,7 +89,7 @@ pub(super) fn of_pdf(error: &platen_pdf::Error) -> Problem {
 }
 
 /// Does what is wanted with files, on a slot for rendering.
-pub(super) async fn apply(
+pub(crate) async fn apply(
     api: &FormApi,
     files: Vec<(String, Content)>,
     operations: PdfOperations,
@@ -158,7 +158,7 @@ fn execute(
 }
 
 /// The name that the client wants, or the identifier of the request, with an extension.
-pub(super) fn file_name(context: &Context, headers: &HeaderMap, extension: &str) -> String {
+pub(crate) fn file_name(context: &Context, headers: &HeaderMap, extension: &str) -> String {
     let wanted = headers.get("gotenberg-output-filename");
     let wanted = wanted.and_then(|name| std::str::from_utf8(name.as_bytes()).ok());
     let name = wanted
@@ -170,7 +170,7 @@ pub(super) fn file_name(context: &Context, headers: &HeaderMap, extension: &str)
 }
 
 /// One file as it is, several in a ZIP.
-pub(super) async fn answer(
+pub(crate) async fn answer(
     context: &Context,
     headers: &HeaderMap,
     mut files: Vec<(String, Content)>,
@@ -180,7 +180,7 @@ pub(super) async fn answer(
         _ => (zip_of(files).await?, "zip", "application/zip"),
     };
     let size_bytes = content.size_bytes();
-    let mut response = crate::respond::delivered(content.into_body());
+    let mut response = platen_server::respond::delivered(content.into_body());
     let length = HeaderValue::from(size_bytes);
     response.headers_mut().insert(CONTENT_LENGTH, length);
     file_headers(

@@ -1,9 +1,9 @@
 //! Gotenberg's forms, declared: the fields that clients use most. Others are taken, too.
 
+use platen_server::operation::{Content, Kind, Route, Tag, binary, description, post};
 use serde_json::{Map, Value as Json, json};
 
-use super::{FormApi, chromium, libreoffice, pdf_engines};
-use crate::operation::{Content, Kind, Route, Tag, binary, description, post};
+use crate::{api::FormApi, chromium, libreoffice, pdf_engines};
 
 type Fields = &'static [(&'static str, &'static str)];
 

@@ -8,11 +8,7 @@ use platen_outbound::{Error, Outbound, Settings};
 use serde_json::Value as Json;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::{
-    config::{Config, LogLevel},
-    log::Log,
-    problem::chain,
-};
+use platen_server::{LogLevel, WebhookConfig, log::Log, problem::chain};
 
 /// Longest answer of a receiver that is read. Bytes.
 const MAX_ANSWER_BYTES: u64 = 64 << 10;
@@ -38,20 +34,20 @@ pub(crate) struct Parcel {
 }
 
 impl Webhooks {
-    pub(crate) fn new(config: &Config) -> Self {
+    pub(crate) fn new(config: &WebhookConfig) -> Self {
         let outbound = Outbound::new(&Settings {
-            allowed_hosts: config.webhook.allowed_hosts.clone(),
-            allow_private_addresses: config.webhook.allow_private_addresses,
-            timeout: Duration::from_millis(config.webhook.timeout_ms),
+            allowed_hosts: config.allowed_hosts.clone(),
+            allow_private_addresses: config.allow_private_addresses,
+            timeout: Duration::from_millis(config.timeout_ms),
             max_bytes: MAX_ANSWER_BYTES,
             ..Settings::default()
         });
         Self {
             outbound: Arc::new(outbound),
-            room: Arc::new(Semaphore::new(config.webhook.max_queue as usize)),
-            size: config.webhook.max_queue,
-            tries: config.webhook.max_retries.saturating_add(1),
-            wait: Duration::from_millis(config.webhook.retry_wait_ms),
+            room: Arc::new(Semaphore::new(config.max_queue as usize)),
+            size: config.max_queue,
+            tries: config.max_retries.saturating_add(1),
+            wait: Duration::from_millis(config.retry_wait_ms),
         }
     }
 

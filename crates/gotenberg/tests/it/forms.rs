@@ -7,8 +7,10 @@ use std::{
 
 use platen_server::Settings;
 
-use super::html::has_chromium;
-use crate::app::{Answer, TestApp};
+use crate::{
+    app::{Answer, TestApp},
+    programs::is_chromium_missing,
+};
 
 /// A form: name, file name, content.
 fn form(fields: &[(&str, &str, &str)]) -> String {
@@ -42,7 +44,7 @@ fn send(app: &TestApp, path: &str, fields: &[(&str, &str, &str)]) -> Answer {
 
 #[test]
 fn convert_html_and_screenshot_html_take_gotenbergs_fields() {
-    if !has_chromium() {
+    if is_chromium_missing() {
         return;
     }
     let app = TestApp::start();
@@ -111,7 +113,7 @@ fn convert_html_and_screenshot_html_take_gotenbergs_fields() {
 
 #[test]
 fn fields_mean_what_they_mean_to_gotenberg() {
-    if !has_chromium() {
+    if is_chromium_missing() {
         return;
     }
     let app = TestApp::start();
@@ -180,7 +182,7 @@ fn names_lose_their_folders_and_merge_takes_pdfs_only() {
 
 #[test]
 fn convert_url_takes_allowed_hosts_only() {
-    if !has_chromium() {
+    if is_chromium_missing() {
         return;
     }
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -223,7 +225,7 @@ fn convert_url_takes_allowed_hosts_only() {
 
 #[test]
 fn headers_and_cookies_go_where_they_are_meant_to() {
-    if !has_chromium() {
+    if is_chromium_missing() {
         return;
     }
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();

@@ -5,9 +5,8 @@ mod libreoffice;
 use std::{path::PathBuf, process::ExitCode, time::Instant};
 
 use clap::Args;
-use platen_engine::Engine;
 use platen_jail::{Jail, Level, Options};
-use platen_render::{Format, RenderOptions};
+use platen_render::{FolderHost, Format, RenderOptions, Renderer};
 
 use super::{FontArguments, isolation};
 use crate::report::{Failure, OutputArguments, print_line};
@@ -46,15 +45,15 @@ pub(super) struct Finding {
 
 /// Runs the command.
 pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, Failure> {
-    let engine = arguments.fonts.engine();
+    let renderer = Renderer::new(&arguments.fonts.settings());
     let mut findings = vec![
         finding("version", true, env!("CARGO_PKG_VERSION")),
-        render_check(&engine),
+        render_check(&renderer),
         data_dir_check(arguments),
-        finding("fonts", true, format!("{} faces", engine.fonts().count())),
+        finding("fonts", true, format!("{} faces", renderer.fonts().count())),
     ];
     for family in COMMON_FAMILIES {
-        let there = engine.has_family(family);
+        let there = renderer.has_family(family);
         let detail = if there {
             "found"
         } else {
@@ -102,13 +101,14 @@ pub(super) fn finding(name: impl Into<String>, good: bool, detail: impl Into<Str
     }
 }
 
-fn render_check(engine: &Engine) -> Finding {
+fn render_check(renderer: &Renderer) -> Finding {
     let template =
         br#"{"key":"doctor","name":"Doctor","body":[{"type":"text","content":"Hello"}]}"#;
     let start = Instant::now();
-    let result = engine.compile(template).and_then(|template| {
-        let data = serde_json::json!({});
-        engine.render(&template, data, Format::Pdf, &RenderOptions::default())
+    let result = platen_render::compile(template).and_then(|template| {
+        let (data, options) = (serde_json::json!({}), RenderOptions::default());
+        let host = FolderHost::of(&options);
+        renderer.render(&template, data, Format::Pdf, &options, &host)
     });
     match result {
         Ok(_) => {

@@ -9,8 +9,10 @@ use std::{
 
 use platen_server::Settings;
 
-use super::gotenberg::{form, pdf};
-use crate::app::{Answer, TestApp};
+use crate::{
+    app::{Answer, TestApp},
+    documents::{form, pdf},
+};
 
 /// What a receiver got: the head, in lower case but for values, and the body.
 type Got = (String, Vec<u8>);

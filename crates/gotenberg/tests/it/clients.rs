@@ -2,8 +2,10 @@
 
 use std::{path::PathBuf, process::Command};
 
-use super::{convert::is_missing, html::has_chromium};
-use crate::app::TestApp;
+use crate::{
+    app::TestApp,
+    programs::{is_chromium_missing, is_libreoffice_missing},
+};
 
 /// A folder of the cache that `.ci/packages.sh` fills.
 fn cached(name: &str) -> Option<PathBuf> {
@@ -21,7 +23,7 @@ fn run_client(name: &str, found: Option<Command>) {
         println!("SKIP: {name} is not installed; .ci/packages.sh does it");
         return;
     };
-    if !has_chromium() || is_missing() {
+    if is_chromium_missing() || is_libreoffice_missing() {
         return;
     }
     let app = TestApp::start();

@@ -4,11 +4,10 @@ use std::io::Read;
 
 use serde_json::{Value as Json, json};
 
-use super::{
-    convert::{FLAT, is_missing},
-    html::has_chromium,
+use crate::{
+    app::{Answer, TestApp, template},
+    programs::{FLAT, is_chromium_missing, is_libreoffice_missing},
 };
-use crate::app::{Answer, TestApp, template};
 
 /// A field: name, file name, content.
 pub type Field<'a> = (&'a str, &'a str, &'a [u8]);
@@ -178,7 +177,7 @@ fn what_cannot_be_done_with_files_is_told() {
 
 #[test]
 fn office_files_become_one_file_or_several() {
-    if is_missing() {
+    if is_libreoffice_missing() {
         return;
     }
     let app = TestApp::start();
@@ -235,7 +234,7 @@ fn office_files_become_one_file_or_several() {
 
 #[test]
 fn what_viewers_are_told_and_watermarks_are_in_the_file() {
-    if is_missing() {
+    if is_libreoffice_missing() {
         return;
     }
     let app = TestApp::start();
@@ -271,7 +270,7 @@ fn what_viewers_are_told_and_watermarks_are_in_the_file() {
 
 #[test]
 fn what_restricts_a_file_is_done_or_refused() {
-    if is_missing() {
+    if is_libreoffice_missing() {
         return;
     }
     let app = TestApp::start();
@@ -314,7 +313,7 @@ fn what_restricts_a_file_is_done_or_refused() {
 
 #[test]
 fn markdown_stands_where_the_page_names_it() {
-    if !has_chromium() {
+    if is_chromium_missing() {
         return;
     }
     let app = TestApp::start();
@@ -335,7 +334,7 @@ fn markdown_stands_where_the_page_names_it() {
 
 #[test]
 fn a_long_page_is_one_sheet_where_asked_for() {
-    if !has_chromium() {
+    if is_chromium_missing() {
         return;
     }
     let app = TestApp::start();

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use axum::{extract::FromRequestParts, http::request::Parts, response::Response};
 use platen_office::{Job, Options, Target};
+use platen_server::{intake::content::Content, problem::Problem};
 
-use super::{
-    FormApi,
+use crate::{
+    api::FormApi,
     form::FormRequest,
     post_process::{PdfOperations, apply},
     value::Values,
 };
-use crate::{intake::content::Content, problem::Problem};
 
 /// Gotenberg's names of options, and ours.
 #[rustfmt::skip]
@@ -89,7 +89,7 @@ const RESOLUTION: &str = "300";
 
 /// How documents are converted.
 #[derive(Clone, Debug, Default)]
-pub(super) struct OfficeOptions {
+pub(crate) struct OfficeOptions {
     options: Options,
 }
 
@@ -105,7 +105,7 @@ impl OfficeOptions {
     }
 
     /// Takes `pdfa` and `pdfua`; says whether there was one.
-    pub(super) fn take_archive(&mut self, values: &mut Values) -> Result<bool, Problem> {
+    pub(crate) fn take_archive(&mut self, values: &mut Values) -> Result<bool, Problem> {
         let standard = values.text("pdfa");
         if let Some(standard) = &standard {
             self.set("pdfa", "pdf_a", standard)?;
@@ -198,7 +198,7 @@ pub(crate) async fn convert_office(
 }
 
 /// Converts documents at the same time, as far as there are slots, and keeps their order.
-pub(super) async fn convert(
+pub(crate) async fn convert(
     api: &FormApi,
     files: Vec<(String, Content)>,
     options: &OfficeOptions,
