@@ -160,8 +160,8 @@ fn library_of(metadata: &Json, package: &str) -> String {
     name.unwrap_or(package).replace('-', "_")
 }
 
-/// All Rust code of a crate: sources, tests and examples, and files of other crates that it includes
-/// by `#[path]`.
+/// All Rust code of a crate: sources, tests and examples, and files of other crates that it
+/// includes by `#[path]`.
 fn code_below(folder: &Path) -> String {
     let mut code = String::new();
     for file in files_below(folder) {
