@@ -5,8 +5,8 @@
 help: ## this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 20
 
-demo: ## six documents of one invoice, in out/
-	cargo run --quiet --bin platen -- demo --out out
+demo: ## six documents of one invoice, in out/ (builds the native renderer only)
+	cargo run --quiet --locked --profile demo --no-default-features --bin platen -- demo --out out
 
 run: ## the HTTP service on 127.0.0.1:3000
 	cargo run --release --bin platen -- serve
@@ -20,6 +20,7 @@ test: packages ## every test
 check: ## format, lints, the documentation of the code
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
+	cargo clippy --no-default-features --bin platen --locked --quiet -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked --quiet
 
 platen = $${CARGO_TARGET_DIR:-target}/release/platen

@@ -1,4 +1,4 @@
-//! Any JSON as the data of an invoice: bound without a panic.
+//! Any JSON as the data of an invoice: binding never panics.
 #![no_main]
 
 use std::sync::LazyLock;
@@ -9,7 +9,7 @@ use platen_document::{BindOptions, CompiledTemplate, bind, compile, host::FixedH
 static TEMPLATE: LazyLock<CompiledTemplate> = LazyLock::new(|| {
     let source = include_bytes!("../../examples/bench-invoice/template.json");
     let mut template = parse_template(source).expect("the example is sound");
-    // Without its schema, so that data of every shape gets through.
+    // Without its schema, so that data of any shape is accepted.
     template.input_schema = None;
     compile(template).expect("the example is sound")
 });

@@ -1,4 +1,4 @@
-//! Any text as an expression: evaluated within its bounds without a panic.
+//! Any text as an expression: evaluation stays within its limits and never panics.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! Any text as `Range` of a document: what is sent lies in it, and is as long as the answer says.
+//! Any text as `Range` of a document: the response stays within it, and its length is as stated.
 #![no_main]
 
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
@@ -23,7 +23,7 @@ fuzz_target!(|input: (u16, &[u8])| {
         StatusCode::OK => assert_eq!(sent, bytes),
         StatusCode::RANGE_NOT_SATISFIABLE => assert!(sent.is_empty()),
         StatusCode::PARTIAL_CONTENT => {
-            // Without it there are several.
+            // Without this header there are several ranges.
             let Some(range) = range.and_then(|range| range.to_str().ok()) else { return };
             let span = range.strip_prefix("bytes ").and_then(|range| range.split_once('/'));
             let (first, last) = span.and_then(|(span, _)| span.split_once('-')).expect("a range");

@@ -1,4 +1,4 @@
-//! Any bytes as a template: parsed, compiled and bound to no data without a panic.
+//! Any bytes as a template: parsing, compiling and binding it to empty data never panics.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,11 +1,12 @@
-//! Any bytes as what a peer sends: messages or a typed error, and what was read is written and read again the same.
+//! Any bytes from a peer: they decode to messages or a typed error, and messages survive encoding
+//! and decoding.
 #![no_main]
 
 use bytes::{Buf, Bytes, BytesMut};
 use libfuzzer_sys::fuzz_target;
 use platen_urp::codec::{BlockHeader, Decoder, Encoder, Function, HEADER_BYTES, Limits, Message, Pending, Tid, registry};
 
-/// Every thread waits for an any, for ever.
+/// Every thread always awaits a reply of type `any`.
 struct Always;
 
 impl Pending for Always {

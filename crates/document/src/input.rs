@@ -283,7 +283,8 @@ mod tests {
         .collect()
     }
 
-    /// `levels` definitions, each `make` of two references to the next.
+    /// A schema of `levels` definitions, each of which `make` builds from two references to the
+    /// next.
     fn doubling(levels: usize, make: impl Fn(Json) -> Json) -> Json {
         let mut definitions = Map::new();
         for level in 0..levels {

@@ -5,7 +5,7 @@ use std::sync::{Arc, atomic::AtomicBool};
 use platen_document::{CompiledTemplate, Diagnostic, Host, work::MemoryBound};
 use platen_fonts::FontSettings;
 use platen_layout::FaceInfo;
-use platen_render::{Error as RenderError, FolderHost, Format, RenderOptions, Rendered, Renderer};
+use platen_render::{FolderHost, Format, RenderOptions, Rendered, Renderer};
 use platen_script::RunnerSource;
 use serde_json::Value as Json;
 
@@ -47,7 +47,7 @@ impl Engine {
         }
     }
 
-    /// The same engine, whose [`Engine::render_source`] renders in sandboxes.
+    /// The same engine, which makes documents in sandboxes.
     #[must_use]
     pub fn with_isolation(self, isolation: Isolation) -> Self {
         Self {
@@ -56,8 +56,8 @@ impl Engine {
         }
     }
 
-    /// The same engine, which reads in sandboxes what strangers bring: [`Engine::render_inline`] and
-    /// [`Engine::validate`].
+    /// The same engine, which reads in sandboxes what strangers bring: in [`Engine::prepare`]
+    /// and [`Engine::validate`].
     #[must_use]
     pub fn with_isolation_of_strangers(self, source: Box<IsolationSource>) -> Self {
         Self {
@@ -89,26 +89,6 @@ impl Engine {
         self.isolation.clone().or_else(strangers)
     }
 
-    /// As [`Engine::render_source`], for a template that a stranger brings.
-    ///
-    /// # Errors
-    /// As there.
-    pub fn render_inline(
-        &self,
-        source: &[u8],
-        data: Json,
-        formats: &[Format],
-        options: &RenderOptions,
-    ) -> Result<Vec<Rendered>, Error> {
-        match self.isolation_of_strangers() {
-            Some(isolation) => {
-                let data = data.to_string();
-                isolation.render(self, source, data.as_bytes(), formats, options)
-            }
-            None => self.render_all(&self.compile(source)?, data, formats, options),
-        }
-    }
-
     /// Every mistake and warning about the template in `source`, which a stranger brings; with `data`
     /// also those of binding it, but for what only its assets and its helpers can decide.
     ///
@@ -128,26 +108,6 @@ impl Engine {
         Ok(validate_with(&self.helpers, source, data.as_ref()))
     }
 
-    /// Reads the template in `source` and renders `data`: in a sandbox where there are some.
-    ///
-    /// # Errors
-    /// As [`Engine::compile`] and [`Engine::render`].
-    pub fn render_source(
-        &self,
-        source: &[u8],
-        data: Json,
-        formats: &[Format],
-        options: &RenderOptions,
-    ) -> Result<Vec<Rendered>, Error> {
-        match &self.isolation {
-            Some(isolation) => {
-                let data = data.to_string();
-                isolation.render(self, source, data.as_bytes(), formats, options)
-            }
-            None => self.render_all(&self.compile(source)?, data, formats, options),
-        }
-    }
-
     /// The fonts at hand.
     pub fn fonts(&self) -> impl Iterator<Item = &FaceInfo> {
         self.renderer.fonts()
@@ -162,8 +122,8 @@ impl Engine {
     /// Reads and checks a template.
     ///
     /// # Errors
-    /// [`Error::Mistakes`] with all of them.
-    pub fn compile(&self, source: &[u8]) -> Result<CompiledTemplate, Error> {
+    /// Every mistake in it.
+    pub(crate) fn compile(&self, source: &[u8]) -> Result<CompiledTemplate, Error> {
         let template = platen_render::compile(source)?;
         self.helpers.check(&template)?;
         Ok(template)
@@ -177,28 +137,8 @@ impl Engine {
         host
     }
 
-    /// Renders `data` with `template`.
-    ///
-    /// # Errors
-    /// [`Error::Mistakes`] for mistakes in the data; other kinds as their names say.
-    pub fn render(
-        &self,
-        template: &CompiledTemplate,
-        data: Json,
-        format: Format,
-        options: &RenderOptions,
-    ) -> Result<Rendered, Error> {
-        let mut rendered = self.render_all(template, data, &[format], options)?;
-        rendered
-            .pop()
-            .ok_or_else(|| RenderError::Bug("no document was made".to_owned()).into())
-    }
-
-    /// Renders `data` in several formats, binding and laying out once. In the order of `formats`.
-    ///
-    /// # Errors
-    /// As [`Engine::render`], for the first format that fails.
-    pub fn render_all(
+    /// Renders `data` in this process, binding and laying out once. In the order of `formats`.
+    pub(crate) fn render_here(
         &self,
         template: &CompiledTemplate,
         data: Json,

@@ -19,7 +19,7 @@ pub enum Error {
     #[error(transparent)]
     Browser(#[from] platen_browser::Error),
     /// The data is no JSON; only where it is parsed in a sandbox.
-    #[error("the data is not JSON: {0}")]
+    #[error("`data` is not JSON: {0}")]
     Data(String),
     /// The sandbox returned no document.
     #[error(transparent)]

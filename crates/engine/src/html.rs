@@ -8,7 +8,7 @@ use platen_browser::{
 use platen_document::{
     BindOptions, CompiledHtml, CompiledTemplate, Diagnostic, Host, HtmlDocument,
 };
-use platen_render::{FolderHost, Format, RenderOptions};
+use platen_render::{FolderHost, Format, Medium, RenderOptions, Rendered, Stage, unused_options};
 use serde_json::Value as Json;
 use sha2::{Digest, Sha256};
 
@@ -54,6 +54,8 @@ pub struct Page {
     dots_per_inch: f32,
     tagged: bool,
     assets: Option<PathBuf>,
+    /// Where the time went.
+    pub(crate) stages: Vec<Stage>,
 }
 
 /// The files of a template, then those of a folder.
@@ -96,7 +98,7 @@ impl Engine {
     /// # Errors
     /// [`Error::Mistakes`] for mistakes in the data and options that Chromium cannot keep to,
     /// [`Error::NotFromHtml`] for other formats.
-    pub fn bind_html(
+    pub(crate) fn bind_html(
         &self,
         template: &CompiledHtml,
         data: &Json,
@@ -117,14 +119,17 @@ impl Engine {
             orientation: options.orientation,
             ..BindOptions::default()
         };
-        let document = platen_document::bind_html(template, data, &bind_options, &host)
+        let mut document = platen_document::bind_html(template, data, &bind_options, &host)
             .map_err(Error::mistakes)?;
+        let unused = unused_options(options, &[format], Medium::Html);
+        document.warnings.extend(unused);
         Ok(Page {
             document,
             format,
             dots_per_inch: options.dots_per_inch.unwrap_or(144.0),
             tagged: !options.untagged,
             assets: options.assets.clone(),
+            stages: Vec::new(),
         })
     }
 }
@@ -166,15 +171,24 @@ impl Page {
         &self.document.warnings
     }
 
+    pub(crate) fn take_warnings(&mut self) -> Vec<Diagnostic> {
+        std::mem::take(&mut self.document.warnings)
+    }
+
     /// The page itself, for [`Format::Html`].
-    #[must_use]
-    pub fn into_html(self) -> String {
-        self.document.html
+    pub(crate) fn into_html(self) -> Rendered {
+        Rendered {
+            bytes: self.document.html.into_bytes(),
+            format: self.format,
+            pages: None,
+            warnings: self.document.warnings,
+            stages: self.stages,
+        }
     }
 
     /// What Chromium has to do.
     #[must_use]
-    pub fn into_job(self, lane: Lane, timeout: Duration) -> Job {
+    pub(crate) fn into_job(self, lane: Lane, timeout: Duration) -> Job {
         let document = self.document;
         let sheet = document.sheet;
         let inches = |points: f32| f64::from(points) / POINTS;
@@ -260,8 +274,7 @@ pub fn key_of<'a>(
 }
 
 /// What Chromium found, as warnings about the template.
-#[must_use]
-pub fn page_warnings(report: &Report) -> Vec<Diagnostic> {
+pub(crate) fn page_warnings(report: &Report) -> Vec<Diagnostic> {
     let missing = report.missing.iter().map(|name| {
         let message = format!("the page asks for `{name}`, which is not there");
         Diagnostic::warning("missing-file", "", message)

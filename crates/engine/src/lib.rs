@@ -6,11 +6,15 @@ mod error;
 mod helpers;
 mod html;
 mod isolation;
+mod print;
+mod produce;
 
 pub use self::{
     engine::{Engine, IsolationSource, memory_bound},
     error::Error,
     helpers::validate,
-    html::{Page, Template, key_of, media_type_of, page_warnings},
+    html::{Page, Template, key_of, media_type_of},
     isolation::{Isolation, IsolationError, IsolationSettings, RenderWorker},
+    print::PrintedDocument,
+    produce::{Data, Job, Origin, PreparedTemplate, Product},
 };

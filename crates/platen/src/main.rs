@@ -2,21 +2,37 @@
 //! code is 0, 1 for what the caller can mend and 2 for what Platen or its surroundings failed at.
 
 mod command;
-#[cfg(test)]
+#[cfg(all(test, feature = "service"))]
 mod command_reference;
 #[cfg(test)]
 mod error_reference;
 mod progress;
-#[cfg(test)]
+#[cfg(all(test, feature = "service"))]
 mod reference;
 mod report;
+#[cfg(feature = "service")]
+mod sandbox;
 
-use std::{ffi::OsString, process::ExitCode};
+use std::process::ExitCode;
 
 use clap::Parser;
 use platen_fault::Fault;
 
 use crate::command::Command;
+
+/// What the help ends with.
+const EXAMPLES: &str = if cfg!(feature = "service") {
+    "Examples:\n  \
+        platen demo                                    six documents of one invoice, in out/\n  \
+        platen render invoice.json data.json -o a.pdf  one document\n  \
+        platen serve                                   the HTTP service on 127.0.0.1:3000"
+} else {
+    "Examples:\n  \
+        platen demo                                    six documents of one invoice, in out/\n  \
+        platen render invoice.json data.json -o a.pdf  one document\n\n\
+        This build has the native renderer only. `cargo build --release --bin platen` builds all of \
+        Platen: the service, flows, conversion of Office files and HTML."
+};
 
 /// Self-hosted document production: one template and JSON become PDF, DOCX, PPTX, XLSX, CSV or HTML.
 #[derive(Debug, Parser)]
@@ -24,10 +40,7 @@ use crate::command::Command;
     name = "platen",
     version,
     arg_required_else_help = true,
-    after_help = "Examples:\n  \
-        platen demo                                    six documents of one invoice, in out/\n  \
-        platen render invoice.json data.json -o a.pdf  one document\n  \
-        platen serve                                   the HTTP service on 127.0.0.1:3000"
+    after_help = EXAMPLES
 )]
 struct Arguments {
     #[command(subcommand)]
@@ -36,18 +49,17 @@ struct Arguments {
     output: report::OutputArguments,
 }
 
-/// So that a sandbox can say that its memory is used up.
-#[global_allocator]
-static ALLOCATOR: platen_jail::Allocator = platen_jail::Allocator;
-
 fn main() -> ExitCode {
-    if let Some(code) = sandbox() {
+    #[cfg(feature = "service")]
+    if let Some(code) = sandbox::serve() {
         return code;
     }
-    platen_browser::announce_sandbox_program();
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
-        Err(error) => return usage(&error),
+        Err(error) => match command::left_out(&error) {
+            Some(failure) => return failure.report(report::OutputArguments::default()),
+            None => return usage(&error),
+        },
     };
     let output = arguments.output;
     match arguments.command.run(output) {
@@ -64,33 +76,4 @@ fn usage(error: &clap::Error) -> ExitCode {
         true => ExitCode::from(Fault::Request.exit_code()),
         false => ExitCode::SUCCESS,
     }
-}
-
-/// Is the sandbox server, or puts an outside program behind walls, where this process was started as
-/// one of them: before anything makes a thread.
-fn sandbox() -> Option<ExitCode> {
-    let arguments: Vec<OsString> = std::env::args_os().collect();
-    let [_, mark, kind, rest @ ..] = arguments.as_slice() else {
-        return None;
-    };
-    if mark != platen_jail::MARK {
-        return None;
-    }
-    let words = || -> Vec<String> {
-        let words = rest.iter().map(|text| text.to_string_lossy().into_owned());
-        words.collect()
-    };
-    let kind = kind.to_string_lossy();
-    let code = match &*kind {
-        platen_jail::sandbox::KIND => platen_jail::sandbox::serve(rest),
-        platen_jail::fence::KIND => platen_jail::fence::serve(rest),
-        platen_script::KIND => {
-            platen_jail::serve(&words(), &mut platen_script::ScriptWorker::default())
-        }
-        other => match platen_engine::RenderWorker::of_kind(other) {
-            Some(mut worker) => platen_jail::serve(&words(), &mut worker),
-            None => 2,
-        },
-    };
-    Some(ExitCode::from(code as u8))
 }

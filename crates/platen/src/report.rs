@@ -5,16 +5,15 @@ use std::{fmt, io::Write, process::ExitCode};
 
 use clap::Args;
 use platen_document::Diagnostic;
-use platen_engine::Error;
 use platen_fault::{CODES, Code, Fault};
-use platen_render::{Error as RenderError, chain, of_mistakes};
+use platen_render::{Error, chain, of_mistakes};
 use serde_json::{Map, Value as Json, json};
 
 const BUG_HINT: &str = "this is a bug in Platen; please report it with the template";
 const DOCTOR_HINT: &str = "`platen doctor` shows what is installed";
 
 /// How much is said, and in what form.
-#[derive(Clone, Copy, Debug, Args)]
+#[derive(Clone, Copy, Debug, Default, Args)]
 pub struct OutputArguments {
     /// Say nothing but errors.
     #[arg(long, short, global = true)]
@@ -91,6 +90,7 @@ impl Failure {
     }
 
     /// What a service says in a problem document (RFC 9457).
+    #[cfg(feature = "service")]
     pub fn of_problem(status: u16, problem: &Json, message: String) -> Self {
         let diagnostics = serde_json::from_value(problem["diagnostics"].clone());
         let diagnostics: Vec<Diagnostic> = diagnostics.unwrap_or_default();
@@ -124,6 +124,7 @@ impl Failure {
     }
 
     /// What failed, as one sentence.
+    #[cfg(feature = "service")]
     pub fn message(&self) -> &str {
         &self.message
     }
@@ -168,13 +169,7 @@ impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         let failure = Self::new(error.code(), chain(&error));
         match error {
-            Error::Render(RenderError::Mistakes(mistakes)) => {
-                Self::mistakes(of_mistakes(&mistakes), mistakes)
-            }
-            Error::Browser(platen_browser::Error::NotInstalled(_)) => Self {
-                message: "Chromium is not installed".to_owned(),
-                ..failure.with_hint(platen_browser::INSTALL_HINT)
-            },
+            Error::Mistakes(mistakes) => Self::mistakes(of_mistakes(&mistakes), mistakes),
             _ => failure,
         }
     }

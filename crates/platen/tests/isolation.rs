@@ -3,6 +3,7 @@
 use std::{
     io::{BufRead, BufReader},
     process::{Child, Command, Stdio},
+    sync::mpsc,
 };
 
 use serde_json::{Value as Json, json};
@@ -13,6 +14,8 @@ struct Service {
     agent: ureq::Agent,
     /// What the log said until it listened.
     log: Vec<Json>,
+    /// What it said since.
+    later: mpsc::Receiver<Json>,
     _folder: tempfile::TempDir,
 }
 
@@ -37,7 +40,13 @@ impl Service {
             log.push(line);
             address
         });
-        std::thread::spawn(move || lines.for_each(drop));
+        let (sender, later) = mpsc::channel();
+        std::thread::spawn(move || {
+            for line in lines.map_while(Result::ok) {
+                // Nobody may listen any more; the pipe is read all the same.
+                let _ = sender.send(serde_json::from_str(&line).unwrap_or_default());
+            }
+        });
         let agent = ureq::Agent::config_builder()
             .http_status_as_error(false)
             .build()
@@ -47,6 +56,7 @@ impl Service {
             url: format!("http://{}", address.unwrap()),
             agent,
             log,
+            later,
             _folder: folder,
         };
         let until = std::time::Instant::now() + std::time::Duration::from_secs(30);
@@ -177,4 +187,55 @@ fn what_reaches_a_bound_is_said_and_the_next_is_clean() {
     let slow = Service::start(&[("RENDER_ISOLATION", "jail"), ("RENDER_CPU_MS", "1000")]);
     slow.problem(&long(300_000), 422, "cpu-limit");
     assert_eq!(slow.render(&long(3)).0, 200);
+}
+
+#[test]
+fn an_option_that_the_format_cannot_carry_is_told_in_every_channel() {
+    let mut request = long(1);
+    request["format"] = json!("csv");
+    request["options"] = json!({"dpi": 72});
+    let mut answers = Vec::new();
+    for isolation in ["jail", "inline"] {
+        let service = Service::start(&[("RENDER_ISOLATION", isolation)]);
+        assert_eq!(service.render(&request).0, 200);
+        // The line of the request; it ends when the service does, so nothing waits for a clock.
+        let line = service.later.iter().find(|line| line["path"] == "/render");
+        let line = line.expect("a line of the log");
+        assert_eq!(line["warnings"], 1, "{line}");
+        answers.push(line["format"].clone());
+    }
+    assert_eq!(answers, ["csv", "csv"]);
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, value: &Json| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, value.to_string()).unwrap();
+        path
+    };
+    let template = file("long.json", &request["definition"]);
+    let data = file("data.json", &request["data"]);
+    for isolation in ["jail", "inline"] {
+        let platen = |format: &[&str]| {
+            let output = Command::new(env!("CARGO_BIN_EXE_platen"))
+                .arg("render")
+                .args([&template, &data])
+                .args(["--no-system-fonts", "--dpi", "72", "--isolation", isolation])
+                .arg("-o")
+                .arg(folder.path().join("long.csv"))
+                .args(format)
+                .output()
+                .unwrap();
+            assert!(output.status.success(), "{output:?}");
+            (output.stdout, String::from_utf8(output.stderr).unwrap())
+        };
+        let (_, said) = platen(&[]);
+        assert!(said.contains("csv: warning[option-unused]"), "{said}");
+        let (report, _) = platen(&["--json"]);
+        let report: Json = serde_json::from_slice(&report).unwrap();
+        let warnings = &report["outputs"][0]["warnings"];
+        assert_eq!(warnings[0]["path"], "/options/dpi", "{report}");
+        // The picture carries it, so the table beside it needs not.
+        let picture = folder.path().join("long.png");
+        let (_, said) = platen(&["-o", picture.to_str().unwrap()]);
+        assert!(!said.contains("option-unused"), "{said}");
+    }
 }

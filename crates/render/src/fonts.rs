@@ -2,7 +2,7 @@
 
 use std::{
     fs::File,
-    io::Read,
+    io::{self, Read},
     os::unix::fs::FileExt,
     path::{Path, PathBuf},
     sync::Arc,
@@ -11,10 +11,11 @@ use std::{
 use platen_fonts::{FontSettings, SHIPPED, font_files, is_shipped_family, system_font_folders};
 use platen_layout::{FontBytes, FontLibrary, FontPart};
 
-use crate::MapFile;
-
 /// The largest font file.
 const MAX_FILE_BYTES: u64 = 256 << 20;
+
+/// Maps a file of at most so many bytes into memory for as long as the process lives.
+pub type MapFile = fn(&Path, u64) -> io::Result<&'static [u8]>;
 
 /// Loads what `settings` names. Shipped fonts come first, so that a document looks the same
 /// whatever a system has installed.

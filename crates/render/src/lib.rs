@@ -10,7 +10,9 @@ mod fonts;
 mod format;
 mod host;
 mod options;
+mod render_options;
 mod renderer;
+mod unused_options;
 mod write;
 
 pub use platen_formats::pdf::{Attachment, Relationship, Standard};
@@ -18,8 +20,11 @@ pub use platen_formats::pdf::{Attachment, Relationship, Standard};
 pub use self::{
     description::{content_disposition, file_name, plain_name, warnings_summary},
     error::{Error, chain, of_mistakes},
+    fonts::MapFile,
     format::Format,
     host::{FolderHost, MAX_ASSET_BYTES},
     options::{AttachmentRequest, Disposition, DocumentOptions, OptionsError, attachments},
-    renderer::{MapFile, RenderOptions, Rendered, Renderer, Stage, compile},
+    render_options::RenderOptions,
+    renderer::{Rendered, Renderer, Stage, compile},
+    unused_options::{Medium, unused_options},
 };

@@ -1,9 +1,7 @@
 //! Template and data to bytes: bind, lay out where the format needs it, write.
 
 use std::{
-    io,
     panic::{AssertUnwindSafe, catch_unwind},
-    path::{Path, PathBuf},
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicBool, Ordering},
@@ -14,52 +12,21 @@ use std::{
 use platen_document::{
     BindOptions, CompiledTemplate, Diagnostic, Host,
     bound::Document,
-    template::{Orientation, PaperSize},
     work::{self, Bounds},
 };
 use platen_fonts::FontSettings;
-use platen_formats::pdf;
 use platen_layout::{FaceInfo, FontLibrary, Layout, Shaper};
 use serde_json::Value as Json;
 
 use crate::{
-    Error, Format, fonts,
+    Error, Format, RenderOptions,
+    fonts::{self, MapFile},
+    unused_options::{Medium, unused_options},
     write::{is_paged, needs_pages, write_pdf, write_picture, write_plain},
 };
 
 /// Shapers kept for the next jobs; each holds a cache of words.
 const MAX_IDLE_SHAPERS: usize = 16;
-
-/// What a request changes in a rendering.
-#[derive(Clone, Debug, Default)]
-pub struct RenderOptions {
-    /// BCP 47 locale instead of the template's.
-    pub locale: Option<String>,
-    /// IANA time zone instead of the template's.
-    pub time_zone: Option<String>,
-    /// Paper instead of the template's.
-    pub paper_size: Option<PaperSize>,
-    /// Orientation instead of the template's.
-    pub orientation: Option<Orientation>,
-    /// What a PDF must satisfy; PDF/UA-1 on PDF 1.7, where the document allows it, where absent.
-    pub standard: Option<pdf::Standard>,
-    /// Leaves the logical structure out of a PDF.
-    pub untagged: bool,
-    /// Files inside a PDF.
-    pub attachments: Vec<pdf::Attachment>,
-    /// Page of a PNG or SVG, from 1; the first where absent.
-    pub page: Option<u32>,
-    /// Resolution of a PNG; 144 where absent.
-    pub dots_per_inch: Option<f32>,
-    /// Name of the table of a CSV; the first where absent.
-    pub table: Option<String>,
-    /// Instant of `now()` and of the file's dates, in seconds since 1970; the clock where absent.
-    pub now_unix_seconds: Option<i64>,
-    /// Folder of assets that the template names.
-    pub assets: Option<PathBuf>,
-    /// Set to true from outside to stop the job.
-    pub stop: Option<Arc<AtomicBool>>,
-}
 
 /// A stage of a job with its duration.
 #[derive(Clone, Copy, Debug)]
@@ -84,9 +51,6 @@ pub struct Rendered {
     /// Where the time went.
     pub stages: Vec<Stage>,
 }
-
-/// Maps a file of at most so many bytes into memory for as long as the process lives.
-pub type MapFile = fn(&Path, u64) -> io::Result<&'static [u8]>;
 
 /// Renders documents, many at once.
 pub struct Renderer {
@@ -209,11 +173,13 @@ impl Renderer {
                 document.sections.clear();
             }
         }
+        let unused = unused_options(options, formats, Medium::Native);
         let mut rendered = Vec::with_capacity(formats.len());
         for (index, format) in formats.iter().enumerate() {
             let shared = clock.stages.clone();
             let last = index + 1 == formats.len();
             let mut one = self.write(&document, pages.as_mut(), *format, last, options)?;
+            one.warnings.extend_from_slice(&unused);
             clock.mark("write")?;
             one.stages = std::mem::replace(&mut clock.stages, shared);
             rendered.push(one);

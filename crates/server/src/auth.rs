@@ -12,7 +12,7 @@ use crate::{config::Config, problem::Problem};
 
 /// What a route asks of its caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Access {
+pub enum Access {
     /// Nothing.
     Open,
     /// The token of the metrics, where one is set.

@@ -5,42 +5,43 @@
 //! finished what was taken. [`serve`] does both until SIGTERM or SIGINT, [`supervise`] does it with
 //! several processes.
 
-mod auth;
+pub mod auth;
 mod compression;
 mod config;
 mod cors;
 mod delivery;
+mod extension;
 mod flows;
-mod intake;
+pub mod intake;
 mod link_key;
-mod log;
-mod metrics;
-mod middleware;
+pub mod log;
+pub mod metrics;
+pub mod middleware;
 mod openapi;
-mod operation;
+pub mod operation;
 mod pieces;
 mod pool_metrics;
-mod problem;
+pub mod problem;
 mod rate_limit;
 mod readiness;
-mod rendering;
+pub mod rendering;
 mod request_id;
-mod respond;
+pub mod respond;
 mod results;
 mod router;
 mod routes;
 mod sandbox;
 mod server;
-mod services;
+pub mod services;
 mod team;
 mod templates;
-mod webhook;
 
 pub use self::{
     config::{
         ChildIsolation, Config, ConfigError, FOREIGN, Foreign, LogFormat, LogLevel,
-        RenderIsolation, SETTINGS, SandboxLevel, Setting, Settings,
+        RenderIsolation, SETTINGS, SandboxLevel, Setting, Settings, WebhookConfig,
     },
+    extension::{Extension, ExtensionFactory},
     server::{Error, Server, serve},
     team::{MembershipError, SuperviseError, is_supervised, supervise},
 };

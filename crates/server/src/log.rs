@@ -25,7 +25,7 @@ const MAX_WAITING: usize = 8_192;
 
 /// Where lines go.
 #[derive(Clone, Debug)]
-pub(crate) struct Log {
+pub struct Log {
     format: LogFormat,
     level: LogLevel,
     lines: SyncSender<Line>,
@@ -34,7 +34,7 @@ pub(crate) struct Log {
 
 /// In the extensions of an answer: fields that a handler adds to the access log.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct LogFields(pub(crate) Vec<(&'static str, Json)>);
+pub struct LogFields(pub Vec<(&'static str, Json)>);
 
 #[derive(Debug)]
 enum Line {
@@ -44,7 +44,7 @@ enum Line {
 
 impl Log {
     /// A log of `format` with `level` and all above it.
-    pub(crate) fn start(format: LogFormat, level: LogLevel) -> std::io::Result<Self> {
+    pub fn start(format: LogFormat, level: LogLevel) -> std::io::Result<Self> {
         let (lines, receiver) = sync_channel(MAX_WAITING);
         std::thread::Builder::new()
             .name("platen-log".to_owned())
@@ -58,7 +58,7 @@ impl Log {
     }
 
     /// Writes a line with `fields`.
-    pub(crate) fn event(&self, level: LogLevel, message: &str, fields: &[(&str, Json)]) {
+    pub fn event(&self, level: LogLevel, message: &str, fields: &[(&str, Json)]) {
         if level > self.level {
             return;
         }
@@ -78,12 +78,12 @@ impl Log {
     }
 
     /// Lines that did not fit.
-    pub(crate) fn dropped(&self) -> u64 {
+    pub fn dropped(&self) -> u64 {
         self.dropped.load(Ordering::Relaxed)
     }
 
     /// Waits a moment until what was said is written.
-    pub(crate) fn flush(&self) {
+    pub fn flush(&self) {
         let (done, wait) = sync_channel(1);
         if self.lines.try_send(Line::Flush(done)).is_ok() {
             let _ = wait.recv_timeout(Duration::from_secs(1));

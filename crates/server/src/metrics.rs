@@ -65,7 +65,7 @@ struct Inner {
 
 /// What is measured.
 #[derive(Debug, Default)]
-pub(crate) struct Metrics {
+pub struct Metrics {
     inner: Mutex<Inner>,
     pages: AtomicU64,
     bytes: AtomicU64,
@@ -109,7 +109,7 @@ impl Metrics {
     }
 
     /// A rendering ended; `outcome` is `ok` or the code of a problem.
-    pub(crate) fn rendered(&self, format: &'static str, outcome: &'static str) {
+    pub fn rendered(&self, format: &'static str, outcome: &'static str) {
         *self.inner().renders.entry((format, outcome)).or_default() += 1;
     }
 
@@ -137,7 +137,7 @@ impl Metrics {
         self.inner().waits.add(duration);
     }
 
-    pub(crate) fn rejected(&self, reason: &'static str) {
+    pub fn rejected(&self, reason: &'static str) {
         *self.inner().rejected.entry(reason).or_default() += 1;
     }
 

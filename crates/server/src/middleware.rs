@@ -55,9 +55,10 @@ pub(crate) struct Peer(pub(crate) SocketAddr);
 
 /// What handlers may ask about the request.
 #[derive(Clone, Debug)]
-pub(crate) struct Context {
+pub struct Context {
     pub(crate) client: Client,
-    pub(crate) request_id: Arc<str>,
+    /// Identifier of the request, also in the log and in X-Request-Id.
+    pub request_id: Arc<str>,
 }
 
 /// Counts and logs a request, also one whose client disconnects before the answer.

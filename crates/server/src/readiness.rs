@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use platen_engine::Engine;
+use platen_engine::{Data, Engine, Job, Origin};
 use platen_render::{Format, RenderOptions};
 use serde_json::Value as Json;
 
@@ -138,10 +138,13 @@ impl Readiness {
 }
 
 fn render_sample(engine: &Engine) -> Result<(), platen_engine::Error> {
-    let data = serde_json::json!({"name": "Platen"});
-    let formats = [Format::Pdf, Format::Docx, Format::Xlsx];
-    let options = RenderOptions::default();
-    drop(engine.render_source(TEMPLATE.as_bytes(), data, &formats, &options)?);
+    let documents = engine.produce(Job {
+        template: &engine.prepare(&TEMPLATE.as_bytes().into(), Origin::Owner)?,
+        data: Data::Value(serde_json::json!({"name": "Platen"})),
+        formats: &[Format::Pdf, Format::Docx, Format::Xlsx],
+        options: &RenderOptions::default(),
+    });
+    drop(documents?);
     // The first request that brings a template need not wait for the sandbox.
     drop(engine.isolation_of_strangers());
     Ok(())

@@ -3,19 +3,22 @@
 use axum::{body::Body, response::Response};
 use hyper::{
     HeaderMap, Method, StatusCode,
-    header::{CONTENT_TYPE, HeaderValue},
+    header::{CONTENT_DISPOSITION, CONTENT_TYPE, HeaderValue},
 };
 use platen_delivery::{Body as Delivered, Metadata};
+use platen_render::Disposition;
 use serde::Serialize;
 
+use crate::problem::Problem;
+
 /// An answer with a body that the connection sends the way it is best sent.
-pub(crate) fn delivered(body: Delivered) -> Response {
+pub fn delivered(body: Delivered) -> Response {
     platen_delivery::BodyHandle::attach(Response::new(body)).map(Body::new)
 }
 
 /// A document that is kept: conditions and ranges of the request are obeyed (200, 206, 304, 412 or
 /// 416), and the connection sends `body` the way it is best sent.
-pub(crate) fn document(
+pub fn document(
     method: &Method,
     headers: &HeaderMap,
     body: impl Into<Delivered>,
@@ -26,17 +29,13 @@ pub(crate) fn document(
 }
 
 /// `value` as JSON.
-pub(crate) fn json(status: StatusCode, value: &impl Serialize) -> Response {
+pub fn json(status: StatusCode, value: &impl Serialize) -> Response {
     let bytes = serde_json::to_vec(value).unwrap_or_default();
     bytes_of("application/json", status, bytes)
 }
 
 /// `bytes` of a media type.
-pub(crate) fn bytes_of(
-    media_type: &'static str,
-    status: StatusCode,
-    bytes: impl Into<Body>,
-) -> Response {
+pub fn bytes_of(media_type: &'static str, status: StatusCode, bytes: impl Into<Body>) -> Response {
     let mut response = Response::new(bytes.into());
     *response.status_mut() = status;
     response
@@ -46,7 +45,30 @@ pub(crate) fn bytes_of(
 }
 
 /// Milliseconds since 1970 as RFC 3339.
-pub(crate) fn moment(unix_ms: i64) -> String {
+pub fn moment(unix_ms: i64) -> String {
     jiff::Timestamp::from_millisecond(unix_ms)
         .map_or_else(|_| String::new(), |at| format!("{at:.3}"))
+}
+
+/// Media type and name of a file that is saved.
+pub fn file_headers(
+    response: &mut Response,
+    name: &str,
+    media_type: &'static str,
+) -> Result<(), Problem> {
+    let headers = response.headers_mut();
+    let media_type = HeaderValue::from_static(media_type);
+    headers.insert(CONTENT_TYPE, media_type);
+    let disposition = content_disposition(name, Some(Disposition::Attachment))?;
+    headers.insert(CONTENT_DISPOSITION, disposition);
+    Ok(())
+}
+
+/// RFC 6266, with `filename*` (RFC 8187) where the name is more than ASCII.
+pub fn content_disposition(
+    name: &str,
+    disposition: Option<Disposition>,
+) -> Result<HeaderValue, Problem> {
+    HeaderValue::from_str(&platen_render::content_disposition(name, disposition))
+        .map_err(|_| Problem::internal("Content-Disposition cannot be written"))
 }

@@ -10,17 +10,16 @@ use axum::{Router, http::Uri, middleware::from_fn_with_state};
 use platen_fault::{Code, Resource};
 
 use crate::{
+    extension::Extension,
     middleware::{self, Admission},
     openapi,
     operation::{Mounted, OperationTable},
     problem::Problem,
     rate_limit::RateLimit,
     routes::{
-        bench,
         convert::{self, ConvertApi},
         documentation,
         flows::{self, FlowApi},
-        forms::{self, FormApi, convention},
         health::{self, HealthApi},
         page::Page,
         pieces::{self, PieceApi},
@@ -32,13 +31,14 @@ use crate::{
 };
 
 /// The router of the service.
-pub(crate) fn router(services: &Services) -> Router {
+pub(crate) fn router(services: &Services, extensions: &[Arc<dyn Extension>]) -> Router {
     let mut mounted = Mounted::default();
     mount_health(&mut mounted, services);
     mount_documents(&mut mounted, services);
     mount_flows(&mut mounted, services);
-    mount_forms(&mut mounted, services);
-    mounted.add(bench::routes(), services.config.bench_results_dir.clone());
+    for extension in extensions {
+        extension.mount(&mut mounted);
+    }
     // The description describes its own routes, too: it is made when all are known.
     let description = Arc::new(OnceLock::new());
     mounted.add(documentation::routes(), Arc::clone(&description));
@@ -135,25 +135,6 @@ fn mount_flows(mounted: &mut Mounted, services: &Services) {
     mounted
         .add(flows::declaration::routes(), flows)
         .add(pieces::routes(), pieces);
-}
-
-fn mount_forms(mounted: &mut Mounted, services: &Services) {
-    let api = FormApi {
-        intake: Arc::clone(&services.intake),
-        chromium: Arc::clone(&services.renderer.chromium),
-        libreoffice: Arc::clone(&services.libreoffice),
-        slots: Arc::clone(&services.renderer.slots),
-        webhooks: Arc::clone(&services.webhooks),
-        metrics: Arc::clone(&services.metrics),
-        log: services.log.clone(),
-        render_timeout: services.config.render_timeout(),
-        office_timeout: Duration::from_millis(services.config.office_timeout_ms),
-    };
-    let mut forms = Mounted::default();
-    forms.add(forms::declaration::routes(), api.clone());
-    let dialect = from_fn_with_state(api, convention::handle);
-    forms.router = forms.router.route_layer(dialect);
-    mounted.merge(forms);
 }
 
 async fn not_found(uri: Uri) -> Problem {

@@ -18,6 +18,7 @@ use tokio::{sync::watch, task::JoinHandle};
 use crate::{
     config::{ChildIsolation, Config, ConfigError, LogLevel, RenderIsolation},
     delivery::{self, Connections, Listeners},
+    extension::{Extension, ExtensionFactory},
     link_key,
     log::Log,
     metrics::Metrics,
@@ -86,6 +87,7 @@ pub enum Error {
 /// A service that listens.
 pub struct Server {
     services: Arc<Services>,
+    extensions: Vec<Arc<dyn Extension>>,
     listeners: Listeners,
     address: SocketAddr,
     supervisor: Option<Channel>,
@@ -99,29 +101,37 @@ impl Server {
     ///
     /// # Errors
     /// Where the address is taken or the store is damaged.
-    pub async fn start(config: Config) -> Result<Self, Error> {
+    pub async fn start(config: Config, extensions: &[ExtensionFactory]) -> Result<Self, Error> {
         let mut listeners = Vec::new();
         for bind in &config.bind {
             listeners.extend(Listener::bind(bind, Sharing::Alone)?);
         }
-        Self::start_on(config, listeners).await
+        Self::start_on(config, listeners, extensions).await
     }
 
     /// Opens the store and takes connections from `listeners`, whatever the configuration says.
     ///
     /// # Errors
     /// Where the store is damaged.
-    pub async fn start_on(config: Config, listeners: Vec<Listener>) -> Result<Self, Error> {
+    pub async fn start_on(
+        config: Config,
+        listeners: Vec<Listener>,
+        extensions: &[ExtensionFactory],
+    ) -> Result<Self, Error> {
         let listeners = Listeners {
             public: listeners,
             peers: None,
             loads: None,
         };
-        Self::start_as(config, listeners, None, None).await
+        Self::start_as(config, listeners, None, extensions).await
     }
 
     /// Takes the place that a supervisor has given to this process.
-    async fn join(config: Config, membership: Membership) -> Result<Self, Error> {
+    async fn join(
+        config: Config,
+        membership: Membership,
+        extensions: &[ExtensionFactory],
+    ) -> Result<Self, Error> {
         let supervisor = Channel::of(&membership)?;
         let loads = Loads::open(&membership.team)?;
         let mut public = membership.public;
@@ -133,15 +143,17 @@ impl Server {
             peers: Some(membership.own),
             loads: Some(loads),
         };
-        Self::start_as(config, listeners, Some(membership.team), Some(supervisor)).await
+        let place = (membership.team, supervisor);
+        Self::start_as(config, listeners, Some(place), extensions).await
     }
 
     async fn start_as(
         config: Config,
         listeners: Listeners,
-        team: Option<Team>,
-        supervisor: Option<Channel>,
+        place: Option<(Team, Channel)>,
+        extensions: &[ExtensionFactory],
     ) -> Result<Self, Error> {
+        let (team, supervisor) = place.unzip();
         let log = Log::start(config.log_format, config.log_level)?;
         let address = listeners.public.iter().find_map(Listener::address);
         let address = address.unwrap_or_else(|| SocketAddr::from(([0, 0, 0, 0], 0)));
@@ -155,6 +167,7 @@ impl Server {
         warn_of_foreign_variables(&services);
         isolate(&services).await?;
         Ok(Self {
+            extensions: extensions.iter().map(|make| make(&services)).collect(),
             services: Arc::new(services),
             listeners,
             address,
@@ -180,7 +193,7 @@ impl Server {
         let results = Arc::clone(&services.results);
         let sweeping = tokio::spawn(results::sweep_expired(results, services.log.clone()));
         let (stop, stopped) = watch::channel(());
-        let router = router(&services);
+        let router = router(&services, &self.extensions);
         let is_one_of_several = self.supervisor.is_some();
         let connections = {
             let (services, listeners) = (Arc::clone(&services), self.listeners);
@@ -217,7 +230,7 @@ impl Server {
         services.log.event(LogLevel::Info, "shutting down", &[]);
         // Tells the accept loop to close the port, and every connection to end after its answer.
         drop(stop);
-        finish(&services, connections).await;
+        finish(&services, &self.extensions, connections).await;
         sweeping.abort();
     }
 }
@@ -272,7 +285,11 @@ fn start_parts(services: &Services) {
 }
 
 /// Waits for what was taken, for as long as the configuration allows, and ends the rest.
-async fn finish(services: &Services, mut connections: JoinHandle<()>) {
+async fn finish(
+    services: &Services,
+    extensions: &[Arc<dyn Extension>],
+    mut connections: JoinHandle<()>,
+) {
     let bound = Duration::from_millis(services.config.shutdown_timeout_ms);
     let begin = Instant::now();
     let finished = tokio::time::timeout(bound, &mut connections).await;
@@ -285,9 +302,11 @@ async fn finish(services: &Services, mut connections: JoinHandle<()>) {
     services.log.event(LogLevel::Info, message, &[]);
     let left = || bound.saturating_sub(begin.elapsed());
     services.flows.stop(left()).await;
-    if !services.webhooks.drain(left()).await {
-        let message = "the time for finishing is over; results for webhooks are dropped";
-        services.log.event(LogLevel::Warn, message, &[]);
+    for extension in extensions {
+        if !extension.drain(left()).await {
+            let message = "shutdown timeout: results for webhooks dropped";
+            services.log.event(LogLevel::Warn, message, &[]);
+        }
     }
     services.renderer.chromium.shutdown(Duration::ZERO).await;
     services.libreoffice.shutdown(Duration::ZERO).await;
@@ -441,15 +460,15 @@ fn isolation_when_needed(config: &Config, log: &Log) -> Box<IsolationSource> {
 ///
 /// # Errors
 /// Where the service cannot start.
-pub async fn serve(config: Config) -> Result<(), Error> {
+pub async fn serve(config: Config, extensions: &[ExtensionFactory]) -> Result<(), Error> {
     use tokio::signal::unix::{SignalKind, signal};
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     // Of a terminal that closes; certificates are read again without a signal.
     let mut hang_up = signal(SignalKind::hangup())?;
     let server = match Membership::take(&config)? {
-        None => Server::start(config).await?,
-        Some(membership) => Server::join(config, membership).await?,
+        None => Server::start(config, extensions).await?,
+        Some(membership) => Server::join(config, membership, extensions).await?,
     };
     server
         .run(async move {

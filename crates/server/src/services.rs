@@ -21,7 +21,6 @@ use crate::{
     sandbox::Sandbox,
     team::Team,
     templates::TemplateRepository,
-    webhook::Webhooks,
 };
 
 /// What is made before the rest, because it can fail.
@@ -40,24 +39,23 @@ pub(crate) struct Opened {
 }
 
 /// The parts of the service.
-pub(crate) struct Services {
-    /// Without secrets.
-    pub(crate) config: Config,
-    pub(crate) renderer: Arc<Renderer>,
-    pub(crate) libreoffice: Arc<LibreOffice>,
+pub struct Services {
+    /// The configuration, without secrets.
+    pub config: Config,
+    pub renderer: Arc<Renderer>,
+    pub libreoffice: Arc<LibreOffice>,
     pub(crate) flow_definitions: TemplateRepository,
     pub(crate) flows: Arc<Flows>,
     pub(crate) pieces: Arc<PieceStore>,
     pub(crate) results: Arc<Results>,
-    pub(crate) webhooks: Arc<Webhooks>,
-    pub(crate) intake: Arc<Intake>,
+    pub intake: Arc<Intake>,
     pub(crate) sandbox: Arc<Sandbox>,
     pub(crate) keys: Arc<Keys>,
     /// Renderings a minute and client.
     pub(crate) render_rate: Arc<RateLimit>,
     pub(crate) readiness: Arc<Readiness>,
-    pub(crate) metrics: Arc<Metrics>,
-    pub(crate) log: Log,
+    pub metrics: Arc<Metrics>,
+    pub log: Log,
     pub(crate) team: Option<Team>,
     lock: Option<File>,
 }
@@ -118,7 +116,6 @@ impl Services {
             flows,
             pieces,
             results: Arc::new(results),
-            webhooks: Arc::new(Webhooks::new(&config)),
             intake: Arc::new(Intake::new(&config, Arc::clone(&metrics))),
             sandbox,
             keys,

@@ -192,7 +192,7 @@ impl<'s> Evaluated<'s> {
         }
     }
 
-    /// Appends the value as text. Texts from the data are sanitised.
+    /// Appends the value as text. Texts from the data are sanitized.
     ///
     /// # Errors
     /// Lists and objects have no text.

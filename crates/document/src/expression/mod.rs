@@ -218,7 +218,7 @@ impl CompiledExpression {
     /// Evaluates the expression as a condition: false for `false`, null, zero and empty values.
     ///
     /// # Errors
-    /// As [`Self::evaluate`].
+    /// See [`Self::evaluate`].
     pub(crate) fn holds(
         &self,
         scope: &Scope<'_>,

@@ -62,7 +62,8 @@ struct JobHead {
     time_zone: Option<String>,
     paper_size: Option<PaperSize>,
     orientation: Option<Orientation>,
-    standard: u8,
+    /// Place in [`STANDARDS`].
+    standard: Option<usize>,
     untagged: bool,
     page: Option<u32>,
     dots_per_inch: Option<f32>,
@@ -109,9 +110,7 @@ pub(super) fn encode_job(
     now_unix_seconds: i64,
 ) -> Vec<u8> {
     let attachments = &options.attachments;
-    let standard = STANDARDS
-        .iter()
-        .position(|(one, _)| *one == options.standard.unwrap_or_default());
+    let place = |standard: Standard| STANDARDS.iter().position(|(one, _)| *one == standard);
     let head = JobHead {
         task,
         data_bytes: data.len(),
@@ -123,7 +122,7 @@ pub(super) fn encode_job(
         time_zone: options.time_zone.clone(),
         paper_size: options.paper_size.clone(),
         orientation: options.orientation,
-        standard: standard.unwrap_or_default() as u8,
+        standard: options.standard.and_then(place),
         untagged: options.untagged,
         page: options.page,
         dots_per_inch: options.dots_per_inch,
@@ -187,7 +186,10 @@ pub(super) fn decode_job(message: &[u8]) -> Option<Job<'_>> {
             time_zone: head.time_zone,
             paper_size: head.paper_size,
             orientation: head.orientation,
-            standard: Some(STANDARDS.get(usize::from(head.standard))?.0),
+            standard: match head.standard {
+                Some(place) => Some(STANDARDS.get(place)?.0),
+                None => None,
+            },
             untagged: head.untagged,
             attachments,
             page: head.page,
@@ -196,7 +198,6 @@ pub(super) fn decode_job(message: &[u8]) -> Option<Job<'_>> {
             now_unix_seconds: head.now_unix_seconds,
             assets: None,
             stop: None,
-            // The cell has its own.
         },
     })
 }
@@ -335,6 +336,9 @@ mod tests {
         assert_eq!(**attachment.bytes, *b"<a/>");
         assert!(decode_job(&bytes[..bytes.len() - 1]).is_none());
         assert!(decode_job(b"\xff\xff\xff\xff").is_none());
+        let bytes = encode_job(Task::Render, b"", &[], &RenderOptions::default(), 0);
+        let job = decode_job(&bytes).unwrap();
+        assert_eq!(job.options.standard, None, "none was asked for");
     }
 
     #[test]

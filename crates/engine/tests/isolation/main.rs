@@ -13,7 +13,10 @@ use std::{
     time::Duration,
 };
 
-use platen_engine::{Engine, Error, Isolation, IsolationError, IsolationSettings, RenderWorker};
+use platen_engine::{
+    Data, Engine, Error, Isolation, IsolationError, IsolationSettings, Job, Origin, Product,
+    RenderWorker,
+};
 use platen_fonts::FontSettings;
 use platen_jail::{Allocator, Ending, Level, MARK, Worker, escape_probes};
 use platen_render::{
@@ -66,9 +69,17 @@ fn inline(
     formats: &[Format],
     options: &RenderOptions,
 ) -> Result<Vec<Rendered>, Error> {
-    let template = engine.compile(source)?;
-    let data = serde_json::from_str(data).map_err(|error| Error::Data(error.to_string()))?;
-    engine.render_all(&template, data, formats, options)
+    let made = engine.produce(Job {
+        template: &engine.prepare(&Arc::from(source), Origin::Stranger)?,
+        data: Data::Text(data.into()),
+        formats,
+        options,
+    })?;
+    let documents = made.into_iter().map(|product| match product {
+        Product::Document(document) => document,
+        Product::Page(page) => panic!("{page:?}"),
+    });
+    Ok(documents.collect())
 }
 
 #[track_caller]

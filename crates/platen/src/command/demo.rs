@@ -3,9 +3,9 @@
 use std::{path::PathBuf, process::ExitCode, time::Instant};
 
 use clap::Args;
-use platen_render::{Format, RenderOptions};
+use platen_render::{FolderHost, Format, RenderOptions, Renderer};
 
-use super::FontArguments;
+use super::font_arguments::FontArguments;
 use crate::report::{Failure, OutputArguments, say};
 
 const TEMPLATE: &str = include_str!("../../../../examples/bench-invoice/template.json");
@@ -34,16 +34,19 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
     let folder = arguments.out.display().to_string();
     std::fs::create_dir_all(&arguments.out)
         .map_err(|error| Failure::file("make the folder", &folder, &error))?;
-    let engine = arguments.fonts.engine();
-    let template = engine.compile(TEMPLATE.as_bytes())?;
+    let renderer = Renderer::new(&arguments.fonts.settings());
+    let template = platen_render::compile(TEMPLATE.as_bytes())?;
+    let options = RenderOptions::default();
+    let host = FolderHost::of(&options);
     let data = serde_json::from_str(DATA).map_err(|error| Failure::internal(&error))?;
     for format in FORMATS {
         let start = Instant::now();
-        let rendered = engine.render(
+        let rendered = renderer.render(
             &template,
             serde_json::Value::clone(&data),
             format,
-            &RenderOptions::default(),
+            &options,
+            &host,
         )?;
         let elapsed = start.elapsed();
         let path = arguments.out.join(format!("invoice.{format}"));

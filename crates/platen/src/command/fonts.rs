@@ -3,8 +3,9 @@
 use std::process::ExitCode;
 
 use clap::Args;
+use platen_render::Renderer;
 
-use super::FontArguments;
+use super::font_arguments::FontArguments;
 use crate::report::{Failure, OutputArguments, print_line};
 
 /// Arguments of `platen fonts`.
@@ -16,9 +17,9 @@ pub struct Arguments {
 
 /// Runs the command.
 pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, Failure> {
-    let engine = arguments.fonts.engine();
+    let renderer = Renderer::new(&arguments.fonts.settings());
     if output.json {
-        let fonts: Vec<serde_json::Value> = engine
+        let fonts: Vec<serde_json::Value> = renderer
             .fonts()
             .map(|face| {
                 serde_json::json!({
@@ -32,7 +33,7 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
         print_line(&serde_json::Value::from(fonts).to_string());
         return Ok(ExitCode::SUCCESS);
     }
-    for face in engine.fonts() {
+    for face in renderer.fonts() {
         let slant = if face.italic { "italic" } else { "" };
         print_line(&format!(
             "{:<34} {:>4} {slant:<7} {}",

@@ -9,10 +9,17 @@ use std::{
 
 use clap::{Args, ValueEnum};
 use platen_document::template::{Orientation, PaperSize};
-use platen_engine::{Isolation, IsolationSettings};
 use platen_render::{Attachment, Format, Relationship, RenderOptions, Rendered, Standard};
+use serde_json::Value as Json;
 
-use super::{FontArguments, read, read_json, render_html, write};
+#[cfg(not(feature = "service"))]
+use super::native as documents;
+#[cfg(feature = "service")]
+use super::service::documents;
+use super::{
+    files::{read, read_json, write},
+    font_arguments::FontArguments,
+};
 use crate::{
     progress::Progress,
     report::{Failure, OutputArguments, print_line, say},
@@ -58,12 +65,12 @@ pub struct Arguments {
     /// Attach a file to the PDF; repeatable.
     #[arg(long = "attach", value_name = "FILE")]
     attachments: Vec<PathBuf>,
-    /// Page to draw as PNG or SVG, from 1.
-    #[arg(long, default_value_t = 1)]
-    page: u32,
-    /// PNG resolution in dots per inch.
-    #[arg(long, default_value_t = 144.0)]
-    dpi: f32,
+    /// Page to draw as PNG or SVG, from 1; default: 1.
+    #[arg(long)]
+    page: Option<u32>,
+    /// PNG resolution in dots per inch; default: 144.
+    #[arg(long)]
+    dpi: Option<f32>,
     /// Name of the table to write as CSV.
     #[arg(long)]
     table: Option<String>,
@@ -74,9 +81,8 @@ pub struct Arguments {
     /// Asset folder; default: the template's folder.
     #[arg(long, value_name = "DIR")]
     assets: Option<PathBuf>,
-    /// Render in this process or in a fresh sandbox.
-    #[arg(long, value_enum, default_value_t)]
-    isolation: IsolationArgument,
+    #[command(flatten)]
+    backend: documents::BackendArguments,
     #[command(flatten)]
     fonts: FontArguments,
 }
@@ -85,16 +91,6 @@ pub struct Arguments {
 enum Turn {
     Portrait,
     Landscape,
-}
-
-/// Where documents are made.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum IsolationArgument {
-    /// In this process.
-    #[default]
-    Inline,
-    /// In a fresh sandbox for each.
-    Jail,
 }
 
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
@@ -110,16 +106,30 @@ enum PdfStandard {
     PdfA3b,
 }
 
+/// Documents that are wanted.
+pub struct Request<'a> {
+    /// The file of the template.
+    pub path: &'a Path,
+    /// Its content.
+    pub source: &'a [u8],
+    /// The data.
+    pub data: Json,
+    /// Formats, each once.
+    pub formats: &'a [Format],
+    /// What is made differently than the template says.
+    pub options: &'a RenderOptions,
+    /// Where fonts come from.
+    pub fonts: &'a FontArguments,
+    /// What makes the documents.
+    #[cfg_attr(not(feature = "service"), expect(dead_code))]
+    pub backend: &'a documents::BackendArguments,
+}
+
 /// Runs the command.
 pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, Failure> {
     let formats = formats(arguments)?;
     let options = options(arguments)?;
-    let mut engine = arguments.fonts.engine();
-    if arguments.isolation == IsolationArgument::Jail {
-        engine = engine.with_isolation(isolation(&arguments.fonts)?);
-    }
     let source = read(&arguments.template)?;
-    let page = render_html::compile(&engine, &arguments.template, &source)?;
     let data = read_json(&arguments.data)?;
     let start = Instant::now();
     let progress = Progress::start("rendering", formats.len(), output.quiet || output.json);
@@ -128,13 +138,15 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
     let mut distinct: Vec<Format> = formats.clone();
     distinct.sort();
     distinct.dedup();
-    let rendered = match page {
-        Some(page) => {
-            let fonts = arguments.fonts.settings();
-            render_html::render(&engine, fonts, &page, &data, &distinct, &options)?
-        }
-        None => engine.render_source(&source, data, &distinct, &options)?,
-    };
+    let rendered = documents::render(Request {
+        path: &arguments.template,
+        source: &source,
+        data,
+        formats: &distinct,
+        options: &options,
+        fonts: &arguments.fonts,
+        backend: &arguments.backend,
+    })?;
     for (path, format) in arguments.outputs.iter().zip(&formats) {
         if let Some(one) = rendered.iter().find(|one| one.format == *format) {
             write(path, &one.bytes)?;
@@ -145,16 +157,6 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
     drop(progress);
     tell(arguments, &all, start, output);
     Ok(ExitCode::SUCCESS)
-}
-
-/// A sandbox for renderings.
-pub fn isolation(fonts: &FontArguments) -> Result<Isolation, Failure> {
-    let settings = IsolationSettings {
-        fonts: fonts.settings(),
-        spares: 1,
-        ..IsolationSettings::default()
-    };
-    Isolation::start(settings).map_err(|error| Failure::internal(&error))
 }
 
 fn formats(arguments: &Arguments) -> Result<Vec<Format>, Failure> {
@@ -199,8 +201,8 @@ fn options(arguments: &Arguments) -> Result<RenderOptions, Failure> {
         },
         untagged: arguments.untagged,
         attachments,
-        page: Some(arguments.page),
-        dots_per_inch: Some(arguments.dpi),
+        page: arguments.page,
+        dots_per_inch: arguments.dpi,
         table: arguments.table.clone(),
         now_unix_seconds: arguments.now,
         assets: arguments.assets.clone().or(folder),

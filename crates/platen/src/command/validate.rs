@@ -5,7 +5,11 @@ use std::{path::PathBuf, process::ExitCode};
 use clap::Args;
 use platen_document::Diagnostic;
 
-use super::{read, read_json};
+use super::files::{read, read_json};
+#[cfg(not(feature = "service"))]
+use super::native as documents;
+#[cfg(feature = "service")]
+use super::service::documents;
 use crate::report::{Failure, OutputArguments, print_line, say};
 
 /// Arguments of `platen validate`.
@@ -24,7 +28,7 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, Failure> {
     let source = read(&arguments.template)?;
     let data = arguments.data.as_deref().map(read_json).transpose()?;
-    let found: Vec<Diagnostic> = platen_engine::validate(&source, data.as_ref());
+    let found: Vec<Diagnostic> = documents::validate(&source, data.as_ref());
     let valid = !found.iter().any(Diagnostic::is_error);
     if output.json {
         let report = serde_json::json!({"valid": valid, "diagnostics": found});

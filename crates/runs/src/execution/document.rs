@@ -2,20 +2,19 @@
 
 use std::sync::Arc;
 
-use platen_document::{Diagnostic, html::is_html_template};
-use platen_engine::{Error, Template};
+use platen_document::Diagnostic;
+use platen_engine::{Data, Error, Job, Origin, Page, Product};
 use platen_fault::{Backend, Code, Resource};
 use platen_flow::StepError;
 use platen_render::{
     Disposition, DocumentOptions, Error as RenderError, Format, OptionsError, RenderOptions,
-    attachments, file_name,
+    Rendered, attachments, file_name,
 };
 use platen_script::LogLine;
 use serde_json::Value as Json;
 
 use super::{
-    Limit,
-    file::Made,
+    Limit, file,
     step_error::timed_out,
     task::{StepExecutor, StepResult},
 };
@@ -43,30 +42,28 @@ impl StepExecutor<'_> {
             disposition,
         } = options_of(&input["options"])?;
         options.assets.clone_from(&self.services.tools.assets);
-        let data = &input["data"];
-        let made = match is_html_template(&source) {
-            true => self.print(&source, data, format, &options, limit)?,
-            false => {
-                let engine = &self.services.engine;
-                let formats = [format];
-                let rendered = limit.bounded(|stop| {
-                    options.stop = Some(Arc::clone(stop));
-                    // A stored template belongs to the service; a definition in the input may come
-                    // from the request.
-                    match input["template"].is_string() {
-                        true => engine.render_source(&source, data.clone(), &formats, &options),
-                        false => engine.render_inline(&source, data.clone(), &formats, &options),
-                    }
-                })?;
-                let rendered = rendered.map_err(|error| failed(&error, limit))?.pop();
-                let rendered = rendered
-                    .ok_or_else(|| StepError::new(Code::InternalError, "no document was made"))?;
-                Made {
-                    bytes: rendered.bytes,
-                    pages: rendered.pages,
-                    warnings: rendered.warnings,
-                }
-            }
+        // A stored template belongs to the service; a definition in the input may come from the request.
+        let origin = match input["template"].is_string() {
+            true => Origin::Owner,
+            false => Origin::Stranger,
+        };
+        let engine = &self.services.engine;
+        let made = limit.bounded(|stop| {
+            options.stop = Some(Arc::clone(stop));
+            let template = engine.prepare(&source, origin)?;
+            engine.produce(Job {
+                template: &template,
+                data: Data::Value(input["data"].clone()),
+                formats: &[format],
+                options: &options,
+            })
+        })?;
+        let product = made.map_err(|error| failed(&error, limit))?.pop();
+        let product =
+            product.ok_or_else(|| StepError::new(Code::InternalError, "no document was made"))?;
+        let made = match product {
+            Product::Document(document) => document,
+            Product::Page(page) => self.print(*page, limit)?,
         };
         let key = input["template"].as_str().map(|name| {
             let (key, _) = name.split_once('@').unwrap_or((name, ""));
@@ -77,7 +74,7 @@ impl StepExecutor<'_> {
             None => format!("{}.{format}", key.unwrap_or("document")),
         };
         Ok(StepResult {
-            output: made.to_value(&name, format, disposition),
+            output: file::document(&made, &name, disposition),
             log: made.warnings.iter().take(MAX_TOLD).map(line_of).collect(),
             ..StepResult::default()
         })
@@ -109,52 +106,14 @@ impl StepExecutor<'_> {
         }
     }
 
-    /// Renders a template of kind `html`, by Chromium if the format needs it.
-    fn print(
-        &self,
-        source: &[u8],
-        data: &Json,
-        format: Format,
-        options: &RenderOptions,
-        limit: &Limit,
-    ) -> Result<Made, StepError> {
-        let engine = &self.services.engine;
-        let page = limit.bounded(|stop| {
-            let options = RenderOptions {
-                stop: Some(Arc::clone(stop)),
-                ..options.clone()
-            };
-            match engine.compile_any(source)? {
-                Template::Html(template) => engine.bind_html(&template, data, format, &options),
-                Template::Document(_) => {
-                    Err(RenderError::Bug("the template is not one of HTML".to_owned()).into())
-                }
-            }
-        })?;
-        let page = page.map_err(|error| failed(&error, limit))?;
-        if format == Format::Html {
-            return Ok(Made {
-                warnings: page.warnings().to_vec(),
-                bytes: page.into_html().into_bytes(),
-                pages: None,
-            });
-        }
+    /// Prints a page of HTML by Chromium.
+    fn print(&self, page: Page, limit: &Limit) -> Result<Rendered, StepError> {
         let print = self.services.tools.print.as_ref();
         let print = print.ok_or_else(|| {
             let message = "there is no Chromium for flows here";
             StepError::new(Code::BackendMissing(Backend::Chromium), message)
         })?;
-        let mut warnings = page.warnings().to_vec();
-        let printed = print.print(page, limit.left(), self.cancel)?;
-        warnings.extend(printed.warnings);
-        Ok(Made {
-            pages: match format {
-                Format::Pdf => pages_of(&printed.bytes),
-                _ => None,
-            },
-            bytes: printed.bytes,
-            warnings,
-        })
+        print.print(page, limit.left(), self.cancel)
     }
 }
 
@@ -178,12 +137,6 @@ fn invalid(message: String) -> StepError {
 
 fn of_options(error: OptionsError) -> StepError {
     StepError::new(error.code, error.message)
-}
-
-/// How many pages a PDF has.
-fn pages_of(bytes: &[u8]) -> Option<u32> {
-    let pages = platen_pdf::page_count(bytes, &platen_pdf::Limits::default());
-    u32::try_from(pages.ok()?).ok()
 }
 
 /// A warning as a log line of its step.

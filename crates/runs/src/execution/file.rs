@@ -1,10 +1,9 @@
 //! Files as values of a flow: `{"$file": {"name", "mediaType", "sizeBytes", "base64"}}`.
 
 use base64::{Engine, engine::general_purpose::STANDARD};
-use platen_document::Diagnostic;
 use platen_fault::Code;
 use platen_flow::StepError;
-use platen_render::{Disposition, Format, content_disposition, warnings_summary};
+use platen_render::{Disposition, Rendered, content_disposition, warnings_summary};
 use serde_json::{Value as Json, json};
 
 /// Most warnings in the value of a document.
@@ -62,31 +61,19 @@ impl File {
     }
 }
 
-/// A document that was made, and what is known of it.
-#[derive(Debug, Default)]
-pub(super) struct Made {
-    pub bytes: Vec<u8>,
-    /// Where the format has pages.
-    pub pages: Option<u32>,
-    /// What is not as the template says.
-    pub warnings: Vec<Diagnostic>,
-}
-
-impl Made {
-    /// The document as a value: a file with its pages and its warnings.
-    pub fn to_value(&self, name: &str, format: Format, disposition: Option<Disposition>) -> Json {
-        let mut value = value(name, format.media_type(), &self.bytes);
-        let file = &mut value[MARK];
-        let described = self.warnings.iter().take(MAX_WARNINGS);
-        file["warnings"] = described.map(|warning| json!(warning)).collect();
-        if let Some(pages) = self.pages {
-            file["pages"] = json!(pages);
-        }
-        if let Some(disposition) = disposition {
-            file["disposition"] = json!(disposition);
-        }
-        value
+/// A document as a value: a file with its pages and its warnings.
+pub(super) fn document(made: &Rendered, name: &str, disposition: Option<Disposition>) -> Json {
+    let mut value = value(name, made.format.media_type(), &made.bytes);
+    let file = &mut value[MARK];
+    let described = made.warnings.iter().take(MAX_WARNINGS);
+    file["warnings"] = described.map(|warning| json!(warning)).collect();
+    if let Some(pages) = made.pages {
+        file["pages"] = json!(pages);
     }
+    if let Some(disposition) = disposition {
+        file["disposition"] = json!(disposition);
+    }
+    value
 }
 
 /// Headers that describe a document in `value`; none for a file that Platen did not render.

@@ -31,7 +31,7 @@ pub use self::{
     limit::Limit,
     load::{LoadedFlow, load_flow, load_flow_with},
     mail::{Mail, Smtp},
-    print::{ChromiumPrint, Print, PrintedPage},
+    print::{ChromiumPrint, Print},
     run::{FlowRunner, RunOptions},
     schedule::Schedule,
     task::{Memory, Services, StepHost, Templates},

@@ -3,11 +3,10 @@
 use std::{pin::Pin, time::Duration};
 
 use platen_browser::{Error as BrowserError, Job, Lane, Printed};
-use platen_document::Diagnostic;
-use platen_engine::{Page, page_warnings};
+use platen_engine::Page;
 use platen_fault::{Backend, Code};
 use platen_flow::StepError;
-use platen_render::chain;
+use platen_render::{Rendered, chain};
 use platen_script::Cancellation;
 use tokio::runtime::Handle;
 
@@ -25,16 +24,7 @@ pub trait Print: Send + Sync {
         page: Page,
         timeout: Duration,
         cancel: &Cancellation,
-    ) -> Result<PrintedPage, StepError>;
-}
-
-/// A page that was printed.
-#[derive(Debug)]
-pub struct PrintedPage {
-    /// The file.
-    pub bytes: Vec<u8>,
-    /// What Chromium found.
-    pub warnings: Vec<Diagnostic>,
+    ) -> Result<Rendered, StepError>;
 }
 
 type Printing = Pin<Box<dyn Future<Output = Result<Printed, StepError>> + Send>>;
@@ -73,12 +63,10 @@ impl ChromiumPrint {
         StepError::new(Code::BackendUnavailable(Backend::Chromium), message)
     }
 
-    async fn printed(&self, job: Job) -> Result<PrintedPage, StepError> {
-        let printed = (self.work)(job).await?;
-        let warnings = page_warnings(&printed.report);
-        let bytes = printed.bytes().await;
-        let bytes = bytes.map_err(|error| Self::failure(&error))?;
-        Ok(PrintedPage { bytes, warnings })
+    async fn printed(&self, page: Page, timeout: Duration) -> Result<Rendered, StepError> {
+        let printed = page.print(Lane::Batch, timeout, &self.work).await?;
+        let document = printed.whole().await;
+        document.map_err(|error| Self::failure(&error))
     }
 }
 
@@ -88,12 +76,12 @@ impl Print for ChromiumPrint {
         page: Page,
         timeout: Duration,
         cancel: &Cancellation,
-    ) -> Result<PrintedPage, StepError> {
-        let job = page.into_job(Lane::Batch, timeout.min(self.longest));
+    ) -> Result<Rendered, StepError> {
+        let timeout = timeout.min(self.longest);
         // Dropping the sender ends the page.
         self.runtime.block_on(async {
             tokio::select! {
-                printed = self.printed(job) => printed,
+                printed = self.printed(page, timeout) => printed,
                 () = cancelled(cancel) => {
                     Err(StepError::new(Code::Cancelled, "the run was cancelled"))
                 }

@@ -8,7 +8,7 @@ use std::{
     },
 };
 
-use platen_engine::Engine;
+use platen_engine::{Data, Engine, Job, Origin, Product};
 use platen_flow::{Entry, Finish};
 use platen_fonts::FontSettings;
 use platen_outbound::{Outbound, Settings, Trust};
@@ -191,13 +191,17 @@ fn files_that_take_too_long_are_not_given() {
     let page = json!({"key": "page", "name": "Page", "body": [{"type": "text", "content": "A"}]});
     let options = platen_render::RenderOptions::default();
     let engine = &world.services.engine;
-    let made = engine.render_source(
-        page.to_string().as_bytes(),
-        json!({}),
-        &[platen_render::Format::Pdf],
-        &options,
-    );
-    let file = super::file::value("a.pdf", "application/pdf", &made.unwrap()[0].bytes);
+    let template = engine.prepare(&page.to_string().into_bytes().into(), Origin::Owner);
+    let made = engine.produce(Job {
+        template: &template.unwrap(),
+        data: Data::Value(json!({})),
+        formats: &[platen_render::Format::Pdf],
+        options: &options,
+    });
+    let Some(Product::Document(made)) = made.unwrap().pop() else {
+        panic!("no document was made");
+    };
+    let file = super::file::document(&made, "a.pdf", None);
     let step = json!({"type": "merge", "files": vec![file; 200], "timeoutMs": 1});
     let report = world.run(step, &Cancellation::default(), &mut NoJournal);
     match report.progress.finish() {
@@ -209,6 +213,30 @@ fn files_that_take_too_long_are_not_given() {
         }
         other => panic!("{other:?}"),
     }
+}
+
+#[test]
+fn an_option_that_the_format_cannot_carry_is_in_the_record_of_the_run() {
+    let world = world();
+    let page = json!({"key": "page", "name": "Page", "body": [{"type": "text", "content": "A"}]});
+    let step = json!({"type": "render", "definition": page, "format": "pdf",
+        "options": {"dpi": 72}});
+    let mut kept = Kept::default();
+    let report = world.run(step, &Cancellation::default(), &mut kept);
+    let finish = report.progress.finish();
+    assert!(matches!(finish, Some(Finish::Succeeded(_))), "{finish:?}");
+    let records = kept.0.iter();
+    let logged = records.filter_map(|record| record.report.as_ref());
+    let logged: Vec<_> = logged.flat_map(|report| &report.log).collect();
+    assert_eq!(logged.len(), 1, "{logged:?}");
+    assert_eq!(logged[0].level, "warn");
+    assert!(logged[0].text.starts_with("option-unused /options/dpi: "));
+    let output = kept.0.iter().find_map(|record| match &record.entry {
+        Entry::Succeeded { output, .. } => Some(output),
+        _ => None,
+    });
+    let warnings = &output.unwrap()["$file"]["warnings"];
+    assert_eq!(warnings[0]["code"], "option-unused", "{warnings}");
 }
 
 /// Keeps the records.

@@ -359,7 +359,7 @@ impl Config {
         !self.api_key_admin.is_empty() || !self.api_key_render.is_empty()
     }
 
-    pub(crate) fn render_timeout(&self) -> Duration {
+    pub fn render_timeout(&self) -> Duration {
         Duration::from_millis(self.render_timeout_ms)
     }
 

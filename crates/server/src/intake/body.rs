@@ -24,7 +24,7 @@ const MAX_FIRST_BYTES: u64 = 1 << 20;
 ///
 /// # Errors
 /// 415, 413, 408, 400, or 503 where there is no room for it.
-pub(crate) async fn read_json(
+pub async fn read_json(
     intake: &Intake,
     headers: &HeaderMap,
     body: Body,
@@ -49,7 +49,7 @@ pub(crate) async fn read_json(
 ///
 /// # Errors
 /// 413, 408, 400, or 503 where there is no room for it.
-pub(crate) async fn read(
+pub async fn read(
     intake: &Intake,
     headers: &HeaderMap,
     body: Body,
@@ -122,14 +122,12 @@ fn too_large(limit: u64) -> Problem {
 ///
 /// # Errors
 /// 400 with line and column.
-pub(crate) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
+pub fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     serde_json::from_slice(bytes).map_err(|error| problem(&error, "the body"))
 }
 
 /// As [`parse`], for bodies that may be long.
-pub(crate) async fn parse_long<T: DeserializeOwned + Send + 'static>(
-    bytes: Bytes,
-) -> Result<T, Problem> {
+pub async fn parse_long<T: DeserializeOwned + Send + 'static>(bytes: Bytes) -> Result<T, Problem> {
     if bytes.len() <= INLINE_BYTES {
         return parse(&bytes);
     }
@@ -139,7 +137,7 @@ pub(crate) async fn parse_long<T: DeserializeOwned + Send + 'static>(
 }
 
 /// What is said about JSON that cannot be read.
-pub(crate) fn problem(error: &serde_json::Error, place: &str) -> Problem {
+pub fn problem(error: &serde_json::Error, place: &str) -> Problem {
     match error.classify() {
         Category::Data => Problem::new(Code::InvalidRequest, format!("in {place}: {error}")),
         Category::Eof => Problem::new(

@@ -19,21 +19,21 @@ const HELD_BYTES: usize = 256 << 10;
 
 /// A content, in memory or in a file.
 #[derive(Clone, Debug)]
-pub(crate) enum Content {
+pub enum Content {
     Held(Bytes),
     Spooled(Spooled),
 }
 
 /// A content in a file without a name.
 #[derive(Clone, Debug)]
-pub(crate) struct Spooled {
+pub struct Spooled {
     file: Arc<File>,
     size_bytes: u64,
     _room: Option<Arc<OwnedSemaphorePermit>>,
 }
 
 impl Content {
-    pub(crate) fn size_bytes(&self) -> u64 {
+    pub fn size_bytes(&self) -> u64 {
         match self {
             Self::Held(bytes) => bytes.len() as u64,
             Self::Spooled(spooled) => spooled.size_bytes,
@@ -41,7 +41,7 @@ impl Content {
     }
 
     /// Whether it begins so.
-    pub(crate) fn starts_with(&self, wanted: &[u8]) -> bool {
+    pub fn starts_with(&self, wanted: &[u8]) -> bool {
         match self {
             Self::Held(bytes) => bytes.starts_with(wanted),
             Self::Spooled(spooled) => {
@@ -52,7 +52,7 @@ impl Content {
     }
 
     /// All of it in memory. May wait for the disk.
-    pub(crate) fn read(&self) -> std::io::Result<Bytes> {
+    pub fn read(&self) -> std::io::Result<Bytes> {
         match self {
             Self::Held(bytes) => Ok(bytes.clone()),
             Self::Spooled(spooled) => {
@@ -65,7 +65,7 @@ impl Content {
     }
 
     /// As [`Content::read`], off the async threads.
-    pub(crate) async fn bytes(self) -> Result<Bytes, Problem> {
+    pub async fn bytes(self) -> Result<Bytes, Problem> {
         if let Self::Held(bytes) = self {
             return Ok(bytes);
         }
@@ -76,7 +76,7 @@ impl Content {
     }
 
     /// A document for LibreOffice.
-    pub(crate) fn into_source(self) -> platen_office::Source {
+    pub fn into_source(self) -> platen_office::Source {
         match self {
             Self::Held(bytes) => platen_office::Source::Bytes(bytes),
             Self::Spooled(spooled) => platen_office::Source::File(spooled.file),
@@ -84,7 +84,7 @@ impl Content {
     }
 
     /// A body that is read as it is sent.
-    pub(crate) fn into_body(self) -> Delivered {
+    pub fn into_body(self) -> Delivered {
         match self {
             Self::Held(bytes) => Delivered::from(bytes),
             Self::Spooled(spooled) => {
@@ -96,7 +96,7 @@ impl Content {
     }
 
     /// A result of LibreOffice.
-    pub(crate) fn of_office(body: platen_office::Body) -> Result<Self, Problem> {
+    pub fn of_office(body: platen_office::Body) -> Result<Self, Problem> {
         match body {
             platen_office::Body::Bytes(bytes) => Ok(Self::Held(bytes)),
             platen_office::Body::File(file) => Self::of_file(file),
@@ -104,7 +104,7 @@ impl Content {
     }
 
     /// A file that has been written.
-    pub(crate) fn of_file(file: File) -> Result<Self, Problem> {
+    pub fn of_file(file: File) -> Result<Self, Problem> {
         let size_bytes = file.metadata().map_err(|error| full(&error))?.len();
         Ok(Self::Spooled(Spooled {
             file: Arc::new(file),
@@ -115,12 +115,12 @@ impl Content {
 }
 
 /// What is said where the disk does not do what it should.
-pub(crate) fn full(error: &std::io::Error) -> Problem {
+pub fn full(error: &std::io::Error) -> Problem {
     Problem::internal(format!("the temporary folder: {error}"))
 }
 
 /// Takes a content as it comes.
-pub(crate) struct Sink {
+pub struct Sink {
     room: Arc<Semaphore>,
     /// What may be held in memory. Bytes.
     hold_bytes: usize,
@@ -132,7 +132,7 @@ pub(crate) struct Sink {
 
 impl Sink {
     /// A sink that holds no more than `hold_bytes` in memory, and seldom much.
-    pub(crate) fn new(room: &Arc<Semaphore>, hold_bytes: usize) -> Self {
+    pub fn new(room: &Arc<Semaphore>, hold_bytes: usize) -> Self {
         Self {
             room: Arc::clone(room),
             hold_bytes: hold_bytes.min(HELD_BYTES),
@@ -143,7 +143,7 @@ impl Sink {
         }
     }
 
-    pub(crate) fn size_bytes(&self) -> u64 {
+    pub fn size_bytes(&self) -> u64 {
         self.size_bytes
     }
 
@@ -151,7 +151,7 @@ impl Sink {
     ///
     /// # Errors
     /// 503 where too much is on the disk already.
-    pub(crate) async fn put(&mut self, piece: &[u8]) -> Result<(), Problem> {
+    pub async fn put(&mut self, piece: &[u8]) -> Result<(), Problem> {
         self.size_bytes += piece.len() as u64;
         self.held.extend_from_slice(piece);
         let hold_bytes = match self.file {
@@ -195,7 +195,7 @@ impl Sink {
     ///
     /// # Errors
     /// As [`Sink::put`].
-    pub(crate) async fn finish(mut self) -> Result<Content, Problem> {
+    pub async fn finish(mut self) -> Result<Content, Problem> {
         if self.file.is_some() && !self.held.is_empty() {
             self.write().await?;
         }
@@ -214,7 +214,7 @@ impl Sink {
 ///
 /// # Errors
 /// 413, 408, 400, or 503 where there is no room for it.
-pub(crate) async fn read(
+pub async fn read(
     intake: &Intake,
     headers: &HeaderMap,
     body: Body,
@@ -239,7 +239,7 @@ pub(crate) async fn read(
 ///
 /// # Errors
 /// 400 where it breaks off.
-pub(crate) async fn next(body: &mut Body) -> Result<Option<Bytes>, Problem> {
+pub async fn next(body: &mut Body) -> Result<Option<Bytes>, Problem> {
     while let Some(frame) = body.frame().await {
         let broken = |_| Problem::new(Code::InvalidRequest, "the body broke off");
         if let Ok(data) = frame.map_err(broken)?.into_data() {
@@ -250,11 +250,7 @@ pub(crate) async fn next(body: &mut Body) -> Result<Option<Bytes>, Problem> {
 }
 
 /// Refuses a body that says itself that it is too large.
-pub(crate) fn check_announced(
-    headers: &HeaderMap,
-    limit: u64,
-    setting: &str,
-) -> Result<(), Problem> {
+pub fn check_announced(headers: &HeaderMap, limit: u64, setting: &str) -> Result<(), Problem> {
     let announced = headers.get(CONTENT_LENGTH);
     let announced = announced.and_then(|it| it.to_str().ok()?.parse::<u64>().ok());
     match announced {
@@ -263,13 +259,13 @@ pub(crate) fn check_announced(
     }
 }
 
-pub(crate) fn too_large(limit: u64, setting: &str) -> Problem {
+pub fn too_large(limit: u64, setting: &str) -> Problem {
     let detail = format!("the body is larger than {limit} bytes ({setting})");
     Problem::new(Code::TooLarge(What::Body, limit), detail)
 }
 
 /// Reads within the time that a body may take.
-pub(crate) async fn timed<T>(
+pub async fn timed<T>(
     intake: &Intake,
     reading: impl Future<Output = Result<T, Problem>>,
 ) -> Result<T, Problem> {

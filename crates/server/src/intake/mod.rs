@@ -1,9 +1,9 @@
 //! Request bodies on their way in: bounded in size and time, and by the memory and disk that all of
 //! them may take together.
 
-pub(crate) mod body;
-pub(crate) mod content;
-pub(crate) mod multipart;
+pub mod body;
+pub mod content;
+pub mod multipart;
 
 use std::{sync::Arc, time::Duration};
 
@@ -16,13 +16,13 @@ use crate::{config::Config, metrics::Metrics, problem::Problem};
 const UNCOUNTED_BYTES: u64 = 64 << 10;
 
 /// The limits of request bodies, and what the bodies of all requests take at this moment.
-pub(crate) struct Intake {
+pub struct Intake {
     /// Largest body that is read into memory, and largest sum of the texts of a form. Bytes.
-    pub(crate) max_body_bytes: u64,
+    pub max_body_bytes: u64,
     /// Largest form with files. Bytes.
-    pub(crate) form_max_body_bytes: u64,
+    pub form_max_body_bytes: u64,
     /// Time in which a body must arrive whole.
-    pub(crate) body_timeout: Duration,
+    pub body_timeout: Duration,
     /// Memory that is left, in kibibytes.
     memory: Arc<Semaphore>,
     /// Space in the temporary folder that is left, in kibibytes.
@@ -32,12 +32,12 @@ pub(crate) struct Intake {
 
 /// Memory that a request has reserved; dropping it gives the memory back.
 #[derive(Debug)]
-pub(crate) struct MemoryPermit {
+pub struct MemoryPermit {
     _permit: Option<OwnedSemaphorePermit>,
 }
 
 impl Intake {
-    pub(crate) fn new(config: &Config, metrics: Arc<Metrics>) -> Self {
+    pub fn new(config: &Config, metrics: Arc<Metrics>) -> Self {
         Self {
             max_body_bytes: config.max_body_bytes,
             form_max_body_bytes: config.form_max_body_bytes,
@@ -52,7 +52,7 @@ impl Intake {
     ///
     /// # Errors
     /// 503 if the requests in flight have reserved too much already (`MAX_INFLIGHT_BODY_BYTES`).
-    pub(crate) fn reserve_bytes(&self, size_bytes: u64) -> Result<MemoryPermit, Problem> {
+    pub fn reserve_bytes(&self, size_bytes: u64) -> Result<MemoryPermit, Problem> {
         if size_bytes <= UNCOUNTED_BYTES {
             return Ok(MemoryPermit { _permit: None });
         }

@@ -28,17 +28,17 @@ const SETTING: &str = "FORM_MAX_BODY_BYTES";
 
 /// One field.
 #[derive(Clone, Debug)]
-pub(crate) struct Field {
-    pub(crate) name: String,
+pub struct Field {
+    pub name: String,
     /// The file's name, without folders above it.
-    pub(crate) file_name: Option<String>,
-    pub(crate) media_type: Option<String>,
-    pub(crate) content: Content,
+    pub file_name: Option<String>,
+    pub media_type: Option<String>,
+    pub content: Content,
 }
 
 impl Field {
     /// The content as text.
-    pub(crate) async fn text(&self) -> Result<String, Problem> {
+    pub async fn text(&self) -> Result<String, Problem> {
         let bytes = self.content.clone().bytes().await?;
         String::from_utf8(bytes.into()).map_err(|_| {
             let name: String = self.name.chars().take(80).collect();
@@ -51,7 +51,7 @@ impl Field {
 }
 
 /// Whether the request says that it is a form with files, with a boundary or without.
-pub(crate) fn is_form(headers: &HeaderMap) -> bool {
+pub fn is_form(headers: &HeaderMap) -> bool {
     let value = headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes);
     value.is_some_and(|value| {
         let start = value.get(..10).unwrap_or_default();
@@ -60,7 +60,7 @@ pub(crate) fn is_form(headers: &HeaderMap) -> bool {
 }
 
 /// The boundary, where the request is such a form.
-pub(crate) fn boundary(headers: &HeaderMap) -> Option<String> {
+pub fn boundary(headers: &HeaderMap) -> Option<String> {
     let value = headers.get(CONTENT_TYPE)?.to_str().ok()?;
     let mut pieces = value.split(';').map(str::trim);
     let media_type = pieces.next()?;
@@ -82,7 +82,7 @@ pub(crate) fn boundary(headers: &HeaderMap) -> Option<String> {
 /// # Errors
 /// 400 where it is not as the standard says, 413 where it is too large, or has too many fields or too long
 /// texts; 408, 503.
-pub(crate) async fn read(
+pub async fn read(
     intake: &Intake,
     headers: &HeaderMap,
     body: Body,

@@ -13,11 +13,11 @@ enum Source {
 
 /// Media types, each with its schema.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Content(Vec<(String, Source)>);
+pub struct Content(Vec<(String, Source)>);
 
 impl Content {
     /// With another media type beside those.
-    pub(crate) fn or(mut self, other: Self) -> Self {
+    pub fn or(mut self, other: Self) -> Self {
         self.0.extend(other.0);
         self
     }
@@ -30,13 +30,13 @@ impl Content {
     }
 
     /// Whether it is a file.
-    pub(crate) fn is_file(&self) -> bool {
+    pub fn is_file(&self) -> bool {
         let is_binary = |source: &Source| matches!(source, Source::Value(schema) if schema["format"] == "binary");
         self.0.iter().any(|(_, source)| is_binary(source))
     }
 
     /// The media types as OpenAPI writes them; types go to `generator`.
-    pub(crate) fn describe(&self, generator: &mut SchemaGenerator) -> Json {
+    pub fn describe(&self, generator: &mut SchemaGenerator) -> Json {
         let described = self.0.iter().map(|(media_type, source)| {
             let schema = match source {
                 Source::Type(schema) => schema(generator).to_value(),
@@ -49,17 +49,17 @@ impl Content {
 }
 
 /// JSON of a type.
-pub(crate) fn json<T: JsonSchema>() -> Content {
+pub fn json<T: JsonSchema>() -> Content {
     description("application/json", schema_of::<T>())
 }
 
 /// The schema of a type, for a media type that is not plain JSON.
-pub(crate) fn schema_of<T: JsonSchema>() -> impl Into<SchemaSource> {
+pub fn schema_of<T: JsonSchema>() -> impl Into<SchemaSource> {
     SchemaSource(Source::Type(SchemaGenerator::subschema_for::<T>))
 }
 
 /// A schema for [`description`].
-pub(crate) struct SchemaSource(Source);
+pub struct SchemaSource(Source);
 
 impl From<Json> for SchemaSource {
     fn from(schema: Json) -> Self {
@@ -68,17 +68,17 @@ impl From<Json> for SchemaSource {
 }
 
 /// A media type with the schema of its content.
-pub(crate) fn description(media_type: &str, schema: impl Into<SchemaSource>) -> Content {
+pub fn description(media_type: &str, schema: impl Into<SchemaSource>) -> Content {
     Content(vec![(media_type.to_owned(), schema.into().0)])
 }
 
 /// JSON of any kind.
-pub(crate) fn any_json() -> Content {
+pub fn any_json() -> Content {
     description("application/json", value!({}))
 }
 
 /// Files of these media types.
-pub(crate) fn binary(media_types: &[&str]) -> Content {
+pub fn binary(media_types: &[&str]) -> Content {
     let schema = value!({"type": "string", "format": "binary"});
     let all = media_types.iter();
     Content(
@@ -88,7 +88,7 @@ pub(crate) fn binary(media_types: &[&str]) -> Content {
 }
 
 /// Texts of these media types.
-pub(crate) fn text(media_types: &[&str]) -> Content {
+pub fn text(media_types: &[&str]) -> Content {
     let schema = value!({"type": "string"});
     let all = media_types.iter();
     Content(

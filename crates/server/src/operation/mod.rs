@@ -8,7 +8,7 @@ mod route;
 
 use rustc_hash::FxHashMap;
 
-pub(crate) use self::{
+pub use self::{
     content::{Content, any_json, binary, description, json, schema_of, text},
     parameter::{IF_NONE_MATCH, Parameter, RANGES, header, path, query},
     route::{Mounted, Route, delete, get, post, put},
@@ -17,7 +17,7 @@ use crate::auth::Access;
 
 /// How the rate limits count a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub enum Kind {
     /// Not at all: health and metrics.
     Probe,
     /// As one request.
@@ -30,7 +30,7 @@ pub(crate) enum Kind {
 
 /// Where the description lists an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Tag {
+pub enum Tag {
     Render,
     Templates,
     Flows,
@@ -40,43 +40,43 @@ pub(crate) enum Tag {
 
 /// A request body.
 #[derive(Debug)]
-pub(crate) struct RequestBody {
-    pub(crate) about: Option<&'static str>,
-    pub(crate) required: bool,
-    pub(crate) content: Content,
+pub struct RequestBody {
+    pub about: Option<&'static str>,
+    pub required: bool,
+    pub content: Content,
 }
 
 /// An answer that is no problem.
 #[derive(Debug)]
-pub(crate) struct Answer {
-    pub(crate) status: u16,
-    pub(crate) about: &'static str,
+pub struct Answer {
+    pub status: u16,
+    pub about: &'static str,
     /// Names of headers, and what they say.
-    pub(crate) headers: Vec<(&'static str, &'static str)>,
-    pub(crate) content: Content,
+    pub headers: Vec<(&'static str, &'static str)>,
+    pub content: Content,
 }
 
 /// A route without its handler.
 #[derive(Debug)]
-pub(crate) struct Operation {
-    pub(crate) method: &'static str,
-    pub(crate) path: &'static str,
+pub struct Operation {
+    pub method: &'static str,
+    pub path: &'static str,
     /// Name of the handler; in camel case it is the operation id.
-    pub(crate) name: &'static str,
-    pub(crate) access: Access,
-    pub(crate) kind: Kind,
-    pub(crate) tag: Tag,
-    pub(crate) summary: &'static str,
-    pub(crate) parameters: Vec<Parameter>,
-    pub(crate) body: Option<RequestBody>,
-    pub(crate) answers: Vec<Answer>,
+    pub name: &'static str,
+    pub access: Access,
+    pub kind: Kind,
+    pub tag: Tag,
+    pub summary: &'static str,
+    pub parameters: Vec<Parameter>,
+    pub body: Option<RequestBody>,
+    pub answers: Vec<Answer>,
     /// Statuses of problems beside those that follow from the rest, see [`Operation::problems`].
     more_problems: Vec<u16>,
 }
 
 impl Operation {
     /// Statuses of the problems that a client may receive, in order.
-    pub(crate) fn problems(&self) -> Vec<u16> {
+    pub fn problems(&self) -> Vec<u16> {
         let mut statuses = self.more_problems.clone();
         statuses.push(500);
         match self.access {
@@ -107,10 +107,10 @@ impl Operation {
 
 /// The operations of the service by path.
 #[derive(Debug, Default)]
-pub(crate) struct OperationTable(FxHashMap<&'static str, Vec<Operation>>);
+pub struct OperationTable(FxHashMap<&'static str, Vec<Operation>>);
 
 impl OperationTable {
-    pub(crate) fn new(operations: Vec<Operation>) -> Self {
+    pub fn new(operations: Vec<Operation>) -> Self {
         let mut table = Self::default();
         for one in operations {
             table.0.entry(one.path).or_default().push(one);
@@ -120,7 +120,7 @@ impl OperationTable {
 
     /// The operation of a request whose path matched `path`. HEAD is answered as GET, and
     /// `/templates/` as `/templates`.
-    pub(crate) fn find(&self, method: &hyper::Method, path: &str) -> Option<&Operation> {
+    pub fn find(&self, method: &hyper::Method, path: &str) -> Option<&Operation> {
         let method = match method.as_str() {
             "HEAD" => "GET",
             other => other,

@@ -10,7 +10,7 @@ use super::{Kind, Operation, Tag};
 use crate::auth::Access;
 
 /// A route; `S` is the state of its handler.
-pub(crate) struct Route<S> {
+pub struct Route<S> {
     pub(super) operation: Operation,
     handler: MethodRouter<S>,
     /// Another path that answers the same.
@@ -18,7 +18,7 @@ pub(crate) struct Route<S> {
 }
 
 /// `GET path`, answered by `handler`. It is described by the methods of [`Route`].
-pub(crate) fn get<S, H, T>(path: &'static str, handler: H) -> Route<S>
+pub fn get<S, H, T>(path: &'static str, handler: H) -> Route<S>
 where
     S: Clone + Send + Sync + 'static,
     H: Handler<T, S>,
@@ -28,7 +28,7 @@ where
 }
 
 /// As [`get`], for `POST`.
-pub(crate) fn post<S, H, T>(path: &'static str, handler: H) -> Route<S>
+pub fn post<S, H, T>(path: &'static str, handler: H) -> Route<S>
 where
     S: Clone + Send + Sync + 'static,
     H: Handler<T, S>,
@@ -38,7 +38,7 @@ where
 }
 
 /// As [`get`], for `PUT`.
-pub(crate) fn put<S, H, T>(path: &'static str, handler: H) -> Route<S>
+pub fn put<S, H, T>(path: &'static str, handler: H) -> Route<S>
 where
     S: Clone + Send + Sync + 'static,
     H: Handler<T, S>,
@@ -48,7 +48,7 @@ where
 }
 
 /// As [`get`], for `DELETE`.
-pub(crate) fn delete<S, H, T>(path: &'static str, handler: H) -> Route<S>
+pub fn delete<S, H, T>(path: &'static str, handler: H) -> Route<S>
 where
     S: Clone + Send + Sync + 'static,
     H: Handler<T, S>,
@@ -82,14 +82,14 @@ fn route<S, H>(method: &'static str, path: &'static str, handler: MethodRouter<S
 
 /// Operations, and the router that answers them.
 #[derive(Default)]
-pub(crate) struct Mounted {
-    pub(crate) router: Router,
-    pub(crate) operations: Vec<Operation>,
+pub struct Mounted {
+    pub router: Router,
+    pub operations: Vec<Operation>,
 }
 
 impl Mounted {
     /// Adds `routes` with the state of their handlers.
-    pub(crate) fn add<S: Clone + Send + Sync + 'static>(
+    pub fn add<S: Clone + Send + Sync + 'static>(
         &mut self,
         routes: Vec<Route<S>>,
         state: S,
@@ -113,7 +113,7 @@ impl Mounted {
     }
 
     /// Adds what was mounted apart, because a layer of its own lies above it.
-    pub(crate) fn merge(&mut self, other: Self) {
+    pub fn merge(&mut self, other: Self) {
         self.operations.extend(other.operations);
         let all = std::mem::take(&mut self.router);
         self.router = all.merge(other.router);

@@ -18,66 +18,66 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Media type of problem documents.
-pub(crate) const MEDIA_TYPE: &str = "application/problem+json";
+pub const MEDIA_TYPE: &str = "application/problem+json";
 
 /// A failed request. The middleware adds the request id and logs the cause, once.
 #[derive(Clone, Debug)]
-pub(crate) struct Problem {
+pub struct Problem {
     /// The code's, unless a dialect has another for it.
-    pub(crate) status: StatusCode,
-    pub(crate) code: Code,
-    pub(crate) detail: String,
-    pub(crate) diagnostics: Vec<Diagnostic>,
+    pub status: StatusCode,
+    pub code: Code,
+    pub detail: String,
+    pub diagnostics: Vec<Diagnostic>,
     /// For the log only.
-    pub(crate) cause: Option<String>,
-    pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
+    pub cause: Option<String>,
+    pub headers: Vec<(HeaderName, HeaderValue)>,
 }
 
 /// A failed request, as RFC 9457 writes it.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Problem")]
-pub(crate) struct ProblemDocument {
+pub struct ProblemDocument {
     /// URN of the code.
     #[serde(rename = "type")]
-    pub(crate) kind: String,
+    pub kind: String,
     /// The status in words.
-    pub(crate) title: String,
+    pub title: String,
     /// HTTP status.
-    pub(crate) status: u16,
+    pub status: u16,
     /// What happened, for people.
     #[serde(skip_serializing_if = "String::is_empty")]
     #[schemars(default)]
-    pub(crate) detail: String,
+    pub detail: String,
     /// What happened, for programs: a stable name in kebab-case.
-    pub(crate) code: String,
+    pub code: String,
     /// What was going on.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) stage: Option<&'static str>,
+    pub stage: Option<&'static str>,
     /// What was looked for or changed.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) resource: Option<&'static str>,
+    pub resource: Option<&'static str>,
     /// What does not work.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) backend: Option<&'static str>,
+    pub backend: Option<&'static str>,
     /// What is too large, too many or full.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) what: Option<&'static str>,
+    pub what: Option<&'static str>,
     /// The limit: in bytes for memory and sizes, in milliseconds for processor time, else a number.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) limit: Option<u64>,
+    pub limit: Option<u64>,
     /// Identifier of the request, also in the log.
-    pub(crate) request_id: String,
+    pub request_id: String,
     /// Every mistake of the author of the template or the data.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(default)]
-    pub(crate) diagnostics: Vec<Diagnostic>,
+    pub diagnostics: Vec<Diagnostic>,
 }
 
 impl Problem {
     /// A failure with its code's facts and the status of its fault; what passes soon has a
     /// `Retry-After`.
-    pub(crate) fn new(code: Code, detail: impl Into<String>) -> Self {
+    pub fn new(code: Code, detail: impl Into<String>) -> Self {
         let status = StatusCode::from_u16(code.status());
         let status = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let problem = Self {
@@ -95,7 +95,7 @@ impl Problem {
     }
 
     /// A failure from below. Of a failure of ours only the log learns the reason.
-    pub(crate) fn of_error(code: Code, error: &dyn StdError) -> Self {
+    pub fn of_error(code: Code, error: &dyn StdError) -> Self {
         match code.fault() {
             Fault::Internal => Self::internal(chain(error)),
             fault if fault.is_ours() => Self {
@@ -107,7 +107,7 @@ impl Problem {
     }
 
     /// Mistakes of an author.
-    pub(crate) fn mistakes(diagnostics: Vec<Diagnostic>) -> Self {
+    pub fn mistakes(diagnostics: Vec<Diagnostic>) -> Self {
         let count = diagnostics.len();
         let plural = if count == 1 { "" } else { "s" };
         let detail = format!("the template or the data has {count} mistake{plural}");
@@ -119,24 +119,24 @@ impl Problem {
     }
 
     /// A failure of ours; `cause` goes to the log only.
-    pub(crate) fn internal(cause: impl Into<String>) -> Self {
+    pub fn internal(cause: impl Into<String>) -> Self {
         Self {
             cause: Some(cause.into()),
             ..Self::new(Code::InternalError, "")
         }
     }
 
-    pub(crate) fn with_header(mut self, name: HeaderName, value: HeaderValue) -> Self {
+    pub fn with_header(mut self, name: HeaderName, value: HeaderValue) -> Self {
         self.headers.push((name, value));
         self
     }
 
-    pub(crate) fn retry_after(mut self, seconds: u64) -> Self {
+    pub fn retry_after(mut self, seconds: u64) -> Self {
         self.headers.retain(|(name, _)| *name != RETRY_AFTER);
         self.with_header(RETRY_AFTER, HeaderValue::from(seconds.max(1)))
     }
 
-    pub(crate) fn document(&self, request_id: &str) -> ProblemDocument {
+    pub fn document(&self, request_id: &str) -> ProblemDocument {
         let facts = self.code.facts();
         ProblemDocument {
             kind: format!("urn:platen:problem:{}", self.code),
@@ -155,7 +155,7 @@ impl Problem {
     }
 
     /// The whole response.
-    pub(crate) fn into_document_response(self, request_id: &str) -> Response {
+    pub fn into_document_response(self, request_id: &str) -> Response {
         let body = serde_json::to_vec(&self.document(request_id)).unwrap_or_default();
         let mut response = Response::new(body.into());
         *response.status_mut() = self.status;
@@ -177,7 +177,7 @@ impl IntoResponse for Problem {
 }
 
 /// An error with its causes, for the log.
-pub(crate) fn chain(error: &dyn StdError) -> String {
+pub fn chain(error: &dyn StdError) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
     while let Some(cause) = source {
@@ -208,7 +208,7 @@ impl From<platen_storage::Error> for Problem {
 
 impl Problem {
     /// A failure of the store, about a `resource`.
-    pub(crate) fn of_store(error: &platen_storage::Error, resource: Resource) -> Self {
+    pub fn of_store(error: &platen_storage::Error, resource: Resource) -> Self {
         use platen_storage::Error;
         let problem = Self::of_error(error.code(resource), error);
         match error {

@@ -14,7 +14,7 @@ use tokio::sync::OnceCell;
 use crate::{config::Config, problem::Problem};
 
 /// Chromium, once it is wanted.
-pub(crate) struct Chromium {
+pub struct Chromium {
     cell: OnceCell<Browser>,
     config: BrowserConfig,
     folder: PathBuf,
@@ -22,7 +22,7 @@ pub(crate) struct Chromium {
 }
 
 impl Chromium {
-    pub(crate) fn new(config: &Config) -> Self {
+    pub fn new(config: &Config) -> Self {
         Self {
             cell: OnceCell::new(),
             folder: std::env::temp_dir(),
@@ -42,12 +42,12 @@ impl Chromium {
     }
 
     /// Whether there is a Chromium to start.
-    pub(crate) fn is_installed(&self) -> bool {
+    pub fn is_installed(&self) -> bool {
         platen_browser::find_chromium(self.config.program.as_deref()).is_ok()
     }
 
     /// The pool, made now where there is none.
-    pub(crate) async fn browser(&self) -> Result<&Browser, Problem> {
+    pub async fn browser(&self) -> Result<&Browser, Problem> {
         self.cell
             .get_or_try_init(|| async {
                 let chosen = choose_launcher(self.demand).await;
@@ -60,13 +60,13 @@ impl Chromium {
     }
 
     /// Prints a page; the answer comes with its first bytes.
-    pub(crate) async fn print(&self, job: Job) -> Result<Printed, Problem> {
+    pub async fn print(&self, job: Job) -> Result<Printed, Problem> {
         let browser = self.browser().await?;
         Ok(browser.print(job).await?)
     }
 
     /// Prints a page for a step of a flow.
-    pub(crate) async fn print_for_flow(&self, job: Job) -> Result<Printed, StepError> {
+    pub async fn print_for_flow(&self, job: Job) -> Result<Printed, StepError> {
         let browser = self.browser().await.map_err(|problem| {
             let text = problem.cause.unwrap_or(problem.detail);
             ChromiumPrint::not_started(text)
@@ -76,12 +76,12 @@ impl Chromium {
     }
 
     /// The pool at this moment, where there is one.
-    pub(crate) fn status(&self) -> Option<Status> {
+    pub fn status(&self) -> Option<Status> {
         self.cell.get().map(Browser::status)
     }
 
     /// Ends Chromium: pages that are being printed get `drain` to end.
-    pub(crate) async fn shutdown(&self, drain: Duration) {
+    pub async fn shutdown(&self, drain: Duration) {
         if let Some(browser) = self.cell.get() {
             browser.shutdown(drain).await;
         }

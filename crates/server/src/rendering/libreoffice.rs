@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// LibreOffice, once it is wanted.
-pub(crate) struct LibreOffice {
+pub struct LibreOffice {
     cell: OnceCell<Office>,
     config: OfficeConfig,
     folder: PathBuf,
@@ -29,7 +29,7 @@ pub(crate) struct LibreOffice {
 }
 
 impl LibreOffice {
-    pub(crate) fn new(config: &Config, log: Log) -> Self {
+    pub fn new(config: &Config, log: Log) -> Self {
         let slots = config.office_slots as usize;
         let reserved = config.render_preview_reserved_slots as usize;
         Self {
@@ -51,7 +51,7 @@ impl LibreOffice {
     }
 
     /// The pool, made now where there is none.
-    pub(crate) async fn office(&self) -> Result<&Office, Problem> {
+    pub async fn office(&self) -> Result<&Office, Problem> {
         self.cell
             .get_or_try_init(|| async {
                 let chosen = choose_launcher(self.demand).await;
@@ -67,7 +67,7 @@ impl LibreOffice {
     }
 
     /// Says so where LibreOffice is not installed, before a body is read.
-    pub(crate) fn check_installed(&self) -> Result<(), Problem> {
+    pub fn check_installed(&self) -> Result<(), Problem> {
         let found = platen_office::find_libreoffice(self.config.program.as_deref());
         found.map(drop).map_err(|error| {
             Problem::new(
@@ -78,13 +78,13 @@ impl LibreOffice {
     }
 
     /// Converts a document.
-    pub(crate) async fn convert(&self, job: Job) -> Result<Document, Problem> {
+    pub async fn convert(&self, job: Job) -> Result<Document, Problem> {
         let office = self.office().await?;
         Ok(office.convert(job).await?)
     }
 
     /// Converts a document for a step of a flow.
-    pub(crate) async fn convert_for_flow(&self, job: Job) -> Result<Document, StepError> {
+    pub async fn convert_for_flow(&self, job: Job) -> Result<Document, StepError> {
         let office = self.office().await.map_err(|problem| {
             let reason = problem.cause.unwrap_or(problem.detail);
             StepError::new(Code::BackendUnavailable(Backend::LibreOffice), reason)
@@ -94,12 +94,12 @@ impl LibreOffice {
     }
 
     /// The pool at this moment, where there is one.
-    pub(crate) fn status(&self) -> Option<Status> {
+    pub fn status(&self) -> Option<Status> {
         self.cell.get().map(Office::status)
     }
 
     /// Ends LibreOffice: conversions get `drain` to end.
-    pub(crate) async fn shutdown(&self, drain: Duration) {
+    pub async fn shutdown(&self, drain: Duration) {
         if let Some(office) = self.cell.get() {
             office.shutdown(drain).await;
         }

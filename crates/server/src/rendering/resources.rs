@@ -14,14 +14,14 @@ use crate::{
 
 /// A file.
 #[derive(Clone, Debug)]
-pub(crate) struct SpooledFile {
-    pub(crate) media_type: String,
-    pub(crate) content: Content,
+pub struct SpooledFile {
+    pub media_type: String,
+    pub content: Content,
 }
 
 /// The files by name.
 #[derive(Debug)]
-pub(crate) struct PageResources(pub(crate) BTreeMap<String, SpooledFile>);
+pub struct PageResources(pub BTreeMap<String, SpooledFile>);
 
 impl Files for PageResources {
     fn file(&self, name: &str) -> Option<File> {
@@ -35,7 +35,7 @@ impl Files for PageResources {
 
 impl PageResources {
     /// What tells a page with these files from others.
-    pub(crate) async fn key(self: &Arc<Self>, html: &str, output: &Output) -> Result<Key, Problem> {
+    pub async fn key(self: &Arc<Self>, html: &str, output: &Output) -> Result<Key, Problem> {
         let files = Arc::clone(self);
         let is_spooled = |file: &SpooledFile| matches!(file.content, Content::Spooled(_));
         let digests = match files.0.values().any(is_spooled) {

@@ -21,7 +21,7 @@ use crate::{config::Config, metrics::Metrics, problem::Problem};
 
 /// Who waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Lane {
+pub enum Lane {
     /// Renderings and batches.
     Batch,
     /// Previews, which also have slots of their own.
@@ -33,7 +33,7 @@ pub(crate) enum Lane {
 const LARGE_BYTES: i64 = 64 << 20;
 
 /// The slots.
-pub(crate) struct Slots {
+pub struct Slots {
     batch: Arc<Semaphore>,
     preview: Arc<Semaphore>,
     total: usize,
@@ -48,11 +48,11 @@ pub(crate) struct Slots {
 
 /// What a job may ask while it runs.
 #[derive(Clone, Debug)]
-pub(crate) struct Ticket {
+pub struct Ticket {
     /// True once the job should end.
-    pub(crate) stop: Arc<AtomicBool>,
+    pub stop: Arc<AtomicBool>,
     /// How long it waited.
-    pub(crate) queued: Duration,
+    pub queued: Duration,
 }
 
 /// Sets the flag when it is dropped: the client has gone or the deadline has passed.
@@ -94,7 +94,7 @@ fn bounded<T>(
 }
 
 impl Slots {
-    pub(crate) fn new(config: &Config, metrics: Arc<Metrics>) -> Self {
+    pub fn new(config: &Config, metrics: Arc<Metrics>) -> Self {
         let total = config.max_concurrent_pages as usize;
         let reserved = config.render_preview_reserved_slots as usize;
         Self {
@@ -111,17 +111,17 @@ impl Slots {
     }
 
     /// Jobs that wait.
-    pub(crate) fn waiting(&self) -> usize {
+    pub fn waiting(&self) -> usize {
         self.waiting.load(Ordering::Relaxed)
     }
 
     /// Slots in use.
-    pub(crate) fn in_use(&self) -> usize {
+    pub fn in_use(&self) -> usize {
         self.total - self.batch.available_permits() - self.preview.available_permits()
     }
 
     /// All slots.
-    pub(crate) fn total(&self) -> usize {
+    pub fn total(&self) -> usize {
         self.total
     }
 
@@ -129,7 +129,7 @@ impl Slots {
     ///
     /// # Errors
     /// 503 where the queue is full, 504 where the deadline passes, and what the job says.
-    pub(crate) async fn run<T: Send + 'static>(
+    pub async fn run<T: Send + 'static>(
         &self,
         lane: Lane,
         job: impl FnOnce(&Ticket) -> Result<T, Problem> + Send + 'static,
@@ -148,7 +148,7 @@ impl Slots {
     ///
     /// # Errors
     /// As [`Slots::run`].
-    pub(crate) async fn check<T: Send + 'static>(
+    pub async fn check<T: Send + 'static>(
         &self,
         job: impl FnOnce(&Ticket) -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, Problem> {

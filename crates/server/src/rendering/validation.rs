@@ -4,7 +4,7 @@ use platen_document::Diagnostic;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Renderer, job::data_problem, slots::Ticket};
+use super::{Renderer, slots::Ticket};
 use crate::problem::Problem;
 
 /// What is known of a template and its data without rendering.
@@ -30,10 +30,7 @@ impl Renderer {
         ticket: &Ticket,
     ) -> Result<Validation, Problem> {
         let found = self.engine.validate(source, data, Some(&ticket.stop));
-        let diagnostics = found.map_err(|error| {
-            let data = data.and_then(|data| data_problem(&error, data));
-            data.unwrap_or_else(|| error.into())
-        })?;
+        let diagnostics = found?;
         Ok(Validation {
             valid: !diagnostics.iter().any(Diagnostic::is_error),
             diagnostics,

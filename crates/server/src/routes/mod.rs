@@ -1,12 +1,10 @@
 //! The routes of Platen's own API, a module a domain.
 
-pub(crate) mod bench;
 pub(crate) mod convert;
 mod docs;
 pub(crate) mod documentation;
 pub(crate) mod extract;
 pub(crate) mod flows;
-pub(crate) mod forms;
 pub(crate) mod health;
 pub(crate) mod page;
 pub(crate) mod pieces;

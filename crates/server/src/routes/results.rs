@@ -15,11 +15,7 @@ use platen_render::Disposition;
 
 use serde_json::json;
 
-use super::{
-    convert,
-    extract::Query,
-    render::response::{POLICY, content_disposition},
-};
+use super::{convert, extract::Query, render::response::POLICY};
 use crate::{
     auth::Access,
     operation::{IF_NONE_MATCH, RANGES, Route, Tag, get, header, path, query},
@@ -73,7 +69,7 @@ pub(crate) async fn get_result(
     let kept = format!("private, max-age={left_seconds}, immutable");
     let metadata = Metadata {
         tag: Some(link.digest),
-        disposition: Some(content_disposition(&link.name, Some(disposition))?),
+        disposition: Some(respond::content_disposition(&link.name, Some(disposition))?),
         cache_control: Some(HeaderValue::from_str(&kept).map_err(unwritten)?),
         ..Metadata::new(HeaderValue::from_str(&link.media_type).map_err(unwritten)?)
     };

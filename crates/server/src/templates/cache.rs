@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
+use platen_engine::PreparedTemplate;
 use rustc_hash::FxHashMap;
-
-use super::Loaded;
 
 /// Keys whose current version is kept.
 const MAX_CURRENT: usize = 20_000;
@@ -19,7 +18,7 @@ pub(super) enum Identity {
 }
 
 struct Entry {
-    template: Arc<Loaded>,
+    template: Arc<PreparedTemplate>,
     size_bytes: u64,
     used: u64,
 }
@@ -60,7 +59,7 @@ impl Cache {
         self.current.get(key).copied()
     }
 
-    pub(super) fn compiled(&mut self, identity: &Identity) -> Option<Arc<Loaded>> {
+    pub(super) fn compiled(&mut self, identity: &Identity) -> Option<Arc<PreparedTemplate>> {
         self.clock += 1;
         let entry = self.compiled.get_mut(identity)?;
         entry.used = self.clock;
@@ -82,7 +81,7 @@ impl Cache {
     pub(super) fn keep_compiled(
         &mut self,
         identity: Identity,
-        template: Arc<Loaded>,
+        template: Arc<PreparedTemplate>,
         size_bytes: u64,
         writes: u64,
     ) {
@@ -133,15 +132,15 @@ impl Cache {
 
 #[cfg(test)]
 mod tests {
-    use platen_engine::Engine;
+    use platen_engine::{Engine, Origin};
     use platen_fonts::FontSettings;
 
     use super::*;
 
-    fn template() -> Arc<Loaded> {
+    fn template() -> Arc<PreparedTemplate> {
         let engine = Engine::new(&FontSettings::default());
-        let template = engine.compile_any(br#"{"key":"a","name":"A"}"#);
-        Arc::new(Loaded::Here(template.unwrap()))
+        let source = Arc::from(&br#"{"key":"a","name":"A"}"#[..]);
+        Arc::new(engine.prepare(&source, Origin::Owner).unwrap())
     }
 
     #[test]

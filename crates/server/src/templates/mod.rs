@@ -10,7 +10,7 @@ pub(crate) mod diff;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::Ordering};
 
-use platen_engine::{Engine, Template};
+use platen_engine::{Engine, Origin, PreparedTemplate};
 use platen_fault::Resource;
 use platen_storage::{DocumentStore, Error, NewVersion, StoredDocument, VersionInfo};
 use sha2::{Digest, Sha256};
@@ -30,14 +30,6 @@ pub(crate) struct TemplateRepository {
     is_shared: bool,
 }
 
-/// A template that can be rendered.
-pub(crate) enum Loaded {
-    /// Compiled, to be rendered by this process.
-    Here(Template),
-    /// For a sandbox, which compiles it itself.
-    Source(Arc<[u8]>),
-}
-
 /// A template that was found, loaded or not yet.
 pub(crate) struct Found {
     /// Version, where it is stored.
@@ -46,7 +38,7 @@ pub(crate) struct Found {
 }
 
 enum State {
-    Loaded(Arc<Loaded>),
+    Loaded(Arc<PreparedTemplate>),
     Source {
         identity: Identity,
         source: Arc<[u8]>,
@@ -156,11 +148,11 @@ impl TemplateRepository {
     }
 
     /// `found`, ready to be rendered: compiled, or as its source where a sandbox does that. Takes milliseconds where it was not: not for an async task.
-    pub(crate) fn compile(
+    pub(crate) fn prepare(
         &self,
         engine: &Engine,
         found: Found,
-    ) -> Result<Arc<Loaded>, platen_engine::Error> {
+    ) -> Result<Arc<PreparedTemplate>, platen_engine::Error> {
         match found.state {
             State::Loaded(template) => Ok(template),
             State::Source {
@@ -170,16 +162,11 @@ impl TemplateRepository {
             } => {
                 self.metrics.cache_misses.fetch_add(1, Ordering::Relaxed);
                 let size = source.len() as u64;
-                let is_html = platen_document::html::is_html_template(&source);
-                let isolated = match identity {
-                    Identity::Inline(_) => engine.isolation_of_strangers().is_some(),
-                    Identity::Stored(..) => engine.isolation().is_some(),
+                let origin = match identity {
+                    Identity::Inline(_) => Origin::Stranger,
+                    Identity::Stored(..) => Origin::Owner,
                 };
-                let template = Arc::new(if isolated && !is_html {
-                    Loaded::Source(source)
-                } else {
-                    Loaded::Here(engine.compile_any(&source)?)
-                });
+                let template = Arc::new(engine.prepare(&source, origin)?);
                 self.cache()
                     .keep_compiled(identity, Arc::clone(&template), size, writes);
                 Ok(template)

@@ -90,7 +90,9 @@ impl TestApp {
         };
         let config = Config::resolve(settings).unwrap();
         let runtime = Runtime::new().unwrap();
-        let server = runtime.block_on(Server::start(config)).unwrap();
+        let server = runtime
+            .block_on(Server::start(config, crate::EXTENSIONS))
+            .unwrap();
         let address = server.address();
         let (stop, stopped) = oneshot::channel();
         let running = runtime.spawn(server.run(async move {

@@ -2,6 +2,9 @@
 
 mod app;
 mod concurrency;
-mod openapi;
+mod programs;
 mod routes;
 mod shutdown;
+
+/// Routes of other crates.
+const EXTENSIONS: &[platen_server::ExtensionFactory] = &[];

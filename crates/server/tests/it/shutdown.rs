@@ -76,6 +76,6 @@ fn a_data_folder_has_one_service() {
     };
     let config = platen_server::Config::resolve(settings).unwrap();
     let runtime = tokio::runtime::Runtime::new().unwrap();
-    let second = runtime.block_on(platen_server::Server::start(config));
+    let second = runtime.block_on(platen_server::Server::start(config, &[]));
     assert!(matches!(second.err(), Some(platen_server::Error::InUse(_))));
 }

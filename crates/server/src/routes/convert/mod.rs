@@ -22,7 +22,7 @@ use super::{
     extract::Query,
     render::{
         async_job::{self, WebhookRequest},
-        response::{POLICY, content_disposition},
+        response::POLICY,
     },
 };
 use crate::{
@@ -36,6 +36,7 @@ use crate::{
     metrics::Metrics,
     problem::Problem,
     rendering::libreoffice::LibreOffice,
+    respond::content_disposition,
     results::{FileName, OutputRequest, Results},
 };
 

@@ -21,10 +21,7 @@ use platen_runs::{Answer, FlowVersion, Lane, Receipt, Request, RunState};
 use serde_json::{Map, Value as Json, json};
 
 use super::{
-    super::{
-        extract::KeyPath,
-        render::response::{POLICY, content_disposition},
-    },
+    super::{extract::KeyPath, render::response::POLICY},
     FlowApi,
     view::AcceptedRun,
 };
@@ -383,7 +380,7 @@ pub(super) fn value_response(status: StatusCode, value: &Json) -> Result<Respons
         let disposition = serde_json::from_value(file["disposition"].clone()).ok();
         response.headers_mut().insert(
             hyper::header::CONTENT_DISPOSITION,
-            content_disposition(name, disposition)?,
+            respond::content_disposition(name, disposition)?,
         );
         describe(file, response.headers_mut());
         return Ok(response);

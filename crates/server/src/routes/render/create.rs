@@ -19,7 +19,6 @@ use crate::{
     problem::Problem,
     rendering::{
         job::{self, Job, Made},
-        printed::PrintedBody,
         slots::Lane,
     },
     respond::json,
@@ -116,9 +115,9 @@ async fn respond(
     let (key, filename) = (key.as_deref(), filename.as_deref());
     let made = match job::run_streamed(&api.renderer, Lane::Batch, job).await? {
         Made::Whole(done) => answer(done, key, filename, disposition),
-        Made::Stream(done, printed) => {
-            let body = PrintedBody::pdf(&api.renderer.metrics, printed, done.stages.clone());
-            response::stream_answer(done, body, key, filename, disposition)
+        Made::Stream(streamed) => {
+            let metrics = &api.renderer.metrics;
+            response::stream_answer(metrics, *streamed, key, filename, disposition)
         }
     };
     api.results.keep(made?, ttl_seconds).await

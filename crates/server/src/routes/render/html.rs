@@ -11,7 +11,7 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use hyper::HeaderMap;
 use platen_browser::{Job, Lane, Output, PageOptions, PdfOptions, Source, Wait};
 use platen_document::{Length, template::PaperSize};
-use platen_engine::{media_type_of, page_warnings};
+use platen_engine::{PrintedDocument, media_type_of};
 use platen_fault::Code;
 use platen_render::{Disposition, Format};
 use schemars::JsonSchema;
@@ -130,9 +130,9 @@ pub(crate) async fn create_html_render(
         .as_ref()
         .map_or_else(|problem| problem.code.name(), |_| "ok");
     api.renderer.metrics.rendered("pdf", outcome);
-    let printed = printed?;
-    let warnings = page_warnings(&printed.report);
-    let body = PrintedBody::pdf(&api.renderer.metrics, printed, Vec::new());
+    let mut document = PrintedDocument::new(printed?, Format::Pdf);
+    let warnings = std::mem::take(&mut document.warnings);
+    let body = PrintedBody::pdf(&api.renderer.metrics, document, Vec::new());
     let mut response = Response::new(Body::new(body));
     stream_headers(
         &mut response,

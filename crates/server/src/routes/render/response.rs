@@ -1,6 +1,6 @@
 //! Documents on their way out: the headers that tell what they are and what they took.
 
-use std::{fmt::Write, time::Duration};
+use std::{fmt::Write, sync::Arc, time::Duration};
 
 use axum::{body::Body, response::Response};
 use hyper::{
@@ -13,12 +13,13 @@ use serde_json::Value as Json;
 
 use crate::{
     log::LogFields,
+    metrics::Metrics,
     problem::Problem,
     rendering::{
-        job::Done,
+        job::{Done, Streamed},
         printed::{PrintedBody, TRAILERS},
     },
-    respond::bytes_of,
+    respond::{bytes_of, content_disposition},
     results::FileName,
     routes::templates::VERSION_HEADER,
 };
@@ -105,39 +106,31 @@ pub(crate) fn answer(
     Ok(response)
 }
 
-/// Media type and name of a file that is saved.
-pub(crate) fn file_headers(
-    response: &mut Response,
-    name: &str,
-    media_type: &'static str,
-) -> Result<(), Problem> {
-    let headers = response.headers_mut();
-    let media_type = HeaderValue::from_static(media_type);
-    headers.insert(hyper::header::CONTENT_TYPE, media_type);
-    let disposition = content_disposition(name, Some(Disposition::Attachment))?;
-    headers.insert(CONTENT_DISPOSITION, disposition);
-    Ok(())
-}
-
 /// A PDF that is sent as it is produced. Its pages and its size are known at its end only, and
 /// stand in trailers.
 pub(crate) fn stream_answer(
-    done: Done,
-    body: PrintedBody,
+    metrics: &Arc<Metrics>,
+    streamed: Streamed,
     key: Option<&str>,
     filename: Option<&str>,
     disposition: Option<Disposition>,
 ) -> Result<Response, Problem> {
     let name = file_name(filename.or(key).unwrap_or("document"), Format::Pdf);
-    let mut response = Response::new(Body::new(body));
-    let warnings = &done.rendered.warnings;
-    stream_headers(&mut response, &name, disposition, warnings, done.elapsed)?;
-    let mut note = vec![("format", Json::from("pdf")), ("template", key.into())];
-    let timing = HeaderValue::from_str(&server_timing(&done.stages));
+    let Streamed {
+        mut document,
+        version,
+        elapsed,
+        stages,
+    } = streamed;
+    let warnings = std::mem::take(&mut document.warnings);
+    let timing = HeaderValue::from_str(&server_timing(&stages));
     let timing = timing.map_err(|_| Problem::internal("Server-Timing cannot be written"))?;
+    let mut response = Response::new(Body::new(PrintedBody::pdf(metrics, document, stages)));
+    stream_headers(&mut response, &name, disposition, &warnings, elapsed)?;
+    let mut note = vec![("format", Json::from("pdf")), ("template", key.into())];
     let headers = response.headers_mut();
     headers.insert(HeaderName::from_static("server-timing"), timing);
-    if let Some(version) = done.version {
+    if let Some(version) = version {
         headers.insert(VERSION_HEADER, HeaderValue::from(version));
         note.push(("version", version.into()));
     }
@@ -193,15 +186,6 @@ fn server_timing(stages: &[(&'static str, Duration)]) -> String {
         );
     }
     text
-}
-
-/// RFC 6266, with `filename*` (RFC 8187) where the name is more than ASCII.
-pub(crate) fn content_disposition(
-    name: &str,
-    disposition: Option<Disposition>,
-) -> Result<HeaderValue, Problem> {
-    HeaderValue::from_str(&platen_render::content_disposition(name, disposition))
-        .map_err(|_| Problem::internal("Content-Disposition cannot be written"))
 }
 
 #[cfg(test)]

@@ -2,26 +2,14 @@
 
 use platen_server::Settings;
 
-use crate::app::TestApp;
-
-/// True, said aloud, where LibreOffice is not installed.
-pub fn is_missing() -> bool {
-    let missing = platen_office::find_libreoffice(None).is_err();
-    if missing {
-        assert!(
-            std::env::var("REQUIRE_ALL").as_deref() != Ok("1"),
-            "LibreOffice is not installed"
-        );
-        eprintln!("SKIP: LibreOffice is not installed");
-    }
-    missing
-}
-
-pub const FLAT: &str = r#"<?xml version="1.0" encoding="UTF-8"?><office:document xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0" xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0" office:version="1.2" office:mimetype="application/vnd.oasis.opendocument.text"><office:body><office:text><text:p>Dear reader</text:p></office:text></office:body></office:document>"#;
+use crate::{
+    app::TestApp,
+    programs::{FLAT, is_libreoffice_missing},
+};
 
 #[test]
 fn a_document_becomes_a_pdf_as_a_body_and_as_a_form() {
-    if is_missing() {
+    if is_libreoffice_missing() {
         return;
     }
     let app = TestApp::start();
@@ -76,7 +64,7 @@ fn a_document_becomes_a_pdf_as_a_body_and_as_a_form() {
 
 #[test]
 fn what_cannot_be_converted_is_told() {
-    if is_missing() {
+    if is_libreoffice_missing() {
         return;
     }
     let app = TestApp::start();
@@ -108,7 +96,7 @@ fn limits_and_absence() {
             .unwrap()
             .contains("apt-get install")
     );
-    if is_missing() {
+    if is_libreoffice_missing() {
         return;
     }
     let app = TestApp::with(Settings {

@@ -114,10 +114,7 @@ fn what_is_refused_unread_is_a_problem_with_an_id() {
     assert!(head.contains(&format!("x-request-id: {id}")), "{head}");
     let rejected = "platen_rejected_total{reason=\"invalid-request\"}";
     let metrics = String::from_utf8(app.get("/metrics").bytes).unwrap();
-    assert!(
-        metrics.contains(rejected),
-        "{rejected}: {metrics}"
-    );
+    assert!(metrics.contains(rejected), "{rejected}: {metrics}");
 }
 
 #[test]
@@ -132,7 +129,7 @@ fn several_addresses_and_one_service() {
     };
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let server = runtime
-        .block_on(Server::start(Config::resolve(settings).unwrap()))
+        .block_on(Server::start(Config::resolve(settings).unwrap(), &[]))
         .unwrap();
     let address = server.address();
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();

@@ -5,21 +5,10 @@ use std::{
     net::TcpStream,
 };
 
-use platen_browser::find_chromium;
 use platen_server::Settings;
 use serde_json::{Value as Json, json};
 
-use crate::app::TestApp;
-
-pub fn has_chromium() -> bool {
-    let found = find_chromium(None);
-    if let Err(error) = &found {
-        let all = std::env::var("REQUIRE_ALL").is_ok_and(|value| value == "1");
-        assert!(!all, "{error}");
-        println!("SKIP: {error}");
-    }
-    found.is_ok()
-}
+use crate::{app::TestApp, programs::is_chromium_missing};
 
 fn letter() -> Json {
     json!({
@@ -36,7 +25,7 @@ fn letter() -> Json {
 
 #[test]
 fn create_html_render_takes_json_and_forms() {
-    if !has_chromium() {
+    if is_chromium_missing() {
         return;
     }
     let app = TestApp::start();
@@ -94,7 +83,7 @@ fn create_html_render_takes_json_and_forms() {
 
 #[test]
 fn stored_templates_of_html_are_rendered_as_all_others() {
-    if !has_chromium() {
+    if is_chromium_missing() {
         return;
     }
     let app = TestApp::start();
@@ -142,7 +131,7 @@ fn stored_templates_of_html_are_rendered_as_all_others() {
 
 #[test]
 fn pages_and_size_of_a_streamed_pdf_stand_in_trailers() {
-    if !has_chromium() {
+    if is_chromium_missing() {
         return;
     }
     let app = TestApp::start();
@@ -211,7 +200,7 @@ fn without_chromium_all_else_works() {
 
 #[test]
 fn a_client_that_goes_away_frees_its_page() {
-    if !has_chromium() {
+    if is_chromium_missing() {
         return;
     }
     let app = TestApp::start();

@@ -1,6 +1,6 @@
 //! Documents.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::app::{TestApp, example, template};
 
@@ -168,6 +168,40 @@ fn create_render_reports_warnings() {
             "{warnings}"
         );
     }
+}
+
+#[test]
+fn options_that_the_format_cannot_carry_are_warned_about() {
+    let app = TestApp::start();
+    let definition = template("a", "A");
+    let page = json!({"kind": "html", "key": "a", "name": "A", "html": "<p>A"});
+    let request = |definition: &Value, format: &str, options: Value| {
+        json!({"definition": definition, "data": {"name": "x"}, "format": format,
+            "options": options})
+    };
+    let all = json!({"page": 1, "dpi": 72, "table": "t", "pdf": {"tagged": false}});
+    for (definition, format, count) in [
+        (&definition, "pdf", 3),
+        (&definition, "png", 2),
+        (&definition, "csv", 3),
+        (&definition, "docx", 4),
+        (&page, "html", 4),
+    ] {
+        let made = app.post("/render", &request(definition, format, all.clone()));
+        let expected = format!("count={count};codes=option-unused");
+        assert_eq!(made.header("x-render-warnings"), expected, "{format}");
+    }
+    let carried = json!({"locale": "de-DE", "timeZone": "Europe/Berlin", "paperSize": "A5",
+        "orientation": "landscape", "now": 0, "filename": "b", "disposition": "attachment",
+        "pdf": {"standard": "ua-1", "tagged": true}});
+    let made = app.post("/render", &request(&definition, "pdf", carried));
+    assert_eq!(made.status, 200);
+    assert!(!made.headers.contains_key("x-render-warnings"));
+    let items = json!({"items": [request(&definition, "csv", json!({"paperSize": "A5"}))]});
+    let batch = app.post("/render/batch", &items).json();
+    let warnings = &batch["results"][0]["warnings"];
+    assert_eq!(warnings[0]["code"], "option-unused", "{batch}");
+    assert_eq!(warnings[0]["path"], "/options/paperSize");
 }
 
 /// The lines of the benchmark pack of document 000.

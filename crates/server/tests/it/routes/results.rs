@@ -5,8 +5,10 @@ use std::{path::PathBuf, sync::Arc};
 use platen_server::Settings;
 use serde_json::{Value as Json, json};
 
-use super::{convert::is_missing, html::has_chromium};
-use crate::app::{Answer, TestApp, template};
+use crate::{
+    app::{Answer, TestApp, template},
+    programs::{is_chromium_missing, is_libreoffice_missing},
+};
 
 const KEY: &str = "a-key-that-renders";
 
@@ -303,7 +305,7 @@ fn items_of_a_batch_are_stored_as_they_say() {
 /// A PDF that Chromium prints goes to the disk as it comes.
 #[test]
 fn a_streamed_page_is_stored() {
-    if !has_chromium() {
+    if is_chromium_missing() {
         return;
     }
     let app = TestApp::start();
@@ -331,7 +333,7 @@ fn a_streamed_page_is_stored() {
 
 #[test]
 fn a_conversion_is_stored() {
-    if is_missing() {
+    if is_libreoffice_missing() {
         return;
     }
     let app = TestApp::start();

@@ -132,7 +132,7 @@ fn get_health_ready_waits_for_programs_that_start_with_the_service() {
 
 #[test]
 fn get_health_ready_says_when_chromium_is_there() {
-    if !super::html::has_chromium() {
+    if crate::programs::is_chromium_missing() {
         return;
     }
     let app = TestApp::with(Settings {

@@ -1,0 +1,363 @@
+//! `/forms/chromium/…`: pages of HTML and addresses to PDF and pictures, by Gotenberg's fields.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use axum::{body::Body, response::Response};
+use http_body_util::BodyExt;
+use platen_browser::{
+    Cookie, ExtraHeader, Job, Key, Lane, Media, Output, PageOptions, PdfOptions, PictureFormat,
+    PictureOptions, Source, Wait,
+};
+use platen_engine::{PrintedDocument, key_of, media_type_of};
+use platen_fault::Code;
+use platen_render::Format;
+use platen_server::{
+    intake::content::Content,
+    problem::Problem,
+    rendering::{
+        printed::PrintedBody,
+        resources::{PageResources, SpooledFile},
+    },
+    respond::file_headers,
+};
+use serde::Deserialize;
+
+use crate::{
+    form::{Form, FormRequest, text},
+    markdown,
+    post_process::{PdfOperations, answer, apply, file_name},
+    value::Values,
+};
+
+/// Fields that change the result and are not made here.
+#[rustfmt::skip]
+const UNSUPPORTED: [&str; 14] = [
+    "selector", "waitWindowStatus", "titleBookmarks",
+    "pdfa", "pdfua", "userPassword", "ownerPassword", "watermarkSource",
+    "stampSource", "rotateAngle", "downloadFrom", "emulatedMediaFeatures",
+    "failOnResourceHttpStatusCodes", "optimizeImages",
+];
+#[derive(Deserialize)]
+struct FormCookie {
+    name: String,
+    value: String,
+    domain: String,
+}
+
+/// What is made, and how it is named.
+struct PageOutput {
+    output: Output,
+    extension: &'static str,
+    media_type: &'static str,
+}
+
+/// Where the page is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    File,
+    Markdown,
+    Address,
+}
+
+/// `index.html` and its files as PDF.
+pub(crate) async fn convert_html(request: FormRequest) -> Result<Response, Problem> {
+    respond(request, Origin::File, pdf).await
+}
+
+/// An address at an allowed host as PDF.
+pub(crate) async fn convert_url(request: FormRequest) -> Result<Response, Problem> {
+    respond(request, Origin::Address, pdf).await
+}
+
+/// `index.html` and its files as a picture.
+pub(crate) async fn screenshot_html(request: FormRequest) -> Result<Response, Problem> {
+    respond(request, Origin::File, picture).await
+}
+
+/// `index.html` with files of Markdown as PDF.
+pub(crate) async fn convert_markdown(request: FormRequest) -> Result<Response, Problem> {
+    respond(request, Origin::Markdown, pdf).await
+}
+
+/// `index.html` with files of Markdown as a picture.
+pub(crate) async fn screenshot_markdown(request: FormRequest) -> Result<Response, Problem> {
+    respond(request, Origin::Markdown, picture).await
+}
+
+/// An address at an allowed host as a picture.
+pub(crate) async fn screenshot_url(request: FormRequest) -> Result<Response, Problem> {
+    respond(request, Origin::Address, picture).await
+}
+
+async fn respond(
+    request: FormRequest,
+    from: Origin,
+    made: fn(&mut Values, HeaderFooter) -> Result<PageOutput, Problem>,
+) -> Result<Response, Problem> {
+    let FormRequest {
+        api,
+        context,
+        headers,
+        mut form,
+    } = request;
+    form.values.refuse(&UNSUPPORTED)?;
+    let header_footer = HeaderFooter::take(&mut form).await?;
+    let PageOutput {
+        output,
+        extension,
+        media_type,
+    } = made(&mut form.values, header_footer)?;
+    let page = page(&mut form.values)?;
+    let operations = PdfOperations::of(&mut form.values)?;
+    let fail_on_console = form.values.truth("failOnConsoleExceptions", false)?;
+    let fail_on_resource = form.values.truth("failOnResourceLoadingFailed", false)?;
+    let statuses: Vec<u16> = form.values.json("failOnHttpStatusCodes")?;
+    let (source, key) = source(&mut form, from, &output).await?;
+    let job = Job {
+        key: Some(key),
+        source,
+        page: PageOptions {
+            fail_on_exceptions: fail_on_console,
+            ..page
+        },
+        output,
+        lane: Lane::Batch,
+        timeout: api.render_timeout,
+    };
+    let printed = api.chromium.print(job).await?;
+    check_status(printed.report.status, &statuses)?;
+    let report = &printed.report;
+    if fail_on_resource && !(report.missing.is_empty() && report.denied.is_empty()) {
+        let failed = [report.missing.as_slice(), &report.denied]
+            .concat()
+            .join(", ");
+        let detail = format!("the page could not load {failed}");
+        return Err(Problem::new(Code::ResourceFailed, detail));
+    }
+    let name = file_name(&context, &headers, extension);
+    let body = match extension {
+        "pdf" => {
+            let document = PrintedDocument::new(printed, Format::Pdf);
+            PrintedBody::pdf(&api.metrics, document, Vec::new())
+        }
+        _ => PrintedBody::plain(printed),
+    };
+    let body = Body::new(body);
+    if extension == "pdf" && !operations.is_nothing() {
+        let whole = body.collect().await;
+        let whole = whole.map_err(|error| Problem::internal(format!("a page: {error}")))?;
+        let files = vec![(name, Content::Held(whole.to_bytes()))];
+        let files = apply(&api, files, operations).await?;
+        return answer(&context, &headers, files).await;
+    }
+    let mut response = Response::new(body);
+    file_headers(&mut response, &name, media_type)?;
+    Ok(response)
+}
+
+/// 409 where the page itself came with a status that fails; `499` and `599` mean all of 4xx and
+/// 5xx, and are the default.
+fn check_status(status: Option<u16>, failing: &[u16]) -> Result<(), Problem> {
+    let failing = if failing.is_empty() {
+        &[499, 599]
+    } else {
+        failing
+    };
+    let fails = |status: u16| {
+        failing
+            .iter()
+            .any(|one| *one == status || (one % 100 == 99 && one / 100 == status / 100))
+    };
+    match status.filter(|status| fails(*status)) {
+        Some(status) => {
+            let detail = format!("the page came with the status {status}");
+            Err(Problem::new(Code::PageStatus, detail))
+        }
+        None => Ok(()),
+    }
+}
+
+async fn source(form: &mut Form, from: Origin, output: &Output) -> Result<(Source, Key), Problem> {
+    if from == Origin::Address {
+        let address = form.values.needed("url")?;
+        let key = key_of(&address, [], output);
+        return Ok((Source::Address(address), key));
+    }
+    let html = form.take_text("index.html").await?.ok_or_else(|| {
+        Problem::new(Code::InvalidRequest, "the form file `index.html` is needed")
+    })?;
+    let html = match from {
+        Origin::Markdown => {
+            let mut texts = BTreeMap::new();
+            for name in markdown::names(&html) {
+                if let Some(content) = form.files.get(name) {
+                    texts.insert(name.to_owned(), text(name, content.clone()).await?);
+                }
+            }
+            markdown::fill(&html, &texts)?
+        }
+        Origin::File | Origin::Address => html,
+    };
+    let files = std::mem::take(&mut form.files).into_iter();
+    let files = files.map(|(name, content)| {
+        let media_type = media_type_of(&name).to_owned();
+        let file = SpooledFile {
+            media_type,
+            content,
+        };
+        (name, file)
+    });
+    let files = Arc::new(PageResources(files.collect()));
+    let key = files.key(&html, output).await?;
+    Ok((Source::Document { html, files }, key))
+}
+
+fn page(values: &mut Values) -> Result<PageOptions, Problem> {
+    let mut wait = Vec::new();
+    if !values.truth("skipNetworkIdleEvent", true)? {
+        wait.push(Wait::NetworkIdle);
+    }
+    wait.extend(values.duration("waitDelay")?.map(Wait::Delay));
+    wait.extend(
+        values
+            .text("waitForExpression")
+            .map(Wait::DefinedExpression),
+    );
+    wait.extend(values.text("waitForSelector").map(Wait::Selector));
+    let cookies: Vec<FormCookie> = values.json("cookies")?;
+    let extra: BTreeMap<String, String> = values.json("extraHttpHeaders")?;
+    let mut extra = extra
+        .iter()
+        .map(|(name, value)| extra_header(name, value))
+        .collect::<Result<Vec<_>, _>>()?;
+    if let Some(agent) = values.text("userAgent") {
+        extra.push(ExtraHeader::new("user-agent", &agent, None)?);
+    }
+    Ok(PageOptions {
+        java_script: true,
+        wait,
+        media: match values.text("emulatedMediaType").as_deref() {
+            None => None,
+            Some("print") => Some(Media::Print),
+            Some("screen") => Some(Media::Screen),
+            Some(_) => {
+                let detail = "the form field `emulatedMediaType` is not screen or print";
+                return Err(Problem::new(Code::InvalidRequest, detail));
+            }
+        },
+        extra_headers: extra,
+        cookies: cookies
+            .into_iter()
+            .map(|cookie| Cookie {
+                name: cookie.name,
+                value: cookie.value,
+                domain: without_port(cookie.domain),
+            })
+            .collect(),
+        ..PageOptions::default()
+    })
+}
+
+/// A header as Gotenberg writes it: `VALUE;scope=EXPRESSION` is sent to the addresses only that the
+/// expression finds.
+fn extra_header(name: &str, value: &str) -> Result<ExtraHeader, Problem> {
+    let mut scope = None;
+    let mut kept = Vec::new();
+    for token in value.split(';') {
+        let word = token.trim();
+        let is_scope = word
+            .get(..5)
+            .is_some_and(|it| it.eq_ignore_ascii_case("scope"));
+        if !is_scope {
+            kept.push(token);
+            continue;
+        }
+        let expression = word[5..].trim_start().strip_prefix('=').map(str::trim);
+        scope = expression.filter(|it| !it.is_empty());
+        if scope.is_none() {
+            let detail = format!(
+                "the form field `extraHttpHeaders`: `{word}` of `{name}` is no scope such as \
+                 `scope=https://example\\.com/.*`"
+            );
+            return Err(Problem::new(Code::InvalidRequest, detail));
+        }
+    }
+    Ok(ExtraHeader::new(name, kept.join(";").trim(), scope)?)
+}
+
+/// The domain of a cookie; cookies know no ports, RFC 6265, section 8.5.
+fn without_port(domain: String) -> String {
+    match domain.rsplit_once(':') {
+        Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => host.to_owned(),
+        _ => domain,
+    }
+}
+
+/// What stands at the top and the bottom of every sheet.
+struct HeaderFooter {
+    header: String,
+    footer: String,
+}
+
+impl HeaderFooter {
+    async fn take(form: &mut Form) -> Result<Self, Problem> {
+        Ok(Self {
+            header: form.take_text("header.html").await?.unwrap_or_default(),
+            footer: form.take_text("footer.html").await?.unwrap_or_default(),
+        })
+    }
+}
+
+fn pdf(values: &mut Values, header_footer: HeaderFooter) -> Result<PageOutput, Problem> {
+    let options = PdfOptions {
+        landscape: values.truth("landscape", false)?,
+        print_background: values.truth("printBackground", false)?,
+        scale: values.number("scale", 1.0)?,
+        paper_width_inches: values.inches("paperWidth", 8.5)?,
+        paper_height_inches: values.inches("paperHeight", 11.0)?,
+        margin_top_inches: values.inches("marginTop", 0.39)?,
+        margin_bottom_inches: values.inches("marginBottom", 0.39)?,
+        margin_left_inches: values.inches("marginLeft", 0.39)?,
+        margin_right_inches: values.inches("marginRight", 0.39)?,
+        page_ranges: values.text("nativePageRanges").unwrap_or_default(),
+        prefer_css_page_size: values.truth("preferCssPageSize", false)?,
+        tagged: values.truth("generateTaggedPdf", false)?,
+        outline: values.truth("generateDocumentOutline", false)?,
+        header_template: header_footer.header,
+        footer_template: header_footer.footer,
+        single_page: values.truth("singlePage", false)?,
+    };
+    Ok(PageOutput {
+        output: Output::Pdf(options),
+        extension: "pdf",
+        media_type: "application/pdf",
+    })
+}
+
+fn picture(values: &mut Values, _: HeaderFooter) -> Result<PageOutput, Problem> {
+    let (format, extension, media_type) = match values.text("format").as_deref() {
+        None | Some("png") => (PictureFormat::Png, "png", "image/png"),
+        Some("jpeg") => (PictureFormat::Jpeg, "jpeg", "image/jpeg"),
+        Some("webp") => (PictureFormat::WebP, "webp", "image/webp"),
+        Some(_) => {
+            let detail = "the form field `format` is not png, jpeg or webp";
+            return Err(Problem::new(Code::InvalidRequest, detail));
+        }
+    };
+    let quality = values.number("quality", 100)?;
+    let options = PictureOptions {
+        format,
+        quality: (format == PictureFormat::Jpeg).then_some(quality),
+        width: values.number("width", 800)?,
+        height: values.number("height", 600)?,
+        scale: values.number("deviceScaleFactor", 1.0)?,
+        full_page: !values.truth("clip", false)?,
+        clip: None,
+        transparent: values.truth("omitBackground", false)?,
+    };
+    Ok(PageOutput {
+        output: Output::Picture(options),
+        extension,
+        media_type,
+    })
+}

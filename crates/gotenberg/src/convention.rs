@@ -1,0 +1,257 @@
+//! What holds for all of Gotenberg's forms: its trace, its status codes, and results that are sent to a webhook.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use axum::{
+    extract::{Request, State},
+    middleware::Next,
+    response::{IntoResponse, Response},
+};
+use bytes::Bytes;
+use http_body_util::{BodyExt, Limited};
+use hyper::{
+    HeaderMap, StatusCode,
+    header::{CONTENT_DISPOSITION, CONTENT_TYPE, HeaderName, HeaderValue},
+};
+use platen_fault::{Code, Fault, Stage, What};
+use platen_outbound::is_reserved;
+use platen_server::{intake::content, middleware::Context, problem::Problem};
+use serde_json::json;
+
+use crate::api::FormApi;
+use crate::webhook::Parcel;
+
+/// Its name, as headers are written.
+const TRACE: HeaderName = HeaderName::from_static("gotenberg-trace");
+/// Longest trace that is taken over. Bytes.
+const MAX_TRACE_BYTES: usize = 256;
+/// Largest result that is sent to a webhook. Bytes.
+const MAX_RESULT_BYTES: usize = 512 << 20;
+
+/// Where a result goes.
+#[derive(Clone, Debug)]
+struct Hook {
+    url: String,
+    error_url: String,
+    method: String,
+    error_method: String,
+    headers: Vec<(String, String)>,
+}
+
+/// Handles a form.
+pub(crate) async fn handle(State(api): State<FormApi>, request: Request, next: Next) -> Response {
+    let context = request.extensions().get::<Context>();
+    let request_id = context.map(|context| Arc::clone(&context.request_id));
+    let request_id = request_id.unwrap_or_else(|| "".into());
+    let given = request.headers().get(TRACE).cloned();
+    let given = given.filter(|it| !it.is_empty() && it.len() <= MAX_TRACE_BYTES);
+    let trace = given.or_else(|| HeaderValue::from_str(&request_id).ok());
+    let answer = match Hook::of(&api, request.headers()) {
+        Ok(None) => Ok(next.run(request).await),
+        Ok(Some(hook)) => {
+            deliver_by_webhook(api, hook, request, next, trace.clone(), request_id).await
+        }
+        Err(problem) => Err(problem),
+    };
+    let mut response = answer.unwrap_or_else(IntoResponse::into_response);
+    finish(&mut response, trace);
+    response
+}
+
+fn finish(response: &mut Response, trace: Option<HeaderValue>) {
+    let problem = response.extensions_mut().get_mut::<Problem>();
+    match (problem, trace) {
+        (Some(problem), trace) => {
+            as_gotenberg(problem);
+            problem.headers.extend(trace.map(|trace| (TRACE, trace)));
+        }
+        (None, Some(trace)) => drop(response.headers_mut().insert(TRACE, trace)),
+        (None, None) => {}
+    }
+}
+
+/// Gotenberg's status codes: 429 where the queue is full, 503 where the time is over, 409 for
+/// exceptions of the page, 400 for documents that cannot be had or read.
+fn as_gotenberg(problem: &mut Problem) {
+    problem.status = match (problem.code, problem.code.fault()) {
+        (Code::Overloaded(What::Queue | What::Webhooks), _) => StatusCode::TOO_MANY_REQUESTS,
+        (Code::PageException | Code::PageStatus | Code::ResourceFailed, _) => StatusCode::CONFLICT,
+        // A request that comes too slowly is not Gotenberg's business: 408 stays.
+        (Code::Timeout(Stage::Head | Stage::Body), _) => return,
+        (_, Fault::Timeout) => StatusCode::SERVICE_UNAVAILABLE,
+        (_, Fault::Content | Fault::Limit) => StatusCode::BAD_REQUEST,
+        (_, Fault::Backend) => StatusCode::INTERNAL_SERVER_ERROR,
+        _ => return,
+    };
+}
+
+fn invalid(detail: impl Into<String>) -> Problem {
+    Problem::new(Code::InvalidRequest, detail)
+}
+
+impl Hook {
+    /// What the headers ask for.
+    fn of(api: &FormApi, headers: &HeaderMap) -> Result<Option<Self>, Problem> {
+        let text = |name: &str| match headers.get(name).map(HeaderValue::to_str) {
+            None => Ok(None),
+            Some(Ok(text)) if text.trim().is_empty() => Ok(None),
+            Some(Ok(text)) => Ok(Some(text.trim().to_owned())),
+            Some(Err(_)) => Err(invalid(format!("the header `{name}` is not text"))),
+        };
+        let Some(url) = text("gotenberg-webhook-url")? else {
+            return Ok(None);
+        };
+        let error_url = text("gotenberg-webhook-error-url")?;
+        let error_url = error_url
+            .ok_or_else(|| invalid("the header `Gotenberg-Webhook-Error-Url` is needed"))?;
+        let method = |name: &str| match text(name)?.map(|it| it.to_ascii_uppercase()) {
+            None => Ok("POST".to_owned()),
+            Some(method) if ["POST", "PUT", "PATCH"].contains(&method.as_str()) => Ok(method),
+            Some(_) => Err(invalid(format!(
+                "the header `{name}` is not POST, PUT or PATCH"
+            ))),
+        };
+        let extra = text("gotenberg-webhook-extra-http-headers")?;
+        let extra: BTreeMap<String, String> = match extra {
+            None => BTreeMap::new(),
+            Some(text) => serde_json::from_str(&text).map_err(|_| {
+                invalid("the header `Gotenberg-Webhook-Extra-Http-Headers` is not JSON of texts")
+            })?,
+        };
+        if let Some(name) = extra.keys().find(|name| is_reserved(name)) {
+            let detail = format!(
+                "the header `Gotenberg-Webhook-Extra-Http-Headers` names `{name}`, which the \
+                 sender sets itself"
+            );
+            return Err(invalid(detail));
+        }
+        if text("gotenberg-webhook-events-url")?.is_some() {
+            let detail = "the header `Gotenberg-Webhook-Events-Url` is not supported";
+            return Err(invalid(detail));
+        }
+        for url in [&url, &error_url] {
+            if !api.webhooks.allows(url) {
+                let shown: String = url.chars().take(200).collect();
+                let detail = format!("{shown} is not at an allowed host (WEBHOOK_ALLOWED_HOSTS)");
+                return Err(Problem::new(Code::AddressDenied, detail));
+            }
+        }
+        Ok(Some(Self {
+            url,
+            error_url,
+            method: method("gotenberg-webhook-method")?,
+            error_method: method("gotenberg-webhook-error-method")?,
+            headers: extra.into_iter().collect(),
+        }))
+    }
+}
+
+/// Takes the form, answers 204, and goes on with it.
+async fn deliver_by_webhook(
+    api: FormApi,
+    hook: Hook,
+    request: Request,
+    next: Next,
+    trace: Option<HeaderValue>,
+    request_id: Arc<str>,
+) -> Result<Response, Problem> {
+    let room = api.webhooks.room().ok_or_else(|| {
+        api.metrics.rejected("queue-full");
+        let detail = "too many results wait to be sent (WEBHOOK_MAX_QUEUE)";
+        Problem::new(Code::Overloaded(What::Webhooks), detail)
+    })?;
+    let (parts, body) = request.into_parts();
+    let limit = (api.intake.form_max_body_bytes, "FORM_MAX_BODY_BYTES");
+    let taken = content::read(&api.intake, &parts.headers, body, limit).await?;
+    let body = axum::body::Body::new(taken.into_body());
+    tokio::spawn(async move {
+        let _room = room;
+        let request = Request::from_parts(parts, body);
+        // A handler that panics takes only its own task down, and its client is told.
+        let work = tokio::spawn(async move {
+            let mut response = next.run(request).await;
+            finish(&mut response, trace);
+            parcel_of(response).await
+        });
+        let made = work.await;
+        let made = made.unwrap_or_else(|error| Err(Problem::internal(error.to_string())));
+        deliver(&api, hook, made, &request_id).await;
+    });
+    Ok(StatusCode::NO_CONTENT.into_response())
+}
+
+/// The headers that go with a result, and its bytes.
+type Made = (Vec<(String, String)>, Bytes);
+
+async fn parcel_of(mut response: Response) -> Result<Made, Problem> {
+    if let Some(problem) = response.extensions_mut().remove::<Problem>() {
+        return Err(problem);
+    }
+    let (parts, body) = response.into_parts();
+    let headers = [CONTENT_TYPE, CONTENT_DISPOSITION, TRACE].into_iter();
+    let headers = headers.filter_map(|name| {
+        let value = parts.headers.get(&name)?.to_str().ok()?;
+        Some((name.as_str().to_owned(), value.to_owned()))
+    });
+    let headers = headers.collect();
+    let body = Limited::new(body, MAX_RESULT_BYTES).collect().await;
+    let body = body.map_err(|error| Problem::internal(format!("a result: {error}")))?;
+    Ok((headers, body.to_bytes()))
+}
+
+/// Puts the client's headers in place of ours of the same name.
+fn replace(headers: &mut Vec<(String, String)>, given: Vec<(String, String)>) {
+    headers.retain(|(name, _)| {
+        !given
+            .iter()
+            .any(|(other, _)| other.eq_ignore_ascii_case(name))
+    });
+    headers.extend(given);
+}
+
+async fn deliver(api: &FormApi, hook: Hook, made: Result<Made, Problem>, request_id: &str) {
+    let problem = match made {
+        Ok((mut headers, body)) => {
+            replace(&mut headers, hook.headers.clone());
+            let parcel = Parcel {
+                method: hook.method,
+                url: hook.url,
+                headers,
+                body,
+            };
+            if api.webhooks.send(parcel, request_id, &api.log).await {
+                return;
+            }
+            let detail = "the result could not be delivered";
+            Problem::new(Code::RequestFailed, detail)
+        }
+        Err(problem) => problem,
+    };
+    if let Some(cause) = &problem.cause {
+        let fields = [
+            ("requestId", request_id.into()),
+            ("cause", cause.as_str().into()),
+        ];
+        let level = platen_server::LogLevel::Error;
+        api.log.event(level, "request failed", &fields);
+    }
+    let status = problem.status;
+    let message = match problem.detail.as_str() {
+        "" => status.canonical_reason().unwrap_or("Error"),
+        detail => detail,
+    };
+    let body = json!({"status": status.as_u16(), "code": problem.code.name(), "message": message});
+    let mut headers = vec![("content-type".to_owned(), "application/json".to_owned())];
+    let trace = problem.headers.iter().find(|(name, _)| *name == TRACE);
+    headers.extend(trace.and_then(|(name, value)| {
+        Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned()))
+    }));
+    replace(&mut headers, hook.headers);
+    let parcel = Parcel {
+        method: hook.error_method,
+        url: hook.error_url,
+        headers,
+        body: body.to_string().into(),
+    };
+    api.webhooks.send(parcel, request_id, &api.log).await;
+}

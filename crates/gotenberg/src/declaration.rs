@@ -1,0 +1,194 @@
+//! Gotenberg's forms, declared: the fields that clients use most. Others are taken, too.
+
+use platen_server::operation::{Content, Kind, Route, Tag, binary, description, post};
+use serde_json::{Map, Value as Json, json};
+
+use crate::{api::FormApi, chromium, libreoffice, pdf_engines};
+
+type Fields = &'static [(&'static str, &'static str)];
+
+const PDF: Fields = &[
+    ("paperWidth", "string"),
+    ("paperHeight", "string"),
+    ("marginTop", "string"),
+    ("marginBottom", "string"),
+    ("marginLeft", "string"),
+    ("marginRight", "string"),
+    ("landscape", "boolean"),
+    ("scale", "number"),
+    ("printBackground", "boolean"),
+    ("nativePageRanges", "string"),
+    ("preferCssPageSize", "boolean"),
+    ("singlePage", "boolean"),
+    ("generateTaggedPdf", "boolean"),
+    ("generateDocumentOutline", "boolean"),
+];
+const PICTURE: Fields = &[
+    ("format", "string"),
+    ("quality", "integer"),
+    ("width", "integer"),
+    ("height", "integer"),
+    ("clip", "boolean"),
+    ("omitBackground", "boolean"),
+    ("deviceScaleFactor", "number"),
+];
+const PAGE: Fields = &[
+    ("waitDelay", "string"),
+    ("waitForExpression", "string"),
+    ("waitForSelector", "string"),
+    ("emulatedMediaType", "string"),
+    ("userAgent", "string"),
+];
+const OFFICE: Fields = &[
+    ("merge", "boolean"),
+    ("password", "string"),
+    ("landscape", "boolean"),
+    ("nativePageRanges", "string"),
+    ("quality", "integer"),
+];
+const ARCHIVE: Fields = &[("pdfa", "string"), ("pdfua", "boolean")];
+const SPLIT: Fields = &[
+    ("splitMode", "string"),
+    ("splitSpan", "string"),
+    ("splitUnify", "boolean"),
+];
+const METADATA: Fields = &[("metadata", "string")];
+const FLATTEN: Fields = &[("flatten", "boolean")];
+
+const PAGE_FILES: &str =
+    "`index.html`, and the files that it names; `header.html` and `footer.html` for sheets.";
+const MARKDOWN_FILES: &str =
+    "`index.html`, which names files by `{{ toHTML \"text.md\" }}`, and those.";
+const PDF_FILES: &str = "PDF files.";
+
+/// The routes of the forms.
+pub(crate) fn routes() -> Vec<Route<FormApi>> {
+    let mut all = chromium_routes();
+    all.extend(office_and_pdf_routes());
+    let all = all.into_iter().map(|one| {
+        one.kind(Kind::Render)
+            .tag(Tag::Forms)
+            .answer(204, Content::default())
+            .answer_is(
+                "The form is taken; its result goes to the address in `Gotenberg-Webhook-Url`.",
+            )
+            .problems(&[403, 409, 415, 501])
+    });
+    all.collect()
+}
+
+fn chromium_routes() -> Vec<Route<FormApi>> {
+    let page: [Fields; 5] = [PDF, PAGE, METADATA, FLATTEN, SPLIT];
+    let picture: [Fields; 2] = [PICTURE, PAGE];
+    let pdf = || binary(&["application/pdf"]);
+    let pictures = || binary(&["image/png", "image/jpeg", "image/webp"]);
+    vec![
+        post("/forms/chromium/convert/html", chromium::convert_html)
+            .summary("Gotenberg's form: `index.html` and its files to PDF.")
+            .body(form(PAGE_FILES, &page))
+            .answer(200, pdf()),
+        post(
+            "/forms/chromium/convert/markdown",
+            chromium::convert_markdown,
+        )
+        .summary("Gotenberg's form: `index.html` with files of Markdown to PDF.")
+        .body(form(MARKDOWN_FILES, &page))
+        .answer(200, pdf()),
+        post("/forms/chromium/convert/url", chromium::convert_url)
+            .summary("Gotenberg's form: an address at an allowed host to PDF.")
+            .body(address_form(&page))
+            .answer(200, pdf()),
+        post("/forms/chromium/screenshot/html", chromium::screenshot_html)
+            .summary("Gotenberg's form: `index.html` and its files to a picture.")
+            .body(form(PAGE_FILES, &picture))
+            .answer(200, pictures()),
+        post(
+            "/forms/chromium/screenshot/markdown",
+            chromium::screenshot_markdown,
+        )
+        .summary("Gotenberg's form: `index.html` with files of Markdown to a picture.")
+        .body(form(MARKDOWN_FILES, &picture))
+        .answer(200, pictures()),
+        post("/forms/chromium/screenshot/url", chromium::screenshot_url)
+            .summary("Gotenberg's form: an address at an allowed host to a picture.")
+            .body(address_form(&picture))
+            .answer(200, pictures()),
+    ]
+}
+
+fn office_and_pdf_routes() -> Vec<Route<FormApi>> {
+    let files = || binary(&["application/pdf", "application/zip"]);
+    vec![
+        post("/forms/libreoffice/convert", libreoffice::convert_office)
+            .summary("Gotenberg's form: Office files to PDF, merged where asked for.")
+            .body(form(
+                "Office files.",
+                &[OFFICE, ARCHIVE, METADATA, FLATTEN, SPLIT],
+            ))
+            .answer(200, files()),
+        post("/forms/pdfengines/merge", pdf_engines::merge_pdfs)
+            .summary("Gotenberg's form: PDF files as one, in the order of their names.")
+            .body(form(PDF_FILES, &[METADATA, FLATTEN]))
+            .answer(200, files()),
+        post("/forms/pdfengines/split", pdf_engines::split_pdfs)
+            .summary("Gotenberg's form: PDF files in parts.")
+            .body(form(PDF_FILES, &[SPLIT, METADATA, FLATTEN]))
+            .answer(200, files()),
+        post("/forms/pdfengines/flatten", pdf_engines::flatten_pdfs)
+            .summary("Gotenberg's form: annotations and form fields become part of the pages.")
+            .body(form(PDF_FILES, &[]))
+            .answer(200, files()),
+        post("/forms/pdfengines/convert", pdf_engines::convert_pdfs)
+            .summary("Gotenberg's form: PDF files to PDF/A or PDF/UA, by way of LibreOffice.")
+            .body(form(PDF_FILES, &[ARCHIVE]))
+            .answer(200, files()),
+        post(
+            "/forms/pdfengines/metadata/read",
+            pdf_engines::read_pdf_metadata,
+        )
+        .summary("Gotenberg's form: what PDF files say of themselves.")
+        .body(form(PDF_FILES, &[]))
+        .answer(
+            200,
+            description("application/json", json!({"type": "object"})),
+        ),
+        post(
+            "/forms/pdfengines/metadata/write",
+            pdf_engines::write_pdf_metadata,
+        )
+        .summary("Gotenberg's form: PDF files with other metadata.")
+        .body(form(PDF_FILES, &[METADATA]))
+        .answer(200, files()),
+    ]
+}
+
+/// A form with files and these fields.
+fn form(about_files: &str, lists: &[Fields]) -> Content {
+    described(Map::new(), "files", about_files, lists)
+}
+
+/// A form with an address and these fields.
+fn address_form(lists: &[Fields]) -> Content {
+    let about = "An address at a host that the service may reach.";
+    let url = json!({"type": "string", "format": "uri", "description": about});
+    let properties = Map::from_iter([("url".to_owned(), url)]);
+    described(properties, "url", "`header.html` and `footer.html`.", lists)
+}
+
+fn described(
+    mut properties: Map<String, Json>,
+    needed: &str,
+    about_files: &str,
+    lists: &[Fields],
+) -> Content {
+    let file = json!({"type": "string", "format": "binary"});
+    let files = json!({"type": "array", "items": file, "description": about_files});
+    properties.insert("files".into(), files);
+    for (name, kind) in lists.iter().copied().flatten() {
+        properties.insert((*name).into(), json!({"type": kind}));
+    }
+    let form = json!({
+        "type": "object", "required": [needed], "additionalProperties": true, "properties": properties,
+    });
+    description("multipart/form-data", form)
+}

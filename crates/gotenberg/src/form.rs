@@ -1,0 +1,176 @@
+//! A form taken apart, and the order of its files.
+
+use std::{cmp::Ordering, collections::BTreeMap};
+
+use axum::{
+    body::Body,
+    extract::{FromRequest, Request},
+    response::Response,
+};
+use hyper::HeaderMap;
+use platen_fault::Code;
+use platen_server::{
+    intake::{Intake, MemoryPermit, content::Content, multipart},
+    middleware::Context,
+    problem::Problem,
+};
+
+use crate::{api::FormApi, post_process, value::Values};
+
+/// Fields of files that are not made part of a result.
+const UNSUPPORTED_FILES: [&str; 4] = ["embeds", "facturxXml", "watermark", "stamp"];
+
+/// A form taken apart.
+#[derive(Debug)]
+pub(crate) struct Form {
+    pub(crate) values: Values,
+    pub(crate) files: BTreeMap<String, Content>,
+    _permit: MemoryPermit,
+}
+
+/// A request with a form, as all handlers of forms take it.
+pub(crate) struct FormRequest {
+    pub(crate) api: FormApi,
+    pub(crate) context: Context,
+    pub(crate) headers: HeaderMap,
+    pub(crate) form: Form,
+}
+
+impl FromRequest<FormApi> for FormRequest {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, api: &FormApi) -> Result<Self, Problem> {
+        let (mut parts, body) = request.into_parts();
+        let context = parts.extensions.remove::<Context>();
+        let context = context.ok_or_else(|| Problem::internal("a request without a context"))?;
+        let form = Form::read(&api.intake, &parts.headers, body).await?;
+        Ok(Self {
+            api: api.clone(),
+            context,
+            headers: parts.headers,
+            form,
+        })
+    }
+}
+
+impl FormRequest {
+    /// One file as it is, several in a ZIP.
+    pub(crate) async fn answer(&self, files: Vec<(String, Content)>) -> Result<Response, Problem> {
+        post_process::answer(&self.context, &self.headers, files).await
+    }
+}
+
+impl Form {
+    async fn read(intake: &Intake, headers: &HeaderMap, body: Body) -> Result<Self, Problem> {
+        let boundary = multipart::boundary(headers).ok_or_else(|| {
+            let detail = "send multipart/form-data";
+            Problem::new(Code::MediaTypeNotSupported, detail)
+        })?;
+        let (fields, permit) = multipart::read(intake, headers, body, &boundary).await?;
+        let mut form = Self {
+            values: Values::default(),
+            files: BTreeMap::new(),
+            _permit: permit,
+        };
+        for field in fields {
+            let Some(name) = &field.file_name else {
+                form.values.add(&field.name, &field.text().await?);
+                continue;
+            };
+            if UNSUPPORTED_FILES.contains(&field.name.as_str()) {
+                let detail = format!("the form file `{}` is not supported", field.name);
+                return Err(Problem::new(Code::UnsupportedOption, detail));
+            }
+            form.files.insert(name.clone(), field.content);
+        }
+        Ok(form)
+    }
+
+    /// A file as text.
+    pub(crate) async fn take_text(&mut self, name: &str) -> Result<Option<String>, Problem> {
+        match self.files.remove(name) {
+            Some(content) => text(name, content).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// All files by name, numbers in names by their value.
+    pub(crate) fn take_files(&mut self) -> Result<Vec<(String, Content)>, Problem> {
+        let mut files: Vec<_> = std::mem::take(&mut self.files).into_iter().collect();
+        if files.is_empty() {
+            let detail = "the form has no file";
+            return Err(Problem::new(Code::InvalidRequest, detail));
+        }
+        files.sort_by(|one, two| compare(&one.0, &two.0));
+        Ok(files)
+    }
+}
+
+/// The content of a file as text.
+pub(crate) async fn text(name: &str, content: Content) -> Result<String, Problem> {
+    let bytes = content.bytes().await?;
+    String::from_utf8(bytes.into()).map_err(|_| {
+        let detail = format!("the form file `{name}` is not UTF-8");
+        Problem::new(Code::InvalidRequest, detail)
+    })
+}
+
+/// Alphanumeric order: `2.pdf` before `10.pdf` before `a.pdf`.
+fn compare(one: &str, two: &str) -> Ordering {
+    let (mut one, mut two) = (one.as_bytes(), two.as_bytes());
+    loop {
+        let (digits, others) = (number(one), number(two));
+        let order = if digits.is_empty() || others.is_empty() {
+            match (one.first(), two.first()) {
+                (None, None) => return Ordering::Equal,
+                (first, second) => first.cmp(&second),
+            }
+        } else {
+            let plain = |text: &[u8]| text.iter().skip_while(|it| **it == b'0').count();
+            let by_length = plain(digits).cmp(&plain(others));
+            by_length.then_with(|| {
+                let tail = |text: &[u8]| text[text.len() - plain(text)..].to_vec();
+                tail(digits).cmp(&tail(others))
+            })
+        };
+        if order.is_ne() {
+            return order;
+        }
+        one = &one[digits.len().max(1)..];
+        two = &two[others.len().max(1)..];
+    }
+}
+
+fn number(text: &[u8]) -> &[u8] {
+    let end = text.iter().position(|byte| !byte.is_ascii_digit());
+    &text[..end.unwrap_or(text.len())]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_in_names_count_by_their_value() {
+        let mut names = [
+            "b.pdf",
+            "10_a.pdf",
+            "2_b.pdf",
+            "a10.pdf",
+            "a9.pdf",
+            "002_c.pdf",
+        ];
+        names.sort_by(|one, two| compare(one, two));
+        assert_eq!(
+            names,
+            [
+                "2_b.pdf",
+                "002_c.pdf",
+                "10_a.pdf",
+                "a9.pdf",
+                "a10.pdf",
+                "b.pdf"
+            ]
+        );
+    }
+}

@@ -1,0 +1,55 @@
+//! The dialect of Gotenberg 8 above Platen's services: its routes, its fields, its status codes and its
+//! webhooks.
+
+mod api;
+mod chromium;
+mod convention;
+mod declaration;
+mod form;
+mod libreoffice;
+mod markdown;
+mod pdf_engines;
+mod post_process;
+mod value;
+mod webhook;
+
+use std::{pin::Pin, sync::Arc, time::Duration};
+
+use axum::middleware::from_fn_with_state;
+use platen_server::{Extension, operation::Mounted, services::Services};
+
+use self::{api::FormApi, webhook::Webhooks};
+
+/// The routes of Gotenberg.
+struct Gotenberg(FormApi);
+
+/// Adds the routes of Gotenberg to the service.
+#[must_use]
+pub fn extension(services: &Services) -> Arc<dyn Extension> {
+    let config = &services.config;
+    Arc::new(Gotenberg(FormApi {
+        intake: Arc::clone(&services.intake),
+        chromium: Arc::clone(&services.renderer.chromium),
+        libreoffice: Arc::clone(&services.libreoffice),
+        slots: Arc::clone(&services.renderer.slots),
+        webhooks: Arc::new(Webhooks::new(&config.webhook)),
+        metrics: Arc::clone(&services.metrics),
+        log: services.log.clone(),
+        render_timeout: config.render_timeout(),
+        office_timeout: Duration::from_millis(config.office_timeout_ms),
+    }))
+}
+
+impl Extension for Gotenberg {
+    fn mount(&self, mounted: &mut Mounted) {
+        let mut forms = Mounted::default();
+        forms.add(declaration::routes(), self.0.clone());
+        let dialect = from_fn_with_state(self.0.clone(), convention::handle);
+        forms.router = forms.router.route_layer(dialect);
+        mounted.merge(forms);
+    }
+
+    fn drain(&self, bound: Duration) -> Pin<Box<dyn Future<Output = bool> + Send + '_>> {
+        Box::pin(self.0.webhooks.drain(bound))
+    }
+}

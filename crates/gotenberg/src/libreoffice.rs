@@ -1,0 +1,244 @@
+//! `/forms/libreoffice/convert`: Office files to PDF, by Gotenberg's fields.
+
+use std::sync::Arc;
+
+use axum::{extract::FromRequestParts, http::request::Parts, response::Response};
+use platen_fault::Code;
+use platen_office::{Job, Options, Target};
+use platen_server::{intake::content::Content, problem::Problem};
+
+use crate::{
+    api::FormApi,
+    form::FormRequest,
+    post_process::{PdfOperations, apply},
+    value::Values,
+};
+
+/// Gotenberg's names of options, and ours.
+#[rustfmt::skip]
+const OPTIONS: [(&str, &str); 41] = [
+    ("allowCopying", "allow_copying"),
+    ("password", "password"),
+    ("nativePageRanges", "pages"),
+    ("landscape", "landscape"),
+    ("updateIndexes", "update_indexes"),
+    ("exportFormFields", "form_fields"),
+    ("allowDuplicateFieldNames", "duplicate_field_names"),
+    ("exportBookmarks", "bookmarks"),
+    ("exportBookmarksToPdfDestination", "bookmarks_as_destinations"),
+    ("exportNotes", "notes"),
+    ("exportNotesPages", "notes_pages"),
+    ("exportOnlyNotesPages", "only_notes_pages"),
+    ("exportNotesInMargin", "notes_in_margin"),
+    ("exportPlaceholders", "placeholders"),
+    ("exportHiddenSlides", "hidden_slides"),
+    ("convertOooTargetToPdfTarget", "office_links_to_pdf"),
+    ("exportLinksRelativeFsys", "relative_links"),
+    ("skipEmptyPages", "skip_empty_pages"),
+    ("addOriginalDocumentAsStream", "embed_original"),
+    ("singlePageSheets", "single_page_sheets"),
+    ("losslessImageCompression", "lossless"),
+    ("quality", "quality"),
+    ("nativeWatermarkText", "watermark"),
+    ("nativeWatermarkColor", "watermark_color"),
+    ("nativeWatermarkFontName", "watermark_font"),
+    ("nativeWatermarkFontHeight", "watermark_size"),
+    ("nativeTiledWatermarkText", "tiled_watermark"),
+    ("initialPage", "initial_page"),
+    ("zoom", "zoom"),
+    ("firstPageOnLeft", "first_page_on_left"),
+    ("resizeWindowToInitialPage", "resize_window"),
+    ("centerWindow", "center_window"),
+    ("openInFullScreenMode", "full_screen"),
+    ("displayPDFDocumentTitle", "display_title"),
+    ("hideViewerMenubar", "hide_menu_bar"),
+    ("hideViewerToolbar", "hide_tool_bar"),
+    ("hideViewerWindowControls", "hide_window_controls"),
+    ("useTransitionEffects", "transitions"),
+    ("openBookmarkLevels", "open_bookmark_levels"),
+    ("userPassword", "open_password"),
+    ("ownerPassword", "permission_password"),
+];
+/// Options whose values are numbers to Gotenberg, which stand here in the order of our words.
+const CHOICES: [(&str, &str, &[&str]); 3] = [
+    (
+        "initialView",
+        "initial_view",
+        &["none", "outline", "thumbnails"],
+    ),
+    (
+        "magnification",
+        "magnification",
+        &["default", "page", "width", "visible", "zoom"],
+    ),
+    (
+        "pageLayout",
+        "page_layout",
+        &["default", "single", "continuous", "facing"],
+    ),
+];
+/// Fields that change the result and are not made here.
+const UNSUPPORTED: [&str; 5] = [
+    "watermarkSource",
+    "stampSource",
+    "rotateAngle",
+    "downloadFrom",
+    "optimizeImages",
+];
+/// Resolution where only its reduction is asked for. Dots per inch.
+const RESOLUTION: &str = "300";
+
+/// How documents are converted.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct OfficeOptions {
+    options: Options,
+}
+
+impl OfficeOptions {
+    fn set(&mut self, field: &str, name: &str, value: &str) -> Result<(), Problem> {
+        self.options.set(name, value).map_err(|error| match error {
+            platen_office::Error::BadOption { problem, .. } => {
+                let detail = format!("the form field `{field}`: {problem}");
+                Problem::new(Code::InvalidRequest, detail)
+            }
+            other => other.into(),
+        })
+    }
+
+    /// Takes `pdfa` and `pdfua`; says whether there was one.
+    pub(crate) fn take_archive(&mut self, values: &mut Values) -> Result<bool, Problem> {
+        let standard = values.text("pdfa");
+        if let Some(standard) = &standard {
+            self.set("pdfa", "pdf_a", standard)?;
+        }
+        let is_accessible = values.truth("pdfua", false)?;
+        if is_accessible {
+            self.set("pdfua", "pdf_ua", "true")?;
+        }
+        Ok(standard.is_some() || is_accessible)
+    }
+
+    fn of(values: &mut Values) -> Result<(Self, bool), Problem> {
+        values.refuse(&UNSUPPORTED)?;
+        let mut options = Self::default();
+        // Gotenberg's default, and not LibreOffice's.
+        options.set("updateIndexes", "update_indexes", "true")?;
+        let mut is_final = options.take_archive(values)?;
+        for (field, name) in OPTIONS {
+            if let Some(value) = values.text(field) {
+                is_final |= field.ends_with("Password");
+                options.set(field, name, &value)?;
+            }
+        }
+        // Tenths of a degree to Gotenberg, as to LibreOffice; degrees here.
+        let turn: i32 = values.number("nativeWatermarkRotateAngle", 0)?;
+        if turn != 0 {
+            let degrees = (f64::from(turn) / 10.0).to_string();
+            options.set("nativeWatermarkRotateAngle", "watermark_angle", &degrees)?;
+        }
+        if !values.truth("allowPrinting", true)? {
+            options.set("allowPrinting", "allow_printing", "none")?;
+        }
+        let resolution = values.text("maxImageResolution");
+        // Gotenberg leaves pictures as they are where LibreOffice reduces them to 300 dots per inch.
+        let resolution = match values.truth("reduceImageResolution", false)? {
+            true => resolution.as_deref().unwrap_or(RESOLUTION),
+            false => "keep",
+        };
+        options.set("maxImageResolution", "image_resolution", resolution)?;
+        for (field, name, words) in CHOICES {
+            let Some(value) = values.text(field) else {
+                continue;
+            };
+            let word = value.parse().ok().and_then(|at: usize| words.get(at));
+            let word = word.ok_or_else(|| {
+                let most = words.len() - 1;
+                let detail =
+                    format!("the form field `{field}` is no whole number from 0 to {most}");
+                Problem::new(Code::InvalidRequest, detail)
+            })?;
+            options.set(field, name, word)?;
+        }
+        values.refuse_restrictions()?;
+        Ok((options, is_final))
+    }
+}
+
+/// LibreOffice is there. Stands before the form, so that nothing is read where it is not.
+pub(crate) struct Installed;
+
+impl FromRequestParts<FormApi> for Installed {
+    type Rejection = Problem;
+
+    async fn from_request_parts(_: &mut Parts, api: &FormApi) -> Result<Self, Problem> {
+        api.libreoffice.check_installed().map(|()| Self)
+    }
+}
+
+/// Office files as PDF.
+pub(crate) async fn convert_office(
+    _: Installed,
+    mut request: FormRequest,
+) -> Result<Response, Problem> {
+    let form = &mut request.form;
+    let (options, is_final) = OfficeOptions::of(&mut form.values)?;
+    let operations = PdfOperations::of(&mut form.values)?;
+    let files = form.take_files()?;
+    let is_changed = PdfOperations {
+        merge: operations.merge && files.len() > 1,
+        ..operations.clone()
+    };
+    if is_final && !is_changed.is_nothing() {
+        let detail = "a file that is PDF/A, PDF/UA or encrypted is not merged, split, made flat \
+            or given metadata afterwards";
+        return Err(Problem::new(Code::UnsupportedOption, detail));
+    }
+    let files = convert(&request.api, files, &options).await?;
+    let files = apply(&request.api, files, operations).await?;
+    request.answer(files).await
+}
+
+/// Converts documents at the same time, as far as there are slots, and keeps their order.
+pub(crate) async fn convert(
+    api: &FormApi,
+    files: Vec<(String, Content)>,
+    options: &OfficeOptions,
+) -> Result<Vec<(String, Content)>, Problem> {
+    // A form has a bounded number of fields, and the pool a bounded queue.
+    let mut running = Vec::with_capacity(files.len());
+    for (name, content) in files {
+        let mut job = Job::new(content.into_source(), Target::Pdf);
+        job.name = Some(name.clone());
+        job.options = options.options.clone();
+        job.timeout = api.office_timeout;
+        let libreoffice = Arc::clone(&api.libreoffice);
+        let work = async move { libreoffice.convert(job).await };
+        running.push((name, Task(tokio::spawn(work))));
+    }
+    let mut made = Vec::with_capacity(running.len());
+    for (name, mut task) in running {
+        let document = (&mut task.0).await;
+        let document = document.map_err(|error| Problem::internal(error.to_string()))?;
+        let outcome = document
+            .as_ref()
+            .map_or_else(|problem| problem.code.name(), |_| "ok");
+        api.metrics.rendered("pdf", outcome);
+        let document = document.map_err(|mut problem| {
+            problem.detail = format!("{name}: {}", problem.detail);
+            problem
+        })?;
+        // A PDF that is written anew keeps its name.
+        let name = name.strip_suffix(".pdf").map_or(&*name, |stem| stem);
+        made.push((format!("{name}.pdf"), Content::of_office(document.body)?));
+    }
+    Ok(made)
+}
+
+/// A conversion that ends with the request.
+struct Task<T>(tokio::task::JoinHandle<T>);
+
+impl<T> Drop for Task<T> {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}

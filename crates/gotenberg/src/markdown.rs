@@ -1,0 +1,109 @@
+//! Pages of Markdown: `index.html` names files with `{{ toHTML "a.md" }}`, and their text stands there.
+
+use std::collections::BTreeMap;
+
+use platen_fault::{Code, What};
+use pulldown_cmark::{Options, Parser, html};
+
+use platen_server::problem::Problem;
+
+/// Longest page. Bytes.
+const MAX_BYTES: usize = 64 << 20;
+
+fn invalid(detail: String) -> Problem {
+    Problem::new(Code::InvalidRequest, detail)
+}
+
+/// The page with the files that it names as HTML.
+///
+/// # Errors
+/// 400 where it names none, or one that is not there; 413 where it becomes too long.
+pub(crate) fn fill(page: &str, files: &BTreeMap<String, String>) -> Result<String, Problem> {
+    let mut made = String::with_capacity(page.len());
+    let mut rest = page;
+    let mut count = 0;
+    while let Some(begin) = rest.find("{{") {
+        let (before, after) = rest.split_at(begin);
+        made.push_str(before);
+        let length = after
+            .find("}}")
+            .ok_or_else(|| invalid("`index.html` has `{{` without `}}`".to_owned()))?;
+        let expression = after[2..length].trim().trim_matches('-').trim();
+        let name = named(expression).ok_or_else(|| {
+            let shown: String = expression.chars().take(80).collect();
+            invalid(format!(
+                "`index.html` has `{{{{ {shown} }}}}`, which is not toHTML with a file"
+            ))
+        })?;
+        let text = files.get(name).ok_or_else(|| {
+            invalid(format!(
+                "`index.html` names `{name}`, which is not in the form"
+            ))
+        })?;
+        html::push_html(&mut made, Parser::new_ext(text, dialect()));
+        if made.len() > MAX_BYTES {
+            let detail = format!("the page becomes longer than {MAX_BYTES} bytes");
+            let code = Code::TooLarge(What::Form, MAX_BYTES as u64);
+            return Err(Problem::new(code, detail));
+        }
+        count += 1;
+        rest = &after[length + 2..];
+    }
+    if count == 0 {
+        return Err(invalid("`index.html` names no file with toHTML".to_owned()));
+    }
+    made.push_str(rest);
+    Ok(made)
+}
+
+/// Tables, strikethrough, task lists and footnotes, as users of GitHub's dialect write them.
+fn dialect() -> Options {
+    Options::ENABLE_TABLES
+        | Options::ENABLE_STRIKETHROUGH
+        | Options::ENABLE_TASKLISTS
+        | Options::ENABLE_FOOTNOTES
+}
+
+/// Files that the page may name.
+pub(crate) fn names(page: &str) -> impl Iterator<Item = &str> {
+    page.split("{{").skip(1).filter_map(|rest| {
+        let expression = rest.split("}}").next()?;
+        named(expression.trim().trim_matches('-').trim())
+    })
+}
+
+/// The file of `toHTML "a.md"`.
+fn named(expression: &str) -> Option<&str> {
+    let rest = expression.strip_prefix("toHTML")?.trim();
+    let quoted = |mark: char| rest.strip_prefix(mark)?.strip_suffix(mark);
+    quoted('"').or_else(|| quoted('`'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn filled(page: &str) -> Result<String, Problem> {
+        let text = "# A\n\n|x|y|\n|-|-|\n|1|~~2~~|\n".to_owned();
+        fill(page, &BTreeMap::from([("a.md".to_owned(), text)]))
+    }
+
+    #[test]
+    fn files_stand_where_the_page_names_them() {
+        let made = filled("<b>{{ toHTML \"a.md\" }}</b>{{toHTML `a.md`}}").unwrap();
+        assert!(made.starts_with("<b><h1>A</h1>") && made.contains("<del>2</del>"));
+        assert_eq!(made.matches("<table>").count(), 2);
+        for wrong in [
+            "<p>",
+            "{{ toHTML \"b.md\" }}",
+            "{{ toHTML \"a.md\"",
+            "{{ .Other }}",
+        ] {
+            assert_eq!(
+                filled(wrong).unwrap_err().code,
+                Code::InvalidRequest,
+                "{wrong}"
+            );
+        }
+    }
+}

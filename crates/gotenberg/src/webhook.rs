@@ -1,0 +1,110 @@
+//! Results that are sent to an address of the client's: allowed hosts only, a bounded number at once, tries that wait
+//! longer each time, and an end that a shutdown waits for.
+
+use std::{sync::Arc, time::Duration};
+
+use bytes::Bytes;
+use platen_outbound::{Error, Outbound, Settings};
+use serde_json::Value as Json;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use platen_server::{LogLevel, WebhookConfig, log::Log, problem::chain};
+
+/// Longest answer of a receiver that is read. Bytes.
+const MAX_ANSWER_BYTES: u64 = 64 << 10;
+/// The longest wait between two tries.
+const MAX_WAIT: Duration = Duration::from_secs(30);
+
+/// What sends results, and how many are under way.
+pub(crate) struct Webhooks {
+    outbound: Arc<Outbound>,
+    room: Arc<Semaphore>,
+    size: u32,
+    tries: u32,
+    wait: Duration,
+}
+
+/// A result on its way.
+#[derive(Clone, Debug)]
+pub(crate) struct Parcel {
+    pub(crate) method: String,
+    pub(crate) url: String,
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) body: Bytes,
+}
+
+impl Webhooks {
+    pub(crate) fn new(config: &WebhookConfig) -> Self {
+        let outbound = Outbound::new(&Settings {
+            allowed_hosts: config.allowed_hosts.clone(),
+            allow_private_addresses: config.allow_private_addresses,
+            timeout: Duration::from_millis(config.timeout_ms),
+            max_bytes: MAX_ANSWER_BYTES,
+            ..Settings::default()
+        });
+        Self {
+            outbound: Arc::new(outbound),
+            room: Arc::new(Semaphore::new(config.max_queue as usize)),
+            size: config.max_queue,
+            tries: config.max_retries.saturating_add(1),
+            wait: Duration::from_millis(config.retry_wait_ms),
+        }
+    }
+
+    /// Whether results may be sent to an address.
+    pub(crate) fn allows(&self, url: &str) -> bool {
+        self.outbound.allows(url)
+    }
+
+    /// Room for a result, held until it is sent; none where too many are under way.
+    pub(crate) fn room(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.room).try_acquire_owned().ok()
+    }
+
+    /// Sends a result; false where no try was of use.
+    pub(crate) async fn send(&self, parcel: Parcel, request_id: &str, log: &Log) -> bool {
+        let mut wait = self.wait;
+        for attempt in 1..=self.tries {
+            let (outbound, one) = (Arc::clone(&self.outbound), parcel.clone());
+            let sent = tokio::task::spawn_blocking(move || {
+                outbound.send(&one.method, &one.url, &one.headers, &one.body)
+            });
+            let (cause, is_final) = match sent.await {
+                Ok(Ok(answer)) if (200..300).contains(&answer.status) => return true,
+                Ok(Ok(answer)) => {
+                    let is_final = answer.status < 500 && answer.status != 429;
+                    (format!("the receiver answered {}", answer.status), is_final)
+                }
+                Ok(Err(error)) => {
+                    let is_final = matches!(error, Error::NotAllowed(_) | Error::Malformed(_));
+                    (chain(&error), is_final)
+                }
+                Err(error) => (error.to_string(), true),
+            };
+            let is_last = is_final || attempt == self.tries;
+            let fields = [
+                ("requestId", Json::from(request_id)),
+                ("attempt", attempt.into()),
+                ("cause", cause.into()),
+            ];
+            let level = if is_last {
+                LogLevel::Error
+            } else {
+                LogLevel::Warn
+            };
+            log.event(level, "a webhook was not delivered", &fields);
+            if is_last {
+                break;
+            }
+            tokio::time::sleep(wait).await;
+            wait = (wait * 2).min(MAX_WAIT);
+        }
+        false
+    }
+
+    /// Waits until all results are sent; false where that takes longer than `bound`.
+    pub(crate) async fn drain(&self, bound: Duration) -> bool {
+        let all = self.room.acquire_many(self.size);
+        tokio::time::timeout(bound, all).await.is_ok()
+    }
+}

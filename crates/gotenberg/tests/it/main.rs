@@ -1,0 +1,14 @@
+//! The dialect of Gotenberg as its clients see it: a real server on a port of its own, over real sockets.
+
+#[path = "../../../server/tests/it/app.rs"]
+#[expect(dead_code, reason = "tests of other crates use the rest")]
+mod app;
+mod clients;
+mod documents;
+mod forms;
+#[path = "../../../server/tests/it/programs.rs"]
+mod programs;
+mod webhook;
+
+/// The routes of Gotenberg.
+const EXTENSIONS: &[platen_server::ExtensionFactory] = &[platen_gotenberg::extension];

@@ -1,0 +1,161 @@
+//! Results that are sent to a webhook.
+
+use std::{
+    io::{Read, Write},
+    net::TcpListener,
+    sync::mpsc::{Receiver, channel},
+    time::Duration,
+};
+
+use platen_server::Settings;
+
+use crate::{
+    app::{Answer, TestApp},
+    documents::{form, pdf},
+};
+
+/// What a receiver got: the head, in lower case but for values, and the body.
+type Got = (String, Vec<u8>);
+
+/// A receiver that answers with each status once, and then with 200.
+fn receiver(statuses: Vec<u16>) -> (u16, Receiver<Got>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let (sender, receiver) = channel();
+    let mut statuses = statuses.into_iter();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let Ok(mut stream) = stream else { return };
+            let mut bytes = Vec::new();
+            let mut piece = [0; 4096];
+            let (head, body) = loop {
+                let count = stream.read(&mut piece).unwrap_or(0);
+                bytes.extend(&piece[..count]);
+                let Some(end) = bytes.windows(4).position(|it| it == b"\r\n\r\n") else {
+                    if count == 0 {
+                        return;
+                    }
+                    continue;
+                };
+                let head = String::from_utf8_lossy(&bytes[..end]).into_owned();
+                let length = head.lines().find_map(|line| {
+                    let (name, value) = line.split_once(':')?;
+                    let same = name.eq_ignore_ascii_case("content-length");
+                    same.then(|| value.trim().parse::<usize>().ok())?
+                });
+                if bytes.len() >= end + 4 + length.unwrap_or(0) || count == 0 {
+                    break (head, bytes[end + 4..].to_vec());
+                }
+            };
+            let status = statuses.next().unwrap_or(200);
+            let answer =
+                format!("HTTP/1.1 {status} X\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
+            let _ = stream.write_all(answer.as_bytes());
+            if sender.send((head, body)).is_err() {
+                return;
+            }
+        }
+    });
+    (port, receiver)
+}
+
+fn app(port: u16) -> TestApp {
+    TestApp::with(Settings {
+        webhook_allowed_hosts: Some(vec![format!("127.0.0.1:{port}")]),
+        webhook_allow_private_addresses: Some(true),
+        webhook_max_queue: Some(1),
+        webhook_max_retries: Some(2),
+        webhook_retry_wait_ms: Some(20),
+        ..Settings::default()
+    })
+}
+
+fn flatten(app: &TestApp, port: u16, file: &[u8], more: &[(&str, &str)]) -> Answer {
+    let (good, bad) = (
+        format!("http://127.0.0.1:{port}/good"),
+        format!("http://127.0.0.1:{port}/bad"),
+    );
+    let mut headers = vec![
+        ("content-type", "multipart/form-data; boundary=b"),
+        ("gotenberg-trace", "trace-1"),
+        ("gotenberg-output-filename", "mine"),
+        ("gotenberg-webhook-url", good.as_str()),
+        ("gotenberg-webhook-error-url", bad.as_str()),
+    ];
+    headers.retain(|(name, _)| !more.iter().any(|(other, _)| other == name));
+    headers.extend(more.iter().filter(|(_, value)| !value.is_empty()));
+    let body = form(&[("files", "a.pdf", file)]);
+    app.send("POST", "/forms/pdfengines/flatten", &headers, &body)
+}
+
+fn next(got: &Receiver<Got>) -> Got {
+    got.recv_timeout(Duration::from_secs(60))
+        .expect("a delivery")
+}
+
+#[test]
+fn results_and_errors_go_where_the_client_says() {
+    let (port, got) = receiver(vec![503]);
+    let app = app(port);
+    let file = pdf(&app, "One");
+    let more = [
+        ("gotenberg-webhook-method", "PUT"),
+        (
+            "gotenberg-webhook-extra-http-headers",
+            r#"{"x-mine": "yes", "Content-Disposition": "inline; filename=\"their.pdf\"", "content-type": "application/x-mine"}"#,
+        ),
+    ];
+    let answer = flatten(&app, port, &file, &more);
+    assert_eq!((answer.status, answer.bytes.len()), (204, 0));
+    assert_eq!(answer.header("gotenberg-trace"), "trace-1");
+    let first = next(&got);
+    let (head, body) = next(&got);
+    assert_eq!(first.1, body, "the second try sends the same");
+    assert!(head.starts_with("PUT /good HTTP/1.1"), "{head}");
+    for line in [
+        "x-mine: yes",
+        "gotenberg-trace: trace-1",
+        "content-type: application/x-mine",
+        "content-disposition: inline; filename=\"their.pdf\"",
+    ] {
+        assert!(head.contains(line), "{line} in {head}");
+    }
+    let low = head.to_lowercase();
+    for name in ["content-type:", "content-disposition:"] {
+        assert_eq!(low.matches(name).count(), 1, "{name} in {head}");
+    }
+    assert!(body.starts_with(b"%PDF-"));
+    // The room is free again once the result has been sent.
+    app.wait_until(|| flatten(&app, port, b"no PDF", &[]).status == 204);
+    let (head, body) = next(&got);
+    assert!(head.starts_with("POST /bad HTTP/1.1"), "{head}");
+    let told: serde_json::Value = serde_json::from_slice(&body).unwrap();
+    assert_eq!(
+        (&told["status"], &told["code"]),
+        (&400.into(), &"not-pdf".into())
+    );
+}
+
+#[test]
+fn only_allowed_hosts_are_told_and_only_so_many_wait() {
+    let (port, got) = receiver(vec![500, 500, 500]);
+    let mut app = app(port);
+    let file = pdf(&app, "One");
+    let denied = [("gotenberg-webhook-url", "http://127.0.0.2:1/")];
+    flatten(&app, port, &file, &denied).problem(403, "address-denied");
+    let none = [("gotenberg-webhook-error-url", "")];
+    flatten(&app, port, &file, &none).problem(400, "invalid-request");
+    let method = [("gotenberg-webhook-method", "GET")];
+    flatten(&app, port, &file, &method).problem(400, "invalid-request");
+    // Three tries of no use, then the error; meanwhile there is no room, and a shutdown waits.
+    assert_eq!(flatten(&app, port, &file, &[]).status, 204);
+    let full = flatten(&app, port, &file, &[]);
+    if full.status != 204 {
+        full.problem(429, "overloaded webhooks");
+    }
+    app.begin_stop();
+    app.join();
+    let all: Vec<Got> = got.try_iter().collect();
+    let count = |path: &str| all.iter().filter(|(head, _)| head.contains(path)).count();
+    assert!(count("/good") >= 3 && count("/bad") >= 1, "{}", all.len());
+}

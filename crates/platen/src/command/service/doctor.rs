@@ -1,0 +1,238 @@
+//! `platen doctor`: what is installed and whether it works.
+
+mod libreoffice;
+
+use std::{path::PathBuf, process::ExitCode, time::Instant};
+
+use clap::Args;
+use platen_jail::{Jail, Level, Options};
+use platen_render::{FolderHost, Format, RenderOptions, Renderer};
+
+use super::{FontArguments, isolation};
+use crate::report::{Failure, OutputArguments, print_line};
+
+/// Families that documents from elsewhere often name.
+const COMMON_FAMILIES: [&str; 6] = [
+    "Arial",
+    "Times New Roman",
+    "Courier New",
+    "Calibri",
+    "Cambria",
+    "Noto Sans CJK JP",
+];
+
+/// Programs that checks and later features use; none is needed to render.
+const PROGRAMS: [(&str, &str); 2] = [
+    ("qpdf", "checks of PDF files"),
+    ("pdftoppm", "pictures of PDF files"),
+];
+
+/// Arguments of `platen doctor`.
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// Data folder to check.
+    #[arg(long, env = "PLATEN_DATA_DIR", default_value = "platen-data")]
+    data_dir: PathBuf,
+    #[command(flatten)]
+    fonts: FontArguments,
+}
+
+pub(super) struct Finding {
+    name: String,
+    good: bool,
+    detail: String,
+}
+
+/// Runs the command.
+pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, Failure> {
+    let renderer = Renderer::new(&arguments.fonts.settings());
+    let mut findings = vec![
+        finding("version", true, env!("CARGO_PKG_VERSION")),
+        render_check(&renderer),
+        data_dir_check(arguments),
+        finding("fonts", true, format!("{} faces", renderer.fonts().count())),
+    ];
+    for family in COMMON_FAMILIES {
+        let there = renderer.has_family(family);
+        let detail = if there {
+            "found"
+        } else {
+            "not installed; another font stands in"
+        };
+        findings.push(finding(format!("font {family}"), there, detail));
+    }
+    findings.push(sandbox_check());
+    findings.push(isolation::isolation_check());
+    findings.push(chromium_check());
+    findings.push(libreoffice::libreoffice_check());
+    for (program, purpose) in PROGRAMS {
+        let found = find_program(program);
+        let detail = match &found {
+            Some(path) => format!("{} ({purpose})", path.display()),
+            None => format!("not installed ({purpose})"),
+        };
+        findings.push(finding(program, found.is_some(), detail));
+    }
+    if output.json {
+        let report: Vec<serde_json::Value> = findings
+            .iter()
+            .map(|one| serde_json::json!({"check": one.name, "good": one.good, "detail": one.detail}))
+            .collect();
+        print_line(&serde_json::Value::from(report).to_string());
+    } else {
+        for one in &findings {
+            let mark = if one.good { "ok" } else { "--" };
+            print_line(&format!("{mark:<3} {:<24} {}", one.name, one.detail));
+        }
+    }
+    let sound = findings.iter().take(3).all(|one| one.good);
+    Ok(if sound {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::from(2)
+    })
+}
+
+pub(super) fn finding(name: impl Into<String>, good: bool, detail: impl Into<String>) -> Finding {
+    Finding {
+        name: name.into(),
+        good,
+        detail: detail.into(),
+    }
+}
+
+fn render_check(renderer: &Renderer) -> Finding {
+    let template =
+        br#"{"key":"doctor","name":"Doctor","body":[{"type":"text","content":"Hello"}]}"#;
+    let start = Instant::now();
+    let result = platen_render::compile(template).and_then(|template| {
+        let (data, options) = (serde_json::json!({}), RenderOptions::default());
+        let host = FolderHost::of(&options);
+        renderer.render(&template, data, Format::Pdf, &options, &host)
+    });
+    match result {
+        Ok(_) => {
+            let elapsed = start.elapsed().as_secs_f64() * 1e3;
+            finding("render a PDF", true, format!("{elapsed:.1} ms"))
+        }
+        Err(error) => finding("render a PDF", false, error.to_string()),
+    }
+}
+
+fn data_dir_check(arguments: &Arguments) -> Finding {
+    let folder = &arguments.data_dir;
+    let nearest = folder.ancestors().find(|path| path.is_dir());
+    let here = PathBuf::from(".");
+    let probe = nearest
+        .filter(|path| !path.as_os_str().is_empty())
+        .unwrap_or(&here)
+        .join(format!(".platen-doctor-{}", std::process::id()));
+    let result = std::fs::write(&probe, b"x").and_then(|()| std::fs::remove_file(&probe));
+    match result {
+        Ok(()) => finding(
+            "data folder",
+            true,
+            format!("{} can be written", folder.display()),
+        ),
+        Err(error) => finding(
+            "data folder",
+            false,
+            format!("{}: {error}", folder.display()),
+        ),
+    }
+}
+
+/// Attempts every takeover in a cell of the sandbox for code.
+fn sandbox_check() -> Finding {
+    let name = "sandbox for code";
+    match Jail::start(Options::new(platen_script::KIND)) {
+        Ok(jail) => {
+            let detail = match jail.level() {
+                Level::Full => "full: namespaces, empty root, seccomp; all takeovers failed",
+                Level::NoNamespaces => {
+                    "no-namespaces: seccomp and limits; the host forbids user namespaces"
+                }
+                Level::ProcessOnly => "process-only: for code that you trust, and no other",
+            };
+            finding(name, jail.level() >= Level::NoNamespaces, detail)
+        }
+        Err(error) => finding(name, false, error.to_string()),
+    }
+}
+
+/// Prints a page, where Chromium is installed.
+fn chromium_check() -> Finding {
+    let named = std::env::var_os("CHROMIUM_PATH").map(PathBuf::from);
+    let program = match platen_browser::find_chromium(named.as_deref()) {
+        Ok(program) => program,
+        Err(error) => return finding("chromium", false, format!("{error} (HTML to PDF)")),
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    let printed = runtime
+        .map_err(|error| error.to_string())
+        .and_then(|runtime| {
+            runtime
+                .block_on(print_page())
+                .map_err(|error| error.to_string())
+        });
+    match printed {
+        Ok(detail) => finding("chromium", true, format!("{}: {detail}", program.display())),
+        Err(error) => finding("chromium", false, format!("{}: {error}", program.display())),
+    }
+}
+
+async fn print_page() -> Result<String, Box<dyn std::error::Error>> {
+    let config = platen_browser::Config {
+        program: std::env::var_os("CHROMIUM_PATH").map(Into::into),
+        slots: 1,
+        reserved: 0,
+        spares: 1,
+        ..platen_browser::Config::default()
+    };
+    let launcher = isolation::launcher().await?.launcher;
+    let start = Instant::now();
+    let browser = platen_browser::Browser::new(config, launcher, std::env::temp_dir())?;
+    let job = || platen_browser::Job {
+        source: platen_browser::Source::Document {
+            html: "<p>Hello".to_owned(),
+            files: std::sync::Arc::new(std::collections::BTreeMap::new()),
+        },
+        page: platen_browser::PageOptions::default(),
+        output: platen_browser::Output::Pdf(platen_browser::PdfOptions::default()),
+        lane: platen_browser::Lane::Interactive,
+        timeout: std::time::Duration::from_secs(30),
+        key: None,
+    };
+    let first = browser.print(job()).await;
+    let elapsed = start.elapsed().as_secs_f64() * 1e3;
+    let status = browser.status();
+    let result = match first {
+        Ok(printed) => printed.bytes().await.map(drop),
+        Err(error) => Err(error),
+    };
+    browser.shutdown(std::time::Duration::ZERO).await;
+    result?;
+    let version = status.version.unwrap_or_default();
+    let network = if status.isolation.network {
+        "no network"
+    } else {
+        "network denied by its switches only"
+    };
+    let sandbox = if status.sandbox {
+        "own sandbox"
+    } else {
+        "without its own sandbox"
+    };
+    Ok(format!(
+        "{version}, {elapsed:.0} ms to start and print, {network}, {sandbox}"
+    ))
+}
+
+fn find_program(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path)
+        .map(|folder| folder.join(name))
+        .find(|file| file.is_file())
+}

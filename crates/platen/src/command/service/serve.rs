@@ -1,0 +1,193 @@
+//! `platen serve`.
+
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+
+use clap::{Args, ValueEnum};
+use platen_fault::Code;
+use platen_server::{Config, ConfigError, ExtensionFactory, LogFormat, LogLevel, Settings};
+
+use super::{FontArguments, bench_page};
+use crate::report::{Failure, print_line};
+
+/// Read where no `--config` is given and it is there.
+const DEFAULT_FILE: &str = "platen.toml";
+
+/// Arguments of `platen serve`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    platen serve                                     this machine only, without keys\n  \
+    API_KEY_ADMIN=$(openssl rand -hex 24) platen serve --bind 0.0.0.0:3000\n  \
+    platen serve --workers 4                         four processes behind one port\n  \
+    WORKER_TOKEN=… platen serve --role app           runs of flows are done by `platen worker`
+  \
+    platen serve --config platen.toml --log-format json\n  \
+    platen serve --print-config                      every setting with its value\n\n\
+    Flags win over variables, variables over the configuration file.")]
+pub struct Arguments {
+    /// Address to listen on: host:port, tls://, unix:// or systemd://; several with commas or
+    /// repeated flags; default 127.0.0.1:3000.
+    #[arg(long, value_name = "ADDRESS", value_delimiter = ',')]
+    bind: Vec<String>,
+    /// Threads that serve connections; default: the number of cores.
+    #[arg(long, value_name = "COUNT")]
+    threads: Option<u32>,
+    /// Worker processes under a supervisor, which restarts them when they exit and replaces them
+    /// without dropping requests on SIGHUP or SIGUSR1; default: one process without supervisor.
+    #[arg(long, value_name = "COUNT")]
+    workers: Option<u32>,
+    /// Role of this process: `all`, or `app` to leave flow runs to workers.
+    #[arg(long, value_enum, env = "PLATEN_ROLE", default_value = "all")]
+    role: Role,
+    /// Data folder.
+    #[arg(long, value_name = "DIR")]
+    data_dir: Option<PathBuf>,
+    /// Configuration file; default: `platen.toml` in the current folder, if present.
+    #[arg(long, value_name = "FILE", env = "PLATEN_CONFIG")]
+    config: Option<PathBuf>,
+    /// Print the effective configuration without keys, then exit.
+    #[arg(long)]
+    print_config: bool,
+    /// Log format, on standard error.
+    #[arg(long, value_enum)]
+    log_format: Option<Form>,
+    /// Minimum log level.
+    #[arg(long, value_enum)]
+    log_level: Option<Level>,
+    /// Asset folder for templates.
+    #[arg(long, value_name = "DIR")]
+    assets: Option<PathBuf>,
+    /// Folder of benchmark results for /bench.
+    #[arg(long, value_name = "DIR")]
+    bench_results: Option<PathBuf>,
+    #[command(flatten)]
+    fonts: FontArguments,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Role {
+    /// Serve requests and execute flow runs.
+    All,
+    /// Serve requests; `platen worker` executes flow runs.
+    App,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Form {
+    Text,
+    Json,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Level {
+    Error,
+    Warn,
+    Info,
+    Debug,
+}
+
+/// Routes that other crates add.
+const EXTENSIONS: &[ExtensionFactory] = &[platen_gotenberg::extension, bench_page::extension];
+
+/// Runs the command.
+pub fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let file = configuration_file(arguments)?;
+    let variable = |name: &str| std::env::var(name).ok();
+    let config = Config::load(file.as_deref(), variable, flags(arguments)).map_err(refused)?;
+    if arguments.print_config {
+        print_line(config.to_toml().trim_end());
+        return Ok(ExitCode::SUCCESS);
+    }
+    if config.workers > 0 && !platen_server::is_supervised() {
+        return supervise(config);
+    }
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .worker_threads(config.threads as usize)
+        .max_blocking_threads((config.max_concurrent_pages + config.flow.slots) as usize + 32)
+        .build()
+        .map_err(|error| Failure::internal(&error))?;
+    let result = runtime.block_on(platen_server::serve(config, EXTENSIONS));
+    // A job that does not stop must not keep the process.
+    runtime.shutdown_timeout(std::time::Duration::from_secs(1));
+    result.map_err(|error| {
+        use platen_server::Error;
+        let hint = match &error {
+            Error::Listen(_) => "another process may use the address: see --bind",
+            Error::Folder { .. } => {
+                "let the user of the service write to it, or name another: see --data-dir"
+            }
+            Error::InUse(_) => "end the other service, or name another folder: see --data-dir",
+            Error::Store { .. } | Error::Blobs(_) | Error::Results(_) => {
+                "put a sound copy of the folder in its place, or name another: see --data-dir"
+            }
+            _ => "see --help for the settings",
+        };
+        let cause = std::error::Error::source(&error).map(|source| format!(": {source}"));
+        Failure::caller(format!("{error}{}", cause.unwrap_or_default()), hint)
+    })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn supervise(config: Config) -> Result<ExitCode, Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::internal(&error))?;
+    runtime
+        .block_on(platen_server::supervise(config))
+        .map_err(|error| {
+            let cause = std::error::Error::source(&error).map(|source| format!(": {source}"));
+            let hint = "what the worker process said stands above; another process may use the \
+                        address: see --bind";
+            Failure::caller(format!("{error}{}", cause.unwrap_or_default()), hint)
+        })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn flags(arguments: &Arguments) -> Settings {
+    let fonts = arguments.fonts.settings();
+    Settings {
+        bind: (!arguments.bind.is_empty()).then(|| arguments.bind.join(",")),
+        threads: arguments.threads,
+        workers: arguments.workers,
+        data_dir: arguments.data_dir.clone(),
+        log_format: arguments.log_format.map(|form| match form {
+            Form::Text => LogFormat::Text,
+            Form::Json => LogFormat::Json,
+        }),
+        log_level: arguments.log_level.map(|level| match level {
+            Level::Error => LogLevel::Error,
+            Level::Warn => LogLevel::Warn,
+            Level::Info => LogLevel::Info,
+            Level::Debug => LogLevel::Debug,
+        }),
+        assets_dir: arguments.assets.clone(),
+        bench_results_dir: arguments.bench_results.clone(),
+        flow_slots: (arguments.role == Role::App).then_some(0),
+        fonts_dirs: Some(fonts.folders).filter(|folders| !folders.is_empty()),
+        system_fonts: (!fonts.system).then_some(false),
+        ..Settings::default()
+    }
+}
+
+fn configuration_file(arguments: &Arguments) -> Result<Option<String>, Failure> {
+    let path = match &arguments.config {
+        Some(path) => path,
+        None if Path::new(DEFAULT_FILE).is_file() => Path::new(DEFAULT_FILE),
+        None => return Ok(None),
+    };
+    std::fs::read_to_string(path)
+        .map(Some)
+        .map_err(|error| Failure::file("read", &path.display().to_string(), &error))
+}
+
+fn refused(error: ConfigError) -> Failure {
+    let failure = Failure::new(Code::InvalidOption, error.message);
+    match error.hint {
+        Some(hint) => failure.with_hint(hint),
+        None => failure,
+    }
+}
