@@ -12,10 +12,10 @@ use platen_jail::{Jail, Level, Options};
 use platen_script::{KIND, Preparer, Runner};
 use schemars::JsonSchema;
 use serde::Serialize;
+use tracing::{info, warn};
 
 use crate::{
-    config::{Config, LogLevel},
-    log::Log,
+    config::Config,
     problem::{Problem, chain},
 };
 
@@ -105,24 +105,20 @@ impl Sandbox {
     }
 
     /// Starts the sandbox, and says in the log how well it shuts in.
-    pub(crate) fn announce(&self, log: &Log) {
+    pub(crate) fn announce(&self) {
         match self.start() {
             Ok(jail) => {
-                let fields = [
-                    ("sandbox", jail.level().name().into()),
-                    ("least", self.least.name().into()),
-                ];
+                let (sandbox, least) = (jail.level().name(), self.least.name());
                 if jail.level() < self.least {
-                    let message = "code steps are refused: the sandbox is below the level demanded";
-                    log.event(LogLevel::Warn, message, &fields);
+                    warn!(
+                        sandbox,
+                        least, "code steps are refused: sandbox level too low"
+                    );
                 } else {
-                    log.event(LogLevel::Info, "the sandbox of code is ready", &fields);
+                    info!(sandbox, least, "the sandbox of code is ready");
                 }
             }
-            Err(reason) => {
-                let fields = [("cause", reason.into())];
-                log.event(LogLevel::Warn, "there is no sandbox for code", &fields);
-            }
+            Err(cause) => warn!(cause, "there is no sandbox for code"),
         }
     }
 
