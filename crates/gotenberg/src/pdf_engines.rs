@@ -2,7 +2,7 @@
 
 use axum::response::Response;
 use hyper::StatusCode;
-use platen_pdf::{Limits, Metadata};
+use platen_pdf::{Limits, Metadata, Operations};
 use platen_server::{
     intake::content::full,
     problem::Problem,
@@ -13,7 +13,7 @@ use platen_server::{
 use crate::{
     form::FormRequest,
     libreoffice::{Installed, OfficeOptions, convert},
-    post_process::{PdfOperations, apply, of_pdf},
+    post_process::{apply, of_pdf, operations_of},
 };
 
 /// Fields that change the result and are not made here.
@@ -36,9 +36,9 @@ pub(crate) async fn merge_pdfs(mut request: FormRequest) -> Result<Response, Pro
     let form = &mut request.form;
     form.values.refuse(&UNSUPPORTED)?;
     form.values.refuse(&ARCHIVE)?;
-    let operations = PdfOperations {
+    let operations = Operations {
         merge: true,
-        ..PdfOperations::of(&mut form.values)?
+        ..operations_of(&mut form.values)?
     };
     let files = apply(&request.api, form.take_files()?, operations).await?;
     request.answer(files).await
@@ -49,7 +49,7 @@ pub(crate) async fn split_pdfs(mut request: FormRequest) -> Result<Response, Pro
     let form = &mut request.form;
     form.values.refuse(&UNSUPPORTED)?;
     form.values.refuse(&ARCHIVE)?;
-    let operations = PdfOperations::of(&mut form.values)?;
+    let operations = operations_of(&mut form.values)?;
     if operations.split.is_none() {
         let detail = "the form field `splitMode` is needed";
         return Err(Problem::bad_request("form-invalid", detail));
@@ -62,9 +62,9 @@ pub(crate) async fn split_pdfs(mut request: FormRequest) -> Result<Response, Pro
 pub(crate) async fn flatten_pdfs(mut request: FormRequest) -> Result<Response, Problem> {
     let form = &mut request.form;
     form.values.refuse(&UNSUPPORTED)?;
-    let operations = PdfOperations {
+    let operations = Operations {
         flatten: true,
-        ..PdfOperations::default()
+        ..Operations::default()
     };
     let files = apply(&request.api, form.take_files()?, operations).await?;
     request.answer(files).await
@@ -116,9 +116,9 @@ pub(crate) async fn read_pdf_metadata(mut request: FormRequest) -> Result<Respon
 pub(crate) async fn write_pdf_metadata(mut request: FormRequest) -> Result<Response, Problem> {
     let form = &mut request.form;
     form.values.refuse(&UNSUPPORTED)?;
-    let operations = PdfOperations {
+    let operations = Operations {
         metadata: form.values.json("metadata")?,
-        ..PdfOperations::default()
+        ..Operations::default()
     };
     if operations.metadata.is_empty() {
         let detail = "the form field `metadata` is needed";
