@@ -1,4 +1,4 @@
-//! Any bytes as a chunked body, in one part or two: the same comes out, without a panic.
+//! Any bytes as a chunked body, in one part or two: the result is the same, and nothing panics.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! Any bytes as the head of a request, in one part or two: the same is read, without a panic.
+//! Any bytes as a request head, in one part or two: the result is the same, and nothing panics.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

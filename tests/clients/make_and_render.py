@@ -30,5 +30,5 @@ made = create_render_in_format.sync_detailed(
 assert made.status_code == 200, made
 assert made.content.startswith(b"%PDF-"), made.content[:20]
 missing = get_template.sync_detailed("none", client=client)
-assert missing.status_code == 404 and missing.parsed.code == "template-not-found", missing
+assert missing.status_code == 404 and missing.parsed.code == "not-found" and missing.parsed.resource == "template", missing
 print("made", len(made.content), "bytes", file=sys.stderr)

@@ -1,4 +1,4 @@
-//! Data of the benchmark examples, from a generator without randomness: the same rows everywhere.
+//! Generates the data of the benchmark examples without randomness: the same rows everywhere.
 
 use std::path::PathBuf;
 
@@ -32,7 +32,7 @@ const NOUNS: [&str; 12] = [
 ];
 const REGIONS: [&str; 4] = ["North", "South", "East", "West"];
 
-/// Linear congruential generator with the constants of Numerical Recipes, section 7.1.
+/// A linear congruential generator with the constants of Numerical Recipes, section 7.1.
 struct Generator(u32);
 
 impl Generator {
@@ -42,7 +42,7 @@ impl Generator {
     }
 }
 
-/// `count` orders of one quarter.
+/// Generates `count` orders of one quarter.
 pub fn orders(count: u32, seed: u32) -> Vec<Value> {
     let mut generator = Generator(seed);
     (0..count)
@@ -65,7 +65,7 @@ pub fn orders(count: u32, seed: u32) -> Vec<Value> {
         .collect()
 }
 
-/// Writes `examples/bench-*/data.json`, one order a line.
+/// Writes `examples/bench-*/data.json`, one order per line.
 pub fn write() -> std::io::Result<()> {
     let root =
         PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").ok_or(std::io::ErrorKind::NotFound)?)

@@ -1,4 +1,5 @@
-//! Tasks of the source tree: `cargo run -p xtask -- data` writes the data of the benchmark examples.
+//! Tasks for the source tree: `cargo run -p xtask -- data` writes the data of the benchmark
+//! examples.
 
 mod data;
 

@@ -1,5 +1,6 @@
-//! Files of a crate depend on each other in one direction: who reads one of them need not read all of
-//! them. A few that belong together may know each other; more than [`MOST`] may not.
+//! Limits circular dependencies between the files of a crate, so that a reader of one file does not
+//! need to read all of them. A few files that belong together may depend on each other; more than
+//! [`MOST`] may not.
 
 mod workspace;
 
@@ -10,10 +11,10 @@ use std::{
 
 use workspace::{files_below, root};
 
-/// Files that may depend on each other in a circle: an object and its parts.
+/// Maximum number of files in a circle: an object and its parts.
 const MOST: usize = 3;
 
-/// Circles that are larger, by crate, with the number of their files. Numbers here only get smaller.
+/// Known larger circles, by crate, with their numbers of files. The numbers may only decrease.
 const KNOWN: [(&str, &[usize]); 7] = [
     ("bench", &[10]),
     ("delivery", &[6]),
@@ -24,17 +25,17 @@ const KNOWN: [(&str, &[usize]); 7] = [
     ("urp", &[11]),
 ];
 
-/// A file of a crate: where its module stands, and the paths that it names.
+/// A file of a crate: its module, and the paths that it uses.
 struct File {
     name: String,
     module: Vec<String>,
-    /// Paths from the root of the crate, as far as they begin in the crate.
+    /// Paths within the crate, from its root.
     named: BTreeSet<Vec<String>>,
-    /// What it gives on: the last word of a path, or its other name, and the path.
+    /// Re-exports: the last segment of a path, or its alias, and the path.
     given_on: BTreeMap<String, Vec<String>>,
 }
 
-/// The code without comments, texts and tests.
+/// The code without comments and tests.
 fn code_of(text: &str) -> String {
     let lines = text
         .lines()
@@ -44,7 +45,7 @@ fn code_of(text: &str) -> String {
     text.join("\n")
 }
 
-/// The module of a file: `a/b.rs` and `a/b/mod.rs` are `a::b`.
+/// The module of a file: both `a/b.rs` and `a/b/mod.rs` are `a::b`.
 fn module_of(relative: &Path) -> Vec<String> {
     let mut words: Vec<String> = relative
         .with_extension("")
@@ -60,7 +61,7 @@ fn module_of(relative: &Path) -> Vec<String> {
     words
 }
 
-/// The paths of a tree such as `crate::a::{b, c::{d as e, self}}`, with the name of each.
+/// Expands a use tree such as `crate::a::{b, c::{d as e, self}}` to paths, each with its name.
 fn paths_of(tree: &str) -> Vec<(String, Vec<String>)> {
     let tree = tree.trim();
     if let Some(open) = tree.find('{') {
@@ -96,7 +97,7 @@ fn words_of(path: &str) -> Vec<String> {
         .collect()
 }
 
-/// The parts between commas that no bracket encloses.
+/// Splits at the commas outside of brackets.
 fn split_outside(text: &str) -> Vec<&str> {
     let (mut parts, mut depth, mut start) = (Vec::new(), 0, 0);
     for (at, letter) in text.char_indices() {
@@ -114,7 +115,7 @@ fn split_outside(text: &str) -> Vec<&str> {
     parts
 }
 
-/// A path from the root of the crate; none where it begins in another crate.
+/// Resolves a path to one from the root of the crate; `None` if it begins in another crate.
 fn absolute(
     words: &[String],
     module: &[String],
@@ -175,7 +176,7 @@ fn read(krate: &Path) -> Vec<File> {
     files.collect()
 }
 
-/// What stands between `use` and `;`, and whether it is given on.
+/// The use trees of the code, and whether each is a re-export.
 fn uses(code: &str) -> Vec<(bool, String)> {
     let mut found = Vec::new();
     let mut open: Option<(bool, String)> = None;
@@ -201,7 +202,7 @@ fn uses(code: &str) -> Vec<(bool, String)> {
     found
 }
 
-/// Paths within the code that begin with `crate` or `super`.
+/// Paths in the code that begin with `crate` or `super`.
 fn inline(code: &str) -> Vec<Vec<String>> {
     let is_of_path = |letter: char| letter.is_alphanumeric() || "_:".contains(letter);
     code.split(|letter| !is_of_path(letter))
@@ -210,7 +211,7 @@ fn inline(code: &str) -> Vec<Vec<String>> {
         .collect()
 }
 
-/// The file that a path leads to, through what others give on.
+/// The file that a path leads to, following re-exports.
 fn target(files: &[File], path: &[String]) -> Option<usize> {
     let mut path = path.to_vec();
     for _ in 0..8 {
@@ -231,7 +232,8 @@ fn target(files: &[File], path: &[String]) -> Option<usize> {
     None
 }
 
-/// The circles of a graph, the largest first: Tarjan, 1972, by a search for each pair, as crates are small.
+/// The strongly connected components of a graph, largest first. A search for each pair of files is
+/// fast enough for a crate.
 fn circles(edges: &[BTreeSet<usize>]) -> Vec<Vec<usize>> {
     let reach: Vec<BTreeSet<usize>> = (0..edges.len())
         .map(|start| {

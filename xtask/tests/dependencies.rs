@@ -1,4 +1,4 @@
-//! What the workspace is built from: licences, banned crates, and dependencies that nobody uses.
+//! Checks the dependencies of the workspace: licenses, banned crates, and unused dependencies.
 
 mod workspace;
 
@@ -7,7 +7,7 @@ use std::{path::Path, process::Command};
 use serde_json::Value as Json;
 use workspace::{files_below, root};
 
-/// Licences that allow what Platen's own allows: use, change and sale in closed products.
+/// Licenses that permit what Platen's own permits: use, modification and sale in closed products.
 const LICENCES: [&str; 17] = [
     "0BSD",
     "Apache-2.0",
@@ -28,7 +28,7 @@ const LICENCES: [&str; 17] = [
     "Zlib",
 ];
 
-/// Crates that are not wanted, and why.
+/// Banned crates, and why.
 const BANNED: [(&str, &str); 3] = [
     (
         "openssl-sys",
@@ -38,7 +38,7 @@ const BANNED: [(&str, &str); 3] = [
     ("chrono", "times are jiff's"),
 ];
 
-/// Dependencies that are named for their features only, by crate.
+/// Dependencies that are listed only for their features, by crate.
 const FOR_FEATURES: [(&str, &str); 1] = [("platen-document", "icu_provider")];
 
 fn metadata() -> Json {
@@ -58,7 +58,8 @@ fn list<'a>(value: &'a Json, member: &str) -> Vec<&'a Json> {
     all.map(|all| all.iter().collect()).unwrap_or_default()
 }
 
-/// Whether an SPDX expression leaves a choice of [`LICENCES`]. Brackets hold choices and are not nested.
+/// Whether an SPDX expression permits one of [`LICENCES`]. Its brackets contain alternatives and
+/// are not nested.
 fn is_allowed(expression: &str) -> bool {
     let expression = expression.replace('/', " OR ");
     let mut rest = expression.as_str();
@@ -144,7 +145,7 @@ fn every_dependency_is_used() {
     assert!(findings.is_empty(), "unused:\n{}", findings.join("\n"));
 }
 
-/// The name by which code calls a package.
+/// The name of a package in code.
 fn library_of(metadata: &Json, package: &str) -> String {
     let all = list(metadata, "packages");
     let found = all.into_iter().find(|it| it["name"] == package);
@@ -159,7 +160,8 @@ fn library_of(metadata: &Json, package: &str) -> String {
     name.unwrap_or(package).replace('-', "_")
 }
 
-/// All Rust code of a crate: sources, tests, examples, and files of others that it takes in by `#[path]`.
+/// All Rust code of a crate: sources, tests and examples, and files of other crates that it
+/// includes by `#[path]`.
 fn code_below(folder: &Path) -> String {
     let mut code = String::new();
     for file in files_below(folder) {
@@ -180,7 +182,7 @@ fn the_pages_name_the_compiler_that_is_promised() {
     let mut lines = manifest.lines();
     let promised = lines.find_map(|line| line.strip_prefix("rust-version = "));
     let promised = promised.expect("a rust-version").trim_matches('"');
-    // Clippy's `incompatible_msrv` holds the code to it.
+    // Clippy's `incompatible_msrv` checks the code against it.
     for page in ["README.md", "CONTRIBUTING.md"] {
         let text = std::fs::read_to_string(root().join(page)).unwrap();
         let is_of_version = |letter: char| letter.is_ascii_digit() || letter == '.';

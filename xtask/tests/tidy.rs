@@ -4,7 +4,8 @@ mod workspace;
 
 use workspace::{files_below, root};
 
-const PURE: [&str; 6] = [
+const PURE: [&str; 7] = [
+    "fault/src",
     "document/src",
     "layout/src",
     "formats/src",

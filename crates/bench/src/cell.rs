@@ -14,55 +14,55 @@ use crate::{
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Cell {
-    /// Which part of the pack it is of.
+    /// Section of the pack.
     pub section: String,
-    /// Its name there.
+    /// Name within the section.
     pub name: String,
-    /// What else tells it from others: a server, a number of slots.
+    /// Other properties that distinguish it, such as a server or a number of slots.
     pub labels: BTreeMap<String, String>,
-    /// `closed`, `batches`, `open` or the name of a program that made the load.
+    /// `closed`, `batches`, `open`, or the name of the program that created the load.
     pub mode: String,
-    /// Clients.
+    /// Number of clients.
     pub concurrency: usize,
-    /// Requests sent a second, where the rate was fixed.
+    /// Requests sent per second, if the rate was fixed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<f64>,
-    /// Requests measured.
+    /// Number of requests measured.
     pub requests: u64,
-    /// Those that failed; any voids the cell.
+    /// Number of requests that failed; any failure voids the cell.
     pub failures: u64,
-    /// How often each status was what failed; 0 stands for no answer.
+    /// Number of failures by HTTP status; 0 means that there was no response.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub failed: BTreeMap<String, u64>,
-    /// Good answers a second.
+    /// Successful responses per second.
     pub rps: f64,
-    /// How long the measured load took.
+    /// Duration of the measured load, in seconds.
     pub seconds: f64,
-    /// Times that clients saw.
+    /// Times measured by the clients.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client: Option<Times>,
-    /// Times that the service says.
+    /// Times reported by the service.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server: Option<Times>,
-    /// Medians of the phases that the service says, in milliseconds.
+    /// Medians of the phases reported by the service, in milliseconds.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub phases: BTreeMap<String, f64>,
-    /// Pages of the last document.
+    /// Number of pages of the last document.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pages: Option<u32>,
-    /// Bytes of the last body.
+    /// Size of the last body, in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size_bytes: Option<u64>,
-    /// Processor seconds of the service and what it started.
+    /// Processor time of the service and its child processes, in seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server_cpu_seconds: Option<f64>,
-    /// Processor seconds of the clients.
+    /// Processor time of the clients, in seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client_cpu_seconds: Option<f64>,
-    /// What a section adds, such as a predicted rate.
+    /// Values added by a section, such as a predicted rate.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub values: BTreeMap<String, f64>,
-    /// The rounds that it was measured in, in turns with others.
+    /// The interleaved rounds in which it was measured.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rounds: Vec<Round>,
 }
@@ -71,18 +71,18 @@ pub struct Cell {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Round {
-    /// Good answers a second.
+    /// Successful responses per second.
     pub rps: f64,
-    /// The client's median, milliseconds.
+    /// The client's median, in milliseconds.
     pub p50: f64,
-    /// Requests of the round.
+    /// Number of requests in the round.
     pub requests: u64,
-    /// Processor seconds of the service in it.
+    /// Processor time of the service in the round, in seconds.
     pub server_cpu_seconds: f64,
 }
 
 impl Cell {
-    /// A cell that nothing was measured of yet.
+    /// A cell without measurements.
     #[must_use]
     pub fn new(section: &str, name: &str, load: &Load) -> Self {
         let (mode, rate) = match load.mode {
@@ -100,20 +100,20 @@ impl Cell {
         }
     }
 
-    /// With a label.
+    /// Adds a label.
     #[must_use]
     pub fn label(mut self, name: &str, value: impl ToString) -> Self {
         self.labels.insert(name.to_owned(), value.to_string());
         self
     }
 
-    /// A label; empty where there is none.
+    /// The label `name`; empty if there is none.
     #[must_use]
     pub fn of(&self, name: &str) -> &str {
         self.labels.get(name).map_or("", String::as_str)
     }
 
-    /// Section, name and labels in a line: the same in the raw rows.
+    /// Section, name and labels in one line; the same as in the raw rows.
     #[must_use]
     pub fn id(&self) -> String {
         let labels: String = self
@@ -127,13 +127,13 @@ impl Cell {
         )
     }
 
-    /// True where the figures count for nothing: a request failed, or none was sent.
+    /// Whether the figures do not count, because a request failed or none was sent.
     #[must_use]
     pub fn is_void(&self) -> bool {
         self.failures > 0 || self.requests == 0
     }
 
-    /// The figures of all rounds.
+    /// Computes the figures from all rounds.
     pub fn take(&mut self, runs: &[Run]) {
         let samples = || runs.iter().flat_map(|run| &run.samples);
         let good = || samples().filter(|sample| sample.outcome.is_good);
@@ -166,14 +166,14 @@ impl Cell {
         self.rounds = runs.iter().enumerate().map(round).collect();
     }
 
-    /// Processor milliseconds of the service for a request.
+    /// Processor time of the service per request, in milliseconds.
     #[must_use]
     pub fn server_cpu_ms(&self) -> Option<f64> {
         let seconds = self.server_cpu_seconds?;
         (self.requests > 0).then(|| seconds * 1e3 / self.requests as f64)
     }
 
-    /// `3/500`, with what failed behind it: `3/500 (503: 3)`.
+    /// `3/500`, followed by the reasons: `3/500 (503: 3)`.
     #[must_use]
     pub fn failures_of_requests(&self) -> String {
         let failed: Vec<String> = self
@@ -192,7 +192,7 @@ impl Cell {
         }
     }
 
-    /// Median of the rates of the rounds.
+    /// Median of the rounds' rates.
     #[must_use]
     pub fn median_rps(&self) -> f64 {
         let all: Vec<f64> = self.rounds.iter().map(|round| round.rps).collect();

@@ -1,12 +1,13 @@
-//! Processor time of processes and of what they started, from `/proc` (Linux, proc(5)).
+//! Processor time of process trees, from `/proc` (Linux, proc(5)).
 
 use std::{collections::HashMap, fs};
 
-/// Processor time of a process in clock ticks, its own and that of children it has waited for.
+/// Processor time of a process in clock ticks: its own, and that of the children that it has waited
+/// for.
 #[derive(Clone, Copy, Debug, Default)]
 struct Ticks {
     parent: u32,
-    /// It has ended, and nobody has waited for it.
+    /// The process has ended, but its parent has not waited for it.
     is_zombie: bool,
     own: u64,
     waited: u64,
@@ -17,7 +18,8 @@ fn ticks(pid: &str) -> Option<Ticks> {
     parse(&stat)
 }
 
-/// Fields of `/proc/PID/stat`; the name of the program may hold anything, so they count from its end.
+/// Parses `/proc/PID/stat`. The name of the program may contain anything, so fields are counted
+/// from its end.
 fn parse(stat: &str) -> Option<Ticks> {
     let (_, rest) = stat.rsplit_once(')')?;
     let fields: Vec<&str> = rest.split_whitespace().collect();
@@ -41,8 +43,8 @@ fn processes() -> HashMap<u32, Ticks> {
         .collect()
 }
 
-/// Processor seconds of a process, of all its descendants that live, and of those that ended and
-/// were waited for.
+/// Processor time of a process, of its living descendants, and of those that have ended and were
+/// waited for, in seconds.
 #[must_use]
 pub fn tree_seconds(root: u32) -> f64 {
     let all = processes();
@@ -65,7 +67,7 @@ fn descendants(root: u32, all: &HashMap<u32, Ticks>) -> Vec<u32> {
     found
 }
 
-/// Processes that live below one, the nearest first.
+/// Living descendants of a process, nearest first.
 pub(crate) fn living_descendants(root: u32) -> Vec<u32> {
     let all = processes();
     let mut found = descendants(root, &all);
@@ -73,13 +75,13 @@ pub(crate) fn living_descendants(root: u32) -> Vec<u32> {
     found
 }
 
-/// Processor seconds of this process, and of the programs it has started and waited for.
+/// Processor time of this process, and of the child processes that it has waited for, in seconds.
 #[must_use]
 pub fn own_seconds() -> (f64, f64) {
     ticks("self").map_or((0.0, 0.0), |it| (seconds(it.own), seconds(it.waited)))
 }
 
-/// The most memory that a process held, in bytes.
+/// Peak memory of a process, in bytes.
 #[must_use]
 pub fn peak_bytes(pid: u32) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
@@ -105,7 +107,7 @@ mod tests {
     fn work_is_seen() {
         let (before, _) = own_seconds();
         let mut sum = 0_u64;
-        // Until the clock of ticks has moved.
+        // Until the tick clock has advanced.
         while own_seconds().0 - before < 0.03 {
             sum = sum.wrapping_add((0..100_000_u64).map(std::hint::black_box).sum());
         }

@@ -1,4 +1,4 @@
-//! What a run was measured on: `environment.json`.
+//! The machine and programs of a run: `environment.json`.
 
 use std::{
     collections::BTreeMap,
@@ -13,29 +13,29 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Environment {
-    /// Day, `2026-11-21`.
+    /// The day, such as `2026-11-21`.
     pub date: String,
     /// Name of the processor.
     pub processor: String,
-    /// Processors that this process may use.
+    /// Number of processors available to this process.
     pub cores: usize,
-    /// Memory in bytes.
+    /// Memory, in bytes.
     pub memory_bytes: u64,
-    /// Kernel and its release.
+    /// Kernel name and release.
     pub kernel: String,
-    /// Name and version of the system.
+    /// Name and version of the operating system.
     pub system: String,
-    /// The load of the machine when the run began: more than the run's own means noise.
+    /// Load average when the run started: more than that of the run itself means noise.
     pub load_average: f64,
-    /// Version of what is measured.
+    /// Version of Platen.
     pub version: String,
-    /// Commit of the tree, `-dirty` where it was changed.
+    /// Commit of the source tree; with `-dirty` if it was modified.
     pub commit: String,
-    /// Programs with their versions.
+    /// Programs and their versions.
     pub programs: BTreeMap<String, String>,
 }
 
-/// Programs whose versions are written down, and how to ask for them.
+/// Programs whose versions are recorded, and the arguments that print them.
 const PROGRAMS: [(&str, &[&str]); 8] = [
     ("chromium-headless-shell", &["--version"]),
     ("soffice", &["--version"]),
@@ -48,7 +48,7 @@ const PROGRAMS: [(&str, &[&str]); 8] = [
 ];
 
 impl Environment {
-    /// Looks at this machine. `version` is that of what is measured, `tree` the folder of its source.
+    /// Examines this machine. `version` is that of Platen, `tree` the folder of its source.
     #[must_use]
     pub fn read(version: &str, tree: &Path) -> Self {
         let found = |(name, arguments): (&str, &[&str])| {
@@ -69,7 +69,7 @@ impl Environment {
         }
     }
 
-    /// Part of the name of a folder of results: the processor's family and its cores.
+    /// Part of the name of a results folder: the processor's family and its number of cores.
     #[must_use]
     pub fn machine(&self) -> String {
         let word = |text: &str| {
@@ -90,14 +90,14 @@ impl Environment {
         format!("{name}-{}c", self.cores)
     }
 
-    /// Name of the folder of a run on this day and machine.
+    /// Name of the results folder for this day and machine.
     #[must_use]
     pub fn folder_name(&self) -> String {
         format!("{}-{}", self.date, self.machine())
     }
 }
 
-/// The first line that a program prints, on either of its outputs.
+/// The first line that a program prints, to standard output or standard error.
 fn first_line(program: &str, arguments: &[&str]) -> Option<String> {
     let output = Command::new(program)
         .args(arguments)

@@ -1,37 +1,37 @@
-//! Why something could not be measured.
+//! Errors of the harness.
 
 use std::{io, path::PathBuf};
 
 /// Why something could not be measured.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// A file that cannot be read or written.
+    /// A file cannot be read or written.
     #[error("cannot {action} `{path}`: {source}")]
     File {
-        /// What was tried.
+        /// The action.
         action: &'static str,
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
-    /// An argument that makes no sense.
+    /// An argument is invalid.
     #[error("{message}")]
     Argument {
-        /// What is wrong.
+        /// The problem.
         message: String,
-        /// What to do about it.
+        /// How to fix it.
         hint: String,
     },
-    /// A program that is not there.
+    /// A program is not installed.
     #[error("{program} is not installed")]
     Missing {
         /// Its name.
         program: String,
-        /// How to get it.
+        /// How to install it.
         hint: String,
     },
-    /// A program that ended or does not answer.
+    /// A program has exited or does not answer.
     #[error("{program}: {detail}")]
     Program {
         /// Its name.
@@ -39,38 +39,38 @@ pub enum Error {
         /// What happened.
         detail: String,
     },
-    /// A service that answers what was not asked for.
+    /// A service has sent an unexpected response.
     #[error("{what}: {detail}")]
     Answer {
-        /// What was asked.
+        /// The request.
         what: String,
-        /// What came back.
+        /// The response.
         detail: String,
     },
-    /// Results that cannot be read.
+    /// Results cannot be read.
     #[error("`{path}`: {detail}")]
     Results {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// What is wrong in it.
+        /// The problem.
         detail: String,
     },
-    /// A document that does not say what the results say.
+    /// A document does not match the results.
     #[error("{path}: {findings}")]
     Disagreement {
-        /// Which document.
+        /// The document.
         path: PathBuf,
-        /// Where.
+        /// The differences.
         findings: String,
     },
 }
 
-/// Whose fault an error is, in the words that the rest of the house uses.
+/// Whose fault an error is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// The caller's: an argument, a file, a document.
+    /// The caller's: an argument, a file or a document.
     Caller,
-    /// Something outside is missing or does not answer.
+    /// Something external is missing or does not answer.
     Unavailable,
 }
 
@@ -84,7 +84,7 @@ impl Error {
         }
     }
 
-    /// What to do about it.
+    /// How to fix it.
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         match self {

@@ -1,5 +1,5 @@
-//! What tables and plots of results lack: figures that should be there, tables without rows, lines
-//! that were left out. A report that is published has no gaps, which a test holds.
+//! Finds gaps in tables and plots of results: missing figures, empty tables, missing lines. A test
+//! ensures that published reports have none.
 
 use crate::{
     Results, flow,
@@ -8,7 +8,7 @@ use crate::{
     report::{blocks, plots},
 };
 
-/// Everything that is lacking, a sentence each; nothing where the report is whole.
+/// All gaps, one sentence each; empty if the report is complete.
 #[must_use]
 pub fn gaps(results: &Results) -> Vec<String> {
     let mut found = Vec::new();
@@ -83,7 +83,7 @@ mod tests {
     use super::*;
     use crate::{Cell, Outcome, load::Load};
 
-    /// A run of the pack of flows with these cells, all of which were measured.
+    /// Results of the flow pack with these cells, all of them measured.
     fn flow_of(names: &[(&str, &str, &[usize])]) -> Results {
         let mut results = Results {
             pack: "flow".to_owned(),

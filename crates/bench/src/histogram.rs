@@ -1,43 +1,43 @@
-//! Times in a high dynamic range histogram: three significant digits from a microsecond to ten minutes.
+//! Times in an HDR histogram with three significant digits, from a microsecond to ten minutes.
 
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 
 const LONGEST_US: u64 = 600_000_000;
-/// Shares of the requests that plots have a point for.
+/// Shares of requests for which plots have a point.
 const SHARES: [f64; 14] = [
     0.0, 0.1, 0.25, 0.5, 0.75, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.999, 0.9999, 1.0,
 ];
 
-/// Figures of many times, in milliseconds.
+/// Statistics of a number of times, in milliseconds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Times {
-    /// The shortest.
+    /// Minimum.
     pub min: f64,
-    /// What half of them do not exceed.
+    /// Median.
     pub p50: f64,
-    /// What three quarters do not exceed.
+    /// 75th percentile.
     pub p75: f64,
-    /// What 90 % do not exceed.
+    /// 90th percentile.
     pub p90: f64,
-    /// What 95 % do not exceed.
+    /// 95th percentile.
     pub p95: f64,
-    /// What 99 % do not exceed.
+    /// 99th percentile.
     pub p99: f64,
-    /// The longest.
+    /// Maximum.
     pub max: f64,
-    /// The mean.
+    /// Mean.
     pub mean: f64,
-    /// The standard deviation.
+    /// Standard deviation.
     pub deviation: f64,
-    /// Pairs of a share of the requests and what these do not exceed.
+    /// Pairs of a share of the requests and their maximum time.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub shares: Vec<(f64, f64)>,
 }
 
 impl Times {
-    /// Figures of times in microseconds; `None` of none.
+    /// Computes the statistics of times in microseconds; `None` if there are none.
     #[must_use]
     pub fn of(micros: impl IntoIterator<Item = u64>) -> Option<Self> {
         let mut histogram = Histogram::<u64>::new_with_bounds(1, LONGEST_US, 3).ok()?;
@@ -63,12 +63,12 @@ impl Times {
     }
 }
 
-/// Milliseconds with three digits behind the point, as they are written.
+/// Converts to milliseconds with three decimals, as they are stored.
 fn ms(micros: f64) -> f64 {
     micros.round() / 1e3
 }
 
-/// The middle of some values; the mean of the two middle ones.
+/// The median; of an even number of values, the mean of the middle two.
 #[must_use]
 pub fn median(values: &[f64]) -> Option<f64> {
     let mut values = values.to_vec();

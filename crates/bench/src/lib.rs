@@ -1,8 +1,8 @@
-//! The load harness: one way to measure for every pack, ours and those of others.
+//! The load harness: one method of measuring for Platen and its competitors.
 //!
-//! It knows products by their address and by the programs that start them, so a rival runs through
-//! the same code. A pack measures [`Cell`]s, which are written with their requests into a folder of
-//! results; tables, plots, `docs/benchmarks.md` and the page of the service are made from there.
+//! It knows products by their URL and by the programs that start them, so competitors run through
+//! the same code. A pack measures [`Cell`]s and writes them, with their requests, to a results
+//! folder; tables, plots, `docs/benchmarks.md` and the service's page are generated from it.
 
 pub mod cell;
 pub mod client;
@@ -33,5 +33,5 @@ pub use crate::{
     results::{Recorder, Results},
 };
 
-/// Tells what is measured now.
+/// Called with a description of what is measured next.
 pub type Progress<'a> = &'a (dyn Fn(&str) + Sync);

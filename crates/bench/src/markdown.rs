@@ -1,17 +1,17 @@
-//! Tables in Markdown, and figures as they stand in them.
+//! Markdown tables, and the formatting of figures in them.
 
 use std::fmt::Write as _;
 
 use crate::{Cell, Times};
 
-/// A part of a report: what stands between two markers.
+/// A part of a report: the content between two markers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Block {
-    /// Name of the marker, `render/cells`.
+    /// Id in the marker, such as `render/cells`.
     pub id: String,
-    /// What it shows.
+    /// Title.
     pub title: String,
-    /// Markdown.
+    /// Content in Markdown.
     pub body: String,
 }
 
@@ -37,7 +37,7 @@ impl Table {
         self.rows.push(cells);
     }
 
-    /// Adds the figures of a cell behind its name; a void cell says that it is, and shows none.
+    /// Adds the figures of a cell after its name; for a void cell, `void` instead of figures.
     pub fn cell(&mut self, cell: &Cell, name: Vec<String>, figures: impl FnOnce() -> Vec<String>) {
         let mut row = name;
         if cell.is_void() {
@@ -50,13 +50,13 @@ impl Table {
         self.row(row);
     }
 
-    /// True where it has no row.
+    /// Whether it has no rows.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// The table as a block.
+    /// Converts the table to a block.
     #[must_use]
     pub fn block(&self, id: &str, title: &str) -> Block {
         Block {
@@ -79,12 +79,12 @@ impl std::fmt::Display for Table {
     }
 }
 
-/// What stands where there can be nothing: the pages of a spreadsheet.
+/// Shown if a figure does not apply, such as the pages of a spreadsheet.
 pub const NONE: &str = "-";
-/// What stands where there should be something.
+/// Shown if a figure is missing.
 pub const MISSING: &str = "not measured";
 
-/// Milliseconds, with digits as their size wants them.
+/// Formats milliseconds, with digits according to their size.
 #[must_use]
 pub fn ms(value: f64) -> String {
     match value {
@@ -94,7 +94,7 @@ pub fn ms(value: f64) -> String {
     }
 }
 
-/// A rate a second.
+/// Formats a rate per second.
 #[must_use]
 pub fn rate(value: f64) -> String {
     match value {
@@ -105,7 +105,7 @@ pub fn rate(value: f64) -> String {
     }
 }
 
-/// Bytes, in kB or MB of a thousand.
+/// Formats a size in kB, MB or GB (powers of 1,000).
 #[must_use]
 pub fn size(bytes: Option<u64>) -> String {
     match bytes {
@@ -116,7 +116,7 @@ pub fn size(bytes: Option<u64>) -> String {
     }
 }
 
-/// p50, p95 and p99.
+/// Formats p50, p95 and p99.
 #[must_use]
 pub fn percentiles(times: Option<&Times>) -> Vec<String> {
     match times {
@@ -125,7 +125,7 @@ pub fn percentiles(times: Option<&Times>) -> Vec<String> {
     }
 }
 
-/// What there should be.
+/// Formats a figure that should exist.
 #[must_use]
 pub fn maybe<T>(value: Option<T>, show: impl Fn(T) -> String) -> String {
     value.map_or_else(|| MISSING.to_owned(), show)

@@ -1,4 +1,4 @@
-//! A folder of results as one HTML page: tables and plots, nothing from elsewhere.
+//! A results folder as one self-contained HTML page: tables and plots.
 
 use std::{fmt::Write as _, path::Path};
 
@@ -12,10 +12,11 @@ use crate::{
 
 const STYLE: &str = include_str!("page.css");
 
-/// The page of a folder: that of a pack, of a run, or of several runs, of which the newest is shown.
+/// Creates the page for a folder: that of a pack, of a run, or of several runs, in which case the
+/// newest is shown.
 ///
 /// # Errors
-/// Where there are no results.
+/// There are no results.
 pub fn page(folder: &Path) -> Result<String, Error> {
     let published = match Published::read(folder) {
         Ok(published) => published,
@@ -56,7 +57,7 @@ pub fn page(folder: &Path) -> Result<String, Error> {
     Ok(text + "</main></body></html>\n")
 }
 
-/// Markdown with tables as HTML; HTML in it is text.
+/// Converts Markdown with tables to HTML; HTML in it is escaped.
 fn to_html(markdown: &str) -> String {
     let events = Parser::new_ext(markdown, Options::ENABLE_TABLES).map(|event| match event {
         Event::Html(text) | Event::InlineHtml(text) => Event::Text(text),

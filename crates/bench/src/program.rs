@@ -1,5 +1,5 @@
-//! Programs that are measured: started on free ports and in folders of their own, ended with all
-//! that they started.
+//! Programs that are measured: started on free ports in their own folders, and ended with all of
+//! their child processes.
 
 use std::{
     collections::BTreeSet,
@@ -24,11 +24,11 @@ use crate::{
 
 /// How long a program may take until it answers.
 const START_TIMEOUT: Duration = Duration::from_secs(120);
-/// How long it may take to end before it is killed.
+/// How long it may take to exit before it is killed.
 const END_TIMEOUT: Duration = Duration::from_secs(10);
 const POLL: Duration = Duration::from_millis(2);
 
-/// A program that runs as long as this lives.
+/// A running program, ended when this is dropped.
 #[derive(Debug)]
 pub struct Program {
     name: String,
@@ -38,11 +38,11 @@ pub struct Program {
 }
 
 impl Program {
-    /// Starts `command`, which will listen at `target`. Its output goes to a file in `folder`, which
-    /// lives as long as the program does.
+    /// Starts `command`, which will listen at `target`. Its output goes to a file in `folder`,
+    /// which is removed with the program.
     ///
     /// # Errors
-    /// Where it cannot be started.
+    /// It cannot be started.
     pub fn start(
         name: &str,
         mut command: Command,
@@ -78,7 +78,7 @@ impl Program {
     /// Waits until `path` is answered with status 200.
     ///
     /// # Errors
-    /// Where the program ends, or takes too long.
+    /// The program exits or takes too long.
     pub fn wait_ready(&mut self, path: &str) -> Result<Duration, Error> {
         let begun = Instant::now();
         let request = Request::get(path);
@@ -93,10 +93,10 @@ impl Program {
         }
     }
 
-    /// Waits until somebody listens.
+    /// Waits until the program listens.
     ///
     /// # Errors
-    /// As [`Program::wait_ready`].
+    /// See [`Program::wait_ready`].
     pub fn wait_listening(&mut self) -> Result<(), Error> {
         let begun = Instant::now();
         while self.target.connect().is_err() {
@@ -121,7 +121,7 @@ impl Program {
         ))
     }
 
-    /// The end of what it has printed.
+    /// The last lines of its output.
     #[must_use]
     pub fn last_output(&self) -> String {
         let text = std::fs::read(self.folder.path().join("output.log")).unwrap_or_default();
@@ -137,7 +137,7 @@ impl Program {
         &self.target
     }
 
-    /// Root of its processes.
+    /// Root of its process tree.
     #[must_use]
     pub fn pid(&self) -> u32 {
         self.child.id()
@@ -168,7 +168,7 @@ impl Drop for Program {
         if matches!(self.child.try_wait(), Ok(None)) {
             let _ = self.child.kill();
             let _ = self.child.wait();
-            // What it left behind is nobody's.
+            // Descendants that it has left behind belong to nobody.
             for pid in below {
                 let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
                 let _ = pid.map(|pid| kill_process(pid, Signal::KILL));
@@ -177,10 +177,10 @@ impl Drop for Program {
     }
 }
 
-/// A port of this machine that nobody listens on.
+/// A free TCP port on this machine.
 ///
 /// # Errors
-/// Where there is none.
+/// There is none.
 pub fn free_port() -> Result<u16, Error> {
     let listener = TcpListener::bind("127.0.0.1:0");
     let address = listener.and_then(|listener| listener.local_addr());
@@ -188,10 +188,10 @@ pub fn free_port() -> Result<u16, Error> {
     Ok(address.port())
 }
 
-/// A folder of its own.
+/// A new temporary folder.
 ///
 /// # Errors
-/// Where the temporary folder cannot be written.
+/// The folder cannot be created.
 pub fn folder() -> Result<TempDir, Error> {
     let folder = tempfile::Builder::new()
         .prefix("platen-bench-")
@@ -201,14 +201,14 @@ pub fn folder() -> Result<TempDir, Error> {
     Ok(folder)
 }
 
-/// Folders that may be there.
+/// Folders that may still exist.
 fn folders() -> MutexGuard<'static, BTreeSet<PathBuf>> {
     static FOLDERS: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
     FOLDERS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Ends everything that this process has started and removes its folders, for a signal that ends it
-/// before the values do that own them.
+/// Ends all child processes and removes their folders. For signals that end this process before its
+/// values are dropped.
 pub fn end_all() {
     let below = || {
         let pids = living_descendants(std::process::id()).into_iter();
@@ -225,17 +225,17 @@ pub fn end_all() {
         let _ = kill_process(pid, Signal::KILL);
     });
     for folder in std::mem::take(&mut *folders()) {
-        // Most are gone with their programs.
+        // Most have been removed with their programs.
         let _ = std::fs::remove_dir_all(folder);
     }
 }
 
-/// A program on the path.
+/// Finds a program in `PATH`.
 #[must_use]
 pub fn find(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     let mut folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
-    // nginx stands where users rarely look.
+    // nginx is often in a folder that is not in the `PATH` of users.
     folders.push("/usr/sbin".into());
     folders
         .into_iter()
@@ -243,37 +243,37 @@ pub fn find(name: &str) -> Option<PathBuf> {
         .find(|path| path.is_file())
 }
 
-/// The binary of Platen as a service.
+/// The Platen binary, as a service.
 #[derive(Clone, Debug)]
 pub struct Platen {
     /// Its path.
     pub program: PathBuf,
 }
 
-/// A service that is measured lets everything in.
+/// Settings of a measured service: no rate limits.
 const LIFTED: [(&str, &str); 3] = [
     ("RATE_LIMIT_MAX", "0"),
     ("RATE_LIMIT_RENDER_MAX", "0"),
     ("WORKER_TOKEN", WORKER_TOKEN),
 ];
-/// Token of workers of a service that is measured; it listens to this machine alone.
+/// Worker token of measured services, which listen on this machine only.
 pub const WORKER_TOKEN: &str = "benchmark-worker-token";
 
 impl Platen {
     /// Starts `platen serve` on a free port with an empty data folder, and waits until it is ready.
     ///
     /// # Errors
-    /// Where it does not start.
+    /// It does not start.
     pub fn serve(&self, settings: &[(&str, &str)], arguments: &[&str]) -> Result<Program, Error> {
         let mut program = self.begin(settings, arguments)?;
         program.wait_ready("/health/ready")?;
         Ok(program)
     }
 
-    /// As [`Platen::serve`], without waiting.
+    /// Like [`Platen::serve`], without waiting.
     ///
     /// # Errors
-    /// Where it cannot be started.
+    /// It cannot be started.
     pub fn begin(&self, settings: &[(&str, &str)], arguments: &[&str]) -> Result<Program, Error> {
         let folder = folder()?;
         let address = format!("127.0.0.1:{}", free_port()?);
@@ -291,10 +291,10 @@ impl Platen {
         Program::start("platen serve", command, folder, Target::Tcp(address))
     }
 
-    /// Starts a worker of so many slots for a service.
+    /// Starts a worker with this many slots for a service.
     ///
     /// # Errors
-    /// Where it cannot be started.
+    /// It cannot be started.
     pub fn work(&self, app: &Target, slots: usize) -> Result<Program, Error> {
         let folder = folder()?;
         let mut command = Command::new(&self.program);
@@ -306,10 +306,10 @@ impl Platen {
         Program::start("platen worker", command, folder, app.clone())
     }
 
-    /// Another of its subcommands, which listens at `target`.
+    /// Starts another subcommand, which listens at `target`.
     ///
     /// # Errors
-    /// Where it cannot be started.
+    /// It cannot be started.
     pub fn run<A: AsRef<OsStr>>(
         &self,
         name: &str,

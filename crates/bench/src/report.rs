@@ -1,8 +1,8 @@
-//! `docs/benchmarks.md` from the results that are committed: tables and plots between markers, the
-//! prose around them by hand.
+//! Generates `docs/benchmarks.md` from committed results: tables and plots between markers; the
+//! prose around them is written by hand.
 //!
-//! A marker is `<!-- bench: render/cells -->`, its end `<!-- end -->`. What stands between is made
-//! from the newest folder below `bench/results`; a test compares both.
+//! A marker is `<!-- bench: render/cells -->`, and it ends with `<!-- end -->`. The content between
+//! them is generated from the newest folder in `bench/results`; a test compares both.
 
 use std::{
     fmt::Write as _,
@@ -18,9 +18,9 @@ use crate::{
     render,
 };
 
-/// Packs in the order of the report; each has a folder of its name.
+/// Packs in the order of the report; each has a folder with its name.
 pub const PACKS: [&str; 4] = ["render", "flow", "office", "http"];
-/// The most load before a run on a machine that is said to be quiet.
+/// Maximum load before a run for the machine to count as quiet.
 const QUIET_LOAD: f64 = 1.5;
 const OPEN: &str = "<!-- bench: ";
 const CLOSE: &str = " -->";
@@ -38,7 +38,7 @@ pub fn blocks(results: &Results) -> Vec<Block> {
     }
 }
 
-/// The plots of a pack, by the names of their files.
+/// The plots of a pack, with the names of their files.
 #[must_use]
 pub fn plots(results: &Results) -> Vec<(String, Chart)> {
     match results.pack.as_str() {
@@ -50,20 +50,20 @@ pub fn plots(results: &Results) -> Vec<(String, Chart)> {
     }
 }
 
-/// A run: the folder of a day and a machine, with a folder for each pack.
+/// A run: the folder for a day and a machine, with a subfolder for each pack.
 #[derive(Clone, Debug)]
 pub struct Published {
     /// The folder.
     pub folder: PathBuf,
-    /// The packs that are in it.
+    /// The packs in it.
     pub packs: Vec<Results>,
 }
 
 impl Published {
-    /// Reads a run: a folder of packs, or that of one pack.
+    /// Reads a run: a folder of packs, or that of a single pack.
     ///
     /// # Errors
-    /// Where it holds no results.
+    /// The folder has no results.
     pub fn read(folder: &Path) -> Result<Self, Error> {
         let mut packs = Vec::new();
         for pack in PACKS {
@@ -81,10 +81,10 @@ impl Published {
         })
     }
 
-    /// The newest run below a folder of runs, by the dates that their names begin with.
+    /// The newest run in a folder of runs, by the dates at the start of their names.
     ///
     /// # Errors
-    /// Where there is none.
+    /// There is none.
     pub fn newest(root: &Path) -> Result<Self, Error> {
         let entries = fs::read_dir(root).map_err(Error::file("read", root))?;
         let folders = entries.flatten().map(|entry| entry.path());
@@ -100,8 +100,8 @@ impl Published {
         Self::read(&newest)
     }
 
-    /// All blocks, those of the machine and of the plots among them. `place` is the way from the
-    /// document to the folder of the run.
+    /// All blocks, including those of the machine and of the plots. `place` is the path from the
+    /// document to the run's folder.
     #[must_use]
     pub fn blocks(&self, place: &str) -> Vec<Block> {
         let mut all = vec![self.environment()];
@@ -165,7 +165,7 @@ impl Published {
     }
 }
 
-/// What was run, of what, for how long, and what was left out.
+/// Describes the run: its command, commit, duration, and what was omitted.
 pub(crate) fn run_of(results: &Results) -> String {
     let it = &results.environment;
     let mut text = format!(
@@ -191,10 +191,10 @@ pub(crate) fn run_of(results: &Results) -> String {
     text
 }
 
-/// The document with new content between its markers.
+/// Replaces the content between the markers of a document.
 ///
 /// # Errors
-/// For a marker that does not end or that no results belong to, and for results without a marker.
+/// A marker has no end or no results, or results have no marker.
 pub fn fill(document: &Path, text: &str, published: &Published) -> Result<String, Error> {
     let wrong = |findings: String| Error::Disagreement {
         path: document.to_owned(),
@@ -238,7 +238,7 @@ pub fn fill(document: &Path, text: &str, published: &Published) -> Result<String
     Ok(filled + rest)
 }
 
-/// The way from the folder of a document to a folder, where both are in one tree.
+/// The relative path from the folder of a document to a folder in the same tree.
 fn place(document: &Path, folder: &Path) -> String {
     let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let from = absolute(document);
@@ -258,11 +258,11 @@ fn place(document: &Path, folder: &Path) -> String {
     parts.join("/")
 }
 
-/// Writes the document anew, and the summaries and plots of the run; or, with `is_check`, says where
-/// they differ.
+/// Writes the document, and the summaries and plots of the run. With `is_check`, only reports
+/// differences.
 ///
 /// # Errors
-/// As [`fill`]; where a file cannot be read or written; and for a check, where something differs.
+/// Those of [`fill`]; a file cannot be read or written; with `is_check`, a file differs.
 pub fn update(document: &Path, published: &Published, is_check: bool) -> Result<(), Error> {
     let text = fs::read_to_string(document).map_err(Error::file("read", document))?;
     let mut files = vec![(document.to_owned(), fill(document, &text, published)?)];

@@ -1,8 +1,9 @@
-//! A folder of results: what was measured, on what, and the requests.
+//! A results folder: what was measured, on which machine, and the requests.
 //!
-//! `summary.json` holds the cells, `environment.json` the machine, `requests.csv.gz` the requests of
-//! our own client (thinned evenly where a cell has more than [`MAX_RAW_ROWS`]), `summary.md` the
-//! tables, and the `.svg` files the plots. Tables and plots are made from `summary.json` alone.
+//! `summary.json` has the cells, `environment.json` the machine, `requests.csv.gz` the requests of
+//! the harness's client (evenly thinned if a cell has more than [`MAX_RAW_ROWS`]), `summary.md` the
+//! tables, and the `.svg` files the plots. Tables and plots are generated from `summary.json`
+//! alone.
 
 use std::{
     fmt::Write as _,
@@ -22,33 +23,33 @@ use crate::{
     office, render, report,
 };
 
-/// The most requests of a cell in `requests.csv.gz`.
+/// Maximum number of requests of a cell in `requests.csv.gz`.
 pub const MAX_RAW_ROWS: usize = 2_000;
-/// The largest file of results that is read.
+/// Maximum size of a results file that is read, in bytes.
 const MAX_FILE_BYTES: u64 = 64 << 20;
 const CSV_HEAD: &str = "cell,round,start_us,client_us,server_us,status,good,bytes,pages\n";
 
-/// What a pack measured.
+/// The measurements of a pack.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Results {
     /// `render`, `flow`, `office` or `http`.
     pub pack: String,
-    /// The command that made it.
+    /// The command that created them.
     pub command: String,
-    /// How long it took.
+    /// Duration, in seconds.
     pub seconds: f64,
-    /// What was left out, and why.
+    /// What was omitted, and why.
     pub notes: Vec<String>,
     /// The cells.
     pub cells: Vec<Cell>,
-    /// What it was measured on; a file of its own.
+    /// The machine; stored in a file of its own.
     #[serde(skip)]
     pub environment: Environment,
 }
 
 impl Results {
-    /// Cells of a section.
+    /// The cells of a section.
     pub fn section<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Cell> {
         self.cells.iter().filter(move |cell| cell.section == name)
     }
@@ -56,20 +57,20 @@ impl Results {
     /// Reads a folder.
     ///
     /// # Errors
-    /// Where it is none.
+    /// The folder has no results.
     pub fn read(folder: &Path) -> Result<Self, Error> {
         let mut results: Self = read_json(&folder.join("summary.json"))?;
         results.environment = read_json(&folder.join("environment.json"))?;
         Ok(results)
     }
 
-    /// True where a request of any cell failed.
+    /// Whether a request of any cell failed.
     #[must_use]
     pub fn is_void(&self) -> bool {
         self.cells.iter().any(Cell::is_void)
     }
 
-    /// How much less this is than a whole run of the pack; `None` for a whole one.
+    /// How much smaller the run is than a full run of the pack; `None` for a full run.
     #[must_use]
     pub fn how_quick(&self) -> Option<String> {
         let (section, unit, whole, extent): (_, _, _, fn(&Cell) -> f64) = match &*self.pack {
@@ -85,7 +86,7 @@ impl Results {
             _ => return None,
         };
         let most = self.section(section).map(extent).reduce(f64::max)?;
-        // A run of wrk is some hundredths of a second longer than it was told.
+        // A run of wrk takes some hundredths of a second longer than requested.
         let is_less = (most.round() as usize) < whole;
         is_less.then(|| format!("{most:.0} {unit} at most and not {whole}"))
     }
@@ -104,17 +105,17 @@ impl Results {
     }
 }
 
-/// Rounds of a cell.
+/// Number of rounds of a cell.
 fn rounds(cell: &Cell) -> f64 {
     cell.rounds.len().max(1) as f64
 }
 
-/// Requests of a round.
+/// Number of requests per round.
 fn requests(cell: &Cell) -> f64 {
     cell.requests as f64 / rounds(cell)
 }
 
-/// Seconds of a round.
+/// Seconds per round.
 fn seconds(cell: &Cell) -> f64 {
     cell.seconds / rounds(cell)
 }
@@ -135,7 +136,7 @@ fn read_file(path: &Path) -> Result<Vec<u8>, Error> {
     Ok(bytes)
 }
 
-/// Gathers what a pack measures.
+/// Collects the measurements of a pack.
 #[derive(Debug)]
 pub struct Recorder {
     results: Results,
@@ -144,7 +145,7 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// For a pack that begins now.
+    /// Starts recording a pack.
     #[must_use]
     pub fn new(pack: &str) -> Self {
         let results = Results {
@@ -189,26 +190,26 @@ impl Recorder {
         );
     }
 
-    /// Says what was left out.
+    /// Notes what was omitted.
     pub fn note(&mut self, text: impl Into<String>) {
         self.results.notes.push(text.into());
     }
 
-    /// What there is so far.
+    /// The results so far.
     #[must_use]
     pub fn results(&self) -> &Results {
         &self.results
     }
 
-    /// The cells so far, to add to them what is known only later.
+    /// The cells so far, to add values that are known only later.
     pub fn cells_mut(&mut self) -> &mut [Cell] {
         &mut self.results.cells
     }
 
-    /// Ends the pack, and writes it where a folder is given.
+    /// Ends the recording, and writes it if a folder is given.
     ///
     /// # Errors
-    /// Where the folder cannot be written.
+    /// The folder cannot be written.
     pub fn finish(
         mut self,
         command: &str,
@@ -244,7 +245,8 @@ impl Recorder {
             "requests.csv.gz",
             &packed.map_err(Error::file("pack", path))?,
         )?;
-        // Tables and plots are of what was written, as they will be when they are made again.
+        // Tables and plots are generated from what was written, as they will be when they are
+        // generated again.
         let written = Results::read(folder)?;
         put("summary.md", written.to_markdown().as_bytes())?;
         for (name, chart) in report::plots(&written) {
@@ -254,7 +256,7 @@ impl Recorder {
     }
 }
 
-/// Results whose numbers have at most six digits behind the point.
+/// Results whose numbers are rounded to six decimals.
 struct Rounded<'a>(&'a Results);
 
 impl Serialize for Rounded<'_> {
@@ -280,11 +282,11 @@ fn round(value: &mut serde_json::Value) {
     }
 }
 
-/// The client's times of a cell, from the raw requests of a folder: what the summary must say, too,
-/// where no request was left out.
+/// The client times of a cell, from the raw requests of a folder. They must match the summary if no
+/// request was omitted.
 ///
 /// # Errors
-/// Where the folder has no such file, or it is damaged.
+/// The folder has no such file, or it is damaged.
 pub fn client_times_of_requests(folder: &Path, cell: usize) -> Result<Option<Times>, Error> {
     let path = folder.join("requests.csv.gz");
     let packed = read_file(&path)?;

@@ -1,4 +1,4 @@
-//! Comparisons: rounds in turns, and ratios with their spread.
+//! Comparisons: interleaved rounds, and ratios with their spread.
 
 use crate::{
     Cell, Error,
@@ -8,19 +8,19 @@ use crate::{
     results::Recorder,
 };
 
-/// A ratio of what two cells say round by round.
+/// A ratio of two cells, computed per round.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ratio {
-    /// In the middle of the rounds.
+    /// Median over the rounds.
     pub median: f64,
-    /// In the round with the least.
+    /// Smallest ratio of a round.
     pub min: f64,
-    /// In the round with the most.
+    /// Largest ratio of a round.
     pub max: f64,
 }
 
 impl Ratio {
-    /// Of values round by round; `None` where there is no round, or a value is 0.
+    /// The ratio of two series of values; `None` if there is no round, or a value is 0.
     #[must_use]
     pub fn of(values: &[f64], to: &[f64]) -> Option<Self> {
         let pairs = values.iter().zip(to);
@@ -35,14 +35,14 @@ impl Ratio {
         })
     }
 
-    /// Of the rates of two cells.
+    /// The ratio of the rates of two cells.
     #[must_use]
     pub fn of_rates(cell: &Cell, to: &Cell) -> Option<Self> {
         let rates = |cell: &Cell| -> Vec<f64> { cell.rounds.iter().map(|it| it.rps).collect() };
         Self::of(&rates(cell), &rates(to))
     }
 
-    /// Of the medians of the times of two cells.
+    /// The ratio of the median times of two cells.
     #[must_use]
     pub fn of_times(cell: &Cell, to: &Cell) -> Option<Self> {
         let times = |cell: &Cell| -> Vec<f64> { cell.rounds.iter().map(|it| it.p50).collect() };
@@ -67,22 +67,22 @@ impl std::fmt::Display for Ratio {
 
 type Client<'a> = Box<dyn FnMut() -> Outcome + 'a>;
 
-/// One of those that are measured in turns.
+/// A candidate of an interleaved measurement.
 pub struct Contender<'a> {
-    /// What it is called.
+    /// Its cell.
     pub cell: Cell,
     /// Load of a round.
     pub load: Load,
-    /// Root of its processes, whose processor time is counted.
+    /// Root of its process tree, whose processor time is counted.
     pub pid: Option<u32>,
-    /// Roots of more processes, whose time goes into a value of this name.
+    /// Roots of other process trees, whose times are added to the value with this name.
     pub others: Vec<(&'static str, u32)>,
-    /// Makes a client.
+    /// Creates a client.
     pub connect: Box<dyn Fn() -> Result<Client<'a>, Error> + Sync + 'a>,
 }
 
 impl<'a> Contender<'a> {
-    /// One whose clients are made by `connect`.
+    /// A candidate whose clients are created by `connect`.
     pub fn new<C: FnMut() -> Outcome + 'a>(
         cell: Cell,
         load: Load,
@@ -101,7 +101,7 @@ impl<'a> Contender<'a> {
     fn run(&mut self, is_first: bool) -> Result<Run, Error> {
         let mut load = self.load;
         if !is_first {
-            // What was warm stays warm.
+            // Later rounds find it warm.
             load.warmup = 0;
         }
         let warm = Load { samples: 0, ..load };
@@ -130,11 +130,11 @@ impl<'a> Contender<'a> {
     }
 }
 
-/// Measures all of them in turns, and records them. Each round begins with another one, so that
-/// nobody always follows the same.
+/// Measures all candidates interleaved, and records them. Each round starts with another one, so
+/// that none always follows the same.
 ///
 /// # Errors
-/// Where a load cannot be run at all. Requests that fail void their cell.
+/// A load cannot be run at all. Failed requests void their cells.
 pub fn in_turns(
     rounds: usize,
     mut contenders: Vec<Contender<'_>>,

@@ -260,6 +260,7 @@ impl Keeper {
             own.retired.store(true, Ordering::Relaxed);
             return Ok(own);
         }
+        // Held while a process starts, so that others wait for it instead of starting one each.
         let mut current = self.current.lock().await;
         let usable = current
             .process

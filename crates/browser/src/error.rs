@@ -2,6 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
+use platen_fault::{Backend, Code, Stage, What};
 use platen_pool::StartError;
 
 /// Why a page was not printed.
@@ -97,24 +98,24 @@ impl Error {
         Self::BadOption { option, problem }
     }
 
-    /// Stable code of the error, in kebab-case.
+    /// The error's code, which does not change.
     #[must_use]
-    pub fn code(&self) -> &'static str {
+    pub fn code(&self) -> Code {
         match self {
-            Self::NotInstalled(_) => "chromium-not-installed",
-            Self::CannotStart { .. } => "chromium-unavailable",
-            Self::QueueFull { .. } => "queue-full",
-            Self::ShuttingDown => "shutting-down",
-            Self::Timeout { .. } => "deadline-passed",
-            Self::BadOption { .. } => "request-invalid",
-            Self::Crashed { .. } => "page-crashed",
-            Self::MemoryExceeded { .. } => "page-memory",
-            Self::TooLarge { .. } => "page-too-large",
-            Self::RequestDenied(_) => "request-denied",
-            Self::NotLoaded(_) => "page-not-loaded",
-            Self::Exceptions(_) => "page-exception",
+            Self::NotInstalled(_) => Code::BackendMissing(Backend::Chromium),
+            Self::CannotStart { .. } => Code::BackendUnavailable(Backend::Chromium),
+            Self::QueueFull { .. } => Code::Overloaded(What::Queue),
+            Self::ShuttingDown => Code::ShuttingDown,
+            Self::Timeout { .. } => Code::Timeout(Stage::Page),
+            Self::BadOption { .. } => Code::InvalidOption,
+            Self::Crashed { .. } => Code::CrashingInput(Backend::Chromium),
+            Self::MemoryExceeded { limit_bytes } => Code::MemoryLimit(Stage::Page, *limit_bytes),
+            Self::TooLarge { limit_bytes } => Code::TooLarge(What::Result, *limit_bytes),
+            Self::RequestDenied(_) => Code::AddressDenied,
+            Self::NotLoaded(_) => Code::PageNotLoaded,
+            Self::Exceptions(_) => Code::PageException,
             Self::CrashedMidway | Self::Refused { .. } | Self::Disconnected | Self::PageCrashed => {
-                "chromium-failed"
+                Code::BackendCrashed(Backend::Chromium)
             }
         }
     }

@@ -159,7 +159,7 @@ pub struct PageOptions {
 pub struct PdfOptions {
     /// Landscape orientation.
     pub landscape: bool,
-    /// Whether background colours and images are printed.
+    /// Whether background colors and images are printed.
     pub print_background: bool,
     /// Scale of the content, from 0.1 to 2.
     pub scale: f64,

@@ -15,7 +15,7 @@ pub struct Limits {
     pub head_timeout: Duration,
     /// Timeout of an idle connection, before the first request and between requests.
     pub idle_timeout: Duration,
-    /// Timeout of a request body, since its last byte.
+    /// Timeout of a request body, since the last byte received.
     pub body_timeout: Duration,
     /// Timeout of a client that reads nothing of its response.
     pub write_timeout: Duration,

@@ -65,6 +65,7 @@ fn data_matrix(value: &str) -> Result<(Modules, String), String> {
 /// Encodes Code 128 with code sets B and C. Runs of four or more digits use set C, two digits per
 /// symbol.
 fn code_128(value: &str) -> Result<(Modules, String), String> {
+    // Characters by which the encoder selects code sets B and C.
     const SET_B: char = '\u{181}';
     const SET_C: char = '\u{106}';
     if let Some(other) = value.chars().find(|symbol| !(' '..='~').contains(symbol)) {

@@ -1,11 +1,11 @@
-//! sRGB colours as written in templates: `#rgb`, `#rrggbb` or a basic CSS name.
+//! sRGB colors as written in templates: `#rgb`, `#rrggbb` or a basic CSS name.
 
 use std::{borrow::Cow, fmt, str::FromStr};
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-/// An opaque sRGB colour with eight bits per channel.
+/// An opaque sRGB color with eight bits per channel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Color {
     /// Red, 0 to 255.
@@ -46,7 +46,7 @@ impl Color {
     /// White.
     pub const WHITE: Self = Self::from_rgb(0xFF_FFFF);
 
-    /// The colour `0xRRGGBB`.
+    /// The color `0xRRGGBB`.
     #[must_use]
     pub const fn from_rgb(rgb: u32) -> Self {
         let [_, red, green, blue] = rgb.to_be_bytes();

@@ -49,9 +49,13 @@ pub enum Source {
 }
 
 impl Diagnostic {
-    /// An error at `path` in the template.
+    /// An error at `path` in the template. `code` is one of [`platen_fault::DIAGNOSTICS`].
     #[must_use]
     pub fn error(code: &str, path: impl Into<String>, message: impl Into<String>) -> Self {
+        debug_assert!(
+            platen_fault::find_diagnostic(code).is_some(),
+            "`{code}` is not in the table of diagnostics"
+        );
         Self {
             severity: Severity::Error,
             code: code.to_owned(),

@@ -163,7 +163,7 @@ fn too_complex(interruption: Interruption, path: &str) -> Diagnostic {
              their own double the work at each level",
         ),
     };
-    Diagnostic::error("limit-schema", path, message).with_hint(hint)
+    Diagnostic::error("schema-too-complex", path, message).with_hint(hint)
 }
 
 /// Number of values in `data`, including itself.
@@ -283,7 +283,8 @@ mod tests {
         .collect()
     }
 
-    /// `levels` definitions, each `make` of two references to the next.
+    /// A schema of `levels` definitions, each of which `make` builds from two references to the
+    /// next.
     fn doubling(levels: usize, make: impl Fn(Json) -> Json) -> Json {
         let mut definitions = Map::new();
         for level in 0..levels {
@@ -297,21 +298,21 @@ mod tests {
     #[test]
     fn references_that_multiply_are_refused() {
         let any_of = doubling(45, |next| json!({"anyOf": [next.clone(), next]}));
-        assert_eq!(found(&any_of, &json!({})), ["limit-schema "]);
+        assert_eq!(found(&any_of, &json!({})), ["schema-too-complex "]);
         let kept = doubling(
             28,
             |next| json!({"anyOf": [next.clone(), next, {"type": "null"}]}),
         );
-        assert_eq!(found(&kept, &json!({})), ["limit-schema "]);
+        assert_eq!(found(&kept, &json!({})), ["schema-too-complex "]);
         let all_of = doubling(45, |next| json!({"allOf": [next.clone(), next]}));
-        assert_eq!(found(&all_of, &json!("text")), ["limit-schema "]);
+        assert_eq!(found(&all_of, &json!("text")), ["schema-too-complex "]);
         let unevaluated = doubling(
             40,
             |next| json!({"anyOf": [next.clone(), next], "unevaluatedProperties": false}),
         );
         assert_eq!(
             found(&unevaluated, &json!({"a": 1})),
-            ["limit-schema /inputSchema"]
+            ["schema-too-complex /inputSchema"]
         );
     }
 
@@ -320,7 +321,7 @@ mod tests {
         let chain = doubling(20_000, |next| json!({"allOf": [next]}));
         let found = found(&chain, &json!("text"));
         assert!(
-            matches!(found.as_slice(), [one] if one.starts_with("limit-schema")),
+            matches!(found.as_slice(), [one] if one.starts_with("schema-too-complex")),
             "{found:?}"
         );
     }

@@ -1,4 +1,4 @@
-//! Message catalogues: the messages of a locale, merged with its fallbacks.
+//! Message catalogs: the messages of a locale, merged with its fallbacks.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Data of every shape is bound to real templates without a panic and within bounds.
+//! Data of any shape binds to real templates without a panic and within the limits.
 
 use std::sync::LazyLock;
 
@@ -17,14 +17,14 @@ static TEMPLATES: LazyLock<Vec<CompiledTemplate>> = LazyLock::new(|| {
     ];
     let compiled = |source: &[u8]| {
         let mut template = parse_template(source).expect("an example is sound");
-        // Without its schema, so that data of every shape gets through.
+        // Without its schema, so that data of any shape is accepted.
         template.input_schema = None;
         compile(template).expect("an example is sound")
     };
     sources.into_iter().map(compiled).collect()
 });
 
-/// Names that the examples ask for, and one that none does.
+/// Names that the examples use, and one that none uses.
 const NAMES: [&str; 12] = [
     "invoiceNumber",
     "customerName",

@@ -1,7 +1,8 @@
-//! Errors of a job, and who caused them.
+//! Errors of a job, and their codes.
 
 use platen_document::Diagnostic;
-use platen_render::{Error as RenderError, Fault};
+use platen_fault::Code;
+use platen_render::Error as RenderError;
 
 use crate::IsolationError;
 
@@ -48,47 +49,15 @@ impl Error {
         Self::Render(RenderError::Bug(message.to_owned()))
     }
 
-    /// Whose fault it is.
+    /// The error's code, which does not change.
     #[must_use]
-    pub fn fault(&self) -> Fault {
+    pub fn code(&self) -> Code {
         match self {
-            Self::Render(error) => error.fault(),
-            Self::NotFromHtml(_) | Self::Data(_) => Fault::Caller,
-            Self::Isolation(error) => error.fault(),
-            Self::Browser(error) => fault_of_browser(error),
+            Self::Render(error) => error.code(),
+            Self::NotFromHtml(_) => Code::UnsupportedConversion,
+            Self::Data(_) => Code::InvalidJson,
+            Self::Isolation(error) => error.code(),
+            Self::Browser(error) => error.code(),
         }
-    }
-}
-
-fn fault_of_browser(error: &platen_browser::Error) -> Fault {
-    use platen_browser::Error as Browser;
-    match error {
-        Browser::NotInstalled(_) | Browser::CannotStart { .. } => Fault::Unavailable,
-        Browser::QueueFull { .. } | Browser::ShuttingDown => Fault::Busy,
-        Browser::Timeout { .. } => Fault::Limit,
-        Browser::Crashed { .. }
-        | Browser::MemoryExceeded { .. }
-        | Browser::TooLarge { .. }
-        | Browser::RequestDenied(_)
-        | Browser::NotLoaded(_)
-        | Browser::Exceptions(_)
-        | Browser::BadOption { .. } => Fault::Caller,
-        Browser::CrashedMidway
-        | Browser::Refused { .. }
-        | Browser::Disconnected
-        | Browser::PageCrashed => Fault::Internal,
-    }
-}
-
-/// The fault of an error of LibreOffice.
-#[must_use]
-pub fn fault_of_office(fault: platen_office::Fault) -> Fault {
-    use platen_office::Fault as Office;
-    match fault {
-        Office::Caller => Fault::Caller,
-        Office::Limit => Fault::Limit,
-        Office::Busy => Fault::Busy,
-        Office::Unavailable => Fault::Unavailable,
-        Office::Internal => Fault::Internal,
     }
 }

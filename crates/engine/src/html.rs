@@ -139,7 +139,7 @@ fn check_pdf_options(options: &RenderOptions) -> Result<(), Error> {
     let wrong = |member: &str, what: &str| {
         let message = format!("{what}: leave it out, or take a template of kind `document`");
         let path = format!("/options/pdf/{member}");
-        Diagnostic::error("html-pdf-options", path, message)
+        Diagnostic::error("unsupported-option", path, message)
     };
     let mut found = Vec::new();
     if options.standard.is_some() {
@@ -282,7 +282,7 @@ pub(crate) fn page_warnings(report: &Report) -> Vec<Diagnostic> {
     });
     let denied = report.denied.iter().map(|address| {
         let message = format!("the page may not load `{address}`");
-        Diagnostic::warning("request-denied", "", message)
+        Diagnostic::warning("address-denied", "", message)
             .with_hint("put it into `assets`, or allow the host by CHROMIUM_ALLOWED_HOSTS")
     });
     missing.chain(denied).collect()

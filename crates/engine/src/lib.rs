@@ -11,7 +11,7 @@ mod produce;
 
 pub use self::{
     engine::{Engine, IsolationSource, memory_bound},
-    error::{Error, fault_of_office},
+    error::Error,
     helpers::validate,
     html::{Page, Template, key_of, media_type_of},
     isolation::{Isolation, IsolationError, IsolationSettings, RenderWorker},

@@ -83,7 +83,7 @@ pub fn compile(flow: Flow) -> Result<CompiledFlow, Vec<Diagnostic>> {
     let mut compiler = Compiler::default();
     if !is_key(&flow.key) {
         compiler.mistake(
-            "flow-key",
+            "invalid-key",
             "/key",
             "a key has letters, digits, `-` and `_` only",
         );
@@ -92,10 +92,10 @@ pub fn compile(flow: Flow) -> Result<CompiledFlow, Vec<Diagnostic>> {
         && cron.split_whitespace().count() != 5
     {
         let message = "a schedule has five fields: minute, hour, day, month, day of week";
-        compiler.mistake("flow-cron", "/trigger/cron", message);
+        compiler.mistake("invalid-cron", "/trigger/cron", message);
     }
     if flow.steps.is_empty() {
-        compiler.mistake("flow-empty", "/steps", "the flow has no steps");
+        compiler.mistake("no-steps", "/steps", "the flow has no steps");
     }
     let steps = compiler.steps(&flow.steps, "/steps", 0);
     let needs = Needs::of(&flow, &mut compiler.diagnostics);
@@ -122,7 +122,7 @@ impl Compiler {
     fn steps(&mut self, steps: &[Step], path: &str, depth: usize) -> Vec<CompiledStep> {
         if depth > MAX_DEPTH {
             let message = format!("steps are nested deeper than {MAX_DEPTH} levels");
-            self.mistake("flow-too-deep", path, message);
+            self.mistake("too-deep", path, message);
             return Vec::new();
         }
         let mut compiled = Vec::with_capacity(steps.len());
@@ -130,7 +130,7 @@ impl Compiler {
             self.count += 1;
             if self.count == MAX_STEPS + 1 {
                 let message = format!("the flow has more than {MAX_STEPS} steps");
-                self.mistake("flow-too-long", path, message);
+                self.mistake("too-many-steps", path, message);
             }
             compiled.extend(self.step(step, &format!("{path}/{index}"), depth));
         }
@@ -143,7 +143,7 @@ impl Compiler {
             && !(1..=MAX_ATTEMPTS).contains(&retry.attempts)
         {
             let message = format!("a step has 1 to {MAX_ATTEMPTS} attempts");
-            self.mistake("flow-retry", &format!("{path}/retry/attempts"), message);
+            self.mistake("out-of-range", &format!("{path}/retry/attempts"), message);
         }
         let skip_if = step
             .skip_if
@@ -164,10 +164,10 @@ impl Compiler {
             .all(|letter| letter.is_ascii_alphanumeric() || letter == '_');
         if name.is_empty() || !letters || name.starts_with(|first: char| first.is_ascii_digit()) {
             let message = "a step's name has letters, digits and `_`, and no digit first";
-            self.mistake("flow-step-name", &path, message);
+            self.mistake("invalid-name", &path, message);
         } else if !self.names.insert(name.to_owned()) {
             self.mistake(
-                "flow-step-name",
+                "duplicate-step",
                 &path,
                 format!("there are two steps `{name}`"),
             );
@@ -213,7 +213,7 @@ impl Compiler {
             } => {
                 if !(1..=MAX_PARALLEL).contains(parallel) {
                     let message = format!("a loop has 1 to {MAX_PARALLEL} items at a time");
-                    self.mistake("flow-parallel", &format!("{path}/parallel"), message);
+                    self.mistake("out-of-range", &format!("{path}/parallel"), message);
                 }
                 let written = braced(items);
                 let items = self.pattern(&json!(written), &format!("{path}/items"));
@@ -231,7 +231,7 @@ impl Compiler {
                 let kinds = [delay_ms.is_some(), until.is_some(), *callback];
                 if kinds.iter().filter(|set| **set).count() != 1 {
                     let message = "a wait has one of `delayMs`, `until` and `callback`";
-                    self.mistake("flow-wait", path, message);
+                    self.mistake("invalid-wait", path, message);
                 }
                 let until = until
                     .as_ref()
@@ -245,7 +245,7 @@ impl Compiler {
             } => {
                 if !(200..=599).contains(status) {
                     let message = "a status is from 200 to 599";
-                    self.mistake("flow-status", &format!("{path}/status"), message);
+                    self.mistake("out-of-range", &format!("{path}/status"), message);
                 }
                 let answer = json!({"status": status, "headers": headers, "body": body});
                 Body::Respond(self.pattern(&answer, path)?)

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use platen_fault::Code;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
@@ -60,15 +61,56 @@ pub enum Entry {
 }
 
 /// Why a step failed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StepError {
-    /// Code, such as `code-thrown`.
+    /// A code of [`platen_fault::CODES`], such as `code-thrown`. Text, as a journal may be older or
+    /// newer than the table.
     pub code: String,
     /// Message.
     pub message: String,
     /// Whether another attempt may succeed.
     pub retryable: bool,
+    /// What was going on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stage: Option<String>,
+    /// What was looked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resource: Option<String>,
+    /// What does not work.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub backend: Option<String>,
+    /// What is too large, too many or full.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub what: Option<String>,
+    /// The limit: in bytes for memory and sizes, in milliseconds for processor time, else a number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<u64>,
+}
+
+impl StepError {
+    /// A failure with its code's facts; whether another attempt may go better follows from its
+    /// fault.
+    #[must_use]
+    pub fn new(code: Code, message: impl Into<String>) -> Self {
+        let facts = code.facts();
+        Self {
+            code: code.name().to_owned(),
+            message: message.into(),
+            retryable: code.fault().is_retryable(),
+            stage: facts.stage.map(|stage| stage.as_str().to_owned()),
+            resource: facts.resource.map(|resource| resource.as_str().to_owned()),
+            backend: facts.backend.map(|backend| backend.as_str().to_owned()),
+            what: facts.what.map(|what| what.as_str().to_owned()),
+            limit: facts.limit,
+        }
+    }
+
+    /// The same failure, whose cause is known to pass or to stay.
+    #[must_use]
+    pub fn with_retry(self, retryable: bool) -> Self {
+        Self { retryable, ..self }
+    }
 }
 
 /// A step to execute.

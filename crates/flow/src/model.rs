@@ -94,7 +94,7 @@ pub enum Trigger {
     },
 }
 
-/// A step: its action, and its behaviour on failure.
+/// A step: its action, and its behavior on failure.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Step {

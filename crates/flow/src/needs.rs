@@ -27,7 +27,7 @@ impl Needs {
                      so, or with `@` and a version";
                 let path = format!("/templates/{index}");
                 diagnostics.push(Diagnostic::error(
-                    "flow-templates",
+                    "invalid-template-name",
                     path,
                     message.to_owned(),
                 ));
@@ -92,7 +92,7 @@ impl Needs {
                          may be in the flow's `templates`, such as `[\"letter-*\"]`";
                     let path = format!("{path}/{place}");
                     diagnostics.push(Diagnostic::error(
-                        "flow-templates",
+                        "invalid-template-name",
                         path,
                         message.to_owned(),
                     ));

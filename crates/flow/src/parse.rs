@@ -15,7 +15,7 @@ pub const MAX_FLOW_BYTES: usize = 4 << 20;
 pub fn parse_flow(source: &[u8]) -> Result<Flow, Vec<Diagnostic>> {
     if source.len() > MAX_FLOW_BYTES {
         let message = format!("the flow is longer than {MAX_FLOW_BYTES} bytes");
-        return Err(vec![Diagnostic::error("flow-too-long", "", message)]);
+        return Err(vec![Diagnostic::error("flow-too-large", "", message)]);
     }
     let mut reader = serde_json::Deserializer::from_slice(source);
     let flow: Flow = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
@@ -30,15 +30,15 @@ pub fn parse_flow(source: &[u8]) -> Result<Flow, Vec<Diagnostic>> {
             .collect();
         let inner = error.into_inner();
         let code = if inner.is_data() {
-            "flow-shape"
+            "invalid-value"
         } else {
-            "json-syntax"
+            "invalid-json"
         };
         vec![Diagnostic::error(code, path, inner.to_string())]
     })?;
     reader
         .end()
-        .map_err(|error| vec![Diagnostic::error("json-syntax", "", error.to_string())])?;
+        .map_err(|error| vec![Diagnostic::error("invalid-json", "", error.to_string())])?;
     Ok(flow)
 }
 

@@ -1,6 +1,7 @@
 //! Traverses the steps of a flow with the state of a run, and collects what to do next.
 
 use platen_document::pattern::{Condition, Moment, Pattern};
+use platen_fault::Code;
 use serde_json::{Value as Json, json};
 
 use crate::{
@@ -311,9 +312,5 @@ impl<'m> Walk<'m> {
 
 /// An error in the flow's definition; a retry would fail as well.
 fn mistake(message: String) -> Progress {
-    Progress::Failed(StepError {
-        code: "flow-expression".to_owned(),
-        message,
-        retryable: false,
-    })
+    Progress::Failed(StepError::new(Code::ExpressionFailed, message))
 }

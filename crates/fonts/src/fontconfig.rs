@@ -1,6 +1,6 @@
-//! A configuration of fontconfig of our own, for programs that we start: the shipped fonts, the fonts
-//! folders, and the system's where they are wanted. Nothing of the system's own configuration counts, so
-//! that a name means the same font on every machine.
+//! A fontconfig configuration for programs that Platen starts: the shipped fonts, the configured
+//! font folders, and the system's fonts if enabled. The system's own configuration is ignored, so
+//! that a family name selects the same font on every machine.
 
 use std::{
     fmt::Write as _,
@@ -12,7 +12,7 @@ use std::{
 
 use crate::{FontSettings, SHIPPED, STAND_INS, font_files, system_font_folders};
 
-/// Families behind generic names and other names of shipped ones.
+/// Families behind generic names, and other names of shipped families.
 const GENERIC: [(&str, &[&str]); 7] = [
     ("Noto Sans JP", &["Noto Sans CJK JP"]),
     (
@@ -25,21 +25,22 @@ const GENERIC: [(&str, &[&str]); 7] = [
     ("mono", &["Liberation Mono"]),
     ("system-ui", &["Liberation Sans"]),
 ];
-/// How long the program may take that reads all fonts ahead.
+/// Timeout of `fc-cache`.
 const CACHE_TIME: Duration = Duration::from_secs(20);
+/// How often to check whether it has exited.
 const CACHE_PAUSE: Duration = Duration::from_millis(10);
 
-/// Fonts laid out for programs.
+/// Fonts installed for programs.
 #[derive(Clone, Debug)]
 pub struct Installed {
-    /// The value of `FONTCONFIG_FILE`.
+    /// Value of the environment variable `FONTCONFIG_FILE`.
     pub configuration: PathBuf,
-    /// Folders that a program in a sandbox must see.
+    /// Folders that must be visible to a program in a sandbox.
     pub folders: Vec<PathBuf>,
 }
 
-/// Writes the shipped fonts and a configuration below `place`, which must not go before the programs do.
-/// Takes tens of milliseconds; the fonts are read ahead where `fc-cache` is installed.
+/// Writes the shipped fonts and a configuration below `place`, which must exist as long as the
+/// programs run. Takes tens of milliseconds; longer if `fc-cache` is installed and fills the cache.
 ///
 /// # Errors
 /// The files cannot be written.
@@ -72,7 +73,7 @@ pub fn install(settings: &FontSettings, place: &Path) -> io::Result<Installed> {
     })
 }
 
-/// The configuration, fonts-conf(5).
+/// The configuration, see fonts-conf(5).
 fn text(own: &[PathBuf], others: &[PathBuf], cache: &Path) -> String {
     let mut text = String::from(
         "<?xml version=\"1.0\"?>\n<!DOCTYPE fontconfig SYSTEM \"urn:fontconfig:fonts.dtd\">\n<fontconfig>\n",
@@ -87,10 +88,11 @@ fn text(own: &[PathBuf], others: &[PathBuf], cache: &Path) -> String {
         &mut text,
         &format!("<cachedir>{}</cachedir>", escaped(&cache.display())),
     );
-    // What the system has read already, for its own folders.
+    // The system's cache, for the system's own font folders.
     line(&mut text, "<cachedir>/var/cache/fontconfig</cachedir>");
     line(&mut text, "<selectfont>");
-    // Ours, whatever their names; a pattern that accepts stands over those that reject.
+    // Platen's own fonts regardless of their names: accept patterns take precedence over reject
+    // patterns.
     for file in font_files(own) {
         let file = escaped(&file.display());
         line(
@@ -106,7 +108,8 @@ fn text(own: &[PathBuf], others: &[PathBuf], cache: &Path) -> String {
             );
         }
     }
-    // LibreOffice embeds them in a way that differs from process to process, and no browser reads them.
+    // LibreOffice embeds these formats differently from process to process, and no browser supports
+    // them.
     let formats = ["Type 1", "PCF", "BDF"].map(|format| pattern("fontformat", format));
     for format in formats {
         line(&mut text, &format!("<rejectfont>{format}</rejectfont>"));
@@ -120,7 +123,7 @@ fn text(own: &[PathBuf], others: &[PathBuf], cache: &Path) -> String {
     for (name, families) in GENERIC {
         line(&mut text, &alias(name, families, "strong"));
     }
-    // Whatever is not there at all.
+    // Fallback for unknown families.
     line(&mut text, &last("Liberation Sans"));
     text.push_str("</fontconfig>\n");
     text
@@ -142,7 +145,7 @@ fn pattern(element: &str, value: &str) -> String {
     format!("<pattern><patelt name=\"{element}\"><string>{value}</string></patelt></pattern>")
 }
 
-/// Who asks for `name` gets it where it is there, and else `families`.
+/// A family that is present takes precedence; otherwise `families` replace it.
 fn alias(name: &str, families: &[&str], binding: &str) -> String {
     let families: String = families
         .iter()
@@ -162,8 +165,8 @@ fn last(family: &str) -> String {
     )
 }
 
-/// Lets fontconfig's own program read the fonts, so that no process does it at its start. Without the
-/// program, or in time, the processes do it themselves.
+/// Has fontconfig's own program fill the cache, so that no process does so when it starts. If the
+/// program is missing or too slow, the processes do it themselves.
 fn read_ahead(configuration: &Path) {
     let started = Command::new("fc-cache")
         .env("FONTCONFIG_FILE", configuration)
@@ -187,7 +190,7 @@ fn read_ahead(configuration: &Path) {
 mod tests {
     use super::*;
 
-    /// The file that fontconfig finds for a family, where its program is installed.
+    /// The file that fontconfig finds for a family, if its program is installed.
     fn matched(installed: &Installed, family: &str) -> Option<String> {
         let found = Command::new("fc-match")
             .args(["-f", "%{file}", family])
@@ -229,7 +232,7 @@ mod tests {
     #[test]
     fn a_folder_wins() {
         let place = tempfile::tempdir().unwrap();
-        // A folder with a font that is called like a shipped one.
+        // A folder with a font that has the name of a shipped one.
         let folder = place.path().join("corporate & own");
         fs::create_dir_all(&folder).unwrap();
         let (_, bytes) = SHIPPED[1];

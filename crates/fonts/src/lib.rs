@@ -1,6 +1,6 @@
-//! The fonts that come with Platen, and what of a system's fonts is seen beside them: by the engine,
-//! and by LibreOffice and Chromium through a configuration of fontconfig of our own. So Arial is
-//! Liberation Sans everywhere, and pages do not move from machine to machine.
+//! The fonts shipped with Platen, and which of the system's fonts are visible in addition: to the
+//! layout engine directly, and to LibreOffice and Chromium through a fontconfig configuration. So
+//! Arial is Liberation Sans everywhere, and page breaks do not change from machine to machine.
 
 mod fontconfig;
 mod shipped;
@@ -15,14 +15,14 @@ pub use self::{
 /// Where fonts come from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FontSettings {
-    /// Folders whose fonts win over all others.
+    /// Folders whose fonts take precedence over all others.
     pub folders: Vec<PathBuf>,
-    /// Uses the system's fonts too, after the shipped ones.
+    /// Whether to use the system's fonts too, after the shipped ones.
     pub system: bool,
 }
 
 impl FontSettings {
-    /// The shipped fonts and the system's, as a service has them that is not told otherwise.
+    /// The shipped fonts and the system's: the default of a service.
     #[must_use]
     pub fn with_system() -> Self {
         Self {
@@ -32,7 +32,7 @@ impl FontSettings {
     }
 }
 
-/// Where systems keep fonts, by the XDG conventions.
+/// Folders where systems keep fonts, by the XDG conventions.
 #[must_use]
 pub fn system_font_folders() -> Vec<PathBuf> {
     let mut folders = vec![
@@ -46,7 +46,7 @@ pub fn system_font_folders() -> Vec<PathBuf> {
     folders
 }
 
-/// Families that a shipped one stands in for: it has the same widths, or is their usual substitute.
+/// Families that a shipped family replaces: it has the same metrics, or is the usual substitute.
 /// fontconfig calls most of them metric aliases.
 pub const STAND_INS: [(&str, &[&str]); 3] = [
     (
@@ -94,8 +94,8 @@ pub const STAND_INS: [(&str, &[&str]); 3] = [
     ),
 ];
 
-/// Whether a shipped family stands for this one, so that the system's font of that name is passed over:
-/// one machine has it and the next has not.
+/// Whether a shipped family replaces this one. The system's font of that name is ignored then,
+/// because not every machine has it.
 #[must_use]
 pub fn is_shipped_family(family: &str) -> bool {
     let same = |name: &str| name.eq_ignore_ascii_case(family);
@@ -104,12 +104,12 @@ pub fn is_shipped_family(family: &str) -> bool {
         .any(|(shipped, others)| same(shipped) || others.iter().any(|name| same(name)))
 }
 
-/// Font files looked at in all folders together.
+/// Maximum number of font files, in all folders together.
 const MAX_FILES: usize = 5_000;
-/// Folders below a font folder are searched this deep.
+/// Maximum depth of subfolders.
 const MAX_DEPTH: usize = 6;
 
-/// Font files below `folders`, in order of their names; 5,000 at most.
+/// Font files below `folders`, in the order of their names, at most 5,000.
 #[must_use]
 pub fn font_files<'a>(folders: impl IntoIterator<Item = &'a PathBuf>) -> Vec<PathBuf> {
     let mut files = Vec::new();

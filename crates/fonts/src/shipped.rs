@@ -1,6 +1,6 @@
-//! The files that are part of the program.
+//! The font files that are embedded in the program.
 
-/// Fonts shipped with Platen, names and content; see `assets/fonts/README.md`.
+/// Shipped fonts: file names and content; see `assets/fonts/README.md`.
 pub const SHIPPED: [(&str, &[u8]); 16] = {
     macro_rules! font {
         ($name:literal) => {

@@ -4,12 +4,12 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use axum::{body::Body, response::Response};
 use http_body_util::BodyExt;
-use hyper::StatusCode;
 use platen_browser::{
     Cookie, ExtraHeader, Job, Key, Lane, Media, Output, PageOptions, PdfOptions, PictureFormat,
     PictureOptions, Source, Wait,
 };
 use platen_engine::{PrintedDocument, key_of, media_type_of};
+use platen_fault::Code;
 use platen_render::Format;
 use platen_server::{
     intake::content::Content,
@@ -132,11 +132,7 @@ async fn respond(
             .concat()
             .join(", ");
         let detail = format!("the page could not load {failed}");
-        return Err(Problem::new(
-            StatusCode::CONFLICT,
-            "resource-failed",
-            detail,
-        ));
+        return Err(Problem::new(Code::ResourceFailed, detail));
     }
     let name = file_name(&context, &headers, extension);
     let body = match extension {
@@ -175,7 +171,7 @@ fn check_status(status: Option<u16>, failing: &[u16]) -> Result<(), Problem> {
     match status.filter(|status| fails(*status)) {
         Some(status) => {
             let detail = format!("the page came with the status {status}");
-            Err(Problem::new(StatusCode::CONFLICT, "page-status", detail))
+            Err(Problem::new(Code::PageStatus, detail))
         }
         None => Ok(()),
     }
@@ -188,7 +184,7 @@ async fn source(form: &mut Form, from: Origin, output: &Output) -> Result<(Sourc
         return Ok((Source::Address(address), key));
     }
     let html = form.take_text("index.html").await?.ok_or_else(|| {
-        Problem::bad_request("form-invalid", "the form file `index.html` is needed")
+        Problem::new(Code::InvalidRequest, "the form file `index.html` is needed")
     })?;
     let html = match from {
         Origin::Markdown => {
@@ -246,7 +242,7 @@ fn page(values: &mut Values) -> Result<PageOptions, Problem> {
             Some("screen") => Some(Media::Screen),
             Some(_) => {
                 let detail = "the form field `emulatedMediaType` is not screen or print";
-                return Err(Problem::bad_request("form-invalid", detail));
+                return Err(Problem::new(Code::InvalidRequest, detail));
             }
         },
         extra_headers: extra,
@@ -283,7 +279,7 @@ fn extra_header(name: &str, value: &str) -> Result<ExtraHeader, Problem> {
                 "the form field `extraHttpHeaders`: `{word}` of `{name}` is no scope such as \
                  `scope=https://example\\.com/.*`"
             );
-            return Err(Problem::bad_request("form-invalid", detail));
+            return Err(Problem::new(Code::InvalidRequest, detail));
         }
     }
     Ok(ExtraHeader::new(name, kept.join(";").trim(), scope)?)
@@ -345,7 +341,7 @@ fn picture(values: &mut Values, _: HeaderFooter) -> Result<PageOutput, Problem> 
         Some("webp") => (PictureFormat::WebP, "webp", "image/webp"),
         Some(_) => {
             let detail = "the form field `format` is not png, jpeg or webp";
-            return Err(Problem::bad_request("form-invalid", detail));
+            return Err(Problem::new(Code::InvalidRequest, detail));
         }
     };
     let quality = values.number("quality", 100)?;

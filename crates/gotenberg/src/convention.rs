@@ -13,6 +13,7 @@ use hyper::{
     HeaderMap, StatusCode,
     header::{CONTENT_DISPOSITION, CONTENT_TYPE, HeaderName, HeaderValue},
 };
+use platen_fault::{Code, Fault, Stage, What};
 use platen_outbound::is_reserved;
 use platen_server::{intake::content, middleware::Context, problem::Problem};
 use serde_json::json;
@@ -72,18 +73,20 @@ fn finish(response: &mut Response, trace: Option<HeaderValue>) {
 /// Gotenberg's status codes: 429 where the queue is full, 503 where the time is over, 409 for
 /// exceptions of the page, 400 for documents that cannot be had or read.
 fn as_gotenberg(problem: &mut Problem) {
-    problem.status = match problem.code {
-        "queue-full" => StatusCode::TOO_MANY_REQUESTS,
-        "deadline-passed" | "conversion-timeout" => StatusCode::SERVICE_UNAVAILABLE,
-        "page-exception" => StatusCode::CONFLICT,
-        "request-denied" => StatusCode::FORBIDDEN,
-        _ if problem.status == StatusCode::UNPROCESSABLE_ENTITY => StatusCode::BAD_REQUEST,
-        _ => problem.status,
+    problem.status = match (problem.code, problem.code.fault()) {
+        (Code::Overloaded(What::Queue | What::Webhooks), _) => StatusCode::TOO_MANY_REQUESTS,
+        (Code::PageException | Code::PageStatus | Code::ResourceFailed, _) => StatusCode::CONFLICT,
+        // A request that comes too slowly is not Gotenberg's business: 408 stays.
+        (Code::Timeout(Stage::Head | Stage::Body), _) => return,
+        (_, Fault::Timeout) => StatusCode::SERVICE_UNAVAILABLE,
+        (_, Fault::Content | Fault::Limit) => StatusCode::BAD_REQUEST,
+        (_, Fault::Backend) => StatusCode::INTERNAL_SERVER_ERROR,
+        _ => return,
     };
 }
 
 fn invalid(detail: impl Into<String>) -> Problem {
-    Problem::bad_request("webhook-invalid", detail)
+    Problem::new(Code::InvalidRequest, detail)
 }
 
 impl Hook {
@@ -130,11 +133,7 @@ impl Hook {
             if !api.webhooks.allows(url) {
                 let shown: String = url.chars().take(200).collect();
                 let detail = format!("{shown} is not at an allowed host (WEBHOOK_ALLOWED_HOSTS)");
-                return Err(Problem::new(
-                    StatusCode::FORBIDDEN,
-                    "webhook-denied",
-                    detail,
-                ));
+                return Err(Problem::new(Code::AddressDenied, detail));
             }
         }
         Ok(Some(Self {
@@ -159,7 +158,7 @@ async fn deliver_by_webhook(
     let room = api.webhooks.room().ok_or_else(|| {
         api.metrics.rejected("queue-full");
         let detail = "too many results wait to be sent (WEBHOOK_MAX_QUEUE)";
-        Problem::new(StatusCode::SERVICE_UNAVAILABLE, "queue-full", detail).retry_after(1)
+        Problem::new(Code::Overloaded(What::Webhooks), detail)
     })?;
     let (parts, body) = request.into_parts();
     let limit = (api.intake.form_max_body_bytes, "FORM_MAX_BODY_BYTES");
@@ -224,7 +223,7 @@ async fn deliver(api: &FormApi, hook: Hook, made: Result<Made, Problem>, request
                 return;
             }
             let detail = "the result could not be delivered";
-            Problem::new(StatusCode::BAD_GATEWAY, "webhook-failed", detail)
+            Problem::new(Code::RequestFailed, detail)
         }
         Err(problem) => problem,
     };
@@ -241,7 +240,7 @@ async fn deliver(api: &FormApi, hook: Hook, made: Result<Made, Problem>, request
         "" => status.canonical_reason().unwrap_or("Error"),
         detail => detail,
     };
-    let body = json!({"status": status.as_u16(), "code": problem.code, "message": message});
+    let body = json!({"status": status.as_u16(), "code": problem.code.name(), "message": message});
     let mut headers = vec![("content-type".to_owned(), "application/json".to_owned())];
     let trace = problem.headers.iter().find(|(name, _)| *name == TRACE);
     headers.extend(trace.and_then(|(name, value)| {

@@ -7,7 +7,8 @@ use axum::{
     extract::{FromRequest, Request},
     response::Response,
 };
-use hyper::{HeaderMap, StatusCode};
+use hyper::HeaderMap;
+use platen_fault::Code;
 use platen_server::{
     intake::{Intake, MemoryPermit, content::Content, multipart},
     middleware::Context,
@@ -62,9 +63,8 @@ impl FormRequest {
 impl Form {
     async fn read(intake: &Intake, headers: &HeaderMap, body: Body) -> Result<Self, Problem> {
         let boundary = multipart::boundary(headers).ok_or_else(|| {
-            let status = StatusCode::UNSUPPORTED_MEDIA_TYPE;
             let detail = "send multipart/form-data";
-            Problem::new(status, "media-type-not-supported", detail)
+            Problem::new(Code::MediaTypeNotSupported, detail)
         })?;
         let (fields, permit) = multipart::read(intake, headers, body, &boundary).await?;
         let mut form = Self {
@@ -79,7 +79,7 @@ impl Form {
             };
             if UNSUPPORTED_FILES.contains(&field.name.as_str()) {
                 let detail = format!("the form file `{}` is not supported", field.name);
-                return Err(Problem::bad_request("form-unsupported", detail));
+                return Err(Problem::new(Code::UnsupportedOption, detail));
             }
             form.files.insert(name.clone(), field.content);
         }
@@ -99,7 +99,7 @@ impl Form {
         let mut files: Vec<_> = std::mem::take(&mut self.files).into_iter().collect();
         if files.is_empty() {
             let detail = "the form has no file";
-            return Err(Problem::bad_request("form-invalid", detail));
+            return Err(Problem::new(Code::InvalidRequest, detail));
         }
         files.sort_by(|one, two| compare(&one.0, &two.0));
         Ok(files)
@@ -111,7 +111,7 @@ pub(crate) async fn text(name: &str, content: Content) -> Result<String, Problem
     let bytes = content.bytes().await?;
     String::from_utf8(bytes.into()).map_err(|_| {
         let detail = format!("the form file `{name}` is not UTF-8");
-        Problem::bad_request("form-invalid", detail)
+        Problem::new(Code::InvalidRequest, detail)
     })
 }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axum::{extract::FromRequestParts, http::request::Parts, response::Response};
+use platen_fault::Code;
 use platen_office::{Job, Options, Target};
 use platen_pdf::Operations;
 use platen_server::{intake::content::Content, problem::Problem};
@@ -99,7 +100,7 @@ impl OfficeOptions {
         self.options.set(name, value).map_err(|error| match error {
             platen_office::Error::BadOption { problem, .. } => {
                 let detail = format!("the form field `{field}`: {problem}");
-                Problem::bad_request("form-invalid", detail)
+                Problem::new(Code::InvalidRequest, detail)
             }
             other => other.into(),
         })
@@ -155,7 +156,7 @@ impl OfficeOptions {
                 let most = words.len() - 1;
                 let detail =
                     format!("the form field `{field}` is no whole number from 0 to {most}");
-                Problem::bad_request("form-invalid", detail)
+                Problem::new(Code::InvalidRequest, detail)
             })?;
             options.set(field, name, word)?;
         }
@@ -191,7 +192,7 @@ pub(crate) async fn convert_office(
     if is_final && !is_changed.is_nothing() {
         let detail = "a file that is PDF/A, PDF/UA or encrypted is not merged, split, made flat \
             or given metadata afterwards";
-        return Err(Problem::bad_request("form-unsupported", detail));
+        return Err(Problem::new(Code::UnsupportedOption, detail));
     }
     let files = convert(&request.api, files, &options).await?;
     let files = apply(&request.api, files, operations).await?;
@@ -221,7 +222,7 @@ pub(crate) async fn convert(
         let document = document.map_err(|error| Problem::internal(error.to_string()))?;
         let outcome = document
             .as_ref()
-            .map_or_else(|problem| problem.code, |_| "ok");
+            .map_or_else(|problem| problem.code.name(), |_| "ok");
         api.metrics.rendered("pdf", outcome);
         let document = document.map_err(|mut problem| {
             problem.detail = format!("{name}: {}", problem.detail);

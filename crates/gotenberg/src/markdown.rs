@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hyper::StatusCode;
+use platen_fault::{Code, What};
 use pulldown_cmark::{Options, Parser, html};
 
 use platen_server::problem::Problem;
@@ -11,7 +11,7 @@ use platen_server::problem::Problem;
 const MAX_BYTES: usize = 64 << 20;
 
 fn invalid(detail: String) -> Problem {
-    Problem::bad_request("form-invalid", detail)
+    Problem::new(Code::InvalidRequest, detail)
 }
 
 /// The page with the files that it names as HTML.
@@ -43,8 +43,8 @@ pub(crate) fn fill(page: &str, files: &BTreeMap<String, String>) -> Result<Strin
         html::push_html(&mut made, Parser::new_ext(text, dialect()));
         if made.len() > MAX_BYTES {
             let detail = format!("the page becomes longer than {MAX_BYTES} bytes");
-            let status = StatusCode::PAYLOAD_TOO_LARGE;
-            return Err(Problem::new(status, "page-too-large", detail));
+            let code = Code::TooLarge(What::Form, MAX_BYTES as u64);
+            return Err(Problem::new(code, detail));
         }
         count += 1;
         rest = &after[length + 2..];
@@ -99,7 +99,11 @@ mod tests {
             "{{ toHTML \"a.md\"",
             "{{ .Other }}",
         ] {
-            assert_eq!(filled(wrong).unwrap_err().code, "form-invalid", "{wrong}");
+            assert_eq!(
+                filled(wrong).unwrap_err().code,
+                Code::InvalidRequest,
+                "{wrong}"
+            );
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use axum::response::Response;
 use hyper::StatusCode;
+use platen_fault::Code;
 use platen_pdf::{Limits, Metadata, Operations};
 use platen_server::{
     intake::content::full,
@@ -52,7 +53,7 @@ pub(crate) async fn split_pdfs(mut request: FormRequest) -> Result<Response, Pro
     let operations = operations_of(&mut form.values)?;
     if operations.split.is_none() {
         let detail = "the form field `splitMode` is needed";
-        return Err(Problem::bad_request("form-invalid", detail));
+        return Err(Problem::new(Code::InvalidRequest, detail));
     }
     let files = apply(&request.api, form.take_files()?, operations).await?;
     request.answer(files).await
@@ -81,13 +82,13 @@ pub(crate) async fn convert_pdfs(
     let is_archive = options.take_archive(&mut form.values)?;
     if !is_archive {
         let detail = "the form field `pdfa` or `pdfua` is needed";
-        return Err(Problem::bad_request("form-invalid", detail));
+        return Err(Problem::new(Code::InvalidRequest, detail));
     }
     let files = form.take_files()?;
     for (name, content) in &files {
         if !content.starts_with(b"%PDF-") {
             let detail = format!("{name}: this is not a PDF file");
-            return Err(Problem::bad_request("pdf-missing", detail));
+            return Err(Problem::new(Code::NotPdf, detail));
         }
     }
     let files = convert(&request.api, files, &options).await?;
@@ -122,7 +123,7 @@ pub(crate) async fn write_pdf_metadata(mut request: FormRequest) -> Result<Respo
     };
     if operations.metadata.is_empty() {
         let detail = "the form field `metadata` is needed";
-        return Err(Problem::bad_request("form-invalid", detail));
+        return Err(Problem::new(Code::InvalidRequest, detail));
     }
     let files = apply(&request.api, form.take_files()?, operations).await?;
     request.answer(files).await

@@ -9,11 +9,12 @@ use hyper::{
     header::{CONTENT_LENGTH, HeaderValue},
 };
 use platen_document::work;
-use platen_pdf::{Conditions, FileError, NamedFile, Operations, Split};
+use platen_fault::Code;
+use platen_pdf::{Conditions, NamedFile, Operations, Split};
 use platen_server::{
     intake::content::{Content, full},
     middleware::Context,
-    problem::{Problem, chain},
+    problem::Problem,
     rendering::slots::{Lane, Ticket},
     respond::file_headers,
 };
@@ -55,22 +56,12 @@ pub(crate) fn operations_of(values: &mut Values) -> Result<Operations, Problem> 
 }
 
 fn invalid(detail: &str) -> Problem {
-    Problem::bad_request("form-invalid", detail)
+    Problem::new(Code::InvalidRequest, detail)
 }
 
 /// What a client is told when a PDF file is not worked on.
 pub(crate) fn of_pdf(error: &platen_pdf::Error) -> Problem {
-    let code = match error {
-        platen_pdf::Error::NotPdf | platen_pdf::Error::Nothing => "pdf-missing",
-        platen_pdf::Error::Encrypted => "pdf-encrypted",
-        platen_pdf::Error::TooLarge { .. } => "pdf-too-large",
-        platen_pdf::Error::BadPages(_) => "pages-invalid",
-        platen_pdf::Error::BadMetadata { .. } => "metadata-invalid",
-        platen_pdf::Error::NoAppearance(_) => "field-without-appearance",
-        platen_pdf::Error::NotWritten(_) => return Problem::internal(chain(error)),
-        _ => "pdf-damaged",
-    };
-    Problem::bad_request(code, error.to_string())
+    Problem::of_error(error.code(), error)
 }
 
 /// Does what is wanted with files, on a slot for rendering.
@@ -98,20 +89,11 @@ pub(crate) async fn apply(
             ..Conditions::default()
         };
         let made = operations.apply(files, &conditions);
-        let made = made.map_err(|error| of_file(&error))?;
+        let made = made.map_err(|error| Problem::of_error(error.error.code(), &error))?;
         let held = |file: NamedFile<Bytes>| (file.name, Content::Held(file.bytes));
         Ok(made.into_iter().map(held).collect())
     };
     api.slots.run(Lane::Batch, work).await
-}
-
-/// What a client is told when one of its files is not worked on.
-fn of_file(error: &FileError) -> Problem {
-    let mut problem = of_pdf(&error.error);
-    if let Some(name) = &error.name {
-        problem.detail = format!("{name}: {}", problem.detail);
-    }
-    problem
 }
 
 /// The name that the client wants, or the identifier of the request, with an extension.

@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, str::FromStr, time::Duration};
 
+use platen_fault::Code;
 use serde::de::DeserializeOwned;
 
 use platen_server::problem::Problem;
@@ -12,12 +13,12 @@ pub(crate) struct Values(BTreeMap<String, String>);
 
 fn invalid(name: &str, expected: &str) -> Problem {
     let detail = format!("the form field `{name}` is not {expected}");
-    Problem::bad_request("form-invalid", detail)
+    Problem::new(Code::InvalidRequest, detail)
 }
 
 fn unsupported(name: &str) -> Problem {
     let detail = format!("the form field `{name}` is not supported");
-    Problem::bad_request("form-unsupported", detail)
+    Problem::new(Code::UnsupportedOption, detail)
 }
 
 impl Values {

@@ -5,10 +5,11 @@ use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use platen_outbound::{Error, Outbound, Settings};
+use platen_render::chain;
 use serde_json::Value as Json;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use platen_server::{LogLevel, WebhookConfig, log::Log, problem::chain};
+use platen_server::{LogLevel, WebhookConfig, log::Log};
 
 /// Longest answer of a receiver that is read. Bytes.
 const MAX_ANSWER_BYTES: u64 = 64 << 10;

@@ -46,6 +46,7 @@ const OF_THREADS: &[i64] = &[
     libc::SYS_clone3,
 ];
 
+/// Flags of `clone` that create namespaces; cells may not use them.
 const NAMESPACES: libc::c_int = libc::CLONE_NEWUSER
     | libc::CLONE_NEWPID
     | libc::CLONE_NEWNET
@@ -110,7 +111,7 @@ pub(crate) fn compile(threads: bool) -> Option<Filter> {
     Some(Filter { refused, allowed })
 }
 
-/// Merges sorted numbers into ranges of neighbours, both ends included.
+/// Merges sorted numbers into ranges of neighbors, both ends included.
 fn ranges(calls: &[u32]) -> Vec<(u32, u32)> {
     let mut ranges: Vec<(u32, u32)> = Vec::new();
     for call in calls {
@@ -219,8 +220,8 @@ fn program(
 mod tests {
     use super::*;
 
-    /// Whether the program that begins with a search allows a call; `None` where it leaves it to
-    /// what follows.
+    /// Whether a program that begins with the search allows a call; `None` if the search leaves it
+    /// to the instructions that follow.
     fn found(program: &[sock_filter], architecture: u32, number: u32) -> Option<u32> {
         let (mut place, mut value) = (0, 0);
         while let Some(step) = program.get(place) {
@@ -254,7 +255,7 @@ mod tests {
                 let expected = calls.contains(&number).then_some(ALLOW);
                 assert_eq!(found(&program, ARCHITECTURE, number), expected, "{number}");
                 assert_eq!(found(&program, ARCHITECTURE ^ 1, number), None);
-                // The calls of x32 have a bit of their own.
+                // Calls of the x32 ABI have a bit of their own.
                 assert_eq!(found(&program, ARCHITECTURE, number | 1 << 30), None);
             }
         }
@@ -265,7 +266,7 @@ mod tests {
         let program = compile(true).unwrap().allowed;
         for call in HARMLESS.iter().chain(OF_THREADS) {
             let number = u32::try_from(*call).unwrap();
-            // The search comes first, so what follows it is not reached.
+            // The search comes first, so the instructions that follow it are not reached.
             assert_eq!(found(&program, ARCHITECTURE, number), Some(ALLOW));
         }
     }

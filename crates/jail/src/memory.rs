@@ -14,7 +14,7 @@ use crate::zygote::NO_MEMORY;
 static IN_CELL: AtomicBool = AtomicBool::new(false);
 
 /// The system's allocator. In a cell it exits the process when there is no memory left, with a code
-/// that the owner recognises. Programs that run workers set it as `#[global_allocator]`.
+/// that the owner recognizes. Programs that run workers set it as `#[global_allocator]`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Allocator;
 

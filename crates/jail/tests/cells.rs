@@ -1,4 +1,4 @@
-//! Real cells: this program is its own zygote, so the tests have a `main` of their own.
+//! Real cells: this program is its own zygote, so the tests have their own `main`.
 
 use std::{
     io::Write,
@@ -13,7 +13,7 @@ use platen_jail::{
 #[global_allocator]
 static ALLOCATOR: Allocator = Allocator;
 
-/// Does what its job says.
+/// A worker that does what its job says.
 #[derive(Default)]
 struct Tester {
     prepared: u32,
@@ -61,7 +61,7 @@ impl Worker for Tester {
                 }
             }
             b"crash" => {
-                // SAFETY: reads where nothing is, which is the point.
+                // SAFETY: reads from an invalid address on purpose.
                 unsafe {
                     std::ptr::null::<u8>().add(8).read_volatile();
                 }
@@ -135,7 +135,7 @@ fn endings_are_told_apart() {
     ] {
         let mut cell = start(&jail, job);
         assert_eq!(cell.receive(soon()), Err(expected), "{job}");
-        // Once more: the answer stays.
+        // A second call returns the same result.
         assert_eq!(cell.end(), expected, "{job}");
     }
     let mut cell = start(&jail, "wait");
@@ -146,7 +146,7 @@ fn endings_are_told_apart() {
         assert_eq!(message.len(), 10_000);
     }
     assert_eq!(cell.end(), Ending::Output);
-    // The cell refuses to send it, and ends.
+    // The cell refuses to send it, and exits.
     let mut cell = start(&jail, "long");
     assert_eq!(cell.receive(soon()), Err(Ending::Finished));
     let mut cell = start(&jail, "memory");
@@ -179,7 +179,7 @@ fn threads_are_had_where_they_are_allowed() {
     assert_eq!(cell.receive(soon()), Ok(b"from a thread".to_vec()));
     let mut cell = start(&jail(), "thread");
     assert_eq!(cell.receive(soon()), Err(Ending::ForbiddenCall));
-    // A thread is all that may begin: no process, no other program.
+    // Only threads may start: no process, no other program.
     for probe in escape_probes::EscapeProbe::ALL {
         let ending = allowing.probe(probe).expect("a cell");
         assert_eq!(ending, Ending::ForbiddenCall, "{}", probe.name());
@@ -259,7 +259,7 @@ fn zygotes_are_recycled_and_nothing_is_left() {
     assert_eq!(children(), Vec::<String>::new(), "processes are left");
 }
 
-/// Processes that this one has started and that are still there.
+/// Child processes of this one that still exist.
 fn children() -> Vec<String> {
     let own = std::process::id().to_string();
     let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! Real sandboxes: this program enters them itself, so the tests have a `main` of their own.
+//! Real sandboxes: this program enters them itself, so the tests have their own `main`.
 
 use std::{
     ffi::OsString,
@@ -13,7 +13,7 @@ use platen_jail::{
     sandbox::{self, Finding, KIND, Spec},
 };
 
-/// First argument of a process that starts an enclosed program and waits to be killed.
+/// First argument of a process that starts a sandboxed program and waits to be killed.
 const OWNER: &str = "owner";
 
 fn main() -> ExitCode {
@@ -83,13 +83,13 @@ fn first_line(child: &mut Child) -> String {
     line.trim().to_owned()
 }
 
-/// What a script says.
+/// The output of a script.
 fn said(spec: &Spec, script: &str) -> String {
     let output = command(spec, &["sh", "-c", script]).output().expect("run");
     String::from_utf8_lossy(&output.stdout).trim().to_owned()
 }
 
-/// Processes of this machine with a text in their command line.
+/// Number of processes on this machine with a text in their command line.
 fn processes_with(text: &str) -> usize {
     let entries = std::fs::read_dir("/proc").expect("a table").flatten();
     let lines = entries.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());

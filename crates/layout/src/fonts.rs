@@ -67,7 +67,7 @@ pub struct FaceData {
     pub descent: f32,
     /// Advance of the space character, in em.
     pub space: f32,
-    /// Whether glyphs may be drawn from colour tables alone, without an outline.
+    /// Whether glyphs may be drawn from color tables alone, without an outline.
     colored: bool,
     /// Underline: distance of its top below the baseline, and thickness, in em.
     pub underline: (f32, f32),

@@ -62,7 +62,7 @@ pub enum Item {
     Rect {
         /// Left, top, width and height.
         area: Area,
-        /// Colour.
+        /// Color.
         color: Color,
     },
     /// A straight line.
@@ -73,7 +73,7 @@ pub enum Item {
         to: (f32, f32),
         /// Thickness.
         width: f32,
-        /// Colour.
+        /// Color.
         color: Color,
         /// Solid, dashed or dotted.
         style: LineStyle,
@@ -155,7 +155,7 @@ pub struct TextRun {
     pub width: f32,
     /// Font size; smaller than that of the style for superscripts.
     pub size: f32,
-    /// Style, for colour, underline and letter spacing.
+    /// Style, for color, underline and letter spacing.
     pub style: StyleId,
     /// Range in [`Page::words`].
     pub words: Range<u32>,

@@ -24,7 +24,7 @@ use crate::{
 const MAX_RELATIONS_BYTES: u64 = 32 << 20;
 /// Maximum size of an SVG image, or of a text file that contains images, in bytes.
 pub(crate) const MAX_MARKUP_BYTES: u64 = 64 << 20;
-/// How much of a part is examined to recognise an SVG image, in bytes.
+/// How much of a part is examined to recognize an SVG image, in bytes.
 const HEAD_BYTES: usize = 4096;
 
 /// A change to a document.

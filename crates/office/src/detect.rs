@@ -184,6 +184,7 @@ fn zipped(
         return Err(Error::ZipBomb {
             unzipped_bytes,
             entries: count,
+            limit_bytes: config.max_unzipped_bytes,
         });
     }
     let found = package::detect(file, &directory).map_err(|_| Error::Damaged)?;

@@ -3,8 +3,8 @@
 //!
 //! LibreOffice writes the time, identifiers derived from it, and fonts in an order that varies
 //! between processes. This pass renumbers objects in the order in which they are reachable from the
-//! catalogue, renames font subsets in that order, sets all dates to a constant, and derives the
-//! identifiers from the content. Streams are copied unchanged, except colour profiles and Type 1
+//! catalog, renames font subsets in that order, sets all dates to a constant, and derives the
+//! identifiers from the content. Streams are copied unchanged, except color profiles and Type 1
 //! fonts. A PDF of unexpected structure is left as LibreOffice wrote it.
 
 mod color_profile;
@@ -195,7 +195,7 @@ fn name(mut number: usize) -> [u8; TAG_BYTES - 1] {
 mod tests {
     use super::*;
 
-    /// A file of two objects under some numbers, written at some time.
+    /// A PDF of two objects with the given numbers and time.
     fn sample(catalogue: u32, info: u32, time: &str) -> Vec<u8> {
         let mut out = b"%PDF-1.6\n".to_vec();
         let mut entries = vec![(catalogue, "<</Type/Catalog/X 2 0 R>>".to_owned())];

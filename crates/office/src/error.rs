@@ -2,6 +2,7 @@
 
 use std::{io, sync::Arc, time::Duration};
 
+use platen_fault::{Backend, Code, Stage, What};
 use platen_pool::StartError;
 
 /// Why a document was not converted.
@@ -66,6 +67,8 @@ pub enum Error {
         unzipped_bytes: u64,
         /// Number of parts.
         entries: usize,
+        /// The limit of the unpacked size, in bytes; less for one that is packed too well.
+        limit_bytes: u64,
     },
     /// The result exceeds the size limit.
     #[error("the result is larger than {limit_bytes} bytes")]
@@ -118,21 +121,6 @@ pub enum Error {
     Conversation(#[source] platen_urp::Error),
 }
 
-/// Who is responsible for an error.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
-    /// The caller; a retry changes nothing.
-    Caller,
-    /// A limit was exceeded.
-    Limit,
-    /// Overload: a retry may help.
-    Busy,
-    /// A required program is unavailable.
-    Unavailable,
-    /// This program, or LibreOffice.
-    Internal,
-}
-
 fn in_phase(phase: Option<&'static str>) -> String {
     phase.map_or_else(String::new, |phase| format!(" in phase `{phase}`"))
 }
@@ -145,57 +133,34 @@ fn said(hint: &str) -> String {
 }
 
 impl Error {
-    /// Who is responsible.
+    /// The error's code, which does not change.
     #[must_use]
-    pub fn fault(&self) -> Fault {
+    pub fn code(&self) -> Code {
         match self {
-            Self::NotInstalled(_) => Fault::Unavailable,
-            Self::CannotStart { .. } | Self::ShuttingDown | Self::QueueFull { .. } => Fault::Busy,
-            Self::Timeout { .. }
-            | Self::MemoryExceeded { .. }
-            | Self::TooLarge { .. }
-            | Self::ZipBomb { .. }
-            | Self::ResultTooLarge { .. } => Fault::Limit,
-            Self::Crashed { .. }
-            | Self::Empty
-            | Self::UnknownFormat(_)
-            | Self::Impossible { .. }
-            | Self::BadOption { .. }
-            | Self::PasswordNeeded
-            | Self::PasswordWrong
-            | Self::Damaged
-            | Self::NotLoaded(_)
-            | Self::NotStored(_)
-            | Self::Input(_) => Fault::Caller,
-            Self::Output(_) | Self::Conversation(_) => Fault::Internal,
-        }
-    }
-
-    /// A stable code for the error.
-    #[must_use]
-    pub fn code(&self) -> &'static str {
-        match self {
-            Self::NotInstalled(_) => "libreoffice-not-installed",
-            Self::CannotStart { .. } => "libreoffice-not-started",
-            Self::QueueFull { .. } => "queue-full",
-            Self::Timeout { .. } => "conversion-timeout",
-            Self::Crashed { .. } => "document-crashes",
-            Self::MemoryExceeded { .. } => "memory-exceeded",
-            Self::ShuttingDown => "shutting-down",
-            Self::Empty => "document-empty",
-            Self::TooLarge { .. } => "document-too-large",
-            Self::ZipBomb { .. } => "zip-bomb",
-            Self::ResultTooLarge { .. } => "result-too-large",
-            Self::UnknownFormat(_) => "format-unknown",
-            Self::Impossible { .. } => "conversion-impossible",
-            Self::BadOption { .. } => "option-invalid",
-            Self::PasswordNeeded => "password-needed",
-            Self::PasswordWrong => "password-wrong",
-            Self::Damaged => "document-damaged",
-            Self::NotLoaded(_) => "document-not-loaded",
-            Self::NotStored(_) => "document-not-stored",
-            Self::Input(_) => "document-unreadable",
-            Self::Output(_) | Self::Conversation(_) => "internal-error",
+            Self::NotInstalled(_) => Code::BackendMissing(Backend::LibreOffice),
+            Self::CannotStart { .. } => Code::BackendUnavailable(Backend::LibreOffice),
+            Self::QueueFull { .. } => Code::Overloaded(What::Queue),
+            Self::Timeout { .. } => Code::Timeout(Stage::Conversion),
+            Self::Crashed { .. } => Code::CrashingInput(Backend::LibreOffice),
+            Self::MemoryExceeded { limit_bytes } => {
+                Code::MemoryLimit(Stage::Conversion, *limit_bytes)
+            }
+            Self::ShuttingDown => Code::ShuttingDown,
+            Self::Empty => Code::DocumentEmpty,
+            Self::TooLarge { limit_bytes, .. } => Code::TooLarge(What::Document, *limit_bytes),
+            Self::ZipBomb { limit_bytes, .. } => Code::TooLarge(What::Unpacked, *limit_bytes),
+            Self::ResultTooLarge { limit_bytes } => Code::TooLarge(What::Result, *limit_bytes),
+            Self::UnknownFormat(_) => Code::UnknownFormat,
+            Self::Impossible { .. } => Code::UnsupportedConversion,
+            Self::BadOption { .. } => Code::InvalidOption,
+            Self::PasswordNeeded => Code::PasswordNeeded,
+            Self::PasswordWrong => Code::PasswordWrong,
+            Self::Damaged => Code::DocumentDamaged,
+            Self::NotLoaded(_) => Code::DocumentNotLoaded,
+            Self::NotStored(_) => Code::DocumentNotStored,
+            Self::Input(_) => Code::DocumentUnreadable,
+            Self::Output(_) => Code::InternalError,
+            Self::Conversation(_) => Code::BackendCrashed(Backend::LibreOffice),
         }
     }
 

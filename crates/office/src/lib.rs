@@ -37,7 +37,7 @@ pub use self::{
     config::Config,
     crash_report::CrashReport,
     detect::{Detected, detect},
-    error::{Error, Fault},
+    error::Error,
     format::{Family, Target},
     job::{Body, Document, Job, Source, Times},
     office::{Office, Status},

@@ -283,7 +283,7 @@ mod tests {
             let _ = found(&hurt);
             let _ = found(&sound[..at]);
         }
-        // A directory whose every sector is the next of itself.
+        // A file in which every sector is followed by sector 130: the directory's chain is a loop.
         let mut round = sound.clone();
         for word in round[SECTOR..].chunks_exact_mut(4) {
             word.copy_from_slice(&130_u32.to_le_bytes());

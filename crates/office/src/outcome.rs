@@ -116,12 +116,12 @@ mod tests {
                 is_encrypted,
                 has_password,
             };
-            not_loaded(Some(code), known, String::new()).code()
+            not_loaded(Some(code), known, String::new()).code().name()
         };
-        // A text of Word 97, which LibreOffice does not ask about again.
+        // A Word 97 document, whose password LibreOffice does not ask for again.
         assert_eq!(of(WRONG_PASSWORD, false, true), "password-wrong");
         assert_eq!(of(WRONG_PASSWORD, false, false), "password-needed");
-        // Slides of PowerPoint 97, which it cannot decrypt.
+        // A PowerPoint 97 document, which LibreOffice cannot decrypt.
         assert_eq!(of(0xe14, true, false), "password-needed");
         assert_eq!(of(0xe14, true, true), "document-not-loaded");
         for damage in [GENERAL_ERROR, LOAD_FAILED, 0x70b0f, 0x40b08, 0xe14] {

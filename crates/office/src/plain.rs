@@ -15,6 +15,7 @@ pub(crate) enum Encoding {
     Windows1252,
 }
 
+/// Size of one read, in bytes.
 const CHUNK_BYTES: usize = 64 << 10;
 
 impl Encoding {
@@ -124,7 +125,7 @@ mod tests {
         assert_eq!(of(b"Stra\xdfe"), Encoding::Windows1252);
         assert_eq!(of(b"\xff\xfea\0"), Encoding::Utf16);
         assert_eq!(of(b"\xfe\xff\0a"), Encoding::Utf16);
-        // Cut in the last letter, and letters across the pieces.
+        // Truncated in the last character, and characters split across chunks.
         assert_eq!(of(b"abc\xc3"), Encoding::Windows1252);
         for shift in 0..4 {
             let long = "a".repeat(shift) + &"€".repeat(CHUNK_BYTES);

@@ -43,7 +43,7 @@ pub(crate) struct Worker {
     pub(crate) jobs_seen_in: PathBuf,
     pub(crate) jobs: u64,
     pub(crate) process: Handle,
-    /// Whether it has seen authors of changes or comments, which would affect the colours of
+    /// Whether it has seen authors of changes or comments, which would affect the colors of
     /// changes in later documents.
     pub(crate) knows_authors: bool,
     /// Whether it turned out to be unsuitable for that reason and must be replaced.

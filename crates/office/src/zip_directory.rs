@@ -28,6 +28,8 @@ pub(crate) struct Directory {
     pub(crate) at: u64,
 }
 
+// Signatures of records, and the sizes of their fixed parts in bytes (APPNOTE 4.3.16, 4.3.12,
+// 4.3.7).
 const END: [u8; 4] = *b"PK\x05\x06";
 const END_BYTES: usize = 22;
 const ENTRY: [u8; 4] = *b"PK\x01\x02";

@@ -1,8 +1,8 @@
-//! Which hosts and addresses may be reached: an allow-list of names, and public addresses only.
+//! Which hosts and addresses may be reached: an allow-list of names, and only public addresses.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// One entry of the allow-list.
+/// An entry of the allow-list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostPattern {
     host: String,
@@ -11,7 +11,7 @@ pub struct HostPattern {
 }
 
 impl HostPattern {
-    /// Reads `example.com`, `*.example.com` or either with `:port`.
+    /// Parses `example.com`, `*.example.com`, or either with `:port`.
     #[must_use]
     pub fn parse(text: &str) -> Self {
         let text = text.trim().to_ascii_lowercase();
@@ -29,7 +29,8 @@ impl HostPattern {
         }
     }
 
-    /// Whether the entry matches a host (lower case) and port.
+    /// Whether the entry matches a host (in lower case) and a port. Without a port it matches 80
+    /// and 443.
     #[must_use]
     pub fn matches(&self, host: &str, port: u16) -> bool {
         let host = host.strip_suffix('.').unwrap_or(host);
@@ -48,7 +49,7 @@ impl HostPattern {
 }
 
 /// Whether an address belongs to the public internet (IANA's special-purpose registries for IPv4
-/// and IPv6; RFC 6890). Addresses that carry another one are judged by that.
+/// and IPv6; RFC 6890). An IPv6 address that embeds an IPv4 address is judged by that one.
 #[must_use]
 pub fn is_public(address: IpAddr) -> bool {
     match address {
@@ -86,7 +87,7 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
         }
         // 6to4 (RFC 3056).
         [0x2002, high, low, ..] => carried(high, low),
-        // Protocol assignments with Teredo, and documentation.
+        // IETF protocol assignments including Teredo, and documentation.
         [0x2001, second, ..] if second < 0x200 || second == 0xdb8 => false,
         [0x3fff, second, ..] if second < 0x1000 => false,
         [first, ..] => (0x2000..0x4000).contains(&first),

@@ -1,9 +1,10 @@
-//! Outgoing requests of templates, pages and code. They reach allowed hosts only, at public
-//! addresses only, and the address that was checked is the very address that is connected to: a
-//! name that resolves otherwise the second time is of no use to an attacker. Redirects are answers,
-//! which whoever asked may follow by asking again.
+//! Outgoing requests of templates, pages and code. Only allowed hosts can be reached, and only at
+//! public addresses. The client connects to exactly the address that it has checked, so a name that
+//! resolves differently the second time (DNS rebinding) does not help an attacker. Redirects are
+//! returned rather than followed; the caller may request the new address, which is checked again.
 //!
-//! [`Trust`] says whose certificates clients of TLS take, here and in requests of Platen's own.
+//! [`Trust`] defines which certificate authorities TLS clients trust, here and in Platen's own
+//! requests.
 
 mod address;
 mod request;

@@ -1,4 +1,4 @@
-//! The guarded HTTP client. It blocks the calling thread.
+//! The HTTP client with its checks. It blocks the calling thread.
 
 use std::{
     io::Read,
@@ -10,6 +10,7 @@ use std::{
     time::Duration,
 };
 
+use platen_fault::{Code, What};
 use ureq::{
     Agent,
     config::Config as AgentConfig,
@@ -25,19 +26,19 @@ use crate::{
     stop::{StopConnector, stoppable},
 };
 
-/// Addresses of a name that are tried before the request fails.
+/// Number of addresses of a name that are tried before the request fails.
 const MAX_ADDRESSES: usize = 8;
 
-/// What may be reached, and limits on the answer.
+/// Which hosts may be reached, and limits on the response.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// `example.com`, `*.example.com`, either with `:port`; nothing is reached where empty.
+    /// `example.com`, `*.example.com`, either with `:port`. If empty, no host can be reached.
     pub allowed_hosts: Vec<String>,
-    /// Loopback and private addresses too.
+    /// Whether loopback and private addresses may be reached too.
     pub allow_private_addresses: bool,
     /// Timeout of a request.
     pub timeout: Duration,
-    /// The longest body of an answer, in bytes.
+    /// Maximum size of a response body, in bytes.
     pub max_bytes: u64,
     /// Idle connections kept for reuse.
     pub max_idle_connections: usize,
@@ -55,12 +56,12 @@ impl Default for Settings {
     }
 }
 
-/// An answer.
+/// A response.
 #[derive(Clone, Debug)]
 pub struct Answer {
-    /// HTTP status.
+    /// HTTP status code.
     pub status: u16,
-    /// Headers whose values are text.
+    /// Headers; those whose values are not text are omitted.
     pub headers: Vec<(String, String)>,
     /// Body.
     pub body: Vec<u8>,
@@ -69,33 +70,47 @@ pub struct Answer {
 /// Errors of requests.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The host is not among the allowed.
+    /// The host is not on the allow-list.
     #[error("host of {0} not in the allow-list")]
     NotAllowed(String),
-    /// Method, address or a header is malformed.
+    /// The method, URL or a header is malformed.
     #[error("request malformed: {0}")]
     Malformed(String),
-    /// The body is longer than allowed.
+    /// The response body exceeds the limit, in bytes.
     #[error("answer exceeds {0} bytes")]
     TooLong(u64),
     /// The caller cancelled the request.
     #[error("request cancelled")]
     Stopped,
-    /// The connection failed, or the name has no public address.
+    /// The connection failed, or the name has no permitted address.
     #[error("request failed")]
     Failed(#[from] ureq::Error),
 }
 
-/// How long the caller waits for an answer.
+impl Error {
+    /// The error's code, which does not change.
+    #[must_use]
+    pub fn code(&self) -> Code {
+        match self {
+            Self::NotAllowed(_) => Code::AddressDenied,
+            Self::Malformed(_) => Code::InvalidInput,
+            Self::TooLong(limit) => Code::TooLarge(What::Answer, *limit),
+            Self::Stopped => Code::Cancelled,
+            Self::Failed(_) => Code::RequestFailed,
+        }
+    }
+}
+
+/// How long the caller waits for a response.
 #[derive(Clone, Debug, Default)]
 pub struct RequestLimits {
-    /// Timeout of this request; that of the settings if `None`.
+    /// Timeout of this request; that of [`Settings`] if `None`.
     pub timeout: Option<Duration>,
-    /// Set to true by the caller to cancel the request.
+    /// The caller sets this to true to cancel the request.
     pub stop: Option<Arc<AtomicBool>>,
 }
 
-/// An HTTP client that keeps to the allow-list, with its connections.
+/// An HTTP client that enforces the allow-list, with its connection pool.
 #[derive(Debug)]
 pub struct Outbound {
     agent: Agent,
@@ -104,7 +119,7 @@ pub struct Outbound {
 }
 
 impl Outbound {
-    /// A client that keeps to `settings`.
+    /// Creates a client with `settings`.
     #[must_use]
     pub fn new(settings: &Settings) -> Self {
         let config = Agent::config_builder()
@@ -134,7 +149,7 @@ impl Outbound {
         }
     }
 
-    /// Whether the allow-list has the host of an address.
+    /// Whether the allow-list contains the host of a URL.
     #[must_use]
     pub fn allows(&self, url: &str) -> bool {
         let Ok(uri) = without_fragment(url).parse::<Uri>() else {
@@ -153,10 +168,10 @@ impl Outbound {
             .any(|pattern| pattern.matches(&host, port))
     }
 
-    /// Sends a request and reads the answer.
+    /// Sends a request and reads the response.
     ///
     /// # Errors
-    /// [`Error::NotAllowed`] before anything is sent; the others as their names say.
+    /// [`Error::NotAllowed`] before anything is sent; otherwise as documented there.
     pub fn send(
         &self,
         method: &str,
@@ -167,10 +182,10 @@ impl Outbound {
         self.send_within(method, url, headers, body, &RequestLimits::default())
     }
 
-    /// As [`Outbound::send`], as long as `limits` lasts.
+    /// Like [`Outbound::send`], within `limits`.
     ///
     /// # Errors
-    /// As [`Outbound::send`], and [`Error::Stopped`].
+    /// Those of [`Outbound::send`], and [`Error::Stopped`].
     pub fn send_within(
         &self,
         method: &str,
@@ -243,8 +258,8 @@ impl Outbound {
     }
 }
 
-/// Headers that say which host is meant and where a message ends. A caller who could set them would
-/// reach other hosts behind an allowed address, or cut a message in two.
+/// Headers that determine the host and the framing of a message. A caller who could set them would
+/// reach other hosts behind an allowed address, or smuggle a second request.
 const RESERVED: [&str; 9] = [
     "connection",
     "content-length",
@@ -257,7 +272,7 @@ const RESERVED: [&str; 9] = [
     "upgrade",
 ];
 
-/// Whether only the client itself may set a header, RFC 9110, sections 7.2 and 7.6.1.
+/// Whether only the client itself may set a header (RFC 9110, sections 7.2 and 7.6.1).
 #[must_use]
 pub fn is_reserved(header: &str) -> bool {
     RESERVED
@@ -269,7 +284,7 @@ fn without_fragment(url: &str) -> &str {
     url.split('#').next().unwrap_or(url)
 }
 
-/// Gives only addresses that may be reached.
+/// A resolver that returns only permitted addresses.
 #[derive(Debug, Default)]
 struct Guard {
     resolver: DefaultResolver,
@@ -306,7 +321,8 @@ mod tests {
 
     use super::*;
 
-    /// A server that answers one request with its request line, and how often it was reached.
+    /// A server that answers one request with its request line. The thread returns the number of
+    /// requests.
     fn server() -> (u16, std::thread::JoinHandle<usize>) {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let port = listener.local_addr().expect("an address").port();
@@ -362,12 +378,12 @@ mod tests {
             named.send("GET", &url, &[], b""),
             Err(Error::Failed(_))
         ));
-        // Ends the server, which nobody has reached.
+        // Ends the server, which no request has reached.
         drop(std::net::TcpStream::connect(("127.0.0.1", port)));
         assert_eq!(served.join().ok(), Some(0));
     }
 
-    /// A server that takes one connection and says nothing for as long as the client waits.
+    /// A server that accepts one connection and stays silent as long as the client waits.
     fn silent() -> (String, Outbound, std::thread::JoinHandle<()>) {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let host = listener.local_addr().expect("an address").to_string();
@@ -400,7 +416,7 @@ mod tests {
             sending.join().expect("it does not panic")
         });
         assert!(matches!(sent, Err(Error::Stopped)), "{sent:?}");
-        // The other side sees the end of the connection.
+        // The other side notices the end of the connection.
         served.join().expect("it ends");
         let again = client.send_within("GET", &url, &[], b"", &limits);
         assert!(matches!(again, Err(Error::Stopped)), "{again:?}");
@@ -433,7 +449,7 @@ mod tests {
             let sent = client.send("POST", &url, &header, b"body");
             assert!(matches!(sent, Err(Error::Malformed(_))), "{name}: {sent:?}");
         }
-        // Ends the server, which nobody has reached.
+        // Ends the server, which no request has reached.
         drop(std::net::TcpStream::connect(("127.0.0.1", port)));
         assert_eq!(served.join().ok(), Some(0));
     }

@@ -15,16 +15,17 @@ use ureq::{
     unversioned::transport::{Buffers, ConnectionDetails, Connector, NextTimeout, Transport},
 };
 
-/// How often a waiting connection checks its stop flag. The client library blocks, so there is nothing
-/// to wake it by.
+/// How often a waiting connection checks its stop flag. The client library blocks, so nothing else
+/// can wake it.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 thread_local! {
-    /// The wish to stop of the request of this thread: connections are kept and serve others later.
+    /// Stop flag of the request on this thread. It is not part of the connection, because
+    /// connections are reused for other requests.
     static STOP: RefCell<Option<Arc<AtomicBool>>> = const { RefCell::new(None) };
 }
 
-/// Takes the wish to stop away again.
+/// Restores the previous stop flag.
 struct Leave(Option<Arc<AtomicBool>>);
 
 impl Drop for Leave {
@@ -33,7 +34,7 @@ impl Drop for Leave {
     }
 }
 
-/// Does `work`, whose connections end once `stop` is true.
+/// Runs `work`, whose connections fail once `stop` is true.
 pub(crate) fn stoppable<T>(stop: Option<&Arc<AtomicBool>>, work: impl FnOnce() -> T) -> T {
     let _leave = Leave(STOP.replace(stop.cloned()));
     work()
@@ -50,7 +51,7 @@ fn check() -> Result<(), Error> {
     }
 }
 
-/// Makes connections stoppable: it stands between the socket and TLS.
+/// Makes connections stoppable. Placed between the socket and TLS.
 #[derive(Debug)]
 pub(crate) struct StopConnector;
 
@@ -67,7 +68,7 @@ impl<In: Transport> Connector<In> for StopConnector {
     }
 }
 
-/// A connection that ends with the wish to stop of the thread that uses it.
+/// A connection that fails once the stop flag of the thread that uses it is set.
 #[derive(Debug)]
 pub(crate) struct Stoppable<T>(T);
 

@@ -1,4 +1,4 @@
-//! Whom clients of TLS trust (RFC 5280), and why one refused its server, said for people.
+//! Certificate authorities that TLS clients trust (RFC 5280), and explanations of refused servers.
 
 use std::{
     error::Error as StdError,
@@ -15,22 +15,22 @@ use rustls::{
 };
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
 
-/// The authorities of a whole system fit many times.
+/// Maximum size of a file; a system's whole set of authorities is many times smaller.
 const MAX_FILE_BYTES: u64 = 16 << 20;
 
-/// The authorities that the certificates of servers may come from: those that this system trusts
-/// (`SSL_CERT_FILE` and `SSL_CERT_DIR`, or its own store), or those of a file and no others. A system
-/// without a store, such as a bare container, has the ones that Mozilla trusted at the build.
+/// Trusted certificate authorities: either those of the system (`SSL_CERT_FILE` and `SSL_CERT_DIR`,
+/// or its own store), or those of a file and no others. On a system without a store, such as a bare
+/// container, those that Mozilla trusted when Platen was built.
 #[derive(Clone, Debug, Default)]
 pub struct Trust {
     authorities: Option<Arc<[CertificateDer<'static>]>>,
 }
 
 impl Trust {
-    /// Only the authorities in a PEM file. A server's own certificate may be among them.
+    /// Trusts only the certificates in a PEM file, which may be authorities or a server's own.
     ///
     /// # Errors
-    /// Where the file cannot be read, or holds no certificate.
+    /// The file cannot be read, or contains no certificate.
     pub fn only(file: &Path) -> io::Result<Self> {
         let invalid = |cause: String| io::Error::new(io::ErrorKind::InvalidData, cause);
         let mut text = Vec::new();
@@ -43,7 +43,7 @@ impl Trust {
         let found = CertificateDer::pem_slice_iter(&text)
             .collect::<Result<Vec<_>, _>>()
             .map_err(|error| invalid(format!("it is no PEM: {error}")))?;
-        // Bundles of whole systems hold a few that cannot be used.
+        // The bundles of whole systems contain a few unusable certificates.
         let usable = |one: &CertificateDer<'static>| RootCertStore::empty().add(one.clone());
         let authorities: Arc<[_]> = found
             .into_iter()
@@ -57,16 +57,16 @@ impl Trust {
         })
     }
 
-    /// The certificates of a file, DER; nothing where those of the system are trusted.
+    /// The certificates of the file, in DER; `None` if those of the system are trusted.
     #[must_use]
     pub fn authorities(&self) -> Option<&[CertificateDer<'static>]> {
         self.authorities.as_deref()
     }
 
-    /// For clients of HTTP/1.1 on connections of their own.
+    /// Configuration for HTTP/1.1 clients that manage their own connections.
     ///
     /// # Errors
-    /// None that is known: the certificates were looked at.
+    /// None known: unusable certificates have been removed before.
     pub fn client_config(&self) -> io::Result<ClientConfig> {
         let mut roots = RootCertStore::empty();
         match &self.authorities {
@@ -89,7 +89,7 @@ impl Trust {
         Ok(config)
     }
 
-    /// For agents of `ureq`.
+    /// Configuration for `ureq` agents.
     #[must_use]
     pub fn agent_config(&self) -> TlsConfig {
         let known = self.authorities.as_deref().unwrap_or(trusted_by_system());
@@ -106,7 +106,7 @@ impl Trust {
     }
 }
 
-/// The authorities that this system trusts, read once; none where it has no store.
+/// The authorities that this system trusts, read once; empty if it has no store.
 #[must_use]
 pub fn trusted_by_system() -> &'static [CertificateDer<'static>] {
     static FOUND: OnceLock<Vec<CertificateDer<'static>>> = OnceLock::new();
@@ -120,35 +120,35 @@ pub fn trusted_by_system() -> &'static [CertificateDer<'static>] {
     })
 }
 
-/// Why a client of TLS has no connection; another try ends the same way.
+/// Why a TLS connection failed. Retrying fails in the same way.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TlsRefusal {
-    /// No authority that is trusted has signed the certificate.
+    /// The certificate was not signed by a trusted authority.
     #[error("the server's certificate does not come from an authority that is trusted")]
     NotTrusted,
     /// The certificate is for other names.
     #[error("the server's certificate is for another name: {0}")]
     OtherName(String),
-    /// Something else is wrong with it.
+    /// The certificate has another problem.
     #[error("the server's certificate is refused: {0}")]
     Certificate(String),
-    /// The other side speaks something else.
+    /// The server does not speak TLS.
     #[error("the server does not speak TLS at this port")]
     NoTls,
-    /// No version, algorithm or protocol that both know.
+    /// There is no TLS version, algorithm or protocol that both sides support.
     #[error("the server and this client do not agree on TLS: {0}")]
     Disagreement(String),
 }
 
 impl TlsRefusal {
-    /// The refusal that `error` is or was caused by.
+    /// The refusal that `error` is, or that caused it.
     #[must_use]
     pub fn within(error: &(dyn StdError + 'static)) -> Option<Self> {
         if let Some(error) = error.downcast_ref::<TlsError>() {
             return Some(Self::of(error));
         }
-        // Neither of the two tells what it holds as its source.
+        // Neither type returns the error that it holds from `source()`.
         let held: Option<&(dyn StdError + 'static)> =
             match (error.downcast_ref(), error.downcast_ref::<io::Error>()) {
                 (Some(ureq::Error::Io(error)), _) => Some(error),
@@ -162,7 +162,8 @@ impl TlsRefusal {
     fn of(error: &TlsError) -> Self {
         match error {
             TlsError::InvalidCertificate(wrong) => match wrong {
-                // The second where a trusted authority has the name of the one that signed.
+                // `BadSignature` occurs if a trusted authority has the same name as the one that
+                // signed.
                 CertificateError::UnknownIssuer | CertificateError::BadSignature => {
                     Self::NotTrusted
                 }

@@ -1,4 +1,4 @@
-//! Annotations of pages and the fields of forms (12.5, 12.7).
+//! Annotations of pages and form fields (ISO 32000-1, 12.5 and 12.7).
 
 use std::collections::HashSet;
 
@@ -6,7 +6,7 @@ use lopdf::{Dictionary, Document, Object, ObjectId};
 
 use crate::open::{array, dictionary, reference, value};
 
-/// The deepest tree of fields that is looked at.
+/// Maximum depth of the field tree.
 const MAX_DEPTH: usize = 32;
 
 /// The annotations of a page.
@@ -15,14 +15,14 @@ pub(crate) fn annotations(document: &Document, page: ObjectId) -> &[Object] {
     array(document, page.and_then(|page| page.get(b"Annots").ok()))
 }
 
-/// All annotations of some pages that are objects of their own.
+/// All annotations of the given pages that are indirect objects.
 pub(crate) fn all(document: &Document, pages: &[ObjectId]) -> HashSet<ObjectId> {
     let of_page = |page: &ObjectId| annotations(document, *page).iter();
     let objects = pages.iter().flat_map(of_page);
     objects.filter_map(|it| it.as_reference().ok()).collect()
 }
 
-/// Whether a field, or one below it, is among annotations.
+/// Whether a field or one of its descendants is among `annotations`.
 pub(crate) fn is_shown(
     document: &Document,
     field: ObjectId,
@@ -41,7 +41,7 @@ pub(crate) fn is_shown(
             .any(|kid| is_shown(document, kid, annotations, depth + 1))
 }
 
-/// What a field or one above it says.
+/// An inheritable attribute of a field: its own, or that of the nearest ancestor.
 pub(crate) fn of_field<'a>(
     document: &'a Document,
     field: &'a Dictionary,

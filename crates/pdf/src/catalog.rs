@@ -1,4 +1,5 @@
-//! What a file says beside its pages: bookmarks, named places, forms, layers (7.7.2).
+//! Document-level content besides the pages: outlines, named destinations, forms and layers
+//! (7.7.2).
 
 use std::collections::BTreeMap;
 
@@ -10,7 +11,7 @@ use crate::{
     open::{array, dictionary as dictionary_of, reference, resolve, value},
 };
 
-/// The deepest name or number tree that is read.
+/// Maximum depth of a name or number tree.
 const MAX_DEPTH: usize = 32;
 /// Keys of the catalog that are taken from the first file that has them.
 const TAKEN: [&str; 5] = [
@@ -20,10 +21,10 @@ const TAKEN: [&str; 5] = [
     "ViewerPreferences",
     "OutputIntents",
 ];
-/// Lists of a configuration of layers (8.11.4.3).
+/// Lists in an optional content configuration (8.11.4.3).
 const LAYER_LISTS: [&str; 6] = ["ON", "OFF", "Order", "AS", "RBGroups", "Locked"];
 
-/// Places with names, from the dictionary of old files and from the name tree (12.3.2.3).
+/// Named destinations, from the dictionary of PDF 1.1 and from the name tree (12.3.2.3).
 pub(crate) fn destinations(document: &Document) -> BTreeMap<Vec<u8>, Object> {
     let mut found = BTreeMap::new();
     let Ok(catalog) = document.catalog() else {
@@ -79,7 +80,7 @@ pub(crate) fn for_each_leaf<'a>(
     }
 }
 
-/// Bookmarks, one file's after the other's.
+/// The outline: bookmarks of all files, one file after another.
 #[derive(Default)]
 pub(crate) struct Bookmarks {
     root: Option<ObjectId>,
@@ -89,7 +90,7 @@ pub(crate) struct Bookmarks {
 }
 
 impl Bookmarks {
-    /// Adds those of a file whose pages are copied.
+    /// Adds the bookmarks of a file whose pages are copied.
     pub(crate) fn add(&mut self, copy: &mut Copy<'_>) {
         let Ok(catalog) = copy.source.catalog() else {
             return;
@@ -121,7 +122,7 @@ impl Bookmarks {
         self.last = Some(end);
     }
 
-    /// Writes the root and names it in the catalog.
+    /// Writes the outline and refers to it in the catalog.
     pub(crate) fn finish(self, target: &mut crate::copy::Target) {
         let (Some(root), Some(first), Some(last)) = (self.root, self.first, self.last) else {
             return;
@@ -140,7 +141,7 @@ fn set(document: &mut Document, id: ObjectId, key: &str, place: ObjectId) {
     }
 }
 
-/// Takes over what concerns the whole file: language, first view, form, layers.
+/// Copies what concerns the whole file: language, initial view, form and layers.
 pub(crate) fn take_over(copy: &mut Copy<'_>, chosen: &[ObjectId]) {
     let source = copy.source;
     let Ok(catalog) = source.catalog() else {
@@ -162,7 +163,8 @@ pub(crate) fn take_over(copy: &mut Copy<'_>, chosen: &[ObjectId]) {
     }
 }
 
-/// The fields that the pages show; resources and the rest of the form from the first file that has one.
+/// Copies the fields shown on the pages; resources and other form entries come from the first file
+/// that has them.
 fn take_form(copy: &mut Copy<'_>, form: &Dictionary, chosen: &[ObjectId]) {
     let source = copy.source;
     let shown = annotation::all(source, chosen);
@@ -189,7 +191,7 @@ fn take_form(copy: &mut Copy<'_>, form: &Dictionary, chosen: &[ObjectId]) {
     copy.target.catalog.set("AcroForm", made);
 }
 
-/// Layers, so that what a file hides stays hidden.
+/// Copies the layers, so that hidden content stays hidden.
 fn take_layers(copy: &mut Copy<'_>, layers: &Dictionary) {
     let source = copy.source;
     let (mut made, mut setting) = match copy.target.catalog.remove(b"OCProperties") {
@@ -209,7 +211,7 @@ fn take_layers(copy: &mut Copy<'_>, layers: &Dictionary) {
             append(&mut setting, key, list(one.get(key.as_bytes()).ok()));
         }
         if value(source, one, b"BaseState").and_then(|it| it.as_name().ok()) == Some(b"OFF") {
-            // Of several files, each layer says for itself that it is off.
+            // Files may differ in their base state, so each hidden layer is listed under `OFF`.
             let shown: Vec<Object> = list(one.get(b"ON").ok());
             let all = list(layers.get(b"OCGs").ok());
             let hidden = all.into_iter().filter(|it| !shown.contains(it));
@@ -220,7 +222,7 @@ fn take_layers(copy: &mut Copy<'_>, layers: &Dictionary) {
     copy.target.catalog.set("OCProperties", made);
 }
 
-/// Adds to a list of a dictionary.
+/// Appends to an array in a dictionary.
 pub(crate) fn append(dictionary: &mut Dictionary, key: &str, more: Vec<Object>) {
     if more.is_empty() {
         return;

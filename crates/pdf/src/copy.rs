@@ -1,4 +1,4 @@
-//! Copying what pages reach from one file into another.
+//! Copies pages and everything that they refer to from one file into another.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -9,30 +9,30 @@ use crate::{
     open::{dictionary as dictionary_of, reference, resolve, value},
 };
 
-/// Keys of a page that its parents may hold (7.7.3.4).
+/// Inheritable page attributes (7.7.3.4).
 const INHERITED: [&[u8]; 4] = [b"Resources", b"MediaBox", b"CropBox", b"Rotate"];
-/// The deepest page tree that is climbed.
+/// Maximum depth of the page tree.
 const MAX_DEPTH: usize = 64;
 
-/// A file that is made.
+/// The file that is being created.
 pub(crate) struct Target {
     pub(crate) document: Document,
     pages: ObjectId,
     kids: Vec<Object>,
     pub(crate) catalog: Dictionary,
-    /// The first number of the structure tree that is free (14.7.4.4).
+    /// Next free key of the structure tree's parent tree (14.7.4.4).
     pub(crate) next_structure: i64,
 }
 
-/// What is copied from one file.
+/// A copy from one source file.
 pub(crate) struct Copy<'a> {
     pub(crate) source: &'a Document,
     pub(crate) target: &'a mut Target,
-    /// Where objects of the source are in the target; `None` for those that stay behind.
+    /// Ids of source objects in the target; `None` for objects that are not copied.
     places: HashMap<ObjectId, Option<ObjectId>>,
     waiting: Vec<(ObjectId, ObjectId)>,
     destinations: BTreeMap<Vec<u8>, Object>,
-    /// Whether numbers of the structure tree are kept, and moved by this much.
+    /// Offset of structure parent keys; `None` if the structure is not copied.
     pub(crate) structure: Option<i64>,
 }
 
@@ -49,7 +49,7 @@ impl Target {
         }
     }
 
-    /// The whole file.
+    /// Completes the file.
     pub(crate) fn finish(mut self) -> Document {
         let pages = dictionary! {
             "Type" => "Pages",
@@ -64,7 +64,7 @@ impl Target {
 }
 
 impl<'a> Copy<'a> {
-    /// A copy of the pages `chosen`, in this order, to the end of `target`.
+    /// Copies the pages `chosen`, in this order, to the end of `target`.
     pub(crate) fn of_pages(
         source: &'a Document,
         target: &'a mut Target,
@@ -79,7 +79,7 @@ impl<'a> Copy<'a> {
             structure,
             target,
         };
-        // Pages that were not chosen, and the tree above them, stay behind.
+        // Pages that were not chosen, and the page tree, are not copied.
         let kept: HashSet<ObjectId> = chosen.iter().copied().collect();
         for page in source.page_iter().filter(|page| !kept.contains(page)) {
             copy.places.insert(page, None);
@@ -122,17 +122,17 @@ impl<'a> Copy<'a> {
         Ok(made)
     }
 
-    /// Says that an object of the source is `place` in the target.
+    /// Records that an object of the source is `place` in the target.
     pub(crate) fn put(&mut self, source: ObjectId, place: Option<ObjectId>) {
         self.places.insert(source, place);
     }
 
-    /// Where an object of the source is in the target, if it was copied.
+    /// Id of a source object in the target, if it was copied.
     pub(crate) fn place(&self, source: ObjectId) -> Option<ObjectId> {
         self.places.get(&source).copied().flatten()
     }
 
-    /// A copy of an object with all that it reaches.
+    /// Copies an object with everything that it refers to.
     pub(crate) fn whole(&mut self, object: &Object) -> Object {
         let copy = self.object(object);
         self.drain();
@@ -200,7 +200,7 @@ impl<'a> Copy<'a> {
         copy
     }
 
-    /// Whether a destination, or an action that goes to one, leads to a page that stayed behind.
+    /// Whether a destination or a go-to action leads to a page that was not copied.
     fn is_lost(&self, object: &Object) -> bool {
         let mut place = resolve(self.source, object);
         if let Some(Object::Dictionary(action)) = place {
@@ -221,7 +221,7 @@ impl<'a> Copy<'a> {
         page.is_some_and(|page| self.places.get(&page) == Some(&None))
     }
 
-    /// A destination by name becomes the place that it names, as names of several files may clash.
+    /// Replaces a named destination with its target, because the names of several files may clash.
     fn destination(&mut self, object: &Object) -> Object {
         let plain = resolve(self.source, object);
         let (Some(plain), Some(Object::Name(name) | Object::String(name, _))) = (plain, plain)
@@ -235,7 +235,7 @@ impl<'a> Copy<'a> {
     }
 }
 
-/// What a parent of a page says.
+/// An inheritable attribute of a page: its own, or that of the nearest ancestor.
 pub(crate) fn inherited(document: &Document, page: &Dictionary, key: &[u8]) -> Option<Object> {
     let mut node = page;
     for _ in 0..MAX_DEPTH {

@@ -1,19 +1,20 @@
-//! The looks of text fields that have none, as programs leave them to viewers (12.7.3.3).
+//! Generates appearances of text fields that have none, because their program left that to viewers
+//! (12.7.3.3).
 
 use lopdf::{Dictionary, Document, Object, ObjectId, Stream, dictionary};
 
 use crate::{Error, annotation, flatten::numbers, open::value};
 
-/// Longest stream of an appearance that is looked into. Bytes.
+/// Maximum size of an appearance stream that is inspected, in bytes.
 const MAX_BYTES: usize = 1 << 20;
-/// Distance of the text from the edge. Points.
+/// Distance of the text from the edge, in points.
 const EDGE: f32 = 2.0;
-/// Largest letters where the field leaves their size open. Points.
+/// Maximum font size if the field leaves the size open, in points.
 const MAX_SIZE: f32 = 12.0;
-/// The flag of fields with more than one line (table 228).
+/// Flag of multiline text fields (table 228).
 const MULTILINE: i64 = 1 << 12;
 
-/// Whether the appearance of a text field is to be made anew: it has none, or one that shows no text.
+/// Whether a text field needs a new appearance: it has none, or one that shows no text.
 pub(crate) fn needs_looks(
     document: &Document,
     widget: &Dictionary,
@@ -34,7 +35,7 @@ pub(crate) fn needs_looks(
     bytes.is_some_and(|bytes| !shows(bytes))
 }
 
-/// The text of a field; `None` where it is empty.
+/// The value of a text field; `None` if it is empty.
 fn text(document: &Document, widget: &Dictionary) -> Result<Option<String>, ()> {
     let text = match annotation::of_field(document, widget, b"V") {
         Some(object @ Object::String(..)) => lopdf::decode_text_string(object).map_err(drop)?,
@@ -45,10 +46,11 @@ fn text(document: &Document, widget: &Dictionary) -> Result<Option<String>, ()> 
     Ok(Some(text).filter(|text| !text.is_empty()))
 }
 
-/// An appearance that shows the value of a field in its own font and colour; `None` where there is nothing to show.
+/// Generates an appearance that shows the value of a field in its own font and color; `None` if
+/// there is no value.
 ///
 /// # Errors
-/// The value cannot be shown in the field's font.
+/// The field's font cannot show the value.
 pub(crate) fn looks(
     document: &Document,
     widget: &Dictionary,
@@ -105,7 +107,7 @@ pub(crate) fn looks(
     Ok(Some(Stream::new(head, content)))
 }
 
-/// The default appearance with a size of its letters, and that size.
+/// The default appearance string with an explicit font size, and that size.
 fn sized(setting: &[u8], open_size: f32) -> Option<(Vec<u8>, f32)> {
     let text = std::str::from_utf8(setting).ok()?;
     let mut words: Vec<String> = text.split_ascii_whitespace().map(str::to_owned).collect();
@@ -119,7 +121,7 @@ fn sized(setting: &[u8], open_size: f32) -> Option<(Vec<u8>, f32)> {
     Some((words.join(" ").into_bytes(), size))
 }
 
-/// A letter in the encodings that fonts of fields have: the part in which they agree with Latin 1.
+/// Encodes a character in the part of the usual font encodings that agrees with Latin-1.
 fn latin(symbol: char) -> Option<u8> {
     match symbol {
         ' '..='~' | '\u{a1}'..='\u{ff}' => u8::try_from(u32::from(symbol)).ok(),
@@ -128,15 +130,15 @@ fn latin(symbol: char) -> Option<u8> {
     }
 }
 
-/// The form of a file.
+/// The interactive form of a file.
 pub(crate) fn form(document: &Document) -> Option<&Dictionary> {
     let catalog = document.catalog().ok()?;
     value(document, catalog, b"AcroForm")?.as_dict().ok()
 }
 
-/// What is drawn for an annotation.
+/// The appearance of an annotation.
 pub(crate) struct Looks {
-    /// Where the appearance is, if it is an object.
+    /// Id of the appearance stream, if it is an existing object.
     pub(crate) place: Option<ObjectId>,
     pub(crate) stream: Stream,
 }

@@ -1,4 +1,4 @@
-//! Making annotations and form fields part of the page (12.5.5).
+//! Flattening: draws annotations and form fields into the page content (12.5.5).
 
 use lopdf::{Dictionary, Document, Object, ObjectId, Stream};
 
@@ -9,20 +9,20 @@ use crate::{
     open::{array, dictionary, open, resolve, save, value},
 };
 
-/// Flags of annotations that are not seen: hidden, and not viewed.
+/// Flags of invisible annotations: Hidden and NoView.
 const UNSEEN: i64 = 2 | 32;
 
-/// A picture to draw on a page.
+/// A form XObject to draw on a page.
 struct Stamp {
     form: ObjectId,
     matrix: [f32; 6],
 }
 
-/// The file with its annotations and form fields drawn on its pages. What has no appearance and no value, such as a
-/// link, stays as it is.
+/// Draws annotations and form fields into the pages. Annotations without appearance and value, such
+/// as links, stay as they are.
 ///
 /// # Errors
-/// The file is not read, or a text field has no appearance and a value beyond Latin 1.
+/// The file cannot be read, or a text field has no appearance and a value outside Latin-1.
 pub fn flatten(file: &[u8], limits: &Limits) -> Result<Vec<u8>, Error> {
     let mut document = open(file, limits)?;
     let pages: Vec<ObjectId> = document.page_iter().collect();
@@ -86,7 +86,7 @@ fn flatten_page(document: &mut Document, page: ObjectId) -> Result<(), Error> {
     Ok(())
 }
 
-/// The normal appearance, in the state that the annotation is in.
+/// The normal appearance in the annotation's current state.
 fn appearance<'a>(
     document: &'a Document,
     annotation: &'a Dictionary,
@@ -101,7 +101,8 @@ fn appearance<'a>(
     Some((id, object.as_stream().ok()?))
 }
 
-/// What is drawn for an annotation; for a text field that shows nothing, its value.
+/// The appearance to draw; for a text field whose appearance shows no text, one generated from its
+/// value.
 fn looks_of(
     document: &Document,
     annotation: &Dictionary,
@@ -132,7 +133,7 @@ pub(crate) fn numbers<const N: usize>(
     list?.try_into().ok()
 }
 
-/// The matrix that brings an appearance into its rectangle (algorithm 8); `None` where it has no area.
+/// The matrix that maps an appearance to its rectangle (algorithm 8); `None` if either has no area.
 fn placement(document: &Document, annotation: &Dictionary, form: &Dictionary) -> Option<[f32; 6]> {
     let [x1, y1, x2, y2] = numbers(document, annotation.get(b"Rect").ok())?;
     let (left, bottom, right, top) = (x1.min(x2), y1.min(y2), x1.max(x2), y1.max(y2));
@@ -154,7 +155,7 @@ fn placement(document: &Document, annotation: &Dictionary, form: &Dictionary) ->
     Some([sx, 0.0, 0.0, sy, left - min_x * sx, bottom - min_y * sy])
 }
 
-/// Draws over what the page shows, whose own graphics state is put back before.
+/// Draws over the page content, whose graphics state is restored first.
 fn draw(document: &mut Document, page: ObjectId, stamps: &[Stamp]) -> Result<(), Error> {
     if stamps.is_empty() {
         return Ok(());

@@ -1,7 +1,9 @@
-//! PDF files that exist already (ISO 32000-1): put together, taken apart, made flat, and what they say of themselves.
+//! Processes existing PDF files (ISO 32000-1): merge, split, flatten, and metadata. Section numbers
+//! in comments refer to that standard.
 //!
-//! A new file is made by copying what its pages reach, so that nothing of pages that were left out stays in it. All
-//! work is in memory and bounded by [`Limits`]; the same input gives the same bytes.
+//! A new file is created by copying everything that its pages refer to, so that nothing of omitted
+//! pages remains in it. All work happens in memory and is bounded by [`Limits`]; the same input
+//! gives the same bytes.
 
 mod annotation;
 mod catalog;

@@ -1,4 +1,4 @@
-//! Putting files together.
+//! Merges files.
 
 use lopdf::{Document, Object, ObjectId, dictionary};
 
@@ -10,12 +10,13 @@ use crate::{
     structure::Structure,
 };
 
-/// One file of several, in their order. Bookmarks, links, fields of forms, layers and the tags of the files stay, and
-/// places with names become places. Document properties, page labels, attached files and scripts of whole files do not:
-/// the result is a new file. One file alone is copied in the same way.
+/// Merges files in their order. Bookmarks, links, form fields, layers and structure tags are kept;
+/// named destinations become explicit ones. Document properties, page labels, attached files and
+/// document-level scripts are not: the result is a new file. A single file is copied in the same
+/// way.
 ///
 /// # Errors
-/// No file, or one that is not read.
+/// There is no file, or one cannot be read.
 pub fn merge<'a>(
     files: impl IntoIterator<Item = &'a [u8]>,
     limits: &Limits,
@@ -50,14 +51,14 @@ pub fn merge<'a>(
     save(&mut target.finish(), true)
 }
 
-/// A result is of the newest version among its parts (7.2.2 of ISO 32000-2).
+/// The result has the newest PDF version of its parts (file header, 7.5.2).
 pub(crate) fn newest(target: &mut Document, source: &Document) {
     if source.version > target.version {
         target.version.clone_from(&source.version);
     }
 }
 
-/// Says who made the file; no dates, so that the same input gives the same bytes.
+/// Sets the producer, but no dates, so that the same input gives the same bytes.
 pub(crate) fn sign(document: &mut Document) {
     let info = dictionary! { "Producer" => Object::string_literal("Platen") };
     let info = document.add_object(info);

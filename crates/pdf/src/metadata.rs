@@ -1,4 +1,4 @@
-//! What a file says of itself: the document information dictionary (14.3.3), and XMP where a file has it.
+//! Metadata: the document information dictionary (14.3.3), and XMP if the file has it.
 
 use std::collections::BTreeMap;
 
@@ -11,10 +11,10 @@ use crate::{
     xmp::{self, Kept},
 };
 
-/// Fields by the names that ExifTool gives them.
+/// Metadata fields under ExifTool's names.
 pub type Metadata = Map<String, Json>;
 
-/// How a field is written in the file.
+/// How a field is stored in the file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Shape {
     Text,
@@ -23,7 +23,8 @@ enum Shape {
     Trapped,
 }
 
-/// Names of fields, keys of the dictionary, shapes. A second name of a key is only written.
+/// Name of a field, its key in the information dictionary, and its type. If a key has several
+/// names, reading uses the first.
 const FIELDS: [(&str, &str, Shape); 11] = [
     ("Title", "Title", Shape::Text),
     ("Author", "Author", Shape::Text),
@@ -37,15 +38,15 @@ const FIELDS: [(&str, &str, Shape); 11] = [
     ("CreationDate", "CreationDate", Shape::Date),
     ("ModDate", "ModDate", Shape::Date),
 ];
-/// Longest value. Bytes.
+/// Maximum size of a value, in bytes.
 const MAX_BYTES: usize = 32 << 10;
-/// Longest XMP that is read. Bytes.
+/// Maximum size of XMP that is read, in bytes.
 const MAX_XMP_BYTES: usize = 1 << 20;
 
-/// The fields of a file, with its version and its number of pages.
+/// Reads the metadata of a file, including its PDF version and number of pages.
 ///
 /// # Errors
-/// The file is not read.
+/// The file cannot be read.
 pub fn read_metadata(file: &[u8], limits: &Limits) -> Result<Metadata, Error> {
     let document = open(file, limits)?;
     let mut metadata = Metadata::new();
@@ -87,7 +88,7 @@ pub fn read_metadata(file: &[u8], limits: &Limits) -> Result<Metadata, Error> {
     Ok(metadata)
 }
 
-/// A number, as ExifTool has it.
+/// The PDF version as a number, like ExifTool.
 fn version(document: &Document) -> Json {
     let catalog = document.catalog().ok();
     let newer = catalog.and_then(|it| value(document, it, b"Version")?.as_name().ok());
@@ -108,12 +109,12 @@ fn kept(document: &Document) -> Option<Kept> {
     Some(xmp::read(&bytes))
 }
 
-/// The file with some of its fields changed; an empty text takes a field away. Where the file has XMP, or `Copyright`,
-/// `Marked` or `PDFVersion` is given, which are written only there, XMP is written anew from all fields; what it said of PDF/A and
-/// PDF/UA stays.
+/// Changes metadata fields; an empty text removes a field. If the file has XMP, or if `Copyright`,
+/// `Marked` or `PDFVersion` is given, which exist only there, the XMP is rewritten from all fields
+/// and keeps its PDF/A and PDF/UA identification.
 ///
 /// # Errors
-/// The file is not read, or a field is not known or has a value that it cannot have.
+/// The file cannot be read, or a field is unknown or has an invalid value.
 pub fn write_metadata(file: &[u8], changes: &Metadata, limits: &Limits) -> Result<Vec<u8>, Error> {
     let mut document = open(file, limits)?;
     let mut info = match value(&document, &document.trailer, b"Info") {
@@ -160,7 +161,7 @@ pub fn write_metadata(file: &[u8], changes: &Metadata, limits: &Limits) -> Resul
     save(&mut document, has_compressed_objects(file))
 }
 
-/// A file that was plain stays so: PDF/A-1 allows no compressed objects.
+/// A file without compressed objects stays that way: PDF/A-1 does not allow them.
 fn has_compressed_objects(file: &[u8]) -> bool {
     file.windows(7).any(|it| it == b"/ObjStm")
 }
@@ -195,7 +196,7 @@ fn change(info: &mut Dictionary, name: &str, value: &Json) -> Result<(), &'stati
     Ok(())
 }
 
-/// A text as the file has it: ASCII, or UTF-16 with its mark (7.9.2.2).
+/// A text string: ASCII, or UTF-16BE with a byte order mark (7.9.2.2).
 fn text_string(text: &str) -> Object {
     if text.is_ascii() {
         return Object::string_literal(text);
@@ -205,7 +206,7 @@ fn text_string(text: &str) -> Object {
     Object::String(bytes, StringFormat::Hexadecimal)
 }
 
-/// The fields as XMP wants them: dates as ISO 8601.
+/// The fields as text for XMP: dates in ISO 8601.
 fn texts(info: &Dictionary) -> BTreeMap<&'static str, String> {
     let mut texts = BTreeMap::new();
     for (_, key, shape) in FIELDS {
@@ -223,7 +224,7 @@ fn texts(info: &Dictionary) -> BTreeMap<&'static str, String> {
     texts
 }
 
-/// A date: the digits of year to second, and the zone.
+/// A date: its digits from year to second, and its time zone.
 struct Date {
     digits: String,
     zone: Option<(char, String, String)>,
@@ -250,8 +251,8 @@ impl Date {
     }
 }
 
-/// A date in any of the ways in which it is written: `D:20060918162750-04'00'`, `2006-09-18T16:27:50-04:00`,
-/// `2006:09:18 16:27:50`, `2006-09-18`.
+/// Parses a date in any of the common notations: `D:20060918162750-04'00'`,
+/// `2006-09-18T16:27:50-04:00`, `2006:09:18 16:27:50`, `2006-09-18`.
 fn digits(text: &str) -> Option<Date> {
     let text = text.trim().trim_start_matches("D:");
     if !text.is_ascii() || text.len() > 40 {
@@ -268,7 +269,7 @@ fn digits(text: &str) -> Option<Date> {
     let is_clean = moment
         .chars()
         .all(|it| it.is_ascii_digit() || separators(it));
-    // What is left out is the least that it can be (7.9.4).
+    // Missing parts have their lowest values (7.9.4).
     digits.push_str(match digits.len() {
         4 => "0101000000",
         6 => "01000000",
@@ -301,7 +302,7 @@ fn digits(text: &str) -> Option<Date> {
     sound.then_some(Date { digits, zone })
 }
 
-/// A date as a PDF file has it.
+/// A date in PDF notation.
 fn stored_date(text: &str) -> Option<String> {
     let Date { digits, zone } = digits(text)?;
     Some(match zone {
@@ -311,7 +312,7 @@ fn stored_date(text: &str) -> Option<String> {
     })
 }
 
-/// A date as ExifTool shows it.
+/// A date in ExifTool's notation.
 fn shown_date(text: &str) -> Option<String> {
     let iso = digits(text)?.iso();
     let (date, time) = iso.split_once('T')?;

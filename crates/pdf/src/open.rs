@@ -1,19 +1,19 @@
-//! Reading a file within bounds, and writing one.
+//! Reads files within limits, and writes them.
 
 use lopdf::{Document, LoadOptions, Object, ObjectId, SaveOptions, xref::XrefRecovery};
 
 use crate::Error;
 
-/// Bounds of a file that is read.
+/// Limits of a file that is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Size of a file. Bytes.
+    /// Maximum size of a file, in bytes.
     pub size_bytes: usize,
-    /// What the compressed objects of a file may unpack to, all together. Bytes.
+    /// Maximum size of all object streams of a file after decompression, in bytes.
     pub unpacked_bytes: usize,
-    /// Objects of a file.
+    /// Maximum number of objects.
     pub objects: usize,
-    /// Pages of a file.
+    /// Maximum number of pages.
     pub pages: usize,
 }
 
@@ -28,17 +28,17 @@ impl Default for Limits {
     }
 }
 
-/// Where the header may begin (annex H.3, note 13).
+/// The header may begin within this many bytes (PDF Reference 1.7, appendix H.3, note 13).
 const HEADER_BYTES: usize = 1_024;
 
-/// A file whose bounds are kept and which is not encrypted.
+/// Parses a file within `limits`; rejects encrypted files.
 pub(crate) fn open(bytes: &[u8], limits: &Limits) -> Result<Document, Error> {
     let head = &bytes[..bytes.len().min(HEADER_BYTES)];
     if !head.windows(5).any(|it| it == b"%PDF-") {
         return Err(Error::NotPdf);
     }
     within("bytes", bytes.len(), limits.size_bytes)?;
-    // Each stream of objects is unpacked on its own, so the bound of all is shared out among them.
+    // The parser limits each object stream on its own, so the total limit is divided among them.
     let streams = object_streams(bytes).max(1);
     let options = LoadOptions {
         max_decompressed_size: Some(limits.unpacked_bytes / streams),
@@ -55,7 +55,7 @@ pub(crate) fn open(bytes: &[u8], limits: &Limits) -> Result<Document, Error> {
         return Err(Error::Encrypted);
     }
     if document.xref_recovery == Some(XrefRecovery::Reconstructed) {
-        // Objects may be missing, and whoever gets the result would not know.
+        // Objects may be missing without the caller noticing.
         return Err(Error::Malformed("its table of objects cannot be read"));
     }
     within("objects", document.objects.len(), limits.objects)?;
@@ -74,8 +74,8 @@ fn within(what: &'static str, count: usize, most: usize) -> Result<(), Error> {
     Ok(())
 }
 
-/// How many streams of objects there may be at most: how often the name `ObjStm` stands in the file, however it is
-/// written (7.3.5).
+/// Upper bound for the number of object streams: how often the name `ObjStm` occurs in the file, in
+/// any notation (7.3.5).
 fn object_streams(bytes: &[u8]) -> usize {
     let mut count = 0;
     let mut at = 0;
@@ -110,7 +110,7 @@ fn is_object_stream(mut name: &[u8]) -> bool {
     true
 }
 
-/// The bytes of a file, with compressed objects where `modern`.
+/// Serializes a file, with object and cross-reference streams if `modern`.
 pub(crate) fn save(document: &mut Document, modern: bool) -> Result<Vec<u8>, Error> {
     let options = SaveOptions {
         use_object_streams: modern,
@@ -124,12 +124,12 @@ pub(crate) fn save(document: &mut Document, modern: bool) -> Result<Vec<u8>, Err
     Ok(bytes)
 }
 
-/// What stands behind a reference, however long the way.
+/// Follows references to the object itself.
 pub(crate) fn resolve<'a>(document: &'a Document, object: &'a Object) -> Option<&'a Object> {
     document.dereference(object).ok().map(|(_, object)| object)
 }
 
-/// A dictionary, behind a reference or not.
+/// A dictionary, direct or referenced.
 pub(crate) fn dictionary<'a>(
     document: &'a Document,
     object: &'a Object,
@@ -137,14 +137,14 @@ pub(crate) fn dictionary<'a>(
     resolve(document, object)?.as_dict().ok()
 }
 
-/// An array, behind a reference or not; empty where there is none.
+/// An array, direct or referenced; empty if there is none.
 pub(crate) fn array<'a>(document: &'a Document, object: Option<&'a Object>) -> &'a [Object] {
     object
         .and_then(|object| resolve(document, object)?.as_array().ok())
         .map_or(&[], Vec::as_slice)
 }
 
-/// The value of a key, behind a reference or not.
+/// The value of a key, direct or referenced.
 pub(crate) fn value<'a>(
     document: &'a Document,
     dictionary: &'a lopdf::Dictionary,
@@ -153,7 +153,7 @@ pub(crate) fn value<'a>(
     resolve(document, dictionary.get(key).ok()?)
 }
 
-/// The object that a key refers to.
+/// The object id that a key refers to.
 pub(crate) fn reference(dictionary: &lopdf::Dictionary, key: &[u8]) -> Option<ObjectId> {
     dictionary.get(key).ok()?.as_reference().ok()
 }

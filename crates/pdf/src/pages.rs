@@ -1,4 +1,4 @@
-//! Taking files apart by pages.
+//! Splits files by pages.
 
 use lopdf::{Document, ObjectId};
 
@@ -10,30 +10,30 @@ use crate::{
     open::{open, save},
 };
 
-/// How a file is taken apart.
+/// How to split a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Split {
-    /// A file for every so many pages.
+    /// Files of this many pages each.
     Every(usize),
-    /// A file for each of the named pages, such as `1-3,7`.
+    /// One file for each of the named pages, such as `1-3,7`.
     Pages(String),
     /// One file of the named pages, in the order in which they are named.
     Only(String),
 }
 
-/// The number of pages of a file.
+/// Number of pages of a file.
 ///
 /// # Errors
-/// The file is not read.
+/// The file cannot be read.
 pub fn page_count(file: &[u8], limits: &Limits) -> Result<usize, Error> {
     Ok(open(file, limits)?.page_iter().count())
 }
 
-/// The parts of a file. Links within a part, fields of forms and layers stay, and so do the document properties;
-/// bookmarks and tags do not, as they speak of the whole.
+/// Splits a file. Links within a part, form fields, layers and document properties are kept;
+/// bookmarks and structure tags are not, because they describe the whole file.
 ///
 /// # Errors
-/// The file is not read, or has not the pages that are named.
+/// The file cannot be read, or does not have the named pages.
 pub fn split(file: &[u8], how: &Split, limits: &Limits) -> Result<Vec<Vec<u8>>, Error> {
     let source = open(file, limits)?;
     let pages: Vec<ObjectId> = source.page_iter().collect();
@@ -60,7 +60,8 @@ fn extract(source: &Document, chosen: &[ObjectId]) -> Result<Vec<u8>, Error> {
     save(&mut target.finish(), true)
 }
 
-/// The pages that `1-3,7` names; `5-` is to the end. A page that is named twice comes once.
+/// Parses page ranges such as `1-3,7`; `5-` extends to the last page. A page that is named twice is
+/// included once.
 fn named(text: &str, pages: &[ObjectId], limits: &Limits) -> Result<Vec<ObjectId>, Error> {
     let wrong = || Error::BadPages(text.chars().take(100).collect());
     let number = |text: &str| match text.trim().parse::<usize>() {

@@ -1,4 +1,4 @@
-//! The structure tree of tagged files (14.7), put together from those of several.
+//! The structure tree of tagged files (14.7), merged from those of several.
 
 use lopdf::{Dictionary, Object, ObjectId, dictionary};
 
@@ -8,19 +8,19 @@ use crate::{
     open::{array, reference, value},
 };
 
-/// The structure tree that is made.
+/// The structure tree that is being created.
 #[derive(Default)]
 pub(crate) struct Structure {
     root: Option<ObjectId>,
     tree: Dictionary,
-    /// Numbers of pages and objects, and what they belong to.
+    /// Entries of the parent tree: key, and the structure elements that it refers to.
     numbers: Vec<(i64, Object)>,
-    /// Whether every file is tagged.
+    /// Whether at least one file is not tagged.
     is_partial: bool,
 }
 
 impl Structure {
-    /// Adds the tree of a file whose pages are copied with the numbers moved.
+    /// Adds the structure tree of a file whose pages are copied; its parent tree keys are shifted.
     pub(crate) fn add(&mut self, copy: &mut Copy<'_>) {
         let source = copy.source;
         let by = copy.structure.unwrap_or(0);
@@ -65,7 +65,7 @@ impl Structure {
         }
     }
 
-    /// Where two files give a name different meanings, the first one's stands.
+    /// If two files give a name different meanings, that of the first file stays.
     fn map(&mut self, copy: &mut Copy<'_>, key: &str, map: &Dictionary) {
         let mut made = match self.tree.remove(key.as_bytes()) {
             Some(Object::Dictionary(made)) => made,
@@ -79,7 +79,7 @@ impl Structure {
         self.tree.set(key, made);
     }
 
-    /// Writes the tree and names it in the catalog.
+    /// Writes the tree and refers to it in the catalog.
     pub(crate) fn finish(mut self, target: &mut Target) {
         let Some(root) = self.root else {
             return;
@@ -93,7 +93,7 @@ impl Structure {
         self.tree.set("ParentTreeNextKey", target.next_structure);
         target.document.objects.insert(root, self.tree.into());
         target.catalog.set("StructTreeRoot", root);
-        // A file that is tagged in part is not a tagged file.
+        // A partly tagged file does not count as tagged.
         let marks = dictionary! { "Marked" => !self.is_partial };
         target.catalog.set("MarkInfo", marks);
     }

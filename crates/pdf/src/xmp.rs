@@ -1,10 +1,11 @@
-//! XMP packets (ISO 16684-1) of PDF files: what of an old one must stay, and a new one.
+//! XMP packets (ISO 16684-1) of PDF files: reads what an old packet must keep, and writes a new
+//! one.
 
 use std::{collections::BTreeMap, fmt::Write};
 
 use roxmltree::{Document, Node};
 
-/// Longest text that is kept. Bytes.
+/// Maximum size of a text that is kept, in bytes.
 const MAX_BYTES: usize = 32 << 10;
 const DC: &str = "http://purl.org/dc/elements/1.1/";
 const RIGHTS: &str = "http://ns.adobe.com/xap/1.0/rights/";
@@ -12,18 +13,18 @@ const PDF: &str = "http://ns.adobe.com/pdf/1.3/";
 const PDF_A: &str = "http://www.aiim.org/pdfa/ns/id/";
 const PDF_UA: &str = "http://www.aiim.org/pdfua/ns/id/";
 
-/// What only XMP says.
+/// Fields that exist only in XMP.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Kept {
     pub(crate) rights: Option<String>,
     pub(crate) marked: Option<bool>,
     pub(crate) version: Option<String>,
-    /// Part and conformance of PDF/A, part of PDF/UA.
+    /// Part and conformance level of PDF/A; part of PDF/UA.
     pdf_a: Option<(String, Option<String>)>,
     pdf_ua: Option<String>,
 }
 
-/// What an old packet says; nothing where it is not XML.
+/// Reads an old packet; empty if it is not XML.
 pub(crate) fn read(bytes: &[u8]) -> Kept {
     let text = String::from_utf8_lossy(bytes);
     let Ok(document) = Document::parse(text.trim_start_matches('\u{feff}').trim()) else {
@@ -39,7 +40,7 @@ pub(crate) fn read(bytes: &[u8]) -> Kept {
     }
 }
 
-/// A property, which may be an attribute or an element, with a list in it or without.
+/// A property: an attribute or an element, whose text may be inside a list.
 fn property(document: &Document<'_>, space: &str, name: &str) -> Option<String> {
     let text = |node: Node<'_, '_>| {
         let mut texts = node.descendants().filter(Node::is_text);
@@ -69,7 +70,7 @@ fn escaped(text: &str) -> String {
     made
 }
 
-/// A packet of the fields of the document information dictionary, by their keys there.
+/// Writes a packet from the fields of the document information dictionary, by their keys there.
 pub(crate) fn write(fields: &BTreeMap<&'static str, String>, kept: &Kept) -> String {
     let mut body = String::new();
     let mut put = |name: &str, text: &str| {

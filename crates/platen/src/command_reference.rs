@@ -11,8 +11,9 @@ const HEAD: &str = "# Command line
 Made from the source: `UPDATE=1 cargo test --workspace --bin platen command` writes this page.
 
 Documents and data go to standard output, everything else to standard error. An error is two lines, \
-`error:` and `hint:`. Exit codes: 0 success; 1 the caller's error (template, data, arguments); \
-2 everything else.
+`error:` and `hint:`; with `--json`, an object with `error`, `code` and `hint`. Exit codes: 0 success; \
+1 what the caller can mend (template, data, arguments, a missing program, a limit); 2 what Platen or its \
+surroundings failed at. [errors.md](errors.md) lists the codes.
 ";
 
 /// Columns of the help, whatever the terminal of the test has.

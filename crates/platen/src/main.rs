@@ -1,9 +1,11 @@
 //! The `platen` command. Data goes to standard output, everything else to standard error; the exit
-//! code is 0, 1 for the caller's mistakes and 2 for ours.
+//! code is 0, 1 for what the caller can mend and 2 for what Platen or its surroundings failed at.
 
 mod command;
 #[cfg(all(test, feature = "service"))]
 mod command_reference;
+#[cfg(test)]
+mod error_reference;
 mod progress;
 #[cfg(all(test, feature = "service"))]
 mod reference;
@@ -14,6 +16,7 @@ mod sandbox;
 use std::process::ExitCode;
 
 use clap::Parser;
+use platen_fault::Fault;
 
 use crate::command::Command;
 
@@ -55,12 +58,22 @@ fn main() -> ExitCode {
         Ok(arguments) => arguments,
         Err(error) => match command::left_out(&error) {
             Some(failure) => return failure.report(report::OutputArguments::default()),
-            None => error.exit(),
+            None => return usage(&error),
         },
     };
     let output = arguments.output;
     match arguments.command.run(output) {
         Ok(code) => code,
         Err(failure) => failure.report(output),
+    }
+}
+
+/// Shows the help that was asked for, or what is wrong with the arguments: a fault of the request.
+fn usage(error: &clap::Error) -> ExitCode {
+    // A closed standard error is no reason to say more.
+    let _ = error.print();
+    match error.use_stderr() {
+        true => ExitCode::from(Fault::Request.exit_code()),
+        false => ExitCode::SUCCESS,
     }
 }

@@ -1,10 +1,16 @@
-//! What the user is told: diagnostics and failures on standard error, exit codes.
+//! What the user is told: diagnostics and failures on standard error, and the exit code of
+//! their fault.
 
 use std::{fmt, io::Write, process::ExitCode};
 
 use clap::Args;
 use platen_document::Diagnostic;
-use platen_render::{Error, Fault, chain};
+use platen_fault::{CODES, Code, Fault};
+use platen_render::{Error, chain, of_mistakes};
+use serde_json::{Map, Value as Json, json};
+
+const BUG_HINT: &str = "this is a bug in Platen; please report it with the template";
+const DOCTOR_HINT: &str = "`platen doctor` shows what is installed";
 
 /// How much is said, and in what form.
 #[derive(Clone, Copy, Debug, Default, Args)]
@@ -19,88 +25,152 @@ pub struct OutputArguments {
 
 /// Why a command failed.
 #[derive(Debug)]
-pub enum Failure {
-    /// The caller's mistake, with advice.
-    Caller(String, Option<String>),
-    /// Mistakes in template or data.
-    Mistakes(Vec<Diagnostic>),
-    /// Ours.
-    Internal(String),
+pub struct Failure {
+    /// A code of [`platen_fault::CODES`]; a service of another version may know more of them.
+    code: String,
+    fault: Fault,
+    /// Facts that go with the code.
+    facts: Map<String, Json>,
+    message: String,
+    hint: Option<String>,
+    diagnostics: Vec<Diagnostic>,
 }
 
 impl Failure {
-    /// A caller's mistake with advice.
+    /// A failure; the exit code follows from its code's fault.
+    pub fn new(code: Code, message: impl Into<String>) -> Self {
+        let facts = code.facts();
+        let words = facts.words().map(|(name, word)| (name, Json::from(word)));
+        let limit = facts.limit.map(|limit| ("limit", Json::from(limit)));
+        let members = words.chain(limit);
+        Self {
+            code: code.name().to_owned(),
+            fault: code.fault(),
+            facts: members
+                .map(|(name, value)| (name.to_owned(), value))
+                .collect(),
+            message: message.into(),
+            hint: match code.fault() {
+                Fault::Internal => Some(BUG_HINT.to_owned()),
+                Fault::Unavailable | Fault::Backend => Some(DOCTOR_HINT.to_owned()),
+                _ => None,
+            },
+            diagnostics: Vec::new(),
+        }
+    }
+
+    /// Arguments that cannot be followed, with advice.
     pub fn caller(message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self::Caller(message.into(), Some(hint.into()))
+        Self::new(Code::InvalidOption, message).with_hint(hint)
+    }
+
+    /// A failure of ours.
+    pub fn internal(error: &dyn std::error::Error) -> Self {
+        Self::new(Code::InternalError, chain(error))
     }
 
     /// A file that cannot be read or written.
     pub fn file(action: &str, path: &str, error: &std::io::Error) -> Self {
-        Self::Caller(format!("cannot {action} `{path}`: {error}"), None)
+        Self::new(
+            Code::FileFailed,
+            format!("cannot {action} `{path}`: {error}"),
+        )
     }
 
-    /// An error whose fault is known.
-    pub fn of_fault(fault: Fault, message: String) -> Self {
-        match fault {
-            Fault::Caller | Fault::Limit => Self::Caller(message, None),
-            Fault::Busy | Fault::Unavailable | Fault::Internal => Self::Internal(message),
+    /// Mistakes of an author.
+    pub fn mistakes(code: Code, diagnostics: Vec<Diagnostic>) -> Self {
+        // Warnings are listed with them, but are not what kept the document from being made.
+        let count = diagnostics.iter().filter(|found| found.is_error()).count();
+        let plural = if count == 1 { "" } else { "s" };
+        let message = format!("{count} mistake{plural}; nothing was made");
+        Self {
+            diagnostics,
+            ..Self::new(code, message)
         }
+    }
+
+    /// What a service says in a problem document (RFC 9457).
+    #[cfg(feature = "service")]
+    pub fn of_problem(status: u16, problem: &Json, message: String) -> Self {
+        let diagnostics = serde_json::from_value(problem["diagnostics"].clone());
+        let diagnostics: Vec<Diagnostic> = diagnostics.unwrap_or_default();
+        let name = problem["code"].as_str().unwrap_or_default();
+        let known = CODES.iter().find(|entry| entry.name == name);
+        let fault = match known {
+            Some(entry) => entry.fault,
+            None if status >= 500 => Fault::Internal,
+            None => Fault::Request,
+        };
+        let names = ["stage", "resource", "backend", "what", "limit"];
+        let members = names.map(|name| (name.to_owned(), problem[name].clone()));
+        Self {
+            code: name.to_owned(),
+            fault,
+            facts: members
+                .into_iter()
+                .filter(|(_, value)| !value.is_null())
+                .collect(),
+            ..match diagnostics.is_empty() {
+                true => Self::new(Code::RequestFailed, message),
+                false => Self::mistakes(Code::RequestFailed, diagnostics),
+            }
+        }
+    }
+
+    /// The same failure with advice.
+    pub fn with_hint(self, hint: impl Into<String>) -> Self {
+        let hint = Some(hint.into());
+        Self { hint, ..self }
+    }
+
+    /// What failed, as one sentence.
+    #[cfg(feature = "service")]
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// The exit code.
+    pub fn exit_code(&self) -> u8 {
+        self.fault.exit_code()
     }
 
     /// Tells the user, and gives the exit code.
     pub fn report(self, output: OutputArguments) -> ExitCode {
-        let code = match &self {
-            Self::Caller(..) | Self::Mistakes(_) => ExitCode::from(1),
-            Self::Internal(_) => ExitCode::from(2),
-        };
         if output.json {
             print_line(&self.to_json().to_string());
-            return code;
+            return ExitCode::from(self.exit_code());
         }
-        match self {
-            Self::Caller(message, hint) => {
-                say(format_args!("error: {message}"));
-                if let Some(hint) = hint {
-                    say(format_args!("hint: {hint}"));
-                }
-            }
-            Self::Mistakes(mistakes) => {
-                for mistake in &mistakes {
-                    say(format_args!("{mistake}"));
-                }
-                // Warnings are listed with them, but are not what kept the document from being made.
-                let count = mistakes.iter().filter(|found| found.is_error()).count();
-                let plural = if count == 1 { "" } else { "s" };
-                say(format_args!(
-                    "error: {count} mistake{plural}; nothing was made"
-                ));
-            }
-            Self::Internal(message) => {
-                say(format_args!("error: {message}"));
-                say(format_args!(
-                    "hint: this is a bug in Platen; please report it with the template"
-                ));
-            }
+        for diagnostic in &self.diagnostics {
+            say(format_args!("{diagnostic}"));
         }
-        code
+        say(format_args!("error: {}", self.message));
+        if let Some(hint) = self.hint.as_ref().filter(|_| self.diagnostics.is_empty()) {
+            say(format_args!("hint: {hint}"));
+        }
+        ExitCode::from(self.exit_code())
     }
 
-    fn to_json(&self) -> serde_json::Value {
-        match self {
-            Self::Caller(message, hint) => {
-                serde_json::json!({"ok": false, "error": message, "hint": hint})
-            }
-            Self::Mistakes(mistakes) => serde_json::json!({"ok": false, "diagnostics": mistakes}),
-            Self::Internal(message) => serde_json::json!({"ok": false, "error": message}),
+    /// The failure as an object: `error`, `code` with its facts, `hint`, `diagnostics`.
+    pub fn to_json(&self) -> Json {
+        let mut report = json!({
+            "ok": false, "error": self.message, "code": self.code, "hint": self.hint,
+        });
+        if let Some(members) = report.as_object_mut() {
+            members.extend(self.facts.clone());
         }
+        if !self.diagnostics.is_empty() {
+            report["diagnostics"] = json!(self.diagnostics);
+        }
+        report
     }
 }
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
+        let failure = Self::new(error.code(), chain(&error));
         match error {
-            Error::Mistakes(mistakes) => Self::Mistakes(mistakes),
-            other => Self::of_fault(other.fault(), chain(&other)),
+            Error::Mistakes(mistakes) => Self::mistakes(of_mistakes(&mistakes), mistakes),
+            _ => failure,
         }
     }
 }

@@ -220,10 +220,13 @@ fn without_results_the_page_says_how_to_switch_it_on() {
     let service = Service::start(&[]);
     let (status, answer) = results_page(&service);
     assert_eq!(status, 404);
-    assert!(answer.contains("bench-off") && answer.contains("BENCH_RESULTS_DIR"));
+    assert!(answer.contains("not-found") && answer.contains("BENCH_RESULTS_DIR"));
     let empty = Service::start(&[("BENCH_RESULTS_DIR", "/nonexistent")]);
     let (_, answer) = results_page(&empty);
-    assert!(answer.contains("bench-not-found"), "{answer}");
+    assert!(
+        answer.contains("not-found") && answer.contains("holds no results"),
+        "{answer}"
+    );
 }
 
 #[test]

@@ -19,7 +19,7 @@ fn a_deleted_data_folder_is_told_and_takes_no_writes() {
     std::fs::remove_dir_all(service.folder.path().join("data")).unwrap();
     let answer = store("after");
     let text = String::from_utf8_lossy(&answer);
-    assert_eq!(status_of(&answer), "503 store-gone", "{text}");
+    assert_eq!(status_of(&answer), "503 backend-unavailable", "{text}");
     assert_eq!(ready(), "503");
     let live = service.exchange("GET", "/health/live", "", b"");
     assert_eq!(status_of(&live), "200");

@@ -77,7 +77,10 @@ fn a_full_disk_refuses_what_is_stored_and_nothing_else() {
                     let index = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
                     let answer = store(index);
                     assert!(answer.starts_with("HTTP/1.1 507"), "{answer}");
-                    assert!(answer.contains("\"disk-full\""), "{answer}");
+                    assert!(
+                        answer.contains("\"storage-full\"") && answer.contains("\"disk\""),
+                        "{answer}"
+                    );
                     assert_eq!(
                         render(&service, 1, json!({"store": false})).get(..12),
                         Some("HTTP/1.1 200")

@@ -239,7 +239,8 @@ fn flows_say_that_chromium_is_missing() {
     assert_eq!(output.status.code(), Some(1));
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     let error = &report["error"]["error"];
-    assert_eq!(error["code"], "chromium-not-installed", "{report:#}");
+    assert_eq!(error["code"], "backend-missing", "{report:#}");
+    assert_eq!(error["backend"], "chromium", "{report:#}");
     assert!(
         error["message"]
             .as_str()

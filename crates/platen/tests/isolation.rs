@@ -161,8 +161,8 @@ fn documents_are_the_same_from_sandboxes() {
     assert!(inline.render(&helped).2 == inside);
     let mistaken = json!({"definition": {"key": "a", "name": "A", "body": [
         {"type": "text", "content": "{{ x | nope }}"}, {"type": "txt"}]}});
-    let inside = jailed.problem(&mistaken, 422, "mistakes");
-    let outside = inline.problem(&mistaken, 422, "mistakes");
+    let inside = jailed.problem(&mistaken, 422, "invalid-template");
+    let outside = inline.problem(&mistaken, 422, "invalid-template");
     assert_eq!(inside["diagnostics"], outside["diagnostics"]);
     let (_, metrics) = jailed.get("/metrics");
     let metrics = String::from_utf8(metrics).unwrap();
@@ -177,11 +177,15 @@ fn what_reaches_a_bound_is_said_and_the_next_is_clean() {
         ("RENDER_MEMORY_BYTES", "40000000"),
         ("RENDER_MAX_OUTPUT_BYTES", "150000"),
     ]);
-    service.problem(&long(300_000), 422, "render-memory");
-    service.problem(&long(10_000), 422, "document-too-large");
+    let problem = service.problem(&long(300_000), 422, "memory-limit");
+    let facts = (&problem["stage"], &problem["limit"]);
+    assert_eq!(facts, (&json!("render"), &json!(40_000_000)));
+    let problem = service.problem(&long(10_000), 422, "too-large");
+    let facts = (&problem["what"], &problem["limit"]);
+    assert_eq!(facts, (&json!("result"), &json!(150_000)));
     assert_eq!(service.render(&long(3)).0, 200);
     let slow = Service::start(&[("RENDER_ISOLATION", "jail"), ("RENDER_CPU_MS", "1000")]);
-    slow.problem(&long(300_000), 422, "render-cpu-time");
+    slow.problem(&long(300_000), 422, "cpu-limit");
     assert_eq!(slow.render(&long(3)).0, 200);
 }
 
@@ -224,7 +228,7 @@ fn an_option_that_the_format_cannot_carry_is_told_in_every_channel() {
             (output.stdout, String::from_utf8(output.stderr).unwrap())
         };
         let (_, said) = platen(&[]);
-        assert!(said.contains("csv: warning[option-unused]"), "{said}");
+        assert!(said.contains("csv: warning[unused-option]"), "{said}");
         let (report, _) = platen(&["--json"]);
         let report: Json = serde_json::from_slice(&report).unwrap();
         let warnings = &report["outputs"][0]["warnings"];
@@ -232,6 +236,6 @@ fn an_option_that_the_format_cannot_carry_is_told_in_every_channel() {
         // The picture carries it, so the table beside it needs not.
         let picture = folder.path().join("long.png");
         let (_, said) = platen(&["-o", picture.to_str().unwrap()]);
-        assert!(!said.contains("option-unused"), "{said}");
+        assert!(!said.contains("unused-option"), "{said}");
     }
 }

@@ -228,7 +228,7 @@ fn mistakes_in_pieces_are_those_that_the_service_finds() {
     assert_eq!(paths, ["/bundle", "/actions/greet/input"], "{report:#}");
     refused(
         &service.pieces(&["check", "greeter"]),
-        &["piece-invalid", "/bundle", "/actions/greet/input"],
+        &["invalid-piece", "/bundle", "/actions/greet/input"],
     );
     refused(&service.pieces(&["push", "greeter"]), &["2 mistakes"]);
     let archive = platen_runs::execution::pack(&service.folder.path().join("greeter")).unwrap();

@@ -81,16 +81,20 @@ fn what_is_no_file_is_refused() {
         json!([{"name": "a", "type": "piece", "piece": "pdf", "action": "flatten", "input": {"file": 7}}]),
     ] {
         let report = run(steps);
-        assert_eq!(report["error"]["error"]["code"], "file", "{report}");
+        assert_eq!(
+            report["error"]["error"]["code"], "invalid-input",
+            "{report}"
+        );
     }
     let report = run(
         json!([{"name": "a", "type": "piece", "piece": "email", "action": "send",
         "input": {"to": "ada@example.com", "text": "x"}}]),
     );
     assert_eq!(
-        report["error"]["error"]["code"], "step-unavailable",
+        report["error"]["error"]["code"], "backend-missing",
         "{report}"
     );
+    assert_eq!(report["error"]["error"]["backend"], "mail", "{report}");
 }
 
 #[test]
@@ -127,14 +131,18 @@ fn pieces_of_a_folder_check_their_input() {
         "{report}"
     );
     let report = greet(json!({"name": ""}));
-    assert_eq!(report["error"]["error"]["code"], "piece-input", "{report}");
+    assert_eq!(
+        report["error"]["error"]["code"], "invalid-input",
+        "{report}"
+    );
     let report = run(
         json!([{"name": "a", "type": "piece", "piece": "greeter@2.0.0", "action": "greet", "input": {}}]),
     );
     assert_eq!(
-        report["error"]["error"]["code"], "piece-unavailable",
+        report["error"]["error"]["code"], "backend-unavailable",
         "{report}"
     );
+    assert_eq!(report["error"]["error"]["backend"], "pieces", "{report}");
 }
 
 struct Process(Child);

@@ -48,6 +48,7 @@ impl Root {
         let path = parent.join(format!("{PREFIX}{kind}-{pid}-{started}-{number}"));
         fs::create_dir(&path)?;
         let lock = File::create(path.join(LOCK))?;
+        // Held as long as the folder exists: `sweep` removes folders whose lock is free.
         lock.lock()?;
         Ok(Self {
             path,
@@ -132,7 +133,7 @@ fn kill_all_in(folder: &Path) {
     let begin = Instant::now();
     while !table::kill_marked(folder).is_clean() && begin.elapsed() < SWEEP_TIMEOUT {
         // A killed process stays in the table until it has exited; and one between fork and exec
-        // shows no environment yet. Both are gone, or recognised, within milliseconds.
+        // shows no environment yet. Both are gone, or recognized, within milliseconds.
         std::thread::sleep(Duration::from_millis(2));
     }
 }

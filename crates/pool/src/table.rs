@@ -168,6 +168,7 @@ fn environment_of(pid: i32, buffer: &mut [u8]) -> io::Result<&[u8]> {
 /// kernel laid out the new one's stack: until then the kernel reports the end of the environment as
 /// 0. By now it may have one, so a range that is not empty counts too.
 fn was_in_execve(pid: i32) -> bool {
+    // Fields of `stat` after the name, counted from 0 (proc(5)), and the kernel's `PF_KTHREAD`.
     const STATE: usize = 0;
     const FLAGS: usize = 6;
     const ENVIRONMENT_START: usize = 47;

@@ -1,6 +1,10 @@
-//! Errors of a rendering, and who caused them.
+//! Errors of a rendering, and their codes.
 
-use platen_document::{Diagnostic, work::Interruption};
+use platen_document::{Diagnostic, diagnostic::Source, work::Interruption};
+use platen_fault::{Code, Stage, What};
+
+/// Most pixels of a picture of a page.
+const MAX_PICTURE_PIXELS: u64 = 64_000_000;
 
 /// Errors of a rendering.
 #[derive(Debug, thiserror::Error)]
@@ -44,21 +48,6 @@ fn count(mistakes: &[Diagnostic]) -> usize {
     mistakes.iter().filter(|found| found.is_error()).count()
 }
 
-/// Who caused an error; HTTP status, exit code and retryability follow from it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
-    /// The caller: a retry changes nothing.
-    Caller,
-    /// A limit was exceeded.
-    Limit,
-    /// Overload: a retry may help.
-    Busy,
-    /// A required program or sandbox is unavailable.
-    Unavailable,
-    /// A bug or a failure of ours.
-    Internal,
-}
-
 impl From<platen_formats::Error> for Error {
     fn from(error: platen_formats::Error) -> Self {
         match error {
@@ -82,16 +71,30 @@ impl From<Interruption> for Error {
 }
 
 impl Error {
-    /// Whose fault it is.
+    /// The error's code, which does not change.
     #[must_use]
-    pub fn fault(&self) -> Fault {
+    pub fn code(&self) -> Code {
         use platen_formats::pdf::Error as Pdf;
         match self {
-            Self::Mistakes(_) | Self::NoSuchPage { .. } | Self::PictureTooLarge => Fault::Caller,
-            Self::Pdf(Pdf::Standard { .. } | Pdf::Image(_)) => Fault::Caller,
-            Self::Memory { .. } | Self::Stopped => Fault::Limit,
-            Self::Pdf(_) | Self::Write(_) | Self::Bug(_) => Fault::Internal,
+            Self::Mistakes(mistakes) => of_mistakes(mistakes),
+            Self::NoSuchPage { .. } => Code::InvalidOption,
+            Self::PictureTooLarge => Code::TooLarge(What::Picture, MAX_PICTURE_PIXELS),
+            Self::Pdf(Pdf::Standard { .. }) => Code::StandardNotMet,
+            Self::Pdf(Pdf::Image(_)) => Code::InvalidTemplate,
+            Self::Memory { limit_bytes } => Code::MemoryLimit(Stage::Render, *limit_bytes),
+            Self::Stopped => Code::Timeout(Stage::Render),
+            Self::Pdf(_) | Self::Write(_) | Self::Bug(_) => Code::InternalError,
         }
+    }
+}
+
+/// The code of an author's mistakes: the data's if nothing else is wrong.
+#[must_use]
+pub fn of_mistakes(mistakes: &[Diagnostic]) -> Code {
+    let mut errors = mistakes.iter().filter(|found| found.is_error());
+    match errors.all(|found| found.source == Source::Data) {
+        true => Code::InvalidData,
+        false => Code::InvalidTemplate,
     }
 }
 

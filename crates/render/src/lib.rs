@@ -19,7 +19,7 @@ pub use platen_formats::pdf::{Attachment, Relationship, Standard};
 
 pub use self::{
     description::{content_disposition, file_name, plain_name, warnings_summary},
-    error::{Error, Fault, chain},
+    error::{Error, chain, of_mistakes},
     fonts::MapFile,
     format::Format,
     host::{FolderHost, MAX_ASSET_BYTES},

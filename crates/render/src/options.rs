@@ -6,6 +6,7 @@ use std::sync::Arc;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use jiff::Timestamp;
 use platen_document::template::{Orientation, PaperSize};
+use platen_fault::{Code, What};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -18,15 +19,15 @@ const MAX_ATTACHMENTS: usize = 50;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct OptionsError {
-    /// A stable name in kebab-case.
-    pub code: &'static str,
+    /// The error's code, which does not change.
+    pub code: Code,
     /// A sentence.
     pub message: String,
 }
 
 fn invalid(message: impl Into<String>) -> OptionsError {
     OptionsError {
-        code: "request-invalid",
+        code: Code::InvalidOption,
         message: message.into(),
     }
 }
@@ -148,7 +149,7 @@ impl DocumentOptions {
     pub fn into_engine(self) -> Result<(RenderOptions, Vec<AttachmentRequest>), OptionsError> {
         if self.pdf.attachments.len() > MAX_ATTACHMENTS {
             return Err(OptionsError {
-                code: "too-many-attachments",
+                code: Code::TooLarge(What::Attachments, MAX_ATTACHMENTS as u64),
                 message: format!("at most {MAX_ATTACHMENTS} attachments"),
             });
         }

@@ -82,7 +82,8 @@ impl Dispatcher {
         if let Some(version) = version {
             self.flow_cache.get(key, version).await?;
         }
-        self.store.publish(key.to_owned(), version).await?;
+        let published = self.store.publish(key.to_owned(), version).await;
+        published.map_err(Error::of_flow)?;
         self.flow_cache.set_published(key, version);
         if version.is_some() {
             // Loads the concurrency limit before the first run.

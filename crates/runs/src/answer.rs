@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use platen_flow::Finish;
+use platen_fault::{Code, Stage};
+use platen_flow::{Finish, StepError};
 use platen_storage::runs::{Ending, Run, RunState};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
@@ -58,16 +59,14 @@ pub(crate) fn ending(report: &Report, finish: &Finish, times: Times) -> Ending {
     let (state, mut details) = match finish {
         Finish::Succeeded(output) => (RunState::Succeeded, json!({"output": output})),
         Finish::Failed { path, error } => {
-            let error = json!({
-                "code": error.code, "message": error.message, "step": path,
-            });
+            let mut error = described(error);
+            error["step"] = json!(path);
             (RunState::Failed, json!({"error": error}))
         }
         Finish::Cancelled => (RunState::Cancelled, json!({})),
         Finish::TimedOut => {
-            let message = "run timed out";
-            let error = json!({"code": "run-timeout", "message": message});
-            (RunState::TimedOut, json!({"error": error}))
+            let error = StepError::new(Code::Timeout(Stage::Run), "run timed out");
+            (RunState::TimedOut, json!({"error": described(&error)}))
         }
     };
     // The row holds the answer already.
@@ -83,13 +82,22 @@ pub(crate) fn ending(report: &Report, finish: &Finish, times: Times) -> Ending {
 }
 
 /// The ending of a run that did not end by itself.
-pub(crate) fn stopped(state: RunState, code: &str, message: &str) -> Ending {
-    let details = json!({"error": {"code": code, "message": message}});
+pub(crate) fn stopped(state: RunState, code: Code, message: &str) -> Ending {
+    let details = json!({"error": described(&StepError::new(code, message))});
     Ending {
         state,
         answer: None,
         details: bytes(&details),
     }
+}
+
+/// An error as the answer of a run has it; whether to retry is over with the run.
+fn described(error: &StepError) -> Json {
+    let mut described = json!(error);
+    if let Some(members) = described.as_object_mut() {
+        members.remove("retryable");
+    }
+    described
 }
 
 pub(crate) fn bytes(value: &Json) -> Arc<[u8]> {

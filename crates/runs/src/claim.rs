@@ -2,6 +2,7 @@
 
 use std::{sync::Arc, time::Instant};
 
+use platen_fault::{Code, Stage};
 use platen_script::Cancellation;
 use platen_storage::{
     Error as StoreError,
@@ -97,7 +98,7 @@ impl Dispatcher {
             Ok(flow) => flow,
             Err(error) => {
                 let message = format!("version {} cannot be run: {error}", run.version);
-                let ending = stopped(RunState::Failed, "flow-unreadable", &message);
+                let ending = stopped(RunState::Failed, Code::InvalidFlow, &message);
                 let _ = self.stop(&run.id, ending).await;
                 return Err(());
             }
@@ -156,7 +157,7 @@ impl Dispatcher {
     /// Ends a run whose queue timeout passed.
     async fn expire(&self, id: &str) {
         let message = "run expired: no slot became free within its queue timeout";
-        let ending = stopped(RunState::TimedOut, "run-expired", message);
+        let ending = stopped(RunState::TimedOut, Code::Timeout(Stage::Queue), message);
         let expire = self.store.expire(id.to_owned(), ending.clone(), now_ms());
         if matches!(expire.await, Ok(true)) {
             self.publish_end(id, &ending);

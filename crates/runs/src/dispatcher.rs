@@ -8,6 +8,7 @@ use std::{
     },
 };
 
+use platen_fault::Code;
 use platen_flow::{Entry, model::StoreScope};
 use platen_script::Cancellation;
 use platen_storage::{
@@ -192,7 +193,7 @@ impl Dispatcher {
     pub async fn cancel(&self, id: &str) -> Result<(), Error> {
         let ending = stopped(
             RunState::Cancelled,
-            "run-cancelled",
+            Code::Cancelled,
             "the run was cancelled",
         );
         self.stop(id, ending).await

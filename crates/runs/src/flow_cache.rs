@@ -120,8 +120,7 @@ impl FlowCache {
         }
         match self.store.current_version(flow.to_owned()).await {
             Ok(_) => Err(Error::NotPublished),
-            Err(StoreError::NotFound) => Err(Error::NotFound),
-            Err(error) => Err(error.into()),
+            Err(error) => Err(Error::of_flow(error)),
         }
     }
 
@@ -135,9 +134,12 @@ impl FlowCache {
                 return Ok(ready);
             }
         }
-        let stored = self.store.get(flow.to_owned(), Some(version)).await?;
+        let stored = self.store.get(flow.to_owned(), Some(version)).await;
+        let stored = stored.map_err(Error::of_flow)?;
         let read = tokio::task::spawn_blocking(move || FlowVersion::read(stored.source, version));
-        let read = read.await.map_err(|_| Error::NotFound)??;
+        let read = read
+            .await
+            .map_err(|_| Error::Store(StoreError::Panicked))??;
         let flow = Arc::new(read);
         let mut state = self.state();
         if state.ready.len() >= MAX_READY {

@@ -1,4 +1,4 @@
-// Runs in a cell before any code of a tenant: makes `ctx`. `send` gives a text to the owner.
+// Runs in a cell before any tenant's code and creates `ctx`. `send` sends a text to the owner.
 (send) => {
   "use strict";
   const { stringify, parse } = JSON;
@@ -55,8 +55,8 @@
     };
   };
 
-  // sfc32: small, fast, and of good quality. The seed comes from outside, since forks share
-  // everything.
+  // sfc32: small, fast, and of good quality. The owner sends the seed, because all forks share
+  // the same state.
   const random = (a, b, c, d) => () => {
     const t = (a + b + d) | 0;
     d = (d + 1) | 0;

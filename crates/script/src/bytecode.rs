@@ -1,14 +1,14 @@
-//! Long sources are compiled once: a megabyte takes far longer to parse than to load as bytecode.
+//! Long sources are compiled once: parsing a megabyte takes far longer than loading it as bytecode.
 //!
-//! They are compiled in a cell, since the parser is as exposed as the code itself, and what comes back
-//! is never kept beyond this process and runs in cells only.
+//! They are compiled in a cell, because the parser is as exposed as the code itself. The bytecode
+//! never leaves this process's memory except for cells, and runs only in cells.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Sources from this length on are compiled.
+/// Sources of at least this size are compiled.
 pub(crate) const MIN_SOURCE_BYTES: usize = 16 << 10;
 
-/// What a source was compiled to, once it was; clones share it.
+/// The bytecode of a source, once compiled. Clones share it.
 #[derive(Clone, Debug, Default)]
 pub struct Bytecode(Arc<Mutex<State>>);
 
@@ -17,16 +17,16 @@ enum State {
     #[default]
     Untried,
     Made(Arc<[u8]>),
-    /// It runs as source, whose error is the author's.
+    /// The source cannot be compiled. It runs as source, so that the author sees its error.
     Refused,
 }
 
-/// There was no cell to compile in; another try may find one.
+/// No cell was available to compile in; a later attempt may succeed.
 pub(crate) struct NoCell;
 
 impl Bytecode {
-    /// The bytecode, and whether it was made now, by `compile`, which says `None` for a source that
-    /// cannot be compiled. Others wait meanwhile.
+    /// The bytecode, and whether this call compiled it. `compile` returns `None` for a source that
+    /// cannot be compiled. Concurrent callers wait.
     pub(crate) fn get_or_compile(
         &self,
         compile: impl FnOnce() -> Result<Option<Vec<u8>>, NoCell>,
@@ -52,7 +52,7 @@ impl Bytecode {
     }
 }
 
-/// What follows from the source makes no difference.
+/// Bytecode is derived from the source, so it does not affect equality.
 impl PartialEq for Bytecode {
     fn eq(&self, _: &Self) -> bool {
         true

@@ -1,4 +1,4 @@
-//! Cancellation: code is killed at once, pauses end.
+//! Cancellation: kills the cells of a run and ends its pauses.
 
 use std::{
     collections::HashMap,
@@ -8,7 +8,7 @@ use std::{
 
 use platen_jail::Killer;
 
-/// Cancels work. Clones cancel the same work.
+/// Cancels a run's work. Clones cancel the same work.
 #[derive(Clone, Debug, Default)]
 pub struct Cancellation {
     shared: Arc<Shared>,
@@ -44,7 +44,7 @@ impl Cancellation {
         self.state().cancelled
     }
 
-    /// Waits for `pause`, or until the work is cancelled.
+    /// Sleeps for `pause`, or until the work is cancelled.
     pub fn sleep(&self, pause: Duration) {
         let end = Instant::now() + pause;
         let mut state = self.state();
@@ -58,7 +58,7 @@ impl Cancellation {
         }
     }
 
-    /// Kills a cell on cancellation, as long as the guard lives.
+    /// Registers a cell to be killed on cancellation, as long as the guard lives.
     pub(crate) fn watch(&self, killer: Killer) -> Watched<'_> {
         let mut state = self.state();
         if state.cancelled {
@@ -79,7 +79,7 @@ impl Cancellation {
     }
 }
 
-/// A cell that is watched.
+/// A registered cell.
 pub(crate) struct Watched<'a> {
     cancellation: &'a Cancellation,
     number: u64,

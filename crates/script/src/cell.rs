@@ -1,4 +1,4 @@
-//! Inside the cell: QuickJS with the one job.
+//! Inside the cell: runs one job in QuickJS.
 
 use std::{
     cell::{Cell, RefCell},
@@ -27,7 +27,7 @@ use crate::{
 /// The kind of worker that runs code steps.
 pub const KIND: &str = "script";
 
-/// Depth of calls in bytes of the stack; a thread has 8 MiB.
+/// Maximum stack of JavaScript calls, in bytes; a thread has 8 MiB.
 const MAX_STACK_BYTES: usize = 1 << 20;
 
 /// Runs one code step in a cell.
@@ -49,7 +49,8 @@ impl Engine {
         let context = Context::full(&runtime)?;
         let bootstrap = context.with(|ctx| {
             let function: Function = ctx.eval(include_str!("bootstrap.js"))?;
-            // The C library looks for the time zone's file once; a cell may not, later.
+            // The C library reads the time zone file at its first use; later, a cell may not read
+            // files.
             ctx.eval::<(), _>("new Date(0).getHours(); undefined")?;
             Ok::<_, rquickjs::Error>(Persistent::save(&ctx, function))
         })?;
@@ -68,7 +69,7 @@ impl Engine {
 
 impl Worker for ScriptWorker {
     fn prepare(&mut self) {
-        // Every cell gets its own copy by the fork. Without an engine the job fails, and says so.
+        // Every cell gets its own copy by the fork. Without an engine, the job fails with an error.
         self.engine = Engine::new().ok();
     }
 
@@ -88,7 +89,7 @@ impl Worker for ScriptWorker {
                 && job.work == Work::Compile
             {
                 let compiled = engine.context.with(|ctx| compile(&ctx, job));
-                // Whoever asked does without it where that failed.
+                // If compilation fails, the owner gets an empty message and does without bytecode.
                 let _ = channel.borrow_mut().send(&compiled.unwrap_or_default());
                 break;
             }
@@ -107,7 +108,7 @@ impl Worker for ScriptWorker {
                 next = channel.borrow_mut().receive().ok().flatten();
             }
         }
-        // The engine is not taken apart: the process ends here.
+        // Dropping the engine would only cost time: the process exits here.
         std::mem::forget(self.engine.take());
     }
 }
@@ -133,7 +134,7 @@ impl ScriptWorker {
     }
 }
 
-/// The bytecode of a job's code, with its mark.
+/// Compiles the code of a job; the result is [`BYTECODE`] and the bytecode.
 fn compile(ctx: &Ctx<'_>, job: &Job<'_>) -> rquickjs::Result<Vec<u8>> {
     let module = Module::declare(ctx.clone(), job.name, job.code.as_bytes())?;
     let options = WriteOptions {
@@ -145,7 +146,7 @@ fn compile(ctx: &Ctx<'_>, job: &Job<'_>) -> rquickjs::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The code of a job as a module, from its bytecode where the owner has it.
+/// The code of a job as a module; loaded from bytecode if the owner has sent it.
 fn module<'js>(
     ctx: &Ctx<'js>,
     job: &Job<'_>,
@@ -156,14 +157,14 @@ fn module<'js>(
     }
     let received = channel.borrow_mut().receive();
     let bytes = received.ok().flatten().unwrap_or_default();
-    // For as long as the process lives, which is this job.
+    // Leaked for the rest of the process's life, which is this job.
     let name: &'static str = Box::leak(job.name.to_owned().into_boxed_str());
     let bytes: &'static [u8] = Box::leak(bytes.into_boxed_slice());
     let table: ScaBundleData<&'static [u8]> = Box::leak(Box::new([(name, bytes)]));
     Bundle(table).load(ctx, name, None)
 }
 
-/// Tells the owner the JSON of an output, or why there is none.
+/// Sends the output as JSON, or the failure.
 fn answer(channel: &Rc<RefCell<Channel>>, outcome: Result<String, Failure>) {
     let message = match outcome {
         Ok(output) => format!("{{\"t\":\"done\",\"output\":{}}}", well_formed(&output)),
@@ -182,7 +183,7 @@ fn failed(failure: &Failure) -> String {
     format!("{{\"t\":\"fail\",\"error\":{error}}}")
 }
 
-/// The output of the job as JSON.
+/// Runs the job; returns its output as JSON.
 fn execute<'js>(
     ctx: &Ctx<'js>,
     job: &Job<'_>,
@@ -207,7 +208,8 @@ fn execute<'js>(
     result(ctx, &host, &channel, &promise)
 }
 
-/// The module of a job, evaluated, with what answers its calls and its `ctx`.
+/// Evaluates the module of a job. Returns the host object, which delivers answers to calls, and
+/// `ctx`.
 fn load<'js>(
     ctx: &Ctx<'js>,
     job: &Job<'_>,
@@ -232,7 +234,7 @@ fn load<'js>(
     Ok((host, context, module))
 }
 
-/// What is no promise is its own result.
+/// Wraps a value that is not a promise in one.
 fn promise_of<'js>(ctx: &Ctx<'js>, returned: Value<'js>) -> rquickjs::Result<Promise<'js>> {
     let promise: Object = ctx.globals().get("Promise")?;
     let resolve: Function = promise.get("resolve")?;
@@ -240,7 +242,7 @@ fn promise_of<'js>(ctx: &Ctx<'js>, returned: Value<'js>) -> rquickjs::Result<Pro
     resolve.call((this, returned))
 }
 
-/// What `promise` comes to, as JSON.
+/// Waits for the promise; returns its result as JSON.
 fn result<'js>(
     ctx: &Ctx<'js>,
     host: &Object<'js>,
@@ -261,7 +263,7 @@ fn result<'js>(
     }
 }
 
-/// Calls exports of the job's module for as long as the owner asks.
+/// Loads the module, then calls its exports for as long as the owner sends calls.
 fn serve<'js>(
     ctx: &Ctx<'js>,
     job: &Job<'_>,
@@ -297,8 +299,8 @@ fn serve<'js>(
     }
 }
 
-/// Runs what waits, and waits for the owner's answers, until `promise` is settled or nothing can
-/// settle it any more.
+/// Runs pending jobs and waits for the owner's answers until `promise` is settled, or until nothing
+/// can settle it any more.
 fn settle<'js>(
     ctx: &Ctx<'js>,
     host: &Object<'js>,
@@ -324,7 +326,7 @@ fn settle<'js>(
     }
 }
 
-/// What is said of a `null` that was thrown where memory does not seem to be short.
+/// Error message for a thrown `null` when memory was not short.
 const NULL: &str =
     "null, which code throws where it says so, or where not even an error has room in its memory";
 
@@ -332,13 +334,13 @@ thread_local! {
     static BOUND: Cell<Bound> = const { Cell::new(Bound { before: 0, limit: 0 }) };
 }
 
-/// The memory that code may have. The engine throws `null` where there is none left for an error, as
-/// code can itself; what this process has had tells which it was.
+/// Memory limit of the code. The engine throws `null` when no memory is left for an error object,
+/// but code can throw `null` too; the peak memory of the process tells the two apart.
 #[derive(Clone, Copy)]
 struct Bound {
-    /// The peak before the code. Bytes.
+    /// Peak memory before the code started, in bytes.
     before: u64,
-    /// What the code may have. Bytes.
+    /// Memory limit of the code, in bytes.
     limit: u64,
 }
 
@@ -348,7 +350,7 @@ impl Bound {
         BOUND.set(Self { before, limit });
     }
 
-    /// Whether at least half of it was used at some time.
+    /// Whether the peak has reached at least half of the limit.
     fn was_near() -> bool {
         let Self { before, limit } = BOUND.get();
         platen_jail::peak_of_process().saturating_sub(before) >= limit / 2

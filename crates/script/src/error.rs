@@ -1,15 +1,16 @@
 //! Errors of code steps.
 
+use platen_fault::{Backend, Code, Stage, What};
 use platen_jail::Ending;
 
-/// A place in the author's source.
+/// A position in the author's source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Location {
     /// File name.
     pub file: String,
-    /// From 1.
+    /// Line, from 1.
     pub line: u32,
-    /// From 1, in the code that runs: types that were taken out shift it.
+    /// Column, from 1, in the generated code: removed types shift it.
     pub column: u32,
 }
 
@@ -24,11 +25,11 @@ impl std::fmt::Display for Location {
 pub struct Thrown {
     /// Class, such as `TypeError`.
     pub name: String,
-    /// What it says.
+    /// Error message.
     pub message: String,
-    /// Where it was thrown, if it says.
+    /// Where it was thrown, if known.
     pub location: Option<Location>,
-    /// Its stack, with lines of the author's source.
+    /// Stack trace, with lines of the author's source.
     pub stack: String,
 }
 
@@ -38,7 +39,7 @@ pub enum Error {
     /// The code threw an exception.
     #[error("{}: {}{}", thrown.name, thrown.message, at(thrown))]
     Thrown {
-        /// What.
+        /// The exception.
         thrown: Box<Thrown>,
     },
     /// The promise that the code returned can never settle.
@@ -50,42 +51,61 @@ pub enum Error {
     /// CPU limit exceeded.
     #[error("code exceeded its CPU limit of {limit_ms} ms")]
     CpuTime {
-        /// The limit.
+        /// The limit, in milliseconds.
         limit_ms: u32,
     },
     /// The code timed out.
     #[error("code timed out after {limit_ms} ms")]
     Deadline {
-        /// The limit.
+        /// The limit, in milliseconds.
         limit_ms: u64,
     },
     /// Memory limit exceeded.
     #[error("code exceeded its memory limit of {limit_bytes} bytes")]
     Memory {
-        /// The limit.
+        /// The limit, in bytes.
         limit_bytes: u64,
     },
-    /// Output limit exceeded; output, log and calls count.
+    /// Output limit exceeded; output, log and calls all count.
     #[error("code exceeded its output limit of {limit_bytes} bytes")]
     Output {
-        /// The limit.
+        /// The limit, in bytes.
         limit_bytes: u64,
     },
-    /// The process of the cell failed.
+    /// The cell's process failed.
     #[error("sandbox failed: {}", ending.describe())]
     Crashed {
-        /// How.
+        /// How it ended.
         ending: Ending,
     },
-    /// The input cannot be sent.
+    /// The input is too large to send.
     #[error("input of the code step exceeds {limit_bytes} bytes")]
     Input {
-        /// The limit.
+        /// The limit, in bytes.
         limit_bytes: u64,
     },
     /// The sandbox is unavailable.
     #[error(transparent)]
     Jail(#[from] platen_jail::Error),
+}
+
+impl Error {
+    /// The error's code, which does not change.
+    #[must_use]
+    pub fn code(&self) -> Code {
+        match self {
+            Self::Thrown { .. } => Code::CodeThrown,
+            Self::Stuck => Code::CodeStuck,
+            Self::Cancelled => Code::Cancelled,
+            Self::CpuTime { limit_ms } => Code::CpuLimit(Stage::Code, u64::from(*limit_ms)),
+            Self::Deadline { .. } => Code::Timeout(Stage::Code),
+            Self::Memory { limit_bytes } => Code::MemoryLimit(Stage::Code, *limit_bytes),
+            Self::Output { limit_bytes } => Code::TooLarge(What::Output, *limit_bytes),
+            Self::Crashed { .. } => Code::BackendCrashed(Backend::Sandbox),
+            Self::Input { limit_bytes } => Code::TooLarge(What::Input, *limit_bytes),
+            Self::Jail(_) => Code::BackendUnavailable(Backend::Sandbox),
+        }
+    }
 }
 
 fn at(thrown: &Thrown) -> String {

@@ -1,4 +1,4 @@
-//! What goes over the channel between a cell and its owner, as JSON.
+//! Messages between a cell and its owner, as JSON.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, value::RawValue};
@@ -8,9 +8,9 @@ use serde_json::{Value, value::RawValue};
 pub(crate) struct Job<'a> {
     /// File name in stack traces.
     pub name: &'a str,
-    /// An ES module.
+    /// Source of an ES module.
     pub code: std::borrow::Cow<'a, str>,
-    /// The export that is called.
+    /// The export to call.
     pub entry: &'a str,
     #[serde(borrow)]
     pub input: &'a RawValue,
@@ -20,65 +20,64 @@ pub(crate) struct Job<'a> {
     /// `ctx.secrets`.
     #[serde(borrow)]
     pub secrets: &'a RawValue,
-    /// For `Math.random`: after a fork all processes would draw the same.
+    /// Seed of `Math.random`: without it all forks would draw the same numbers.
     pub seed: [u32; 4],
-    /// Stands the clock still at this instant, in milliseconds since 1970.
+    /// Freezes the clock at this time, in milliseconds since 1970.
     pub fixed_now_ms: Option<i64>,
     pub memory_bytes: u64,
-    /// Another job follows in the same cell: see [`crate::Runner::reusing`].
+    /// Another job follows in the same cell; see [`crate::Runner::reusing`].
     #[serde(default)]
     pub again: bool,
-    /// What is done with the code.
+    /// What to do with the code.
     pub work: Work,
 }
 
-/// What is done with the code of a job.
+/// What to do with the code of a job.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Work {
-    /// It runs.
+    /// Run it.
     #[default]
     Run,
-    /// The next message is its bytecode, which runs.
+    /// Run it; the next message is its bytecode.
     Load,
-    /// It is compiled: the answer is [`BYTECODE`] and the bytecode.
+    /// Compile it: the answer is [`BYTECODE`] and the bytecode.
     Compile,
-    /// It is parsed: the answer is what [`crate::Preparer`] gives, as JSON.
+    /// Parse it: the answer is the result of [`crate::Preparer`], as JSON.
     Prepare,
-    /// Its exports are called, one [`ExportCall`] after the other; the first answer says that it
-    /// is ready.
+    /// Call its exports, one [`ExportCall`] after another; the first answer says that it is ready.
     Serve,
 }
 
 /// A call of an export.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct ExportCall<'a> {
-    /// The export.
+    /// Name of the export.
     pub name: &'a str,
-    /// An array.
+    /// Arguments, as a JSON array.
     #[serde(borrow)]
     pub arguments: &'a RawValue,
 }
 
-/// Before bytecode; other messages are JSON.
+/// First byte of a message with bytecode; other messages are JSON.
 pub(crate) const BYTECODE: u8 = b'B';
 
-/// From the cell.
+/// A message from the cell.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "t", rename_all = "lowercase")]
 pub(crate) enum FromCell {
-    /// A line of the log.
+    /// A log line.
     Log { level: String, text: String },
-    /// Something that only the owner can do.
+    /// A call that only the owner can answer.
     Call {
         id: u64,
         kind: String,
         #[serde(default)]
         body: Value,
     },
-    /// The end.
+    /// The code has finished.
     Done { output: Value },
-    /// The end by an exception.
+    /// The code has failed.
     Fail { error: Failure },
 }
 
@@ -97,7 +96,7 @@ pub(crate) enum FailureKind {
     Output,
 }
 
-/// A failure, with the exception where there was one.
+/// A failure; with the exception, if there was one.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Failure {
     pub kind: FailureKind,

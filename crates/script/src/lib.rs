@@ -1,8 +1,8 @@
-//! Code steps: `export default async (input, ctx) => …` in JavaScript or TypeScript, by QuickJS, in
-//! a fresh jailed process for each run.
+//! Code steps: `export default async (input, ctx) => …` in JavaScript or TypeScript, executed by
+//! QuickJS in a fresh sandboxed process for each run.
 //!
-//! [`Preparer`] checks a source once, when it is saved, and takes the types out of TypeScript.
-//! [`Runner`] runs it; inside the cell, [`ScriptWorker`] does.
+//! [`Preparer`] checks a source once, when it is saved, and strips the types of TypeScript.
+//! [`Runner`] runs it; [`ScriptWorker`] is its counterpart inside the cell.
 
 mod bytecode;
 mod cancellation;

@@ -1,17 +1,17 @@
-//! How deep a source nests, before anything recurses into it.
+//! Measures how deeply a source is nested, before a recursive parser reads it.
 //!
-//! This reads tokens, not a grammar: it counts what makes a parser go deeper within one statement,
-//! and is at most wrong about where a statement ends. What escapes it meets the bounds of the place
-//! where the source is parsed.
+//! This scans tokens without a grammar: it counts what makes a parser recurse within one statement,
+//! and can only be wrong about where a statement ends. A source that it underestimates still meets
+//! the stack limit of the cell or thread that parses it.
 
 use crate::prepare::Finding;
 
-/// Brackets within brackets.
+/// Maximum depth of brackets.
 const MAX_BRACKETS: usize = 200;
-/// Operators within one statement, those of the brackets around counted, too.
+/// Maximum number of operators in one statement, including those of the brackets around it.
 const MAX_OPERATORS: usize = 4_000;
 
-/// Keywords that begin a statement.
+/// Keywords that start a statement.
 const BEGIN: [&[u8]; 13] = [
     b"const",
     b"let",
@@ -27,7 +27,7 @@ const BEGIN: [&[u8]; 13] = [
     b"break",
     b"continue",
 ];
-/// Keywords that go on with a statement, as operators do.
+/// Keywords that continue a statement, as operators do.
 const GO_ON: [&[u8]; 12] = [
     b"in",
     b"of",
@@ -42,7 +42,7 @@ const GO_ON: [&[u8]; 12] = [
     b"while",
     b"implements",
 ];
-/// Keywords that stand before an operand.
+/// Keywords that precede an operand.
 const BEFORE: [&[u8]; 18] = [
     b"if",
     b"for",
@@ -64,11 +64,11 @@ const BEFORE: [&[u8]; 18] = [
     b"asserts",
 ];
 
-/// A bracket that is open.
+/// An open bracket.
 struct Open {
-    /// Operators of its statement so far.
+    /// Operators of its current statement so far.
     operators: usize,
-    /// It is the `${` of a template.
+    /// Whether it is the `${` of a template literal.
     in_template: bool,
 }
 
@@ -78,13 +78,13 @@ struct Scan<'s> {
     open: Vec<Open>,
     /// Operators of the statement outside all brackets.
     outside: usize,
-    /// Operators of all statements that are not over.
+    /// Operators of all unfinished statements.
     total: usize,
-    /// The last token ends an operand, so that `/` divides.
+    /// Whether the last token ended an operand, so that `/` is a division.
     after_operand: bool,
 }
 
-/// Refuses a source that is nested deeper than anyone writes.
+/// Rejects a source that is nested more deeply than anyone writes.
 pub(crate) fn check(source: &str) -> Result<(), Finding> {
     let mut scan = Scan {
         bytes: source.as_bytes(),
@@ -187,8 +187,7 @@ impl Scan<'_> {
         }
     }
 
-    /// A name, a number or a keyword. Two operands side by side have the end of a statement between
-    /// them.
+    /// A name, a number or a keyword. Between two adjacent operands, a statement has ended.
     fn word(&mut self) {
         let start = self.at;
         let in_word =
@@ -200,7 +199,7 @@ impl Scan<'_> {
         self.at += length;
         let word = &self.bytes[start..self.at];
         if BEGIN.contains(&word) {
-            // Within an expression, functions and classes have brackets around what they hold.
+            // Within an expression, functions and classes have brackets around their content.
             if self.after_operand || !matches!(word, b"function" | b"class" | b"import") {
                 self.end_statement();
             }
@@ -229,7 +228,7 @@ impl Scan<'_> {
     }
 
     fn template(&mut self) {
-        // A tag before it is a call.
+        // After an operand it is a tagged template, which is a call.
         if self.after_operand {
             self.operator();
         }
@@ -237,7 +236,7 @@ impl Scan<'_> {
         self.template_text();
     }
 
-    /// The text of a template up to its end or the next `${`.
+    /// The text of a template literal, up to its end or the next `${`.
     fn template_text(&mut self) {
         while let Some(byte) = self.bytes.get(self.at) {
             match byte {

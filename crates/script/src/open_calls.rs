@@ -1,23 +1,23 @@
-//! Limit on calls of a script that are answered at the same time.
+//! Limits the number of calls of a script that are answered at the same time.
 
 use std::{
     sync::{Condvar, Mutex, MutexGuard, PoisonError},
     time::Instant,
 };
 
-/// Calls of one script that are answered at the same time; more wait in the cell.
+/// Maximum number of calls of one script answered at the same time; others wait in the cell.
 const MAX_OPEN_CALLS: usize = 16;
 
-/// Calls of one run that are not answered yet. A cell keeps to [`MAX_OPEN_CALLS`], but has an answer,
-/// and may send its next call, before the thread that answered is done; and one that has been taken over
-/// keeps to nothing.
+/// Unanswered calls of one run. A cell keeps to [`MAX_OPEN_CALLS`] itself, but it may receive an
+/// answer and send its next call before the answering thread has finished; and a compromised cell
+/// keeps to no limit.
 #[derive(Default)]
 pub(crate) struct OpenCalls {
     count: Mutex<usize>,
     left: Condvar,
 }
 
-/// A pending call.
+/// An unanswered call.
 pub(crate) struct OpenCall<'a>(&'a OpenCalls);
 
 impl OpenCalls {

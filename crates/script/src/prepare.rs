@@ -1,10 +1,10 @@
-//! From what an author writes to a module that runs: syntax is checked and types are taken out,
-//! once, by `oxc`.
+//! Turns an author's source into a module that runs: `oxc` checks the syntax and strips the types,
+//! once.
 //!
-//! The parser recurses with the nesting of the source and has no bound of its own. So a source that
-//! is nested deeper than anyone writes is refused before, by [`crate::nesting`], and parsing happens
-//! where its end is an error: in a cell, or on a thread whose stack fits whatever a source of that
-//! length can nest.
+//! The parser recurses with the nesting of the source and has no limit of its own. So
+//! [`crate::nesting`] rejects a source that is nested more deeply than anyone writes, and parsing
+//! happens where a stack overflow is only an error: in a cell, or on a thread whose stack fits
+//! whatever a source of that length can nest.
 
 use std::path::Path;
 
@@ -23,21 +23,21 @@ use crate::{bytecode::Bytecode, nesting};
 
 /// Code of the diagnostic for a source nested deeper than the parser accepts.
 pub const CODE_TOO_DEEP: &str = "code-too-deep";
-/// The longest source: room for a bundle of npm packages.
+/// Maximum size of a source, in bytes: room for a bundle of npm packages.
 pub const MAX_SOURCE_BYTES: usize = 1 << 20;
 
-/// What a source is written in.
+/// Language of a source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Language {
     /// An ES module.
     #[default]
     JavaScript,
-    /// The same with types.
+    /// An ES module with types.
     TypeScript,
 }
 
 impl Language {
-    /// By the extension of a file name: TypeScript for `.ts`.
+    /// Detects the language by the extension of a file name: TypeScript for `.ts` and `.mts`.
     #[must_use]
     pub fn of(name: &str) -> Self {
         if name.ends_with(".ts") || name.ends_with(".mts") {
@@ -48,16 +48,16 @@ impl Language {
     }
 }
 
-/// A mistake in a source.
+/// An error in a source.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
-    /// What is wrong.
+    /// Error message.
     pub message: String,
-    /// From 1; 0 where the place is not known.
+    /// Line, from 1; 0 if unknown.
     pub line: u32,
-    /// From 1.
+    /// Column, from 1; 0 if unknown.
     pub column: u32,
-    /// The code is nested deeper than is parsed, which is no mistake of its syntax.
+    /// The code is nested too deeply to be parsed; its syntax may be correct.
     #[serde(default)]
     pub is_too_deep: bool,
 }
@@ -67,19 +67,19 @@ pub struct Finding {
 pub struct Prepared {
     /// File name in errors.
     pub name: String,
-    /// An ES module in JavaScript.
+    /// JavaScript source of an ES module.
     pub code: String,
-    /// Names that the module exports.
+    /// Names of the module's exports.
     pub exports: Vec<String>,
-    /// The author's line of each line of `code`, from 1; empty where they are the same.
+    /// The author's line for each line of `code`, from 1; empty if they are the same.
     pub lines: Vec<u32>,
-    /// What a long `code` is compiled to when it runs first.
+    /// Bytecode of a long `code`, compiled at its first run.
     #[serde(skip)]
     pub(crate) bytecode: Bytecode,
 }
 
 impl Prepared {
-    /// The author's line of a line of the code, both from 1.
+    /// The author's line for a line of `code`, both from 1.
     #[must_use]
     pub fn line(&self, line: u32) -> u32 {
         let index = line.saturating_sub(1) as usize;
@@ -88,7 +88,7 @@ impl Prepared {
 }
 
 impl Finding {
-    /// One that has no place.
+    /// An error without a position.
     pub(crate) fn of_all(message: impl Into<String>) -> Self {
         Self {
             message: message.into(),
@@ -99,16 +99,16 @@ impl Finding {
     }
 }
 
-/// Stack for each byte of a source. No construct takes less than a byte for a level of the parser's
-/// recursion; `(`, the dearest of them, takes about 1 KiB.
+/// Stack per byte of a source, in bytes. Every level of the parser's recursion takes at least one
+/// byte of source; `(`, the most expensive construct, takes about 1 KiB of stack.
 const STACK_BYTES_EACH: usize = 4 << 10;
-/// Stack besides.
+/// Additional stack, in bytes.
 const STACK_BYTES: usize = 1 << 20;
 
 /// Checks what can be checked before parsing.
 ///
 /// # Errors
-/// A source that is too long or nested too deep.
+/// The source is too long or nested too deeply.
 pub(crate) fn check_bounds(source: &str) -> Result<(), Vec<Finding>> {
     if source.len() > MAX_SOURCE_BYTES {
         let message = format!("the source is longer than {MAX_SOURCE_BYTES} bytes");
@@ -117,12 +117,11 @@ pub(crate) fn check_bounds(source: &str) -> Result<(), Vec<Finding>> {
     nesting::check(source).map_err(|finding| vec![finding])
 }
 
-/// Checks `source` and takes out its types, on a thread of its own with a stack that it cannot
-/// overflow. Nothing ends that thread early: what strangers send belongs into a cell, see
-/// [`crate::Preparer`].
+/// Checks `source` and strips its types, on a thread with a stack that it cannot overflow. Nothing
+/// ends that thread early: parse untrusted sources in a cell, see [`crate::Preparer`].
 ///
 /// # Errors
-/// All mistakes of its syntax.
+/// All syntax errors.
 pub fn prepare(name: &str, source: &str, language: Language) -> Result<Prepared, Vec<Finding>> {
     check_bounds(source)?;
     let stack = STACK_BYTES + source.len() * STACK_BYTES_EACH;
@@ -144,7 +143,7 @@ pub fn prepare(name: &str, source: &str, language: Language) -> Result<Prepared,
     })
 }
 
-/// As [`prepare`], on the stack of the caller and without the checks before.
+/// Like [`prepare`], on the stack of the caller and without [`check_bounds`].
 pub(crate) fn parse(
     name: &str,
     source: &str,
@@ -203,7 +202,7 @@ pub(crate) fn parse(
     })
 }
 
-/// The author's line of each line that was written.
+/// The author's line for each line of the generated code.
 fn author_lines(written: &CodegenReturn) -> Vec<u32> {
     let mut lines = vec![0; written.code.lines().count()];
     if let Some(map) = &written.map {
@@ -215,7 +214,7 @@ fn author_lines(written: &CodegenReturn) -> Vec<u32> {
             }
         }
     }
-    // A line without a token of its own belongs to the one before.
+    // A line without a token of its own belongs to the line before it.
     let mut last = 1;
     for line in &mut lines {
         if *line == 0 {

@@ -1,4 +1,4 @@
-//! Parsing of sources: in a cell if they are untrusted.
+//! Parses sources, in a cell if they are untrusted.
 
 use std::{
     fmt,
@@ -25,18 +25,18 @@ const LIMITS: Limits = Limits {
 /// Timeout of parsing, including the wait for a cell.
 const TIMEOUT: Duration = Duration::from_secs(15);
 
-/// Gives what runs code, or says why there is nothing.
+/// Returns the runner for untrusted code, or the reason why there is none.
 pub type RunnerSource = dyn Fn() -> Result<Runner, String> + Send + Sync;
 
 /// Parses sources.
 #[derive(Clone, Default)]
 pub enum Preparer {
-    /// On a thread of this process that nothing ends early: for whoever runs the process.
+    /// Parses on a thread of this process, which nothing ends early: for trusted sources.
     #[default]
     Thread,
-    /// On the stack of the caller, who is in a cell already.
+    /// Parses on the stack of the caller, who is already in a cell.
     Here,
-    /// In a fresh cell each; on a thread where there is no sandbox.
+    /// Parses in a fresh cell each; on a thread if there is no sandbox.
     Cells(Arc<RunnerSource>),
 }
 
@@ -51,10 +51,11 @@ impl fmt::Debug for Preparer {
 }
 
 impl Preparer {
-    /// Checks `source` and takes out its types.
+    /// Checks `source` and strips its types.
     ///
     /// # Errors
-    /// All mistakes of its syntax; that it is nested too deep, or takes too much to parse.
+    /// All syntax errors; or the source is nested too deeply, or takes too much time or memory to
+    /// parse.
     pub fn prepare(
         &self,
         name: &str,
@@ -76,10 +77,10 @@ impl Preparer {
 }
 
 impl Runner {
-    /// Checks `source` in a fresh cell and takes out its types. Blocks.
+    /// Checks `source` in a fresh cell and strips its types. Blocks the calling thread.
     ///
     /// # Errors
-    /// As [`Preparer::prepare`].
+    /// See [`Preparer::prepare`].
     pub fn prepare(
         &self,
         name: &str,
@@ -112,7 +113,7 @@ impl Runner {
             return failed("it is no text");
         };
         let Ok(mut cell) = self.jail().cell(TIMEOUT) else {
-            // The sandbox is gone, which is no fault of the source.
+            // The sandbox is unavailable, which is not the source's fault.
             return prepare(name, source, language);
         };
         let answer = match cell.start(&job, &LIMITS, deadline) {
@@ -126,7 +127,7 @@ impl Runner {
             Err(Ending::Memory | Ending::Killed | Ending::Output) => {
                 failed("that takes too much memory")
             }
-            // Its stack ended, or something as bad: other code would have been parsed.
+            // The stack overflowed, or something similar; other code would have been parsed.
             Err(_) => failed("it is nested too deep").map_err(|findings| {
                 let deep = |finding| Finding {
                     is_too_deep: true,
@@ -138,7 +139,7 @@ impl Runner {
     }
 }
 
-/// What a cell answers to a job of [`Work::Prepare`].
+/// The cell's answer to a job of [`Work::Prepare`].
 pub(crate) fn answer(job: &Job<'_>) -> Vec<u8> {
     let language = match job.entry {
         "js" => Language::JavaScript,

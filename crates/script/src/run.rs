@@ -17,7 +17,8 @@ use crate::{
     open_calls::OpenCalls,
 };
 
-/// Log lines kept of a run; further ones are dropped, so that a loop cannot fill memory.
+/// Maximum number of log lines kept of a run; further ones are dropped, so that a loop cannot fill
+/// memory.
 const MAX_LOG_LINES: usize = 1_000;
 
 /// Resource limits of one run.
@@ -31,7 +32,7 @@ pub struct ScriptLimits {
     pub memory_bytes: u64,
     /// Output, log and calls together, in bytes.
     pub output_bytes: u64,
-    /// The longest single message, and so the longest output, in bytes.
+    /// Maximum size of a message, and so of the output, in bytes.
     pub message_bytes: u32,
 }
 
@@ -47,17 +48,17 @@ impl Default for ScriptLimits {
     }
 }
 
-/// Settings of a run besides its input.
+/// Settings of a run, besides its input.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
     /// `ctx.secrets`, by name.
     pub secrets: BTreeMap<String, String>,
-    /// The export that is called; `default` where absent.
+    /// The export to call; `default` if `None`.
     pub entry: Option<String>,
-    /// `ctx.run`: what the code may know of its run.
+    /// `ctx.run`: information about the run.
     pub run: Value,
-    /// A fixed seed and a frozen clock, for runs that must be deterministic: seed
-    /// and milliseconds since 1970.
+    /// Seed and time in milliseconds since 1970. Fixes the random numbers and freezes the clock,
+    /// for deterministic runs.
     pub deterministic: Option<(u64, i64)>,
     /// Resource limits.
     pub limits: ScriptLimits,
@@ -65,7 +66,7 @@ pub struct Settings {
     pub cancellation: Cancellation,
 }
 
-/// A call that code makes to its owner.
+/// A call from code to its owner.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Call {
     /// `fetch`, `render`, `store.get`, `store.put` or `store.delete`.
@@ -74,7 +75,7 @@ pub struct Call {
     pub body: Value,
 }
 
-/// Answers calls of code. Called from several threads.
+/// Answers calls from code. Called from several threads.
 pub trait Host: Sync {
     /// Answers a call. An error becomes an exception in the code.
     ///
@@ -93,30 +94,30 @@ impl Host for NoHost {
     }
 }
 
-/// A line of a run's log.
+/// A line of the log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogLine {
     /// `debug`, `info`, `warn` or `error`.
     pub level: String,
-    /// What it says.
+    /// The text.
     pub text: String,
 }
 
 /// Time spent in a run, by phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Timings {
-    /// Until a sandbox was ready.
+    /// Time until a sandbox was ready.
     pub provision: Duration,
-    /// From there to the end of the code.
+    /// Time from then until the code ended.
     pub run: Duration,
 }
 
 /// Result of a run.
 #[derive(Debug)]
 pub struct Outcome {
-    /// The output or the error.
+    /// The output, or the error.
     pub result: Result<Value, Error>,
-    /// What the code logged, at most a thousand lines.
+    /// Log lines of the code, at most 1,000.
     pub log: Vec<LogLine>,
     /// Time spent, by phase.
     pub timings: Timings,
@@ -126,19 +127,19 @@ pub struct Outcome {
 #[derive(Clone, Debug)]
 pub struct Runner {
     jail: Arc<Jail>,
-    /// Cells that wait for another job, where they are used again.
+    /// Cells that wait for another job, if cells are reused.
     used: Option<Arc<Mutex<Vec<Cell>>>>,
 }
 
 impl Runner {
-    /// Runs scripts in the cells of `jail`, whose kind is [`crate::KIND`].
+    /// Runs scripts in cells of `jail`, whose kind must be [`crate::KIND`].
     #[must_use]
     pub fn new(jail: Arc<Jail>) -> Self {
         Self { jail, used: None }
     }
 
-    /// A runner that gives one cell job after job, so that each finds what the one before left. It is
-    /// here to measure what a fresh cell costs beside it, not to run code that matters.
+    /// A runner that gives one cell job after job, so that each job finds what the previous ones
+    /// left behind. It exists to measure the cost of a fresh cell, not to run real code.
     #[must_use]
     pub fn reusing(jail: Arc<Jail>) -> Self {
         Self {
@@ -201,13 +202,14 @@ impl Runner {
         outcome
     }
 
-    /// Compiles a long script now, so that its first run does not; true where it was not yet. Blocks.
+    /// Compiles a long script ahead of its first run. Returns whether it did. Blocks the calling
+    /// thread.
     pub fn compile_ahead(&self, script: &Prepared) -> bool {
         let deadline = Instant::now() + Duration::from_millis(ScriptLimits::default().wall_ms);
         self.bytecode(script, deadline).1
     }
 
-    /// What a long script was compiled to, and whether it was now, where it runs first.
+    /// The bytecode of a long script, compiled now if necessary, and whether this call compiled it.
     fn bytecode(&self, script: &Prepared, deadline: Instant) -> (Option<Arc<[u8]>>, bool) {
         if script.code.len() < MIN_SOURCE_BYTES {
             return (None, false);
@@ -240,7 +242,7 @@ impl Runner {
         script.bytecode.get_or_compile(compile)
     }
 
-    /// Gives `cell` the code and its input.
+    /// Sends the code and its input to `cell`.
     fn begin(
         &self,
         (cell, is_used): (&mut Cell, bool),
@@ -340,7 +342,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A job as bytes.
+/// Encodes a job as JSON.
 pub(crate) fn encode(
     script: &Prepared,
     input: &RawValue,
@@ -372,7 +374,7 @@ pub(crate) fn encode(
     serde_json::to_vec(&job).map_err(|_| Stop::Ending(Ending::Crashed(0)))
 }
 
-/// Four words of one, by splitmix64.
+/// Expands a seed to four words (splitmix64).
 fn expand(seed: u64) -> [u32; 4] {
     let mut state = seed;
     std::array::from_fn(|_| {
@@ -384,7 +386,7 @@ fn expand(seed: u64) -> [u32; 4] {
     })
 }
 
-/// Randomness from the system, through the hasher that the standard library seeds with it.
+/// A random seed from the system, through the hasher that the standard library seeds with it.
 fn fresh_seed() -> [u32; 4] {
     use std::hash::{BuildHasher, Hasher, RandomState};
     expand(RandomState::new().build_hasher().finish())
@@ -398,7 +400,7 @@ fn answer(id: u64, result: Result<Value, String>) -> Vec<u8> {
     message.to_string().into_bytes()
 }
 
-/// What a failure inside the cell is to the author of `script`.
+/// Converts a failure inside the cell to an error for the author of `script`.
 pub(crate) fn fail(failure: Failure, script: &Prepared, settings: &Settings) -> Stop {
     match failure.kind {
         FailureKind::Thrown => {}
@@ -421,7 +423,7 @@ pub(crate) fn fail(failure: Failure, script: &Prepared, settings: &Settings) -> 
     })
 }
 
-/// `stack` with the author's lines.
+/// Rewrites the line numbers of `stack` to the author's lines.
 fn author_stack(stack: &str, script: &Prepared) -> String {
     let mark = format!("{}:", script.name);
     let mut out = String::with_capacity(stack.len());
@@ -459,7 +461,7 @@ fn first_location(stack: &str, name: &str) -> Option<Location> {
     })
 }
 
-/// The error of a run, with the limit that it exceeded.
+/// Converts to an error that names the exceeded limit.
 pub(crate) fn named(stop: Stop, limits: &ScriptLimits) -> Error {
     match stop {
         Stop::Error(error) => error,

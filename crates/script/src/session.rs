@@ -1,5 +1,5 @@
-//! A module in a cell of its own whose exports are called one after the other, as the helpers of a
-//! template are.
+//! A module in its own cell whose exports are called one after another, such as the helpers of a
+//! template.
 
 use std::{
     sync::{Arc, Mutex, PoisonError, atomic::AtomicBool},
@@ -15,7 +15,7 @@ use crate::{
     run::{Stop, encode, fail, named},
 };
 
-/// A module that is ready to be called. Calls wait for each other.
+/// A loaded module. Concurrent calls wait for each other.
 #[derive(Debug)]
 pub struct Session {
     cell: Mutex<Cell>,
@@ -25,11 +25,12 @@ pub struct Session {
 }
 
 impl Runner {
-    /// Loads `script` into a fresh cell for calls of its exports, which all together keep within the
-    /// limits of `settings`. The cell dies soon after `stop` is set to true, and with the session.
+    /// Loads `script` into a fresh cell to call its exports. The limits of `settings` apply to all
+    /// calls together. The cell is killed soon after `stop` becomes true, and when the session is
+    /// dropped.
     ///
     /// # Errors
-    /// As [`Runner::run`].
+    /// See [`Runner::run`].
     pub fn session(
         &self,
         script: &Arc<Prepared>,
@@ -68,7 +69,7 @@ impl Session {
     /// Calls the export `name`.
     ///
     /// # Errors
-    /// What it threw, and which limit was reached.
+    /// The exception that it threw, or the limit that it exceeded.
     pub fn call(&self, name: &str, arguments: &[Value]) -> Result<Value, Error> {
         let limits = &self.settings.limits;
         let too_long = || Error::Input {
@@ -100,7 +101,7 @@ impl Session {
             match serde_json::from_slice::<FromCell>(&message) {
                 Ok(FromCell::Done { output }) => return Ok(output),
                 Ok(FromCell::Fail { error }) => break fail(error, &self.script, &self.settings),
-                // What is written to the console has no reader here; its length is bounded.
+                // Console output has no reader here; its length is bounded.
                 Ok(FromCell::Log { .. }) => {}
                 Ok(FromCell::Call { .. }) | Err(_) => {
                     break Stop::Ending(cell.abandon(platen_jail::Ending::Crashed(0)));

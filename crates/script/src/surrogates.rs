@@ -1,14 +1,14 @@
-//! Halves of characters in JSON that JavaScript has written.
+//! Lone surrogates in JSON written by JavaScript.
 //!
-//! A string of JavaScript may hold half of a surrogate pair, as `'😀'.slice(0, 1)` does. No text in
-//! UTF-8 can, so JSON writes it as an escape (`\ud83d`), which readers of JSON refuse.
+//! A JavaScript string may contain half of a surrogate pair, as `'😀'.slice(0, 1)` does. UTF-8 text
+//! cannot, so JSON writes it as an escape (`\ud83d`), which JSON parsers reject.
 
 use std::borrow::Cow;
 
-/// Length of an escape such as `\ud83d`. Bytes.
+/// Length of an escape such as `\ud83d`, in bytes.
 const ESCAPE: usize = 6;
 
-/// The JSON with U+FFFD in place of every half, as `toWellFormed` of ECMAScript does.
+/// Replaces every lone surrogate with U+FFFD, like ECMAScript's `toWellFormed`.
 pub(crate) fn well_formed(json: &str) -> Cow<'_, str> {
     let mut made = String::new();
     let mut kept = 0;
@@ -23,7 +23,7 @@ pub(crate) fn well_formed(json: &str) -> Cow<'_, str> {
                 at += ESCAPE;
                 kept = at;
             }
-            // Any other escape has a character of ASCII after the backslash.
+            // Every other escape has an ASCII character after the backslash.
             None => at = (at + 2).min(json.len()),
         }
     }
@@ -40,7 +40,7 @@ enum Half {
     Low,
 }
 
-/// Which half the escape at `at` means, where it is one.
+/// Which half the escape at `at` stands for; `None` if it is not a surrogate.
 fn half(json: &str, at: usize) -> Option<Half> {
     let digits = json.get(at..at + ESCAPE)?.strip_prefix("\\u")?;
     match u16::from_str_radix(digits, 16).ok()? {

@@ -1,9 +1,10 @@
 //! Who calls: API keys with scopes, kept as SHA-256 and compared in constant time.
 
 use hyper::{
-    HeaderMap, StatusCode,
+    HeaderMap,
     header::{AUTHORIZATION, HeaderValue, WWW_AUTHENTICATE},
 };
+use platen_fault::Code;
 use sha2::{Digest, Sha256};
 use subtle::{Choice, ConstantTimeEq};
 
@@ -71,7 +72,7 @@ impl Keys {
     pub(crate) fn check_worker(&self, headers: &HeaderMap) -> Result<(), Problem> {
         let Some(expected) = &self.worker else {
             let detail = "no workers are taken here: set WORKER_TOKEN";
-            return Err(Problem::new(StatusCode::FORBIDDEN, "workers-off", detail));
+            return Err(Problem::new(Code::Forbidden, detail));
         };
         let given = key_of(headers).map(hash).unwrap_or_default();
         if given.ct_eq(expected).into() {
@@ -103,8 +104,7 @@ impl Keys {
                 match caller {
                     Caller::Key { admin: false, .. } if access == Access::Admin => {
                         Err(Problem::new(
-                            StatusCode::FORBIDDEN,
-                            "scope-missing",
+                            Code::Forbidden,
                             "this API key may render and read templates, not change them",
                         ))
                     }
@@ -155,7 +155,7 @@ fn key_of(headers: &HeaderMap) -> Option<&[u8]> {
 }
 
 fn unauthorized(detail: &str) -> Problem {
-    Problem::new(StatusCode::UNAUTHORIZED, "unauthorized", detail).with_header(
+    Problem::new(Code::Unauthorized, detail).with_header(
         WWW_AUTHENTICATE,
         HeaderValue::from_static("Bearer realm=\"platen\""),
     )

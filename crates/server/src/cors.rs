@@ -9,6 +9,7 @@ use hyper::{
         HeaderName, HeaderValue, ORIGIN, VARY,
     },
 };
+use platen_fault::Code;
 
 use crate::problem::Problem;
 
@@ -56,8 +57,7 @@ impl Cors {
         }
         if self.allowed.is_none() {
             return Some(Err(Problem::new(
-                StatusCode::FORBIDDEN,
-                "origin-not-allowed",
+                Code::Forbidden,
                 "this origin is not among CORS_ALLOWED_ORIGINS",
             )));
         }

@@ -14,6 +14,7 @@ use hyper::{HeaderMap, Request, Response, header::HeaderValue};
 use platen_delivery::{
     Body, BodyHandle, Error, Limits, Listener, Observer, Peer as Client, Refusal, RequestBody,
 };
+use platen_render::chain;
 use serde_json::Value as Json;
 use tokio::sync::watch;
 use tower_service::Service;
@@ -24,7 +25,6 @@ use crate::{
     log::Log,
     metrics::Metrics,
     middleware::Peer,
-    problem::chain,
     request_id,
     team::{
         Team,
@@ -221,11 +221,11 @@ impl Observer for Watcher {
 
     fn refuse(&self, refusal: Refusal) -> Response<Body> {
         let request_id = request_id::of(&HeaderMap::new());
-        self.metrics.rejected(refusal.code);
+        self.metrics.rejected(refusal.code.name());
         let fields = [
             ("requestId", Json::from(&*request_id)),
-            ("status", refusal.status.as_u16().into()),
-            ("code", refusal.code.into()),
+            ("status", refusal.status().as_u16().into()),
+            ("code", refusal.code.name().into()),
         ];
         let message = "a request was refused unread";
         self.log.event(LogLevel::Info, message, &fields);

@@ -9,6 +9,7 @@ use std::{
 };
 
 use platen_outbound::{Outbound, Settings as OutboundSettings, Trust};
+use platen_render::chain;
 use platen_runs::{
     Dispatcher, RunState, Settings,
     execution::{ChromiumPrint, Mail, OfficeConvert, Pieces, Services, Smtp, Tools},
@@ -21,7 +22,6 @@ use crate::{
     log::Log,
     metrics::Metrics,
     pieces::PieceStore,
-    problem::chain,
     rendering::{Renderer, libreoffice::LibreOffice},
     sandbox::Sandbox,
 };

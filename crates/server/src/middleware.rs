@@ -22,6 +22,7 @@ use hyper::{
     HeaderMap, Method, StatusCode,
     header::{ACCEPT_ENCODING, ALLOW, CONTENT_ENCODING, HOST, HeaderName, HeaderValue},
 };
+use platen_fault::Code;
 use serde_json::Value as Json;
 
 use crate::{
@@ -144,9 +145,8 @@ fn options_of_all(request: &Request) -> Option<Result<Response, Problem>> {
 fn coding_problem(headers: &HeaderMap) -> Option<Problem> {
     let mut codings = headers.get_all(CONTENT_ENCODING).iter();
     codings.find(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"identity"))?;
-    let status = StatusCode::UNSUPPORTED_MEDIA_TYPE;
     let detail = "send the body as it is, without Content-Encoding";
-    let problem = Problem::new(status, "content-encoding-not-supported", detail);
+    let problem = Problem::new(Code::MediaTypeNotSupported, detail);
     // RFC 9110, section 15.5.16.
     Some(problem.with_header(ACCEPT_ENCODING, HeaderValue::from_static("identity")))
 }
@@ -176,7 +176,7 @@ fn admit(
         Ok(caller) => caller,
         Err(problem) => {
             admission.requests.take(anonymous, 1)?;
-            admission.metrics.rejected(problem.code);
+            admission.metrics.rejected(problem.code.name());
             return Err(problem);
         }
     };
@@ -188,7 +188,7 @@ fn admit(
             Kind::Render => admission.renders.take(client, 1),
             Kind::Probe | Kind::Plain | Kind::Batch => Ok(()),
         })
-        .inspect_err(|problem| admission.metrics.rejected(problem.code))?;
+        .inspect_err(|problem| admission.metrics.rejected(problem.code.name()))?;
     Ok(client)
 }
 
@@ -212,8 +212,7 @@ fn check_host(headers: &HeaderMap) -> Result<(), Problem> {
         return Ok(());
     }
     Err(Problem::new(
-        StatusCode::MISDIRECTED_REQUEST,
-        "host-not-local",
+        Code::HostNotLocal,
         "without API keys only this machine is served: set API_KEY_ADMIN",
     ))
 }
@@ -293,7 +292,7 @@ impl AccessLogGuard {
             more.push(("sizeBytes", Json::from(size)));
         }
         if let Some(problem) = problem {
-            more.push(("code", Json::from(problem.code)));
+            more.push(("code", Json::from(problem.code.name())));
         }
         self.write(status, elapsed, more);
     }
@@ -335,7 +334,11 @@ impl Drop for AccessLogGuard {
             self.admission
                 .metrics
                 .answered(self.method, self.route, 499, elapsed);
-            self.write(499, elapsed, vec![("code", Json::from("client-gone"))]);
+            self.write(
+                499,
+                elapsed,
+                vec![("code", Json::from(Code::Cancelled.name()))],
+            );
         }
     }
 }

@@ -8,16 +8,14 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-use hyper::StatusCode;
+use platen_fault::{Code, Resource, What};
+use platen_render::chain;
 use platen_runs::execution::{Link, Piece, PieceError, Pieces};
 use platen_script::Preparer;
 use platen_signing::LinkKey;
 use platen_storage::blobs::{BlobError, BlobStore, FolderBlobs};
 
-use crate::{
-    config::Config,
-    problem::{Problem, chain},
-};
+use crate::{config::Config, problem::Problem};
 
 /// Names of pieces in the store of blobs begin so.
 const PREFIX: &str = "pieces/";
@@ -63,8 +61,7 @@ impl PieceStore {
                 "the archive holds `{}@{}`, which cannot be stored as `{name}@{version}`",
                 said.name, said.version
             );
-            let status = StatusCode::UNPROCESSABLE_ENTITY;
-            return Err(Problem::new(status, "piece-invalid", detail));
+            return Err(Problem::new(Code::InvalidPiece, detail));
         }
         let (digest, is_new) = self.blobs.put(&place(name, version), archive)?;
         Ok((self.keep_ready(digest, piece), is_new))
@@ -116,7 +113,7 @@ impl PieceStore {
     ) -> Result<Vec<u8>, Problem> {
         if !self.key.allows(digest, expires, signature, now()) {
             let detail = "the link is not signed by this service, or has ended";
-            return Err(Problem::new(StatusCode::FORBIDDEN, "link-invalid", detail));
+            return Err(Problem::new(Code::LinkInvalid, detail));
         }
         Ok(self.blobs.get(digest)?)
     }
@@ -156,40 +153,32 @@ fn now() -> u64 {
 }
 
 fn refused(error: PieceError) -> Problem {
-    let status = StatusCode::UNPROCESSABLE_ENTITY;
-    let problem = |status, text: String| Problem::new(status, "piece-invalid", text);
+    let text = error.to_string();
     match error {
-        PieceError::TooLarge { .. } => problem(StatusCode::PAYLOAD_TOO_LARGE, error.to_string()),
+        PieceError::TooLarge { limit_bytes, .. } => {
+            Problem::new(Code::TooLarge(What::Piece, limit_bytes), text)
+        }
         PieceError::Mistakes(diagnostics) => Problem {
             diagnostics,
-            ..problem(status, "the piece has mistakes".to_owned())
+            ..Problem::new(Code::InvalidPiece, "the piece has mistakes")
         },
-        other => problem(status, other.to_string()),
+        PieceError::Archive(_) => Problem::new(Code::InvalidPiece, text),
     }
 }
 
 impl From<BlobError> for Problem {
     fn from(error: BlobError) -> Self {
-        let text = error.to_string();
-        match error {
-            BlobError::NotFound | BlobError::BadName(_) => Self::new(
-                StatusCode::NOT_FOUND,
-                "piece-not-found",
-                "there is no such piece",
-            ),
-            BlobError::Taken(_) => Self::new(
-                StatusCode::CONFLICT,
-                "piece-exists",
-                "this version has another content already; give the new one another version",
-            ),
-            BlobError::Full { .. } => {
-                Self::new(StatusCode::INSUFFICIENT_STORAGE, "blobs-full", text)
+        let problem = Self::of_error(error.code(Resource::Piece, What::Pieces), &error);
+        let detail = match error {
+            BlobError::NotFound | BlobError::BadName(_) => "there is no such piece",
+            BlobError::Taken(_) => {
+                "this version has another content already; give the new one another version"
             }
-            BlobError::DiskFull => Self {
-                cause: Some(text),
-                ..Self::new(StatusCode::INSUFFICIENT_STORAGE, "disk-full", "")
-            },
-            other => Self::internal(chain(&other)),
+            _ => return problem,
+        };
+        Self {
+            detail: detail.to_owned(),
+            ..problem
         }
     }
 }

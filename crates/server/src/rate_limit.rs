@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use hyper::StatusCode;
+use platen_fault::Code;
 use rustc_hash::FxHashMap;
 
 use crate::{auth::Caller, problem::Problem};
@@ -114,8 +114,7 @@ impl RateLimit {
 
 fn too_many(wait: Duration, per_minute: f64) -> Problem {
     let detail = format!("more than {per_minute} requests a minute");
-    Problem::new(StatusCode::TOO_MANY_REQUESTS, "rate-limited", detail)
-        .retry_after(wait.as_secs() + 1)
+    Problem::new(Code::RateLimited, detail).retry_after(wait.as_secs() + 1)
 }
 
 #[cfg(test)]

@@ -10,13 +10,12 @@ use std::{
 };
 
 use platen_engine::{Data, Engine, Job, Origin};
-use platen_render::{Format, RenderOptions};
+use platen_render::{Format, RenderOptions, chain};
 use serde_json::Value as Json;
 
 use crate::{
     config::{Config, LogLevel},
     log::Log,
-    problem::chain,
     rendering::{chromium::Chromium, libreoffice::LibreOffice},
 };
 

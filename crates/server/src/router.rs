@@ -7,7 +7,7 @@ use std::{
 };
 
 use axum::{Router, http::Uri, middleware::from_fn_with_state};
-use hyper::StatusCode;
+use platen_fault::{Code, Resource};
 
 use crate::{
     extension::Extension,
@@ -140,13 +140,12 @@ fn mount_flows(mounted: &mut Mounted, services: &Services) {
 async fn not_found(uri: Uri) -> Problem {
     let path: String = uri.path().chars().take(200).collect();
     let detail = format!("there is nothing at `{path}`; GET /docs shows what there is");
-    Problem::new(StatusCode::NOT_FOUND, "not-found", detail)
+    Problem::new(Code::NotFound(Resource::Path), detail)
 }
 
 async fn method_not_allowed() -> Problem {
     Problem::new(
-        StatusCode::METHOD_NOT_ALLOWED,
-        "method-not-allowed",
+        Code::MethodNotAllowed,
         "this address does not take this method; Allow names those it takes",
     )
 }

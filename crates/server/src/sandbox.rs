@@ -7,8 +7,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use hyper::StatusCode;
+use platen_fault::{Backend, Code};
 use platen_jail::{Jail, Level, Options};
+use platen_render::chain;
 use platen_script::{KIND, Preparer, Runner};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -16,7 +17,7 @@ use serde::Serialize;
 use crate::{
     config::{Config, LogLevel},
     log::Log,
-    problem::{Problem, chain},
+    problem::Problem,
 };
 
 /// How long a failed start is remembered: each one takes tens of milliseconds.
@@ -70,14 +71,10 @@ impl Sandbox {
     /// # Errors
     /// 503 where there is no sandbox, or where it is below the level that is demanded.
     pub(crate) fn runner(&self) -> Result<Runner, Problem> {
-        let status = StatusCode::SERVICE_UNAVAILABLE;
+        let code = Code::BackendUnavailable(Backend::Sandbox);
         let jail = self.start().map_err(|reason| Problem {
             cause: Some(reason),
-            ..Problem::new(
-                status,
-                "sandbox-unavailable",
-                "there is no sandbox for code",
-            )
+            ..Problem::new(code, "there is no sandbox for code")
         })?;
         if jail.level() < self.least {
             let detail = format!(
@@ -85,7 +82,7 @@ impl Sandbox {
                 jail.level().name(),
                 self.least.name()
             );
-            return Err(Problem::new(status, "sandbox-level", detail));
+            return Err(Problem::new(code, detail));
         }
         Ok(Runner::new(jail))
     }

@@ -11,6 +11,7 @@ use std::{
 use platen_browser::{SandboxUnavailable, choose_launcher};
 use platen_delivery::{AcceptPolicy, ListenError, Listener, Sharing};
 use platen_engine::{Engine, Isolation, IsolationSource};
+use platen_render::chain;
 use platen_storage::SqliteStore;
 use serde_json::Value as Json;
 use tokio::{sync::watch, task::JoinHandle};
@@ -23,7 +24,6 @@ use crate::{
     log::Log,
     metrics::Metrics,
     pieces::PieceStore,
-    problem::chain,
     readiness::CHILD_START_TIMEOUT,
     results::{self, Results},
     router::router,

@@ -3,6 +3,7 @@
 use std::{fs::File, sync::Arc};
 
 use platen_engine::Engine;
+use platen_fault::Resource;
 use platen_storage::SqliteStore;
 
 use crate::{
@@ -83,18 +84,19 @@ impl Services {
         config.metrics_token = None;
         config.worker_token = None;
         let is_shared = team.as_ref().is_some_and(|team| !team.is_owner());
-        let repository =
-            |store| TemplateRepository::new(store, &config, Arc::clone(&metrics), is_shared);
+        let repository = |store, resource| {
+            TemplateRepository::new(store, resource, &config, Arc::clone(&metrics), is_shared)
+        };
         let renderer = Arc::new(Renderer {
             engine: Arc::new(engine),
-            templates: repository(store.templates()),
+            templates: repository(store.templates(), Resource::Template),
             slots: Arc::new(Slots::new(&config, Arc::clone(&metrics))),
             chromium: Arc::new(Chromium::new(&config)),
             metrics: Arc::clone(&metrics),
             timeout: config.render_timeout(),
             assets_dir: config.assets_dir.clone(),
         });
-        let flow_definitions = repository(store.flows());
+        let flow_definitions = repository(store.flows(), Resource::Flow);
         let libreoffice = Arc::new(LibreOffice::new(&config, log.clone()));
         let pieces = Arc::new(pieces);
         let used_by_flows = FlowServices {

@@ -1,18 +1,18 @@
-//! Signatures under a secret key: HMAC-SHA256 (RFC 2104), written in hexadecimal.
+//! Signatures with a secret key: HMAC-SHA256 (RFC 2104), in hexadecimal.
 //!
-//! Links that Platen hands out expire and cannot be made up ([`LinkKey`]); bodies that flows send are
-//! signed under a secret of the flow ([`signature`]).
+//! Platen's links expire and cannot be forged ([`LinkKey`]); bodies that flows send are signed with
+//! a secret of the flow ([`signature`]).
 
 use std::fmt::Write;
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
-/// The key that links are signed with.
+/// The key that signs links.
 pub struct LinkKey([u8; 32]);
 
 impl LinkKey {
-    /// A key.
+    /// Wraps a key of 32 random bytes.
     #[must_use]
     pub fn new(key: [u8; 32]) -> Self {
         Self(key)
@@ -20,17 +20,17 @@ impl LinkKey {
 
     /// The signature of a link's target, `subject`, until `expires`, in seconds since 1970.
     ///
-    /// The two are joined by a line break: a subject of several parts must keep them apart itself.
+    /// A line feed separates the two. A subject of several parts must separate them itself.
     #[must_use]
     pub fn sign(&self, subject: &str, expires: u64) -> String {
         signature(&self.0, format!("{subject}\n{expires}").as_bytes())
     }
 
-    /// Whether `signature` is this key's for `subject` and `expires`, expired or not.
+    /// Whether this key has signed `subject` and `expires`. The expiry time is not checked.
     #[must_use]
     pub fn signed(&self, subject: &str, expires: u64, signature: &str) -> bool {
         let expected = self.sign(subject, expires);
-        // In constant time: how long a comparison takes would tell how much of a guess is right.
+        // In constant time: otherwise the duration would reveal how much of a guess is correct.
         expected.len() == signature.len()
             && expected
                 .bytes()
@@ -46,7 +46,7 @@ impl LinkKey {
     }
 }
 
-/// HMAC-SHA256 of `message` under `key`, in hexadecimal.
+/// HMAC-SHA256 of `message` with `key`, in hexadecimal.
 ///
 /// # Panics
 /// Never: HMAC accepts keys of any length.

@@ -1,16 +1,18 @@
 //! Why a record could not be read or written.
 
+use platen_fault::{Backend, Code, Resource, What};
+
 /// Why a record could not be read or written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// There is no document of that key, no such version, or no such run.
+    /// There is no such document, version or run.
     #[error("there is no such document, version or run")]
     NotFound,
-    /// A document of that key exists already; its version is given.
+    /// A document with this key exists already, at this version.
     #[error("a document of that key exists already, at version {0}")]
     Exists(u32),
-    /// The expected version is not the current one, which is given.
+    /// The expected version is not the current one, which is this one.
     #[error("the current version is {0}, not the expected one")]
     Stale(u32),
     /// Another worker holds the run, or the lease has expired.
@@ -19,16 +21,16 @@ pub enum Error {
     /// The run has ended.
     #[error("the run has ended")]
     Ended,
-    /// The write queue is full; a retry may help.
+    /// The write queue is full; retrying may help.
     #[error("write queue full; try again")]
     Busy,
     /// The store is shut down.
     #[error("the store is shut down")]
     Closed,
-    /// A write panicked, which is a bug of Platen; nothing of it was kept.
+    /// A write panicked, which is a bug in Platen; the write was rolled back.
     #[error("a write panicked, which is a bug of Platen; nothing of it was kept")]
     Panicked,
-    /// The database was deleted or replaced under the service.
+    /// The database file was deleted or replaced while the service was running.
     #[error(
         "the database {} was deleted or replaced while it was in use: put it back and start again", .0.display()
     )]
@@ -39,7 +41,7 @@ pub enum Error {
     /// The database failed.
     #[error("database failed")]
     Database(#[source] rusqlite::Error),
-    /// The folder of the database cannot be made.
+    /// The folder of the database cannot be created.
     #[error("the data folder cannot be created")]
     Folder(#[from] std::io::Error),
     /// The database was written by a newer version of Platen.
@@ -47,11 +49,33 @@ pub enum Error {
         "the database has schema {found}, but this version of Platen knows only {known}: use a newer Platen"
     )]
     TooNew {
-        /// Schema of the database.
+        /// Schema version of the database.
         found: u32,
-        /// Newest schema known.
+        /// Newest schema version that this program knows.
         known: u32,
     },
+}
+
+impl Error {
+    /// The code of an error about a `resource`, which does not change.
+    #[must_use]
+    pub fn code(&self, resource: Resource) -> Code {
+        match self {
+            Self::NotFound => Code::NotFound(resource),
+            Self::Exists(_) => Code::AlreadyExists(resource),
+            Self::Stale(_) => Code::PreconditionFailed(resource),
+            Self::Ended => Code::RunEnded,
+            Self::Busy => Code::Overloaded(What::Writes),
+            Self::Closed => Code::ShuttingDown,
+            Self::Gone(_) => Code::BackendUnavailable(Backend::Store),
+            Self::DiskFull => Code::StorageFull(What::Disk),
+            Self::Fenced
+            | Self::Panicked
+            | Self::Database(_)
+            | Self::Folder(_)
+            | Self::TooNew { .. } => Code::InternalError,
+        }
+    }
 }
 
 impl From<rusqlite::Error> for Error {

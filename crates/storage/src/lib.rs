@@ -1,7 +1,7 @@
-//! Storage behind traits: one contract suite runs on every implementation.
+//! Storage behind traits: one contract suite runs against every implementation.
 //!
-//! Files are in [`blobs`]. Templates, flows and their runs, in SQLite. A write is acknowledged once it would survive a loss
-//! of power; see [`SqliteStore`].
+//! [`blobs`] stores files; [`records`] stores templates, flows and runs in SQLite. A write is
+//! acknowledged once it would survive a loss of power; see [`SqliteStore`].
 
 pub mod blobs;
 mod error;

@@ -7,18 +7,20 @@ use std::{
     path::Path,
 };
 
-/// Makes a folder with those above it, for this user only. One that exists keeps its rights.
+/// Creates a folder and its parents, accessible to this user only. An existing folder keeps its
+/// permissions.
 ///
 /// # Errors
-/// The folder cannot be made.
+/// The folder cannot be created.
 pub fn create_folder(folder: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
 
-/// Makes an empty file for this user only, where there is none. One that exists keeps its rights.
+/// Creates an empty file, accessible to this user only. An existing file keeps its content and
+/// permissions.
 ///
 /// # Errors
-/// The file cannot be made.
+/// The file cannot be created.
 pub(crate) fn create_file(path: &Path) -> io::Result<()> {
     let mut options = OpenOptions::new();
     options.append(true).create(true).mode(0o600);

@@ -54,7 +54,7 @@ pub struct Conversion {
 }
 
 /// How to treat documents with authors of changes or comments. LibreOffice numbers authors for as
-/// long as it runs, and colours tracked changes by these numbers.
+/// long as it runs, and colors tracked changes by these numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Authors {
     /// Convert without looking.

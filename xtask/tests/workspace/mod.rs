@@ -1,9 +1,9 @@
-//! The folder of the workspace, and the Rust files below a folder.
+//! The root of the workspace, and the Rust files in a folder.
 
 use std::path::{Path, PathBuf};
 
-/// The root of the workspace. Asked at run time: a kept target folder may serve another checkout than
-/// the one that it was built in.
+/// The root of the workspace, determined at run time: a cached target folder may be used by another
+/// checkout than the one that it was built in.
 pub fn root() -> PathBuf {
     PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap())
         .join("..")
@@ -11,7 +11,7 @@ pub fn root() -> PathBuf {
         .unwrap()
 }
 
-/// Rust files below `folder`, in order. Target folders are left out.
+/// Rust files in `folder`, in order, without target folders.
 pub fn files_below(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     let mut folders = vec![folder.to_owned()];

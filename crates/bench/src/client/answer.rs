@@ -1,33 +1,34 @@
-//! Answers of HTTP/1.1: heads, bodies with a length, in chunks (with trailers) or to the end.
+//! HTTP/1.1 responses: heads, and bodies with a length, in chunks (with trailers), or until the
+//! connection closes.
 
 use std::io::{self, BufRead, Read};
 
 use crate::Outcome;
 
-/// The longest head, and the longest body, that is read.
+/// Maximum sizes of a head and of a body, in bytes.
 const MAX_HEAD_BYTES: u64 = 256 << 10;
 const MAX_BODY_BYTES: u64 = 1 << 30;
 
-/// What came back.
+/// A response.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Answer {
     /// HTTP status.
     pub status: u16,
-    /// Bytes of the head, with its empty line.
+    /// Size of the head including its empty line, in bytes.
     pub head_bytes: u64,
-    /// Bytes of the body.
+    /// Size of the body, in bytes.
     pub size_bytes: u64,
-    /// Bytes of the body as it was sent: chunks have lines around them.
+    /// Size of the body on the wire, in bytes: including the lines around chunks.
     pub wire_bytes: u64,
-    /// Whether the body came in chunks.
+    /// Whether the body is chunked.
     pub is_chunked: bool,
-    /// Whether the connection ends.
+    /// Whether the connection closes.
     pub closes: bool,
     /// `X-Render-Pages`.
     pub pages: Option<u32>,
     /// `X-Render-Duration-Ms`.
     pub server_ms: Option<f64>,
-    /// `Server-Timing` with its milliseconds.
+    /// Phases of `Server-Timing`, in milliseconds.
     pub phases: Vec<(String, f64)>,
     /// `ETag`.
     pub etag: Option<String>,
@@ -36,7 +37,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// What a load keeps of it; good with status 200.
+    /// What a load records about it; successful with status 200.
     #[must_use]
     pub fn outcome(self) -> Outcome {
         let total = self.phases.iter().find(|(name, _)| name == "total");
@@ -146,7 +147,7 @@ fn invalid(what: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, what)
 }
 
-/// Reads so many bytes, and keeps them where they are wanted.
+/// Reads `length` bytes, and keeps them if `body` is given.
 fn copy(
     stream: &mut impl BufRead,
     length: u64,
@@ -157,7 +158,7 @@ fn copy(
         Some(body) => stream.read_to_end(body).map(|read| read as u64),
         None => {
             let mut read = 0;
-            // What is in the buffer already need not be copied anywhere.
+            // Data in the buffer is skipped without being copied.
             loop {
                 let here = stream.fill_buf()?.len();
                 if here == 0 {
@@ -170,7 +171,7 @@ fn copy(
     }
 }
 
-/// `a;dur=1.5, b;dur=2`: names and milliseconds.
+/// Parses `a;dur=1.5, b;dur=2` to names and milliseconds.
 fn phases(value: &str) -> Vec<(String, f64)> {
     let phase = |text: &str| {
         let (name, duration) = text.trim().split_once(";dur=")?;

@@ -1,5 +1,5 @@
-//! A small HTTP/1.1 client with keep-alive (RFC 9112) over TCP and UNIX sockets, so that the load
-//! costs little itself.
+//! A small HTTP/1.1 client with keep-alive (RFC 9112) over TCP and UNIX sockets, which adds little
+//! cost to the load.
 
 mod answer;
 
@@ -14,26 +14,26 @@ use std::{
 pub use self::answer::Answer;
 use crate::{Error, Outcome};
 
-/// A request that takes longer failed.
+/// A request that takes longer counts as failed.
 const TIMEOUT: Duration = Duration::from_secs(180);
 const BUFFER_BYTES: usize = 64 << 10;
 
-/// Where a service is.
+/// Address of a service.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
     /// Host and port.
     Tcp(String),
-    /// A socket in the file system.
+    /// A UNIX socket in the file system.
     Unix(PathBuf),
-    /// A socket in Linux' abstract namespace, without the leading zero.
+    /// A UNIX socket in Linux's abstract namespace, without the leading zero byte.
     Abstract(String),
 }
 
 impl Target {
-    /// Of `http://host:port`, `unix:/path` or `unix:@name`.
+    /// Parses `http://host:port`, `unix:/path` or `unix:@name`.
     ///
     /// # Errors
-    /// For anything else.
+    /// The URL has another form.
     pub fn parse(url: &str) -> Result<Self, Error> {
         if let Some(name) = url.strip_prefix("unix:@") {
             return Ok(Self::Abstract(name.to_owned()));
@@ -53,10 +53,10 @@ impl Target {
         }
     }
 
-    /// Refuses what is not this machine: load goes nowhere else.
+    /// Rejects other machines: the harness sends load only to the local machine.
     ///
     /// # Errors
-    /// For addresses that are not of the loopback interface.
+    /// The address is not a loopback address.
     pub fn on_loopback(self) -> Result<Self, Error> {
         let Self::Tcp(host) = &self else {
             return Ok(self);
@@ -79,7 +79,7 @@ impl Target {
     /// Connects.
     ///
     /// # Errors
-    /// Where nobody listens.
+    /// Nothing listens at the address.
     pub fn connect(&self) -> Result<Connection, Error> {
         let failed =
             |error: io::Error| Error::program(self.to_string(), format!("cannot connect: {error}"));
@@ -152,7 +152,7 @@ impl Write for Stream {
     }
 }
 
-/// A request, ready to be written again and again.
+/// A request that can be sent repeatedly.
 #[derive(Clone, Debug)]
 pub struct Request {
     bytes: Vec<u8>,
@@ -160,7 +160,7 @@ pub struct Request {
 }
 
 impl Request {
-    /// A request; `headers` are pairs of a name and a value.
+    /// Creates a request; `headers` are pairs of name and value.
     #[must_use]
     pub fn new(method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Self {
         let mut head = format!("{method} {path} HTTP/1.1\r\nHost: localhost\r\n");
@@ -179,13 +179,13 @@ impl Request {
         }
     }
 
-    /// A request of a page.
+    /// A GET request.
     #[must_use]
     pub fn get(path: &str) -> Self {
         Self::new("GET", path, &[], &[])
     }
 
-    /// A request with JSON, and the key of a service where it wants one.
+    /// A request with JSON, and an API key if the service requires one.
     #[must_use]
     pub fn json(method: &str, path: &str, key: Option<&str>, body: &[u8]) -> Self {
         let mut headers = vec![("Content-Type", "application/json")];
@@ -193,10 +193,10 @@ impl Request {
         Self::new(method, path, &headers, body)
     }
 
-    /// Sends it on a connection of its own, and gives the whole answer.
+    /// Sends the request on a new connection and reads the whole response.
     ///
     /// # Errors
-    /// Where there is no answer.
+    /// There is no response.
     pub fn fetch(&self, target: &Target) -> Result<(Answer, Vec<u8>), Error> {
         let mut connection = target.connect()?;
         let mut body = Vec::new();
@@ -205,10 +205,10 @@ impl Request {
         Ok((answer, body))
     }
 
-    /// As [`Request::fetch`], for answers with one of these statuses.
+    /// Like [`Request::fetch`], but only for responses with one of these statuses.
     ///
     /// # Errors
-    /// Where there is no answer, or one with another status.
+    /// There is no response, or it has another status.
     pub fn expect(&self, target: &Target, statuses: &[u16]) -> Result<Vec<u8>, Error> {
         let (answer, body) = self.fetch(target)?;
         if statuses.contains(&answer.status) {
@@ -222,7 +222,7 @@ impl Request {
     }
 }
 
-/// A connection that is used again, and made anew where the service has closed it.
+/// A keep-alive connection, opened anew if the service has closed it.
 #[derive(Debug)]
 pub struct Connection {
     target: Target,
@@ -230,10 +230,10 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// Sends a request and reads the answer, into `body` where it is wanted.
+    /// Sends a request and reads the response; its body into `body`, if given.
     ///
     /// # Errors
-    /// Where the connection fails, or what comes is not HTTP.
+    /// The connection fails, or the response is not HTTP.
     pub fn exchange(
         &mut self,
         request: &Request,
@@ -251,7 +251,7 @@ impl Connection {
         Ok(answer)
     }
 
-    /// Sends a request, whose answer is good with status 200.
+    /// Sends a request. Successful with status 200.
     pub fn send(&mut self, request: &Request) -> Outcome {
         match self.exchange(request, None) {
             Ok(answer) => answer.outcome(),

@@ -1,4 +1,5 @@
-//! Who runs the flow: this process, a service, a service with workers, a server of Node.
+//! The configurations that run the flow: this process, a service, a service with workers, a Node
+//! server.
 
 use std::{process::Command, time::Duration};
 
@@ -8,9 +9,9 @@ use super::{
 };
 use crate::program::{folder, free_port};
 
-/// Runs at the same time of configurations that are many.
+/// Concurrency levels for the configurations of which there are many.
 const FEW: [usize; 2] = [1, 16];
-/// The server of Node makes so few runs a second that fewer are measured.
+/// The Node server executes so few runs per second that fewer are measured.
 const NODE_SHARE: usize = 25;
 
 enum Means {
@@ -19,7 +20,7 @@ enum Means {
     Given(Target),
 }
 
-/// One who runs the flow.
+/// A configuration that runs the flow.
 pub(super) struct Configuration {
     runner: Runner,
     sandbox: Sandbox,
@@ -80,7 +81,7 @@ impl Configuration {
     }
 }
 
-/// All that there are on this machine.
+/// All configurations available on this machine.
 pub(super) fn configurations(
     options: &Options<'_>,
     content: &[u8],
@@ -143,7 +144,7 @@ fn with_workers(
         .map(|_| platen.work(service.target(), slots))
         .collect::<Result<_, _>>()?;
     let webhook = Request::json("POST", &format!("/webhooks/{flow}/sync"), None, b"{}");
-    // It is answered once a worker has connected.
+    // The request is answered once a worker has connected.
     webhook.expect(service.target(), &[200])?;
     let runner = Runner::Workers { workers, slots };
     Ok(Configuration {
@@ -154,7 +155,7 @@ fn with_workers(
     })
 }
 
-/// Node's `child_process` with isolated-vm: a process for each run, or one that is used again.
+/// Node's `child_process` with isolated-vm: a process for each run, or a reused one.
 fn node(options: &Options<'_>, sandbox: Sandbox) -> Result<Configuration, Error> {
     let mode = match sandbox {
         Sandbox::Fresh => "cold",
@@ -170,7 +171,7 @@ fn node(options: &Options<'_>, sandbox: Sandbox) -> Result<Configuration, Error>
     let target = Target::Tcp(format!("127.0.0.1:{port}"));
     let mut node = Program::start("node", command, folder()?, target)?;
     node.wait_listening()?;
-    // Its forks are started with the first runs.
+    // Its child processes start with the first runs.
     std::thread::sleep(Duration::from_millis(200));
     Ok(Configuration {
         share: NODE_SHARE,

@@ -1,5 +1,5 @@
-//! The pack of flows: a webhook, an action, code and an answer, by every configuration of service and
-//! workers, beside a server of Node.
+//! The flow pack: a webhook, an action, code and an answer, in every configuration of service and
+//! workers, compared with a Node server.
 
 mod configurations;
 mod report;
@@ -24,42 +24,42 @@ use crate::{
 
 /// Runs the flow once in this process.
 pub type Once = Box<dyn Fn() -> Outcome + Send + Sync>;
-/// Makes one that runs the flow in this process, with nothing stored: in a fresh sandbox each time, or
-/// in one that is used again.
+/// Creates a function that runs the flow in this process without storage, in a fresh sandbox each
+/// time or in a reused one.
 pub type InProcess<'a> = &'a dyn Fn(Sandbox) -> Result<Once, String>;
 
-/// Runs of a cell and round where nothing else is asked for.
+/// Default number of runs per cell and round.
 pub const SAMPLES: usize = 1_000;
 
-/// Where the code of a run is.
+/// Where the code of a run executes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sandbox {
     /// In a fresh sandbox.
     Fresh,
-    /// In one that ran before.
+    /// In a sandbox that has executed earlier runs.
     Reused,
 }
 
 /// What to measure.
 #[derive(Clone)]
 pub struct Options<'a> {
-    /// The binary that is started.
+    /// The binary to start.
     pub platen: Platen,
-    /// A service that runs already: only that is measured.
+    /// A service that is already running; then only that is measured.
     pub url: Option<Target>,
-    /// Its key with the admin scope.
+    /// Its admin API key.
     pub key: Option<String>,
     /// The flow.
     pub flow: PathBuf,
-    /// Runs before measuring, and measured, of each cell and round.
+    /// Number of runs before measuring, per cell and round.
     pub warmup: usize,
-    /// See `warmup`.
+    /// Number of runs measured, per cell and round.
     pub samples: usize,
-    /// Runs at the same time, a cell for each.
+    /// Numbers of concurrent runs; each is a cell.
     pub concurrency: Vec<usize>,
-    /// Rounds, in turns.
+    /// Number of interleaved rounds.
     pub rounds: usize,
-    /// Script that starts the server of Node: PORT, `cold` or `warm`.
+    /// Script that starts the Node server, with the arguments PORT and `cold` or `warm`.
     pub peer: Option<PathBuf>,
     /// Runs the flow without a service.
     pub in_process: InProcess<'a>,
@@ -68,7 +68,7 @@ pub struct Options<'a> {
 /// Measures the pack.
 ///
 /// # Errors
-/// Where the service does not start or refuses the flow. Runs that fail void their cells.
+/// The service does not start or rejects the flow. Failed runs void their cells.
 pub fn run(options: &Options<'_>, progress: Progress<'_>) -> Result<Recorder, Error> {
     let mut recorder = Recorder::new("flow");
     let content = std::fs::read(&options.flow).map_err(Error::file("read", &options.flow))?;
@@ -104,7 +104,7 @@ fn flow_key(content: &[u8], path: &Path) -> Result<String, Error> {
     })
 }
 
-/// Stores and publishes the flow; one that is there already stays as it is.
+/// Stores and publishes the flow; an existing one is left as it is.
 pub(crate) fn publish(
     target: &Target,
     key: Option<&str>,

@@ -62,7 +62,7 @@ fn matrix(results: &Results) -> Table {
     table
 }
 
-/// Phases of the service in the order in which they come.
+/// Phases of the service, in order.
 const PHASES: [(&str, &str); 4] = [
     ("ingress", "until the row of the run is durable"),
     ("queue", "until a slot has the run"),
@@ -70,7 +70,8 @@ const PHASES: [(&str, &str); 4] = [
     ("run", "the steps, with the sandbox of the code"),
 ];
 
-/// The layers of a run, alone and in a crowd: ours fresh and reused, and Node's.
+/// The layers of a run: the service alone and under load, one process with fresh and reused
+/// sandboxes, and Node.
 fn anatomy(results: &Results) -> Table {
     let service = [1, 16].map(|at| find(results, Runner::is_service, Sandbox::Fresh, at));
     let of = |wanted: Runner| move |runner: &Runner| *runner == wanted;
@@ -130,7 +131,7 @@ fn anatomy(results: &Results) -> Table {
     table
 }
 
-/// What of the service's time is in no phase.
+/// The part of the service's time that is in no phase.
 fn rest(cell: &Cell) -> Option<f64> {
     let known: f64 = PHASES
         .iter()
@@ -139,14 +140,14 @@ fn rest(cell: &Cell) -> Option<f64> {
     Some((cell.phases.get("total")? - known).max(0.0))
 }
 
-/// What a line of a plot is called; `None` for what plots leave out.
+/// Name of a cell's line in a plot; `None` for cells that plots omit.
 fn line_name(cell: &Cell) -> Option<String> {
     let runner = Runner::of(cell);
     let name = runner.short_name()?;
     Some(format!("{name}, {} sandbox", cell.of("sandbox")))
 }
 
-/// The lines that both plots of a whole run have.
+/// The lines that both plots of a full run have.
 pub(crate) fn series() -> Vec<String> {
     let whole = [
         (Runner::OneProcess, Sandbox::Fresh),

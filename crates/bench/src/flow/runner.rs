@@ -1,33 +1,34 @@
-//! Who runs the flow. Cells of results are named here and found again here, and nowhere by a part of
-//! their text.
+//! The runners of the flow. Cells of results get their names here and are found by them here, never
+//! by a part of their text.
 
 use std::fmt;
 
 use super::Sandbox;
 use crate::{Cell, Results};
 
-/// Who runs the flow.
+/// What runs the flow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Runner {
-    /// This process, with nothing stored.
+    /// This process, without storage.
     OneProcess,
-    /// A service that does the runs itself.
+    /// A service that executes the runs itself.
     Service,
-    /// A service whose runs workers do.
+    /// A service whose runs are executed by workers.
     Workers {
-        /// How many there are.
+        /// Number of workers.
         workers: usize,
-        /// Slots of each.
+        /// Slots of each worker.
         slots: usize,
     },
-    /// The server of Node.
+    /// The Node server.
     Node,
-    /// A service that was running already.
+    /// A service that was already running.
     Address(String),
 }
 
 impl Runner {
-    /// Those of a service and workers that are measured: one with so many slots, so many of one slot.
+    /// The measured combinations of workers and slots: one worker with several slots, and several
+    /// with one.
     pub(super) const WITH_WORKERS: [Self; 6] = [
         Self::with(1, 1),
         Self::with(1, 2),
@@ -41,7 +42,7 @@ impl Runner {
         Self::Workers { workers, slots }
     }
 
-    /// Who ran the flow of a cell.
+    /// The runner of a cell.
     pub(super) fn of(cell: &Cell) -> Self {
         let fixed = [Self::OneProcess, Self::Service, Self::Node];
         let mut known = fixed.into_iter().chain(Self::WITH_WORKERS);
@@ -50,12 +51,12 @@ impl Runner {
             .unwrap_or_else(|| Self::Address(cell.name.clone()))
     }
 
-    /// True for a service without workers.
+    /// Whether it is a service without workers.
     pub(super) fn is_service(&self) -> bool {
         matches!(self, Self::Service | Self::Address(_))
     }
 
-    /// Name in plots, which show no workers.
+    /// Name in plots, which omit workers.
     pub(super) fn short_name(&self) -> Option<&str> {
         match self {
             Self::OneProcess => Some("one process"),
@@ -100,7 +101,7 @@ impl Sandbox {
     }
 }
 
-/// The cell of somebody that counts.
+/// The valid cell of a runner.
 pub(super) fn find(
     results: &Results,
     is_wanted: impl Fn(&Runner) -> bool,

@@ -1,32 +1,32 @@
-//! What is asked for: `acsi1,10,100` is arrays, chunks, strings and files ("io") of 1, 10 and 100 kB.
-//! And what must come: the same bytes from everybody, but for the number of the process.
+//! The requested bodies: `acsi1,10,100` means arrays, chunks, strings and files ("io") of 1, 10 and
+//! 100 kB. And the expected ones: the same bytes from every server, except for the process id.
 
 use sha2::{Digest, Sha256};
 
 use crate::Error;
 
-/// Bytes of a part, which a body has as many of as kilobytes.
+/// Size of a part, in bytes; a body of n kilobytes has n parts.
 pub(crate) const PART_BYTES: usize = 1_024;
 const MAX_KILOBYTES: usize = 16 << 10;
 
-/// How a body is made.
+/// How a body is produced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BodyKind {
-    /// Parts, whose sum is known.
+    /// Parts with a known total length.
     Array,
-    /// Parts, whose sum nobody knows: chunks.
+    /// Parts with an unknown total length, sent in chunks.
     Chunk,
-    /// One string.
+    /// A string.
     String,
     /// A file.
     Io,
 }
 
 impl BodyKind {
-    /// In the order of the tables.
+    /// All kinds, in the order of the tables.
     pub const ALL: [Self; 4] = [Self::Array, Self::Chunk, Self::String, Self::Io];
 
-    /// Letter in `Body-Conf`.
+    /// The letter in `Body-Conf`.
     #[must_use]
     pub fn letter(self) -> char {
         match self {
@@ -37,7 +37,7 @@ impl BodyKind {
         }
     }
 
-    /// Name in the tables.
+    /// Name in tables.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -52,17 +52,17 @@ impl BodyKind {
 /// Kinds and sizes of bodies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BodyConf {
-    /// In the order of the tables.
+    /// Kinds, in the order of the tables.
     pub kinds: Vec<BodyKind>,
-    /// In kilobytes, as they are given.
+    /// Sizes in kilobytes, in the given order.
     pub kilobytes: Vec<usize>,
 }
 
 impl BodyConf {
-    /// Of letters, none for all, and numbers, none for all of 002's.
+    /// Parses letters (none for all kinds) and numbers (none for the sizes of Puma's script).
     ///
     /// # Errors
-    /// For other letters, and for no or too large a number.
+    /// There are other letters, or a number is invalid or too large.
     pub fn parse(text: &str) -> Result<Self, Error> {
         let wrong = || {
             Error::argument(
@@ -91,7 +91,7 @@ impl BodyConf {
     }
 }
 
-/// A body of so many kilobytes by a process of this number.
+/// A body of this many kilobytes from a process with this id.
 #[must_use]
 pub(crate) fn body(process: u32, kilobytes: usize) -> Vec<u8> {
     let mut body = format!("{process}\nHello World\n").into_bytes();
@@ -102,8 +102,8 @@ pub(crate) fn body(process: u32, kilobytes: usize) -> Vec<u8> {
     body
 }
 
-/// The hash of a body without the number of the process that made it, and without what fills its
-/// place: the same for all servers. `None` where it is no such body.
+/// Hash of a body without the process id and the filler that depends on its length: the same for
+/// all servers. `None` if the body has another form.
 #[must_use]
 pub(crate) fn hash(body: &[u8]) -> Option<String> {
     let digits = body.iter().take_while(|it| it.is_ascii_digit()).count();

@@ -1,5 +1,5 @@
-//! Files from the page cache and from the disk: one request at a time by our own client. For
-//! the cold ones the kernel is asked before each request to drop the file from its cache.
+//! Files from the page cache and from disk: one request at a time by the harness's client. Before
+//! each cold request, the file is dropped from the page cache.
 
 use std::{
     fs::{self, File},
@@ -23,17 +23,17 @@ use crate::{
     results::Recorder,
 };
 
-/// Requests of a cell and round.
+/// Number of requests per cell and round.
 const SAMPLES: usize = 20;
-/// Types of file systems that are in memory: tmpfs and ramfs.
+/// Types of in-memory file systems: tmpfs and ramfs.
 const IN_MEMORY: [u64; 2] = [0x0102_1994, 0x8584_58f6];
 
-/// Where the system has the file when it is asked for.
+/// Whether the file is in the page cache when it is requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PageCache {
     /// In memory.
     Hot,
-    /// On the disk alone.
+    /// Only on disk.
     Cold,
 }
 
@@ -47,7 +47,7 @@ impl PageCache {
     }
 }
 
-/// Measures the files of every server that was started here.
+/// Measures the files of every server that the harness has started.
 pub(super) fn measure(
     options: &Options,
     servers: &[Server],
@@ -92,11 +92,11 @@ fn is_in_memory(folder: &Path) -> bool {
     statfs(folder).is_ok_and(|system| IN_MEMORY.contains(&(system.f_type as u64)))
 }
 
-/// What is asked of a server for one cell.
+/// The measurement of one cell.
 struct Reader<'a> {
     server: &'a Server,
     request: Request,
-    /// What the system is to forget.
+    /// Files to drop from the page cache.
     files: Vec<PathBuf>,
     cache: PageCache,
     cell: Cell,
@@ -104,7 +104,7 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// `None` for a server that sends no files, or whose files nobody knows.
+    /// `None` for a server that sends no files, or whose files are unknown.
     fn new(
         options: &Options,
         server: &'a Server,
@@ -133,7 +133,7 @@ impl<'a> Reader<'a> {
 
     fn run(&mut self) -> Result<(), Error> {
         let mut connection = self.server.target.connect()?;
-        // The connection is ready, and the file in memory.
+        // Opens the connection and loads the file into memory.
         connection.send(&self.request);
         let begun = Instant::now();
         let mut run = Run::default();
@@ -151,7 +151,7 @@ impl<'a> Reader<'a> {
                 client_us: micros(took),
                 outcome,
             });
-            // What is between the requests is ours.
+            // Time between the requests belongs to the harness.
             run.elapsed += took;
         }
         self.runs.push(run);
@@ -163,7 +163,7 @@ fn micros(time: Duration) -> u64 {
     u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }
 
-/// Files of exactly this size in a folder: those of the bodies.
+/// Files of exactly this size in a folder: those with the bodies.
 fn files_of(folder: &Path, size_bytes: u64) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let is_one = |path: &PathBuf| {
@@ -173,7 +173,7 @@ fn files_of(folder: &Path, size_bytes: u64) -> Vec<PathBuf> {
     entries.map(|entry| entry.path()).filter(is_one).collect()
 }
 
-/// Takes a file out of the page cache. Pages that are not on the disk yet stay, so they go there first.
+/// Drops a file from the page cache. Dirty pages would stay, so they are written to disk first.
 fn forget(path: &Path) -> io::Result<()> {
     let file = File::open(path)?;
     fdatasync(&file)?;

@@ -1,4 +1,4 @@
-//! The matrix: sizes outside, kinds of bodies inside, servers in turns.
+//! The matrix: sizes in the outer loop, kinds of bodies in the inner one, servers interleaved.
 
 use std::time::Duration;
 
@@ -94,7 +94,7 @@ fn headers(
     headers
 }
 
-/// The request of a body, for our own client.
+/// The request for a body, for the harness's client.
 pub(super) fn request(
     options: &Options,
     server: &Server,
@@ -136,7 +136,8 @@ fn load(
     }
 }
 
-/// One answer is looked at whole: its body is the one that was asked for. Gives the bytes of its head.
+/// Checks one response completely: its body must be the requested one. Returns the size of its head
+/// in bytes.
 fn check(
     options: &Options,
     server: &Server,
@@ -167,7 +168,8 @@ fn check(
     Ok(answer.head_bytes)
 }
 
-/// Over TLS, without looking at the certificate, which the harness has made itself.
+/// Sends a request over TLS without verifying the certificate, which the harness has created
+/// itself.
 fn over_tls(url: &str, headers: &[(String, String)]) -> Result<(Answer, Vec<u8>), Error> {
     let failed = |error: ureq::Error| Error::answer(url, error.to_string());
     let tls = ureq::tls::TlsConfig::builder()
@@ -184,7 +186,7 @@ fn over_tls(url: &str, headers: &[(String, String)]) -> Result<(Answer, Vec<u8>)
     }
     let mut response = request.call().map_err(failed)?;
     let head = response.headers().iter().map(|(name, value)| {
-        // A colon, a space, and the end of the line.
+        // Colon, space and line end.
         name.as_str().len() as u64 + value.len() as u64 + 4
     });
     let status_line = "HTTP/1.1 200 OK\r\n\r\n".len() as u64;
@@ -236,7 +238,7 @@ fn summary(
         deviation: middle(|run| run.times.deviation),
         ..Times::default()
     });
-    // As 002 has it: of both figures that the client gives, without the head.
+    // As in Puma's script: from both figures of the client, without the head.
     let per_request = [
         sum(|run| run.bytes_per_second) / sum(|run| run.rps).max(1e-9),
         sum(|run| run.read_bytes) / (cell.requests.max(1) as f64),

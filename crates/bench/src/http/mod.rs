@@ -1,6 +1,6 @@
-//! The pack of response bodies: arrays, chunks, strings and files from 1 kB to 2 MB, the matrix of
-//! Puma's `response_time_wrk.sh`, by our delivery layer, by `platen serve`, by Puma and by nginx, in
-//! turns; and files from the page cache and from the disk.
+//! The pack of response bodies: arrays, chunks, strings and files from 1 kB to 2 MB (the matrix of
+//! Puma's `response_time_wrk.sh`) from Platen's HTTP transport, `platen serve`, Puma and nginx,
+//! interleaved; and files from the page cache and from disk.
 
 mod bodies;
 mod files;
@@ -23,38 +23,38 @@ pub use self::{
 /// What to measure.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The binary that is started.
+    /// The binary to start.
     pub platen: Platen,
-    /// Processes of a server.
+    /// Number of processes of a server.
     pub workers: usize,
-    /// Threads of each.
+    /// Number of threads of each process.
     pub threads: usize,
-    /// What is listened on.
+    /// The kind of socket.
     pub socket: SocketKind,
-    /// Bodies and sizes.
+    /// Kinds and sizes of bodies.
     pub bodies: BodyConf,
-    /// Connections of each thread of the client.
+    /// Connections per client thread.
     pub connections: usize,
-    /// Seconds of a run.
+    /// Duration of a run, in seconds.
     pub seconds: u64,
-    /// Threads of the client; four fifths of the server's where absent.
+    /// Number of client threads; if `None`, four fifths of the server's.
     pub client_threads: Option<usize>,
-    /// Seconds that the service sleeps before it answers.
+    /// Seconds that the server sleeps before it answers.
     pub delay: Option<String>,
-    /// Who else is measured.
+    /// Other servers to measure.
     pub peers: Vec<Peer>,
-    /// Rounds, in turns.
+    /// Number of interleaved rounds.
     pub rounds: usize,
 }
 
-/// Seconds of a run where nothing else is asked for.
+/// Default duration of a run, in seconds.
 pub const SECONDS: u64 = 10;
-/// Bounds: a run is never longer, and never has more connections.
+/// Upper limits of a run's duration and connections.
 const MAX_SECONDS: u64 = 120;
 const MAX_CONNECTIONS: usize = 1_024;
 
 impl Options {
-    /// Threads of the client.
+    /// Number of client threads.
     #[must_use]
     pub fn client_threads(&self) -> usize {
         let servers = self.workers.max(1) * self.threads;
@@ -62,7 +62,7 @@ impl Options {
             .unwrap_or((servers * 4).div_ceil(5).max(1))
     }
 
-    /// Connections of the client.
+    /// Number of client connections.
     #[must_use]
     pub fn all_connections(&self) -> usize {
         self.client_threads() * self.connections
@@ -92,7 +92,7 @@ impl Options {
 /// Measures the matrix.
 ///
 /// # Errors
-/// Where a server does not start, or answers another body than was asked for. Failed requests void
+/// A server does not start, or sends another body than the requested one. Failed requests void
 /// their cells.
 pub fn run(options: &Options, progress: Progress<'_>) -> Result<Recorder, Error> {
     options.check()?;

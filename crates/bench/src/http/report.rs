@@ -1,4 +1,5 @@
-//! Tables and plots of the pack: for each server the two of 002, and all servers side by side.
+//! Tables and plots of the pack: for each server the two tables of Puma's script, and all servers
+//! side by side.
 
 use super::{
     bodies::BodyKind,
@@ -12,7 +13,7 @@ use crate::{
     rounds::Ratio,
 };
 
-/// Servers of a run, ours first.
+/// Servers of a run, Platen's first.
 fn servers(results: &Results) -> Vec<String> {
     let mut servers: Vec<String> = Vec::new();
     for cell in results.section("matrix") {
@@ -67,12 +68,12 @@ pub fn blocks(results: &Results) -> Vec<Block> {
     blocks
 }
 
-/// Of before rows of files said where their files are.
+/// Whether the cell is from a time when `io` rows did not record where the files were.
 fn is_of_old_io(cell: &Cell) -> bool {
     cell.name == BodyKind::Io.name() && cell.of("cache").is_empty()
 }
 
-/// A row for each size and server: one request at a time, from the page cache and from the disk.
+/// A row for each size and server: one request at a time, from the page cache and from disk.
 fn files(results: &Results) -> Table {
     let mut table = Table::new(&[
         "kB",
@@ -106,7 +107,7 @@ fn files(results: &Results) -> Table {
     table
 }
 
-/// A row for each cell: what we answer a second, and how that is to each of the others.
+/// A row for each cell: Platen's requests per second, and their ratio to each of the other servers.
 fn beside(results: &Results) -> Table {
     let servers = servers(results);
     let mut head = vec!["kB".to_owned(), "Type".to_owned()];
@@ -134,7 +135,7 @@ fn beside(results: &Results) -> Table {
             })
         };
         let all: Vec<Option<&Cell>> = servers.iter().map(of).collect();
-        // A service has no arrays and no chunks of the contest's.
+        // A service has no arrays and no chunks.
         let has: Vec<bool> = servers
             .iter()
             .map(|server| {
@@ -178,7 +179,7 @@ fn beside(results: &Results) -> Table {
     table
 }
 
-/// Processor time is of microseconds here.
+/// Processor times here are in microseconds.
 fn cpu(milliseconds: f64) -> String {
     match milliseconds {
         it if it < 1.0 => format!("{:.0} µs", it * 1e3),
@@ -186,7 +187,7 @@ fn cpu(milliseconds: f64) -> String {
     }
 }
 
-/// All plots: a picture for each type of body.
+/// All plots: one for each kind of body.
 #[must_use]
 pub fn plots(results: &Results) -> Vec<(String, Chart)> {
     let plot = |kind: BodyKind| {

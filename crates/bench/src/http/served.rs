@@ -1,5 +1,5 @@
-//! `platen serve` beside the bare delivery layer: results that it has stored, of the sizes of the
-//! matrix, with everything that stands between a socket and a document in the service.
+//! `platen serve` next to the bare transport: it sends stored results of the sizes of the matrix,
+//! through all layers of the service.
 
 use std::collections::BTreeMap;
 
@@ -15,10 +15,10 @@ use crate::{
     client::{Request, Target},
 };
 
-/// Letters of a line of the first try.
+/// Letters per line in the first attempt.
 const FIRST: usize = 900;
 
-/// A service whose stored results answer one kind: `string` from memory, `io` from their files.
+/// A service whose stored results are of one kind: `string` from memory, `io` from files.
 pub(super) fn service(options: &Options, kind: BodyKind) -> Result<Server, Error> {
     let cache = match kind {
         BodyKind::Io => "0",
@@ -43,8 +43,8 @@ pub(super) fn service(options: &Options, kind: BodyKind) -> Result<Server, Error
     })
 }
 
-/// Stores a document of exactly so many kilobytes, and gives its path. A CSV has a line for each
-/// kilobyte: what a short try is larger than its letters tells how many letters are missing.
+/// Stores a document of exactly this many kilobytes and returns its path. The CSV has one line per
+/// kilobyte; a first, shorter attempt shows how many letters are missing.
 fn stored(target: &Target, kilobytes: usize) -> Result<String, Error> {
     let wanted = kilobytes * PART_BYTES;
     let mut lengths = vec![FIRST; kilobytes];
@@ -64,7 +64,7 @@ fn stored(target: &Target, kilobytes: usize) -> Result<String, Error> {
     }
 }
 
-/// A CSV with lines of these lengths: its bytes, and its path.
+/// Stores a CSV with lines of these lengths; returns its size in bytes and its path.
 fn store(target: &Target, lengths: &[usize]) -> Result<(usize, String), Error> {
     let rows: Vec<String> = lengths.iter().map(|length| "x".repeat(*length)).collect();
     let column = json!({"header": "Line", "value": "{{ item }}"});

@@ -1,4 +1,4 @@
-//! The servers: ours, Puma, nginx, or one that runs already.
+//! The servers: Platen, Puma, nginx, or one that is already running.
 
 use std::{
     collections::BTreeMap,
@@ -22,7 +22,7 @@ use crate::{
 /// Puma's rackup file.
 const RACKUP: &str = include_str!("../../../../bench/http-peer/config.ru");
 
-/// What is listened on.
+/// What the server listens on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SocketKind {
     /// IPv4.
@@ -38,7 +38,7 @@ pub enum SocketKind {
 }
 
 impl SocketKind {
-    /// Of its name with Puma's scripts: `tcp4` is `tcp`, `ssl4` is `ssl`.
+    /// Parses a name as in Puma's scripts: `tcp4` is `tcp`, `ssl4` is `ssl`.
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
         Some(match name {
@@ -64,19 +64,19 @@ impl SocketKind {
     }
 }
 
-/// Who is measured beside us.
+/// Servers to compare with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Peer {
-    /// The Puma that is installed.
+    /// The installed Puma.
     Puma,
     /// nginx with files.
     Nginx,
-    /// A server that runs already, on this machine.
+    /// A server that is already running on this machine.
     Url(String),
 }
 
 impl Peer {
-    /// Of its name.
+    /// Parses a name or URL.
     #[must_use]
     pub fn parse(name: &str) -> Self {
         match name {
@@ -87,18 +87,18 @@ impl Peer {
     }
 }
 
-/// A server that runs.
+/// A running server.
 pub(super) struct Server {
     /// Name and version.
     pub(super) name: String,
-    /// For wrk.
+    /// URL for wrk.
     pub(super) url: String,
     pub(super) target: Target,
-    /// Absent where it was running already.
+    /// `None` if it was already running.
     pub(super) program: Option<Program>,
-    /// Whether it can send bodies whose length nobody knows.
+    /// Whether it can send bodies of unknown length.
     pub(super) has_chunks: bool,
-    /// Where its files are, if that is known.
+    /// Folder of its files, if known.
     pub(super) folder: Option<PathBuf>,
     pub(super) what: What,
 }
@@ -107,7 +107,7 @@ pub(super) struct Server {
 pub(super) enum What {
     /// Every kind of body, with `Body-Conf`.
     Bodies,
-    /// One kind, by paths for each number of kilobytes.
+    /// One kind, at a path for each number of kilobytes.
     Paths {
         kind: BodyKind,
         paths: BTreeMap<usize, String>,
@@ -115,7 +115,7 @@ pub(super) enum What {
 }
 
 impl Server {
-    /// True where it has bodies of this kind.
+    /// Whether it has bodies of this kind.
     pub(super) fn answers(&self, wanted: BodyKind) -> bool {
         match &self.what {
             What::Bodies => true,
@@ -132,9 +132,9 @@ impl Server {
     }
 }
 
-/// Where a server is to listen.
+/// Where a server should listen.
 struct Place {
-    /// As Puma and our server take it.
+    /// In the notation of Puma and Platen.
     bind: String,
     url: String,
     target: Target,
@@ -170,7 +170,7 @@ fn place(kind: SocketKind, folder: &Path) -> Result<Place, Error> {
     })
 }
 
-/// A certificate that signs itself, and its key.
+/// Creates a self-signed certificate and its key.
 fn certificate(folder: &Path) -> Result<[String; 2], Error> {
     let paths = ["key.pem", "cert.pem"].map(|name| folder.join(name).display().to_string());
     let made = Command::new("openssl")
@@ -220,7 +220,7 @@ fn begin(
     })
 }
 
-/// Our delivery layer alone.
+/// Platen's HTTP transport alone.
 pub(super) fn ours(options: &Options) -> Result<Server, Error> {
     let folder = folder()?;
     let place = place(options.socket, folder.path())?;
@@ -242,7 +242,7 @@ pub(super) fn ours(options: &Options) -> Result<Server, Error> {
     begin(name, command, folder, place, true)
 }
 
-/// One of the others.
+/// Starts one of the other servers.
 pub(super) fn peer(options: &Options, peer: &Peer) -> Result<Server, Error> {
     match peer {
         Peer::Puma => puma(options),
@@ -262,7 +262,7 @@ pub(super) fn peer(options: &Options, peer: &Peer) -> Result<Server, Error> {
     }
 }
 
-/// Files of all sizes, as `i` sends them.
+/// Writes files of all sizes, as requested by `i`.
 fn write_files(options: &Options, folder: &Path) -> Result<(), Error> {
     for kilobytes in &options.bodies.kilobytes {
         let path = folder.join(format!("body_io_{kilobytes:04}.txt"));
@@ -318,8 +318,8 @@ fn puma(options: &Options) -> Result<Server, Error> {
     begin(name, command, folder, place, true)
 }
 
-/// nginx sends the same files for every kind of body: it has no strings, and no length that it does
-/// not know.
+/// nginx sends the same files for every kind of body: it has no strings and always knows the
+/// length.
 fn nginx(options: &Options) -> Result<Server, Error> {
     let program = find("nginx").ok_or_else(|| Error::Missing {
         program: "nginx".to_owned(),
@@ -365,7 +365,7 @@ fn nginx_text(options: &Options, folder: &Path, listen: &str, tls: &str) -> Stri
         })
         .collect();
     let workers = options.workers.max(1);
-    // The master of root gives its rights away: its workers must be able to read the folder.
+    // A master that runs as root drops its privileges: its workers must be able to read the folder.
     let user = match rustix::process::geteuid().is_root() {
         true => "user root;",
         false => "",

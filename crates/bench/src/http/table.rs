@@ -6,7 +6,7 @@ use super::bodies::BodyKind;
 use crate::{Cell, Times};
 
 const COLUMNS: &str = " req/sec    50%     75%     90%     99%    100%  Resp Size";
-/// Width of the rules of both tables.
+/// Width of the rules in both tables.
 const RULE: usize = 65;
 const LAST_RULE: usize = 69;
 
@@ -14,12 +14,12 @@ fn rule(width: usize) -> String {
     "─".repeat(width)
 }
 
-/// Kilobytes of a cell.
+/// Size of a cell's body, in kilobytes.
 pub(super) fn kilobytes(cell: &Cell) -> usize {
     cell.of("kilobytes").parse().unwrap_or_default()
 }
 
-/// The first table: types of bodies, grouped by size; a row for each size where there is one type.
+/// The first table: kinds of bodies grouped by size; with a single kind, a row per size.
 #[must_use]
 pub fn types_table(cells: &[&Cell]) -> String {
     let mut kinds: Vec<&str> = cells.iter().map(|cell| cell.name.as_str()).collect();
@@ -62,7 +62,7 @@ fn type_row(name: &str, cell: &Cell, has_errors: bool) -> String {
     row + "\n"
 }
 
-/// The second table: sizes down, types to the right. Only for more than one of both.
+/// The second table: sizes in rows, kinds in columns. Only with more than one of both.
 #[must_use]
 pub fn bodies_table(cells: &[&Cell]) -> Option<String> {
     let mut sizes: Vec<usize> = cells.iter().map(|cell| kilobytes(cell)).collect();
@@ -106,7 +106,7 @@ pub fn bodies_table(cells: &[&Cell]) -> Option<String> {
     Some(text)
 }
 
-/// Text in the middle of a rule.
+/// Centers text in a rule.
 fn centred(text: &str, width: usize) -> String {
     let room = width.saturating_sub(text.chars().count());
     let left = room.div_ceil(2);

@@ -1,4 +1,5 @@
-//! What makes the load: wrk where it can, a client of our own for UNIX sockets; and what they say.
+//! Load generators: wrk if possible, otherwise the harness's client (UNIX sockets); and their
+//! figures.
 
 use std::{
     process::{Command, Stdio},
@@ -19,7 +20,7 @@ pub(super) struct Figures {
     pub(super) seconds: f64,
     pub(super) rps: f64,
     pub(super) times: Times,
-    /// Bytes that came, heads and the lines around chunks included.
+    /// Bytes received, including heads and the lines around chunks.
     pub(super) read_bytes: f64,
     pub(super) bytes_per_second: f64,
 }
@@ -58,7 +59,7 @@ impl Run<'_> {
     }
 }
 
-/// What wrk 4 prints.
+/// Parses the output of wrk 4.
 fn parse(text: &str) -> Option<Figures> {
     let after = |mark: &str| {
         let line = text.lines().find_map(|line| line.trim().strip_prefix(mark));
@@ -98,7 +99,7 @@ fn parse(text: &str) -> Option<Figures> {
     })
 }
 
-/// `745.00us`, `1.20ms`, `2.01s`, `1.50m`, `1.00h`.
+/// Parses `745.00us`, `1.20ms`, `2.01s`, `1.50m`, `1.00h`.
 fn time_ms(text: &str) -> Option<f64> {
     let unit = text.find(|it: char| it.is_ascii_alphabetic())?;
     let (number, unit) = text.split_at(unit);
@@ -113,7 +114,7 @@ fn time_ms(text: &str) -> Option<f64> {
     Some(number.parse::<f64>().ok()? * factor)
 }
 
-/// `12.00B`, `1.20KB`, `3.40MB`, `5.60GB`, of 1,024.
+/// Parses `12.00B`, `1.20KB`, `3.40MB`, `5.60GB`, with factors of 1,024.
 fn bytes(text: &str) -> Option<f64> {
     let unit = text.find(|it: char| it.is_ascii_alphabetic())?;
     let (number, unit) = text.split_at(unit);
@@ -123,7 +124,8 @@ fn bytes(text: &str) -> Option<f64> {
     Some(number.parse::<f64>().ok()? * 1024_f64.powi(i32::try_from(power).ok()?))
 }
 
-/// The same by our own client: closed loops for some seconds. For sockets that wrk does not know.
+/// The same with the harness's client, for sockets that wrk does not support: closed loops for a
+/// fixed time.
 pub(super) fn own_client(
     target: &Target,
     request: &Request,

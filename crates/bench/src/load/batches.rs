@@ -1,4 +1,5 @@
-//! Strict batches: as many requests at once as there are clients, then all of them are waited for.
+//! Strict batches: as many requests at once as there are clients; the next batch starts when all
+//! are answered.
 
 use std::{sync::Barrier, time::Instant};
 
@@ -8,7 +9,7 @@ use crate::Error;
 /// Sends `count` requests in batches of `concurrency`; the last batch may be smaller.
 ///
 /// # Errors
-/// Where a client cannot be made.
+/// A client cannot be created.
 pub fn strict_batches<C>(
     concurrency: usize,
     count: usize,
@@ -30,7 +31,8 @@ where
                 None
             }
         };
-        // One that has no client still comes to every barrier, or the others would wait for ever.
+        // A thread without a client still takes part in every barrier; otherwise the others would
+        // wait forever.
         for batch in 0..count.div_ceil(concurrency) {
             barrier.wait();
             let Some(send) = send.as_mut() else { continue };

@@ -1,4 +1,4 @@
-//! The closed loop: every client sends its next request when it has its answer.
+//! The closed loop: every client sends its next request when it has received the response.
 
 use std::{
     sync::atomic::{AtomicUsize, Ordering},
@@ -8,10 +8,10 @@ use std::{
 use super::{Outcome, Run, Sample, gather, joined, micros};
 use crate::Error;
 
-/// Sends `count` requests by `concurrency` clients.
+/// Sends `count` requests from `concurrency` clients.
 ///
 /// # Errors
-/// Where a client cannot be made.
+/// A client cannot be created.
 pub fn closed_loop<C>(
     concurrency: usize,
     count: usize,

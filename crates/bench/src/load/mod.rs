@@ -1,4 +1,4 @@
-//! Ways of putting load on something, and what each request says of itself.
+//! Load modes, and the record of each request.
 
 mod batches;
 mod closed;
@@ -9,35 +9,35 @@ use std::time::{Duration, Instant};
 pub use self::{batches::strict_batches, closed::closed_loop, open::open_loop};
 use crate::Error;
 
-/// What one request came to.
+/// Result of one request.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outcome {
-    /// Whether it is what was asked for.
+    /// Whether it is the expected response.
     pub is_good: bool,
-    /// HTTP status; 0 where there was no answer.
+    /// HTTP status; 0 if there was no response.
     pub status: u16,
-    /// Bytes of the body.
+    /// Size of the body, in bytes.
     pub size_bytes: u64,
-    /// Pages, where the service says.
+    /// Number of pages, if reported.
     pub pages: Option<u32>,
-    /// Time in the service, where it says.
+    /// Time in the service in microseconds, if reported.
     pub server_us: Option<u64>,
-    /// Phases in the service with their milliseconds, where it says.
+    /// Phases in the service in milliseconds, if reported.
     pub phases: Vec<(String, f64)>,
 }
 
 /// One request.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sample {
-    /// Since the load began: when it was, or should have been, sent.
+    /// When it was sent, or should have been sent, in microseconds since the load started.
     pub start_us: u64,
-    /// From then to the end of the answer.
+    /// Time from then to the end of the response, in microseconds.
     pub client_us: u64,
-    /// What it came to.
+    /// The result.
     pub outcome: Outcome,
 }
 
-/// Every request of a load, in the order of their starts, and how long all took.
+/// All requests of a load, in the order of their start, and the total duration.
 #[derive(Clone, Debug, Default)]
 pub struct Run {
     /// The requests.
@@ -49,31 +49,31 @@ pub struct Run {
 /// How requests are sent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Mode {
-    /// Each of `concurrency` clients sends the next request when it has its answer.
+    /// Each of `concurrency` clients sends the next request when it has received the response.
     Closed,
-    /// `concurrency` requests at once, the next as many when all of them are answered.
+    /// `concurrency` requests at once; the next batch when all of them are answered.
     Batches,
-    /// So many requests a second, whatever becomes of those before; times count from when a request
+    /// This many requests per second, regardless of earlier ones; times count from when a request
     /// should have been sent.
     Open(f64),
 }
 
-/// How much is sent.
+/// A load.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Load {
-    /// How.
+    /// The mode.
     pub mode: Mode,
-    /// Clients.
+    /// Number of clients.
     pub concurrency: usize,
-    /// Requests before measuring.
+    /// Number of requests before measuring.
     pub warmup: usize,
-    /// Requests measured.
+    /// Number of requests measured.
     pub samples: usize,
 }
 
-/// The most clients, and the most requests of a load: memory stays bounded.
+/// Maximum number of clients, which bounds memory.
 pub const MAX_CONCURRENCY: usize = 1_024;
-/// See [`MAX_CONCURRENCY`].
+/// Maximum number of requests of a load, which bounds memory.
 pub const MAX_SAMPLES: usize = 1_000_000;
 
 impl Load {
@@ -88,17 +88,17 @@ impl Load {
         }
     }
 
-    /// The same load sent another way.
+    /// The same load in another mode.
     #[must_use]
     pub fn with(self, mode: Mode) -> Self {
         Self { mode, ..self }
     }
 
-    /// Sends the requests that warm up, then those that are measured. Each client is made by
-    /// `connect`, which is called from its own thread.
+    /// Sends the warm-up requests, then the measured ones. Each client is created by `connect`, on
+    /// its own thread.
     ///
     /// # Errors
-    /// Where a client cannot be made, and for loads beyond the bounds.
+    /// A client cannot be created, or the load exceeds a limit.
     pub fn run<C>(&self, connect: impl Fn() -> Result<C, Error> + Sync) -> Result<Run, Error>
     where
         C: FnMut() -> Outcome,
@@ -123,7 +123,7 @@ impl Load {
     }
 }
 
-/// Gathers what each client's thread measured.
+/// Collects the measurements of all client threads.
 fn gather(
     start: Instant,
     threads: impl IntoIterator<Item = Result<Vec<Sample>, Error>>,
@@ -141,7 +141,7 @@ fn micros(duration: Duration) -> u64 {
     u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
 }
 
-/// The result of a client's thread; one that panicked has none.
+/// The result of a client's thread; an error if it has panicked.
 fn joined(
     thread: std::thread::ScopedJoinHandle<'_, Result<Vec<Sample>, Error>>,
 ) -> Result<Vec<Sample>, Error> {

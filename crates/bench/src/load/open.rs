@@ -1,9 +1,9 @@
-//! The open loop: requests at a fixed rate, whatever becomes of those before.
+//! The open loop: requests at a fixed rate, regardless of earlier ones.
 //!
-//! A closed loop hides queueing: while one request is slow, those that users would have sent are not
-//! sent, and are missing from the percentiles ("coordinated omission", G. Tene). Here each request
-//! has a time at which it should be sent, and its time counts from then, also where all clients
-//! were busy and it was sent later.
+//! A closed loop hides queueing: while one request is slow, the requests that users would have sent
+//! are not sent, and are missing from the percentiles ("coordinated omission", G. Tene). Here each
+//! request has a scheduled time, and its duration counts from then, even if all clients were busy
+//! and it was sent later.
 
 use std::{
     sync::atomic::{AtomicUsize, Ordering},
@@ -13,10 +13,10 @@ use std::{
 use super::{Outcome, Run, Sample, gather, joined, micros};
 use crate::Error;
 
-/// Sends `count` requests, `rate` a second, by at most `concurrency` at once.
+/// Sends `count` requests, `rate` per second, at most `concurrency` at once.
 ///
 /// # Errors
-/// Where a client cannot be made, and for a rate that is none.
+/// A client cannot be created, or the rate is invalid.
 pub fn open_loop<C>(
     rate: f64,
     concurrency: usize,
@@ -69,7 +69,8 @@ mod tests {
 
     #[test]
     fn times_count_from_when_a_request_should_have_been_sent() {
-        // Ten milliseconds apart, thirty long, one at a time: the last of 20 waits for all before.
+        // Scheduled ten milliseconds apart, thirty long, one at a time: the last of 20 waits for
+        // all before it.
         let slow = || {
             sleep(Duration::from_millis(30));
             Outcome::default()
@@ -77,10 +78,10 @@ mod tests {
         let open = open_loop(100.0, 1, 20, || Ok(slow)).unwrap();
         let last = open.samples.last().unwrap();
         assert_eq!(last.start_us, 190_000);
-        // A sleep is never shorter than it was asked to be: 20 * 30 - 19 * 10.
+        // A sleep is never shorter than requested: 20 * 30 - 19 * 10.
         assert!(last.client_us >= 410_000, "{}", last.client_us);
         let mean = open.samples.iter().map(|it| it.client_us).sum::<u64>() / 20;
-        // What a closed loop would say of the same service is 30 ms.
+        // A closed loop would report 30 ms for the same service.
         assert!(mean >= 200_000, "{mean}");
     }
 

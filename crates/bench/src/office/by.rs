@@ -1,42 +1,42 @@
-//! Who converts. Cells of results are named here and found again here, and nowhere by a part of their
-//! text.
+//! The converters. Cells of results get their names here and are found by them here, never by a
+//! part of their text.
 
 use crate::Cell;
 
-/// Who converts.
+/// What converts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum By {
-    /// A service of Platen.
+    /// A Platen service.
     Platen,
-    /// The same with LibreOffice as any other program.
+    /// A Platen service without isolation of LibreOffice.
     NotIsolated,
-    /// LibreOffice spoken to directly.
+    /// LibreOffice, called directly.
     Protocol(Way),
-    /// The client library of unoserver.
+    /// unoserver's client library.
     Unoserver,
-    /// A Gotenberg.
+    /// A Gotenberg service.
     Gotenberg,
-    /// LibreOffice started for each document.
+    /// LibreOffice, started for each document.
     OneShot,
 }
 
-/// How bytes go to LibreOffice and come back.
+/// How bytes are transferred to and from LibreOffice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Way {
-    /// It reads and writes files by the paths it is given.
+    /// LibreOffice reads and writes files by path.
     Path,
-    /// Both as files of its own.
+    /// Both through temporary files on LibreOffice's side.
     File,
     /// Both as streams.
     Stream,
-    /// In as a file, out as a stream.
+    /// Input as a file, output as a stream.
     FileToStream,
-    /// In as a stream, out as a file.
+    /// Input as a stream, output as a file.
     StreamToFile,
 }
 
 impl Way {
-    /// All.
+    /// All ways.
     pub(super) const ALL: [Self; 5] = [
         Self::Path,
         Self::File,
@@ -58,7 +58,7 @@ impl Way {
 }
 
 impl By {
-    /// Who converted for a cell.
+    /// The converter of a cell.
     pub(super) fn of(cell: &Cell) -> Option<Self> {
         let fixed = [
             Self::Platen,
@@ -88,7 +88,7 @@ impl By {
         }
     }
 
-    /// False where its processes are no children that stay, whose processor time can be counted.
+    /// Whether it has long-lived child processes, whose processor time can be measured.
     pub(super) fn has_processes(self) -> bool {
         !matches!(self, Self::Gotenberg | Self::OneShot)
     }

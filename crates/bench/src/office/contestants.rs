@@ -1,5 +1,5 @@
-//! Who converts: Platen as a service, its protocol alone with every way of bytes, unoserver,
-//! Gotenberg, and LibreOffice started for each document.
+//! The converters: Platen as a service, its protocol client alone with every way of transferring
+//! bytes, unoserver, Gotenberg, and LibreOffice started for each document.
 
 use std::{
     path::{Path, PathBuf},
@@ -22,7 +22,7 @@ use crate::{
     results::Recorder,
 };
 
-/// Keeps a client of unoserver, as a service written in Python would.
+/// Keeps one unoserver client, as a service written in Python would.
 const UNOSERVER_CLIENT: &str = r#"
 import sys
 from unoserver.client import UnoClient
@@ -45,14 +45,14 @@ enum Means {
     OneShot(PathBuf),
 }
 
-/// One who converts.
+/// A converter.
 pub(super) struct Contestant {
     pub(super) by: By,
     means: Means,
     folder: TempDir,
 }
 
-/// All that are there, Platen first.
+/// All available converters, Platen first.
 pub(super) fn contestants(
     options: &Options,
     recorder: &mut Recorder,
@@ -141,7 +141,7 @@ impl Contestant {
         })
     }
 
-    /// Root of the processes that convert.
+    /// Root of the process tree that converts.
     pub(super) fn pid(&self) -> Option<u32> {
         match &self.means {
             Means::Service(program) => Some(program.pid()),
@@ -154,7 +154,7 @@ impl Contestant {
         }
     }
 
-    /// What makes a client that converts this document.
+    /// A function that creates a client for this document.
     pub(super) fn connect<'a>(
         &'a self,
         path: &Path,
@@ -192,14 +192,14 @@ impl Contestant {
         })
     }
 
-    /// One start of LibreOffice for one document, with a profile that is ready after the first.
+    /// Starts LibreOffice for one document, with a profile that exists after the first start.
     fn one_shot(&self, path: &Path) -> Outcome {
         let Means::OneShot(soffice) = &self.means else {
             return Outcome::default();
         };
         let folder = self.folder.path();
         let profile = format!("-env:UserInstallation=file://{}/profile", folder.display());
-        // A new profile wants to be started again, which it says with 81.
+        // With a new profile, LibreOffice asks to be restarted by exit code 81.
         for _ in 0..2 {
             let status = Command::new(soffice)
                 .arg(&profile)
@@ -231,7 +231,7 @@ impl Contestant {
     }
 }
 
-/// The form that Gotenberg takes.
+/// Gotenberg's form.
 fn gotenberg_request(name: &str, content: &[u8]) -> Request {
     const BOUNDARY: &str = "platen-bench-boundary-7d1c";
     let mut body = format!(

@@ -1,5 +1,5 @@
-//! Documents that conversions are measured with: a letter, about 220 pages with 2.6 MB, the same with 15 MB. The same
-//! bytes every time.
+//! Documents for measuring conversions: a letter, about 220 pages with 2.6 MB, and the same with 15
+//! MB. They are identical every time.
 
 use std::{
     fmt::Write as _,
@@ -13,7 +13,7 @@ use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
 const WIDTH: u16 = 1600;
 const HEIGHT: u16 = 1200;
 const CHAPTERS: usize = 20;
-/// Makes a chapter of about eleven pages.
+/// Paragraphs per chapter, which fill about eleven pages.
 const PARAGRAPHS: usize = 62;
 
 const WORDS: [&str; 24] = [
@@ -22,7 +22,7 @@ const WORDS: [&str; 24] = [
     "were", "measured", "this", "year",
 ];
 
-/// The same numbers every time (an LCG with the constants of Numerical Recipes).
+/// Pseudo-random numbers, the same every time (an LCG with the constants of Numerical Recipes).
 struct Numbers(u32);
 
 impl Numbers {
@@ -35,10 +35,10 @@ impl Numbers {
 /// Names of the documents.
 pub const NAMES: [&str; 3] = ["letter.docx", "small.docx", "large.docx"];
 
-/// Writes documents of these names into a folder; gives their paths.
+/// Writes the named documents into a folder; returns their paths.
 ///
 /// # Errors
-/// Where the folder cannot be written.
+/// The folder cannot be written.
 pub fn write(folder: &Path, names: &[&str]) -> io::Result<Vec<PathBuf>> {
     std::fs::create_dir_all(folder)?;
     let write = |name: &&str| {
@@ -120,7 +120,7 @@ fn body(chapters: usize, pictures: usize) -> String {
     text
 }
 
-/// Soft slopes with grain, as photographs have.
+/// Creates a JPEG image of soft gradients with grain, as in photographs.
 fn jpeg(seed: u32) -> io::Result<Vec<u8>> {
     let mut numbers = Numbers(seed);
     let mut pixels = Vec::with_capacity(usize::from(WIDTH) * usize::from(HEIGHT) * 3);

@@ -1,6 +1,6 @@
-//! Programs that convert what they are told on a line: input, a tab, output. They answer with
-//! `done` and, where they know, phases with their milliseconds and the size of what they made:
-//! `done put=0.1 load=2.5 bytes=1024`.
+//! Programs that convert on request. They read lines of input path, tab, output path, and answer
+//! with `done`; if known, with phases in milliseconds and the size of the output: `done put=0.1
+//! load=2.5 bytes=1024`.
 
 use std::{
     io::{BufRead, BufReader, Write},
@@ -12,14 +12,14 @@ use std::{
 
 use crate::{Error, Outcome};
 
-/// Such a program; it says `up` when it is ready.
+/// A running program; it prints `up` when it is ready.
 #[derive(Debug)]
 pub(super) struct LineProgram {
     child: Child,
     pipes: Mutex<Option<(ChildStdin, BufReader<ChildStdout>)>>,
 }
 
-/// How long it may take to end when its input has ended.
+/// How long it may take to exit after its input has ended.
 const END_TIMEOUT: Duration = Duration::from_secs(5);
 
 impl LineProgram {
@@ -50,7 +50,7 @@ impl LineProgram {
         self.child.id()
     }
 
-    /// Converts; `way` stands behind the output where it is given.
+    /// Converts a document; `way` is added after the output path, if given.
     pub(super) fn convert(&self, input: &Path, output: &Path, way: Option<&str>) -> Outcome {
         let mut line = format!("{}\t{}", input.display(), output.display());
         if let Some(way) = way {
@@ -92,7 +92,8 @@ fn phase(text: &str) -> Option<(String, f64)> {
 
 impl Drop for LineProgram {
     fn drop(&mut self) {
-        // It ends what it has started when its input ends; killed, it could not.
+        // The program ends its child processes when its input ends; if it were killed, it could
+        // not.
         *self.pipes.get_mut().unwrap_or_else(PoisonError::into_inner) = None;
         let begun = Instant::now();
         while matches!(self.child.try_wait(), Ok(None)) && begun.elapsed() < END_TIMEOUT {

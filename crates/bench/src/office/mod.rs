@@ -1,6 +1,6 @@
-//! The pack of conversions: a letter, 2.5 MB and 14 MB of Word to PDF, by Platen over HTTP, by its
-//! protocol alone with every way of bytes, and by others with the same LibreOffice; then how
-//! conversions grow with processes.
+//! The pack of conversions: a letter and Word documents of 2.5 MB and 14 MB to PDF, by Platen over
+//! HTTP, by its protocol client alone with every way of transferring bytes, and by other products
+//! with the same LibreOffice; then how the rate scales with processes.
 
 mod by;
 mod contestants;
@@ -24,29 +24,29 @@ use crate::{
 /// What to measure.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The binary that is started.
+    /// The binary to start.
     pub platen: Platen,
-    /// Names of documents; all where empty.
+    /// Names of documents; all if empty.
     pub documents: Vec<String>,
-    /// Rounds, in turns.
+    /// Number of interleaved rounds.
     pub rounds: usize,
-    /// Letters converted in a round; of a larger document one.
+    /// Number of letters converted per round; larger documents are converted once.
     pub samples: usize,
-    /// Names of sections; all where empty.
+    /// Names of sections; all if empty.
     pub sections: Vec<String>,
-    /// Folder that holds unoserver for the system's Python.
+    /// Folder with unoserver for the system's Python.
     pub unoserver: Option<PathBuf>,
-    /// A Gotenberg that runs.
+    /// URL of a running Gotenberg.
     pub gotenberg: Option<String>,
 }
 
-/// Rounds where nothing else is asked for.
+/// Default number of rounds.
 pub const ROUNDS: usize = 5;
 /// Names of the sections.
 pub const SECTIONS: [&str; 2] = ["compare", "rate"];
-/// Processes of LibreOffice whose rates are measured.
+/// Numbers of LibreOffice processes whose rates are measured.
 const PROCESSES: [usize; 3] = [1, 2, 4];
-/// Media type of documents of Word.
+/// Media type of Word documents.
 const WORD: &str = "application/vnd.openxmlformats-officedocument.wordprocessingml.document";
 
 impl Options {
@@ -77,14 +77,14 @@ struct Document {
     name: String,
     path: PathBuf,
     size_bytes: u64,
-    /// Conversions of a round.
+    /// Conversions per round.
     samples: usize,
 }
 
 /// Measures the pack.
 ///
 /// # Errors
-/// Where the service does not start. Conversions that fail void their cells.
+/// The service does not start. Failed conversions void their cells.
 pub fn run(options: &Options, progress: Progress<'_>) -> Result<Recorder, Error> {
     options.check()?;
     let mut recorder = Recorder::new("office");
@@ -134,7 +134,7 @@ fn cell_of(section: &str, document: &Document, load: &Load) -> Cell {
     cell
 }
 
-/// Everybody converts every document, in turns.
+/// Every converter converts every document, interleaved.
 fn compare(
     options: &Options,
     documents: &[Document],
@@ -161,7 +161,7 @@ fn compare(
     Ok(())
 }
 
-/// How many conversions a second one, two and four processes make.
+/// Conversions per second with one, two and four processes.
 fn rates(
     options: &Options,
     documents: &[Document],
@@ -187,7 +187,7 @@ fn rates(
                 1 => PROCESSES[2],
                 samples => samples * PROCESSES[2],
             };
-            // As many clients as the most processes: each number of them is kept busy.
+            // As many clients as the largest number of processes, so that all are kept busy.
             let load = Load::closed(PROCESSES[2], PROCESSES[2], count);
             let cell = cell_of("rate", document, &load).label("processes", processes);
             let (target, request) = (service.target(), &request);
@@ -201,7 +201,7 @@ fn rates(
     Ok(())
 }
 
-/// A conversion by `POST /convert`. Indexes stay as they are, as the others leave them.
+/// A conversion by `POST /convert`. Indexes are not updated, as with the other converters.
 fn convert_request(name: &str, content: &[u8]) -> Request {
     let path = format!("/convert?filename={name}&update_indexes=false");
     Request::new("POST", &path, &[("Content-Type", WORD)], content)

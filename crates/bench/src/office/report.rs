@@ -11,7 +11,7 @@ use crate::{
     rounds::Ratio,
 };
 
-/// The phases of a conversion, in their order.
+/// The phases of a conversion, in order.
 const PHASES: [&str; 5] = ["put", "load", "store", "get", "close"];
 
 /// All tables.
@@ -42,7 +42,7 @@ fn of_document<'a>(results: &'a Results, section: &'a str, name: &str) -> Vec<&'
     cells.filter(|cell| cell.name == name).collect()
 }
 
-/// As 003 lays it out, with the ratio to the first row and the processor's time beside it.
+/// Statistics per converter, with the ratio to the first row and the processor time.
 fn compare(cells: &[&Cell]) -> Table {
     let mut table = Table::new(&[
         "Name",
@@ -84,7 +84,7 @@ fn compare(cells: &[&Cell]) -> Table {
     table
 }
 
-/// The four kinds of `io`, with the phases that LibreOffice's protocol has.
+/// The ways of transferring bytes, with the phases of a conversion.
 fn io(results: &Results) -> Table {
     let mut table = Table::new(&[
         "Document",
@@ -150,7 +150,7 @@ fn rate(results: &Results) -> Table {
     table
 }
 
-/// All plots: a picture for each document.
+/// All plots: one for each document.
 #[must_use]
 pub fn plots(results: &Results) -> Vec<(String, Chart)> {
     let plot = |name: &str| {

@@ -1,19 +1,19 @@
-//! Bars, the longest first or as they are given.
+//! Bar charts, in the given order.
 
 use std::fmt::Write as _;
 
 use super::{Scale, TOP, WIDTH, colour, number, open, text};
 
-/// Room for the names.
+/// Width of the names.
 const NAMES: f64 = 300.0;
 const STEP: f64 = 26.0;
-/// Room for the value behind the longest bar.
+/// Width of the values after the longest bar.
 const VALUES: f64 = 90.0;
 
-/// Bars with a name and a length.
+/// Bars with names and lengths.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Bars {
-    /// What it shows.
+    /// The title.
     pub title: String,
     /// Unit of the lengths.
     pub unit: String,
@@ -22,7 +22,7 @@ pub struct Bars {
 }
 
 impl Bars {
-    /// The plot as a file.
+    /// Renders the plot as SVG.
     #[must_use]
     pub fn to_svg(&self) -> String {
         let height = TOP + self.bars.len() as f64 * STEP + 12.0;

@@ -1,4 +1,4 @@
-//! Lines.
+//! Line charts.
 
 use std::fmt::Write as _;
 
@@ -6,27 +6,27 @@ use super::{
     BOTTOM, HEIGHT, LEFT, RIGHT, Scale, TOP, WIDTH, colour, dashes, escape, number, open, text,
 };
 
-/// Lines over numbers.
+/// Lines over a numeric axis.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Lines {
-    /// What it shows.
+    /// The title.
     pub title: String,
-    /// What goes to the right.
+    /// Label of the x axis.
     pub x: String,
-    /// What goes up.
+    /// Label of the y axis.
     pub y: String,
-    /// Whether the axis to the right is logarithmic.
+    /// Whether the x axis is logarithmic.
     pub is_x_logarithmic: bool,
-    /// Whether the axis upwards is logarithmic.
+    /// Whether the y axis is logarithmic.
     pub is_y_logarithmic: bool,
-    /// Values to name on the axis to the right, where round ones are not wanted.
+    /// Labeled values on the x axis; round values if empty.
     pub marks: Vec<(f64, String)>,
-    /// A name and points.
+    /// Names and points of the lines.
     pub series: Vec<(String, Vec<(f64, f64)>)>,
 }
 
 impl Lines {
-    /// The plot as a file.
+    /// Renders the plot as SVG.
     #[must_use]
     pub fn to_svg(&self) -> String {
         let points = || self.series.iter().flat_map(|(_, points)| points);

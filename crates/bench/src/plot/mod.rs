@@ -1,4 +1,4 @@
-//! Plots as SVG 1.1: lines over a linear or a logarithmic scale, and bars.
+//! Plots as SVG 1.1: lines over linear or logarithmic scales, and bars.
 
 mod bars;
 mod lines;
@@ -7,7 +7,7 @@ mod scale;
 pub use self::{bars::Bars, lines::Lines};
 pub(crate) use scale::Scale;
 
-/// Width and height of a plot.
+/// Size of a plot and its margins, in pixels.
 const WIDTH: f64 = 760.0;
 const HEIGHT: f64 = 380.0;
 const LEFT: f64 = 78.0;
@@ -15,7 +15,7 @@ const RIGHT: f64 = 190.0;
 const TOP: f64 = 40.0;
 const BOTTOM: f64 = 52.0;
 
-/// Colours that are told apart also by those who see few (Okabe and Ito).
+/// Colors that are distinguishable with color blindness too (Okabe and Ito).
 const COLOURS: [&str; 8] = [
     "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#444444", "#a5a000",
 ];
@@ -30,7 +30,7 @@ pub enum Chart {
 }
 
 impl Chart {
-    /// The plot as a file.
+    /// Renders the plot as SVG.
     #[must_use]
     pub fn to_svg(&self) -> String {
         match self {
@@ -39,7 +39,7 @@ impl Chart {
         }
     }
 
-    /// What it shows.
+    /// The title.
     #[must_use]
     pub fn title(&self) -> &str {
         match self {
@@ -53,7 +53,7 @@ fn colour(index: usize) -> &'static str {
     COLOURS[index % COLOURS.len()]
 }
 
-/// Lines whose colour was used before are dashed.
+/// Lines that reuse a color are dashed.
 fn dashes(index: usize) -> &'static str {
     match index / COLOURS.len() {
         0 => "",
@@ -79,7 +79,7 @@ fn text(x: f64, y: f64, anchor: &str, content: &str) -> String {
     )
 }
 
-/// Text in XML.
+/// Escapes text for XML.
 pub(crate) fn escape(text: &str) -> String {
     text.replace('&', "&amp;")
         .replace('<', "&lt;")
@@ -87,7 +87,7 @@ pub(crate) fn escape(text: &str) -> String {
         .replace('"', "&quot;")
 }
 
-/// A number on an axis.
+/// Formats a number on an axis.
 fn number(value: f64) -> String {
     match value.abs() {
         it if it >= 1e6 => format!("{}M", short(value / 1e6)),

@@ -1,6 +1,6 @@
-//! Where values stand on an axis.
+//! Scales: positions of values on an axis.
 
-/// An axis from `low` to `high`, on `from` to `to` of the picture.
+/// An axis from `low` to `high`, drawn between the positions `from` and `to`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scale {
     pub(crate) low: f64,
@@ -11,7 +11,7 @@ pub(crate) struct Scale {
 }
 
 impl Scale {
-    /// An axis that all values fit on: from 0, or where it is logarithmic between powers of ten.
+    /// An axis that fits all values: from 0, or between powers of ten if it is logarithmic.
     pub(crate) fn of(values: impl Iterator<Item = f64>, is_logarithmic: bool) -> Self {
         let values: Vec<f64> = values.filter(|it| it.is_finite()).collect();
         let most = values.iter().copied().fold(0.0, f64::max);
@@ -49,7 +49,7 @@ impl Scale {
         self.from + share.clamp(0.0, 1.0) * (self.to - self.from)
     }
 
-    /// Round values along it.
+    /// Round values along the axis.
     pub(crate) fn ticks(&self) -> Vec<f64> {
         if self.is_logarithmic {
             let decades = (self.high / self.low).log10().round() as i32;

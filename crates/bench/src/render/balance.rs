@@ -1,4 +1,4 @@
-//! nginx before several replicas, with a configuration and a folder of its own.
+//! nginx in front of several replicas, with its own configuration and folder.
 
 use std::{fs, process::Command};
 
@@ -8,7 +8,7 @@ use crate::{
     program::{Program, find, folder, free_port},
 };
 
-/// nginx that hands requests out to these services, the least busy first.
+/// Starts nginx, which distributes requests to these services, least busy first.
 pub(super) fn balance(replicas: &[&Target]) -> Result<Program, Error> {
     let program = find("nginx").ok_or_else(|| Error::Missing {
         program: "nginx".to_owned(),
@@ -24,7 +24,7 @@ pub(super) fn balance(replicas: &[&Target]) -> Result<Program, Error> {
         })
         .collect();
     let root = folder.path().display();
-    // The master of root gives its rights away: its workers must be able to use the folder.
+    // A master that runs as root drops its privileges: its workers must be able to use the folder.
     let user = match rustix::process::geteuid().is_root() {
         true => "user root;",
         false => "",

@@ -1,4 +1,4 @@
-//! The cells of the pack, and what is sent for each.
+//! The cells of the pack, and their requests.
 
 use std::{fs, path::Path};
 
@@ -9,27 +9,27 @@ use crate::{
     client::{Request, Target},
 };
 
-/// What makes the document of a cell.
+/// What produces the document of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A template, in this format.
+    /// Platen, from a template, in this format.
     Native(&'static str),
-    /// Chromium prints the HTML that Platen makes of the same template and data.
+    /// Chromium, from the HTML that Platen creates from the same template and data.
     Chromium,
 }
 
 /// A cell of the pack.
 #[derive(Clone, Copy, Debug)]
 pub struct Spec {
-    /// Its name.
+    /// Name.
     pub name: &'static str,
-    /// What it is.
+    /// Description.
     pub about: &'static str,
     /// Key of the template.
     pub template: &'static str,
-    /// What makes the document.
+    /// What produces the document.
     pub kind: Kind,
-    /// How many light renderings one of these stands for.
+    /// How many light renderings one of these counts as.
     pub weight: usize,
 }
 
@@ -122,7 +122,7 @@ pub const CELLS: [Spec; 11] = [
     ),
 ];
 
-/// The cell of a name.
+/// The cell with this name.
 pub(crate) fn find(name: &str) -> &'static Spec {
     CELLS
         .iter()
@@ -134,10 +134,11 @@ fn read(path: &Path) -> Result<Vec<u8>, Error> {
     fs::read(path).map_err(Error::file("read", path))
 }
 
-/// Stores the templates of the pack in a service; those that it has already stay as they are.
+/// Stores the templates of the pack in a service; existing ones are left as they are. Returns how
+/// many were new.
 ///
 /// # Errors
-/// Where the service refuses one.
+/// The service rejects one.
 pub fn seed(target: &Target, key: Option<&str>, examples: &Path) -> Result<usize, Error> {
     let mut stored = 0;
     for template in [INVOICE, REPORT, QUARTERLY] {

@@ -1,5 +1,5 @@
-//! The pack of renderings: documents of 1, 10 and 100 pages, the other formats, and the same pages by
-//! Chromium; what slots predict, what isolation costs, how it starts, and how it grows.
+//! The pack of renderings: documents of 1, 10 and 100 pages, the other formats, and the same pages
+//! by Chromium; predictions from slots, the cost of isolation, cold starts, and scaling.
 
 mod balance;
 mod cells;
@@ -16,36 +16,36 @@ pub use self::{
 };
 use crate::{Error, Progress, client::Target, load::Load, program::Platen, results::Recorder};
 
-/// Requests of a cell where nothing else is asked for.
+/// Default number of requests per cell.
 pub const SAMPLES: usize = 500;
 
 /// What to measure.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The binary that is started where no service is given.
+    /// The binary to start if no service is given.
     pub platen: Platen,
-    /// A service that runs already.
+    /// A service that is already running.
     pub url: Option<Target>,
-    /// Its key with the admin scope.
+    /// Its admin API key.
     pub key: Option<String>,
     /// Folder of the examples.
     pub examples: PathBuf,
-    /// Names of cells; all where empty.
+    /// Names of cells; all if empty.
     pub cells: Vec<String>,
-    /// Names of sections; all where empty.
+    /// Names of sections; all if empty.
     pub sections: Vec<String>,
-    /// Requests before measuring.
+    /// Number of requests before measuring.
     pub warmup: usize,
-    /// Requests measured.
+    /// Number of requests measured.
     pub samples: usize,
-    /// Clients.
+    /// Number of clients.
     pub concurrency: usize,
-    /// Rounds of comparisons.
+    /// Number of rounds in comparisons.
     pub rounds: usize,
 }
 
 impl Options {
-    /// The load of a cell: heavy cells stand for several light ones.
+    /// The load of a cell: heavy cells count as several light ones.
     fn load(&self, spec: &Spec, concurrency: usize) -> Load {
         let share = |count: usize, least: usize| (count / spec.weight).max(least.min(count));
         let warmup = share(self.warmup, 2);
@@ -76,8 +76,7 @@ impl Options {
 /// Measures the pack.
 ///
 /// # Errors
-/// Where a service does not start or does not take the templates. Renderings that fail void their
-/// cells.
+/// A service does not start or rejects the templates. Failed renderings void their cells.
 pub fn run(options: &Options, progress: Progress<'_>) -> Result<Recorder, Error> {
     options.check()?;
     let mut recorder = Recorder::new("render");

@@ -67,7 +67,7 @@ fn cells(results: &Results, section: &str) -> Table {
     table
 }
 
-/// Processor time of a request: of the service, and of the client.
+/// Processor time per request: of the service, and of the client.
 fn processor(cell: &Cell) -> String {
     let client = cell.client_cpu_seconds;
     let client = client.map(|seconds| seconds * 1e3 / cell.requests.max(1) as f64);
@@ -329,13 +329,13 @@ pub fn plots(results: &Results) -> Vec<(String, Chart)> {
     plots
 }
 
-/// How long which share of the requests took.
+/// The distribution of times: which share of the requests took how long.
 pub(crate) fn distribution<'a>(
     title: &str,
     cells: impl Iterator<Item = &'a Cell>,
     name: impl Fn(&Cell) -> String,
 ) -> Chart {
-    // The axis is of "one in so many": 1 is the fastest, 1,000 is p99.9.
+    // The axis shows "one in n": 1 is the fastest request, 1,000 is p99.9.
     let place = |share: f64| (1.0 / (1.0 - share).max(1e-3)).max(1.0);
     let marks = [
         (1.0, "0"),

@@ -1,4 +1,4 @@
-//! The sections of the pack, one after the other.
+//! The sections of the pack, in order.
 
 use std::time::Instant;
 
@@ -29,17 +29,17 @@ pub const SECTIONS: [&str; 9] = [
     "replicas",
 ];
 
-/// Requests of a batch, as the model of slots has them.
+/// Requests per batch, as in the model of slots.
 const BATCH: usize = 5;
-/// How long a page of the second model waits: much longer than its processor time.
+/// How long a page of the second model waits, in milliseconds: much longer than its processor time.
 const WAIT_MS: u64 = 250;
 const SWEEP: [usize; 5] = [5, 10, 16, 20, 32];
 const REPLICAS: [usize; 3] = [1, 2, 4];
-/// Shares of the closed loop's rate that are sent in the open loop.
+/// Rates of the open loop, as shares of the closed loop's rate.
 const OPEN_SHARES: [f64; 3] = [0.3, 0.6, 0.8];
 const COLD_STARTS: usize = 5;
 
-/// Something to measure, and where.
+/// The measurement, with its service.
 pub(super) struct Measure<'a> {
     options: &'a Options,
     progress: Progress<'a>,
@@ -86,7 +86,7 @@ impl<'a> Measure<'a> {
         request(spec, target, self.key(), &self.options.examples, None)
     }
 
-    /// A service like the first, set up otherwise, with the templates.
+    /// Starts another service with these settings, and stores the templates.
     fn serve(&self, settings: &[(&str, &str)]) -> Result<Program, Error> {
         let service = self.options.platen.serve(settings, &[])?;
         self.seed(service.target())?;
@@ -101,7 +101,7 @@ impl<'a> Measure<'a> {
         })
     }
 
-    /// All that was asked for, in the order in which one needs the other.
+    /// Measures all requested sections, in the order of their dependencies.
     pub(super) fn all(&self, recorder: &mut Recorder) -> Result<(), Error> {
         if !self.has_chromium {
             recorder.note("Chromium is not installed: its cells are left out.");
@@ -126,7 +126,7 @@ impl<'a> Measure<'a> {
         Ok(())
     }
 
-    /// One cell on one service.
+    /// Measures one cell on one service.
     fn one(
         &self,
         cell: Cell,
@@ -144,7 +144,7 @@ impl<'a> Measure<'a> {
         (self.target(), self.service.as_ref().map(Program::pid))
     }
 
-    /// The cells that the pack is known for.
+    /// The main cells of the pack.
     pub(super) fn cells(&self, recorder: &mut Recorder) -> Result<(), Error> {
         for spec in self.chosen() {
             let load = self.options.load(spec, self.options.concurrency);
@@ -155,7 +155,7 @@ impl<'a> Measure<'a> {
         Ok(())
     }
 
-    /// One at a time: what a rendering takes when nothing waits.
+    /// One request at a time: the time of a rendering when nothing waits.
     fn serial(&self, recorder: &mut Recorder) -> Result<(), Error> {
         for spec in self.chosen().filter(|spec| spec.kind != Kind::Chromium) {
             let load = self.options.load(spec, 1);
@@ -166,7 +166,7 @@ impl<'a> Measure<'a> {
         Ok(())
     }
 
-    /// The same documents by Platen and by Chromium, in turns.
+    /// The same documents by Platen and by Chromium, interleaved.
     fn chromium(&self, recorder: &mut Recorder) -> Result<(), Error> {
         if !self.has_chromium {
             return Ok(());
@@ -190,7 +190,7 @@ impl<'a> Measure<'a> {
         Ok(())
     }
 
-    /// A fixed rate, some of what the closed loop reached.
+    /// A fixed rate, as a share of what the closed loop has reached.
     fn open(&self, recorder: &mut Recorder) -> Result<(), Error> {
         let spec = find("pdf-1p");
         let request = self.request(spec, self.target())?;
@@ -204,7 +204,7 @@ impl<'a> Measure<'a> {
         let reached = probe.samples.len() as f64 / probe.elapsed.as_secs_f64();
         for share in OPEN_SHARES {
             let rate = (reached * share).max(1.0).round();
-            // Enough connections that a free one is found; requests wait in the service, not here.
+            // Enough connections that one is always free; requests wait in the service, not here.
             let load = Load {
                 concurrency: 64,
                 warmup: 64,
@@ -217,7 +217,7 @@ impl<'a> Measure<'a> {
         Ok(())
     }
 
-    /// Strict batches of five on four and on five slots.
+    /// Strict batches of five on four slots and on five.
     fn saturation(&self, recorder: &mut Recorder) -> Result<(), Error> {
         let mut kinds = vec![("pdf-1p", "pdf-1p", None)];
         if self.has_chromium {
@@ -235,7 +235,7 @@ impl<'a> Measure<'a> {
                 let examples = &self.options.examples;
                 let request = request(spec, service.target(), self.key(), examples, *wait)?;
                 let mut load = self.options.load(spec, BATCH).with(Mode::Batches);
-                // Whole batches.
+                // Only whole batches.
                 load.samples = load.samples.next_multiple_of(BATCH).max(20);
                 let at = (service.target(), Some(service.pid()));
                 let alone = Load::closed(1, BATCH, load.samples.min(50));
@@ -249,7 +249,7 @@ impl<'a> Measure<'a> {
         Ok(())
     }
 
-    /// In the service, and in a sandbox for each document.
+    /// Renderings in the service, and in a sandbox per document.
     fn isolation(&self, recorder: &mut Recorder) -> Result<(), Error> {
         let services = ["inline", "jail"].map(|kind| (kind, [("RENDER_ISOLATION", kind)]));
         let services: Vec<(&str, Program)> = services
@@ -272,7 +272,7 @@ impl<'a> Measure<'a> {
         Ok(())
     }
 
-    /// From the start of the process: until it is ready, and until the first document is whole.
+    /// From the start of the process until it is ready, and until the first document is complete.
     fn cold(&self, recorder: &mut Recorder) -> Result<(), Error> {
         let mut names = vec!["pdf-1p"];
         names.extend(self.has_chromium.then_some("chromium-1p"));
@@ -315,7 +315,7 @@ impl<'a> Measure<'a> {
         Ok(())
     }
 
-    /// More and more clients.
+    /// A growing number of clients.
     fn concurrency(&self, recorder: &mut Recorder) -> Result<(), Error> {
         for name in ["pdf-1p", "pdf-10p"] {
             let spec = find(name);
@@ -333,7 +333,7 @@ impl<'a> Measure<'a> {
         Ok(())
     }
 
-    /// One service of several processes, and several services behind nginx.
+    /// One service with several processes, and several services behind nginx.
     fn replicas(&self, recorder: &mut Recorder) -> Result<(), Error> {
         let spec = find("pdf-10p");
         let request = self.request(spec, self.target())?;
@@ -378,8 +378,8 @@ fn contender<'a>(
     })
 }
 
-/// Adds to the last cell what the slots, and the slots and cores, predict from the time alone:
-/// `batch / (ceil(batch / slots) * p50)`.
+/// Adds the rates to the last cell that slots, and slots limited by cores, predict from the time of
+/// a single request: `batch / (ceil(batch / slots) * p50)`.
 fn predict(slots: usize, recorder: &mut Recorder) {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let cells = recorder.cells_mut();

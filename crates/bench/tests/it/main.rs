@@ -1,4 +1,4 @@
-//! Reports, and what is committed: `docs/benchmarks.md` and the results that it was made from.
+//! Reports, and committed files: `docs/benchmarks.md` and the results that it was generated from.
 
 mod report;
 
@@ -63,7 +63,7 @@ fn the_summary_says_what_the_requests_say() {
         let folder = published.folder.join(&results.pack);
         for (index, cell) in results.cells.iter().enumerate() {
             let kept = platen_bench::results::MAX_RAW_ROWS as u64;
-            // wrk says nothing of single requests.
+            // wrk does not report individual requests.
             if cell.mode == "wrk" || cell.requests > kept {
                 continue;
             }

@@ -1,4 +1,4 @@
-//! Results written, published, and found to differ.
+//! Results are written and published, and differences are found.
 
 use std::path::Path;
 

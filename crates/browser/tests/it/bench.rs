@@ -1,4 +1,4 @@
-//! The pool of these tests, and what the tests count.
+//! The pool under test, and helpers that count its processes.
 
 use std::{
     collections::BTreeMap,
@@ -15,7 +15,7 @@ use platen_browser::{
     Source, find_chromium,
 };
 
-/// False, with a visible line, where Chromium is not installed.
+/// False, with a visible message, if Chromium is not installed.
 pub(crate) fn has_chromium() -> bool {
     let found = find_chromium(None);
     if let Err(error) = &found {
@@ -94,7 +94,7 @@ impl Bench {
         self.browser.print(job).await?.bytes().await
     }
 
-    /// Proves that the next page is printed as if nothing had happened.
+    /// Checks that the next page prints normally.
     pub(crate) async fn still_works(&self) {
         let text = text_of(&self.bytes(job("<p>all is well</p>")).await.unwrap());
         assert!(text.contains("all is well"), "{text}");
@@ -106,7 +106,7 @@ impl Bench {
         .await;
     }
 
-    /// Processes of Chromium that draw pages.
+    /// Number of Chromium's renderer processes.
     pub(crate) fn renderers(&self) -> usize {
         let is_renderer = |pid: &i32| {
             let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
@@ -118,13 +118,13 @@ impl Bench {
             .count()
     }
 
-    /// The process of Chromium itself.
+    /// Pid of the main Chromium process.
     pub(crate) fn leader(&self) -> i32 {
         let all = processes_in(self.folder.path());
         all.into_iter().find(is_leader).expect("Chromium runs")
     }
 
-    /// Ends the pool; nothing may be left of it.
+    /// Shuts the pool down and checks that nothing of it is left.
     pub(crate) async fn end(self) {
         self.browser.shutdown(Duration::from_secs(10)).await;
         let folder = self.folder.path().to_owned();
@@ -147,7 +147,7 @@ fn is_leader(pid: &i32) -> bool {
     line.contains("--remote-debugging-pipe") && !line.contains("--type=")
 }
 
-/// Processes of Chromium itself.
+/// Number of main Chromium processes.
 pub(crate) fn leaders(folder: &Path) -> usize {
     processes_in(folder)
         .iter()
@@ -160,7 +160,7 @@ pub(crate) fn signal(pid: i32, name: &str) {
     let _ = std::process::Command::new("kill").args(arguments).status();
 }
 
-/// Waits until something is true; the time is only a safety net.
+/// Waits until the condition holds; the timeout is only a safety net.
 pub(crate) async fn eventually(what: &str, mut is_true: impl FnMut() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(60);
     while !is_true() {
@@ -181,7 +181,7 @@ pub(crate) fn processes_in(folder: &Path) -> Vec<i32> {
     pids.filter(is_in).collect()
 }
 
-/// The text of a PDF, by poppler's `pdftotext`.
+/// The text of a PDF, extracted by poppler's `pdftotext`.
 pub(crate) fn text_of(pdf: &[u8]) -> String {
     assert!(pdf.starts_with(b"%PDF-"), "not a PDF: {} bytes", pdf.len());
     let file = tempfile::NamedTempFile::new().unwrap();
@@ -201,7 +201,7 @@ pub(crate) fn pages_of(pdf: &[u8]) -> usize {
     text_of(pdf).matches('\u{c}').count()
 }
 
-/// A server on loopback that counts connections and answers with what it is given.
+/// A server on loopback that counts connections and answers with the given response.
 pub(crate) struct Server {
     pub(crate) port: u16,
     hits: Arc<AtomicUsize>,

@@ -1,4 +1,4 @@
-//! Chromium killed, stopped, missing, and clients that go away.
+//! Chromium is killed, stopped or missing; clients disconnect.
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 

@@ -1,4 +1,4 @@
-//! Pages that want what they may not have: listeners on loopback count what reaches them.
+//! Pages that try what they may not do; listeners on loopback count what reaches them.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use platen_browser::{Config, Error, Source, Wait};
 
 use crate::bench::{Server, bench, eventually, has_chromium, job, scripted, small, text_of};
 
-/// Every way to load something that a page without scripts has.
+/// Every way in which a page without scripts can load something.
 fn loading_html(base: &str) -> String {
     format!(
         "<!doctype html><link rel=stylesheet href='{base}/a.css'><link rel=preload as=image href='{base}/b.png'>
@@ -23,7 +23,7 @@ fn loading_html(base: &str) -> String {
     )
 }
 
-/// Further ways of scripts.
+/// Other ways, with scripts.
 fn scripted_html(base: &str) -> String {
     let socket = base.replace("http", "ws");
     let host = base.trim_start_matches("http://");
@@ -54,7 +54,7 @@ async fn nothing_reaches_loopback_and_all_is_reported() {
     if !has_chromium() {
         return;
     }
-    // Without a namespace around Chromium, so that only our restrictions are tested.
+    // Without a network namespace, so that only the crate's own restrictions are tested.
     let bench = bench(small());
     let server = Server::plain("text/plain", "secret").await;
     for host in [

@@ -1,4 +1,4 @@
-//! Pages printed by the real Chromium.
+//! Pages printed by a real Chromium.
 
 mod bench;
 mod crashes;

@@ -1,4 +1,4 @@
-//! The allow-list: what is loaded, and what is refused although the name is on it.
+//! The allow-list: what is loaded, and what is denied although its name is listed.
 
 use platen_browser::{Config, Cookie, ExtraHeader, Source};
 

@@ -1,4 +1,4 @@
-//! What is printed, and how.
+//! Printing and its options.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! Five hundred pages with twenty kills among them: nothing grows. Takes a minute or more, so it
-//! runs only when asked for: `--ignored soak`.
+//! Five hundred pages with twenty kills among them: nothing may grow. Takes a minute or more, so it
+//! only runs on request: `--ignored soak`.
 
 use std::{path::Path, sync::Arc, time::Duration};
 

@@ -1,5 +1,5 @@
-//! How long a page takes: with pages made ahead of need, and with pages made when they are asked
-//! for. Measures, so it runs only when asked for: `--ignored --nocapture speed`.
+//! How long a page takes, with pages prepared ahead and with pages created on demand. A
+//! measurement, so it only runs on request: `--ignored --nocapture speed`.
 
 use std::time::{Duration, Instant};
 
@@ -22,7 +22,7 @@ async fn speed_of_one_page() {
     let mut times = [Vec::new(), Vec::new()];
     for round in 0..ROUNDS + 10 {
         for (index, bench) in [&ahead, &on_demand].into_iter().enumerate() {
-            // A client that comes now and then: the spare is there.
+            // A client that comes occasionally finds the spare page ready.
             if index == 0 {
                 assert!(bench.browser.warm(Duration::from_secs(30)).await);
             }

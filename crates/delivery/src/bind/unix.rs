@@ -80,7 +80,7 @@ mod tests {
             io::ErrorKind::AddrInUse
         );
         drop(listener);
-        // Its file stays, as after a kill, and the next service takes its place.
+        // The file stays, as after a kill; the next service replaces it.
         let (again, newer) = bind(&path, None).unwrap();
         drop(file);
         assert!(

@@ -149,7 +149,8 @@ mod tests {
 
     type Split = Option<(Vec<u8>, Vec<u8>)>;
 
-    /// Feeds `wire` in parts that end at `cuts`; the data, and what was left behind the end.
+    /// Feeds `wire` in parts that end at `cuts`. Returns the data, and the input left after the
+    /// end.
     fn decode(wire: &[u8], cuts: &[usize]) -> Result<Split, Malformed> {
         let mut decoder = Decoder::new();
         let mut input = BytesMut::new();

@@ -213,7 +213,7 @@ mod tests {
         let framing = |line: &str| {
             read(&format!("POST / HTTP/1.1\r\nHost: a\r\n{line}"))
                 .map(|head| head.framing)
-                .map_err(|refusal| refusal.status.as_u16())
+                .map_err(|refusal| refusal.status().as_u16())
         };
         assert_eq!(framing("Content-Length: 7"), Ok(Framing::Length(7)));
         assert_eq!(framing("Transfer-Encoding: Chunked"), Ok(Framing::Chunked));
@@ -266,17 +266,17 @@ mod tests {
                 .unwrap()
                 .keep_alive
         );
-        assert_eq!(read("GET / HTTP/2.0\r\nHost: a").unwrap_err().status, 505);
-        assert_eq!(read("GET / HTTP/1.1\r\nX: a").unwrap_err().status, 400);
+        assert_eq!(read("GET / HTTP/2.0\r\nHost: a").unwrap_err().status(), 505);
+        assert_eq!(read("GET / HTTP/1.1\r\nX: a").unwrap_err().status(), 400);
         assert_eq!(
             read("GET / HTTP/1.1\r\nHost: a\r\nHost: a")
                 .unwrap_err()
-                .status,
+                .status(),
             400
         );
         for host in ["a b", "a/b", "a@b", "a\tb", "a\"b"] {
             let request = format!("GET / HTTP/1.1\r\nHost: {host}");
-            assert_eq!(read(&request).unwrap_err().status, 400, "{host}");
+            assert_eq!(read(&request).unwrap_err().status(), 400, "{host}");
         }
         for host in ["", "a.example:80", "[::1]:80", "a_b"] {
             assert!(
@@ -285,6 +285,6 @@ mod tests {
             );
         }
         let many = format!("GET / HTTP/1.1\r\nHost: a{}", "\r\nX: y".repeat(100));
-        assert_eq!(read(&many).unwrap_err().status, 431);
+        assert_eq!(read(&many).unwrap_err().status(), 431);
     }
 }

@@ -87,7 +87,7 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for WriteTimeoutIo<T> {
     }
 }
 
-/// Length of the HTTP/2 connection preface, by which the protocol is recognised; no HTTP/1.1
+/// Length of the HTTP/2 connection preface, by which the protocol is recognized; no HTTP/1.1
 /// request is shorter.
 const PREFACE_BYTES: usize = 24;
 

@@ -1,4 +1,4 @@
-//! Every kind of address, and sockets that come from elsewhere.
+//! Every kind of address, and inherited sockets.
 
 use std::{
     io::Write,
@@ -86,7 +86,7 @@ async fn sockets_are_handed_down() {
     assert!(Listener::from_socket(OwnedFd::from(connected), &bind("unix://@x")).is_err());
 }
 
-/// Never has the fewest connections.
+/// A policy under which another process always has fewer connections.
 #[derive(Default)]
 struct Crowded(AtomicUsize);
 
@@ -144,7 +144,7 @@ fn sockets_of_the_service_manager_are_taken() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("activated.sock");
     let listener = UnixListener::bind(&path).unwrap();
-    // The shell moves the socket from standard input to descriptor 3, and keeps its process id.
+    // The shell moves the socket from standard input to descriptor 3 and keeps its process id.
     let script = "exec 3<&0 </dev/null; export LISTEN_FDS=1 LISTEN_FDNAMES=web LISTEN_PID=$$; exec \"$0\" \"$@\"";
     let mut child = Command::new("sh")
         .args(["-c", script])

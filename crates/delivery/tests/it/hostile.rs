@@ -1,4 +1,4 @@
-//! Clients that are broken, slow or mean.
+//! Clients that are broken, slow or malicious.
 
 use std::{
     io::Write,
@@ -11,7 +11,7 @@ use platen_delivery::Limits;
 
 use crate::server::{Server, exactly, get, head, limits, resident_bytes, rest};
 
-/// Connections of one attack.
+/// Number of connections in one attack.
 const CROWD: usize = 1_000;
 
 #[test]
@@ -144,7 +144,7 @@ fn slow_heads_end_and_hold_little() {
     let grown = resident_bytes().saturating_sub(before);
     assert!(grown < 64 << 20, "{grown} bytes");
     for stream in &mut slow {
-        // A byte now and then does not make the time longer.
+        // A byte now and then does not extend the timeout.
         let _ = stream.write_all(b"y");
         assert!(rest(stream).starts_with("HTTP/1.1 408 "));
     }
@@ -219,14 +219,14 @@ fn connections_at_once_are_bounded() {
     let mut waiting = server.connect();
     waiting.write_all(&get("/hello")).unwrap();
     assert!(rest(&mut waiting).ends_with("hello"));
-    // Whose request is worked on is not let go for somebody else.
+    // A connection with a request in progress is not evicted.
     for stream in &mut held {
         assert!(rest(stream).ends_with("slept"));
     }
     server.wait_until(|seen| seen.open.load(Ordering::SeqCst) == 0);
 }
 
-/// A connection from another address of this machine.
+/// Connects from another address of this machine.
 fn connect_from(source: [u8; 4], server: &Server) -> TcpStream {
     use rustix::net::{AddressFamily, SocketType, bind, connect, socket};
     let socket = socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
@@ -242,7 +242,7 @@ fn slow_heads_of_one_address_leave_room_for_others() {
         head_timeout: Duration::from_secs(600),
         ..limits()
     });
-    // Was here first, and waits for its next request.
+    // The first connection, which waits for its next request.
     let mut idle = connect_from([127, 0, 0, 2], &server);
     idle.write_all(b"GET /hello HTTP/1.1\r\nHost: a\r\n\r\n")
         .unwrap();

@@ -1,4 +1,4 @@
-//! What HTTP/1.1 asks of a server.
+//! Requirements of HTTP/1.1 on a server.
 
 use std::{
     io::{Read, Write},
@@ -207,7 +207,7 @@ fn clients_that_have_gone_are_not_worked_for() {
     half.shutdown(Shutdown::Write).unwrap();
     server.wait_until(|seen| seen.requests.load(Ordering::SeqCst) == 2);
     drop(stream);
-    // Long before anything would time out; the one that waits is let wait.
+    // Long before any timeout; the one that waits is left waiting.
     server.wait_until(|seen| seen.open.load(Ordering::SeqCst) == 1);
     let mut half = half;
     assert_eq!(head(&mut half), "HTTP/1.1 102 Processing\r\n\r\n");
@@ -246,7 +246,7 @@ fn upgrades_hand_the_connection_over() {
 fn a_stop_answers_connections_that_wait_to_be_taken() {
     let mut server = Server::start(limits());
     let address = server.address();
-    // Both threads are held, so that what connects now stays in the kernel's queue.
+    // Both threads are blocked, so that new connections stay in the kernel's queue.
     let held: Vec<_> = (0..2)
         .map(|_| {
             std::thread::spawn(move || {

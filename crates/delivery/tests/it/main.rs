@@ -1,4 +1,4 @@
-//! The delivery layer as its clients see it, over real sockets.
+//! The HTTP transport as its clients see it, over real sockets.
 
 mod binds;
 mod hostile;

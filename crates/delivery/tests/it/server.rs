@@ -21,7 +21,7 @@ use platen_delivery::{Bind, Body, Error, Limits, Observer, Peer, RequestBody, Sh
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tower_service::Service;
 
-/// What the server has seen.
+/// What the server has observed.
 #[derive(Debug, Default)]
 pub struct Seen {
     pub open: AtomicUsize,
@@ -50,7 +50,7 @@ pub struct Server {
     shards: Option<Shards>,
 }
 
-/// Bounds that make tests short.
+/// Limits that keep tests short.
 pub fn limits() -> Limits {
     Limits {
         head_timeout: Duration::from_millis(400),
@@ -92,7 +92,7 @@ impl Server {
         stream
     }
 
-    /// Sends `bytes`; what comes until the server closes.
+    /// Sends `bytes`; returns everything received until the server closes.
     pub fn send(&self, bytes: &[u8]) -> String {
         let mut stream = self.connect();
         stream.write_all(bytes).unwrap();
@@ -114,21 +114,21 @@ impl Server {
     }
 }
 
-/// What comes until the other side closes.
+/// Everything received until the other side closes.
 pub fn rest(stream: &mut impl Read) -> String {
     let mut bytes = Vec::new();
     let _ = stream.read_to_end(&mut bytes);
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Exactly `count` bytes.
+/// Reads exactly `count` bytes.
 pub fn exactly(stream: &mut impl Read, count: usize) -> String {
     let mut bytes = vec![0; count];
     stream.read_exact(&mut bytes).unwrap();
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// One head, byte by byte.
+/// Reads one head, byte by byte.
 pub fn head(stream: &mut impl Read) -> String {
     let mut text = String::new();
     while !text.ends_with("\r\n\r\n") {
@@ -141,7 +141,7 @@ pub fn get(path: &str) -> Vec<u8> {
     format!("GET {path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").into_bytes()
 }
 
-/// The memory of this process, in bytes.
+/// Resident memory of this process, in bytes.
 pub fn resident_bytes() -> usize {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find(|line| line.starts_with("VmRSS:"));
@@ -160,7 +160,7 @@ async fn collect(body: RequestBody) -> Result<Vec<u8>, platen_delivery::BoxError
     Ok(bytes)
 }
 
-/// Two frames, then trailers.
+/// A body of two frames, then trailers.
 struct Trailing(u8);
 
 impl http_body::Body for Trailing {
@@ -206,7 +206,7 @@ async fn answer(mut request: Request<RequestBody>) -> Response<Body> {
         },
         "bytes" => Body::from(vec![b'x'; number]),
         "segments" => Body::segments(vec![Bytes::from_static(b"0123456789"); number]),
-        // Holds its thread, and with it all that the thread would take.
+        // Blocks its thread, and with it everything that the thread would accept.
         "block" => {
             std::thread::sleep(Duration::from_millis(number as u64));
             Body::from("blocked")

@@ -1,4 +1,4 @@
-//! TLS: HTTP/1.1 and HTTP/2 inside, certificates that change, clients that talk nonsense.
+//! TLS: HTTP/1.1 and HTTP/2 inside, certificates that change, clients that send nonsense.
 
 use std::{
     fs,
@@ -40,7 +40,7 @@ fn start() -> (Server, TempDir, CertificateDer<'static>) {
     (server, folder, certificate)
 }
 
-/// A connection that trusts `certificate` only.
+/// Connects, trusting only `certificate`.
 fn connect(server: &Server, certificate: &CertificateDer<'static>, protocol: &str) -> Stream {
     let mut roots = RootCertStore::empty();
     roots.add(certificate.clone()).unwrap();
@@ -76,7 +76,7 @@ fn a_new_certificate_is_taken_and_a_broken_one_is_not() {
     };
     assert!(works(&old));
     fs::write(folder.path().join("cert.pem"), "half of a certif").unwrap();
-    // Files are looked at once a second.
+    // The files are checked at most once a second.
     std::thread::sleep(Duration::from_millis(1_200));
     assert!(works(&old));
     let new = write_certificate(folder.path());
@@ -112,7 +112,7 @@ fn who_says_nothing_after_the_greeting_is_let_go() {
     let (server, _folder, certificate) = start();
     for (protocol, begin) in [("http/1.1", &b""[..]), ("h2", b""), ("h2", b"PRI * HT")] {
         let mut stream = connect(&server, &certificate, protocol);
-        // Even nothing makes the client greet.
+        // Even an empty write starts the client's handshake.
         stream.write_all(begin).unwrap();
         stream.conn.complete_io(&mut stream.sock).unwrap();
         assert_eq!(rest(&mut stream), "");
@@ -120,7 +120,7 @@ fn who_says_nothing_after_the_greeting_is_let_go() {
     server.wait_until(|seen| seen.open.load(Ordering::SeqCst) == 0);
 }
 
-/// A frame of HTTP/2 (RFC 9113, section 4.1).
+/// Encodes an HTTP/2 frame (RFC 9113, section 4.1).
 fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     let length = u32::try_from(payload.len()).unwrap().to_be_bytes();
     [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
@@ -134,14 +134,14 @@ fn preface() -> Vec<u8> {
     .concat()
 }
 
-/// `GET path` by indexes of the static table and literals (RFC 7541).
+/// Encodes `GET path` with indexes of the static table and literals (RFC 7541).
 fn request(stream: u32, path: &str) -> Vec<u8> {
     let mut block = vec![0x82, 0x87, 0x41, 1, b'a', 0x44, path.len() as u8];
     block.extend(path.bytes());
     frame(1, 0x5, stream, &block)
 }
 
-/// The next frame: kind, flags, stream, payload.
+/// Reads the next frame: kind, flags, stream, payload.
 fn read_frame(stream: &mut Stream) -> Option<(u8, u8, u32, Vec<u8>)> {
     let mut head = [0; 9];
     stream.read_exact(&mut head).ok()?;
@@ -171,7 +171,7 @@ fn http2_by_alpn() {
     assert_eq!(lengths, [40_000, 5]);
 }
 
-/// CVE-2023-44487: requests that are withdrawn at once, in bulk.
+/// CVE-2023-44487: a large number of requests that are reset at once.
 #[test]
 fn resets_in_bulk_end_the_connection_and_hold_little() {
     let (server, _folder, certificate) = start();
@@ -191,7 +191,7 @@ fn resets_in_bulk_end_the_connection_and_hold_little() {
             break;
         }
     }
-    // GOAWAY, or simply the end.
+    // The server sends GOAWAY, or just closes.
     refused |= read_to_goaway(&mut stream);
     assert!(refused);
     server.wait_until(|seen| seen.open.load(Ordering::SeqCst) == 0);
@@ -217,12 +217,12 @@ fn read_to_goaway(stream: &mut Stream) -> bool {
     }
 }
 
-/// `SETTINGS_INITIAL_WINDOW_SIZE` (RFC 9113, section 6.5.2).
+/// Encodes `SETTINGS_INITIAL_WINDOW_SIZE` (RFC 9113, section 6.5.2).
 fn window(size_bytes: u32) -> Vec<u8> {
     frame(4, 0, 0, &[&[0, 4][..], &size_bytes.to_be_bytes()].concat())
 }
 
-/// Windows that are never opened: at once, in the middle of a body, before its last byte.
+/// Windows that are never opened: from the start, in the middle of a body, before its last byte.
 #[test]
 fn who_opens_no_window_is_dropped() {
     let (server, _folder, certificate) = start();
@@ -250,8 +250,8 @@ fn who_opens_no_window_is_dropped() {
     }
 }
 
-/// A window that has room for just the answer, and a client that takes it piece by piece, for longer
-/// than the deadline.
+/// A window with just enough room for the response, and a client that reads it piece by piece for
+/// longer than the timeout.
 #[test]
 fn who_opens_windows_slowly_gets_all() {
     let (server, _folder, certificate) = start();
@@ -315,7 +315,7 @@ fn a_stop_says_goaway_and_finishes_streams() {
     stopping.join().unwrap();
 }
 
-/// A request that was under way when the service stopped.
+/// A request that was in flight when the service stopped.
 #[test]
 fn http1_inside_tls_may_ask_once_more_at_a_stop() {
     let (mut server, _folder, certificate) = start();
@@ -326,7 +326,7 @@ fn http1_inside_tls_may_ask_once_more_at_a_stop() {
     assert_eq!(exactly(&mut stream, 5), "hello");
     let address = server.address();
     let stopping = std::thread::spawn(move || server.stop());
-    // Nobody listens any more.
+    // Until nothing listens any more.
     while TcpStream::connect(address).is_ok() {
         std::thread::sleep(Duration::from_millis(1));
     }

@@ -121,7 +121,7 @@ impl<'b> Binder<'b> {
         let limit = self.options.limits.blocks;
         if self.blocks > limit {
             let message = format!("the document has more than {limit} blocks");
-            self.mistake("limit-blocks", message, scope);
+            self.mistake("too-many-blocks", message, scope);
             return;
         }
         let id = id.filter(|id| self.register(id));

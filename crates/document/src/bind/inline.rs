@@ -193,7 +193,7 @@ impl Binder<'_> {
     ) -> Option<Inline> {
         if self.footnotes.len() >= MAX_FOOTNOTES {
             let message = format!("the document has more than {MAX_FOOTNOTES} footnotes");
-            self.mistake("limit-footnotes", message, scope);
+            self.mistake("too-many-footnotes", message, scope);
             return None;
         }
         let index = self.footnotes.len();

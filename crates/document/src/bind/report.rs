@@ -13,6 +13,15 @@ const MAX_OF_A_PLACE: usize = 20;
 /// Maximum diagnostics in total; binding stops there.
 const MAX_REPORTS: usize = 200;
 
+/// Findings that a bound on the work was reached.
+const BOUNDS: [&str; 5] = [
+    "too-many-blocks",
+    "too-many-footnotes",
+    "too-many-rows",
+    "too-much-text",
+    "too-much-work",
+];
+
 /// The diagnostics so far.
 #[derive(Debug, Default)]
 pub(super) struct Reports {
@@ -32,7 +41,7 @@ impl Reports {
     }
 
     pub(super) fn add(&mut self, diagnostic: Diagnostic) {
-        if diagnostic.code.starts_with("limit-") {
+        if BOUNDS.contains(&diagnostic.code.as_str()) {
             self.stopped = true;
         }
         self.found.push(diagnostic);
@@ -105,7 +114,7 @@ impl Binder<'_> {
         let cleaned = self.evaluation.shared.cleaned();
         if cleaned.control {
             let warning = Diagnostic::warning(
-                "control-character",
+                "control-characters",
                 "",
                 "control characters in the data are shown as U+FFFD",
             );
@@ -113,7 +122,7 @@ impl Binder<'_> {
         }
         if cleaned.bidi {
             let warning = Diagnostic::warning(
-                "bidi-override",
+                "bidi-controls",
                 "",
                 "characters that change the direction of text were taken out of the data",
             );
@@ -127,7 +136,7 @@ impl Binder<'_> {
         let limit = self.options.limits.text_bytes;
         if self.text_bytes > limit && !self.stopped() {
             let message = format!("the document has more than {limit} bytes of text");
-            self.mistake("limit-text", message, scope);
+            self.mistake("too-much-text", message, scope);
         }
     }
 }

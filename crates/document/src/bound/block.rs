@@ -59,7 +59,7 @@ pub enum BlockKind {
     Divider {
         /// Thickness, in points.
         thickness: f32,
-        /// Colour.
+        /// Color.
         color: Color,
         /// Solid, dashed or dotted.
         line: LineStyle,
@@ -349,7 +349,7 @@ pub struct Chart {
     pub value_title: Option<String>,
     /// Whether it has a legend.
     pub legend: bool,
-    /// Whether values are labelled.
+    /// Whether values are labeled.
     pub labels: bool,
     /// Ticks of the value axis in ascending order, with their labels. At least two, of which the
     /// first and last bound the axis; none for a pie.
@@ -367,7 +367,7 @@ pub struct Series {
     pub values: Vec<Option<f64>>,
     /// Formatted values, parallel to `values`.
     pub labels: Vec<String>,
-    /// Colour. A pie uses the theme's chart colours instead, one per slice.
+    /// Color. A pie uses the theme's chart colors instead, one per slice.
     pub color: Color,
 }
 

@@ -32,7 +32,7 @@ pub struct Document {
     pub styles: StyleTable,
     /// Ids of the styles with a fixed meaning.
     pub named: NamedStyles,
-    /// Theme colours that writers use besides the styles.
+    /// Theme colors that writers use besides the styles.
     pub theme: ThemeColors,
     /// Sections in order, at least one.
     pub sections: Vec<Section>,
@@ -108,7 +108,7 @@ pub struct NamedStyles {
     pub small: StyleId,
 }
 
-/// Colours of the theme.
+/// Colors of the theme.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ThemeColors {
     /// Body text.
@@ -121,7 +121,7 @@ pub struct ThemeColors {
     pub border: crate::Color,
     /// Background of panels and alternate table rows.
     pub surface: crate::Color,
-    /// Series colours of charts, at least one.
+    /// Series colors of charts, at least one.
     pub chart: Vec<crate::Color>,
 }
 

@@ -36,7 +36,7 @@ impl<T: Copy> Sides<T> {
 pub struct Border {
     /// Width, in points.
     pub width: f32,
-    /// Colour.
+    /// Color.
     pub color: Color,
     /// Solid, dashed or dotted.
     pub style: LineStyle,
@@ -66,9 +66,9 @@ pub struct Style {
     pub code: bool,
     /// Position relative to the baseline.
     pub baseline: Baseline,
-    /// Text colour.
+    /// Text color.
     pub color: Color,
-    /// Background colour.
+    /// Background color.
     pub background: Option<Color>,
     /// Horizontal alignment.
     pub align: Align,

@@ -23,7 +23,7 @@ pub struct Table {
     pub row_break: RowBreak,
     /// Which lines are drawn.
     pub borders: TableBorders,
-    /// Colour of the lines.
+    /// Color of the lines.
     pub border_color: Color,
     /// Background of alternate data rows.
     pub zebra: Option<Color>,

@@ -121,7 +121,7 @@ fn currency_mistake(code: &str, path: String) -> Diagnostic {
         .with_hint("write three capital letters such as `EUR` (ISO 4217)")
 }
 
-/// Adds the errors of message catalogues to `found`.
+/// Adds the errors of message catalogs to `found`.
 pub(crate) fn messages(
     catalogues: &Catalogues,
     locale: &str,

@@ -20,7 +20,7 @@ pub(super) const SHARED: &str = "__shared";
 /// The variable whose methods are the template's helpers.
 pub(crate) const HELPERS: &str = "helpers";
 
-/// Converts `json` to a minijinja value with sanitised texts.
+/// Converts `json` to a minijinja value with sanitized texts.
 pub(super) fn from_json(json: &Json, shared: &Shared) -> Result<Dynamic, Failure> {
     shared.charge(1)?;
     Ok(match json {

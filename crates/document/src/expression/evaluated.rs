@@ -192,7 +192,7 @@ impl<'s> Evaluated<'s> {
         }
     }
 
-    /// Appends the value as text. Texts from the data are sanitised.
+    /// Appends the value as text. Texts from the data are sanitized.
     ///
     /// # Errors
     /// Lists and objects have no text.
@@ -356,7 +356,7 @@ impl<'s> Evaluated<'s> {
         };
         if rows.len() > limit {
             return Err(Failure::new(
-                "limit-rows",
+                "too-many-rows",
                 format!("a list has more than {limit} elements"),
             ));
         }

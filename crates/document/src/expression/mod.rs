@@ -218,7 +218,7 @@ impl CompiledExpression {
     /// Evaluates the expression as a condition: false for `false`, null, zero and empty values.
     ///
     /// # Errors
-    /// As [`Self::evaluate`].
+    /// See [`Self::evaluate`].
     pub(crate) fn holds(
         &self,
         scope: &Scope<'_>,
@@ -238,11 +238,11 @@ impl From<minijinja::Error> for Failure {
     fn from(error: minijinja::Error) -> Self {
         let code = match error.kind() {
             ErrorKind::UndefinedError => "undefined-variable",
-            ErrorKind::OutOfFuel => "limit-work",
+            ErrorKind::OutOfFuel => "too-much-work",
             ErrorKind::SyntaxError => "expression-syntax",
             ErrorKind::UnknownFilter => "unknown-filter",
             ErrorKind::UnknownFunction | ErrorKind::UnknownMethod => "unknown-function",
-            _ if detail(&error).starts_with(shared::OUT_OF_WORK) => "limit-work",
+            _ if detail(&error).starts_with(shared::OUT_OF_WORK) => "too-much-work",
             _ if detail(&error).starts_with(shared::HELPER) => "helper-failed",
             _ => "expression-failed",
         };

@@ -118,7 +118,7 @@ impl Shared {
         let left = self.work.load(Ordering::Relaxed);
         if left < amount {
             self.work.store(0, Ordering::Relaxed);
-            return Err(Failure::new("limit-work", OUT_OF_WORK)
+            return Err(Failure::new("too-much-work", OUT_OF_WORK)
                 .with_hint("an expression goes over a long array for every row: compute it once"));
         }
         self.work.store(left - amount, Ordering::Relaxed);

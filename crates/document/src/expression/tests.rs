@@ -279,7 +279,7 @@ fn work_is_bounded_over_a_document() {
     let scope = Scope::root(&data);
     let sum = CompiledExpression::new("items|sum").unwrap();
     let outcome = (0..1_000).try_for_each(|_| sum.evaluate(&scope, &evaluation).map(drop));
-    assert_eq!(outcome.unwrap_err().code, "limit-work");
+    assert_eq!(outcome.unwrap_err().code, "too-much-work");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Templates of kind `html`: HTML and CSS with the same expressions, filters, message catalogues
+//! Templates of kind `html`: HTML and CSS with the same expressions, filters, message catalogs
 //! and data checks as documents, printed by Chromium.
 
 mod bind;

@@ -97,7 +97,7 @@ pub struct HtmlPage {
     /// Margins; 20 mm by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub margins: Option<Margins>,
-    /// Prints background colours and images; true by default.
+    /// Prints background colors and images; true by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub background: Option<bool>,
     /// Scale factor from 0.1 to 2; 1 by default.

@@ -54,6 +54,7 @@ pub enum Moment {
     Time(i32),
 }
 
+/// Seconds per day.
 const DAY: i64 = 86_400;
 
 impl Moment {

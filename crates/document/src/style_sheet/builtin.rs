@@ -1,4 +1,4 @@
-//! The built-in styles and colours, which a theme can override.
+//! The built-in styles and colors, which a theme can override.
 
 use crate::{
     Color, Length,
@@ -34,7 +34,7 @@ pub(crate) const NAMES: [&str; 24] = [
     "muted",
 ];
 
-/// The colours of a theme, with defaults.
+/// The colors of a theme, with defaults.
 pub(super) fn colors(theme: &ThemeColors) -> bound::ThemeColors {
     let rgb = Color::from_rgb;
     let primary = theme.primary.unwrap_or(rgb(0x1F_4E79));

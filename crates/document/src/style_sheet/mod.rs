@@ -19,7 +19,7 @@ pub(crate) use self::builtin::NAMES;
 /// Styles by name, with `extends` resolved.
 #[derive(Debug)]
 pub(crate) struct StyleSheet {
-    /// Colours of the theme, with defaults.
+    /// Colors of the theme, with defaults.
     pub(crate) colors: ThemeColors,
     mono: Arc<[String]>,
     /// Body text before the `body` style applies.
@@ -350,7 +350,7 @@ fn unknown_style(name: &str, path: String, theme: &Theme) -> Diagnostic {
         .with_hint(suggestion::hint(name, known))
 }
 
-/// Colour of the chart series `index`.
+/// Color of the chart series `index`.
 pub(crate) fn chart_color(colors: &ThemeColors, index: usize) -> Color {
     match colors.chart.len() {
         0 => colors.primary,

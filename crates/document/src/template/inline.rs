@@ -54,7 +54,7 @@ pub struct FullRun {
     /// Lowered, in a smaller size.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub subscript: Option<bool>,
-    /// Text colour.
+    /// Text color.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub color: Option<Color>,
     /// Font size.

@@ -84,7 +84,7 @@ pub struct Template {
     /// Page setup; sections can override it.
     #[serde(default)]
     pub page: PageSetup,
-    /// Fonts, colours and named styles.
+    /// Fonts, colors and named styles.
     #[serde(default)]
     pub theme: Theme,
     /// Images by name, each a base64 `data:` URL.
@@ -136,7 +136,7 @@ impl Metadata {
     }
 }
 
-/// Fonts, colours and named styles.
+/// Fonts, colors and named styles.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Theme {
@@ -148,7 +148,7 @@ pub struct Theme {
     /// Line height as a multiple of the font size; 1.35 by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line_height: Option<f32>,
-    /// Colours.
+    /// Colors.
     pub colors: ThemeColors,
     /// Named styles. The names `heading1` to `heading6`, `title`, `caption`, `code`, `link`,
     /// `tableHeader`, `tableCell`, `tableTotal`, `footnote`, `tocEntry`, `header` and `footer`
@@ -172,7 +172,7 @@ pub struct ThemeFonts {
     pub mono: Option<FontFamily>,
 }
 
-/// Colours of a theme.
+/// Colors of a theme.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct ThemeColors {
@@ -191,7 +191,7 @@ pub struct ThemeColors {
     /// Background of panels and alternate table rows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub surface: Option<Color>,
-    /// Series colours of charts, in order.
+    /// Series colors of charts, in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub chart: Vec<Color>,
 }

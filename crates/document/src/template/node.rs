@@ -238,7 +238,7 @@ nodes! {
         /// Title of the value axis.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         value_title: Option<Text>,
-        /// Shows the legend; by default if there are several series.
+        /// Shows the legend; by default with several series and for pies.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         legend: Option<bool>,
         /// Labels each value.
@@ -253,7 +253,7 @@ nodes! {
         /// Thickness; 0.75 pt by default.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         thickness: Option<Length>,
-        /// Colour; by default the theme's border colour.
+        /// Color; by default the theme's border color.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         color: Option<Color>,
         /// Solid, dashed or dotted.

@@ -117,7 +117,7 @@ pub struct SeriesSpec {
     pub name: Text,
     /// Value of an element, which is `item`. Null or a missing field leaves a gap.
     pub value: Expression,
-    /// Colour; by default the theme's next chart colour.
+    /// Color; by default the theme's next chart color.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub color: Option<Color>,
 }

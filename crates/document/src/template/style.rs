@@ -42,10 +42,10 @@ pub struct StyleSpec {
     /// Struck through.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub strike: Option<bool>,
-    /// Text colour.
+    /// Text color.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub color: Option<Color>,
-    /// Background colour.
+    /// Background color.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub background: Option<Color>,
     /// Horizontal alignment.
@@ -121,7 +121,7 @@ pub enum Align {
     Left,
     /// Right.
     Right,
-    /// Centred.
+    /// Centered.
     Center,
     /// Both sides flush.
     Justify,
@@ -163,14 +163,14 @@ pub enum Edges {
     },
 }
 
-/// Borders: sides, width, colour and line style.
+/// Borders: sides, width, color and line style.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct BorderSpec {
     /// Width; 0.75 pt by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub width: Option<Length>,
-    /// Colour; by default the theme's border colour.
+    /// Color; by default the theme's border color.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub color: Option<Color>,
     /// Line style; solid by default.

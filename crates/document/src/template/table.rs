@@ -294,7 +294,7 @@ pub enum TableBorders {
     Outer,
 }
 
-/// Behaviour of a row at the end of a page.
+/// Behavior of a row at the end of a page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum RowBreak {
@@ -305,12 +305,12 @@ pub enum RowBreak {
     Allow,
 }
 
-/// Background of alternate rows: `true` for the theme's surface colour, or a colour.
+/// Background of alternate rows: `true` for the theme's surface color, or a color.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Zebra {
-    /// The theme's surface colour, or none.
+    /// The theme's surface color, or none.
     Default(bool),
-    /// This colour.
+    /// This color.
     Color(Color),
 }

@@ -14,8 +14,8 @@ pub use self::{
     worker::RenderWorker,
 };
 
+use platen_fault::{Backend, Code, Stage, What};
 use platen_jail::Ending;
-use platen_render::Fault;
 
 /// Why a sandbox returned no document, if neither the author nor a writer is to blame.
 #[derive(Debug, thiserror::Error)]
@@ -59,16 +59,17 @@ pub enum IsolationError {
 }
 
 impl IsolationError {
-    /// Classifies the error.
-    pub(crate) fn fault(&self) -> Fault {
+    /// The error's code, which does not change.
+    #[must_use]
+    pub fn code(&self) -> Code {
         match self {
-            Self::Deadline { .. } => Fault::Limit,
-            Self::CpuTime { .. }
-            | Self::Memory { .. }
-            | Self::Output { .. }
-            | Self::Input { .. } => Fault::Caller,
-            Self::Crashed(_) => Fault::Internal,
-            Self::Unavailable(_) => Fault::Unavailable,
+            Self::CpuTime { limit_ms } => Code::CpuLimit(Stage::Render, u64::from(*limit_ms)),
+            Self::Deadline { .. } => Code::Timeout(Stage::Render),
+            Self::Memory { limit_bytes } => Code::MemoryLimit(Stage::Render, *limit_bytes),
+            Self::Output { limit_bytes } => Code::TooLarge(What::Result, *limit_bytes),
+            Self::Input { limit_bytes } => Code::TooLarge(What::Input, *limit_bytes),
+            Self::Crashed(_) => Code::BackendCrashed(Backend::Sandbox),
+            Self::Unavailable(_) => Code::BackendUnavailable(Backend::Sandbox),
         }
     }
 }

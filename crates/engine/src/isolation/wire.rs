@@ -353,7 +353,7 @@ mod tests {
         };
         let text = "the document cannot be written as PDF/A-2b: no title";
         assert_eq!(back(RenderError::Pdf(standard)).to_string(), text);
-        let mistakes = vec![Diagnostic::error("a", "/b", "c")];
+        let mistakes = vec![Diagnostic::error("unknown-field", "/b", "c")];
         match back(RenderError::Mistakes(mistakes.clone())) {
             RenderError::Mistakes(same) => assert_eq!(same, mistakes),
             other => panic!("{other:?}"),

@@ -100,7 +100,7 @@ fn assert_same(
             }
         }
         (Err(inside), Err(outside)) => {
-            assert_eq!(inside.fault(), outside.fault(), "{name}");
+            assert_eq!(inside.code(), outside.code(), "{name}");
             assert_eq!(format!("{inside:?}"), format!("{outside:?}"), "{name}");
         }
         (inside, outside) => panic!(

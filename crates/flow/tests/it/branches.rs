@@ -1,4 +1,4 @@
-//! Ways that are taken and ways that are not.
+//! Branches: which way is taken.
 
 use platen_flow::Finish;
 use serde_json::{Value as Json, json};

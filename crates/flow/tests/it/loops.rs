@@ -34,7 +34,7 @@ fn no_more_items_are_open_than_allowed() {
         });
     }
     assert_eq!(machine.proceed().commands.len(), 0);
-    // The second item goes on while the first is busy.
+    // The second item continues while the first is busy.
     machine.apply(&Entry::Succeeded {
         path: "each[1].double".to_owned(),
         output: json!(4),

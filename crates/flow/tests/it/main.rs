@@ -97,6 +97,7 @@ pub fn error(message: &str, retryable: bool) -> StepError {
         code: "test".to_owned(),
         message: message.to_owned(),
         retryable,
+        ..StepError::default()
     }
 }
 

@@ -174,16 +174,18 @@ fn mistakes_are_found_all_at_once() {
     let found = compile(flow).expect_err("it is wrong");
     let codes: Vec<&str> = found.iter().map(|one| one.code.as_str()).collect();
     for code in [
-        "flow-key",
-        "flow-cron",
-        "flow-step-name",
-        "flow-wait",
-        "flow-parallel",
-        "flow-retry",
+        "invalid-key",
+        "invalid-cron",
+        "invalid-name",
+        "duplicate-step",
+        "invalid-wait",
         "expression-syntax",
     ] {
         assert!(codes.contains(&code), "{code} is not among {codes:?}");
     }
+    let out_of_range = found.iter().filter(|one| one.code == "out-of-range");
+    let places: Vec<&str> = out_of_range.map(|one| one.path.as_str()).collect();
+    assert_eq!(places, ["/steps/1/parallel", "/steps/2/retry/attempts"]);
     let shape = parse_flow(br#"{"kind":"flow","key":"a","name":"x","trigger":{"type":"webhook"},"steps":[{"name":"a","type":"nonsense"}]}"#);
     let found = shape.expect_err("there is no such step");
     assert!(found[0].path.starts_with("/steps/0"), "{found:?}");

@@ -1,4 +1,4 @@
-//! The same journal always gives the same next step, wherever a run was interrupted.
+//! The same journal always leads to the same next step, wherever a run was interrupted.
 
 use platen_flow::{Entry, Machine};
 use proptest::prelude::*;
@@ -35,7 +35,7 @@ proptest! {
         let expected = drive(&mut whole, &mut journal, act);
         let cut = cut.min(journal.len());
         let fresh = || Machine::new(flow(&steps()), trigger.clone(), json!({"id": "r1"}), 951_782_400);
-        // Another owner takes over after `cut` entries; entries come as JSON, as from a store.
+        // Another worker takes over after `cut` entries, which come as JSON, as from a store.
         let mut second = fresh();
         for entry in &journal[..cut] {
             let stored = serde_json::to_string(entry).unwrap();
@@ -47,7 +47,7 @@ proptest! {
         let mut rest = journal[..cut].to_vec();
         let finish = drive(&mut second, &mut rest, act);
         prop_assert_eq!(&finish, &expected);
-        // Entries that come twice change nothing.
+        // Duplicate entries change nothing.
         for entry in rest.iter().filter(|entry| !matches!(entry, Entry::Started { .. })) {
             second.apply(entry);
         }

@@ -1,4 +1,4 @@
-//! CSV of one table (RFC 4180): CRLF line ends, quoted only where needed, formulas neutralised.
+//! CSV of one table (RFC 4180): CRLF line ends, quoted only where needed, formulas neutralized.
 
 use platen_document::{
     Diagnostic,
@@ -21,7 +21,7 @@ pub struct CsvOptions {
     pub table: Option<String>,
     /// Field separator.
     pub delimiter: char,
-    /// Starts the file with a byte order mark, without which Excel does not recognise UTF-8.
+    /// Starts the file with a byte order mark, without which Excel does not recognize UTF-8.
     pub bom: bool,
     /// Puts `'` before texts that a spreadsheet would evaluate as a formula. Typed values are
     /// exempt, so a negative number stays a number.

@@ -139,8 +139,8 @@ impl<'a> Writer<'a> {
         };
         let style = &self.document.styles[style];
         let mut properties = String::from("<w:rPr><w:rStyle w:val=\"Hyperlink\"/>");
-        // The character style `Hyperlink` colours and underlines. Comparing against another colour
-        // makes the text's own colour explicit, which overrides it.
+        // The character style `Hyperlink` colors and underlines. Comparing against another color
+        // makes the text's own color explicit, which overrides it.
         let against = Style {
             color: if style.color == platen_document::Color::BLACK {
                 platen_document::Color::WHITE

@@ -177,7 +177,7 @@ impl Writer<'_> {
         self.out.push_str("</c:ser>");
     }
 
-    /// One colour per slice, in the same order as in the other formats.
+    /// One color per slice, in the same order as in the other formats.
     fn slices(&mut self, series: &Series) {
         let colors = &self.document.theme.chart;
         for index in 0..series.values.len() {

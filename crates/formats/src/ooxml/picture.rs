@@ -1,4 +1,4 @@
-//! Images of a package: equal ones are stored once, WebP becomes PNG, barcodes are rasterised.
+//! Images of a package: equal ones are stored once, WebP becomes PNG, barcodes are rasterized.
 
 use std::{io::Cursor, sync::Arc};
 
@@ -12,7 +12,7 @@ pub(crate) struct Media {
     files: Vec<(Source, &'static str, Arc<[u8]>)>,
 }
 
-/// The key by which equal images are recognised.
+/// The key by which equal images are recognized.
 #[derive(PartialEq)]
 enum Source {
     Image(Arc<ImageData>),

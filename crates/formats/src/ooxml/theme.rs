@@ -1,10 +1,10 @@
-//! The theme part: the document's colours and fonts (ECMA-376-1 §20.1.6.9).
+//! The theme part: the document's colors and fonts (ECMA-376-1 §20.1.6.9).
 
 use platen_document::{Color, bound::Document};
 
 use super::{DECLARATION, Escaped};
 
-/// The theme part, which colour and font pickers in Office offer to the reader.
+/// The theme part, which color and font pickers in Office offer to the reader.
 pub(crate) fn theme(document: &Document) -> String {
     let colors = &document.theme;
     let accent = |index: usize| {

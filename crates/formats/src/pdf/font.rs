@@ -147,6 +147,7 @@ impl FontUse {
         program: Reference,
         compact: bool,
     ) -> Reference {
+        // Font flags, ISO 32000-1 §9.8.2.
         const FIXED: i64 = 1;
         const SYMBOLIC: i64 = 1 << 2;
         const ITALIC: i64 = 1 << 6;
@@ -215,7 +216,7 @@ impl FontUse {
         out
     }
 
-    /// Whether the font's licence forbids embedding: bit 1 of `fsType` in the OpenType table
+    /// Whether the font's license forbids embedding: bit 1 of `fsType` in the OpenType table
     /// `OS/2`.
     fn is_restricted(&self) -> bool {
         let permissions = self
@@ -307,7 +308,7 @@ impl Fonts {
         out.raw(">>");
     }
 
-    /// Writes all fonts. Returns true if the licence of one forbids embedding.
+    /// Writes all fonts. Returns true if the license of one forbids embedding.
     ///
     /// # Errors
     /// [`Error::Font`] if a font is broken.

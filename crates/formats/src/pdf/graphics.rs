@@ -29,7 +29,7 @@ impl Graphics {
         }
     }
 
-    /// Sets the colour of areas and text.
+    /// Sets the color of areas and text.
     pub fn fill(&mut self, out: &mut Vec<u8>, color: Color) {
         if self.fill != Some(color) {
             self.fill = Some(color);

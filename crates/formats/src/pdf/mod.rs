@@ -1,7 +1,7 @@
 //! PDF 1.7 (ISO 32000-1): subset fonts, links, bookmarks, metadata, tagged structure (PDF/UA-1, ISO
 //! 14289-1), PDF/A-2b and PDF/A-3b (ISO 19005), attachments.
 //!
-//! Everything is written as it is produced: pages, then the structure, fonts and the catalogue.
+//! Everything is written as it is produced: pages, then the structure, fonts and the catalog.
 //! Only a few numbers per structure element are held in between.
 
 mod annotation;
@@ -219,7 +219,7 @@ pub fn write(
         let reasons = reasons(findings.accessible);
         warnings.push(
             Diagnostic::warning(
-                "pdf-ua",
+                "not-pdf-ua",
                 "",
                 format!("the PDF is tagged, but is not PDF/UA-1: {reasons}"),
             )
@@ -258,7 +258,7 @@ fn reasons(mut findings: Vec<String>) -> String {
     findings.join("; ")
 }
 
-/// Writes the catalogue, ISO 32000-1 §7.7.2, and the objects that only it refers to.
+/// Writes the catalog, ISO 32000-1 §7.7.2, and the objects that only it refers to.
 fn catalog(
     file: &mut File,
     writer: &PageWriter<'_>,

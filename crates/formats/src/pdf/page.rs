@@ -347,7 +347,7 @@ impl<'a> PageWriter<'a> {
     }
 
     /// Writes what all pages share: fonts, the resource dictionary and the page tree. Returns true
-    /// if the licence of a font forbids embedding.
+    /// if the license of a font forbids embedding.
     ///
     /// # Errors
     /// [`Error::Font`] if a font is broken.

@@ -45,7 +45,7 @@ pub(super) struct Slide {
     pub title_marks: Vec<u32>,
     footer: Footer,
     pub language: String,
-    /// Colour of the footer.
+    /// Color of the footer.
     pub muted: Color,
     pub relationships: Relationships,
     shapes: String,

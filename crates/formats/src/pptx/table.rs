@@ -76,6 +76,7 @@ pub(super) struct SlideTable<'a> {
 impl<'a> SlideTable<'a> {
     /// Height of the header and of the rows that must stay with the first one.
     pub fn lead_height(flow: &Flow<'_>, table: &'a Table, strip: Strip) -> f32 {
+        // Only the first rows are measured, since a table may have very many.
         const ROWS: usize = 8;
         let measured = Self::measure(flow, table, strip, ROWS);
         let header: f32 = measured.header.iter().map(|row| row.height).sum();

@@ -71,7 +71,7 @@ pub(super) fn set_up(sheet: &mut Sheet<'_>, section: &Section) {
     }
 }
 
-/// The header or footer code of `blocks`: left, centre and right text, with `&P` and `&N` for page
+/// The header or footer code of `blocks`: left, center and right text, with `&P` and `&N` for page
 /// numbers.
 fn margin(sheet: &mut Sheet<'_>, blocks: &[Block]) -> Option<String> {
     let mut parts = [String::new(), String::new(), String::new()];

@@ -1,5 +1,5 @@
-//! Writes every sample in every format to the folder `PLATEN_SAMPLES`, to be looked at, and says
-//! how long it took. Does nothing where the variable is not set.
+//! Writes every sample in every format to the folder `PLATEN_SAMPLES`, for inspection, and prints
+//! how long it took. Does nothing if the variable is not set.
 
 use std::{path::PathBuf, time::Instant};
 

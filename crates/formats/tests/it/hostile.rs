@@ -1,4 +1,4 @@
-//! Documents that nobody should write: every writer answers, and its file is sound.
+//! Pathological documents: every writer succeeds, and its file is valid.
 
 use platen_document::bound::*;
 use platen_formats::{csv, docx, html, pptx, xlsx};
@@ -13,7 +13,7 @@ fn row(cells: Vec<Cell>) -> Row {
     }
 }
 
-/// Tables without columns, spans beyond the table, numbers at the edge, characters that XML forbids.
+/// Tables without columns, spans beyond the table, extreme numbers, characters that XML forbids.
 fn hostile() -> Document {
     let (mut document, look) = sample::document("en\"<");
     let body = document.named.body;

@@ -8,7 +8,7 @@ fn page(document: &platen_document::bound::Document) -> String {
     String::from_utf8(write(document).unwrap().bytes).unwrap()
 }
 
-/// The page as XML: void elements closed, the doctype left out.
+/// Converts the page to XML: void elements closed, the doctype removed.
 fn parse(page: &str) -> String {
     let mut xml = page.replacen("<!DOCTYPE html>", "", 1);
     for element in ["meta", "br", "col", "hr", "img"] {

@@ -1,4 +1,4 @@
-//! Every writer on hand-built documents: sound packages, well-formed parts, nothing lost.
+//! Every writer on handmade documents: valid packages, well-formed parts, nothing lost.
 
 mod csv;
 mod docx;

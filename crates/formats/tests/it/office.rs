@@ -1,4 +1,4 @@
-//! Round trips through LibreOffice, where it is installed; with `REQUIRE_ALL=1` it must be.
+//! Round trips through LibreOffice, if it is installed; with `REQUIRE_ALL=1` it must be.
 
 use platen_fonts::FontSettings;
 use std::{
@@ -6,7 +6,8 @@ use std::{
     process::Command,
 };
 
-/// The text that LibreOffice and pdftotext find in `bytes`. `None`, said aloud, without LibreOffice.
+/// The text that LibreOffice and pdftotext find in `bytes`. `None`, with a visible message, without
+/// LibreOffice.
 pub fn text_by_office(bytes: &[u8], name: &str) -> Option<String> {
     let folder = std::env::temp_dir().join(format!("platen-formats-{}-{name}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
@@ -34,7 +35,7 @@ pub fn text_by_office(bytes: &[u8], name: &str) -> Option<String> {
 
 fn convert(folder: &Path, source: &Path) -> Option<PathBuf> {
     Command::new("pdftotext").arg("-v").output().ok()?;
-    // The fonts of the service, so that pages break alike on every machine.
+    // The fonts of the service, so that pages break in the same places on every machine.
     let fonts = platen_fonts::install(&FontSettings::default(), &folder.join("fonts"));
     let output = Command::new("soffice")
         .env("FONTCONFIG_FILE", fonts.expect("fonts").configuration)
@@ -56,7 +57,7 @@ fn convert(folder: &Path, source: &Path) -> Option<PathBuf> {
     Some(pdf)
 }
 
-/// Asserts that every piece is in `text`, spaces aside.
+/// Asserts that `text` contains every piece, ignoring spaces.
 pub fn assert_holds(text: &str, pieces: &[&str]) {
     let squeeze = |text: &str| {
         text.chars()

@@ -1,11 +1,11 @@
-//! Checks of Office packages: the zip is sound, parts are well-formed, relationships resolve.
+//! Checks of Office packages: the ZIP is valid, parts are well-formed, relationships resolve.
 
 use std::{
     collections::BTreeMap,
     io::{Cursor, Read},
 };
 
-/// The parts of a package by name, all checked.
+/// The parts of a package by name, after checking all of them.
 pub fn parts(bytes: &[u8]) -> BTreeMap<String, Vec<u8>> {
     let mut zip = zip::ZipArchive::new(Cursor::new(bytes)).expect("a zip file");
     let mut parts = BTreeMap::new();
@@ -73,7 +73,7 @@ pub fn text(parts: &BTreeMap<String, Vec<u8>>, name: &str) -> String {
     .unwrap()
 }
 
-/// Asserts that the children of every `element` stand in the order of `sequence`.
+/// Asserts that the children of every `element` are in the order of `sequence`.
 pub fn assert_order(xml: &str, element: &str, sequence: &[&str]) {
     for node in roxmltree::Document::parse(xml).unwrap().descendants() {
         if node.tag_name().name() != element {

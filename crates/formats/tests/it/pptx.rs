@@ -1,4 +1,4 @@
-//! PPTX: sound packages, tables that go on with their header, the same text through LibreOffice.
+//! PPTX: valid packages, tables that repeat their header, the same text through LibreOffice.
 
 use platen_document::bound::{BlockKind, Document, Inline, Section};
 use platen_formats::pptx::write;

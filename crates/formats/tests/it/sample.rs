@@ -1,4 +1,4 @@
-//! Bound documents built by hand: one of every node kind, and long tables.
+//! Handmade bound documents: one of every node kind, and long tables.
 
 mod look;
 mod pieces;

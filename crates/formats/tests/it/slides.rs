@@ -1,4 +1,4 @@
-//! What slides hold: nothing of a page's content is dropped on them.
+//! Slides: no content of a page is dropped.
 
 use platen_formats::pptx;
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use crate::{
     whole::bound,
 };
 
-/// The slides' XML in order, and the codes of what was lost.
+/// The slides' XML in order, and the codes of the losses.
 fn slides(template: Value) -> (Vec<String>, Vec<String>) {
     let mut whole = json!({"key": "t", "name": "T", "body": []});
     for (key, value) in template.as_object().unwrap() {

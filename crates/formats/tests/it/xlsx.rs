@@ -1,4 +1,4 @@
-//! XLSX: typed cells, live totals, header set-up, the same text through LibreOffice.
+//! XLSX: typed cells, live totals, page setup, the same text through LibreOffice.
 
 use platen_document::bound::Document;
 use platen_formats::xlsx::write;

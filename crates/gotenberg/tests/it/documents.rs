@@ -139,8 +139,8 @@ fn what_cannot_be_done_with_files_is_told() {
         answer.problem(400, code);
         assert!(!answer.header("gotenberg-trace").is_empty());
     };
-    wrong("merge", &[], "form-invalid");
-    wrong("merge", &[file, ("files", "b.pdf", b"no")], "pdf-missing");
+    wrong("merge", &[], "invalid-request");
+    wrong("merge", &[file, ("files", "b.pdf", b"no")], "not-pdf");
     wrong(
         "flatten",
         &[("files", "b.pdf", &one[..one.len() / 2])],
@@ -156,23 +156,23 @@ fn what_cannot_be_done_with_files_is_told() {
         &[file, ("userPassword", "", b"x")],
         "form-unsupported",
     );
-    wrong("split", &[file], "form-invalid");
+    wrong("split", &[file], "invalid-request");
     let mode: Field<'_> = ("splitMode", "", b"pages");
-    wrong("split", &[file, mode], "form-invalid");
+    wrong("split", &[file, mode], "invalid-request");
     wrong(
         "split",
         &[file, mode, ("splitSpan", "", b"7-9")],
         "pages-invalid",
     );
-    wrong("metadata/write", &[file], "form-invalid");
+    wrong("metadata/write", &[file], "invalid-request");
     wrong(
         "metadata/write",
         &[file, ("metadata", "", b"{")],
         "form-invalid",
     );
     let field: Field<'_> = ("metadata", "", br#"{"Title": 1}"#);
-    wrong("metadata/write", &[file, field], "metadata-invalid");
-    send(&app, "pdfengines/nothing", &[file]).problem(404, "not-found");
+    wrong("metadata/write", &[file, field], "invalid-option");
+    send(&app, "pdfengines/nothing", &[file]).problem(404, "not-found path");
 }
 
 #[test]
@@ -216,20 +216,20 @@ fn office_files_become_one_file_or_several() {
     );
     assert!(String::from_utf8_lossy(&again.bytes).contains("pdfaid:part"));
 
-    convert(&[]).problem(400, "form-invalid");
-    convert(&[file, ("quality", "", b"0")]).problem(400, "form-invalid");
-    convert(&[file, ("pdfa", "", b"PDF/A-9z")]).problem(400, "form-invalid");
-    convert(&[file, ("zoom", "", b"0")]).problem(400, "form-invalid");
-    convert(&[file, ("pageLayout", "", b"4")]).problem(400, "form-invalid");
-    convert(&[file, ("downloadFrom", "", b"[]")]).problem(400, "form-unsupported");
+    convert(&[]).problem(400, "invalid-request");
+    convert(&[file, ("quality", "", b"0")]).problem(400, "invalid-request");
+    convert(&[file, ("pdfa", "", b"PDF/A-9z")]).problem(400, "invalid-request");
+    convert(&[file, ("zoom", "", b"0")]).problem(400, "invalid-request");
+    convert(&[file, ("pageLayout", "", b"4")]).problem(400, "invalid-request");
+    convert(&[file, ("downloadFrom", "", b"[]")]).problem(400, "unsupported-option");
     let fields = [
         file,
         other,
         ("pdfa", "", b"PDF/A-2b"),
         ("merge", "", b"true"),
     ];
-    convert(&fields).problem(400, "form-unsupported");
-    convert(&[("files", "a.docx", b"no document")]).problem(400, "format-unknown");
+    convert(&fields).problem(400, "unsupported-option");
+    convert(&[("files", "a.docx", b"no document")]).problem(400, "unknown-format");
 }
 
 #[test]
@@ -308,7 +308,7 @@ fn what_restricts_a_file_is_done_or_refused() {
     assert_eq!(permissions(&shut) & 0b1000_0000_0100, 0);
     assert_ne!(permissions(&open) & 0b1_0000, 0);
     assert_eq!(permissions(&with("allowCopying", b"false")) & 0b1_0000, 0);
-    with("allowModifying", b"false").problem(400, "form-unsupported");
+    with("allowModifying", b"false").problem(400, "unsupported-option");
 }
 
 #[test]
@@ -329,7 +329,7 @@ fn markdown_stands_where_the_page_names_it() {
     assert_eq!(metadata(&app, &made.bytes)["Author"], "Me");
     let taken = send(&app, "chromium/screenshot/markdown", &[index, text]);
     assert!(taken.bytes.starts_with(b"\x89PNG"));
-    send(&app, "chromium/convert/markdown", &[index]).problem(400, "form-invalid");
+    send(&app, "chromium/convert/markdown", &[index]).problem(400, "invalid-request");
 }
 
 #[test]
@@ -360,7 +360,7 @@ fn a_long_page_is_one_sheet_where_asked_for() {
     }
     let endless: Field<'_> = ("files", "index.html", b"<div style='height: 99999px'>");
     let fields = [endless, ("singlePage", "", b"true")];
-    send(&app, "chromium/convert/html", &fields).problem(400, "request-invalid");
+    send(&app, "chromium/convert/html", &fields).problem(400, "invalid-request");
 }
 
 #[test]

@@ -86,12 +86,13 @@ fn convert_html_and_screenshot_html_take_gotenbergs_fields() {
     assert_eq!(taken.header("content-type"), "image/jpeg");
     assert!(taken.bytes.starts_with(b"\xff\xd8"));
 
-    send(&app, "convert/html", &[("paperWidth", "", "8.5")]).problem(400, "form-invalid");
-    send(&app, "convert/html", &[page, ("paperWidth", "", "wide")]).problem(400, "form-invalid");
-    send(&app, "convert/html", &[page, ("scale", "", "7")]).problem(400, "request-invalid");
-    send(&app, "convert/html", &[page, ("pdfa", "", "PDF/A-2b")]).problem(400, "form-unsupported");
+    send(&app, "convert/html", &[("paperWidth", "", "8.5")]).problem(400, "invalid-request");
+    send(&app, "convert/html", &[page, ("paperWidth", "", "wide")]).problem(400, "invalid-request");
+    send(&app, "convert/html", &[page, ("scale", "", "7")]).problem(400, "invalid-request");
+    send(&app, "convert/html", &[page, ("pdfa", "", "PDF/A-2b")])
+        .problem(400, "unsupported-option");
     send(&app, "convert/html", &[page, ("embeds", "a.xml", "<a/>")])
-        .problem(400, "form-unsupported");
+        .problem(400, "unsupported-option");
     send(
         &app,
         "convert/html",
@@ -124,7 +125,7 @@ fn fields_mean_what_they_mean_to_gotenberg() {
     );
     let with = |name, value| send(&app, "convert/html", &[page, (name, "", value)]);
     for wrong in ["undefined", "1 +", "nope.nope", "(() => { throw 1 })()"] {
-        with("waitForExpression", wrong).problem(400, "request-invalid");
+        with("waitForExpression", wrong).problem(400, "invalid-request");
     }
     let ready = "(async () => window.ready === true)()";
     assert_eq!(with("waitForExpression", ready).status, 200);
@@ -134,19 +135,19 @@ fn fields_mean_what_they_mean_to_gotenberg() {
         ("waitWindowStatus", "done"),
         ("facturxConformanceLevel", "EN 16931"),
     ] {
-        with(field, value).problem(400, "form-unsupported");
+        with(field, value).problem(400, "unsupported-option");
     }
     for headers in [
         r#"{"Host": "evil.internal"}"#,
         r#"{"content-length": "0"}"#,
         r#"{"X-A": "b;scope=("}"#,
     ] {
-        with("extraHttpHeaders", headers).problem(400, "request-invalid");
+        with("extraHttpHeaders", headers).problem(400, "invalid-request");
     }
-    with("extraHttpHeaders", r#"{"X-A": "b;scope="}"#).problem(400, "form-invalid");
+    with("extraHttpHeaders", r#"{"X-A": "b;scope="}"#).problem(400, "invalid-request");
     let huge = ("files", "index.html", "<p style=width:1e9px>wide</p>");
     let single = ("singlePage", "", "true");
-    send(&app, "convert/html", &[huge, single]).problem(400, "request-invalid");
+    send(&app, "convert/html", &[huge, single]).problem(400, "invalid-request");
 }
 
 #[test]
@@ -160,7 +161,7 @@ fn names_lose_their_folders_and_merge_takes_pdfs_only() {
         app.send("POST", path, &headers, form(fields).as_bytes())
     };
     let no_pdf = [("files", "a.pdf", "a secret")];
-    post("/forms/pdfengines/merge", &no_pdf).problem(400, "pdf-missing");
+    post("/forms/pdfengines/merge", &no_pdf).problem(400, "not-pdf");
     let definition = serde_json::json!({"definition": {"key": "a", "name": "A", "body": []}});
     let pdf = app.post("/render/pdf", &definition).bytes;
     let mut body =
@@ -213,7 +214,7 @@ fn convert_url_takes_allowed_hosts_only() {
     assert_eq!(made.status, 200, "{}", String::from_utf8_lossy(&made.bytes));
     assert!(made.bytes.starts_with(b"%PDF-"));
     convert(&format!("http://localhost:{port}/missing")).problem(409, "page-status");
-    convert(&format!("http://127.0.0.1:{port}/")).problem(403, "request-denied");
+    convert(&format!("http://127.0.0.1:{port}/")).problem(403, "address-denied");
     assert!((400..500).contains(&convert("file:///etc/passwd").status));
     let taken = send(
         &app,

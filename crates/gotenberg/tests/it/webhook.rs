@@ -132,7 +132,7 @@ fn results_and_errors_go_where_the_client_says() {
     let told: serde_json::Value = serde_json::from_slice(&body).unwrap();
     assert_eq!(
         (&told["status"], &told["code"]),
-        (&400.into(), &"pdf-missing".into())
+        (&400.into(), &"not-pdf".into())
     );
 }
 
@@ -142,16 +142,16 @@ fn only_allowed_hosts_are_told_and_only_so_many_wait() {
     let mut app = app(port);
     let file = pdf(&app, "One");
     let denied = [("gotenberg-webhook-url", "http://127.0.0.2:1/")];
-    flatten(&app, port, &file, &denied).problem(403, "webhook-denied");
+    flatten(&app, port, &file, &denied).problem(403, "address-denied");
     let none = [("gotenberg-webhook-error-url", "")];
-    flatten(&app, port, &file, &none).problem(400, "webhook-invalid");
+    flatten(&app, port, &file, &none).problem(400, "invalid-request");
     let method = [("gotenberg-webhook-method", "GET")];
-    flatten(&app, port, &file, &method).problem(400, "webhook-invalid");
+    flatten(&app, port, &file, &method).problem(400, "invalid-request");
     // Three tries of no use, then the error; meanwhile there is no room, and a shutdown waits.
     assert_eq!(flatten(&app, port, &file, &[]).status, 204);
     let full = flatten(&app, port, &file, &[]);
     if full.status != 204 {
-        full.problem(429, "queue-full");
+        full.problem(429, "overloaded webhooks");
     }
     app.begin_stop();
     app.join();

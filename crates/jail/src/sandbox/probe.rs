@@ -51,6 +51,7 @@ pub fn probe(program: &Path, folder: &Path, secret: &Path) -> io::Result<Finding
         .stderr(Stdio::piped())
         .spawn()?;
     let start = std::time::Instant::now();
+    // Polled, because `Child::wait` has no timeout.
     while child.try_wait()?.is_none() {
         if start.elapsed() > TIMEOUT {
             child.kill()?;

@@ -65,6 +65,7 @@ const STAGE: &str = "/proc";
 /// Limits of the root's tmpfs, which holds only folders and small files.
 const SIZE: &std::ffi::CStr = c"size=1m,nr_inodes=4k,mode=755";
 
+// Mount attributes: what programs read cannot be changed, and what they write cannot be executed.
 const SAFE: u64 = libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV;
 const READ: u64 = SAFE | libc::MOUNT_ATTR_RDONLY;
 const WRITE: u64 = SAFE | libc::MOUNT_ATTR_NOEXEC;

@@ -45,7 +45,7 @@ impl Plot {
         self.width / self.slots as f32
     }
 
-    /// The x coordinate of the centre of a category.
+    /// The x coordinate of the center of a category.
     pub fn middle(&self, category: usize) -> f32 {
         self.left + (category as f32 + 0.5) * self.slot()
     }

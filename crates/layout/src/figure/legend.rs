@@ -1,4 +1,4 @@
-//! Legends: a coloured key and a name for each series or slice.
+//! Legends: a colored key and a name for each series or slice.
 
 use platen_document::Color;
 
@@ -7,17 +7,17 @@ use super::{
     pen::{CAP_HEIGHT, Pen, ellipsize},
 };
 
-/// Names with their colours.
+/// Names with their colors.
 pub(super) type Entries<'a> = [(&'a str, Color)];
 
-/// Rows of a legend below the plot. Each entry has its x, name and colour.
+/// Rows of a legend below the plot. Each entry has its x, name and color.
 pub(super) struct Below {
     rows: Vec<Vec<(f32, String, Color)>>,
 }
 
 impl Below {
-    /// Breaks `entries` into centred rows of `width` points, together at most `height` points high.
-    /// If there are too many, the last entry states how many are missing.
+    /// Breaks `entries` into centered rows of `width` points, together at most `height` points
+    /// high. If there are too many, the last entry states how many are missing.
     pub fn new(pen: &Pen<'_>, entries: &Entries<'_>, width: f32, height: f32) -> Self {
         let (key, gap) = (pen.size * 1.3, pen.size * 1.4);
         let mut rows: Vec<Vec<(f32, String, Color)>> = Vec::new();

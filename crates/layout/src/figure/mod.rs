@@ -52,7 +52,7 @@ pub enum Shape {
         points: Vec<(f32, f32)>,
         /// Width of the stroke.
         width: f32,
-        /// Colour of the stroke.
+        /// Color of the stroke.
         color: Color,
         /// Lengths of dash and gap; `None` draws a solid line.
         dash: Option<(f32, f32)>,
@@ -76,7 +76,7 @@ pub enum Shape {
         size: f32,
         /// Whether it is bold.
         bold: bool,
-        /// Colour.
+        /// Color.
         color: Color,
         /// Which part of the text is at `x`.
         anchor: Anchor,

@@ -1,4 +1,4 @@
-//! Sizes, colours and text fitting shared by all parts of a chart.
+//! Sizes, colors and text fitting shared by all parts of a chart.
 
 use platen_document::{Color, bound::Document};
 
@@ -110,7 +110,7 @@ impl<'a> Pen<'a> {
     }
 }
 
-/// Mixes two colours; `share` is the fraction of `b`.
+/// Mixes two colors; `share` is the fraction of `b`.
 pub(super) fn mix(a: Color, b: Color, share: f32) -> Color {
     let channel = |a: u8, b: u8| (f32::from(a) + (f32::from(b) - f32::from(a)) * share) as u8;
     Color {

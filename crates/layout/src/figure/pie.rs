@@ -13,7 +13,7 @@ use super::{
 struct Slice {
     category: usize,
     share: f32,
-    /// Direction of its centre line, clockwise from twelve o'clock, in radians.
+    /// Direction of its center line, clockwise from twelve o'clock, in radians.
     middle: f32,
     color: Color,
 }

@@ -50,7 +50,7 @@ fn document() -> Document {
     document
 }
 
-/// Left, top, right and bottom of a text.
+/// Bounding box of a text: left, top, right and bottom.
 fn bounds(shape: &Shape) -> Option<(f32, f32, f32, f32)> {
     let Shape::Text {
         x,
@@ -100,7 +100,7 @@ fn texts_stay_inside_and_apart() {
                             && b.0 < a.2 - 0.1
                             && a.1 < b.3 - 0.1
                             && b.1 < a.3 - 0.1;
-                        // In a crowded chart, labels of values may overlap those of others.
+                        // In a crowded chart, value labels may overlap.
                         assert!(
                             !touch || categories > 4 || width < 200.0,
                             "{kind:?} {categories} {width}: {a:?} {b:?}"

@@ -21,7 +21,7 @@ pub(crate) use self::{
 };
 use crate::shape::{Shaper, WordId};
 
-/// Line breaking behaviour after an atom.
+/// Line breaking behavior after an atom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Break {
     /// No break.

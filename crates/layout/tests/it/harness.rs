@@ -1,4 +1,4 @@
-//! Templates laid out with the shipped fonts, and read back as lines of text.
+//! Lays out templates with the shipped fonts, and reads them back as lines of text.
 
 use std::sync::{Arc, LazyLock};
 
@@ -29,13 +29,13 @@ static FONTS: LazyLock<Arc<FontLibrary>> = LazyLock::new(|| {
     Arc::new(library)
 });
 
-/// A laid-out document with the shaper that has its words.
+/// A laid-out document, with the shaper that has its words.
 pub struct Sheet {
     pub layout: Layout,
     pub shaper: Shaper,
 }
 
-/// A piece of text with its place.
+/// A text with its position.
 #[derive(Clone, Debug)]
 pub struct Placed {
     pub text: String,
@@ -49,7 +49,7 @@ pub fn sheet(body: Value, data: Value) -> Sheet {
     sheet_with(json!({"body": body}), data)
 }
 
-/// Lays out a template; what it does not name is as in [`sheet`].
+/// Lays out a template; missing parts are as in [`sheet`].
 pub fn sheet_with(parts: Value, data: Value) -> Sheet {
     let mut template = json!({
         "key": "test", "name": "Test",
@@ -118,7 +118,7 @@ impl Sheet {
         self.layout.pages.len()
     }
 
-    /// The page on which a line holds `text`.
+    /// The page with a line that contains `text`.
     pub fn page_of(&self, text: &str) -> usize {
         (0..self.page_count())
             .find(|page| self.lines(*page).iter().any(|line| line.contains(text)))
@@ -126,7 +126,7 @@ impl Sheet {
     }
 }
 
-/// Panics where a text stands outside the page, less `margin` points.
+/// Panics if a text is outside the page, less `margin` points.
 pub fn assert_within(sheet: &Sheet, margin: f32) {
     for page in 0..sheet.page_count() {
         let (width, height) = (
@@ -143,7 +143,7 @@ pub fn assert_within(sheet: &Sheet, margin: f32) {
     }
 }
 
-/// A paragraph of `count` words that are all different.
+/// A paragraph of `count` different words.
 pub fn words(count: usize) -> String {
     (0..count)
         .map(|index| format!("word{index}"))

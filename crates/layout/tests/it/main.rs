@@ -1,4 +1,4 @@
-//! The paginator on bound documents: what stands on which page, and where.
+//! The paginator on bound documents: what is placed on which page, and where.
 
 mod harness;
 mod pages;

@@ -1,4 +1,4 @@
-//! Page breaks: widows, keeps, headers, footers, contents, footnotes.
+//! Page breaks: widows, keep rules, headers, footers, contents, footnotes.
 
 use platen_layout::page::{Item, TagId, TagKind};
 use serde_json::{Value, json};
@@ -213,7 +213,7 @@ fn a_heading_stays_with_a_text_that_has_a_footnote() {
     }
 }
 
-/// The words of all footnotes with the page of each.
+/// The words of all footnotes, each with its page.
 fn note_words(sheet: &Sheet, start: &str) -> Vec<String> {
     (0..sheet.page_count())
         .flat_map(|page| sheet.lines(page))
@@ -244,7 +244,7 @@ fn a_footnote_longer_than_a_page_goes_on_at_the_next() {
     assert_eq!(note_words(&sheet, "note"), note);
     assert_eq!(sheet.page_of("Marked"), 0);
     assert_eq!(sheet.page_of("note0"), 0);
-    // What the notes leave of a page is the text's.
+    // The text gets the part of the page that the notes leave.
     assert_eq!(sheet.page_of("paragraph 2"), 0);
     assert!(sheet.page_of("paragraph 1") < sheet.page_of("note899"));
     for page in 0..sheet.page_count() {
@@ -252,7 +252,7 @@ fn a_footnote_longer_than_a_page_goes_on_at_the_next() {
     }
 }
 
-/// Panics where two lines of a page stand on top of each other.
+/// Panics if two lines of a page overlap.
 fn assert_no_overlap(sheet: &Sheet, page: usize) {
     let mut texts = sheet.texts(page);
     texts.sort_by(|a, b| a.y.total_cmp(&b.y));

@@ -1,4 +1,4 @@
-//! Tables over pages.
+//! Tables across pages.
 
 use serde_json::{Value, json};
 
@@ -138,7 +138,7 @@ fn tables_nest_in_cells() {
     }
 }
 
-/// Lines of all pages that hold `text`.
+/// Number of lines, on all pages, that contain `text`.
 fn count(sheet: &Sheet, text: &str) -> usize {
     (0..sheet.page_count())
         .flat_map(|page| sheet.lines(page))

@@ -1,11 +1,11 @@
-//! Paragraphs: lines, alignment, bidi, scripts, hyphens.
+//! Paragraphs: lines, alignment, bidirectional text, scripts, hyphens.
 
 use platen_layout::FontLibrary;
 use serde_json::json;
 
 use crate::harness::{Placed, sheet, sheet_with, words};
 
-/// Room between the margins of the harness's page.
+/// The text area of the harness's page.
 const LEFT: f32 = 30.0;
 const RIGHT: f32 = 270.0;
 
@@ -153,7 +153,7 @@ fn line_breaks_and_empty_paragraphs_have_height() {
     );
 }
 
-/// A shipped font whose outlines are under another name, as in fonts of bitmaps.
+/// A shipped font whose outline tables are renamed, as in bitmap fonts.
 #[test]
 fn fonts_without_outlines_are_left_out() {
     let shipped = include_bytes!("../../../../assets/fonts/LiberationMono-Regular.ttf");

@@ -23,7 +23,7 @@ pub(super) const BASE64: GeneralPurpose = GeneralPurpose::new(
         .with_decode_padding_mode(base64::engine::DecodePaddingMode::Indifferent),
 );
 
-/// Recognises an SVG image by its first bytes.
+/// Recognizes an SVG image by its first bytes.
 pub(super) fn is_svg(head: &[u8]) -> bool {
     let head = plain(head, HEAD_BYTES as u64);
     let Some(text) = ascii_based(&head) else {

@@ -37,7 +37,7 @@ fn fixed(object: &Object<'_>) -> Option<(Vec<u8>, usize)> {
         Segment::Bytes(bytes) => bytes.windows(text.len()).any(|it| it == text),
         Segment::Reference(_) => false,
     };
-    // Only streams of ICC-based colour spaces have a number of components.
+    // Only streams of ICC-based color spaces have a number of components.
     let has = |text: &[u8]| object.chunks.iter().any(|chunk| is(chunk, text));
     if !has(b"/N ") || !has(b"/FlateDecode") {
         return None;

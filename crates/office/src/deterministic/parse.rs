@@ -77,7 +77,7 @@ fn offsets(rows: &[u8], count: usize) -> Option<HashMap<u32, usize>> {
     Some(offsets)
 }
 
-/// The catalogue, the information dictionary, and all references. Encrypted files depend on their
+/// The catalog, the information dictionary, and all references. Encrypted files depend on their
 /// identifier and updated ones have several tables; neither is supported.
 fn read_trailer(chunks: &[Segment<'_>]) -> Option<(u32, Option<u32>, Vec<u32>)> {
     let (mut root, mut info) = (None, None);

@@ -19,6 +19,7 @@ use super::{
 const MAX_BYTES: u64 = 32 << 20;
 /// Initial key of the encrypted part (section 7.1).
 const KEY: u16 = 55_665;
+/// Constants c1 and c2 of the encryption.
 const MULTIPLIER: u16 = 52_845;
 const INCREMENT: u16 = 22_719;
 

@@ -11,11 +11,15 @@ const MAX_CHAIN: u64 = 1 << 20;
 /// How much of the start of a stream is read to identify it, in bytes.
 const START_BYTES: usize = 16;
 
+/// Size of a directory entry, in bytes.
 const ENTRY_BYTES: usize = 128;
+/// Size of the header, in bytes.
 const HEADER_BYTES: usize = 512;
 /// Number of table sectors that the header lists.
 const LISTED: usize = 109;
+/// Size of a sector of short streams, in bytes.
 const SHORT_SECTOR_BYTES: u64 = 64;
+/// Types of directory entries.
 const STREAM: u8 = 2;
 const ROOT: u8 = 5;
 

@@ -1,4 +1,5 @@
-//! Processes that are killed or stopped, clients that go away: the converter is at full strength afterwards.
+//! Processes that are killed or stopped, and clients that disconnect: the converter recovers
+//! completely.
 
 use std::{
     process::{Command, Stdio},
@@ -10,7 +11,7 @@ use platen_office::{Error, Target};
 
 use crate::fixture::{Bench, bench, docx, job, small};
 
-/// To all at once: a job that is repeated must not meet the second signal.
+/// Signals all processes at once: a repeated job must not be hit by the second signal.
 fn signal(pids: &[u32], signal: &str) {
     let pids = pids.iter().map(u32::to_string);
     // Some may have ended a moment before.
@@ -21,15 +22,15 @@ fn signal(pids: &[u32], signal: &str) {
         .status();
 }
 
-/// Waits until a conversion runs.
+/// Waits until a conversion is running.
 async fn busy(bench: &Bench) {
     while bench.office.status().pool.in_use == 0 || bench.office.status().pool.children == 0 {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
 }
 
-/// Waits until a process stands ready. One that was killed when its job was done already would be a
-/// second crash of the next job.
+/// Waits until a process is ready. If one were killed just after its job was done, that would be a
+/// second crash for the next job.
 async fn rested(bench: &Bench) {
     tokio::time::sleep(Duration::from_millis(200)).await;
     loop {
@@ -47,13 +48,14 @@ async fn a_kill_at_any_instant_costs_one_retry() {
         return;
     };
     assert!(bench.office.warm(Duration::from_secs(60)).await);
-    // The first waits for what later ones find ready.
+    // The first conversion waits for what later ones find ready.
     bench.convert(docx(1499), Target::Pdf).await.unwrap();
     let begin = Instant::now();
     bench.convert(docx(1500), Target::Pdf).await.unwrap();
     let usual = begin.elapsed();
     let bench = Arc::new(bench);
-    // From the load to the end of the store. A document of its own each time: one that kills twice is refused.
+    // From loading to the end of storing. A different document each time: one that crashes twice is
+    // refused.
     for part in 0..8 {
         rested(&bench).await;
         let work = {
@@ -68,7 +70,7 @@ async fn a_kill_at_any_instant_costs_one_retry() {
         assert!(made.starts_with(b"%PDF"));
     }
     let retries = bench.office.status().pool.retries;
-    // Where the machine was busy before and is not now, some kills come when all is done.
+    // On a machine that was busy before and no longer is, some kills come after everything is done.
     assert!(retries >= 2, "{retries}");
     Arc::into_inner(bench).unwrap().close().await;
 }
@@ -89,8 +91,8 @@ async fn an_input_that_kills_is_refused() {
     tokio::time::sleep(Duration::from_millis(50)).await;
     let mut started = bench.office.status().pool.starts;
     signal(&bench.pids(), "-KILL");
-    // The second attempt runs once its process has started; one that still starts is not killed,
-    // since that would be another failure.
+    // The second attempt runs once its process has started. A process that is still starting is not
+    // killed, because that would be another failure.
     while !work.is_finished() {
         let pool = bench.office.status().pool;
         if pool.retries > 0 && pool.starting == 0 && pool.starts > started && pool.in_use > 0 {
@@ -105,7 +107,7 @@ async fn an_input_that_kills_is_refused() {
         let again = bench.convert(document, Target::Pdf).await;
         assert!(matches!(again, Err(Error::Crashed { .. })), "{again:?}");
     }
-    // Starts that were cut pause the next one.
+    // Starts that were interrupted delay the next one.
     for _ in 0..100 {
         if bench.convert(docx(2), Target::Pdf).await.is_ok() {
             break;
@@ -199,7 +201,7 @@ async fn a_death_is_told_with_its_reason() {
         .office
         .reporting(move |crash_report| kept.lock().unwrap().push(crash_report.clone()));
     assert!(bench.office.warm(Duration::from_secs(60)).await);
-    // Large, so that it is at work for a while.
+    // Large, so that it takes a while.
     let document = docx(20_000);
     let bench = Arc::new(bench);
     let work = {
@@ -219,7 +221,7 @@ async fn a_death_is_told_with_its_reason() {
         crashes[0].phase.is_some() && crashes[0].attempt == 1,
         "{crashes:?}"
     );
-    // One that is not done in time.
+    // A document that is not done in time.
     let mut late = job(docx(20_001), Target::Pdf, &[]);
     late.timeout = Duration::from_millis(400);
     rested(&bench).await;

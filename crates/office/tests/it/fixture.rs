@@ -16,7 +16,8 @@ use zip::write::SimpleFileOptions;
 /// Generous: no test is about speed.
 pub const PATIENCE: Duration = Duration::from_secs(120);
 
-/// A converter with a folder of its own; `None`, said aloud, where LibreOffice is not installed.
+/// A converter with its own folder; `None`, with a visible message, if LibreOffice is not
+/// installed.
 pub struct Bench {
     pub office: Office,
     pub folder: tempfile::TempDir,
@@ -44,7 +45,7 @@ pub async fn bench_behind(config: Config, launcher: Arc<dyn Launcher>) -> Option
     Some(Bench { office, folder })
 }
 
-/// One process and one spare.
+/// A configuration of one process and one spare.
 pub fn small() -> Config {
     Config {
         slots: 1,
@@ -70,7 +71,7 @@ impl Bench {
         self.office.convert(job).await.map(bytes)
     }
 
-    /// Our LibreOffice processes, alive or dead but not reaped.
+    /// The converter's LibreOffice processes, including zombies.
     pub fn processes(&self) -> Vec<(u32, char)> {
         let mark = self.folder.path().display().to_string();
         let mut found = Vec::new();
@@ -93,7 +94,7 @@ impl Bench {
         found
     }
 
-    /// The first of them that works.
+    /// Pids of the working processes.
     pub fn pids(&self) -> Vec<u32> {
         let processes = self.processes();
         processes
@@ -103,7 +104,7 @@ impl Bench {
             .collect()
     }
 
-    /// Ends the converter; nothing of it may be left.
+    /// Shuts the converter down and checks that nothing of it is left.
     pub async fn close(self) {
         self.office.shutdown(Duration::from_secs(20)).await;
         let mut left = self.processes();
@@ -186,7 +187,7 @@ pub fn zip(parts: &[(&str, &[u8])]) -> Bytes {
 const TYPES: &str = r#"<?xml version="1.0" encoding="UTF-8"?><Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml" ContentType="application/xml"/><Override PartName="/word/document.xml" ContentType="application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"/><Override PartName="/word/settings.xml" ContentType="application/vnd.openxmlformats-officedocument.wordprocessingml.settings+xml"/></Types>"#;
 const RELATIONS: &str = r#"<?xml version="1.0" encoding="UTF-8"?><Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="rId1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" Target="word/document.xml"/></Relationships>"#;
 
-/// A docx with a body, and relations of the document and of its settings.
+/// A DOCX with a body, and relationships of the document and of its settings.
 pub fn docx_with(body: &str, relations: &str, settings_relations: &str, settings: &str) -> Bytes {
     let document = format!(
         r#"<?xml version="1.0" encoding="UTF-8"?><w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships" xmlns:wp="http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing" xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main" xmlns:pic="http://schemas.openxmlformats.org/drawingml/2006/picture"><w:body>{body}<w:sectPr><w:pgSz w:w="11906" w:h="16838"/></w:sectPr></w:body></w:document>"#
@@ -215,7 +216,7 @@ pub fn docx_with(body: &str, relations: &str, settings_relations: &str, settings
     ])
 }
 
-/// A docx of paragraphs.
+/// A DOCX of paragraphs.
 pub fn docx(paragraphs: usize) -> Bytes {
     let mut body = String::new();
     for number in 1..=paragraphs {
@@ -226,7 +227,7 @@ pub fn docx(paragraphs: usize) -> Bytes {
     docx_with(&body, "", "", "")
 }
 
-/// A flat text of OpenDocument.
+/// A flat OpenDocument text.
 pub fn flat_text(body: &str) -> Bytes {
     format!(
         r#"<?xml version="1.0" encoding="UTF-8"?><office:document xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0" xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0" xmlns:dc="http://purl.org/dc/elements/1.1/" office:version="1.2" office:mimetype="application/vnd.oasis.opendocument.text"><office:body><office:text>{body}</office:text></office:body></office:document>"#
@@ -234,7 +235,7 @@ pub fn flat_text(body: &str) -> Bytes {
     .into()
 }
 
-/// A flat spreadsheet of OpenDocument.
+/// A flat OpenDocument spreadsheet.
 pub fn flat_sheet(rows: &str) -> Bytes {
     format!(
         r#"<?xml version="1.0" encoding="UTF-8"?><office:document xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0" xmlns:table="urn:oasis:names:tc:opendocument:xmlns:table:1.0" xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0" office:version="1.2" office:mimetype="application/vnd.oasis.opendocument.spreadsheet"><office:body><office:spreadsheet><table:table table:name="One">{rows}</table:table></office:spreadsheet></office:body></office:document>"#
@@ -242,12 +243,12 @@ pub fn flat_sheet(rows: &str) -> Bytes {
     .into()
 }
 
-/// A flat presentation of OpenDocument, of one slide.
+/// A flat OpenDocument presentation with one slide.
 pub fn flat_slides() -> Bytes {
     r#"<?xml version="1.0" encoding="UTF-8"?><office:document xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0" xmlns:draw="urn:oasis:names:tc:opendocument:xmlns:drawing:1.0" xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0" xmlns:svg="urn:oasis:names:tc:opendocument:xmlns:svg-compatible:1.0" office:version="1.2" office:mimetype="application/vnd.oasis.opendocument.presentation"><office:body><office:presentation><draw:page draw:name="p1"><draw:frame svg:width="10cm" svg:height="3cm" svg:x="2cm" svg:y="2cm"><draw:text-box><text:p>A slide</text:p></draw:text-box></draw:frame></draw:page></office:presentation></office:body></office:document>"#.into()
 }
 
-/// Pages of a PDF as LibreOffice writes it.
+/// Number of pages of a PDF from LibreOffice.
 pub fn pages(pdf: &[u8]) -> usize {
     let marks = [
         &b"/Type/Page/"[..],

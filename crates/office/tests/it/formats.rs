@@ -1,4 +1,4 @@
-//! Older formats, packages with parts in other places, and plain texts in several encodings.
+//! Older formats, packages with parts in unusual places, and plain texts in several encodings.
 
 use bytes::Bytes;
 use platen_office::Target;
@@ -16,7 +16,7 @@ async fn what_older_programs_wrote() {
     let text = bench.convert(WORD_6.into(), Target::Txt).await.unwrap();
     let text = String::from_utf8_lossy(&text);
     assert!(text.contains("quick brown fox"), "{text}");
-    // A table of HTML, and one of tabs, with the name of a workbook.
+    // An HTML table and a tab-separated one, under the name of a workbook.
     for table in ["<table><tr><td>1</td><td>two</td></tr></table>", "1\ttwo\n"] {
         let input = Bytes::from_static(table.as_bytes());
         let made = bench.with(input, Some("a.xls"), Target::Csv, &[]).await;

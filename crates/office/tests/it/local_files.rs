@@ -1,4 +1,4 @@
-//! No local file gets into a result, whatever a document says, even without a sandbox.
+//! No local file gets into a result, whatever a document refers to, even without a sandbox.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ fn has_picture(pdf: &[u8]) -> bool {
     pdf.windows(picture.len()).any(|it| it == picture)
 }
 
-/// A text with a picture, which is given as its contents.
+/// A text with an image, given by its content.
 fn picture(contents: &[u8]) -> Bytes {
     let body = r#"<w:p><w:r><w:drawing><wp:inline><wp:extent cx="1000000" cy="1000000"/><wp:docPr id="1" name="p"/><a:graphic><a:graphicData uri="http://schemas.openxmlformats.org/drawingml/2006/picture"><pic:pic><pic:nvPicPr><pic:cNvPr id="1" name="p"/><pic:cNvPicPr/></pic:nvPicPr><pic:blipFill><a:blip r:embed="rId9" r:link="rId9"/><a:stretch/></pic:blipFill><pic:spPr><a:xfrm><a:off x="0" y="0"/><a:ext cx="1000000" cy="1000000"/></a:xfrm><a:prstGeom prst="rect"/></pic:spPr></pic:pic></a:graphicData></a:graphic></wp:inline></w:drawing></w:r></w:p>"#;
     let relation = r#"<Relationship Id="rId9" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/image" Target="media/a.png"/>"#;
@@ -24,7 +24,7 @@ fn picture(contents: &[u8]) -> Bytes {
     )
 }
 
-/// A package with one more part, or with another in its place.
+/// A package with one part added or replaced.
 fn with_part(package: &[u8], name: &str, contents: &[u8]) -> Bytes {
     let mut archive = zip::ZipArchive::new(std::io::Cursor::new(package)).unwrap();
     let mut parts = Vec::new();
@@ -40,7 +40,7 @@ fn with_part(package: &[u8], name: &str, contents: &[u8]) -> Bytes {
     zip(&parts)
 }
 
-/// A picture of lines with a file in it.
+/// An SVG image that refers to a file.
 fn svg(url: &str) -> String {
     format!(
         r#"<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="99" height="99"><rect width="9" height="9"/><image xlink:href="{url}" width="40" height="40"/></svg>"#
@@ -105,7 +105,7 @@ async fn no_kind_of_document_shows_a_file_of_this_machine() {
             ),
         ),
     ];
-    // What is inside the document itself is shown.
+    // Images inside the document itself are shown.
     assert!(has_picture(
         &bench.convert(linked, Target::Pdf).await.unwrap()
     ));

@@ -1,5 +1,6 @@
-//! A long run with crashes in it: nothing grows. `cargo test -p platen-office --test it soak -- --ignored --nocapture`,
-//! with `SOAK_CONVERSIONS` and `SOAK_KILLS` for other numbers than 500 and 20.
+//! A long run with crashes: nothing may grow. `cargo test -p platen-office --test it soak --
+//! --ignored --nocapture`, with `SOAK_CONVERSIONS` and `SOAK_KILLS` for other numbers than 500 and
+//! 20.
 
 use std::{
     sync::{
@@ -17,7 +18,7 @@ fn number(name: &str, usual: usize) -> usize {
     std::env::var(name).map_or(usual, |it| it.parse().unwrap())
 }
 
-/// Descriptors, own memory in kilobytes, memory of the processes in kilobytes, files, processes that nobody reaped.
+/// Descriptors, own memory in kilobytes, memory of the processes in kilobytes, files, zombies.
 fn state(bench: &Bench) -> [usize; 5] {
     let descriptors = std::fs::read_dir("/proc/self/fd").unwrap().count();
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
@@ -32,7 +33,7 @@ fn state(bench: &Bench) -> [usize; 5] {
     let mut folders = vec![bench.folder.path().to_owned()];
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-            // Profiles are of the processes, the rest would be of documents.
+            // Profiles belong to the processes; anything else would belong to documents.
             let name = entry.file_name().to_string_lossy().into_owned();
             if name.starts_with("job-") {
                 files += 1;

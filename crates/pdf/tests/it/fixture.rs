@@ -1,10 +1,11 @@
-//! Files that real programs made, and what real programs say of ours.
+//! Files made by real programs, and checks of results with real programs.
 
 use std::{io::Write, path::Path, process::Command};
 
 use tempfile::{NamedTempFile, TempDir};
 
-/// Whether a program is there; where not, the test says so and ends, or fails where all are required.
+/// Whether a program is installed. If not, the test says so and ends, or fails if all programs are
+/// required.
 pub fn has(program: &str) -> bool {
     let found = Command::new(program).arg("--version").output().is_ok();
     if !found {
@@ -19,7 +20,7 @@ pub fn has_all(programs: &[&str]) -> bool {
     programs.iter().all(|program| has(program))
 }
 
-/// The fonts of the service for a program, as a machine may have none of its own.
+/// Gives a program the fonts of the service, because a machine may have none of its own.
 fn with_fonts(command: &mut Command, folder: &Path) {
     let place = folder.join("fonts");
     let fonts = platen_fonts::install(&platen_fonts::FontSettings::default(), &place);
@@ -39,7 +40,7 @@ fn file(bytes: &[u8]) -> NamedTempFile {
     file
 }
 
-/// Fails where qpdf finds a mistake in the file.
+/// Fails if qpdf finds an error in the file.
 pub fn check(bytes: &[u8]) {
     let file = file(bytes);
     let (sound, text) = run(Command::new("qpdf").arg("--check").arg(file.path()));
@@ -55,13 +56,13 @@ pub fn texts(bytes: &[u8]) -> Vec<String> {
     pages.map(|page| page.trim().replace('\n', " ")).collect()
 }
 
-/// What pdfinfo says with some flags.
+/// The output of pdfinfo with some flags.
 pub fn info(bytes: &[u8], flags: &[&str]) -> String {
     let file = file(bytes);
     run(Command::new("pdfinfo").args(flags).arg(file.path())).1
 }
 
-/// The file as qpdf makes it anew.
+/// The file as rewritten by qpdf.
 pub fn qpdf(bytes: &[u8], flags: &[&str]) -> Vec<u8> {
     let (from, to) = (file(bytes), file(b""));
     let mut command = Command::new("qpdf");
@@ -92,7 +93,7 @@ fn html(title: &str, pages: usize) -> String {
     format!("<!doctype html><html lang=en><title>{title}</title><body>{body}</body></html>")
 }
 
-/// A tagged file of Chromium.
+/// A tagged file from Chromium.
 pub fn of_chromium(title: &str, pages: usize) -> Vec<u8> {
     let folder = TempDir::new().expect("a folder");
     let (from, to) = (folder.path().join("a.html"), folder.path().join("a.pdf"));
@@ -111,7 +112,7 @@ pub fn of_chromium(title: &str, pages: usize) -> Vec<u8> {
     std::fs::read(&to).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
-/// A file of LibreOffice with bookmarks, tags, a form and a comment.
+/// A file from LibreOffice with bookmarks, tags, a form and a comment.
 pub fn of_libreoffice(title: &str, pages: usize) -> Vec<u8> {
     let folder = TempDir::new().expect("a folder");
     let from = folder.path().join("a.html");

@@ -1,4 +1,4 @@
-//! Files of LibreOffice and of Chromium, looked at by qpdf and poppler.
+//! Files from LibreOffice and Chromium, checked with qpdf and poppler.
 
 mod fixture;
 mod operations;

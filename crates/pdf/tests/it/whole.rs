@@ -1,4 +1,4 @@
-//! Whole files.
+//! Operations on whole files.
 
 use platen_pdf::{Error, Limits, Metadata, Split};
 use serde_json::json;
@@ -55,7 +55,7 @@ fn files_of_both_programs_are_merged_with_bookmarks_links_and_tags() {
         made,
         "the same bytes"
     );
-    // The file can be worked on again.
+    // The result can be processed again.
     check(&merge(&[&made, &made]).expect("a file of the file"));
 }
 

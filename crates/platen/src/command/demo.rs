@@ -38,7 +38,7 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
     let template = platen_render::compile(TEMPLATE.as_bytes())?;
     let options = RenderOptions::default();
     let host = FolderHost::of(&options);
-    let data = serde_json::from_str(DATA).map_err(|error| Failure::Internal(error.to_string()))?;
+    let data = serde_json::from_str(DATA).map_err(|error| Failure::internal(&error))?;
     for format in FORMATS {
         let start = Instant::now();
         let rendered = renderer.render(

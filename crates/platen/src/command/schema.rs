@@ -29,8 +29,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         Kind::Document => platen_document::template::json_schema(),
         Kind::Html => platen_document::html::json_schema(),
     };
-    let text = serde_json::to_string_pretty(&schema)
-        .map_err(|error| Failure::Internal(error.to_string()))?;
+    let text = serde_json::to_string_pretty(&schema).map_err(|error| Failure::internal(&error))?;
     print_line(&text);
     Ok(ExitCode::SUCCESS)
 }

@@ -44,7 +44,7 @@ fn render(case: &Case, folder: &Path) -> Vec<String> {
         let said = String::from_utf8_lossy(&output.stderr);
         let path = path.display().to_string();
         assert!(output.status.success(), "{name} as {flavour}: {said}");
-        if !said.contains("pdf-ua") {
+        if !said.contains("not-pdf-ua") {
             pairs.extend(["ua1".to_owned(), path.clone()]);
         }
         if flavour != "ua1" {

@@ -119,7 +119,7 @@ fn a_document_is_made_later_and_stays() {
     assert_eq!(service.post("/render?async=true", &wrong).status, 400);
     let webhook = json!({"template": "note", "webhook": {"url": "http://127.0.0.1:9/"}});
     let refused = service.post("/render?async=true", &webhook);
-    assert_eq!(refused.json()["code"], "webhook-not-allowed");
+    assert_eq!(refused.json()["code"], "address-denied");
     assert_eq!(service.post("/render", &webhook).status, 400);
 }
 
@@ -152,7 +152,7 @@ fn webhooks_get_documents_and_failures_signed() {
     service.post("/render?async=true", &bad);
     let (head, body) = requests.recv_timeout(LONG).unwrap();
     let body: Json = serde_json::from_slice(&body).unwrap();
-    assert_eq!(body["error"]["code"], "render", "{body}");
+    assert_eq!(body["error"]["code"], "invalid-template", "{body}");
     check_signature(&head, body.to_string().as_bytes());
 }
 

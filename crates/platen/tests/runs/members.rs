@@ -256,7 +256,10 @@ fn acknowledged_runs_outlive_the_owner_of_the_data_folder() {
             match reply.status {
                 202 => acknowledged.push(answer["run"].as_str().unwrap().to_owned()),
                 // It ended while it had the request; the next one waits for its successor.
-                status => assert_eq!((status, &answer["code"]), (503, &json!("worker-gone"))),
+                status => assert_eq!(
+                    (status, &answer["code"]),
+                    (503, &json!("backend-unavailable"))
+                ),
             }
         }
     }

@@ -100,7 +100,8 @@ fn failure(service: &Service, flow: &str, answer: &Answer) -> (Json, Json) {
 fn is_not_installed(service: &Service) {
     let answer = written(service, "pdf");
     let (run, error) = failure(service, "letter", &answer);
-    assert_eq!(error["code"], "chromium-not-installed", "{run:#}");
+    assert_eq!(error["code"], "backend-missing", "{run:#}");
+    assert_eq!(error["backend"], "chromium", "{run:#}");
     let message = error["message"].as_str().unwrap();
     assert!(message.contains("apt-get install"), "{message}");
     assert_eq!(run["steps"].as_array().unwrap().len(), 1, "{run:#}");
@@ -124,7 +125,7 @@ fn a_webhook_answers_with_a_page() {
     let html = written(&service, "html");
     assert!(html.text.contains("<h1>Dear ADA!</h1>"), "{html:?}");
     let (_, error) = failure(&service, "letter", &written(&service, "docx"));
-    assert_eq!(error["code"], "render");
+    assert_eq!(error["code"], "unsupported-conversion");
     let nameless = service.post(
         "/webhooks/letter/sync",
         &json!({"format": "pdf", "name": null}),
@@ -171,7 +172,8 @@ fn a_page_that_never_loads_ends_at_its_deadline() {
     for _ in 0..3 {
         let answer = service.post("/webhooks/stuck/sync", &json!({}));
         let (run, error) = failure(&service, "stuck", &answer);
-        assert_eq!(error["code"], "deadline-passed", "{run:#}");
+        assert_eq!(error["code"], "timeout", "{run:#}");
+        assert_eq!(error["stage"], "page", "{run:#}");
         let message = error["message"].as_str().unwrap();
         assert!(message.contains("page timed out after"), "{message}");
     }

@@ -25,8 +25,9 @@ fn drafts_are_tried_and_versions_published() {
     let unpublished = service.post("/webhooks/f/sync", &json!({}));
     assert_eq!(
         (unpublished.status, &unpublished.json()["code"]),
-        (404, &json!("flow-not-published"))
+        (404, &json!("not-found"))
     );
+    assert_eq!(unpublished.json()["resource"], "publication");
     let draft = service.post("/flows/f/runs?version=1", &json!({}));
     let draft = draft.json()["run"].as_str().unwrap().to_owned();
     assert_eq!(service.until(&draft, &ENDS)["answer"]["body"], "one");
@@ -76,8 +77,9 @@ fn callers_are_always_told_something() {
     let late = service.post("/webhooks/slow/sync", &json!({}));
     assert_eq!(
         (late.status, &late.json()["code"]),
-        (504, &json!("flow-timeout"))
+        (504, &json!("timeout"))
     );
+    assert_eq!(late.json()["stage"], "answer");
     let address = late.headers["location"].to_str().unwrap();
     assert_eq!(service.get(address).json()["flow"], "slow");
     let prefer = [("prefer", "respond-async")];
@@ -252,12 +254,12 @@ fn bounds_of_queues_and_flows_hold() {
         .map(|_| service.post("/webhooks/many", &json!({})).status)
         .collect();
     assert!(
-        answers.contains(&202) && answers.contains(&429),
+        answers.contains(&202) && answers.contains(&503),
         "{answers:?}"
     );
     let full = service.post("/webhooks/many", &json!({}));
-    if full.status == 429 {
-        assert_eq!(full.json()["code"], "runs-full");
+    if full.status == 503 {
+        assert_eq!(full.json()["code"], "overloaded");
         assert!(full.headers.contains_key("retry-after"));
     }
 }
@@ -281,7 +283,7 @@ fn retry_goes_on_from_a_step() {
     let unknown = service.post(&format!("/runs/{id}/retry"), &json!({"from": "none"}));
     assert_eq!(
         (unknown.status, &unknown.json()["code"]),
-        (400, &json!("run-step"))
+        (400, &json!("invalid-request"))
     );
     let again = service.post(&format!("/runs/{id}/retry"), &json!({}));
     let again = again.json()["run"].as_str().unwrap().to_owned();

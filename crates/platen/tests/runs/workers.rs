@@ -175,7 +175,7 @@ fn a_poisonous_run_is_laid_aside_and_the_next_is_done() {
         (&json!("dead"), &json!(2)),
         "{run:#}"
     );
-    assert_eq!(run["error"]["code"], "dead-letter");
+    assert_eq!(run["error"]["code"], "dead-lettered");
     let said = run["error"]["message"].as_str().unwrap();
     assert!(said.contains("2 workers"), "{said}");
     let _third = service.worker(1, &[]);

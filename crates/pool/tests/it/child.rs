@@ -1,4 +1,4 @@
-//! The child of these tests, and what the tests count.
+//! The child process of these tests, and helpers that count processes.
 
 use std::{
     path::Path,
@@ -39,12 +39,12 @@ while read -r word rest; do
 done
 "#;
 
-/// A shell that answers lines.
+/// A driver whose children are shells that answer lines.
 #[derive(Default)]
 pub(crate) struct Shell {
     /// Starts fail as long as this is set.
     pub(crate) broken: Arc<AtomicBool>,
-    /// Interrupted children are proven by their next answer.
+    /// Whether interrupted children are checked by their next answer.
     pub(crate) salvages: bool,
 }
 
@@ -112,7 +112,7 @@ impl Driver for Shell {
         if !self.salvages {
             return Err(Unsound);
         }
-        // The answer to the question of the interrupted job may still come first.
+        // The answer to the interrupted job's question may still come first.
         let first = child.ask("echo salvage").await.map_err(|_| Unsound)?;
         if first != "salvage" {
             let second = child.output.next_line().await;
@@ -128,7 +128,7 @@ impl Driver for Shell {
     }
 }
 
-/// A pool in a folder of its own.
+/// A pool in its own folder.
 pub(crate) struct Bench {
     pub(crate) pool: Arc<Pool<Shell>>,
     pub(crate) folder: tempfile::TempDir,
@@ -176,7 +176,7 @@ pub(crate) async fn ask(
     .await
 }
 
-/// Waits until something is true; the time is only a safety net.
+/// Waits until the condition holds; the timeout is only a safety net.
 pub(crate) async fn eventually(what: &str, mut is_true: impl FnMut() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(60);
     while !is_true() {
@@ -197,7 +197,7 @@ pub(crate) fn processes_in(folder: &Path) -> Vec<i32> {
     pids.filter(is_in).collect()
 }
 
-/// Children of this process that have ended and were not reaped.
+/// Number of zombie children of this process.
 pub(crate) fn zombies() -> usize {
     let parent = std::process::id().to_string();
     let entries = std::fs::read_dir("/proc").unwrap().flatten();
@@ -214,7 +214,7 @@ pub(crate) fn zombies() -> usize {
         .count()
 }
 
-/// Folders of children in the folder of the pool.
+/// Number of children's folders in the pool's folder.
 pub(crate) fn child_folders(folder: &Path) -> usize {
     let roots = std::fs::read_dir(folder).unwrap().flatten();
     let children = roots.flat_map(|root| std::fs::read_dir(root.path()).into_iter().flatten());
@@ -225,11 +225,11 @@ pub(crate) fn child_folders(folder: &Path) -> usize {
 }
 
 impl Bench {
-    /// Ends the pool; nothing may be left of it.
+    /// Shuts the pool down and checks that nothing of it is left.
     pub(crate) async fn end(self) {
         self.pool.shutdown(Duration::from_secs(5)).await;
         let folder = self.folder.path().to_owned();
-        // One that is within execve(2) is not seen in one look.
+        // A process within execve(2) is not visible in a single pass.
         for _ in 0..5 {
             assert_eq!(
                 processes_in(&folder),

@@ -1,4 +1,4 @@
-//! Children that die, stop or leave processes behind.
+//! Children that crash, stop or leave processes behind.
 
 use std::{
     sync::{

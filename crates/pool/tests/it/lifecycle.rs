@@ -1,4 +1,4 @@
-//! Starting, recycling, shutting down, and what former processes left.
+//! Starting, recycling, shutting down, and cleaning up after earlier processes.
 
 use std::{
     sync::{Arc, atomic::Ordering},

@@ -1,4 +1,4 @@
-//! The pool against real processes: a shell that answers lines.
+//! The pool with real child processes: a shell that answers lines.
 
 mod child;
 mod crashes;

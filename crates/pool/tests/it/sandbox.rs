@@ -1,4 +1,4 @@
-//! What children see: their environment, and no network where the machine allows that.
+//! What children see: their environment, and no network if the machine allows that.
 
 use std::sync::Arc;
 

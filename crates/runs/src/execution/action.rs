@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use platen_fault::{Backend, Code};
 use platen_flow::{
     StepError,
     model::{Step, StoreOperation},
@@ -11,7 +12,6 @@ use serde_json::Value as Json;
 
 use super::{
     File, builtin_actions, pdf_steps,
-    step_error::fixed,
     task::{HTTP_TIMEOUT, StepExecutor, StepResult},
 };
 
@@ -35,7 +35,7 @@ impl StepExecutor<'_> {
         };
         let unknown = || {
             let message = format!("the piece `{piece}` has no action `{action}`");
-            fixed("piece-input", &message)
+            StepError::new(Code::InvalidInput, message)
         };
         if let Some((name, version)) = piece.split_once('@') {
             return self.user_piece(step, (name, version), action, input);
@@ -65,7 +65,7 @@ impl StepExecutor<'_> {
         let mail = self.services.tools.mail.as_ref();
         let mail = mail.ok_or_else(|| {
             let message = "no mail server is set up: see SMTP_URL and SMTP_FROM";
-            fixed("step-unavailable", message)
+            StepError::new(Code::BackendMissing(Backend::Mail), message)
         })?;
         let run = self.run["id"].as_str().unwrap_or_default();
         let limit = self.limit(step, Some(MAIL_TIMEOUT));
@@ -87,8 +87,10 @@ impl StepExecutor<'_> {
 
     pub(super) fn convert(&self, step: &Step, input: &Json) -> Result<Json, StepError> {
         let convert = self.services.tools.convert.as_ref();
-        let convert = convert
-            .ok_or_else(|| fixed("step-unavailable", "there is no LibreOffice for flows here"))?;
+        let convert = convert.ok_or_else(|| {
+            let message = "there is no LibreOffice for flows here";
+            StepError::new(Code::BackendMissing(Backend::LibreOffice), message)
+        })?;
         let file = File::of_value(&input["file"])?;
         let to = input["to"].as_str().unwrap_or("pdf");
         let limit = self.limit(step, Some(CONVERT_TIMEOUT));
@@ -104,12 +106,13 @@ impl StepExecutor<'_> {
         input: &Json,
     ) -> Result<StepResult, StepError> {
         let pieces = self.services.tools.pieces.as_ref();
-        let pieces = pieces
-            .ok_or_else(|| fixed("step-unavailable", "pieces of users are not set up here"))?;
-        let piece = pieces.load(name, version).map_err(|reason| StepError {
-            retryable: true,
-            ..fixed("piece-unavailable", &reason)
+        let pieces = pieces.ok_or_else(|| {
+            let message = "pieces of users are not set up here";
+            StepError::new(Code::BackendMissing(Backend::Pieces), message)
         })?;
+        let piece = pieces
+            .load(name, version)
+            .map_err(|reason| StepError::new(Code::BackendUnavailable(Backend::Pieces), reason))?;
         let found = piece.check(action, input).ok_or_else(|| {
             let known: Vec<&str> = piece
                 .manifest()
@@ -119,14 +122,14 @@ impl StepExecutor<'_> {
                 .collect();
             let known = known.join(", ");
             let message = format!("`{name}@{version}` has no action `{action}`; it has {known}");
-            fixed("piece-input", &message)
+            StepError::new(Code::InvalidInput, message)
         })?;
         if !found.is_empty() {
             let said: Vec<String> = found
                 .iter()
                 .map(|one| format!("{}: {}", one.path, one.message))
                 .collect();
-            return Err(fixed("piece-input", &said.join("; ")));
+            return Err(StepError::new(Code::InvalidInput, said.join("; ")));
         }
         let declared = &piece.manifest().secrets;
         let secrets = self.secrets.iter();

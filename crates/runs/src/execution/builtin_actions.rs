@@ -1,6 +1,7 @@
 //! Built-in pieces: small things that flows need between their large ones.
 
 use jiff::{Timestamp, ToSpan};
+use platen_fault::Code;
 use platen_flow::StepError;
 use serde_json::{Map, Value as Json};
 
@@ -32,11 +33,7 @@ pub(super) fn call(piece: &str, action: &str, input: &Json) -> Outcome {
 }
 
 fn wrong(message: impl Into<String>) -> StepError {
-    StepError {
-        code: "piece-input".to_owned(),
-        message: message.into(),
-        retryable: false,
-    }
+    StepError::new(Code::InvalidInput, message)
 }
 
 fn unknown(piece: &str, action: &str, known: &str) -> StepError {

@@ -4,17 +4,18 @@ use std::sync::Arc;
 
 use platen_document::Diagnostic;
 use platen_engine::{Data, Error, Job, Origin, Page, Product};
+use platen_fault::{Backend, Code, Resource};
 use platen_flow::StepError;
 use platen_render::{
-    Disposition, DocumentOptions, Error as RenderError, Fault, Format, RenderOptions, Rendered,
-    attachments, file_name,
+    Disposition, DocumentOptions, Error as RenderError, Format, OptionsError, RenderOptions,
+    Rendered, attachments, file_name,
 };
 use platen_script::LogLine;
 use serde_json::Value as Json;
 
 use super::{
     Limit, file,
-    step_error::{fixed, timed_out},
+    step_error::timed_out,
     task::{StepExecutor, StepResult},
 };
 
@@ -34,7 +35,7 @@ impl StepExecutor<'_> {
         let format = Format::ALL
             .into_iter()
             .find(|format| format.name() == wanted)
-            .ok_or_else(|| fixed("step-input", &format!("there is no format `{wanted}`")))?;
+            .ok_or_else(|| invalid(format!("there is no format `{wanted}`")))?;
         let Wishes {
             mut options,
             filename,
@@ -58,7 +59,8 @@ impl StepExecutor<'_> {
             })
         })?;
         let product = made.map_err(|error| failed(&error, limit))?.pop();
-        let product = product.ok_or_else(|| fixed("bug", "no document was made"))?;
+        let product =
+            product.ok_or_else(|| StepError::new(Code::InternalError, "no document was made"))?;
         let made = match product {
             Product::Document(document) => document,
             Product::Page(page) => self.print(*page, limit)?,
@@ -85,20 +87,20 @@ impl StepExecutor<'_> {
                     let message = format!(
                         "the flow does not name the template `{key}`: add it to its `templates`"
                     );
-                    return Err(fixed("template-not-named", &message));
+                    return Err(StepError::new(Code::Forbidden, message));
                 }
                 let found = self.host.template(key);
-                let found = found.map_err(|reason| StepError {
-                    retryable: true,
-                    ..fixed("template", &reason)
+                let found = found.map_err(|reason| {
+                    StepError::new(Code::BackendUnavailable(Backend::Store), reason)
                 })?;
                 found.ok_or_else(|| {
-                    fixed("template-unknown", &format!("there is no template `{key}`"))
+                    let message = format!("there is no template `{key}`");
+                    StepError::new(Code::NotFound(Resource::Template), message)
                 })
             }
             (None, Json::Null) => {
                 let message = "a render step has a `template` or a `definition`";
-                Err(fixed("step-input", message))
+                Err(invalid(message.to_owned()))
             }
             (None, definition) => Ok(Arc::from(definition.to_string().into_bytes())),
         }
@@ -107,8 +109,10 @@ impl StepExecutor<'_> {
     /// Prints a page of HTML by Chromium.
     fn print(&self, page: Page, limit: &Limit) -> Result<Rendered, StepError> {
         let print = self.services.tools.print.as_ref();
-        let print = print
-            .ok_or_else(|| fixed("step-unavailable", "there is no Chromium for flows here"))?;
+        let print = print.ok_or_else(|| {
+            let message = "there is no Chromium for flows here";
+            StepError::new(Code::BackendMissing(Backend::Chromium), message)
+        })?;
         print.print(page, limit.left(), self.cancel)
     }
 }
@@ -124,11 +128,15 @@ fn failed(error: &Error, limit: &Limit) -> StepError {
             message += &format!("; {}: {}", one.path, one.message);
         }
     }
-    StepError {
-        code: "render".to_owned(),
-        message,
-        retryable: error.fault() == Fault::Internal,
-    }
+    StepError::new(error.code(), message)
+}
+
+fn invalid(message: String) -> StepError {
+    StepError::new(Code::InvalidInput, message)
+}
+
+fn of_options(error: OptionsError) -> StepError {
+    StepError::new(error.code, error.message)
 }
 
 /// A warning as a log line of its step.
@@ -152,13 +160,12 @@ fn options_of(given: &Json) -> Result<Wishes, StepError> {
     if given.is_null() {
         return Ok(Wishes::default());
     }
-    let wrong = |message: String| fixed("step-input", &message);
     let options: DocumentOptions =
-        serde_json::from_value(given.clone()).map_err(|error| wrong(error.to_string()))?;
+        serde_json::from_value(given.clone()).map_err(|error| invalid(error.to_string()))?;
     let (filename, disposition) = (options.filename.clone(), options.disposition);
     let read = options.into_engine();
-    let (mut options, attached) = read.map_err(|error| wrong(error.message))?;
-    options.attachments = attachments(attached).map_err(|error| wrong(error.message))?;
+    let (mut options, attached) = read.map_err(of_options)?;
+    options.attachments = attachments(attached).map_err(of_options)?;
     Ok(Wishes {
         options,
         filename,

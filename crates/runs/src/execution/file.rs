@@ -1,6 +1,7 @@
 //! Files as values of a flow: `{"$file": {"name", "mediaType", "sizeBytes", "base64"}}`.
 
 use base64::{Engine, engine::general_purpose::STANDARD};
+use platen_fault::Code;
 use platen_flow::StepError;
 use platen_render::{Disposition, Rendered, content_disposition, warnings_summary};
 use serde_json::{Value as Json, json};
@@ -33,11 +34,7 @@ impl File {
     /// # Errors
     /// Where the value is none.
     pub fn of_value(value: &Json) -> Result<Self, StepError> {
-        let wrong = |message: &str| StepError {
-            code: "file".to_owned(),
-            message: message.to_owned(),
-            retryable: false,
-        };
+        let wrong = |message: &str| StepError::new(Code::InvalidInput, message);
         let file = value
             .get(MARK)
             .ok_or_else(|| wrong("a file is wanted: the output of a step that makes one"))?;

@@ -10,10 +10,11 @@ use std::{
 };
 
 use platen_document::work::{self, Bounds};
+use platen_fault::Code;
 use platen_flow::StepError;
 use platen_script::Cancellation;
 
-use super::step_error::{cancelled, fixed, timed_out};
+use super::step_error::{cancelled, timed_out};
 
 /// How often a blocking wait checks for cancellation: soon enough that a cancelled run ends at once
 /// for a person, at no measurable cost.
@@ -38,7 +39,7 @@ impl Limit {
     /// The reason to stop now, if there is one.
     ///
     /// # Errors
-    /// `cancelled` or `step-timeout`.
+    /// `cancelled`, or `timeout` of the step.
     pub fn check(&self) -> Result<(), StepError> {
         if self.cancel.is_cancelled() {
             return Err(cancelled());
@@ -109,14 +110,17 @@ impl Limit {
             // The receiver may have stopped waiting.
             let _ = done.send(work());
         });
-        thread.map_err(|error| fixed("bug", &format!("there is no thread: {error}")))?;
+        thread.map_err(|error| {
+            let message = format!("there is no thread: {error}");
+            StepError::new(Code::InternalError, message)
+        })?;
         loop {
             self.check()?;
             match over.recv_timeout(self.left().min(POLL_INTERVAL)) {
                 Ok(given) => return Ok(given),
                 Err(mpsc::RecvTimeoutError::Timeout) => {}
                 Err(mpsc::RecvTimeoutError::Disconnected) => {
-                    return Err(fixed("bug", "the step panicked"));
+                    return Err(StepError::new(Code::InternalError, "the step panicked"));
                 }
             }
         }

@@ -180,7 +180,7 @@ impl CodeReader<'_> {
                 fixed.now
             );
             let path = format!("{path}/deterministic/now");
-            let mistake = Diagnostic::error("flow-deterministic", path, message);
+            let mistake = Diagnostic::error("not-a-date", path, message);
             self.found.push(mistake);
         }
     }

@@ -1,6 +1,7 @@
 //! Steps on PDF files: merge, split, flatten, metadata.
 
 use platen_document::work;
+use platen_fault::Code;
 use platen_flow::StepError;
 use platen_pdf::{Conditions, FileError, Limits, NamedFile, Operations, Split};
 use serde_json::{Value as Json, json};
@@ -97,16 +98,9 @@ fn pdf(name: &str, bytes: Vec<u8>) -> Json {
 }
 
 fn wrong(message: &str) -> StepError {
-    StepError {
-        code: "piece-input".to_owned(),
-        message: message.to_owned(),
-        retryable: false,
-    }
+    StepError::new(Code::InvalidInput, message)
 }
 
 fn failed(error: &FileError) -> StepError {
-    StepError {
-        code: "pdf".to_owned(),
-        ..wrong(&error.to_string())
-    }
+    StepError::new(error.error.code(), error.to_string())
 }

@@ -3,9 +3,10 @@
 use std::{pin::Pin, time::Duration};
 
 use platen_browser::{Error as BrowserError, Job, Lane, Printed};
-use platen_engine::{Error, Page};
+use platen_engine::Page;
+use platen_fault::{Backend, Code};
 use platen_flow::StepError;
-use platen_render::{Fault, Rendered, chain};
+use platen_render::{Rendered, chain};
 use platen_script::Cancellation;
 use tokio::runtime::Handle;
 
@@ -53,24 +54,13 @@ impl ChromiumPrint {
     /// The step's error for an error of Chromium. A missing installation is not retryable.
     #[must_use]
     pub fn failure(error: &BrowserError) -> StepError {
-        let is_missing = matches!(error, BrowserError::NotInstalled(_));
-        let fault = Error::Browser(error.clone()).fault();
-        let may_pass = matches!(fault, Fault::Busy | Fault::Unavailable | Fault::Internal);
-        StepError {
-            code: error.code().to_owned(),
-            message: chain(error),
-            retryable: may_pass && !is_missing,
-        }
+        StepError::new(error.code(), chain(error))
     }
 
     /// The step's error if there can be no pool.
     #[must_use]
     pub fn not_started(message: String) -> StepError {
-        StepError {
-            code: "chromium-not-started".to_owned(),
-            message,
-            retryable: true,
-        }
+        StepError::new(Code::BackendUnavailable(Backend::Chromium), message)
     }
 
     async fn printed(&self, page: Page, timeout: Duration) -> Result<Rendered, StepError> {
@@ -92,11 +82,9 @@ impl Print for ChromiumPrint {
         self.runtime.block_on(async {
             tokio::select! {
                 printed = self.printed(page, timeout) => printed,
-                () = cancelled(cancel) => Err(StepError {
-                    code: "cancelled".to_owned(),
-                    message: "the run was cancelled".to_owned(),
-                    retryable: false,
-                }),
+                () = cancelled(cancel) => {
+                    Err(StepError::new(Code::Cancelled, "the run was cancelled"))
+                }
             }
         })
     }

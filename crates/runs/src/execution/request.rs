@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
+use platen_fault::{Code, What};
 use platen_flow::StepError;
 use platen_outbound::{Answer, RequestLimits};
 use platen_render::chain;
@@ -10,7 +11,6 @@ use serde_json::{Value as Json, json};
 use super::{
     File, Limit, file,
     journal::now,
-    step_error::fixed,
     task::{MAX_VALUE_BYTES, StepExecutor, text_of},
 };
 
@@ -53,11 +53,7 @@ impl StepExecutor<'_> {
         });
         let answer = answer.map_err(|error| {
             let is_temporary = matches!(error, Outside::Failed(_) | Outside::Stopped);
-            let failed = StepError {
-                code: "http".to_owned(),
-                message: chain(&error),
-                retryable: is_temporary,
-            };
+            let failed = StepError::new(error.code(), chain(&error)).with_retry(is_temporary);
             // A refusal is one, however late it comes.
             match is_temporary {
                 true => limit.or(failed),
@@ -72,7 +68,7 @@ impl StepExecutor<'_> {
     fn sign(&self, name: &str, body: &[u8]) -> Result<String, StepError> {
         let secret = self.secrets.get(name).ok_or_else(|| {
             let message = format!("the flow has no secret `{name}` to sign with");
-            fixed("http-signature", &message)
+            StepError::new(Code::InvalidInput, message)
         })?;
         let seconds = Duration::as_secs(&now());
         let mut signed = format!("{seconds}.").into_bytes();
@@ -120,7 +116,8 @@ fn answered(url: &str, answer: Answer) -> Result<Json, StepError> {
         Some(Ok(value)) => value,
         _ if answer.body.len() > MAX_VALUE_BYTES => {
             let message = format!("the answer is longer than {MAX_VALUE_BYTES} bytes");
-            return Err(fixed("http", &message));
+            let limit = Code::TooLarge(What::Answer, MAX_VALUE_BYTES as u64);
+            return Err(StepError::new(limit, message));
         }
         _ => match String::from_utf8(answer.body) {
             Ok(text) => Json::String(text),
@@ -131,11 +128,8 @@ fn answered(url: &str, answer: Answer) -> Result<Json, StepError> {
         },
     };
     if answer.status >= 500 {
-        return Err(StepError {
-            code: "http-status".to_owned(),
-            message: format!("{url} answered {}", answer.status),
-            retryable: true,
-        });
+        let message = format!("{url} answered {}", answer.status);
+        return Err(StepError::new(Code::UpstreamStatus, message));
     }
     Ok(json!({"status": answer.status, "headers": headers, "body": body}))
 }

@@ -6,6 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use platen_fault::Code;
 use platen_flow::{Command, Entry, Finish, Machine, StepError, Task, model::Step};
 use platen_script::Cancellation;
 use serde_json::{Value as Json, json};
@@ -143,13 +144,8 @@ impl StepExecutor<'_> {
         }
         let started = Instant::now();
         let act = std::panic::AssertUnwindSafe(|| self.run(step, &task));
-        let result = std::panic::catch_unwind(act).unwrap_or_else(|_| {
-            Err(StepError {
-                code: "bug".to_owned(),
-                message: "the step panicked".to_owned(),
-                retryable: false,
-            })
-        });
+        let result = std::panic::catch_unwind(act)
+            .unwrap_or_else(|_| Err(StepError::new(Code::InternalError, "the step panicked")));
         Attempt {
             task,
             started,
@@ -274,11 +270,7 @@ impl RunExecutor<'_> {
                     self.record_entry(Entry::Waiting { path, until_ms })?;
                 }
                 Err(message) => {
-                    let error = StepError {
-                        code: "wait".to_owned(),
-                        message,
-                        retryable: false,
-                    };
+                    let error = StepError::new(Code::InvalidInput, message);
                     let at_ms = now().as_millis() as u64;
                     self.record_entry(Entry::Failed { path, error, at_ms })?;
                 }

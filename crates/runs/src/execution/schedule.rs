@@ -27,20 +27,20 @@ impl Schedule {
             let said = error.to_string();
             let reason = said.lines().last().unwrap_or_default().trim();
             let message = format!("`{cron}` is no schedule: {reason}");
-            wrong("flow-cron", "/cron", message)
+            wrong("invalid-cron", "/cron", message)
         })?;
         let crontab = match time_zone {
             None => in_utc,
             Some(zone) => parse_crontab(&format!("{cron} {zone}")).map_err(|_| {
                 let message =
                     format!("`{zone}` is no IANA time zone: write one such as `Europe/Berlin`");
-                wrong("flow-time-zone", "/timeZone", message)
+                wrong("unknown-time-zone", "/timeZone", message)
             })?,
         };
         let schedule = Self { crontab };
         if schedule.next_ms(EVERY_DATE_AFTER_MS).is_none() {
             let message = format!("`{cron}` never comes: no month has that day");
-            return Err(wrong("flow-cron", "/cron", message));
+            return Err(wrong("invalid-cron", "/cron", message));
         }
         Ok(schedule)
     }

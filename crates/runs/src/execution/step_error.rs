@@ -1,23 +1,13 @@
 //! Errors of steps that no other crate names.
 
+use platen_fault::{Code, Stage};
 use platen_flow::StepError;
 
-/// An error that a retry would meet again.
-pub(super) fn fixed(code: &str, message: &str) -> StepError {
-    StepError {
-        code: code.to_owned(),
-        message: message.to_owned(),
-        retryable: false,
-    }
-}
-
 pub(super) fn cancelled() -> StepError {
-    fixed("cancelled", "the run was cancelled")
+    StepError::new(Code::Cancelled, "the run was cancelled")
 }
 
 pub(super) fn timed_out() -> StepError {
-    StepError {
-        retryable: true,
-        ..fixed("step-timeout", "the step took longer than its time allows")
-    }
+    let message = "the step took longer than its time allows";
+    StepError::new(Code::Timeout(Stage::Step), message)
 }

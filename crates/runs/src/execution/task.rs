@@ -7,6 +7,7 @@ use std::{
 };
 
 use platen_engine::Engine;
+use platen_fault::{Backend, Code};
 use platen_flow::{
     CompiledFlow, StepError, Task,
     model::{Action, Deterministic, Step, StoreOperation, StoreScope},
@@ -16,7 +17,7 @@ use platen_script::{Call, Cancellation, Host, LogLine, Prepared, Runner, ScriptL
 use serde_json::{Value as Json, json, value::RawValue};
 use sha2::{Digest, Sha256};
 
-use super::{Limit, Tools, builtin_actions, step_error::fixed};
+use super::{Limit, Tools, builtin_actions};
 
 /// The longest text that a step keeps of an answer.
 pub(super) const MAX_VALUE_BYTES: usize = 10 << 20;
@@ -257,7 +258,8 @@ impl StepExecutor<'_> {
         randomness: Option<(u64, i64)>,
     ) -> Result<StepResult, StepError> {
         let prepared = self.code.get(&step.name);
-        let prepared = prepared.ok_or_else(|| fixed("bug", "code of the step not found"))?;
+        let prepared = prepared
+            .ok_or_else(|| StepError::new(Code::InternalError, "code of the step not found"))?;
         let settings = Settings {
             secrets: self.secrets.clone(),
             deterministic: randomness,
@@ -274,13 +276,13 @@ impl StepExecutor<'_> {
         settings: Settings,
     ) -> Result<StepResult, StepError> {
         let Some(scripts) = &self.services.scripts else {
-            return Err(fixed(
-                "code-unavailable",
+            return Err(StepError::new(
+                Code::BackendUnavailable(Backend::Sandbox),
                 "there is no sandbox for code here",
             ));
         };
         let input = RawValue::from_string(input.to_string())
-            .map_err(|error| fixed("code-input", &error.to_string()))?;
+            .map_err(|error| StepError::new(Code::InvalidInput, error.to_string()))?;
         let mut limits = ScriptLimits::default();
         let left = self.deadline.saturating_duration_since(Instant::now());
         limits.wall_ms = limits.wall_ms.min(left.as_millis() as u64);
@@ -311,14 +313,11 @@ impl StepExecutor<'_> {
             Json::Null => StoreScope::Flow,
             scope => serde_json::from_value(scope.clone()).map_err(|_| {
                 let message = format!("there is no scope {scope}: it is `flow` or `shared`");
-                fixed("step-input", &message)
+                StepError::new(Code::InvalidInput, message)
             })?,
         };
-        let failed = |reason: String| StepError {
-            code: "store".to_owned(),
-            message: reason,
-            retryable: true,
-        };
+        let failed =
+            |reason: String| StepError::new(Code::BackendUnavailable(Backend::Store), reason);
         let store = self.host;
         match operation {
             StoreOperation::Get => Ok(store.get(scope, key).map_err(failed)?.unwrap_or_default()),
@@ -370,26 +369,10 @@ pub(super) fn text_of(value: &Json) -> String {
 
 fn script_error(error: &platen_script::Error) -> StepError {
     use platen_script::Error as Script;
-    let code = match error {
-        Script::Thrown { .. } => "code-thrown",
-        Script::Stuck => "code-stuck",
-        Script::CpuTime { .. } => "code-cpu-time",
-        Script::Deadline { .. } => "code-timeout",
-        Script::Memory { .. } => "code-memory",
-        Script::Output { .. } => "code-output",
-        Script::Crashed { .. } => "code-crashed",
-        Script::Input { .. } => "code-input",
-        Script::Jail(_) => "code-unavailable",
-        Script::Cancelled => "code-cancelled",
-    };
-    // A retry may help: the cause may be outside the code.
-    let retryable = matches!(
-        error,
-        Script::Thrown { .. } | Script::Deadline { .. } | Script::Crashed { .. } | Script::Jail(_)
-    );
-    StepError {
-        code: code.to_owned(),
-        message: error.to_string(),
-        retryable,
+    let failed = StepError::new(error.code(), error.to_string());
+    match error {
+        // The cause may be outside the code, such as what `fetch` gave.
+        Script::Thrown { .. } => failed.with_retry(true),
+        _ => failed,
     }
 }

@@ -129,7 +129,8 @@ fn a_step_ends_at_its_own_time() {
         let report = world.run(step, &Cancellation::default(), &mut NoJournal);
         match report.progress.finish() {
             Some(Finish::Failed { error, .. }) => {
-                assert_eq!(error.code, "step-timeout", "{kind}: {error:?}");
+                assert_eq!(error.code, "timeout", "{kind}: {error:?}");
+                assert_eq!(error.stage.as_deref(), Some("step"), "{kind}: {error:?}");
             }
             other => panic!("{kind}: {other:?}"),
         }
@@ -204,7 +205,12 @@ fn files_that_take_too_long_are_not_given() {
     let step = json!({"type": "merge", "files": vec![file; 200], "timeoutMs": 1});
     let report = world.run(step, &Cancellation::default(), &mut NoJournal);
     match report.progress.finish() {
-        Some(Finish::Failed { error, .. }) => assert_eq!(error.code, "step-timeout"),
+        Some(Finish::Failed { error, .. }) => {
+            assert_eq!(
+                (&*error.code, error.stage.as_deref()),
+                ("timeout", Some("step"))
+            );
+        }
         other => panic!("{other:?}"),
     }
 }
@@ -224,13 +230,13 @@ fn an_option_that_the_format_cannot_carry_is_in_the_record_of_the_run() {
     let logged: Vec<_> = logged.flat_map(|report| &report.log).collect();
     assert_eq!(logged.len(), 1, "{logged:?}");
     assert_eq!(logged[0].level, "warn");
-    assert!(logged[0].text.starts_with("option-unused /options/dpi: "));
+    assert!(logged[0].text.starts_with("unused-option /options/dpi: "));
     let output = kept.0.iter().find_map(|record| match &record.entry {
         Entry::Succeeded { output, .. } => Some(output),
         _ => None,
     });
     let warnings = &output.unwrap()["$file"]["warnings"];
-    assert_eq!(warnings[0]["code"], "option-unused", "{warnings}");
+    assert_eq!(warnings[0]["code"], "unused-option", "{warnings}");
 }
 
 /// Keeps the records.

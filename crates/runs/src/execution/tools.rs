@@ -2,10 +2,10 @@
 
 use std::{path::PathBuf, pin::Pin, sync::Arc, time::Duration};
 
-use platen_engine::fault_of_office;
+use platen_fault::Code;
 use platen_flow::StepError;
 use platen_office::{Body, Document, Error as OfficeError, Job, Options, Source, Target};
-use platen_render::{Fault, chain};
+use platen_render::chain;
 use serde_json::Value as Json;
 use tokio::runtime::Handle;
 
@@ -63,12 +63,7 @@ impl OfficeConvert {
     /// What a step says of an error of LibreOffice.
     #[must_use]
     pub fn failure(error: &OfficeError) -> StepError {
-        let fault = fault_of_office(error.fault());
-        StepError {
-            code: error.code().to_owned(),
-            message: chain(error),
-            retryable: matches!(fault, Fault::Busy | Fault::Unavailable | Fault::Internal),
-        }
+        StepError::new(error.code(), chain(error))
     }
 }
 
@@ -105,9 +100,9 @@ impl Convert for OfficeConvert {
         Ok(File {
             name,
             media_type: target.media_type().to_owned(),
-            bytes: read(document.body).map_err(|error| StepError {
-                retryable: true,
-                ..wrong(format!("the converted file cannot be read: {error}"))
+            bytes: read(document.body).map_err(|error| {
+                let message = format!("the converted file cannot be read: {error}");
+                StepError::new(Code::InternalError, message)
             })?,
         })
     }
@@ -137,9 +132,5 @@ fn options_of(given: &Json) -> Result<Options, StepError> {
 }
 
 fn wrong(message: String) -> StepError {
-    StepError {
-        code: "convert".to_owned(),
-        message,
-        retryable: false,
-    }
+    StepError::new(Code::InvalidInput, message)
 }

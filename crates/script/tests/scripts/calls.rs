@@ -1,4 +1,4 @@
-//! Calls of scripts to their owner.
+//! Calls from scripts to their owner.
 
 use std::{sync::Mutex, time::Instant};
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::{output, run, run_with, runner};
 
-/// Answers as a small shop would.
+/// A host that answers like a small shop.
 #[derive(Default)]
 struct Shop(Mutex<Vec<String>>);
 

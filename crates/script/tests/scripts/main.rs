@@ -1,4 +1,4 @@
-//! Scripts in real cells: what they may do, how they fail, and what they try in vain.
+//! Scripts in real cells: what they may do, how they fail, and which attacks fail.
 
 mod calls;
 mod session;
@@ -77,7 +77,7 @@ fn code_gives_its_output() {
         ),
     ] {
         if code.contains("Intl") {
-            // QuickJS has none: a clear error, not a wrong number.
+            // QuickJS does not have it: a clear error rather than a wrong number.
             assert!(run(&runner, code).is_err());
             continue;
         }
@@ -164,7 +164,7 @@ fn nothing_of_a_run_is_seen_by_the_next() {
 enum Fate {
     CpuTime,
     Memory,
-    /// Memory or processor time, whichever is used up first.
+    /// By memory or CPU time, whichever is exhausted first.
     Exhausted,
     Output,
     Thrown(&'static str),
@@ -365,7 +365,7 @@ fn escape_probes_fail_here_too() {
     }
 }
 
-/// A source that is long enough to be compiled, with a mistake that only shows when it runs.
+/// A source that is long enough to be compiled, with an error that only occurs when it runs.
 fn long_sources_are_compiled_once() {
     let runner = runner();
     let filler: String = (0..600)

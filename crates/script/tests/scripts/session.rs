@@ -55,7 +55,7 @@ pub fn exports_are_called_one_after_the_other() {
     assert!(matches!(call("count", &[long]), Err(Error::Input { .. })));
     assert!(matches!(call("never", &[]), Err(Error::CpuTime { .. })));
     assert!(call("count", &[]).is_err(), "the cell is gone");
-    // Another session begins anew.
+    // Another session starts afresh.
     assert_eq!(session().call("count", &[json!(1)]).expect("a number"), 1);
     let broken = prepare(
         "helpers.js",

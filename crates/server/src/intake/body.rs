@@ -5,9 +5,10 @@ use axum::body::Body;
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt;
 use hyper::{
-    HeaderMap, StatusCode,
+    HeaderMap,
     header::{CONTENT_LENGTH, CONTENT_TYPE},
 };
+use platen_fault::{Code, Stage, What};
 use serde::de::DeserializeOwned;
 use serde_json::error::Category;
 
@@ -37,8 +38,7 @@ pub async fn read_json(
     // A page of another origin may send other types without asking first (CORS).
     if media_type != "application/json" && !media_type.ends_with("+json") {
         return Err(Problem::new(
-            StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            "media-type-not-supported",
+            Code::MediaTypeNotSupported,
             "send JSON, with `Content-Type: application/json`",
         ));
     }
@@ -75,11 +75,7 @@ pub async fn read(
         .await
         .unwrap_or_else(|_| {
             let detail = format!("the body did not come within {} ms", timeout.as_millis());
-            Err(Problem::new(
-                StatusCode::REQUEST_TIMEOUT,
-                "body-timeout",
-                detail,
-            ))
+            Err(Problem::new(Code::Timeout(Stage::Body), detail))
         })?;
     Ok((bytes, permit))
 }
@@ -98,8 +94,7 @@ async fn discard(mut body: Body, limit: u64) {
 async fn collect(mut body: Body, limit: u64, room: usize) -> Result<Bytes, Problem> {
     let mut bytes = BytesMut::new();
     while let Some(frame) = body.frame().await {
-        let frame =
-            frame.map_err(|_| Problem::bad_request("body-incomplete", "the body broke off"))?;
+        let frame = frame.map_err(|_| Problem::new(Code::InvalidRequest, "the body broke off"))?;
         let Ok(data) = frame.into_data() else {
             continue;
         };
@@ -120,7 +115,7 @@ async fn collect(mut body: Body, limit: u64, room: usize) -> Result<Bytes, Probl
 
 fn too_large(limit: u64) -> Problem {
     let detail = format!("the body is larger than {limit} bytes (MAX_BODY_BYTES)");
-    Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "body-too-large", detail)
+    Problem::new(Code::TooLarge(What::Body, limit), detail)
 }
 
 /// A value from JSON.
@@ -144,13 +139,13 @@ pub async fn parse_long<T: DeserializeOwned + Send + 'static>(bytes: Bytes) -> R
 /// What is said about JSON that cannot be read.
 pub fn problem(error: &serde_json::Error, place: &str) -> Problem {
     match error.classify() {
-        Category::Data => Problem::bad_request("request-invalid", format!("in {place}: {error}")),
-        Category::Eof => Problem::bad_request(
-            "json-invalid",
+        Category::Data => Problem::new(Code::InvalidRequest, format!("in {place}: {error}")),
+        Category::Eof => Problem::new(
+            Code::InvalidJson,
             format!("{place} is not JSON: it ends too early: {error}"),
         ),
         Category::Syntax | Category::Io => {
-            Problem::bad_request("json-invalid", format!("{place} is not JSON: {error}"))
+            Problem::new(Code::InvalidJson, format!("{place} is not JSON: {error}"))
         }
     }
 }

@@ -6,8 +6,9 @@ use std::{fs::File, io::Write, os::unix::fs::FileExt, sync::Arc};
 use axum::body::Body;
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt;
-use hyper::{HeaderMap, StatusCode, header::CONTENT_LENGTH};
+use hyper::{HeaderMap, header::CONTENT_LENGTH};
 use platen_delivery::{Body as Delivered, FileBody};
+use platen_fault::{Code, Stage, What};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::Intake;
@@ -169,8 +170,7 @@ impl Sink {
         let permit = Arc::clone(&self.room).try_acquire_many_owned(kibibytes);
         let permit = permit.map_err(|_| {
             let detail = "too many large uploads at the moment (MAX_SPOOL_BYTES)";
-            let status = StatusCode::SERVICE_UNAVAILABLE;
-            Problem::new(status, "no-room", detail).retry_after(1)
+            Problem::new(Code::Overloaded(What::Uploads), detail)
         })?;
         match &mut self.permit {
             Some(all) => all.merge(permit),
@@ -241,7 +241,7 @@ pub async fn read(
 /// 400 where it breaks off.
 pub async fn next(body: &mut Body) -> Result<Option<Bytes>, Problem> {
     while let Some(frame) = body.frame().await {
-        let broken = |_| Problem::bad_request("body-incomplete", "the body broke off");
+        let broken = |_| Problem::new(Code::InvalidRequest, "the body broke off");
         if let Ok(data) = frame.map_err(broken)?.into_data() {
             return Ok(Some(data));
         }
@@ -261,7 +261,7 @@ pub fn check_announced(headers: &HeaderMap, limit: u64, setting: &str) -> Result
 
 pub fn too_large(limit: u64, setting: &str) -> Problem {
     let detail = format!("the body is larger than {limit} bytes ({setting})");
-    Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "body-too-large", detail)
+    Problem::new(Code::TooLarge(What::Body, limit), detail)
 }
 
 /// Reads within the time that a body may take.
@@ -273,8 +273,7 @@ pub async fn timed<T>(
     let read = tokio::time::timeout(timeout, reading).await;
     read.unwrap_or_else(|_| {
         let detail = format!("the body did not come within {} ms", timeout.as_millis());
-        let status = StatusCode::REQUEST_TIMEOUT;
-        Err(Problem::new(status, "body-timeout", detail))
+        Err(Problem::new(Code::Timeout(Stage::Body), detail))
     })
 }
 

@@ -7,6 +7,7 @@ pub mod multipart;
 
 use std::{sync::Arc, time::Duration};
 
+use platen_fault::{Code, What};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::{config::Config, metrics::Metrics, problem::Problem};
@@ -63,8 +64,7 @@ impl Intake {
             Err(_) => {
                 self.metrics.rejected("no-room");
                 let detail = "too many large requests at the moment (MAX_INFLIGHT_BODY_BYTES)";
-                let status = hyper::StatusCode::SERVICE_UNAVAILABLE;
-                Err(Problem::new(status, "no-room", detail).retry_after(1))
+                Err(Problem::new(Code::Overloaded(What::Memory), detail))
             }
         }
     }

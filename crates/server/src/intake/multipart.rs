@@ -5,9 +5,10 @@ use std::sync::Arc;
 use axum::body::Body;
 use bytes::{Buf, BytesMut};
 use hyper::{
-    HeaderMap, StatusCode,
+    HeaderMap,
     header::{CONTENT_TYPE, HeaderValue},
 };
+use platen_fault::{Code, What};
 use tokio::sync::Semaphore;
 
 use super::{
@@ -41,7 +42,10 @@ impl Field {
         let bytes = self.content.clone().bytes().await?;
         String::from_utf8(bytes.into()).map_err(|_| {
             let name: String = self.name.chars().take(80).collect();
-            Problem::bad_request("form-invalid", format!("the field `{name}` is not UTF-8"))
+            Problem::new(
+                Code::InvalidRequest,
+                format!("the field `{name}` is not UTF-8"),
+            )
         })
     }
 }
@@ -97,11 +101,11 @@ pub async fn read(
 }
 
 fn broken(what: &str) -> Problem {
-    Problem::bad_request("form-invalid", format!("the form {what}"))
+    Problem::new(Code::InvalidRequest, format!("the form {what}"))
 }
 
-fn too_large(detail: String) -> Problem {
-    Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "form-too-large", detail)
+fn too_large(limit: u64, detail: String) -> Problem {
+    Problem::new(Code::TooLarge(What::Form, limit), detail)
 }
 
 struct Bounds {
@@ -156,9 +160,8 @@ impl Reader {
             }
             fields.push(field);
             if fields.len() > MAX_FIELDS {
-                return Err(too_large(format!(
-                    "the form has more than {MAX_FIELDS} fields"
-                )));
+                let detail = format!("the form has more than {MAX_FIELDS} fields");
+                return Err(too_large(MAX_FIELDS as u64, detail));
             }
         }
     }
@@ -233,6 +236,7 @@ impl Reader {
             sink.put(&piece).await?;
             if most_bytes.is_some_and(|most| sink.size_bytes() > most) {
                 return Err(too_large(
+                    self.bounds.text_bytes,
                     "the form's texts are longer than MAX_BODY_BYTES".to_owned(),
                 ));
             }
@@ -411,10 +415,13 @@ mod tests {
         });
         assert!(held.sum::<usize>() <= HELD_BYTES);
         let form = [part(4 << 20, file), b"--x--".to_vec()].concat();
-        assert_eq!(read(&form, 10_000, "x").await.unwrap_err().code, "no-room");
+        assert_eq!(
+            read(&form, 10_000, "x").await.unwrap_err().code,
+            Code::Overloaded(What::Uploads)
+        );
         let form = [part(2 << 20, ""), b"--x--".to_vec()].concat();
         let error = read(&form, 10_000, "x").await.unwrap_err();
-        assert_eq!(error.code, "form-too-large");
+        assert!(matches!(error.code, Code::TooLarge(What::Form, _)));
         let form = [part(9 << 20, file), b"--x--".to_vec()].concat();
         assert!(read(&form, 10_000, "x").await.is_err());
     }

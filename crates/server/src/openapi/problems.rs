@@ -6,7 +6,7 @@ use serde_json::{Map, Value as Json, json};
 pub(super) const REQUEST_ID: (&str, &str) = ("X-Request-Id", "Names the request in the log.");
 
 #[rustfmt::skip]
-const PROBLEMS: [(u16, &str, &str); 19] = [
+const PROBLEMS: [(u16, &str, &str); 20] = [
     (400, "BadRequest", "The request is not JSON, or not as described; `detail` names line and column."),
     (401, "Unauthorized", "No API key, or an unknown one."),
     (403, "Forbidden", "The API key lacks the admin scope; or the link is not signed by this service."),
@@ -18,14 +18,15 @@ const PROBLEMS: [(u16, &str, &str); 19] = [
     (412, "PreconditionFailed", "Another version is current; ETag has it."),
     (413, "ContentTooLarge", "The body is too large."),
     (415, "UnsupportedMediaType", "The body is not JSON."),
-    (422, "UnprocessableContent", "Mistakes in the template or the data, all in `diagnostics`."),
+    (422, "UnprocessableContent", "Errors in the template or the data, all in `diagnostics`; or the document cannot be processed, or would exceed a limit."),
     (428, "PreconditionRequired", "If-Match is missing."),
-    (429, "TooManyRequests", "Too many requests a minute, or runs that wait; Retry-After says when to come back."),
+    (429, "TooManyRequests", "Too many requests a minute; Retry-After says when to come back."),
     (500, "InternalServerError", "A failure of the service; the log has the cause under the request id."),
     (501, "NotImplemented", "Chromium, which prints HTML, or LibreOffice, which converts Office files, is not installed; `detail` says how to install it."),
+    (502, "BadGateway", "Chromium, LibreOffice or the sandbox crashed during the work; another try may succeed."),
     (503, "ServiceUnavailable", "Too much waits already; Retry-After says when to come back."),
     (504, "GatewayTimeout", "Not done before the deadline."),
-    (507, "InsufficientStorage", "No room to store the document: RESULTS_MAX_BYTES is reached (`storage-full`), or the disk is full (`disk-full`)."),
+    (507, "InsufficientStorage", "No room to store the document: RESULTS_MAX_BYTES is reached, or the disk is full; `what` tells which."),
 ];
 
 pub(super) fn name_of(code: u16) -> &'static str {

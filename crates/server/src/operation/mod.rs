@@ -88,7 +88,7 @@ impl Operation {
             statuses.push(429);
         }
         if self.kind == Kind::Render {
-            statuses.extend([400, 404, 422, 503, 504]);
+            statuses.extend([400, 404, 422, 501, 502, 503, 504]);
         }
         if self.path.contains('{') {
             statuses.extend([400, 404]);

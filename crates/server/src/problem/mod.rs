@@ -1,5 +1,5 @@
-//! What a client is told when a request fails: RFC 9457 problem documents, and the one table from
-//! faults to status codes.
+//! What a client is told when a request fails: RFC 9457 problem documents, with the
+//! status that follows from the fault of their code.
 
 mod browser;
 mod office;
@@ -12,8 +12,8 @@ use hyper::{
     header::{CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER},
 };
 use platen_document::Diagnostic;
-use platen_engine::IsolationError;
-use platen_render::{Error as RenderError, Fault};
+use platen_fault::{Backend, Code, Fault, Resource, Stage, What};
+use platen_render::{Error as RenderError, chain, of_mistakes};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -23,8 +23,9 @@ pub const MEDIA_TYPE: &str = "application/problem+json";
 /// A failed request. The middleware adds the request id and logs the cause, once.
 #[derive(Clone, Debug)]
 pub struct Problem {
+    /// The code's, unless a dialect has another for it.
     pub status: StatusCode,
-    pub code: &'static str,
+    pub code: Code,
     pub detail: String,
     pub diagnostics: Vec<Diagnostic>,
     /// For the log only.
@@ -50,6 +51,21 @@ pub struct ProblemDocument {
     pub detail: String,
     /// What happened, for programs: a stable name in kebab-case.
     pub code: String,
+    /// What was going on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stage: Option<&'static str>,
+    /// What was looked for or changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resource: Option<&'static str>,
+    /// What does not work.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub backend: Option<&'static str>,
+    /// What is too large, too many or full.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub what: Option<&'static str>,
+    /// The limit: in bytes for memory and sizes, in milliseconds for processor time, else a number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<u64>,
     /// Identifier of the request, also in the log.
     pub request_id: String,
     /// Every mistake of the author of the template or the data.
@@ -59,19 +75,35 @@ pub struct ProblemDocument {
 }
 
 impl Problem {
-    pub fn new(status: StatusCode, code: &'static str, detail: impl Into<String>) -> Self {
-        Self {
+    /// A failure with its code's facts and the status of its fault; what passes soon has a
+    /// `Retry-After`.
+    pub fn new(code: Code, detail: impl Into<String>) -> Self {
+        let status = StatusCode::from_u16(code.status());
+        let status = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let problem = Self {
             status,
             code,
             detail: detail.into(),
             diagnostics: Vec::new(),
             cause: None,
             headers: Vec::new(),
+        };
+        match code.fault() {
+            Fault::Busy => problem.retry_after(1),
+            _ => problem,
         }
     }
 
-    pub fn bad_request(code: &'static str, detail: impl Into<String>) -> Self {
-        Self::new(StatusCode::BAD_REQUEST, code, detail)
+    /// A failure from below. Of a failure of ours only the log learns the reason.
+    pub fn of_error(code: Code, error: &dyn StdError) -> Self {
+        match code.fault() {
+            Fault::Internal => Self::internal(chain(error)),
+            fault if fault.is_ours() => Self {
+                cause: Some(chain(error)),
+                ..Self::new(code, error.to_string())
+            },
+            _ => Self::new(code, chain(error)),
+        }
     }
 
     /// Mistakes of an author.
@@ -79,9 +111,10 @@ impl Problem {
         let count = diagnostics.len();
         let plural = if count == 1 { "" } else { "s" };
         let detail = format!("the template or the data has {count} mistake{plural}");
+        let code = of_mistakes(&diagnostics);
         Self {
             diagnostics,
-            ..Self::new(StatusCode::UNPROCESSABLE_ENTITY, "mistakes", detail)
+            ..Self::new(code, detail)
         }
     }
 
@@ -89,7 +122,7 @@ impl Problem {
     pub fn internal(cause: impl Into<String>) -> Self {
         Self {
             cause: Some(cause.into()),
-            ..Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", "")
+            ..Self::new(Code::InternalError, "")
         }
     }
 
@@ -98,17 +131,24 @@ impl Problem {
         self
     }
 
-    pub fn retry_after(self, seconds: u64) -> Self {
+    pub fn retry_after(mut self, seconds: u64) -> Self {
+        self.headers.retain(|(name, _)| *name != RETRY_AFTER);
         self.with_header(RETRY_AFTER, HeaderValue::from(seconds.max(1)))
     }
 
     pub fn document(&self, request_id: &str) -> ProblemDocument {
+        let facts = self.code.facts();
         ProblemDocument {
             kind: format!("urn:platen:problem:{}", self.code),
             title: self.status.canonical_reason().unwrap_or("Error").to_owned(),
             status: self.status.as_u16(),
             detail: self.detail.clone(),
-            code: self.code.to_owned(),
+            code: self.code.name().to_owned(),
+            stage: facts.stage.map(Stage::as_str),
+            resource: facts.resource.map(Resource::as_str),
+            backend: facts.backend.map(Backend::as_str),
+            what: facts.what.map(What::as_str),
+            limit: facts.limit,
             request_id: request_id.to_owned(),
             diagnostics: self.diagnostics.clone(),
         }
@@ -136,111 +176,38 @@ impl IntoResponse for Problem {
     }
 }
 
-/// An error with its causes, for the log.
-pub fn chain(error: &dyn StdError) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        text.push_str(": ");
-        text.push_str(&cause.to_string());
-        source = cause.source();
-    }
-    text
-}
-
-/// Status and code of a fault.
-fn of_fault(fault: Fault) -> (StatusCode, &'static str) {
-    match fault {
-        Fault::Caller => (StatusCode::UNPROCESSABLE_ENTITY, "unprocessable"),
-        Fault::Limit => (StatusCode::GATEWAY_TIMEOUT, "deadline-passed"),
-        Fault::Busy => (StatusCode::SERVICE_UNAVAILABLE, "busy"),
-        Fault::Unavailable => (StatusCode::SERVICE_UNAVAILABLE, "unavailable"),
-        Fault::Internal => (StatusCode::INTERNAL_SERVER_ERROR, "internal"),
-    }
-}
-
 impl From<platen_engine::Error> for Problem {
     fn from(error: platen_engine::Error) -> Self {
-        use platen_engine::Error;
-        let (status, code) = of_fault(error.fault());
         match error {
-            Error::Render(RenderError::Mistakes(diagnostics)) => Self::mistakes(diagnostics),
-            Error::Render(RenderError::NoSuchPage { .. }) => {
-                Self::new(status, "no-such-page", error.to_string())
+            platen_engine::Error::Render(RenderError::Mistakes(diagnostics)) => {
+                Self::mistakes(diagnostics)
             }
-            Error::Render(RenderError::PictureTooLarge) => {
-                Self::new(status, "picture-too-large", error.to_string())
-            }
-            Error::Browser(error) => error.into(),
-            Error::Data(_) => Self::bad_request("json-invalid", error.to_string()),
-            Error::Isolation(error) => of_isolation(status, &error),
-            Error::NotFromHtml(_) => Self::new(status, "format-not-made", error.to_string()),
-            other if status.is_server_error() && status != StatusCode::GATEWAY_TIMEOUT => Self {
-                cause: Some(chain(&other)),
-                ..Self::new(status, code, "")
-            },
-            other => Self::new(status, code, chain(&other)),
+            platen_engine::Error::Browser(error) => error.into(),
+            other => Self::of_error(other.code(), &other),
         }
     }
 }
 
-fn of_isolation(status: StatusCode, error: &IsolationError) -> Problem {
-    let code = match error {
-        IsolationError::CpuTime { .. } => "render-cpu-time",
-        IsolationError::Memory { .. } => "render-memory",
-        IsolationError::Output { .. } => "document-too-large",
-        IsolationError::Input { .. } => "render-input-too-large",
-        IsolationError::Deadline { .. } => "deadline-passed",
-        IsolationError::Crashed(_) => "render-crashed",
-        IsolationError::Unavailable(_) => "sandbox-unavailable",
-    };
-    let problem = Problem::new(status, code, error.to_string());
-    if status.is_server_error() && status != StatusCode::GATEWAY_TIMEOUT {
-        let cause = Some(chain(error));
-        return Problem { cause, ..problem };
-    }
-    problem
-}
-
 impl From<platen_storage::Error> for Problem {
     fn from(error: platen_storage::Error) -> Self {
+        Self::of_store(&error, Resource::Template)
+    }
+}
+
+impl Problem {
+    /// A failure of the store, about a `resource`.
+    pub fn of_store(error: &platen_storage::Error, resource: Resource) -> Self {
         use platen_storage::Error;
-        let text = error.to_string();
+        let problem = Self::of_error(error.code(resource), error);
         match error {
-            Error::NotFound => Self::new(StatusCode::NOT_FOUND, "template-not-found", text),
-            Error::Exists(version) => {
-                Self::new(StatusCode::CONFLICT, "template-exists", text).with_version(version)
-            }
-            Error::Stale(version) => {
-                let status = StatusCode::PRECONDITION_FAILED;
-                Self::new(status, "version-stale", text).with_version(version)
-            }
-            Error::Busy => {
-                let (status, code) = of_fault(Fault::Busy);
-                Self::new(status, code, "too many writes wait; try again").retry_after(1)
-            }
-            Error::DiskFull => Self {
-                cause: Some(text),
-                ..Self::new(StatusCode::INSUFFICIENT_STORAGE, "disk-full", "")
-            },
+            Error::Exists(version) | Error::Stale(version) => problem.with_version(*version),
+            // The path of the data folder is nobody else's business.
             Error::Gone(_) => Self {
-                cause: Some(text),
-                ..Self::new(
-                    StatusCode::SERVICE_UNAVAILABLE,
-                    "store-gone",
-                    "the data folder was deleted under the service; nothing was stored",
-                )
+                detail: "the data folder was deleted under the service; nothing was stored"
+                    .to_owned(),
+                ..problem
             },
-            other => {
-                let (status, code) = of_fault(match other {
-                    Error::Closed => Fault::Unavailable,
-                    _ => Fault::Internal,
-                });
-                Self {
-                    cause: Some(chain(&other)),
-                    ..Self::new(status, code, "")
-                }
-            }
+            _ => problem,
         }
     }
 }

@@ -95,7 +95,7 @@ pub(crate) async fn run_streamed(
 }
 
 fn count(renderer: &Renderer, format: &'static str, problem: Option<&Problem>) {
-    let outcome = problem.map_or("ok", |problem| problem.code);
+    let outcome = problem.map_or("ok", |problem| problem.code.name());
     renderer.metrics.rendered(format, outcome);
 }
 

@@ -3,7 +3,7 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use hyper::StatusCode;
+use platen_fault::{Backend, Code};
 use platen_flow::StepError;
 use platen_office::{
     Config as OfficeConfig, CrashReport, Demand, Document, Job, Office, SandboxUnavailable, Status,
@@ -70,8 +70,10 @@ impl LibreOffice {
     pub fn check_installed(&self) -> Result<(), Problem> {
         let found = platen_office::find_libreoffice(self.config.program.as_deref());
         found.map(drop).map_err(|error| {
-            let status = StatusCode::NOT_IMPLEMENTED;
-            Problem::new(status, "libreoffice-not-installed", error.to_string())
+            Problem::new(
+                Code::BackendMissing(Backend::LibreOffice),
+                error.to_string(),
+            )
         })
     }
 
@@ -83,10 +85,9 @@ impl LibreOffice {
 
     /// Converts a document for a step of a flow.
     pub async fn convert_for_flow(&self, job: Job) -> Result<Document, StepError> {
-        let office = self.office().await.map_err(|problem| StepError {
-            code: "libreoffice-not-started".to_owned(),
-            message: problem.cause.unwrap_or(problem.detail),
-            retryable: true,
+        let office = self.office().await.map_err(|problem| {
+            let reason = problem.cause.unwrap_or(problem.detail);
+            StepError::new(Code::BackendUnavailable(Backend::LibreOffice), reason)
         })?;
         let converted = office.convert(job).await;
         converted.map_err(|error| OfficeConvert::failure(&error))

@@ -12,9 +12,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use hyper::StatusCode;
 use platen_document::work::{self, Bounds};
 use platen_engine::memory_bound;
+use platen_fault::{Code, Stage, What};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::{config::Config, metrics::Metrics, problem::Problem};
@@ -190,11 +190,7 @@ impl Slots {
         result.unwrap_or_else(|_| {
             self.metrics.rejected("deadline");
             let detail = format!("not done within {} ms", self.timeout.as_millis());
-            Err(Problem::new(
-                StatusCode::GATEWAY_TIMEOUT,
-                "deadline-passed",
-                detail,
-            ))
+            Err(Problem::new(Code::Timeout(Stage::Render), detail))
         })
     }
 
@@ -205,8 +201,7 @@ impl Slots {
         if before >= self.max_waiting {
             self.metrics.rejected("queue-full");
             let detail = "too many renderings wait already; try again in a moment";
-            let status = StatusCode::SERVICE_UNAVAILABLE;
-            return Err(Problem::new(status, "queue-full", detail).retry_after(1));
+            return Err(Problem::new(Code::Overloaded(What::Queue), detail));
         }
         Ok(waiting)
     }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use hyper::StatusCode;
+use platen_fault::Code;
 use platen_signing::LinkKey;
 
 use super::now;
@@ -69,7 +69,7 @@ impl ResultLink {
         let forged = || {
             let detail = "the link is not signed by this service, or not as it is now: take it \
                           whole, with everything behind `?`";
-            Problem::new(StatusCode::FORBIDDEN, "link-invalid", detail)
+            Problem::new(Code::LinkInvalid, detail)
         };
         let link = Self {
             digest,
@@ -92,7 +92,7 @@ impl ResultLink {
         let left = self.expires.checked_sub(now()).filter(|left| *left > 0);
         left.ok_or_else(|| {
             let detail = "the time of the link is over";
-            Problem::new(StatusCode::GONE, "link-expired", detail)
+            Problem::new(Code::LinkExpired, detail)
         })
     }
 }
@@ -148,6 +148,6 @@ mod tests {
         assert_eq!(read(&|link| link.media_type = "text/plain".into()), None);
         assert_eq!(read(&|link| link.is_saved = false), None);
         assert_eq!(read(&|link| link.expires = 101), None);
-        assert_eq!(link.left().unwrap_err().status, StatusCode::GONE);
+        assert_eq!(link.left().unwrap_err().code, Code::LinkExpired);
     }
 }

@@ -14,6 +14,7 @@ use hyper::{
         HeaderValue, LOCATION, TRAILER,
     },
 };
+use platen_fault::{Backend, Code};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -85,7 +86,7 @@ impl Results {
     /// How long a result is to be kept; `None` where it is sent.
     ///
     /// # Errors
-    /// 400 for a time out of bounds, 422 where no results are stored.
+    /// 400 for a time out of bounds, 501 where no results are stored.
     pub(crate) fn retention(&self, output: Option<OutputRequest>) -> Result<Option<u64>, Problem> {
         let Some(output) = output.filter(|output| output.store) else {
             return Ok(None);
@@ -93,8 +94,7 @@ impl Results {
         let config = self.config();
         if config.max_bytes == 0 {
             let detail = "this service stores no results (RESULTS_MAX_BYTES is 0)";
-            let status = StatusCode::UNPROCESSABLE_ENTITY;
-            return Err(Problem::new(status, "results-off", detail));
+            return Err(Problem::new(Code::BackendMissing(Backend::Results), detail));
         }
         let seconds = output.ttl_seconds.unwrap_or(config.ttl_seconds);
         let most = config.max_ttl_seconds;
@@ -102,7 +102,7 @@ impl Results {
             let detail = format!(
                 "`/output/ttlSeconds` is from 1 to {most} (RESULTS_MAX_TTL_SECONDS), not {seconds}"
             );
-            return Err(Problem::bad_request("request-invalid", detail));
+            return Err(Problem::new(Code::InvalidRequest, detail));
         }
         Ok(Some(seconds))
     }

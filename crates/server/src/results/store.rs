@@ -12,8 +12,10 @@ use std::{
 use axum::body::Body;
 use bytes::Bytes;
 use http_body_util::BodyExt;
-use hyper::{HeaderMap, StatusCode};
+use hyper::HeaderMap;
 use platen_delivery::{Body as Delivered, FileCache};
+use platen_fault::{Code, Resource, What};
+use platen_render::chain;
 use platen_signing::LinkKey;
 use platen_storage::blobs::{BlobError, Draft, ExpiringBlobs, Kept, Usage};
 use serde_json::Value as Json;
@@ -23,7 +25,7 @@ use crate::{
     config::{Config, LogLevel, ResultConfig},
     log::Log,
     metrics::{Metrics, head},
-    problem::{Problem, chain},
+    problem::Problem,
     respond::moment,
 };
 
@@ -192,8 +194,7 @@ impl Results {
     }
 
     fn refused(&self, error: &BlobError) -> Problem {
-        let status = StatusCode::INSUFFICIENT_STORAGE;
-        let (code, detail, count) = match error {
+        let (reason, detail, count) = match error {
             BlobError::Full { quota_bytes } => {
                 let detail = format!(
                     "the stored results take all of {quota_bytes} bytes (RESULTS_MAX_BYTES); there \
@@ -208,8 +209,8 @@ impl Results {
             other => return Problem::internal(format!("the stored results: {}", chain(other))),
         };
         count.fetch_add(1, Ordering::Relaxed);
-        self.metrics.rejected(code);
-        Problem::new(status, code, detail)
+        self.metrics.rejected(reason);
+        Problem::new(error.code(Resource::Result, What::Results), detail)
     }
 
     /// What a link leads to: the link, the document, and for how many seconds it may be kept.
@@ -226,7 +227,7 @@ impl Results {
         let gone = |error: BlobError| match error {
             BlobError::NotFound => {
                 let detail = "the document was taken away, as its time was over";
-                Problem::new(StatusCode::NOT_FOUND, "result-not-found", detail)
+                Problem::new(Code::NotFound(Resource::Result), detail)
             }
             other => Problem::internal(format!("the stored results: {}", chain(&other))),
         };

@@ -4,9 +4,10 @@ use std::sync::LazyLock;
 
 use axum::{extract::Path, response::Response};
 use hyper::{
-    HeaderMap, Method, StatusCode,
+    HeaderMap, Method,
     header::{CONTENT_SECURITY_POLICY, HeaderValue},
 };
+use platen_fault::{Code, Resource};
 
 use super::page::Page;
 use crate::problem::Problem;
@@ -80,11 +81,7 @@ pub(crate) async fn get_docs_file(
     let found = place.and_then(|place| Some((FILES.get(place)?, PAGES.get(place)?)));
     let Some(((_, media_type, _), page)) = found else {
         let detail = "the page has no such file; GET /docs is the page";
-        return Err(Problem::new(
-            StatusCode::NOT_FOUND,
-            "docs-file-not-found",
-            detail,
-        ));
+        return Err(Problem::new(Code::NotFound(Resource::Path), detail));
     };
     Ok(page.answer(&method, &headers, media_type, CACHE))
 }

@@ -1,6 +1,7 @@
 //! What handlers take from the address of a request, with mistakes as problems.
 
 use axum::{extract::FromRequestParts, http::request::Parts};
+use platen_fault::Code;
 use serde::Deserialize;
 
 use crate::problem::Problem;
@@ -20,8 +21,8 @@ pub(crate) struct PageQuery {
 impl PageQuery {
     pub(crate) fn limit(&self) -> Result<u32, Problem> {
         match self.limit {
-            Some(limit) if !(1..=MAX_PAGE).contains(&limit) => Err(Problem::bad_request(
-                "query-invalid",
+            Some(limit) if !(1..=MAX_PAGE).contains(&limit) => Err(Problem::new(
+                Code::InvalidRequest,
                 format!("`limit` is from 1 to {MAX_PAGE}"),
             )),
             limit => Ok(limit.unwrap_or(DEFAULT_PAGE)),
@@ -38,7 +39,7 @@ impl<S: Sync, T: serde::de::DeserializeOwned> FromRequestParts<S> for Query<T> {
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
         axum::extract::Query::try_from_uri(&parts.uri)
             .map(|query| Self(query.0))
-            .map_err(|error| Problem::bad_request("query-invalid", error.body_text()))
+            .map_err(|error| Problem::new(Code::InvalidRequest, error.body_text()))
     }
 }
 
@@ -60,10 +61,10 @@ impl<S: Sync + Send> FromRequestParts<S> for KeyPath {
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
         let path = axum::extract::Path::<RawKeyPath>::from_request_parts(parts, state).await;
         let axum::extract::Path(raw) =
-            path.map_err(|error| Problem::bad_request("path-invalid", error.body_text()))?;
+            path.map_err(|error| Problem::new(Code::InvalidRequest, error.body_text()))?;
         if !platen_document::is_key(&raw.key) {
-            return Err(Problem::bad_request(
-                "key-invalid",
+            return Err(Problem::new(
+                Code::InvalidRequest,
                 "a key has lower-case letters, digits, `-`, `_` and `.`, up to 128",
             ));
         }
@@ -72,9 +73,7 @@ impl<S: Sync + Send> FromRequestParts<S> for KeyPath {
                 .parse()
                 .ok()
                 .filter(|version| *version > 0)
-                .ok_or_else(|| {
-                    Problem::bad_request("version-invalid", "a version is a number from 1")
-                })
+                .ok_or_else(|| Problem::new(Code::InvalidRequest, "a version is a number from 1"))
         });
         Ok(Self {
             key: raw.key,

@@ -9,6 +9,7 @@ use axum::{
 };
 use hyper::{HeaderMap, Method, StatusCode, header::HeaderValue};
 use platen_delivery::Metadata;
+use platen_fault::{Code, What};
 use platen_runs::execution::{MAX_ARCHIVE_BYTES, Manifest};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -161,8 +162,8 @@ pub(crate) async fn put_piece(
     let (bytes, _room) = body::read(&api.intake, &headers, body).await?;
     if bytes.len() > MAX_ARCHIVE_BYTES {
         let detail = format!("an archive has at most {MAX_ARCHIVE_BYTES} bytes");
-        let status = StatusCode::PAYLOAD_TOO_LARGE;
-        return Err(Problem::new(status, "piece-invalid", detail));
+        let code = Code::TooLarge(What::Piece, MAX_ARCHIVE_BYTES as u64);
+        return Err(Problem::new(code, detail));
     }
     let shared = api.clone();
     let put = move |pieces: &PieceStore| {

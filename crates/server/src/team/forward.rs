@@ -11,6 +11,7 @@ use hyper::{
 };
 use hyper_util::rt::TokioIo;
 use platen_delivery::{Body, BodyHandle, OnUpgrade, RequestBody, on_upgrade};
+use platen_fault::{Backend, Code, Stage};
 use tokio::net::UnixStream;
 
 use super::Team;
@@ -196,22 +197,20 @@ fn arrived(
 }
 
 fn problem(failure: &Failure) -> Problem {
-    let (status, code, detail) = match failure {
+    let (code, detail) = match failure {
         Failure::Silent => (
-            StatusCode::GATEWAY_TIMEOUT,
-            "worker-silent",
+            Code::Timeout(Stage::Forward),
             "the process that keeps templates and runs has not answered in time",
         ),
         Failure::Connect(_) | Failure::Broken(_) => (
-            StatusCode::SERVICE_UNAVAILABLE,
-            "worker-gone",
+            Code::BackendUnavailable(Backend::Leader),
             "the process that keeps templates and runs ended while it had this request: look \
              whether it took effect before you send it again",
         ),
     };
     Problem {
-        cause: Some(crate::problem::chain(failure)),
-        ..Problem::new(status, code, detail)
+        cause: Some(platen_render::chain(failure)),
+        ..Problem::new(code, detail)
     }
     .retry_after(1)
 }

@@ -11,6 +11,7 @@ pub(crate) mod diff;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::Ordering};
 
 use platen_engine::{Engine, Origin, PreparedTemplate};
+use platen_fault::Resource;
 use platen_storage::{DocumentStore, Error, NewVersion, StoredDocument, VersionInfo};
 use sha2::{Digest, Sha256};
 
@@ -23,6 +24,8 @@ pub(crate) struct TemplateRepository {
     store: Arc<dyn DocumentStore>,
     cache: Arc<Mutex<Cache>>,
     metrics: Arc<Metrics>,
+    /// What the store keeps, for its errors.
+    resource: Resource,
     /// Another process writes: the store alone knows which versions are current.
     is_shared: bool,
 }
@@ -46,6 +49,7 @@ enum State {
 impl TemplateRepository {
     pub(crate) fn new(
         store: Arc<dyn DocumentStore>,
+        resource: Resource,
         config: &Config,
         metrics: Arc<Metrics>,
         is_shared: bool,
@@ -58,6 +62,7 @@ impl TemplateRepository {
             store,
             cache: Arc::new(Mutex::new(cache)),
             metrics,
+            resource,
             is_shared,
         }
     }
@@ -65,6 +70,11 @@ impl TemplateRepository {
     /// The store, to read from.
     pub(crate) fn store(&self) -> &dyn DocumentStore {
         &*self.store
+    }
+
+    /// An error of the store, about what it keeps.
+    pub(crate) fn problem(&self, error: &Error) -> Problem {
+        Problem::of_store(error, self.resource)
     }
 
     fn cache(&self) -> MutexGuard<'_, Cache> {
@@ -239,6 +249,6 @@ impl TemplateRepository {
         let result = task
             .await
             .map_err(|error| Problem::internal(format!("a write did not end: {error}")))?;
-        result.map_err(Problem::from)
+        result.map_err(|error| self.problem(&error))
     }
 }

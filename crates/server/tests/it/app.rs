@@ -43,14 +43,20 @@ impl Answer {
             .unwrap()
     }
 
-    /// The answer, which must be a problem of this status and code.
+    /// The answer, which must be a problem of this status and code; after the code, facts that it
+    /// must have, such as `not-found template`.
     #[track_caller]
     pub fn problem(&self, status: u16, code: &str) -> Json {
         let text = String::from_utf8_lossy(&self.bytes);
         assert_eq!(self.status, status, "{text}");
         assert_eq!(self.header("content-type"), "application/problem+json");
         let problem = self.json();
-        assert_eq!(problem["code"], code, "{text}");
+        let mut words = code.split(' ');
+        assert_eq!(problem["code"], words.next().unwrap(), "{text}");
+        let members = ["stage", "resource", "backend", "what"].map(|name| &problem[name]);
+        for fact in words {
+            assert!(members.contains(&&Json::from(fact)), "{fact}: {text}");
+        }
         assert_eq!(problem["status"], status);
         assert_eq!(problem["requestId"], self.header("x-request-id"));
         problem

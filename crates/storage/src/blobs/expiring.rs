@@ -1,9 +1,9 @@
-//! Expiring blobs in a folder that several processes share: a file for each content,
-//! named by it, whose time of modification is when it ends. What a process knows in memory is only
-//! the count of bytes, which every sweep takes anew from the folder.
+//! Expiring blobs in a folder that several processes share. Each blob is a file named after the
+//! digest of its content; its modification time is when it expires. A process keeps only a count of
+//! bytes in memory, which every sweep renews from the folder.
 //!
-//! Files are written beside their place and then renamed. They are not made durable: a loss of power
-//! may take the latest with it.
+//! Files are written under a temporary name and then renamed. They are not synced to disk: a loss
+//! of power may take the latest ones.
 
 use std::{
     fs::{self, DirBuilder, File, OpenOptions},
@@ -22,46 +22,46 @@ use sha2::{Digest, Sha256};
 
 use super::{BlobDigest, BlobError, hex};
 
-/// What a file takes on the disk is counted in blocks of so many bytes.
+/// Files count in whole blocks of this size, in bytes.
 const BLOCK_BYTES: u64 = 4_096;
-/// Unfinished files of others that nobody has written to for so long were left by a crash.
+/// An unfinished file of another process that was not written to for this long was left by a crash.
 const LEFT_AFTER: Duration = Duration::from_secs(3_600);
-/// Names of unfinished files begin so.
+/// Prefix of the names of unfinished files.
 const UNFINISHED: &str = ".new-";
-/// Held while a file gets its place, gets a later end, or is taken away.
+/// Lock file, held while a file is renamed, extended or removed.
 const LOCK: &str = ".lock";
-/// Files taken away while the lock is held once.
+/// Number of files removed while the lock is held once.
 const BATCH: usize = 64;
 
-/// Blobs with an end, in a folder that processes share.
+/// Expiring blobs in a folder that processes share.
 #[derive(Debug)]
 pub struct ExpiringBlobs {
     folder: PathBuf,
     quota_bytes: u64,
     lock: Mutex<File>,
     counts: Mutex<Counts>,
-    /// Names of this process's unfinished files begin so.
+    /// Prefix of the names of this process's unfinished files.
     own: String,
     serial: AtomicU64,
 }
 
-/// Bytes are those of whole blocks.
+/// Usage in whole blocks.
 #[derive(Debug, Default)]
 struct Counts {
-    /// As the last sweep found it.
+    /// Usage found by the last sweep.
     found: Usage,
-    /// Stored by this process since that sweep began.
+    /// Usage added by this process since that sweep began.
     since: Usage,
-    /// Of this process's unfinished files.
+    /// Size of this process's unfinished files.
     under_way_bytes: u64,
 }
 
-/// Files, and the bytes that they take.
+/// Number of files and the space that they take.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
-    /// Files.
+    /// Number of files.
     pub files: u64,
-    /// Bytes, in blocks of 4 KiB.
+    /// Space in bytes, in blocks of 4 KiB.
     pub size_bytes: u64,
 }
 
@@ -72,22 +72,23 @@ impl Usage {
     }
 }
 
-/// A blob that is stored.
+/// A stored blob.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kept {
     /// SHA-256, in hexadecimal.
     pub digest: BlobDigest,
-    /// Bytes of the content.
+    /// Size of the content, in bytes.
     pub size_bytes: u64,
-    /// The content was not there before.
+    /// Whether the content was not stored before.
     pub is_new: bool,
 }
 
 impl ExpiringBlobs {
-    /// Opens a folder, made where it is missing. What is in it is counted by [`ExpiringBlobs::sweep`].
+    /// Opens a folder and creates it if necessary. Existing blobs are counted by
+    /// [`ExpiringBlobs::sweep`].
     ///
     /// # Errors
-    /// Where it cannot be made or written to.
+    /// The folder cannot be created or written to.
     pub fn open(folder: &Path, quota_bytes: u64) -> Result<Self, BlobError> {
         DirBuilder::new()
             .recursive(true)
@@ -110,7 +111,7 @@ impl ExpiringBlobs {
     /// Begins a blob whose content arrives in chunks.
     ///
     /// # Errors
-    /// Where its file cannot be made.
+    /// Its file cannot be created.
     pub fn begin(self: &Arc<Self>) -> Result<Draft, BlobError> {
         let serial = self.serial.fetch_add(1, Ordering::Relaxed);
         let path = self.folder.join(format!("{}{serial}", self.own));
@@ -127,11 +128,11 @@ impl ExpiringBlobs {
         })
     }
 
-    /// Stores a content that is in memory until `ends`. One that is there already is not written
-    /// again, and ends at the later of both times.
+    /// Stores content that is in memory; it expires at `ends`. Existing content is not written
+    /// again and expires at the later of both times.
     ///
     /// # Errors
-    /// [`BlobError::Full`] beyond the quota, [`BlobError::DiskFull`].
+    /// [`BlobError::Full`] above the quota, [`BlobError::DiskFull`].
     pub fn put<'p>(
         self: &Arc<Self>,
         pieces: impl Iterator<Item = &'p [u8]> + Clone,
@@ -157,10 +158,10 @@ impl ExpiringBlobs {
         draft.place(digest, ends)
     }
 
-    /// Bytes of a blob.
+    /// Size of a blob, in bytes.
     ///
     /// # Errors
-    /// [`BlobError::NotFound`] where there is none, or `digest` cannot be one.
+    /// [`BlobError::NotFound`] if there is no such blob or `digest` is not a digest.
     pub fn size_bytes(&self, digest: &str) -> Result<u64, BlobError> {
         if !is_digest(digest) {
             return Err(BlobError::NotFound);
@@ -168,10 +169,10 @@ impl ExpiringBlobs {
         Ok(fs::metadata(self.folder.join(digest))?.len())
     }
 
-    /// The file of a blob. It can be read to its end even if the blob ends meanwhile.
+    /// Opens a blob. The file can be read to its end even if the blob expires in the meantime.
     ///
     /// # Errors
-    /// Where there is none.
+    /// There is no such blob.
     pub fn file(&self, digest: &str) -> io::Result<File> {
         if !is_digest(digest) {
             return Err(io::ErrorKind::NotFound.into());
@@ -179,7 +180,8 @@ impl ExpiringBlobs {
         File::open(self.folder.join(digest))
     }
 
-    /// What is stored, as far as this process knows: others' latest are counted at the next sweep.
+    /// Usage as far as this process knows: blobs that other processes have added count from the
+    /// next sweep.
     #[must_use]
     pub fn usage(&self) -> Usage {
         let counts = self.counts();
@@ -189,11 +191,11 @@ impl ExpiringBlobs {
         }
     }
 
-    /// Takes away what has ended at `now`, and what crashes have left; counts the rest. Gives what
-    /// was taken away.
+    /// Removes blobs that have expired at `now` and files left by crashes, and counts the rest.
+    /// Returns what was removed.
     ///
     /// # Errors
-    /// Where the folder cannot be read.
+    /// The folder cannot be read.
     pub fn sweep(&self, now: SystemTime) -> Result<Usage, BlobError> {
         {
             let mut counts = self.counts();
@@ -210,7 +212,7 @@ impl ExpiringBlobs {
             if !is_blob && !is_others {
                 continue;
             }
-            // It may have got its place, or have been taken away by another process.
+            // Another process may have renamed or removed the file.
             let Ok(metadata) = entry.metadata() else {
                 continue;
             };
@@ -242,7 +244,7 @@ impl ExpiringBlobs {
         self.counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Does `work` while no other thread and no other process does such.
+    /// Runs `work` under a lock that excludes other threads and other processes.
     fn locked<T>(&self, work: impl FnOnce() -> Result<T, BlobError>) -> Result<T, BlobError> {
         let file = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
         file.lock()?;
@@ -251,7 +253,7 @@ impl ExpiringBlobs {
         result
     }
 
-    /// Gives a blob that is there a later end; false where it is not there, or not whole.
+    /// Extends the life of an existing blob; false if it does not exist or its size differs.
     fn extend(&self, digest: &str, size_bytes: u64, ends: SystemTime) -> Result<bool, BlobError> {
         let file = match File::open(self.folder.join(digest)) {
             Ok(file) => file,
@@ -268,7 +270,7 @@ impl ExpiringBlobs {
         Ok(true)
     }
 
-    /// Counts `size_bytes` more for an unfinished file.
+    /// Charges `size_bytes` for an unfinished file.
     fn charge(&self, size_bytes: u64) -> Result<(), BlobError> {
         let mut counts = self.counts();
         let used = counts.found.size_bytes + counts.since.size_bytes + counts.under_way_bytes;
@@ -282,7 +284,7 @@ impl ExpiringBlobs {
     }
 }
 
-/// A blob that is being written. Dropped before its end, it leaves nothing.
+/// A blob that is being written. Dropping it before the end removes its file.
 #[derive(Debug)]
 pub struct Draft {
     store: Arc<ExpiringBlobs>,
@@ -298,16 +300,17 @@ impl Draft {
     /// Appends bytes.
     ///
     /// # Errors
-    /// [`BlobError::Full`] beyond the quota, [`BlobError::DiskFull`].
+    /// [`BlobError::Full`] above the quota, [`BlobError::DiskFull`].
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), BlobError> {
         self.hasher.update(bytes);
         self.append(bytes)
     }
 
-    /// Stores what was written until `ends`; what is there already ends at the later of both times.
+    /// Stores what was written; it expires at `ends`. Existing content expires at the later of both
+    /// times.
     ///
     /// # Errors
-    /// Where the file cannot get its place.
+    /// The file cannot be renamed.
     pub fn finish(mut self, ends: SystemTime) -> Result<Kept, BlobError> {
         let digest = hex(&self.hasher.finalize_reset());
         self.place(digest, ends)
@@ -349,7 +352,7 @@ impl Draft {
 impl Drop for Draft {
     fn drop(&mut self) {
         if !self.is_placed {
-            // What cannot be removed is swept later.
+            // A file that cannot be removed now is swept later.
             let _ = fs::remove_file(&self.path);
         }
         self.store.counts().under_way_bytes -= self.charged_bytes;
@@ -368,7 +371,7 @@ fn take_away(
         };
         let size_bytes = in_blocks(metadata.len());
         if metadata.modified()? > now {
-            // It was stored once more since it was looked at.
+            // The blob was stored again after the sweep had looked at it.
             found.add(size_bytes);
         } else {
             fs::remove_file(place)?;
@@ -385,7 +388,7 @@ fn allow_missing(error: io::Error) -> io::Result<()> {
     }
 }
 
-/// An empty file has a block, too: nothing is free.
+/// An empty file counts as one block too: it is not free either.
 fn in_blocks(size_bytes: u64) -> u64 {
     size_bytes.max(1).next_multiple_of(BLOCK_BYTES)
 }

@@ -1,7 +1,7 @@
-//! Blobs in a folder: `content/` by digest, `names/` with the digest that each name stands for.
+//! Blobs in a folder: `content/` has the content by digest, `names/` the digest of each name.
 //!
-//! Files are written beside their place, made durable and then renamed, so a crash leaves the old state
-//! or the new one. Content without a name is taken away when the folder is opened.
+//! Files are written under a temporary name, synced and then renamed, so a crash leaves either the
+//! old state or the new one. Content without a name is removed when the folder is opened.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -15,12 +15,12 @@ use sha2::{Digest, Sha256};
 
 use super::{BlobDigest, BlobError, BlobStore, hex};
 
-/// Longest name.
+/// Maximum length of a name, in bytes.
 const MAX_NAME_BYTES: usize = 200;
-/// Most names.
+/// Maximum number of names.
 const MAX_NAMES: usize = 100_000;
 
-/// Blobs in a folder, which is this process's alone.
+/// Blobs in a folder that only this process uses.
 #[derive(Debug)]
 pub struct FolderBlobs {
     content: PathBuf,
@@ -42,10 +42,10 @@ impl State {
 }
 
 impl FolderBlobs {
-    /// Opens a folder, made where it is missing.
+    /// Opens a folder and creates it if necessary.
     ///
     /// # Errors
-    /// Where it cannot be read or made.
+    /// The folder cannot be read or created.
     pub fn open(folder: &Path, quota_bytes: u64) -> Result<Self, BlobError> {
         let (content, names) = (folder.join("content"), folder.join("names"));
         fs::create_dir_all(&content)?;
@@ -58,7 +58,7 @@ impl FolderBlobs {
             if state.names.values().any(|digest| *digest == name) {
                 state.sizes.insert(name, entry.metadata()?.len());
             } else {
-                // A crash came between the content and its name.
+                // A crash came between writing the content and writing its name.
                 fs::remove_file(entry.path())?;
             }
         }
@@ -168,7 +168,7 @@ fn digest_of(bytes: &[u8]) -> BlobDigest {
     hex(&Sha256::digest(bytes))
 }
 
-/// Whole and durable, or not at all.
+/// Writes a file durably, and completely or not at all.
 fn write(place: &Path, bytes: &[u8]) -> Result<(), BlobError> {
     let mut beside = place.as_os_str().to_owned();
     beside.push(".new");
@@ -198,7 +198,7 @@ fn read_names(
         let entry = entry?;
         let own = entry.file_name().to_string_lossy().into_owned();
         if own.ends_with(".new") {
-            // A crash came before it was whole.
+            // A crash came before the file was complete.
             fs::remove_file(entry.path())?;
         } else if entry.file_type()?.is_dir() {
             read_names(&entry.path(), &format!("{prefix}{own}/"), names)?;

@@ -1,5 +1,5 @@
-//! Files by their content. With names for them: one trait, a folder behind it. With an end: a folder
-//! that processes share.
+//! Files by content: with names ([`BlobStore`], implemented by a folder), or with an expiry time
+//! ([`ExpiringBlobs`], a folder that processes share).
 
 mod expiring;
 mod folder;
@@ -9,6 +9,8 @@ pub use self::{
     folder::FolderBlobs,
 };
 
+use platen_fault::{Code, Resource, What};
+
 /// SHA-256 of a blob, in hexadecimal.
 pub type BlobDigest = String;
 
@@ -16,30 +18,44 @@ pub type BlobDigest = String;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BlobError {
-    /// There is none.
+    /// There is no such blob.
     #[error("there is no such blob")]
     NotFound,
-    /// The name stands for another blob already, whose digest is given.
+    /// The name already stands for other content, with this digest.
     #[error("the name is taken by different content")]
     Taken(BlobDigest),
-    /// A name or a digest that cannot be one.
+    /// The name is invalid.
     #[error("`{0}` is not a valid blob name")]
     BadName(String),
-    /// The store is full.
+    /// The quota is reached.
     #[error("the store of blobs holds no more than {quota_bytes} bytes")]
     Full {
-        /// The bound.
+        /// The quota, in bytes.
         quota_bytes: u64,
     },
-    /// What is stored is not what was stored.
+    /// The content does not match its digest.
     #[error("the blob `{0}` is damaged")]
     Damaged(BlobDigest),
     /// The disk is full.
     #[error("the disk is full")]
     DiskFull,
-    /// The storage failed.
+    /// Reading or writing failed.
     #[error("blob store failed")]
     Failed(#[source] std::io::Error),
+}
+
+impl BlobError {
+    /// The code of an error about a `resource`, whose quota is that of `what`; it does not change.
+    #[must_use]
+    pub fn code(&self, resource: Resource, what: What) -> Code {
+        match self {
+            Self::NotFound | Self::BadName(_) => Code::NotFound(resource),
+            Self::Taken(_) => Code::AlreadyExists(resource),
+            Self::Full { .. } => Code::StorageFull(what),
+            Self::DiskFull => Code::StorageFull(What::Disk),
+            Self::Damaged(_) | Self::Failed(_) => Code::InternalError,
+        }
+    }
 }
 
 impl From<std::io::Error> for BlobError {
@@ -56,41 +72,43 @@ fn hex(digest: &[u8]) -> BlobDigest {
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Blobs and their names. A name has parts of letters, digits, `-`, `_` and `.`, between `/`. Blocks the
-/// thread that calls it; a blob is read and written whole, so callers bound its size.
+/// Blobs and their names. A name consists of parts separated by `/`, each of letters, digits, `-`,
+/// `_` and `.`. Methods block the calling thread; a blob is read and written as a whole, so callers
+/// bound its size.
 pub trait BlobStore: Send + Sync {
-    /// Stores `bytes` under a name for good: once this returns they survive a loss of power. The same
-    /// content again changes nothing. True where the name is new.
+    /// Stores `bytes` under a name durably: once this returns, they survive a loss of power.
+    /// Storing the same content again changes nothing. Returns whether the name is new.
     ///
     /// # Errors
-    /// [`BlobError::Taken`] where the name stands for another content, [`BlobError::Full`] beyond the
+    /// [`BlobError::Taken`] if the name stands for other content, [`BlobError::Full`] above the
     /// quota.
     fn put(&self, name: &str, bytes: &[u8]) -> Result<(BlobDigest, bool), BlobError>;
 
     /// The digest that a name stands for.
     ///
     /// # Errors
-    /// [`BlobError::NotFound`] where it stands for none.
+    /// [`BlobError::NotFound`] if the name does not exist.
     fn digest(&self, name: &str) -> Result<BlobDigest, BlobError>;
 
-    /// A blob, which was looked at for damage.
+    /// Content of a blob, verified against its digest.
     ///
     /// # Errors
-    /// [`BlobError::NotFound`] where there is none.
+    /// [`BlobError::NotFound`] if there is no such blob, [`BlobError::Damaged`] if the content has
+    /// changed.
     fn get(&self, digest: &str) -> Result<Vec<u8>, BlobError>;
 
-    /// Takes a name away, and its blob where no other name stands for it.
+    /// Removes a name, and its blob if no other name stands for it.
     ///
     /// # Errors
-    /// [`BlobError::NotFound`] where it stands for none.
+    /// [`BlobError::NotFound`] if the name does not exist.
     fn delete(&self, name: &str) -> Result<(), BlobError>;
 
     /// Names that begin with `prefix`, in order, with their digests.
     ///
     /// # Errors
-    /// Where the storage fails.
+    /// Reading failed.
     fn names(&self, prefix: &str) -> Result<Vec<(String, BlobDigest)>, BlobError>;
 
-    /// Bytes of all blobs.
+    /// Size of all blobs, in bytes.
     fn size_bytes(&self) -> u64;
 }

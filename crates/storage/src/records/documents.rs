@@ -1,5 +1,5 @@
-//! What authors write, with its versions: templates and flows. Versions are immutable and never
-//! numbered twice, not even after a document was deleted and made again.
+//! Versioned documents: templates and flows. Versions are immutable, and a version number is never
+//! used again, not even after a document was deleted and created anew.
 
 use std::sync::Arc;
 
@@ -7,36 +7,36 @@ use serde::Serialize;
 
 use super::StoreFuture;
 
-/// Where documents of a kind are kept.
+/// A store of documents of one kind.
 pub trait DocumentStore: Send + Sync {
-    /// Documents in order of their keys, after `after`, at most `limit`.
+    /// Documents in the order of their keys, those after `after`, at most `limit`.
     fn list(&self, after: Option<String>, limit: u32) -> StoreFuture<'_, DocumentPage>;
 
-    /// A version of a document, the current one where `version` is `None`.
+    /// A version of a document; the current one if `version` is `None`.
     ///
     /// # Errors
-    /// [`Error::NotFound`](crate::Error::NotFound). Past versions of a deleted document are not found.
+    /// [`Error::NotFound`](crate::Error::NotFound), also for versions from before a deletion.
     fn get(&self, key: String, version: Option<u32>) -> StoreFuture<'_, StoredDocument>;
 
-    /// Number of the current version, without its content.
+    /// Number of the current version.
     ///
     /// # Errors
     /// [`Error::NotFound`](crate::Error::NotFound).
     fn current_version(&self, key: String) -> StoreFuture<'_, u32>;
 
-    /// Makes a document that does not exist.
+    /// Creates a document.
     ///
     /// # Errors
     /// [`Error::Exists`](crate::Error::Exists).
     fn create(&self, new: NewVersion) -> StoreFuture<'_, VersionInfo>;
 
-    /// Adds a version where `expected` is the current one.
+    /// Adds a version if `expected` is the current one.
     ///
     /// # Errors
     /// [`Error::NotFound`](crate::Error::NotFound), [`Error::Stale`](crate::Error::Stale).
     fn update(&self, new: NewVersion, expected: u32) -> StoreFuture<'_, VersionInfo>;
 
-    /// Adds a version with the content of a former one, where `expected` is the current one.
+    /// Adds a version with the content of an earlier one, if `expected` is the current version.
     ///
     /// # Errors
     /// [`Error::NotFound`](crate::Error::NotFound), [`Error::Stale`](crate::Error::Stale).
@@ -48,13 +48,13 @@ pub trait DocumentStore: Send + Sync {
         note: Option<String>,
     ) -> StoreFuture<'_, VersionInfo>;
 
-    /// Deletes a document where `expected` is the current version.
+    /// Deletes a document if `expected` is the current version.
     ///
     /// # Errors
     /// [`Error::NotFound`](crate::Error::NotFound), [`Error::Stale`](crate::Error::Stale).
     fn delete(&self, key: String, expected: u32) -> StoreFuture<'_, ()>;
 
-    /// Versions of a document, newest first, below `before`, at most `limit`.
+    /// Versions of a document, newest first, those below `before`, at most `limit`.
     ///
     /// # Errors
     /// [`Error::NotFound`](crate::Error::NotFound).
@@ -65,29 +65,29 @@ pub trait DocumentStore: Send + Sync {
         limit: u32,
     ) -> StoreFuture<'_, Vec<VersionInfo>>;
 
-    /// Proves that the store answers.
+    /// Checks that the store answers.
     fn check(&self) -> StoreFuture<'_, ()>;
 }
 
-/// A version to be written.
+/// A new version of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewVersion {
     /// Key of the document.
     pub key: String,
     /// Name for people.
     pub name: String,
-    /// The document, JSON.
+    /// The document as JSON.
     pub source: Arc<[u8]>,
-    /// What changed.
+    /// Description of the change.
     pub note: Option<String>,
 }
 
 /// A stored version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredDocument {
-    /// What is known of it besides its content.
+    /// Its metadata.
     pub info: VersionInfo,
-    /// The document, JSON.
+    /// The document as JSON.
     pub source: Arc<[u8]>,
 }
 
@@ -95,43 +95,43 @@ pub struct StoredDocument {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DocumentSummary {
-    /// Key.
+    /// Key of the document.
     pub key: String,
     /// Name for people.
     pub name: String,
-    /// Current version.
+    /// Number of the current version.
     pub version: u32,
     /// When the current version was written, in milliseconds since 1970-01-01T00:00:00Z.
     pub updated_unix_ms: i64,
 }
 
-/// Part of a list of documents.
+/// A page of a list of documents.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DocumentPage {
     /// The documents.
     pub documents: Vec<DocumentSummary>,
-    /// More follow after the last one.
+    /// Whether more documents follow.
     pub more: bool,
 }
 
-/// What is known of a version besides its content.
+/// Metadata of a version.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct VersionInfo {
     /// Key of the document.
     pub key: String,
-    /// Number, from 1.
+    /// Number of the version, from 1.
     pub version: u32,
     /// Name for people.
     pub name: String,
-    /// What changed.
+    /// Description of the change.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
-    /// The version whose content this restored.
+    /// The version whose content was restored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub restored_from: Option<u32>,
-    /// When it was written, in milliseconds since 1970-01-01T00:00:00Z.
+    /// When the version was written, in milliseconds since 1970-01-01T00:00:00Z.
     pub created_unix_ms: i64,
-    /// Size of the content in bytes.
+    /// Size of the content, in bytes.
     pub size_bytes: u64,
 }

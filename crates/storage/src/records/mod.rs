@@ -1,4 +1,4 @@
-//! Records, by what they are of.
+//! Records: documents and runs, and their implementation in SQLite.
 
 pub mod documents;
 pub mod runs;
@@ -8,6 +8,6 @@ use std::{future::Future, pin::Pin};
 
 use crate::Error;
 
-/// A future of a store. What is written is under way once the call returns, in the order of calls;
-/// waiting for the future waits until it would survive.
+/// Result of a store's method. Writes are queued when the method is called, in the order of calls;
+/// the future completes when the write would survive a loss of power.
 pub type StoreFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send + 'a>>;

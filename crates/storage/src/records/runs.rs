@@ -1,9 +1,9 @@
 //! Runs of flows: accepted once, held by one worker at a time, ended once.
 //!
-//! A run is *queued*, then *running* under a lease of one worker, perhaps *waiting* in between, and
-//! ends once. Each lease has an epoch; what a worker writes carries the epoch and is refused once the lease
-//! has expired or another worker has the run. Instants are given by the caller, in milliseconds since
-//! 1970.
+//! A run is *queued*, then *running* under a worker's lease, possibly *waiting* in between, and
+//! ends once. Each lease has an epoch. Every write of a worker carries its epoch and is refused
+//! once the lease has expired or another worker holds the run. Callers pass times in milliseconds
+//! since 1970-01-01T00:00:00Z.
 
 use std::sync::Arc;
 
@@ -16,16 +16,16 @@ pub trait RunStore: Send + Sync {
     /// Accepts a run.
     ///
     /// # Errors
-    /// [`crate::Error::Busy`] and failures of the store; the run was not accepted then.
+    /// [`crate::Error::Busy`] and failures of the store; in both cases the run was not accepted.
     fn accept(&self, new: NewRun) -> StoreFuture<'_, Accepted>;
 
-    /// Gives a queued run to a worker: its lease has the epoch after the last one.
+    /// Gives a queued run to a worker. Its lease gets the next epoch.
     ///
     /// # Errors
-    /// [`crate::Error::Fenced`] where the run is not queued any more.
+    /// [`crate::Error::Fenced`] if the run is not queued any more.
     fn claim(&self, id: String, lease: Lease) -> StoreFuture<'_, Claimed>;
 
-    /// Extends leases, given as run and epoch. Returns those that are lost.
+    /// Extends leases, each given as run and epoch. Returns those that are lost.
     fn heartbeat(
         &self,
         leases: Vec<(String, u32)>,
@@ -33,20 +33,20 @@ pub trait RunStore: Send + Sync {
         until_ms: u64,
     ) -> StoreFuture<'_, Vec<(String, u32)>>;
 
-    /// Adds records to the journal.
+    /// Appends records to the journal.
     ///
     /// # Errors
     /// [`crate::Error::Fenced`].
     fn append(&self, write: Write) -> StoreFuture<'_, ()>;
 
-    /// Stores the answer of a run that continues.
+    /// Stores the answer of a run that continues. An earlier answer stays.
     ///
     /// # Errors
     /// [`crate::Error::Fenced`].
     fn respond(&self, write: Write, answer: Arc<[u8]>) -> StoreFuture<'_, ()>;
 
-    /// Suspends a run until `wake_ms` or a callback. True if a callback has arrived already: then
-    /// the run is queued.
+    /// Suspends a run until `wake_ms` or a callback. Returns true if a callback has arrived
+    /// already, in which case the run is queued.
     ///
     /// # Errors
     /// [`crate::Error::Fenced`].
@@ -64,10 +64,10 @@ pub trait RunStore: Send + Sync {
     /// [`crate::Error::Fenced`].
     fn release(&self, write: Write) -> StoreFuture<'_, ()>;
 
-    /// Stores a value for later runs, or deletes it, while the lease lasts.
+    /// Stores a value for later runs; `None` deletes it.
     ///
     /// # Errors
-    /// [`crate::Error::Fenced`].
+    /// [`crate::Error::Fenced`] if the lease has expired.
     fn put_value(
         &self,
         write: Write,
@@ -76,10 +76,10 @@ pub trait RunStore: Send + Sync {
         value: Option<Arc<[u8]>>,
     ) -> StoreFuture<'_, ()>;
 
-    /// A stored value, for a run whose lease lasts.
+    /// Reads a stored value.
     ///
     /// # Errors
-    /// [`crate::Error::Fenced`].
+    /// [`crate::Error::Fenced`] if the lease has expired.
     fn get_value(
         &self,
         hold: Hold,
@@ -87,34 +87,34 @@ pub trait RunStore: Send + Sync {
         key: String,
     ) -> StoreFuture<'_, Option<Arc<[u8]>>>;
 
-    /// Checks that the lease of a run lasts.
+    /// Checks that the lease of a run is still valid.
     ///
     /// # Errors
-    /// [`crate::Error::Fenced`] if it does not.
+    /// [`crate::Error::Fenced`] if it is not.
     fn check_hold(&self, hold: Hold) -> StoreFuture<'_, ()>;
 
-    /// Ends a run that is not over, whoever holds it. Returns its state before.
+    /// Ends a run that has not ended yet, whoever holds it. Returns its state before.
     ///
     /// # Errors
-    /// [`crate::Error::NotFound`]; [`crate::Error::Ended`] where it is over.
+    /// [`crate::Error::NotFound`]; [`crate::Error::Ended`] if it has ended.
     fn stop(&self, id: String, ending: Ending, now_ms: u64) -> StoreFuture<'_, RunState>;
 
     /// Ends a run that is still queued; false if it is not.
     fn expire(&self, id: String, ending: Ending, now_ms: u64) -> StoreFuture<'_, bool>;
 
-    /// Adds `records` from outside if `token` is the run's. Returns the state after: a run that
-    /// waited is queued.
+    /// Appends `records` from a callback if `token` is that of the run. Returns the state
+    /// afterwards: a waiting run is queued.
     ///
     /// # Errors
-    /// [`crate::Error::NotFound`] also where the token is wrong; [`crate::Error::Ended`].
+    /// [`crate::Error::NotFound`], also if the token is wrong; [`crate::Error::Ended`].
     fn call_back(&self, id: String, token: String, records: Arc<[u8]>)
     -> StoreFuture<'_, RunState>;
 
     /// Queues runs whose wake time has come, at most `limit`.
     fn wake(&self, now_ms: u64, limit: u32) -> StoreFuture<'_, Vec<Queued>>;
 
-    /// Takes runs from workers whose leases have expired, and counts a worker loss for each: a run
-    /// is queued again, or dead-lettered at `max_worker_losses`.
+    /// Takes runs from workers whose leases have expired, and counts a worker loss for each. The
+    /// run is queued again, or dead-lettered at `max_worker_losses`.
     fn expire_leases(
         &self,
         now_ms: u64,
@@ -122,11 +122,12 @@ pub trait RunStore: Send + Sync {
         limit: u32,
     ) -> StoreFuture<'_, Vec<ExpiredLease>>;
 
-    /// Expires the leases of a worker at once; of all workers if `worker` is `None`. Only leases of
-    /// `culprit` count as worker losses, in [`RunStore::expire_leases`]; other runs are queued here.
+    /// Expires the leases of a worker at once, or of all workers if `worker` is `None`. Only the
+    /// leases of `culprit` count as worker losses, in [`RunStore::expire_leases`]; the other runs
+    /// are queued here.
     fn orphan(&self, worker: Option<String>, culprit: String) -> StoreFuture<'_, ()>;
 
-    /// Queued runs after a number, oldest first.
+    /// Queued runs after the run with this number, oldest first.
     fn queued(&self, after: u64, limit: u32) -> StoreFuture<'_, Vec<Queued>>;
 
     /// A run.
@@ -135,7 +136,7 @@ pub trait RunStore: Send + Sync {
     /// [`crate::Error::NotFound`].
     fn get(&self, id: String) -> StoreFuture<'_, Run>;
 
-    /// The journal of a run: lists of records, in order.
+    /// The journal of a run: JSON lists of records, in order.
     fn journal(&self, id: String) -> StoreFuture<'_, Vec<Arc<[u8]>>>;
 
     /// Runs, newest first.
@@ -144,7 +145,7 @@ pub trait RunStore: Send + Sync {
     /// How many runs are queued, running and waiting.
     fn counts(&self) -> StoreFuture<'_, [u64; 3]>;
 
-    /// Deletes runs that ended before an instant, at most `limit`. Returns their number.
+    /// Deletes runs that ended before `before_ms`, at most `limit`. Returns their number.
     fn prune(&self, before_ms: u64, limit: u32) -> StoreFuture<'_, u64>;
 
     /// Sets the version of a flow that its triggers start; `None` unpublishes the flow.
@@ -171,26 +172,26 @@ pub enum Lane {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RunState {
-    /// It waits for a slot.
+    /// Waits for a slot.
     Queued,
-    /// A worker holds it.
+    /// A worker holds the run.
     Running,
-    /// It waits for an instant or a callback; no worker holds it.
+    /// Waits for a time or a callback; no worker holds the run.
     Waiting,
-    /// It finished.
+    /// Finished.
     Succeeded,
-    /// A step failed for good.
+    /// A step has failed for good.
     Failed,
-    /// It was cancelled.
+    /// Was cancelled.
     Cancelled,
-    /// It timed out.
+    /// Timed out.
     TimedOut,
-    /// It was dead-lettered: too many workers were lost while they executed it.
+    /// Was dead-lettered: too many workers were lost while they executed it.
     Dead,
 }
 
 impl RunState {
-    /// All states, in the order of their numbers.
+    /// All states, in the order of their numbers in the database.
     pub const ALL: [Self; 8] = [
         Self::Queued,
         Self::Running,
@@ -202,7 +203,7 @@ impl RunState {
         Self::Dead,
     ];
 
-    /// Its name, as JSON and metrics show it.
+    /// Its name in JSON and metrics.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -217,64 +218,64 @@ impl RunState {
         }
     }
 
-    /// Whether it is final.
+    /// Whether the state is final.
     #[must_use]
     pub fn is_end(self) -> bool {
         !matches!(self, Self::Queued | Self::Running | Self::Waiting)
     }
 }
 
-/// A run to be accepted.
+/// A run to accept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewRun {
-    /// Its name, unique for ever.
+    /// Id of the run, unique forever.
     pub id: String,
     /// Key of the flow.
     pub flow: String,
-    /// The flow's version; 0 where `definition` is given.
+    /// Version of the flow; 0 if `definition` is given.
     pub version: u32,
-    /// A flow that is not stored.
+    /// The flow as JSON, if it is not stored.
     pub definition: Option<Arc<[u8]>>,
     /// Whether a caller waits.
     pub lane: Lane,
-    /// The payload of the trigger, JSON.
+    /// Payload of the trigger, as JSON.
     pub trigger: Arc<[u8]>,
-    /// Idempotency key, and the hash of the request.
+    /// Idempotency key and hash of the request.
     pub idempotency: Option<(String, Vec<u8>)>,
-    /// When the run expires if it has not started.
+    /// When the run expires if it has not started by then.
     pub deadline_ms: Option<u64>,
-    /// Now.
+    /// The current time.
     pub created_ms: u64,
-    /// Token of the callback address.
+    /// Token of the callback URL.
     pub token: String,
     /// The run that this one repeats.
     pub retry_of: Option<String>,
-    /// Records that it begins with.
+    /// Records that the journal begins with.
     pub journal: Option<Arc<[u8]>>,
 }
 
 /// Result of [`RunStore::accept`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Accepted {
-    /// It was accepted.
+    /// The run was accepted.
     New,
-    /// The same request was accepted before, as this run.
+    /// A request with the same idempotency key was accepted before.
     Known {
-        /// Its name.
+        /// Id of its run.
         id: String,
-        /// The requests are the same, not only their keys.
+        /// Whether the requests are the same too, not only their keys.
         same: bool,
     },
 }
 
-/// A lease to be taken.
+/// A lease to take.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lease {
     /// The worker.
     pub worker: String,
-    /// Now.
+    /// The current time.
     pub now_ms: u64,
-    /// When it expires.
+    /// When the lease expires.
     pub until_ms: u64,
 }
 
@@ -287,16 +288,16 @@ pub struct Claimed {
     pub journal: Vec<Arc<[u8]>>,
 }
 
-/// What a worker writes.
+/// A write of a worker.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Write {
     /// The run.
     pub id: String,
-    /// Of its lease.
+    /// Epoch of the lease.
     pub epoch: u32,
-    /// Now.
+    /// The current time.
     pub now_ms: u64,
-    /// Records to be added to the journal: a JSON list.
+    /// Records to append to the journal, as a JSON list.
     pub records: Option<Arc<[u8]>>,
 }
 
@@ -305,16 +306,16 @@ pub struct Write {
 pub struct Hold {
     /// The run.
     pub id: String,
-    /// Of its lease.
+    /// Epoch of the lease.
     pub epoch: u32,
-    /// Now.
+    /// The current time.
     pub now_ms: u64,
 }
 
 /// Scope of a stored value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Scope {
-    /// The flow of the run: other flows neither see nor change the value.
+    /// The flow of the run: other flows can neither read nor change the value.
     Flow,
     /// All flows.
     Shared,
@@ -323,93 +324,93 @@ pub enum Scope {
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ending {
-    /// Its last state.
+    /// The final state.
     pub state: RunState,
-    /// The answer to the request, JSON; one that was stored earlier stays.
+    /// Response to the request, as JSON; an earlier one stays.
     pub answer: Option<Arc<[u8]>>,
-    /// Output, error and times, JSON.
+    /// Output, error and times, as JSON.
     pub details: Arc<[u8]>,
 }
 
 /// A run that waits for a slot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Queued {
-    /// Its place among all runs.
+    /// Sequence number among all runs.
     pub number: u64,
-    /// Its name.
+    /// Id of the run.
     pub id: String,
     /// Key of its flow.
     pub flow: String,
     /// Whether a caller waits.
     pub lane: Lane,
-    /// When it expires.
+    /// When the run expires if it has not started by then.
     pub deadline_ms: Option<u64>,
 }
 
 /// A run whose lease has expired.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExpiredLease {
-    /// The run, queued again unless it is dead.
+    /// The run, queued again unless it was dead-lettered.
     pub queued: Queued,
-    /// It was dead-lettered.
+    /// Whether it was dead-lettered.
     pub dead: bool,
 }
 
 /// A run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Run {
-    /// Its place among all runs.
+    /// Sequence number among all runs.
     pub number: u64,
-    /// Its name.
+    /// Id of the run.
     pub id: String,
     /// Key of the flow.
     pub flow: String,
-    /// The flow's version; 0 where `definition` is given.
+    /// Version of the flow; 0 if `definition` is given.
     pub version: u32,
-    /// A flow that is not stored.
+    /// The flow as JSON, if it is not stored.
     pub definition: Option<Arc<[u8]>>,
     /// Whether a caller waits.
     pub lane: Lane,
     /// Its state.
     pub state: RunState,
-    /// Of its last lease.
+    /// Epoch of the last lease.
     pub epoch: u32,
-    /// Workers lost while they executed it.
+    /// Number of workers lost while they executed the run.
     pub worker_losses: u32,
-    /// The worker that holds it, or held it last.
+    /// The worker that holds the run, or held it last.
     pub worker: Option<String>,
-    /// When it wakes.
+    /// When the run wakes.
     pub wake_ms: Option<u64>,
-    /// When it expires if it has not started.
+    /// When the run expires if it has not started by then.
     pub deadline_ms: Option<u64>,
-    /// When it was accepted.
+    /// When the run was accepted.
     pub created_ms: u64,
-    /// When a worker first claimed it.
+    /// When a worker first claimed the run.
     pub started_ms: Option<u64>,
-    /// When it ended.
+    /// When the run ended.
     pub ended_ms: Option<u64>,
-    /// Token of the callback address.
+    /// Token of the callback URL.
     pub token: String,
-    /// The run that it repeats.
+    /// The run that this one repeats.
     pub retry_of: Option<String>,
-    /// The payload of the trigger, JSON.
+    /// Payload of the trigger, as JSON.
     pub trigger: Arc<[u8]>,
-    /// The answer, JSON.
+    /// The response, as JSON.
     pub answer: Option<Arc<[u8]>>,
-    /// Output, error and times, JSON.
+    /// Output, error and times, as JSON.
     pub details: Option<Arc<[u8]>>,
 }
 
 /// Filter of a list of runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RunFilter {
-    /// Of this flow.
+    /// Runs of this flow.
     pub flow: Option<String>,
-    /// In this state.
+    /// Runs in this state.
     pub state: Option<RunState>,
-    /// Older than the run of this number.
+    /// Runs older than the run with this number.
     pub before: Option<u64>,
-    /// At most so many.
+    /// Maximum number of runs.
     pub limit: u32,
 }
 
@@ -418,8 +419,8 @@ pub struct RunFilter {
 pub struct Published {
     /// Key of the flow.
     pub flow: String,
-    /// The version that is started.
+    /// The version that triggers start.
     pub version: u32,
-    /// Cursor of its trigger, JSON.
+    /// Cursor of its trigger, as JSON.
     pub cursor: Option<Arc<[u8]>>,
 }

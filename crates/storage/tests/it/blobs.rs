@@ -1,8 +1,8 @@
-//! What every [`BlobStore`] must do.
+//! The contract of every [`BlobStore`].
 
 use platen_storage::blobs::{BlobError, BlobStore, FolderBlobs};
 
-/// Holds 100 bytes.
+/// Checks a store with a quota of 100 bytes.
 fn contract(store: &dyn BlobStore) {
     let (one, is_new) = store.put("pieces/a/1.0.0", b"one").unwrap();
     assert!(is_new && one.len() == 64);
@@ -82,7 +82,7 @@ fn blobs_are_there_again_and_damage_is_seen() {
     let folder = tempfile::tempdir().unwrap();
     let open = || FolderBlobs::open(folder.path(), 1_000).unwrap();
     let (digest, _) = open().put("a/b", b"content").unwrap();
-    // What a crash may leave: content without a name, and half a file.
+    // What a crash may leave: content without a name, and an incomplete file.
     std::fs::write(folder.path().join("content/orphan"), b"x").unwrap();
     std::fs::write(folder.path().join("names/a/c.new"), b"half").unwrap();
     let again = open();

@@ -1,4 +1,4 @@
-//! What every [`DocumentStore`] must do.
+//! The contract of every [`DocumentStore`].
 
 use std::sync::Arc;
 
@@ -99,7 +99,7 @@ async fn lists_are_paged(store: &dyn DocumentStore) {
     assert_eq!((page.documents.len(), page.more), (1, false));
 }
 
-/// Of many writers that expect the same version, one wins.
+/// If many writers expect the same version, one succeeds.
 async fn one_of_many_writers_wins(store: Arc<dyn DocumentStore>) {
     store.create(version("race", "0")).await.unwrap();
     let tasks: Vec<_> = (0..32)
@@ -134,7 +134,7 @@ async fn sqlite() {
     let folder = tempfile::tempdir().unwrap();
     let store = SqliteStore::open(folder.path()).unwrap().templates();
     contract(store).await;
-    // What was written is there after opening again.
+    // The documents are still there after the store was reopened.
     let store = SqliteStore::open(folder.path()).unwrap().templates();
     assert_eq!(store.current_version("a".into()).await.unwrap(), 3);
 }

@@ -1,4 +1,4 @@
-//! Blobs with an end, in a folder that several stores share as processes do.
+//! Expiring blobs in a folder that several stores share, as processes do.
 
 use std::{
     fs,
@@ -36,7 +36,7 @@ fn usage(files: u64, blocks: u64) -> Usage {
 }
 
 fn files(folder: &Path) -> usize {
-    // One of them is the lock.
+    // One of the files is the lock.
     fs::read_dir(folder).unwrap().count() - 1
 }
 
@@ -152,8 +152,8 @@ impl Drop for SetOnDrop<'_> {
     }
 }
 
-/// A content that is stored again and again while others sweep it is never gone once it is said to
-/// be stored.
+/// Content that is stored again and again while other stores sweep it never disappears once it was
+/// reported as stored.
 #[test]
 fn a_sweep_never_takes_what_was_just_stored() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! `kill -9` of a process that writes: what it acknowledged is there, and nothing is half there.
+//! `kill -9` of a writing process: acknowledged writes are complete, and no write is partial.
 
 use std::{
     io::{BufRead, BufReader},

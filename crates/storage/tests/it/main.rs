@@ -1,4 +1,4 @@
-//! The contracts of the stores, on every implementation, and kills of the process that writes.
+//! The contracts of the stores, for every implementation, and kills of the writing process.
 
 mod blobs;
 mod contract;

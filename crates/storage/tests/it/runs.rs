@@ -1,4 +1,4 @@
-//! What every [`RunStore`] must do.
+//! The contract of every [`RunStore`].
 
 use std::sync::Arc;
 
@@ -135,7 +135,7 @@ async fn a_lapsed_lease_writes_nothing(store: &dyn RunStore) {
         .unwrap();
     assert!(lost.is_empty());
     assert!(store.expire_leases(15_000, 2, 10).await.unwrap().is_empty());
-    // Late, though nobody else has the run yet.
+    // Too late, although nobody else has the run yet.
     for result in [
         store.append(write("a", 1, 15_001, "[1]")).await,
         store
@@ -172,7 +172,7 @@ async fn a_lapsed_lease_writes_nothing(store: &dyn RunStore) {
     assert!(!expired[0].dead);
     let claimed = store.claim("a".into(), lease("v", 16_000)).await.unwrap();
     assert_eq!((claimed.run.epoch, claimed.run.worker_losses), (2, 1));
-    // The first worker wakes up while the second has the run.
+    // The first worker wakes up while the second holds the run.
     assert!(matches!(
         store.append(write("a", 1, 16_001, "[1]")).await,
         Err(Error::Fenced)
@@ -180,7 +180,7 @@ async fn a_lapsed_lease_writes_nothing(store: &dyn RunStore) {
     assert!(store.journal("a".into()).await.unwrap().is_empty());
     let kept = store.get_value(hold("a", 2, 16_001), Scope::Flow, "k".into());
     assert!(kept.await.unwrap().is_none());
-    // It learns nothing either.
+    // It cannot read anything either.
     let late = hold("a", 1, 16_001);
     let kept = store.get_value(late.clone(), Scope::Flow, "k".into());
     assert!(matches!(kept.await, Err(Error::Fenced)));
@@ -205,11 +205,11 @@ async fn sleeps_and_callbacks(store: &dyn RunStore) {
         .await;
     assert!(!asleep.unwrap());
     assert!(store.wake(8_999, 10).await.unwrap().is_empty());
-    // A run that sleeps has no lease to lose.
+    // A waiting run has no lease to lose.
     assert!(store.expire_leases(90_000, 2, 10).await.unwrap().is_empty());
     assert_eq!(store.wake(9_000, 10).await.unwrap().len(), 1);
     store.claim("a".into(), lease("w", 9_001)).await.unwrap();
-    // The callback comes before the wait is written down.
+    // The callback arrives before the wait is recorded.
     let call = |token: &str| store.call_back("a".into(), token.into(), bytes("[\"call\"]"));
     assert!(matches!(call("wrong").await, Err(Error::NotFound)));
     assert_eq!(call("token-a").await.unwrap(), RunState::Running);
@@ -268,7 +268,8 @@ async fn given_back_and_orphaned(store: &dyn RunStore) {
         .unwrap();
     store.claim("c".into(), lease("here", 1_000)).await.unwrap();
     store.release(write("c", 1, 1_001, "[1]")).await.unwrap();
-    // The process that held `a` died, and lost sight of the worker that holds `b`.
+    // The process that held `a` died, and the lease of the worker that holds `b` is unknown to its
+    // successor.
     store.orphan(None, "here".into()).await.unwrap();
     let expired = store.expire_leases(1_002, 2, 10).await.unwrap();
     assert_eq!(expired.len(), 1);
@@ -313,7 +314,7 @@ async fn what_is_kept_and_published(store: &dyn RunStore) {
     keep(Scope::Flow, Some("1")).await.unwrap();
     keep(Scope::Flow, Some("2")).await.unwrap();
     store.check_hold(hold("a", 1, 1_001)).await.unwrap();
-    // Another flow has values of its own, and shares those that are shared.
+    // Another flow has its own values, and the shared ones.
     let other = NewRun {
         flow: "g".to_owned(),
         ..new("b")
@@ -338,7 +339,7 @@ async fn what_is_kept_and_published(store: &dyn RunStore) {
     assert!(store.published().await.unwrap().is_empty());
 }
 
-/// Runs the whole suite, a store of its own for each part.
+/// Runs the whole suite, with a new store for each part.
 async fn contract(mut fresh: impl FnMut() -> Arc<dyn RunStore>) {
     lives(&*fresh()).await;
     the_same_request_is_one_run(&*fresh()).await;

@@ -263,6 +263,8 @@ impl Inner {
         function: &'static Function,
         arguments: &[Value],
     ) -> Result<Option<oneshot::Receiver<Outcome>>, Error> {
+        // Held until the request is sent: the encoder's caches must change in the order in which
+        // the peer reads.
         let mut writer = self.writer.lock().await;
         self.write_releases(&mut writer)?;
         let (sender, receiver) = oneshot::channel();

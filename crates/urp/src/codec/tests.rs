@@ -1,4 +1,4 @@
-//! Tests of the codec: hand-made messages, recorded conversations, anything at all.
+//! Tests of the codec: handwritten messages, recorded conversations, arbitrary input.
 
 mod anything;
 mod captures;
@@ -10,7 +10,7 @@ use bytes::{Buf, Bytes};
 
 use super::*;
 
-/// Calls that wait for a reply, a stack for each thread.
+/// Calls that await a reply, as a stack per thread.
 #[derive(Default)]
 pub(super) struct Calls(HashMap<Tid, Vec<&'static Function>>);
 

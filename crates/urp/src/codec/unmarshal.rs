@@ -28,6 +28,7 @@ pub(super) struct Unmarshal<'a> {
     depth_left: u32,
 }
 
+/// Set in a type class if the type is new and is added to the cache.
 const CACHE_BIT: u8 = 0x80;
 
 impl<'a> Unmarshal<'a> {

@@ -6,14 +6,15 @@ use tokio::io::AsyncReadExt;
 
 use crate::soffice::{Soffice, program};
 
-/// A small flat document: every format that LibreOffice writes is made of it.
+/// A small flat document, from which every format that LibreOffice writes is created.
 pub const FLAT: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 <office:document xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0" xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0" office:version="1.2" office:mimetype="application/vnd.oasis.opendocument.text"><office:body><office:text><text:h text:outline-level="1">A letter</text:h><text:p>Dear reader, this is a line.</text:p></office:text></office:body></office:document>"#;
 
-/// What LibreOffice writes itself brings comments, which a LibreOffice without its window cannot show.
+/// Not written by LibreOffice, whose own HTML has comments, which a LibreOffice without a user
+/// interface cannot show.
 const HTML: &[u8] = b"<html><body><h1>A letter</h1><p>Dear reader.</p></body></html>";
 
-/// A spreadsheet, flat.
+/// A flat spreadsheet.
 pub const SHEET: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 <office:document xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0" xmlns:table="urn:oasis:names:tc:opendocument:xmlns:table:1.0" xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0" office:version="1.2" office:mimetype="application/vnd.oasis.opendocument.spreadsheet"><office:body><office:spreadsheet><table:table table:name="One"><table:table-row><table:table-cell office:value-type="string"><text:p>cell</text:p></table:table-cell></table:table-row></table:table></office:spreadsheet></office:body></office:document>"#;
 
@@ -24,7 +25,7 @@ pub fn pdf() -> Conversion {
     }
 }
 
-/// A document in another format, made by LibreOffice.
+/// Creates a document in another format with LibreOffice.
 pub async fn make(client: &platen_urp::Client, flat: &'static str, filter: &str) -> Bytes {
     let conversion = Conversion {
         filter: filter.to_owned(),
@@ -57,7 +58,7 @@ async fn a_conversion_over_tcp() {
         if connected.is_ok() {
             break;
         }
-        // The pipe may be there a moment before the port.
+        // The pipe may exist a moment before the port.
         tokio::time::sleep(std::time::Duration::from_millis(20)).await;
         connected = Client::connect_tcp(&address, Options::default()).await;
     }
@@ -155,8 +156,8 @@ fn assert_phases(converted: &Converted) {
     assert!(phases.total() >= phases.load + phases.store);
 }
 
-/// The wire notes' table of formats, against the LibreOffice that is installed: with our choice of whether a stream may
-/// seek, every format gives the pages that a file gives.
+/// Checks our table of formats against the installed LibreOffice: with our choice of whether a
+/// stream can seek, every format gives the same pages as a file.
 #[tokio::test(flavor = "multi_thread")]
 async fn streams_of_every_format_give_what_files_give() {
     let Some(program) = program() else { return };
@@ -210,7 +211,7 @@ async fn a_long_stream_goes_in_pieces() {
     let Some(program) = program() else { return };
     let soffice = Soffice::start(&program);
     let client = soffice.client().await;
-    // Longer than what goes as one sequence; text of one line, of which a page is enough.
+    // Longer than what is sent as one sequence; one line of text, of which one page is enough.
     let text = bytes::Bytes::from(vec![b' '; 40 * 1024 * 1024]);
     let conversion = Conversion {
         import_filter: Some("Text".to_owned()),

@@ -1,4 +1,4 @@
-//! Documents that do not open, programs that die: each a typed error.
+//! Documents that do not open, programs that crash: each gives a typed error.
 
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ fn from(filter: &str) -> Conversion {
     }
 }
 
-/// The formats of Microsoft take a password in another way than those of LibreOffice.
+/// Microsoft formats take a password in another property than LibreOffice's own.
 fn store_password(filter: &str, password: &str) -> Property {
     if filter == "writer8" {
         return Property::new("Password", password);
@@ -193,7 +193,7 @@ async fn a_program_that_is_killed_or_stopped() {
     };
     let client = Client::connect_unix(&soffice.pipe, options).await.unwrap();
     soffice.signal("-STOP");
-    // The signal takes a while to reach every thread; answers may still come until then.
+    // The signal takes a while to reach every thread; answers may arrive until then.
     let mut silent = client.version().await;
     for _ in 0..100 {
         if silent.is_err() {
@@ -215,7 +215,7 @@ async fn a_program_that_is_killed_or_stopped() {
         matches!(dead, Err(Error::Closed(_) | Error::Silent(_))),
         "{dead:?}"
     );
-    // The system lets go of the pipe a moment after the signal.
+    // The system releases the pipe a moment after the signal.
     for _ in 0..600 {
         let nobody = Client::connect_unix(&soffice.pipe, Options::default()).await;
         if let Err(Error::Connect { .. }) = nobody {

@@ -1,4 +1,4 @@
-//! What a running soffice knows of itself.
+//! What a running soffice reports about itself.
 
 use platen_urp::{Setting, codec::Any};
 

@@ -1,4 +1,4 @@
-//! The client against a real soffice, and against a recorded one.
+//! The client with a real soffice, and with a recorded one.
 
 mod convert;
 mod failure;

@@ -1,6 +1,7 @@
-//! A mock soffice that replays a recorded conversation and wants every byte of ours to be as it was.
+//! A mock soffice that replays a recorded conversation and requires every byte of the client to be
+//! the same.
 //!
-//! `UPDATE=1` records the conversation anew with the soffice that is installed.
+//! `UPDATE=1` records the conversation again with the installed soffice.
 
 use std::{
     fmt::Write as _,
@@ -24,7 +25,7 @@ fn folder() -> PathBuf {
     PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap()).join("captures")
 }
 
-/// A block with its header; `None` at the end of the stream.
+/// Reads a block with its header; `None` at the end of the stream.
 async fn read_block(stream: &mut (impl AsyncRead + Unpin)) -> Option<Vec<u8>> {
     let mut block = vec![0; 8];
     stream.read_exact(&mut block).await.ok()?;
@@ -57,7 +58,7 @@ async fn connect(stream: UnixStream) -> Client {
     Client::over(bridge.await.unwrap()).await.unwrap()
 }
 
-/// What is said, and what must come of it.
+/// The calls of the conversation, and the checks of their results.
 async fn conversation(client: &Client, docx: &Bytes) -> Vec<usize> {
     let version = client.version().await.unwrap();
     assert!(version.contains('.'));

@@ -1,4 +1,4 @@
-//! A real soffice of a test: its own profile, pipe and temporary folder.
+//! A real soffice for a test, with its own profile, pipe and temporary folder.
 
 use std::{
     os::unix::process::CommandExt,
@@ -10,14 +10,14 @@ use std::{
 
 use platen_urp::{Client, Options};
 
-/// A running soffice; killed with all it left when it is dropped.
+/// A running soffice; dropping it kills it with all of its child processes.
 pub struct Soffice {
     child: Child,
     pub folder: tempfile::TempDir,
     pub pipe: PathBuf,
-    /// The port on loopback that it accepts on, too.
+    /// A loopback port on which it accepts connections too.
     pub port: u16,
-    /// By which a second start with the same profile would find this one.
+    /// The pipe by which a second start with the same profile would find this one.
     second_pipe: PathBuf,
 }
 
@@ -27,7 +27,7 @@ const PROFILE: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 <item oor:path="/org.openoffice.Setup/Product"><prop oor:name="ooSetupLastVersion" oor:op="fuse"><value>7.4</value></prop></item>
 </oor:items>"#;
 
-/// The program, or a visible skip; with `REQUIRE_ALL=1` its absence is a failure.
+/// The program; if it is missing, a visible skip, or a failure with `REQUIRE_ALL=1`.
 pub fn program() -> Option<PathBuf> {
     let places = [
         "/usr/lib/libreoffice/program/soffice.bin",
@@ -45,7 +45,7 @@ pub fn program() -> Option<PathBuf> {
 }
 
 impl Soffice {
-    /// Starts one; a new profile makes it end with 81 once, which asks to be started again.
+    /// Starts soffice. With a new profile it exits once with code 81, which asks for a restart.
     pub fn start(program: &Path) -> Self {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         let folder = tempfile::tempdir().unwrap();
@@ -64,7 +64,7 @@ impl Soffice {
         let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let port = free.local_addr().unwrap().port();
         drop(free);
-        // The fonts of the service, as a machine may have none of its own.
+        // The fonts of the service, because a machine may have none of its own.
         let place = folder.path().join("profile/fonts");
         let fonts = platen_fonts::install(&platen_fonts::FontSettings::default(), &place).unwrap();
         let start = || {
@@ -117,7 +117,7 @@ impl Soffice {
         assert!(sent.unwrap().success());
     }
 
-    /// Entries of its temporary folder beside its profile.
+    /// Entries of its temporary folder besides its profile.
     pub fn leftovers(&self) -> Vec<String> {
         let entries = std::fs::read_dir(self.folder.path()).unwrap();
         let names = entries.map(|it| it.unwrap().file_name().into_string().unwrap());

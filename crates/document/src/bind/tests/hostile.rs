@@ -31,7 +31,7 @@ fn control_characters_and_overrides_are_warned_of_once() {
         .iter()
         .map(|warning| warning.code.as_str())
         .collect();
-    assert_eq!(codes, ["control-character", "bidi-override"]);
+    assert_eq!(codes, ["control-characters", "bidi-controls"]);
     assert_eq!(document.warnings[0].severity, Severity::Warning);
 }
 
@@ -101,28 +101,28 @@ fn bounds_hold() {
             blocks: 1_000,
             ..default
         }),
-        "limit-blocks"
+        "too-many-blocks"
     );
     assert_eq!(
         code(Limits {
             text_bytes: 10_000,
             ..default
         }),
-        "limit-text"
+        "too-much-text"
     );
     assert_eq!(
         code(Limits {
             rows: 10,
             ..default
         }),
-        "limit-rows"
+        "too-many-rows"
     );
     assert_eq!(
         code(Limits {
             work: 10_000,
             ..default
         }),
-        "limit-work"
+        "too-much-work"
     );
 }
 

@@ -7,7 +7,7 @@ use serde_json::json;
 use super::*;
 use crate::{Helpers, Host, bind_html, parse_html_template};
 
-/// Doubles numbers.
+/// A module whose helper doubles numbers.
 #[derive(Debug)]
 struct Doubling;
 

@@ -1,4 +1,4 @@
-//! Pieces that samples are made of.
+//! Building blocks of the samples.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ pub fn page_line(look: &Look) -> Block {
     block(BlockKind::Paragraph(content), look.margin, "/page/footer/0")
 }
 
-/// A PNG of one colour.
+/// A PNG of a single color.
 pub fn picture() -> Arc<ImageData> {
     let mut bytes = Vec::new();
     let mut encoder = png::Encoder::new(&mut bytes, 120, 60);

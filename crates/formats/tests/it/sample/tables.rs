@@ -11,7 +11,7 @@ fn number_cell(value: f64, text: String, style: StyleId) -> Cell {
     }
 }
 
-/// `1234.5` as `1,234.50`.
+/// Formats `1234.5` as `1,234.50`.
 fn money(value: f64) -> String {
     let cents = (value * 100.0).round() as i64;
     let (mut whole, mut grouped) = (cents / 100, String::new());
@@ -22,7 +22,7 @@ fn money(value: f64) -> String {
     format!("{whole}{grouped}.{:02}", cents % 100)
 }
 
-/// A table of `count` rows of six columns, in groups of `group` rows where it is not 0.
+/// A table of `count` rows with six columns, in groups of `group` rows unless it is 0.
 pub fn table(look: &Look, count: usize, group: usize) -> Table {
     let column = |key: &str, width, format| Column {
         key: key.to_owned(),
@@ -157,7 +157,7 @@ pub fn table(look: &Look, count: usize, group: usize) -> Table {
     }
 }
 
-/// A report of one long table, for speed.
+/// A report with one long table, for measuring speed.
 pub fn long_table(count: usize) -> Document {
     let (mut document, look) = document("en-GB");
     let heading = vec![Inline::text("Long table", document.named.headings[0])];

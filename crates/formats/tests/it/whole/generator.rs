@@ -1,5 +1,5 @@
-//! Documents of any shape: blocks in blocks, tables with spans, footnotes, long cells, on small
-//! paper. Each text has words of its own, so that a lost, doubled or moved word is noticed.
+//! Generates documents of any shape: nested blocks, tables with spans, footnotes, long cells, on
+//! small paper. Each text has unique words, so that a lost, duplicated or moved word is noticed.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -30,9 +30,9 @@ enum Node {
 #[derive(Clone, Debug)]
 struct Words {
     count: usize,
-    /// Every so many words, one is long.
+    /// Every how many words there is a long one.
     long: usize,
-    /// Words of the footnote at the end; none where 0.
+    /// Number of words in the footnote at the end; 0 for none.
     note: usize,
 }
 
@@ -98,7 +98,7 @@ fn table(inner: impl Strategy<Value = Node> + Clone) -> impl Strategy<Value = Ta
     })
 }
 
-/// Any document.
+/// Generates a shape.
 pub fn shape() -> impl Strategy<Value = Shape> {
     let body = prop::collection::vec(node(), 1..8);
     (220..420_u32, 200..420_u32, 16..30_u32, 1..3_u32, body).prop_map(
@@ -112,7 +112,7 @@ pub fn shape() -> impl Strategy<Value = Shape> {
     )
 }
 
-/// A document's template, and its texts in reading order: those of the body, those of footnotes.
+/// A document's template, and its texts in reading order: those of the body and those of footnotes.
 #[derive(Debug, Default)]
 pub struct Made {
     pub template: Value,
@@ -120,9 +120,9 @@ pub struct Made {
     pub notes: Vec<String>,
 }
 
-/// Letters of the numbers in words; `x` begins a word of the body, `z` one of a footnote.
+/// Digits of the numbers in words; `x` starts a word of the body, `z` one of a footnote.
 const LETTERS: &[u8] = b"abcdefghij";
-/// The end of words wider than a line.
+/// Suffix of words that are wider than a line.
 pub const LONG: &str = "mnopqrstuvwmnopqrstuvwmnopqrstuvwmnopqrstuvw";
 
 impl Shape {

@@ -1,4 +1,4 @@
-//! Whole documents: whatever their shape, every format holds each word once and in order.
+//! Whole documents: whatever their shape, every format contains each word once and in order.
 
 mod generator;
 
@@ -35,7 +35,7 @@ static FONTS: LazyLock<Arc<FontLibrary>> = LazyLock::new(|| {
     Arc::new(library)
 });
 
-/// The document of `template`.
+/// Binds `template`.
 pub fn bound(template: Value) -> Document {
     let template = template_from_json(template).expect("the template is sound");
     let compiled = compile(template).expect("the template compiles");
@@ -64,7 +64,7 @@ fn all_words(texts: &[String]) -> Vec<&str> {
     texts.iter().flat_map(|text| text.split(' ')).collect()
 }
 
-/// The letters of a text: words may be broken over lines.
+/// The letters of a text without spaces: words may be broken across lines.
 fn squeezed(text: &str) -> String {
     text.chars().filter(char::is_ascii_lowercase).collect()
 }
@@ -101,7 +101,7 @@ fn pages_hold_every_word_once_in_order_and_inside() {
     );
 }
 
-/// What is said in the body and in footnotes, by tag in order; repeated headers do not count.
+/// The texts of the body and of footnotes, by tag in order; repeated headers are ignored.
 fn texts_by_tag(layout: &Layout, shaper: &Shaper) -> (Vec<String>, Vec<String>) {
     let mut texts: BTreeMap<TagId, String> = BTreeMap::new();
     for page in &layout.pages {
@@ -122,7 +122,7 @@ fn texts_by_tag(layout: &Layout, shaper: &Shaper) -> (Vec<String>, Vec<String>) 
             }
         }
     }
-    // Letters and Roman numerals of lists are no words.
+    // Letters and Roman numerals of lists are not words.
     texts.retain(|_, text| text.starts_with(['x', 'z']));
     let (notes, texts): (Vec<_>, Vec<_>) = texts
         .into_iter()
@@ -131,7 +131,7 @@ fn texts_by_tag(layout: &Layout, shaper: &Shaper) -> (Vec<String>, Vec<String>) 
     (values(texts), values(notes))
 }
 
-/// Every text is inside the page, and none lies over another.
+/// Checks that every text is inside the page, and that none overlaps another.
 fn check_page(index: usize, page: &Page, narrow: bool) -> Result<(), TestCaseError> {
     let runs: Vec<&TextRun> = page
         .items
@@ -163,7 +163,7 @@ fn check_page(index: usize, page: &Page, narrow: bool) -> Result<(), TestCaseErr
     Ok(())
 }
 
-/// The words of a text that begin with `start`, in order; what is beside them does not count.
+/// The words of a text that begin with `start`, in order; everything else is ignored.
 fn words_in(text: &str, start: char) -> Vec<String> {
     let letters = squeezed(text);
     letters
@@ -172,7 +172,7 @@ fn words_in(text: &str, start: char) -> Vec<String> {
         .collect()
 }
 
-/// The words of `texts` as [`words_in`] finds them.
+/// The words of `texts`, as found by [`words_in`].
 fn codes(texts: &[String]) -> Vec<String> {
     let codes = all_words(texts).into_iter();
     codes.map(|word| word.chars().take(8).collect()).collect()
@@ -222,8 +222,8 @@ fn html_holds_every_word_once_in_order() {
 #[test]
 fn pptx_holds_every_word_once_in_order() {
     each(100, 4, |made| {
-        // Portrait paper becomes the wide slides that most documents have. A word in two pieces
-        // that stand on two slides could not be told from two words: none is long here.
+        // Portrait paper becomes the wide slides that most documents have. A word in two parts on
+        // two slides could not be told from two words, so there are no long ones here.
         let mut template = made.template.to_string().replace(generator::LONG, "");
         template = template.replacen("\"height\":\"", "\"height\":\"1", 1);
         let template = serde_json::from_str(&template).unwrap();
@@ -263,7 +263,7 @@ fn pptx_holds_every_word_once_in_order() {
                 if is_title {
                     title.push_str(said);
                 } else if in_header(&node) {
-                    // Stands at the top of each slide of the table.
+                    // Repeated at the top of each slide of the table.
                     titles.push(squeezed(said));
                 } else {
                     body.push_str(said);
@@ -275,7 +275,7 @@ fn pptx_holds_every_word_once_in_order() {
         titles.dedup();
         let mut found = words_in(&body, 'x');
         found.extend(titles.iter().flat_map(|title| words_in(title, 'x')));
-        // Rows that go on at the next slide do so side by side: each text is in order.
+        // Rows that continue on the next slide do so side by side: each text is in order.
         for (number, expected) in made.texts.iter().enumerate() {
             let code = codes(std::slice::from_ref(expected));
             let own: Vec<String> = (found.iter())
@@ -290,7 +290,7 @@ fn pptx_holds_every_word_once_in_order() {
     });
 }
 
-/// As another program reads it: smaller words are whole, and inside the page.
+/// As other programs read it: words are whole, except for the long ones, and inside the page.
 #[test]
 fn other_programs_read_every_word_of_the_pdf_inside_its_page() {
     if std::process::Command::new("pdftotext")
@@ -352,7 +352,7 @@ fn check_bbox(page: &str, layout: &Layout, shaper: &Shaper) -> Result<(), TestCa
             }
         }
     }
-    // Words that a narrow line breaks are read in two; the pages themselves are checked above.
+    // Words that a narrow line breaks are read as two; the pages themselves are checked above.
     let mut whole = BTreeMap::new();
     for page in &layout.pages {
         for word in &page.words {

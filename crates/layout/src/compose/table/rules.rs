@@ -71,7 +71,7 @@ pub(super) fn draw_backgrounds(
             continue;
         };
         let area = cell.area;
-        // Adjacent cells of one colour become one rectangle, so that no hairline shows between
+        // Adjacent cells of one color become one rectangle, so that no hairline shows between
         // them.
         if let Some(Item::Rect {
             area: last,

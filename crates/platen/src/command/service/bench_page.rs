@@ -7,6 +7,7 @@ use hyper::{
     StatusCode,
     header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderValue},
 };
+use platen_fault::{Code, Resource};
 
 use platen_server::{
     Extension,
@@ -51,13 +52,13 @@ async fn get_bench(State(folder): State<Option<PathBuf>>) -> Result<Response, Pr
     let Some(folder) = folder else {
         let detail = "no results are shown: set BENCH_RESULTS_DIR, or serve with \
             --bench-results DIR, to a folder that `platen bench … --out DIR` has made";
-        return Err(Problem::new(StatusCode::NOT_FOUND, "bench-off", detail));
+        return Err(Problem::new(Code::NotFound(Resource::Path), detail));
     };
     let made = tokio::task::spawn_blocking(move || platen_bench::page::page(&folder)).await;
     let made = made.map_err(|error| Problem::internal(error.to_string()))?;
     let page = made.map_err(|error| {
         let detail = format!("BENCH_RESULTS_DIR holds no results: {error}");
-        Problem::new(StatusCode::NOT_FOUND, "bench-not-found", detail)
+        Problem::new(Code::NotFound(Resource::Path), detail)
     })?;
     let mut response = bytes_of("text/html; charset=utf-8", StatusCode::OK, page);
     let headers = response.headers_mut();

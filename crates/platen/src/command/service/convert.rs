@@ -8,7 +8,9 @@ use std::{
 };
 
 use clap::Args;
+use platen_fault::{Backend, Code};
 use platen_office::{Body, Config, Document, Job, OPTIONS, Office, Options, Source, Target};
+use platen_render::chain;
 use tokio::{runtime::Runtime, task::JoinSet};
 
 use super::{FontArguments, isolation};
@@ -70,7 +72,7 @@ struct Task {
 pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, Failure> {
     let tasks = tasks(arguments)?;
     let options = options(arguments)?;
-    let runtime = Runtime::new().map_err(|error| Failure::Internal(error.to_string()))?;
+    let runtime = Runtime::new().map_err(|error| Failure::internal(&error))?;
     runtime.block_on(convert_all(arguments, tasks, options, output))
 }
 
@@ -151,11 +153,17 @@ async fn convert_all(
         ..Config::default()
     };
     let launcher = isolation::launcher().await;
-    let launcher = launcher.map_err(|error| Failure::Caller(error.to_string(), None))?;
+    let launcher = launcher.map_err(|error| {
+        Failure::new(
+            Code::BackendUnavailable(Backend::Sandbox),
+            error.to_string(),
+        )
+    })?;
     let office = Office::new(config, launcher.launcher, std::env::temp_dir());
-    let office = office.map_err(|error| Failure::Internal(error.to_string()))?;
+    let office = office.map_err(|error| Failure::internal(&error))?;
     if let Err(error) = office.installation() {
-        return Err(Failure::Caller(error.to_string(), None));
+        let code = Code::BackendMissing(Backend::LibreOffice);
+        return Err(Failure::new(code, error.to_string()));
     }
     if let Some(folder) = &arguments.out_dir {
         let made = std::fs::create_dir_all(folder);
@@ -176,18 +184,18 @@ async fn convert_all(
             (task, done, start.elapsed())
         });
     }
-    let mut failed = 0;
+    let mut exit_code = 0;
     let mut reports = Vec::new();
     while let Some(joined) = running.join_next().await {
-        let (task, done, elapsed) = joined.map_err(|error| Failure::Internal(error.to_string()))?;
+        let (task, done, elapsed) = joined.map_err(|error| Failure::internal(&error))?;
         progress.advance();
-        failed += usize::from(done.is_err());
+        exit_code = exit_code.max(done.as_ref().map_or_else(Failure::exit_code, |_| 0));
         reports.push((task, done, elapsed));
     }
     drop(progress);
     office.shutdown(Duration::ZERO).await;
     tell(&reports, output);
-    Ok(ExitCode::from(u8::from(failed > 0)))
+    Ok(ExitCode::from(exit_code))
 }
 
 async fn convert(
@@ -196,16 +204,17 @@ async fn convert(
     options: Options,
     timeout: Duration,
     stable: bool,
-) -> Result<u64, String> {
-    let unreadable = |error| format!("cannot read `{}`: {error}", task.input.display());
+) -> Result<u64, Failure> {
+    let unreadable = |error| Failure::file("read", &task.input.display().to_string(), &error);
     let input = task.input.canonicalize().map_err(unreadable)?;
     let mut job = Job::new(Source::Path(input), task.target);
     job.options = options;
     job.timeout = timeout;
     job.deterministic = stable;
-    let document = office.convert(job).await.map_err(|error| chain(&error))?;
+    let document = office.convert(job).await;
+    let document = document.map_err(|error| Failure::new(error.code(), chain(&error)))?;
     let size = document.size_bytes;
-    let unwritable = |error| format!("cannot write `{}`: {error}", task.output.display());
+    let unwritable = |error| Failure::file("write", &task.output.display().to_string(), &error);
     write(document, &task.output).map_err(unwritable)?;
     Ok(size)
 }
@@ -220,27 +229,17 @@ fn write(document: Document, path: &Path) -> std::io::Result<()> {
     }
 }
 
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        text.push_str(": ");
-        text.push_str(&cause.to_string());
-        source = cause.source();
-    }
-    text
-}
-
-fn tell(reports: &[(Task, Result<u64, String>, Duration)], output: OutputArguments) {
+fn tell(reports: &[(Task, Result<u64, Failure>, Duration)], output: OutputArguments) {
     if output.json {
         let all = reports.iter().map(|(task, done, elapsed)| {
-            serde_json::json!({
-                "input": task.input.display().to_string(),
-                "output": task.output.display().to_string(),
-                "sizeBytes": done.as_ref().ok(),
-                "error": done.as_ref().err(),
-                "durationMs": elapsed.as_secs_f64() * 1e3,
-            })
+            let mut report = match done {
+                Ok(size_bytes) => serde_json::json!({"ok": true, "sizeBytes": size_bytes}),
+                Err(failure) => failure.to_json(),
+            };
+            report["input"] = task.input.display().to_string().into();
+            report["output"] = task.output.display().to_string().into();
+            report["durationMs"] = (elapsed.as_secs_f64() * 1e3).into();
+            report
         });
         let all: Vec<serde_json::Value> = all.collect();
         let ok = reports.iter().all(|(_, done, _)| done.is_ok());
@@ -253,7 +252,10 @@ fn tell(reports: &[(Task, Result<u64, String>, Duration)], output: OutputArgumen
                 say(format_args!("{}: {size} bytes", task.output.display()));
             }
             Ok(_) => {}
-            Err(error) => say(format_args!("error: {}: {error}", task.input.display())),
+            Err(failure) => {
+                let message = failure.message();
+                say(format_args!("error: {}: {message}", task.input.display()));
+            }
         }
     }
 }

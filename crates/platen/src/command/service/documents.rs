@@ -12,6 +12,7 @@ use platen_engine::{
     Data, Engine, Error, Isolation, IsolationSettings, Job, Origin, Page, PreparedTemplate,
     Product, Template,
 };
+use platen_fault::{Backend, Code};
 use platen_fonts::FontSettings;
 use platen_render::{Rendered, chain};
 use serde_json::Value as Json;
@@ -44,15 +45,15 @@ enum IsolationArgument {
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
+        let failure = Self::new(error.code(), chain(&error));
         match error {
             Error::Render(error) => error.into(),
-            Error::Browser(platen_browser::Error::NotInstalled(_)) => {
-                Self::caller("Chromium is not installed", platen_browser::INSTALL_HINT)
-            }
-            Error::Browser(error @ platen_browser::Error::CannotStart { .. }) => {
-                Self::caller(chain(&error), "`platen doctor` shows what is installed")
-            }
-            other => Self::of_fault(other.fault(), chain(&other)),
+            Error::Browser(platen_browser::Error::NotInstalled(_)) => Self::new(
+                Code::BackendMissing(Backend::Chromium),
+                "Chromium is not installed",
+            )
+            .with_hint(platen_browser::INSTALL_HINT),
+            _ => failure,
         }
     }
 }
@@ -105,7 +106,7 @@ fn isolation(fonts: &FontArguments) -> Result<Isolation, Failure> {
         spares: 1,
         ..IsolationSettings::default()
     };
-    Isolation::start(settings).map_err(|error| Failure::Internal(error.to_string()))
+    Isolation::start(settings).map_err(|error| Failure::internal(&error))
 }
 
 /// The template in a file: JSON, or a page of HTML.
@@ -117,7 +118,7 @@ fn template_of(engine: &Engine, path: &Path, source: &[u8]) -> Result<PreparedTe
     let html = String::from_utf8(source.to_vec())
         .map_err(|_| Failure::caller("the page is not UTF-8", "save it as UTF-8"))?;
     let compiled = platen_document::compile_html(page_template(path, html));
-    let compiled = compiled.map_err(Failure::Mistakes)?;
+    let compiled = compiled.map_err(|found| Failure::mistakes(Code::InvalidTemplate, found))?;
     Ok(PreparedTemplate::Here(Template::Html(Box::new(compiled))))
 }
 
@@ -154,7 +155,7 @@ fn print(pages: Vec<Page>, fonts: FontSettings) -> Result<Vec<Rendered>, Failure
         .worker_threads(2)
         .enable_all()
         .build()
-        .map_err(|error| Failure::Internal(error.to_string()))?;
+        .map_err(|error| Failure::internal(&error))?;
     runtime.block_on(async {
         let browser = start(fonts).await?;
         let printed = print_all(pages, &browser).await;
@@ -175,11 +176,12 @@ async fn print_all(pages: Vec<Page>, browser: &Browser) -> Result<Vec<Rendered>,
 }
 
 async fn start(fonts: FontSettings) -> Result<Browser, Failure> {
-    let refused = |message| Failure::Caller(message, None);
+    let config = chromium::config();
     let config = Config {
         slots: 1,
         fonts,
-        ..chromium::config().map_err(refused)?
+        ..config.map_err(|message| Failure::new(Code::InvalidOption, message))?
     };
-    chromium::start(config).await.map_err(refused)
+    let browser = chromium::start(config).await;
+    browser.map_err(|message| Failure::new(Code::BackendUnavailable(Backend::Chromium), message))
 }

@@ -11,7 +11,8 @@ use std::{
 
 use clap::{Args, Subcommand};
 use platen_engine::Engine;
-use platen_flow::{Finish, schema as flow_schema};
+use platen_fault::{Backend, CODES, Code, Stage};
+use platen_flow::{Finish, StepError, schema as flow_schema};
 use platen_fonts::FontSettings;
 use platen_jail::{Jail, Level, Options};
 use platen_outbound::{Outbound, Settings};
@@ -109,7 +110,7 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
 
 /// Reads and checks a flow.
 pub fn load(path: &Path) -> Result<LoadedFlow, Failure> {
-    load_flow(&read(path)?).map_err(Failure::Mistakes)
+    load_flow(&read(path)?).map_err(|found| Failure::mistakes(Code::InvalidFlow, found))
 }
 
 fn validate(path: &Path, output: OutputArguments) -> Result<ExitCode, Failure> {
@@ -143,7 +144,7 @@ fn run_flow(arguments: &RunArguments, output: OutputArguments) -> Result<ExitCod
     };
     let report = runner
         .run(&flow, &options, &memory, &mut NoJournal)
-        .map_err(|stop| Failure::Internal(stop.to_string()))?;
+        .map_err(|stop| Failure::internal(&stop))?;
     let given = match (&report.answer, report.progress.finish()) {
         (Some(answer), _) => answer["body"].clone(),
         (None, Some(Finish::Succeeded(last))) => last.clone(),
@@ -170,13 +171,19 @@ fn run_flow(arguments: &RunArguments, output: OutputArguments) -> Result<ExitCod
                     error.message
                 ));
             }
-            ExitCode::from(1)
+            ExitCode::from(exit_code(error))
         }
         _ => {
             say(format_args!("error: the run took too long"));
-            ExitCode::from(1)
+            ExitCode::from(Code::Timeout(Stage::Run).fault().exit_code())
         }
     })
+}
+
+/// The exit code of a failed step, from the fault of its code.
+fn exit_code(error: &StepError) -> u8 {
+    let known = CODES.iter().find(|entry| entry.name == error.code);
+    known.map_or(2, |entry| entry.fault.exit_code())
 }
 
 /// A file as its bytes, anything else as JSON.
@@ -241,15 +248,16 @@ impl Surroundings {
         let jail = jail.map_err(|error| match error {
             platen_jail::Error::Level { .. } => {
                 let hint = "allow user namespaces, or lower --sandbox for code that you trust";
-                Failure::caller(error.to_string(), hint)
+                let code = Code::BackendUnavailable(Backend::Sandbox);
+                Failure::new(code, error.to_string()).with_hint(hint)
             }
-            other => Failure::Internal(other.to_string()),
+            other => Failure::internal(&other),
         })?;
         let scripts = Runner::new(Arc::new(jail));
         let helpers = scripts.clone();
         let engine = Engine::new(&self.fonts).with_helpers(Arc::new(move || Ok(helpers.clone())));
         let print = chromium::print(self.fonts.clone())
-            .map_err(|message| Failure::Caller(message, None))?;
+            .map_err(|message| Failure::new(Code::InvalidOption, message))?;
         Ok(Services {
             engine: Arc::new(engine),
             scripts: Some(scripts),
@@ -360,7 +368,10 @@ fn as_json(report: &Report) -> Json {
             ("failed", Json::Null, json!({"path": path, "error": error}))
         }
         Some(Finish::Cancelled) => ("cancelled", Json::Null, Json::Null),
-        Some(Finish::TimedOut) | None => ("timed-out", Json::Null, Json::Null),
+        Some(Finish::TimedOut) | None => {
+            let error = StepError::new(Code::Timeout(Stage::Run), "the run took too long");
+            ("timed-out", Json::Null, json!({"error": error}))
+        }
     };
     json!({
         "status": status,

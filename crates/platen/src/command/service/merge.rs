@@ -53,8 +53,5 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
 }
 
 fn failed(error: &FileError) -> Failure {
-    match error.error {
-        platen_pdf::Error::NotWritten(_) => Failure::Internal(error.to_string()),
-        _ => Failure::Caller(error.to_string(), None),
-    }
+    Failure::new(error.error.code(), error.to_string())
 }

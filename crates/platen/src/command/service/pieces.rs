@@ -7,6 +7,7 @@ use std::{
 
 use clap::{Args, Subcommand};
 use platen_document::Diagnostic;
+use platen_fault::Code;
 use platen_runs::execution::{Manifest, Piece, PieceError, pack};
 use serde_json::{Value as Json, json};
 
@@ -81,7 +82,7 @@ fn load(path: &Path) -> Result<(Vec<u8>, Result<Piece, PieceError>), Failure> {
 fn mistakes(error: PieceError) -> Vec<Diagnostic> {
     match error {
         PieceError::Mistakes(found) => found,
-        other => vec![Diagnostic::error("piece-invalid", "", other.to_string())],
+        other => vec![Diagnostic::error("invalid-piece", "", other.to_string())],
     }
 }
 
@@ -117,7 +118,7 @@ fn check(path: &Path, output: OutputArguments) -> Result<ExitCode, Failure> {
 
 fn push(path: &Path, service: &Service<'_>, output: OutputArguments) -> Result<(), Failure> {
     let (archive, piece) = load(path)?;
-    let piece = piece.map_err(|error| Failure::Mistakes(mistakes(error)))?;
+    let piece = piece.map_err(|error| Failure::mistakes(Code::InvalidPiece, mistakes(error)))?;
     let Manifest { name, version, .. } = piece.manifest();
     // Names and versions have no letter that a path cannot carry.
     let request = service

@@ -6,6 +6,7 @@ use std::{
 };
 
 use clap::{Args, ValueEnum};
+use platen_fault::Code;
 use platen_server::{Config, ConfigError, ExtensionFactory, LogFormat, LogLevel, Settings};
 
 use super::{FontArguments, bench_page};
@@ -107,7 +108,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         .worker_threads(config.threads as usize)
         .max_blocking_threads((config.max_concurrent_pages + config.flow.slots) as usize + 32)
         .build()
-        .map_err(|error| Failure::Internal(error.to_string()))?;
+        .map_err(|error| Failure::internal(&error))?;
     let result = runtime.block_on(platen_server::serve(config, EXTENSIONS));
     // A job that does not stop must not keep the process.
     runtime.shutdown_timeout(std::time::Duration::from_secs(1));
@@ -134,7 +135,7 @@ fn supervise(config: Config) -> Result<ExitCode, Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
-        .map_err(|error| Failure::Internal(error.to_string()))?;
+        .map_err(|error| Failure::internal(&error))?;
     runtime
         .block_on(platen_server::supervise(config))
         .map_err(|error| {
@@ -184,5 +185,9 @@ fn configuration_file(arguments: &Arguments) -> Result<Option<String>, Failure> 
 }
 
 fn refused(error: ConfigError) -> Failure {
-    Failure::Caller(error.message, error.hint)
+    let failure = Failure::new(Code::InvalidOption, error.message);
+    match error.hint {
+        Some(hint) => failure.with_hint(hint),
+        None => failure,
+    }
 }

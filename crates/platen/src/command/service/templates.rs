@@ -3,6 +3,7 @@
 use std::{path::PathBuf, process::ExitCode, time::Duration};
 
 use clap::{Args, Subcommand};
+use platen_fault::Code;
 use platen_outbound::TlsRefusal;
 use serde_json::Value as Json;
 use ureq::{Agent, Body, http::Response};
@@ -144,7 +145,8 @@ impl Service<'_> {
     ) -> Result<(), Failure> {
         let bytes = read(file)?;
         let template: Json = serde_json::from_slice(&bytes).map_err(|error| {
-            Failure::Caller(format!("`{}` is not JSON: {error}", file.display()), None)
+            let message = format!("`{}` is not JSON: {error}", file.display());
+            Failure::new(Code::InvalidJson, message)
         })?;
         let key = template["key"].as_str().ok_or_else(|| {
             Failure::caller(
@@ -307,12 +309,6 @@ impl Service<'_> {
             return Ok(bytes);
         }
         let problem: Json = serde_json::from_slice(&bytes).unwrap_or_default();
-        let diagnostics = problem["diagnostics"].clone();
-        if let Ok(mistakes) =
-            serde_json::from_value::<Vec<platen_document::Diagnostic>>(diagnostics)
-        {
-            return Err(Failure::Mistakes(mistakes));
-        }
         let detail = problem["detail"].as_str().unwrap_or_default();
         let hint = match status.as_u16() {
             401 | 403 => "give an admin key with --api-key or PLATEN_API_KEY",
@@ -322,23 +318,30 @@ impl Service<'_> {
             412 => "somebody else stored a version meanwhile: pull it and push again",
             _ => "the service's log has more, under the request id",
         };
-        Err(Failure::caller(format!("{status}: {detail}"), hint))
+        let message = format!("{status}: {detail}");
+        Err(Failure::of_problem(status.as_u16(), &problem, message).with_hint(hint))
     }
 
     fn unreachable(&self, error: &ureq::Error) -> Failure {
         let is_plain = self.url.starts_with("http://");
-        let (cause, hint) = match (TlsRefusal::within(error), error) {
-            (Some(refusal), _) => (refusal.to_string(), advice(&refusal)),
+        let (code, cause, hint) = match (TlsRefusal::within(error), error) {
+            (Some(refusal), _) => {
+                let hint = advice(&refusal);
+                (Code::InvalidOption, refusal.to_string(), hint)
+            }
             (None, ureq::Error::Protocol(_)) if is_plain => (
+                Code::InvalidOption,
                 "the server does not speak HTTP at this port; perhaps it speaks TLS".to_owned(),
                 TLS_HINT,
             ),
             _ => (
+                Code::RequestFailed,
                 error.to_string(),
                 "is `platen serve` running there? See --url and PLATEN_URL",
             ),
         };
-        Failure::caller(format!("`{}` cannot be reached: {cause}", self.url), hint)
+        let message = format!("`{}` cannot be reached: {cause}", self.url);
+        Failure::new(code, message).with_hint(hint)
     }
 }
 

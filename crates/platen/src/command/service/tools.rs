@@ -7,6 +7,7 @@ use std::{
     time::Duration,
 };
 
+use platen_fault::{Backend, Code};
 use platen_flow::StepError;
 use platen_fonts::FontSettings;
 use platen_office::{Config, Office, find_libreoffice};
@@ -79,11 +80,8 @@ pub fn convert(fonts: &FontSettings) -> Option<Arc<dyn Convert>> {
 }
 
 async fn start(program: Option<PathBuf>, fonts: FontSettings) -> Result<Office, StepError> {
-    let failed = |message: String| StepError {
-        code: "libreoffice-not-started".to_owned(),
-        message,
-        retryable: true,
-    };
+    let failed =
+        |message: String| StepError::new(Code::BackendUnavailable(Backend::LibreOffice), message);
     let config = Config {
         program,
         fonts,

@@ -148,7 +148,7 @@ impl Piece {
     ) -> Result<Self, PieceError> {
         let mut found = Vec::new();
         let mut mistake = |path: String, message: String| {
-            found.push(Diagnostic::error("piece-invalid", path, message));
+            found.push(Diagnostic::error("invalid-piece", path, message));
         };
         let name = format!("{}/{}", manifest.name, manifest.bundle);
         let text = String::from_utf8_lossy(bundle);
@@ -218,7 +218,7 @@ impl Piece {
 /// Reads a manifest.
 fn read_manifest(bytes: &[u8]) -> Result<Manifest, PieceError> {
     let mistake = |path: &str, message: &str| {
-        PieceError::Mistakes(vec![Diagnostic::error("piece-invalid", path, message)])
+        PieceError::Mistakes(vec![Diagnostic::error("invalid-piece", path, message)])
     };
     let manifest: Manifest = serde_json::from_slice(bytes)
         .map_err(|error| mistake("", &format!("piece.json: {error}")))?;

@@ -16,6 +16,7 @@ use lettre::{
     message::{Attachment, Mailbox, Message, MultiPart, SinglePart, header::ContentType},
     transport::smtp::SmtpTransportBuilder,
 };
+use platen_fault::{Code, What};
 use platen_flow::StepError;
 use platen_outbound::{TlsRefusal, Trust};
 use platen_render::chain;
@@ -103,11 +104,7 @@ impl Sending {
         let sending = Self(Arc::clone(count));
         if count.fetch_add(1, Ordering::Relaxed) >= MAX_SENDING {
             let message = format!("{MAX_SENDING} mails are being sent already");
-            return Err(StepError {
-                code: "email".to_owned(),
-                message,
-                retryable: true,
-            });
+            return Err(StepError::new(Code::Overloaded(What::Mails), message));
         }
         Ok(sending)
     }
@@ -131,11 +128,8 @@ fn failed(error: &lettre::transport::smtp::Error) -> StepError {
         Some(refusal) => format!("the mail is not sent: {refusal}{advice}"),
         None => chain(error),
     };
-    StepError {
-        code: "email".to_owned(),
-        message,
-        retryable: refusal.is_none() && !error.is_permanent() && !error.is_client(),
-    }
+    let passes = refusal.is_none() && !error.is_permanent() && !error.is_client();
+    StepError::new(Code::MailFailed, message).with_retry(passes)
 }
 
 fn message(from: &Mailbox, input: &Json, id: &str) -> Result<Message, StepError> {
@@ -237,11 +231,7 @@ fn mailbox(text: &str) -> Result<Mailbox, StepError> {
 }
 
 fn wrong(message: &str) -> StepError {
-    StepError {
-        code: "email-input".to_owned(),
-        message: message.to_owned(),
-        retryable: false,
-    }
+    StepError::new(Code::InvalidInput, message)
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ use hyper::{
     header::{CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE},
     header::{HeaderName, HeaderValue},
 };
+use platen_fault::Code;
 use platen_office::{Document, Job, Lane, Options, Target, Times};
 use serde_json::{Map, Value as Json};
 
@@ -75,7 +76,7 @@ struct ConvertParams {
 impl ConvertParams {
     /// Takes a field of the query or of the form.
     fn set(&mut self, name: &str, value: &str) -> Result<(), Problem> {
-        let invalid = |detail: String| Problem::bad_request("option-invalid", detail);
+        let invalid = |detail: String| Problem::new(Code::InvalidOption, detail);
         match name {
             "to" => {
                 let target = Target::from_extension(value.trim_start_matches('.'));
@@ -137,7 +138,7 @@ pub(crate) async fn convert_document(
         }
         None if multipart::is_form(&headers) => {
             let detail = "the form's Content-Type has no boundary";
-            return Err(Problem::bad_request("form-invalid", detail));
+            return Err(Problem::new(Code::InvalidRequest, detail));
         }
         None => {
             let limit = (api.max_body_bytes, "OFFICE_MAX_BODY_BYTES");
@@ -164,7 +165,7 @@ pub(crate) async fn convert_document(
     let converted = api.libreoffice.convert(job).await;
     let outcome = converted
         .as_ref()
-        .map_or_else(|problem| problem.code, |_| "ok");
+        .map_or_else(|problem| problem.code.name(), |_| "ok");
     api.metrics.rendered(target.extension(), outcome);
     let converted = converted?;
     drop(document);
@@ -201,7 +202,7 @@ async fn of_form(
         if let Some(name) = field.file_name.clone() {
             if file.is_some() {
                 let detail = "the form has more than one file; send a request for each";
-                return Err(Problem::bad_request("form-invalid", detail));
+                return Err(Problem::new(Code::InvalidRequest, detail));
             }
             params.name.get_or_insert(name);
             file = Some(field.content);
@@ -209,7 +210,7 @@ async fn of_form(
             params.set(&field.name, &field.text().await?)?;
         }
     }
-    file.ok_or_else(|| Problem::bad_request("form-invalid", "the form has no file"))
+    file.ok_or_else(|| Problem::new(Code::InvalidRequest, "the form has no file"))
 }
 
 fn answer(document: Document, name: Option<&str>, received: Duration) -> Result<Response, Problem> {

@@ -8,6 +8,7 @@ use hyper::{
     header::{HeaderValue, LOCATION},
 };
 use platen_document::Diagnostic;
+use platen_fault::{Code, Resource};
 use platen_runs::execution::load_flow_with;
 use platen_storage::NewVersion;
 use schemars::JsonSchema;
@@ -76,15 +77,9 @@ pub(crate) struct Publication {
     version: Option<u32>,
 }
 
-/// Says `flow` where a store of documents says `template`.
-fn of_flow(problem: impl Into<Problem>) -> Problem {
-    let mut problem = problem.into();
-    problem.code = match problem.code {
-        "template-not-found" => "flow-not-found",
-        "template-exists" => "flow-exists",
-        other => other,
-    };
-    problem
+/// An error of the store about a flow.
+fn of_flow(error: platen_storage::Error) -> Problem {
+    Problem::of_store(&error, Resource::Flow)
 }
 
 /// Lists flows.
@@ -117,7 +112,7 @@ pub(crate) async fn create_flow(
     body: Body,
 ) -> Result<Response, Problem> {
     let new = checked(&api, &headers, body, None).await?;
-    let info = api.definitions.create(new).await.map_err(of_flow)?;
+    let info = api.definitions.create(new).await?;
     api.flows.compile_ahead(&info.key, info.version).await;
     let location = HeaderValue::from_str(&format!("/flows/{}", info.key));
     let mut response = written(StatusCode::CREATED, info);
@@ -156,7 +151,10 @@ pub(crate) async fn list_flow_versions(
     let limit = query.limit()?;
     let before = query.after.as_deref().map(str::parse::<u32>).transpose();
     let before = before.map_err(|_| {
-        Problem::bad_request("query-invalid", "`after` is the number of a version here")
+        Problem::new(
+            Code::InvalidRequest,
+            "`after` is the number of a version here",
+        )
     })?;
     let store = api.definitions.store();
     let versions = store.versions(path.key.clone(), before, limit).await;
@@ -175,14 +173,13 @@ pub(crate) async fn update_flow(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    let expected = Expected::of(&headers)?;
+    let expected = Expected::of(&headers, Resource::Flow)?;
     let new = checked(&api, &headers, body, Some(&path.key)).await?;
     let info = expected
         .write(&api.definitions, &path.key, |version| {
             api.definitions.update(new.clone(), version)
         })
-        .await
-        .map_err(of_flow)?;
+        .await?;
     api.flows.compile_ahead(&info.key, info.version).await;
     Ok(written(StatusCode::OK, info))
 }
@@ -194,12 +191,11 @@ pub(crate) async fn delete_flow(
     headers: HeaderMap,
 ) -> Result<StatusCode, Problem> {
     let key = path.key;
-    Expected::of(&headers)?
+    Expected::of(&headers, Resource::Flow)?
         .write(&api.definitions, &key, |version| {
             api.definitions.delete(key.clone(), version)
         })
-        .await
-        .map_err(of_flow)?;
+        .await?;
     api.flows.dispatcher.publish(&key, None).await?;
     Ok(StatusCode::NO_CONTENT)
 }
@@ -263,7 +259,7 @@ async fn checked(
             if let Some(key) = key.filter(|key| *key != flow.key) {
                 let message = format!("the key is `{}`, but the address names `{key}`", flow.key);
                 let mistake = Diagnostic::error("key-mismatch", "/key", message);
-                return Err(Problem::mistakes(vec![mistake]));
+                return Err(platen_runs::Error::Flow(vec![mistake]).into());
             }
             Ok(NewVersion {
                 key: flow.key.clone(),

@@ -9,19 +9,12 @@ pub(crate) mod worker;
 
 use std::sync::Arc;
 
-use hyper::StatusCode;
+use platen_fault::Resource;
 use platen_runs::Error;
 
 use crate::{
-    auth::Keys,
-    flows::Flows,
-    intake::Intake,
-    log::Log,
-    metrics::Metrics,
-    problem::{Problem, chain},
-    rendering::slots::Slots,
-    sandbox::Sandbox,
-    templates::TemplateRepository,
+    auth::Keys, flows::Flows, intake::Intake, log::Log, metrics::Metrics, problem::Problem,
+    rendering::slots::Slots, sandbox::Sandbox, templates::TemplateRepository,
 };
 
 /// What the routes of flows and runs work with.
@@ -42,36 +35,26 @@ pub(crate) struct FlowApi {
 
 impl From<Error> for Problem {
     fn from(error: Error) -> Self {
-        let text = error.to_string();
+        let problem = Self::of_error(error.code(), &error);
         match error {
-            Error::NotFound => Self::new(StatusCode::NOT_FOUND, "flow-or-run-not-found", text),
-            Error::NotPublished => Self::new(
-                StatusCode::NOT_FOUND,
-                "flow-not-published",
-                "the flow has no published version: POST /flows/{key}/publication",
-            ),
+            Error::NotPublished => Self {
+                detail: "the flow has no published version: POST /flows/{key}/publication"
+                    .to_owned(),
+                ..problem
+            },
             Error::Flow(diagnostics) => Self {
                 detail: format!("the flow has {} mistakes", diagnostics.len()),
-                ..Self::mistakes(diagnostics)
+                diagnostics,
+                ..problem
             },
-            Error::Full { .. } => {
-                let status = StatusCode::TOO_MANY_REQUESTS;
-                Self::new(status, "runs-full", text).retry_after(1)
-            }
-            Error::Reused => Self::new(
-                StatusCode::UNPROCESSABLE_ENTITY,
-                "idempotency-key-reused",
-                "this Idempotency-Key was sent with another request: take a new one",
-            ),
-            Error::Ended => Self::new(StatusCode::CONFLICT, "run-ended", text),
-            Error::NotEnded => Self::new(StatusCode::CONFLICT, "run-not-ended", text),
-            Error::Retry(_) => Self::bad_request("run-step", text),
-            Error::Draining => {
-                let status = StatusCode::SERVICE_UNAVAILABLE;
-                Self::new(status, "draining", text).retry_after(5)
-            }
-            Error::Store(error) => error.into(),
-            other => Self::internal(chain(&other)),
+            Error::Reused => Self {
+                detail: "this Idempotency-Key was sent with another request: take a new one"
+                    .to_owned(),
+                ..problem
+            },
+            Error::Draining => problem.retry_after(5),
+            Error::Store(error) => Self::of_store(&error, Resource::Run),
+            _ => problem,
         }
     }
 }

@@ -18,6 +18,7 @@ use hyper::{
     HeaderMap, StatusCode,
     header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue},
 };
+use platen_fault::Code;
 use platen_runs::{Answer, Event, Lane, Record, Request, RunFilter};
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
@@ -92,7 +93,7 @@ pub(crate) async fn list_runs(
     State(api): State<FlowApi>,
     Query(query): Query<RunQuery>,
 ) -> Result<Response, Problem> {
-    let invalid = |detail: String| Problem::bad_request("query-invalid", detail);
+    let invalid = |detail: String| Problem::new(Code::InvalidRequest, detail);
     let limit = query.limit.unwrap_or(50);
     if !(1..=MAX_PAGE).contains(&limit) {
         return Err(invalid(format!("`limit` is from 1 to {MAX_PAGE}")));
@@ -139,7 +140,7 @@ pub(crate) async fn get_run_output(
     let run = api.flows.dispatcher.get(&id).await?;
     let Some(answer) = Answer::of(&run) else {
         let detail = format!("the run is {}; try again later", run.state.as_str());
-        return Err(Problem::new(StatusCode::CONFLICT, "run-not-ended", detail).retry_after(1));
+        return Err(Problem::new(Code::RunNotEnded, detail).retry_after(1));
     };
     answer_of(&answer, 0, Instant::now())
 }

@@ -15,6 +15,7 @@ use hyper::{
     HeaderMap, StatusCode,
     header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, HeaderValue, LOCATION},
 };
+use platen_fault::{Code, Resource, Stage};
 use platen_flow::model::Trigger;
 use platen_runs::{Answer, FlowVersion, Lane, Receipt, Request, RunState};
 use serde_json::{Map, Value as Json, json};
@@ -76,7 +77,7 @@ pub(crate) async fn call_flow(
                 "not answered within {} ms; see /runs/{id}",
                 limit.as_millis()
             );
-            Problem::new(StatusCode::GATEWAY_TIMEOUT, "flow-timeout", detail).into_response_of(id)
+            Problem::new(Code::Timeout(Stage::Answer), detail).into_response_of(id)
         }
     };
     add_run(response.headers_mut(), &receipt.id);
@@ -149,11 +150,7 @@ async fn accept(
     let flow = flow?;
     if !matches!(flow.loaded.flow().trigger, Trigger::Webhook { .. }) {
         let detail = "the trigger of this flow is no webhook: POST /flows/{key}/runs starts it";
-        return Err(Problem::new(
-            StatusCode::CONFLICT,
-            "flow-no-webhook",
-            detail,
-        ));
+        return Err(Problem::new(Code::NotFound(Resource::Webhook), detail));
     }
     let (bytes, _room) = body::read(&api.intake, headers, body).await?;
     let content = content(headers, &bytes)?;
@@ -184,7 +181,7 @@ async fn accept(
     let accept = api.flows.dispatcher.accept(request).await;
     accept.map_err(|error| {
         let problem = Problem::from(error);
-        api.metrics.rejected(problem.code);
+        api.metrics.rejected(problem.code.name());
         problem
     })
 }
@@ -214,7 +211,7 @@ pub(crate) fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Pro
     let key = key.to_str().unwrap_or_default().trim();
     if key.is_empty() || key.len() > MAX_KEY_BYTES {
         let detail = format!("Idempotency-Key has 1 to {MAX_KEY_BYTES} printable ASCII characters");
-        return Err(Problem::bad_request("idempotency-key-invalid", detail));
+        return Err(Problem::new(Code::InvalidRequest, detail));
     }
     Ok(Some(key.to_owned()))
 }
@@ -239,7 +236,7 @@ fn content(headers: &HeaderMap, bytes: &[u8]) -> Result<Json, Problem> {
             .ok()
             .and_then(|uri| Query::<Vec<(String, String)>>::try_from_uri(&uri).ok());
         let fields = fields.ok_or_else(|| {
-            Problem::bad_request("form-invalid", "the form is not URL-encoded text")
+            Problem::new(Code::InvalidRequest, "the form is not URL-encoded text")
         })?;
         let fields = fields.0.into_iter();
         return Ok(Json::Object(
@@ -331,13 +328,16 @@ fn failure(state: RunState, details: &Json) -> Problem {
         Some(step) => format!("step `{step}`: {message}"),
         None => message.to_owned(),
     };
-    let (status, code) = match state {
-        RunState::Cancelled => (StatusCode::CONFLICT, "run-cancelled"),
-        RunState::TimedOut => (StatusCode::GATEWAY_TIMEOUT, "run-timeout"),
-        RunState::Dead => (StatusCode::INTERNAL_SERVER_ERROR, "run-dead"),
-        _ => (StatusCode::INTERNAL_SERVER_ERROR, "run-failed"),
+    let code = match state {
+        RunState::Cancelled => Code::Cancelled,
+        RunState::TimedOut if error["stage"] == Stage::Queue.as_str() => {
+            Code::Timeout(Stage::Queue)
+        }
+        RunState::TimedOut => Code::Timeout(Stage::Run),
+        RunState::Dead => Code::DeadLettered,
+        _ => Code::RunFailed,
     };
-    Problem::new(status, code, detail)
+    Problem::new(code, detail)
 }
 
 /// The answer of a `respond` step.

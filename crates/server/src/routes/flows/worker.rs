@@ -11,6 +11,7 @@ use hyper::{
     StatusCode,
     header::{CONNECTION, HeaderValue, UPGRADE},
 };
+use platen_fault::Code;
 use platen_runs::{protocol, session};
 
 use super::FlowApi;
@@ -28,15 +29,11 @@ pub(crate) async fn connect_worker(
         .and_then(|value| value.to_str().ok());
     if !wanted.is_some_and(|wanted| wanted.eq_ignore_ascii_case(protocol::UPGRADE)) {
         let detail = "this address is for `platen worker`: it wants `Upgrade: platen-worker`";
-        return Err(Problem::new(
-            StatusCode::UPGRADE_REQUIRED,
-            "upgrade-required",
-            detail,
-        ));
+        return Err(Problem::new(Code::UpgradeRequired, detail));
     }
     let upgrade = platen_delivery::on_upgrade(&mut request).ok_or_else(|| {
         let detail = "the connection cannot change its protocol: `Connection: upgrade` is missing";
-        Problem::bad_request("upgrade-impossible", detail)
+        Problem::new(Code::InvalidRequest, detail)
     })?;
     tokio::spawn(async move {
         let Ok(connection) = upgrade.await else {

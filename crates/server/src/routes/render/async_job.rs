@@ -4,7 +4,8 @@
 use std::{sync::Arc, time::Instant};
 
 use axum::response::Response;
-use hyper::{HeaderMap, StatusCode};
+use hyper::HeaderMap;
+use platen_fault::{Code, What};
 use platen_runs::{FlowVersion, Lane, Request};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -47,8 +48,7 @@ pub(crate) fn check_output(output: Option<OutputRequest>) -> Result<(), Problem>
     }
     let detail = "what is made later is not stored beside its run: leave `output` out, and read \
                   GET /runs/{id}/output";
-    let status = StatusCode::UNPROCESSABLE_ENTITY;
-    Err(Problem::new(status, "output-not-later", detail))
+    Err(Problem::new(Code::UnsupportedOption, detail))
 }
 
 /// Accepts a render whose request was read and found sound.
@@ -81,7 +81,7 @@ pub(crate) fn too_large() -> Problem {
     let detail = format!(
         "files of more than {MAX_FILE_BYTES} bytes are not converted later: leave `async` out"
     );
-    Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "file-too-large", detail)
+    Problem::new(Code::TooLarge(What::File, MAX_FILE_BYTES as u64), detail)
 }
 
 /// Accepts a conversion of a file.
@@ -121,7 +121,7 @@ async fn accept(
     if let Some(webhook) = webhook {
         if !flows.allows(&webhook.url) {
             let detail = "the host of the webhook is not in FLOW_ALLOWED_HOSTS";
-            return Err(Problem::bad_request("webhook-not-allowed", detail));
+            return Err(Problem::new(Code::AddressDenied, detail));
         }
         // Who waits for the webhook is told of a failure, too.
         step["continueOnFailure"] = json!(true);

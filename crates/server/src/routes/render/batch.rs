@@ -6,7 +6,8 @@ use std::sync::{
 };
 
 use axum::{Extension, body::Body, extract::State, response::Response};
-use hyper::{HeaderMap, StatusCode};
+use hyper::HeaderMap;
+use platen_fault::{Code, What};
 use platen_render::{Disposition, Format};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -89,16 +90,16 @@ async fn create(
     let most = api.batches.max_items;
     if count == 0 || count > most {
         let detail = format!("a batch has from 1 to {most} items (BATCH_MAX_ITEMS), not {count}");
-        return Err(Problem::new(
-            StatusCode::UNPROCESSABLE_ENTITY,
-            "batch-size-invalid",
-            detail,
-        ));
+        let code = match count {
+            0 => Code::InvalidRequest,
+            _ => Code::TooLarge(What::Batch, most as u64),
+        };
+        return Err(Problem::new(code, detail));
     }
     api.batches
         .rate
         .take(context.client, count as u32)
-        .inspect_err(|problem| api.renderer.metrics.rejected(problem.code))?;
+        .inspect_err(|problem| api.renderer.metrics.rejected(problem.code.name()))?;
     // NDJSON is never all in memory; the others have a bound.
     let room = match request.packaging {
         Packaging::Ndjson => u64::MAX,
@@ -222,7 +223,7 @@ async fn try_make(
     }
     if request.dry_run {
         let detail = "`dryRun` is not for items of a batch: use /render/validate";
-        return Err(Problem::bad_request("request-invalid", detail));
+        return Err(Problem::new(Code::InvalidRequest, detail));
     }
     let ttl_seconds = api.results.retention(request.output)?;
     let is_saved = request.options.disposition == Some(Disposition::Attachment);
@@ -261,8 +262,7 @@ async fn try_make(
     });
     if taken.is_err() {
         return Err(Problem::new(
-            StatusCode::PAYLOAD_TOO_LARGE,
-            "batch-too-large",
+            Code::TooLarge(What::Batch, api.batches.max_bytes),
             "the documents of the batch are larger than BATCH_MAX_BYTES; use packaging `ndjson`",
         ));
     }

@@ -4,6 +4,7 @@ use std::{sync::Arc, time::Instant};
 
 use axum::{body::Body, extract::State, response::Response};
 use hyper::{HeaderMap, StatusCode, header::ACCEPT};
+use platen_fault::Code;
 use platen_render::Format;
 
 use super::{
@@ -101,7 +102,7 @@ async fn respond(
 ) -> Result<Response, Problem> {
     if request.webhook.is_some() {
         let detail = "`webhook` goes with `?async=true`";
-        return Err(Problem::bad_request("request-invalid", detail));
+        return Err(Problem::new(Code::InvalidRequest, detail));
     }
     let ttl_seconds = api.results.retention(request.output)?;
     if request.dry_run {
@@ -151,7 +152,7 @@ pub(crate) async fn job_of(
 
 fn no_template() -> Problem {
     let detail = "give either `template`, the key of a stored one, or `definition`, a template";
-    Problem::bad_request("request-invalid", detail)
+    Problem::new(Code::InvalidRequest, detail)
 }
 
 async fn validate(api: &RenderApi, request: RenderRequest) -> Result<Response, Problem> {
@@ -213,7 +214,7 @@ fn accepted(headers: &HeaderMap) -> Result<Format, Problem> {
     }
     best.map(|(_, format)| format).ok_or_else(|| {
         let detail = "none of the media types in Accept is made here; leave it out for PDF";
-        Problem::new(StatusCode::NOT_ACCEPTABLE, "not-acceptable", detail)
+        Problem::new(Code::NotAcceptable, detail)
     })
 }
 

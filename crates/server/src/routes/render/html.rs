@@ -12,6 +12,7 @@ use hyper::HeaderMap;
 use platen_browser::{Job, Lane, Output, PageOptions, PdfOptions, Source, Wait};
 use platen_document::{Length, template::PaperSize};
 use platen_engine::{PrintedDocument, media_type_of};
+use platen_fault::Code;
 use platen_render::{Disposition, Format};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -127,7 +128,7 @@ pub(crate) async fn create_html_render(
     let printed = api.renderer.chromium.print(job).await;
     let outcome = printed
         .as_ref()
-        .map_or_else(|problem| problem.code, |_| "ok");
+        .map_or_else(|problem| problem.code.name(), |_| "ok");
     api.renderer.metrics.rendered("pdf", outcome);
     let mut document = PrintedDocument::new(printed?, Format::Pdf);
     let warnings = std::mem::take(&mut document.warnings);
@@ -151,7 +152,7 @@ fn of_json(mut request: HtmlRequest) -> Result<(HtmlRequest, Files), Problem> {
         let bytes = STANDARD.decode(&content).map_err(|error| {
             let name: String = name.chars().take(80).collect();
             let detail = format!("the file `{name}` is not base64: {error}");
-            Problem::bad_request("request-invalid", detail)
+            Problem::new(Code::InvalidRequest, detail)
         })?;
         let media_type = media_type_of(&name).to_owned();
         let content = Content::Held(bytes.into());
@@ -196,13 +197,13 @@ async fn of_form(fields: Vec<multipart::Field>) -> Result<(HtmlRequest, Files), 
             (name, _) => {
                 let name: String = name.chars().take(80).collect();
                 let detail = format!("the form has an unknown field `{name}`");
-                return Err(Problem::bad_request("form-invalid", detail));
+                return Err(Problem::new(Code::InvalidRequest, detail));
             }
         }
     }
     request.html = html.ok_or_else(|| {
         let detail = "the form needs the page: a field `html` or a file `index.html`";
-        Problem::bad_request("form-invalid", detail)
+        Problem::new(Code::InvalidRequest, detail)
     })?;
     Ok((request, files))
 }
@@ -259,7 +260,10 @@ fn pdf_options(
         .paper_size
         .unwrap_or(PaperSize::Named("A4".to_owned()));
     let (width, height) = paper.dimensions().ok_or_else(|| {
-        Problem::bad_request("request-invalid", "`paperSize` is no paper that is known")
+        Problem::new(
+            Code::InvalidRequest,
+            "`paperSize` is no paper that is known",
+        )
     })?;
     Ok(PdfOptions {
         landscape: options.landscape,

@@ -15,7 +15,7 @@ use axum::{
     extract::{FromRequestParts, Path},
     http::request::Parts,
 };
-use hyper::StatusCode;
+use platen_fault::{Code, Resource};
 use platen_render::Format;
 
 use self::request::RenderRequest;
@@ -60,7 +60,7 @@ impl<S: Sync + Send> FromRequestParts<S> for PathFormat {
             .map(Self)
             .ok_or_else(|| {
                 let detail = "the formats are pdf, html, docx, pptx, xlsx, csv, png and svg";
-                Problem::new(StatusCode::NOT_FOUND, "format-unknown", detail)
+                Problem::new(Code::NotFound(Resource::Format), detail)
             })
     }
 }
@@ -68,8 +68,8 @@ impl<S: Sync + Send> FromRequestParts<S> for PathFormat {
 /// Refuses a format in the body that is not the one in the address.
 fn check_format(request: &RenderRequest, format: Format) -> Result<(), Problem> {
     match request.format {
-        Some(other) if Format::from(other) != format => Err(Problem::bad_request(
-            "request-invalid",
+        Some(other) if Format::from(other) != format => Err(Problem::new(
+            Code::InvalidRequest,
             format!("`format` is not {format}, as the address says"),
         )),
         _ => Ok(()),

@@ -70,6 +70,6 @@ impl From<FormatName> for Format {
 
 impl From<OptionsError> for Problem {
     fn from(error: OptionsError) -> Self {
-        Self::bad_request(error.code, error.message)
+        Self::new(error.code, error.message)
     }
 }

@@ -8,6 +8,7 @@ use hyper::{
     header::{ETAG, HeaderValue, LOCATION},
 };
 use platen_document::Diagnostic;
+use platen_fault::Resource;
 use platen_storage::{DocumentSummary, NewVersion, StoredDocument};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -120,7 +121,7 @@ pub(crate) async fn update_template(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    let expected = Expected::of(&headers)?;
+    let expected = Expected::of(&headers, Resource::Template)?;
     let new = checked(&api, &headers, body, Some(&path.key)).await?;
     let info = expected
         .write(&api.renderer.templates, &path.key, |version| {
@@ -137,7 +138,7 @@ pub(crate) async fn delete_template(
     headers: HeaderMap,
 ) -> Result<StatusCode, Problem> {
     let key = path.key;
-    Expected::of(&headers)?
+    Expected::of(&headers, Resource::Template)?
         .write(&api.renderer.templates, &key, |version| {
             api.renderer.templates.delete(key.clone(), version)
         })

@@ -13,6 +13,7 @@ use hyper::{
     HeaderMap, StatusCode,
     header::{CACHE_CONTROL, ETAG, HeaderName, HeaderValue, LAST_MODIFIED},
 };
+use platen_fault::Code;
 use platen_storage::VersionInfo;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -94,8 +95,8 @@ pub(crate) fn change_note(headers: &HeaderMap) -> Result<Option<String>, Problem
         return Ok(None);
     };
     let invalid = || {
-        Problem::bad_request(
-            "note-invalid",
+        Problem::new(
+            Code::InvalidRequest,
             format!("a change note is percent-encoded UTF-8 of at most {MAX_NOTE_BYTES} bytes"),
         )
     };

@@ -1,9 +1,10 @@
 //! `If-Match` and `If-None-Match` on versions, RFC 9110 section 13.
 
 use hyper::{
-    HeaderMap, StatusCode,
+    HeaderMap,
     header::{IF_MATCH, IF_NONE_MATCH},
 };
+use platen_fault::{Code, Resource};
 use platen_storage::VersionInfo;
 
 use crate::{problem::Problem, templates::TemplateRepository};
@@ -25,11 +26,10 @@ impl Expected {
     ///
     /// # Errors
     /// 428 where it says nothing, 412 where it names no version.
-    pub(crate) fn of(headers: &HeaderMap) -> Result<Self, Problem> {
+    pub(crate) fn of(headers: &HeaderMap, resource: Resource) -> Result<Self, Problem> {
         let value = headers.get(IF_MATCH).ok_or_else(|| {
             Problem::new(
-                StatusCode::PRECONDITION_REQUIRED,
-                "if-match-required",
+                Code::PreconditionRequired(resource),
                 "send If-Match with the ETag of the version that you saw, or `*`",
             )
         })?;
@@ -56,11 +56,15 @@ impl Expected {
         for attempt in 1.. {
             let expected = match self {
                 Self::Versions(versions) if versions.len() == 1 => versions[0],
-                Self::Any => templates.current_version(key).await?,
+                Self::Any => {
+                    let current = templates.current_version(key).await;
+                    current.map_err(|error| templates.problem(&error))?
+                }
                 Self::Versions(versions) => {
-                    let current = templates.current_version(key).await?;
+                    let current = templates.current_version(key).await;
+                    let current = current.map_err(|error| templates.problem(&error))?;
                     if !versions.contains(&current) {
-                        return Err(platen_storage::Error::Stale(current).into());
+                        return Err(templates.problem(&platen_storage::Error::Stale(current)));
                     }
                     current
                 }
@@ -68,7 +72,7 @@ impl Expected {
             match write(expected).await {
                 Err(problem)
                     if *self == Self::Any
-                        && problem.status == StatusCode::PRECONDITION_FAILED
+                        && matches!(problem.code, Code::PreconditionFailed(_))
                         && attempt < MAX_TRIES => {}
                 result => return result,
             }
@@ -114,13 +118,13 @@ mod tests {
         let expected = |value: &'static str| {
             let mut headers = HeaderMap::new();
             headers.insert(IF_MATCH, HeaderValue::from_static(value));
-            Expected::of(&headers).unwrap()
+            Expected::of(&headers, Resource::Template).unwrap()
         };
         assert_eq!(expected("*"), Expected::Any);
         assert_eq!(expected("\"3\""), Expected::Versions(vec![3]));
         assert_eq!(expected("\"3\", \"4\""), Expected::Versions(vec![3, 4]));
         assert_eq!(expected("W/\"3\""), Expected::Versions(vec![]));
         assert_eq!(expected("3"), Expected::Versions(vec![]));
-        assert!(Expected::of(&HeaderMap::new()).is_err());
+        assert!(Expected::of(&HeaderMap::new(), Resource::Flow).is_err());
     }
 }

@@ -8,6 +8,7 @@ use hyper::{
     HeaderMap, StatusCode,
     header::{CACHE_CONTROL, HeaderValue},
 };
+use platen_fault::Code;
 use platen_render::{Format, RenderOptions};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -135,7 +136,7 @@ fn decoded(text: &str) -> Result<String, Problem> {
     let bytes = URL_SAFE_NO_PAD.decode(text.trim_end_matches('=')).ok();
     bytes
         .and_then(|bytes| String::from_utf8(bytes).ok())
-        .ok_or_else(|| Problem::bad_request("query-invalid", "`data` is JSON in base64url"))
+        .ok_or_else(|| Problem::new(Code::InvalidRequest, "`data` is JSON in base64url"))
 }
 
 /// Says everything about a template without rendering it.

@@ -2,6 +2,7 @@
 
 use axum::{body::Body, extract::State, response::Response};
 use hyper::{HeaderMap, StatusCode};
+use platen_fault::{Code, Resource};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
@@ -62,7 +63,10 @@ pub(crate) async fn list_template_versions(
     let limit = query.limit()?;
     let after = query.after.as_deref().map(str::parse::<u32>).transpose();
     let before = after.map_err(|_| {
-        Problem::bad_request("query-invalid", "`after` is the `next` of the page before")
+        Problem::new(
+            Code::InvalidRequest,
+            "`after` is the `next` of the page before",
+        )
     })?;
     let store = api.renderer.templates.store();
     let mut versions = store.versions(path.key, before, limit + 1).await?;
@@ -96,7 +100,7 @@ pub(crate) async fn restore_template_version(
 ) -> Result<Response, Problem> {
     let note = change_note(&headers)?;
     let (key, former) = (path.key, path.version.unwrap_or_default());
-    let info = Expected::of(&headers)?
+    let info = Expected::of(&headers, Resource::Template)?
         .write(&api.renderer.templates, &key, |version| {
             api.renderer
                 .templates

@@ -23,7 +23,7 @@ fn keys_have_scopes() {
         |headers: &[(&str, &str)]| app.send("POST", "/templates", headers, body.as_bytes());
     create(&[]).problem(401, "unauthorized");
     create(&[("x-api-key", "admin-key-2")]).problem(401, "unauthorized");
-    create(&[("x-api-key", "render-key-1")]).problem(403, "scope-missing");
+    create(&[("x-api-key", "render-key-1")]).problem(403, "forbidden");
     assert_eq!(
         create(&[("authorization", "Bearer admin-key-1")]).status,
         201
@@ -40,7 +40,7 @@ fn keys_have_scopes() {
     }
     let delete = [("x-api-key", "render-key-1"), ("if-match", "*")];
     app.send("DELETE", "/templates/a", &delete, b"")
-        .problem(403, "scope-missing");
+        .problem(403, "forbidden");
     app.send("POST", "/render", &[], render.as_bytes())
         .problem(401, "unauthorized");
     for open in [
@@ -80,7 +80,7 @@ fn other_origins_need_leave() {
         ("access-control-request-method", "POST"),
     ];
     app.send("OPTIONS", "/render", &ask, b"")
-        .problem(403, "origin-not-allowed");
+        .problem(403, "forbidden");
     let read = app.send(
         "GET",
         "/health/live",

@@ -34,9 +34,9 @@ fn create_render_batch_as_json() {
     assert_eq!(failed, [0, 2, 4, 5, 6], "{done}");
     assert_eq!(counts, [7, 2, 5]);
     let results = &done["results"];
-    assert_eq!(results[2]["error"]["code"], "template-not-found");
-    assert_eq!(results[4]["error"]["code"], "request-invalid");
-    assert_eq!(results[5]["error"]["code"], "mistakes");
+    assert_eq!(results[2]["error"]["code"], "not-found");
+    assert_eq!(results[4]["error"]["code"], "invalid-request");
+    assert_eq!(results[5]["error"]["code"], "invalid-template");
     assert_eq!(results[1]["filename"], "a.pdf");
     assert_eq!(results[1]["templateVersion"], 1);
     assert_eq!(results[1]["pages"], 1);
@@ -117,9 +117,9 @@ fn create_render_batch_is_bounded() {
     let item = json!({"definition": template("a", "Hello"), "data": {"name": "x"}});
     let many = json!({"items": [item, item, item, item]});
     app.post("/render/batch", &many)
-        .problem(422, "batch-size-invalid");
+        .problem(413, "too-large batch");
     app.post("/render/batch", &json!({"items": []}))
-        .problem(422, "batch-size-invalid");
+        .problem(400, "invalid-request");
     let done = app.post("/render/batch", &json!({"items": [item]})).json();
-    assert_eq!(done["results"][0]["error"]["code"], "batch-too-large");
+    assert_eq!(done["results"][0]["error"]["code"], "too-large");
 }

@@ -72,13 +72,13 @@ fn what_cannot_be_converted_is_told() {
     let send = |path: &str, body: &[u8]| app.send("POST", path, &raw, body);
     send("/convert", b"").problem(422, "document-empty");
     send("/convert", b"PK\x03\x04 cut").problem(422, "document-damaged");
-    send("/convert?to=xlsx", FLAT.as_bytes()).problem(422, "conversion-impossible");
-    send("/convert?to=what", FLAT.as_bytes()).problem(400, "option-invalid");
-    send("/convert?quality=101", FLAT.as_bytes()).problem(400, "option-invalid");
+    send("/convert?to=xlsx", FLAT.as_bytes()).problem(422, "unsupported-conversion");
+    send("/convert?to=what", FLAT.as_bytes()).problem(400, "invalid-option");
+    send("/convert?quality=101", FLAT.as_bytes()).problem(400, "invalid-option");
     send("/convert?pages=9", FLAT.as_bytes()).problem(422, "document-not-stored");
     let multipart = [("content-type", "multipart/form-data; boundary=x")];
     let empty = app.send("POST", "/convert", &multipart, b"--x--\r\n");
-    empty.problem(400, "form-invalid");
+    empty.problem(400, "invalid-request");
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn limits_and_absence() {
     });
     let raw = [("content-type", "application/octet-stream")];
     let answer = app.send("POST", "/convert", &raw, FLAT.as_bytes());
-    let problem = answer.problem(501, "libreoffice-not-installed");
+    let problem = answer.problem(501, "backend-missing libreoffice");
     assert!(
         problem["detail"]
             .as_str()
@@ -104,11 +104,11 @@ fn limits_and_absence() {
         ..Settings::default()
     });
     let answer = app.send("POST", "/convert", &raw, &[b'a'; 1001]);
-    answer.problem(413, "body-too-large");
+    answer.problem(413, "too-large body");
     let app = TestApp::with(Settings {
         office_timeout_ms: Some(1),
         ..Settings::default()
     });
     let answer = app.send("POST", "/convert", &raw, FLAT.as_bytes());
-    answer.problem(504, "conversion-timeout");
+    answer.problem(504, "timeout conversion");
 }

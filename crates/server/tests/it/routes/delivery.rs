@@ -109,7 +109,7 @@ fn what_is_refused_unread_is_a_problem_with_an_id() {
     let answer = app.raw(b"GET /health/live HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n");
     let (head, body) = answer.split_once("\r\n\r\n").unwrap();
     let problem: serde_json::Value = serde_json::from_str(body).unwrap();
-    assert_eq!(problem["code"], "request-malformed");
+    assert_eq!(problem["code"], "invalid-request");
     let id = problem["requestId"].as_str().unwrap();
     assert!(head.contains(&format!("x-request-id: {id}")), "{head}");
     let rejected = "platen_rejected_total{reason=\"request-malformed\"}";

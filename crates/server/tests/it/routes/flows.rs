@@ -30,7 +30,7 @@ fn inputs_are_checked_by_the_schema_of_the_flow() {
     );
     for path in ["/webhooks/hook", "/webhooks/hook/sync", "/flows/hand/runs"] {
         let wrong = app.post(path, &json!({"b": 1}));
-        let problem = wrong.problem(422, "mistakes");
+        let problem = wrong.problem(422, "invalid-data");
         let said = problem["diagnostics"][0]["message"].as_str().unwrap();
         assert!(said.contains("`a`") || said.contains("\"a\""), "{said}");
         let right = app.post(path, &json!({"a": 1}));
@@ -55,6 +55,6 @@ fn a_long_check_of_an_input_ends_at_the_deadline() {
     );
     let data: Vec<u32> = (0..200_000).collect();
     let late = app.post("/webhooks/long", &json!(data));
-    late.problem(504, "deadline-passed");
+    late.problem(504, "timeout render");
     assert_eq!(app.post("/webhooks/long", &json!([-1])).status, 202);
 }

@@ -63,17 +63,17 @@ fn create_html_render_takes_json_and_forms() {
         &headers,
         b"--b\r\n\r\nbroken",
     )
-    .problem(400, "form-invalid");
+    .problem(400, "invalid-request");
     app.post(
         "/render/html-to-pdf",
         &json!({"html": "x", "options": {"scale": 9}}),
     )
-    .problem(400, "request-invalid");
+    .problem(400, "invalid-request");
     let denied = json!({
         "html": "<img src=http://127.0.0.1:1/x.png>", "options": {"failOnDenied": true},
     });
     app.post("/render/html-to-pdf", &denied)
-        .problem(422, "request-denied");
+        .problem(403, "address-denied");
     assert!(app.metric("platen_pool_starts_total{pool=\"chromium\"}") >= 3.0);
     assert_eq!(
         app.metric("platen_pool_slots_in_use{pool=\"chromium\"}"),
@@ -116,14 +116,15 @@ fn stored_templates_of_html_are_rendered_as_all_others() {
             .starts_with(b"\x89PNG")
     );
     app.post("/render/docx", &request)
-        .problem(422, "format-not-made");
+        .problem(422, "unsupported-conversion");
     let problem = app
         .post("/render/pdf", &json!({"template": "letter", "data": {}}))
-        .problem(422, "mistakes");
+        .problem(422, "invalid-template");
     assert_eq!(problem["diagnostics"][0]["code"], "data-required");
     let mut broken = letter();
     broken["html"] = json!("{% if name %}");
-    app.post("/templates", &broken).problem(422, "mistakes");
+    app.post("/templates", &broken)
+        .problem(422, "invalid-template");
     let checked = app.post("/render/validate", &json!({"definition": broken}));
     assert_eq!(checked.json()["valid"], false);
 }
@@ -180,7 +181,7 @@ fn without_chromium_all_else_works() {
     });
     let problem = app
         .post("/render/html-to-pdf", &json!({"html": "x"}))
-        .problem(501, "chromium-not-installed");
+        .problem(501, "backend-missing chromium");
     assert!(
         problem["detail"]
             .as_str()
@@ -192,7 +193,7 @@ fn without_chromium_all_else_works() {
     let request = json!({"template": "letter", "data": {"name": "A", "items": []}});
     assert_eq!(app.post("/render/html", &request).status, 200);
     app.post("/render/pdf", &request)
-        .problem(501, "chromium-not-installed");
+        .problem(501, "backend-missing chromium");
     let request = json!({"definition": crate::app::template("a", "x"), "data": {"name": "b"}});
     assert_eq!(app.post("/render/pdf", &request).status, 200);
 }
@@ -236,14 +237,15 @@ fn options_that_chromium_cannot_keep_to_are_refused() {
     let attachment = json!({"name": "a.xml", "contentBase64": "PGE+"});
     let request = |pdf: serde_json::Value| json!({"definition": definition, "format": "pdf", "options": {"pdf": pdf}});
     let both = request(json!({"standard": "pdfa-3b", "attachments": [attachment]}));
-    let problem = app.post("/render", &both).problem(422, "mistakes");
+    let problem = app.post("/render", &both).problem(422, "invalid-template");
     let paths = ["/options/pdf/standard", "/options/pdf/attachments"];
     for (found, path) in problem["diagnostics"].as_array().unwrap().iter().zip(paths) {
         assert_eq!(
             (&found["path"], &found["code"]),
-            (&json!(path), &json!("html-pdf-options"))
+            (&json!(path), &json!("unsupported-option"))
         );
     }
     let claimed = request(json!({"standard": "ua-1"}));
-    app.post("/render", &claimed).problem(422, "mistakes");
+    app.post("/render", &claimed)
+        .problem(422, "invalid-template");
 }

@@ -21,7 +21,7 @@ fn truncated_json_names_its_place() {
             &[],
             b"{\"template\": \"a\",\n \"data\": {\"x\": [1, 2",
         )
-        .problem(400, "json-invalid");
+        .problem(400, "invalid-json");
     assert!(
         problem["detail"]
             .as_str()
@@ -30,7 +30,7 @@ fn truncated_json_names_its_place() {
         "{problem}"
     );
     app.send("POST", "/templates", &[], b"{\"key\": ")
-        .problem(400, "json-invalid");
+        .problem(400, "invalid-json");
     app.send("POST", "/render", &[("content-type", "text/plain")], b"{}")
         .problem(415, "media-type-not-supported");
 }
@@ -107,7 +107,7 @@ fn deep_nesting_is_refused() {
         deep("[", "]")
     );
     app.send("POST", "/render", &[], data.as_bytes())
-        .problem(400, "json-invalid");
+        .problem(400, "invalid-json");
     let nodes = format!(
         "{{\"key\": \"a\", \"name\": \"A\", \"body\": [{}]}}",
         deep("{\"type\": \"panel\", \"body\": [", "]}")
@@ -139,12 +139,12 @@ fn strange_keys_are_refused() {
     }
     let long = "a".repeat(129);
     app.get(&format!("/templates/{long}"))
-        .problem(400, "key-invalid");
+        .problem(400, "invalid-request");
     let render = json!({"template": "../../etc/passwd\u{0}", "data": {}});
     app.post("/render", &render)
-        .problem(404, "template-not-found");
+        .problem(404, "not-found template");
     app.post("/templates", &template("../x", "x"))
-        .problem(422, "mistakes");
+        .problem(422, "invalid-template");
 }
 
 #[test]
@@ -163,10 +163,10 @@ fn strange_values_are_rendered_or_refused() {
     }
     let request = br#"{"definition": {"key": "a", "name": "A"}, "data": {"x": NaN}}"#;
     app.send("POST", "/render", &[], request)
-        .problem(400, "json-invalid");
+        .problem(400, "invalid-json");
     let huge = br#"{"definition": {"key": "a", "name": "A"}, "data": {"x": 1e999}}"#;
     app.send("POST", "/render", &[], huge)
-        .problem(400, "json-invalid");
+        .problem(400, "invalid-json");
 }
 
 #[test]
@@ -227,7 +227,7 @@ fn a_full_queue_answers_503() {
         .collect();
     assert!((2..=3).contains(&made), "{made}");
     assert_eq!(made + refused.len(), 6);
-    refused[0].problem(503, "queue-full");
+    refused[0].problem(503, "overloaded queue");
     assert_eq!(refused[0].header("retry-after"), "1");
     assert!(app.metric("platen_rejected_total{reason=\"queue-full\"}") >= 3.0);
 }
@@ -261,7 +261,7 @@ fn a_deadline_answers_504() {
         ..Settings::default()
     });
     app.post("/render", &slow_request())
-        .problem(504, "deadline-passed");
+        .problem(504, "timeout render");
     app.wait_until(|| app.metric("platen_render_slots_in_use") < 0.5);
 }
 

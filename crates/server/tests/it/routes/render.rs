@@ -59,7 +59,7 @@ fn create_render_makes_every_format() {
     assert_eq!(pdf.header("x-render-pages"), "1");
     assert_eq!(pdf.header("content-type"), "application/pdf");
     app.post("/render/gif", &request)
-        .problem(404, "format-unknown");
+        .problem(404, "not-found format");
     let mut other = request.clone();
     other["format"] = json!("csv");
     assert_eq!(
@@ -67,7 +67,7 @@ fn create_render_makes_every_format() {
         "text/csv; charset=utf-8"
     );
     app.post("/render/pdf", &other)
-        .problem(400, "request-invalid");
+        .problem(400, "invalid-request");
 }
 
 #[test]
@@ -113,13 +113,13 @@ fn create_render_tells_mistakes() {
     app.post("/templates", &invoice);
     let mistakes = app
         .post("/render", &json!({"template": "bench-invoice", "data": {}}))
-        .problem(422, "mistakes");
+        .problem(422, "invalid-template");
     assert!(
         mistakes["diagnostics"].as_array().unwrap().len() >= 3,
         "{mistakes}"
     );
     let unknown = app.post("/render", &json!({"template": "a", "dat": {}}));
-    let detail = unknown.problem(400, "request-invalid")["detail"].to_string();
+    let detail = unknown.problem(400, "invalid-request")["detail"].to_string();
     assert!(
         detail.contains("dat") && detail.contains("column"),
         "{detail}"
@@ -133,13 +133,14 @@ fn create_render_tells_mistakes() {
         json!({"definition": template("a", "x"), "options": {"pdf": {"attachments": [{"name": "a", "contentBase64": "%"}]}}}),
         json!([1]),
     ] {
-        app.post("/render", &body).problem(400, "request-invalid");
+        app.post("/render", &body).problem(400, "invalid-request");
     }
     app.post("/render", &json!({"template": "none"}))
-        .problem(404, "template-not-found");
+        .problem(404, "not-found template");
     let many =
         json!({"definition": template("a", "x"), "data": {"name": 1}, "options": {"page": 3}});
-    app.post("/render/png", &many).problem(422, "no-such-page");
+    app.post("/render/png", &many)
+        .problem(400, "invalid-option");
 }
 
 #[test]
@@ -189,7 +190,7 @@ fn options_that_the_format_cannot_carry_are_warned_about() {
     ] {
         let made = app.post("/render", &request(definition, format, all.clone()));
         assert_eq!(made.status, 200, "{}", String::from_utf8_lossy(&made.bytes));
-        let expected = format!("count={count};codes=option-unused");
+        let expected = format!("count={count};codes=unused-option");
         assert_eq!(made.header("x-render-warnings"), expected, "{format}");
     }
     let carried = json!({"locale": "de-DE", "timeZone": "Europe/Berlin", "paperSize": "A5",
@@ -201,7 +202,7 @@ fn options_that_the_format_cannot_carry_are_warned_about() {
     let items = json!({"items": [request(&definition, "csv", json!({"paperSize": "A5"}))]});
     let batch = app.post("/render/batch", &items).json();
     let warnings = &batch["results"][0]["warnings"];
-    assert_eq!(warnings[0]["code"], "option-unused", "{batch}");
+    assert_eq!(warnings[0]["code"], "unused-option", "{batch}");
     assert_eq!(warnings[0]["path"], "/options/paperSize");
 }
 
@@ -237,9 +238,9 @@ fn create_render_as_the_benchmark_pack_does() {
     let etag = head.header("etag").trim_matches('"').to_owned();
     let path = "/templates/bench-invoice";
     app.send("DELETE", path, &[admin], b"")
-        .problem(428, "if-match-required");
+        .problem(428, "precondition-required template");
     app.send("DELETE", path, &[admin, ("If-Match", "\"0\"")], b"")
-        .problem(412, "version-stale");
+        .problem(412, "precondition-failed template");
     let quoted = format!("\"{etag}\"");
     assert_eq!(
         app.send("DELETE", path, &[admin, ("If-Match", &quoted)], b"")

@@ -131,7 +131,7 @@ fn what_is_changed_in_a_link_makes_it_invalid() {
         app.get(&bad).problem(403, "link-invalid");
     }
     std::fs::remove_file(&files(&app)[0]).unwrap();
-    app.get(&url).problem(404, "result-not-found");
+    app.get(&url).problem(404, "not-found result");
 }
 
 #[test]
@@ -161,7 +161,7 @@ fn links_end_and_the_sweep_takes_what_has_ended() {
     let past = std::time::SystemTime::now() - std::time::Duration::from_secs(7_200);
     file.set_modified(past).unwrap();
     app.wait_until(|| files(&app).is_empty());
-    app.get(&short).problem(404, "result-not-found");
+    app.get(&short).problem(404, "not-found result");
     app.wait_until(|| app.metric("platen_results_swept_total ") == 2.0);
     assert_eq!(app.metric("platen_results_bytes "), 0.0);
     // The same content again, whose link holds longer.
@@ -210,7 +210,7 @@ fn a_full_store_refuses_and_has_room_again_later() {
     stored(&kept("3", 1));
     let refused = kept("4", 600);
     if refused.status != 201 {
-        refused.problem(507, "storage-full");
+        refused.problem(507, "storage-full results");
         let name = "platen_results_refused_total{reason=\"storage-full\"}";
         assert_eq!(app.metric(name), 1.0);
         assert_eq!(files(&app).len(), 3);
@@ -222,7 +222,7 @@ fn a_full_store_refuses_and_has_room_again_later() {
     assert_eq!(sent.status, 200);
     assert_eq!(app.metric("platen_render_slots_in_use "), 0.0);
     app.wait_until(|| kept("4", 600).status == 201);
-    kept("5", 600).problem(507, "storage-full");
+    kept("5", 600).problem(507, "storage-full results");
 }
 
 #[test]
@@ -252,22 +252,22 @@ fn what_cannot_be_is_said_before_the_work() {
     });
     for seconds in [0, 61] {
         let output = json!({"store": true, "ttlSeconds": seconds});
-        let problem = store(&app, "pdf", "a", output).problem(400, "request-invalid");
+        let problem = store(&app, "pdf", "a", output).problem(400, "invalid-request");
         let detail = problem["detail"].as_str().unwrap();
         assert!(detail.contains("/output/ttlSeconds"), "{detail}");
     }
-    store(&app, "pdf", "a", json!({"ttlSeconds": 5})).problem(400, "request-invalid");
+    store(&app, "pdf", "a", json!({"ttlSeconds": 5})).problem(400, "invalid-request");
     assert_eq!(store(&app, "pdf", "a", json!({"store": false})).status, 200);
     let request = json!({"definition": template("a", "b"), "output": {"store": true}});
     let headers = [("x-api-key", KEY), ("content-type", "application/json")];
     let bytes = request.to_string();
     let later = app.send("POST", "/render?async=true", &headers, bytes.as_bytes());
-    later.problem(422, "output-not-later");
+    later.problem(400, "unsupported-option");
     let off = with_key(Settings {
         results_max_bytes: Some(0),
         ..Settings::default()
     });
-    store(&off, "pdf", "a", json!({"store": true})).problem(422, "results-off");
+    store(&off, "pdf", "a", json!({"store": true})).problem(501, "backend-missing results");
     assert!(files(&off).is_empty());
 }
 
@@ -286,7 +286,7 @@ fn items_of_a_batch_are_stored_as_they_say() {
     assert!(results[0]["contentBase64"].is_null());
     assert_eq!(app.get(link).bytes.len(), results[0]["sizeBytes"]);
     assert!(results[1]["stored"].is_null() && results[1]["contentBase64"].is_string());
-    assert_eq!(results[2]["error"]["code"], "request-invalid");
+    assert_eq!(results[2]["error"]["code"], "invalid-request");
     let zip = app.post(
         "/render/batch",
         &json!({"items": items, "packaging": "zip"}),
@@ -344,12 +344,12 @@ fn a_conversion_is_stored() {
     assert!(app.get(&url(&document)).bytes.starts_with(b"%PDF-"));
     let later = format!("{path}&async=true");
     let later = app.send("POST", &later, &kind, b"Hello\n");
-    later.problem(422, "output-not-later");
+    later.problem(400, "unsupported-option");
     let bad = app.send(
         "POST",
         "/convert?store=true&ttlSeconds=soon",
         &kind,
         b"Hello\n",
     );
-    bad.problem(400, "option-invalid");
+    bad.problem(400, "invalid-option");
 }

@@ -54,10 +54,9 @@ fn get_docs_is_self_contained() {
     }
     let script = app.send("GET", "/docs/send.js", &[("accept-encoding", "gzip")], b"");
     assert_eq!(script.header("content-encoding"), "gzip");
-    app.get("/docs/other.js")
-        .problem(404, "docs-file-not-found");
+    app.get("/docs/other.js").problem(404, "not-found path");
     app.get("/docs/..%2Fexamples.json")
-        .problem(404, "docs-file-not-found");
+        .problem(404, "not-found path");
     let schema = app.get("/schema/template.json").json();
     assert_eq!(schema["title"], "Platen document template");
 }
@@ -75,7 +74,7 @@ fn request_ids_are_taken_or_made() {
     );
     assert_eq!(made.header("x-request-id").len(), 24);
     assert_eq!(made.header("x-content-type-options"), "nosniff");
-    app.get("/nothing/here").problem(404, "not-found");
+    app.get("/nothing/here").problem(404, "not-found path");
     let wrong = app.send("PATCH", "/templates", &[], b"{}");
     wrong.problem(405, "method-not-allowed");
     assert_eq!(wrong.header("allow"), "GET,HEAD,POST");

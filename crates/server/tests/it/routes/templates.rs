@@ -13,7 +13,7 @@ fn create_template_then_get_update_and_delete_it() {
     assert_eq!(created.header("etag"), "\"1\"");
     assert_eq!(created.json()["version"], 1);
     let again = app.post("/templates", &template("offer", "x"));
-    again.problem(409, "template-exists");
+    again.problem(409, "already-exists template");
     assert_eq!(again.header("etag"), "\"1\"");
 
     let read = app.get("/templates/offer");
@@ -30,9 +30,9 @@ fn create_template_then_get_update_and_delete_it() {
 
     let body = template("offer", "two");
     let unconditional = app.send("PUT", "/templates/offer", &[], body.to_string().as_bytes());
-    unconditional.problem(428, "if-match-required");
+    unconditional.problem(428, "precondition-required template");
     let stale = app.put("/templates/offer", "\"9\"", &body);
-    stale.problem(412, "version-stale");
+    stale.problem(412, "precondition-failed template");
     assert_eq!(stale.header("etag"), "\"1\"");
     assert_eq!(
         app.put("/templates/offer", "\"1\"", &body).header("etag"),
@@ -48,21 +48,21 @@ fn create_template_then_get_update_and_delete_it() {
         "\"4\""
     );
     app.put("/templates/none", "*", &template("none", "x"))
-        .problem(404, "template-not-found");
+        .problem(404, "not-found template");
 
     app.send("DELETE", "/templates/offer", &[], b"")
-        .problem(428, "if-match-required");
+        .problem(428, "precondition-required template");
     app.send("DELETE", "/templates/offer", &[("if-match", "\"1\"")], b"")
-        .problem(412, "version-stale");
+        .problem(412, "precondition-failed template");
     let deleted = app.send("DELETE", "/templates/offer", &[("if-match", "\"4\"")], b"");
     assert_eq!(deleted.status, 204);
     app.get("/templates/offer")
-        .problem(404, "template-not-found");
+        .problem(404, "not-found template");
     app.get("/templates/offer/versions/1")
-        .problem(404, "template-not-found");
+        .problem(404, "not-found template");
     let render = json!({"template": "offer", "version": 4, "data": {"name": "x"}});
     app.post("/render/csv", &render)
-        .problem(404, "template-not-found");
+        .problem(404, "not-found template");
 }
 
 #[test]
@@ -75,20 +75,20 @@ fn update_template_with_mistakes_stores_nothing() {
     ]});
     let refused = app
         .put("/templates/offer", "\"1\"", &bad)
-        .problem(422, "mistakes");
+        .problem(422, "invalid-template");
     assert!(
         refused["diagnostics"].as_array().unwrap().len() >= 2,
         "{refused}"
     );
     app.post("/templates", &json!({"key": "Not A Key", "name": ""}))
-        .problem(422, "mistakes");
+        .problem(422, "invalid-template");
     let other = app
         .put("/templates/offer", "\"1\"", &template("other", "x"))
-        .problem(422, "mistakes");
+        .problem(422, "invalid-template");
     assert_eq!(other["diagnostics"][0]["code"], "key-mismatch");
     assert_eq!(app.get("/templates/offer").header("etag"), "\"1\"");
     app.get("/templates/other")
-        .problem(404, "template-not-found");
+        .problem(404, "not-found template");
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn list_templates_and_versions_in_pages() {
     assert!(last["next"].is_null());
     for query in ["limit=0", "limit=501", "limit=x", "offset=1"] {
         app.get(&format!("/templates?{query}"))
-            .problem(400, "query-invalid");
+            .problem(400, "invalid-request");
     }
     for _ in 0..4 {
         app.put("/templates/a", "*", &template("a", "more"));
@@ -144,13 +144,13 @@ fn restore_template_version_and_diff_template() {
         changes
     );
     app.post("/templates/a/diff", &json!({"from": 9}))
-        .problem(404, "template-not-found");
+        .problem(404, "not-found template");
 
     let path = "/templates/a/versions/1/restore";
     app.send("POST", path, &[], b"")
-        .problem(428, "if-match-required");
+        .problem(428, "precondition-required template");
     app.send("POST", path, &[("if-match", "\"1\"")], b"")
-        .problem(412, "version-stale");
+        .problem(412, "precondition-failed template");
     let headers = [("if-match", "\"2\""), ("x-pulpengine-change-note", "back")];
     let restored = app.send("POST", path, &headers, b"");
     assert_eq!(restored.header("etag"), "\"3\"");
@@ -163,7 +163,7 @@ fn restore_template_version_and_diff_template() {
         (template("a", "two"), "\"2\"")
     );
     app.get("/templates/a/versions/zero")
-        .problem(400, "version-invalid");
+        .problem(400, "invalid-request");
 }
 
 #[test]
@@ -214,7 +214,7 @@ fn preview_template_png_and_svg() {
     );
     assert!(drawing.bytes.starts_with(b"<svg"));
     app.get("/templates/a/preview.png?page=2")
-        .problem(422, "no-such-page");
+        .problem(400, "invalid-option");
     app.get("/templates/a/preview.png?data=***")
-        .problem(400, "query-invalid");
+        .problem(400, "invalid-request");
 }

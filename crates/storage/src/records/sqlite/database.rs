@@ -1,7 +1,7 @@
 //! The database: write-ahead log, `synchronous = FULL`, group commit.
 //!
-//! One thread writes (see [`super::writer`]); readers have connections of their own.
-//! Source: <https://sqlite.org/wal.html>, <https://sqlite.org/pragma.html#pragma_synchronous>.
+//! One thread writes (see [`super::writer`]); readers have connections of their own. Sources:
+//! <https://sqlite.org/wal.html>, <https://sqlite.org/pragma.html#pragma_synchronous>.
 
 use std::{
     path::Path,
@@ -17,16 +17,16 @@ use super::writer::{Job, Work, write_batches};
 use crate::private::{create_file, create_folder};
 use crate::{Error, records::StoreFuture};
 
-/// Writes that may wait; further ones fail with [`Error::Busy`].
+/// Length of the write queue; further writes fail with [`Error::Busy`].
 const MAX_WAITING: usize = 4096;
-/// Idle connections kept for readers.
+/// Number of idle connections kept for readers.
 const MAX_READERS: usize = 16;
-/// Statements that a connection keeps ready.
+/// Number of prepared statements that a connection caches.
 const MAX_STATEMENTS: usize = 64;
 /// How long a connection waits for a lock of another process.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Schemas in order; the database's `user_version` counts those applied.
+/// Migrations in order; the database's `user_version` counts those applied.
 const MIGRATIONS: [&str; 3] = [
     "
     CREATE TABLE templates (
@@ -131,7 +131,7 @@ const MIGRATIONS: [&str; 3] = [
     ",
 ];
 
-/// A database and the thread that writes it.
+/// A database and its writer thread.
 pub(super) struct Database {
     readers: Readers,
     place: Place,
@@ -145,14 +145,14 @@ struct Readers {
 }
 
 impl Database {
-    /// Opens the database `platen.db` in `folder`, making both where they are missing.
+    /// Opens the database `platen.db` in `folder`; creates both if necessary.
     ///
     /// # Errors
-    /// Where the folder cannot be made, or the database is damaged or too new.
+    /// The folder cannot be created, or the database is damaged or too new.
     pub(super) fn open(folder: &Path) -> Result<Self, Error> {
         create_folder(folder)?;
         let path = folder.join("platen.db");
-        // SQLite gives the files beside it the same rights.
+        // SQLite creates the files next to it with the same permissions.
         create_file(&path)?;
         let mut connection = Connection::open(&path)?;
         connection.busy_timeout(BUSY_TIMEOUT)?;
@@ -183,7 +183,7 @@ impl Database {
     /// Opens a database that another process writes.
     ///
     /// # Errors
-    /// Where there is none, or it is not of this version.
+    /// There is no database, or its schema version is another one.
     pub(super) fn open_reader(folder: &Path) -> Result<Self, Error> {
         let readers = Readers {
             path: folder.join("platen.db"),
@@ -216,7 +216,7 @@ impl Database {
         })
     }
 
-    /// Whether it answers, and is where it was.
+    /// Checks that the database answers and that its file is still in place.
     pub(super) fn check(self: &Arc<Self>) -> StoreFuture<'static, ()> {
         let place = self.place.clone();
         self.read(move |connection| {

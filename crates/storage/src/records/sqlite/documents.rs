@@ -1,4 +1,4 @@
-//! Documents with versions in SQLite: the same statements on the tables of their kind.
+//! Versioned documents in SQLite: the same statements on the tables of each kind.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::{
     records::StoreFuture,
 };
 
-/// Tables of a kind.
+/// Table names of a kind.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tables {
     pub all: &'static str,
@@ -31,7 +31,8 @@ pub(super) struct Documents {
     pub tables: Tables,
 }
 
-/// Current version and generation of a template; the version is `None` where it is deleted.
+/// Current version, last version and generation of a document; the current version is `None` if the
+/// document is deleted.
 fn state(
     connection: &Connection,
     tables: Tables,
@@ -43,7 +44,7 @@ fn state(
     Ok(statement.query_row([key], row).optional()?)
 }
 
-/// Last number and generation of a template whose current version is `expected`.
+/// Last version and generation of a document whose current version must be `expected`.
 fn expect(
     connection: &Connection,
     tables: Tables,
@@ -99,7 +100,7 @@ fn insert(
     })
 }
 
-/// Columns of [`info`].
+/// Columns that [`info`] reads.
 const INFO: &str =
     "v.key, v.version, v.name, v.note, v.restored_from, v.created_unix_ms, length(v.source)";
 
@@ -121,7 +122,7 @@ fn get(
     key: &str,
     version: Option<u32>,
 ) -> Result<StoredDocument, Error> {
-    // Versions from before a deletion belong to an older generation.
+    // Versions from before a deletion belong to an earlier generation.
     let query = format!(
         "SELECT {INFO}, v.source FROM $all t
          JOIN $versions v ON v.key = t.key AND v.version = ifnull(?2, t.current)

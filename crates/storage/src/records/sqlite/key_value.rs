@@ -1,4 +1,4 @@
-//! Values that flows store from one run to the next, readable under a lease.
+//! Values that flows keep from one run to the next; readable only under a lease.
 
 use std::sync::Arc;
 
@@ -13,8 +13,8 @@ use crate::{
     },
 };
 
-/// Reads under a lease. The claim of that lease may still be in the writer's queue, so a reader that
-/// does not find it asks the writer, which runs after the claim.
+/// Reads under a lease. The claim of that lease may still be in the write queue, so if a reader
+/// does not find it, the read is repeated on the writer thread, which runs after the claim.
 pub(super) fn ask<T: Send + 'static>(
     database: &Arc<Database>,
     work: impl Fn(&Connection) -> Result<T, Error> + Clone + Send + 'static,
@@ -28,7 +28,7 @@ pub(super) fn ask<T: Send + 'static>(
     })
 }
 
-/// Key of the flow of a run, as long as its lease lasts.
+/// Key of the flow of a run whose lease is valid.
 pub(super) fn flow_of(connection: &Connection, hold: &Hold) -> Result<String, Error> {
     connection
         .prepare_cached(
@@ -42,7 +42,7 @@ pub(super) fn flow_of(connection: &Connection, hold: &Hold) -> Result<String, Er
         .ok_or(Error::Fenced)
 }
 
-/// A value of the flow of a run, or of all flows.
+/// A value of the run's flow, or of all flows.
 pub(super) fn get(
     connection: &Connection,
     hold: &Hold,

@@ -1,4 +1,4 @@
-//! Everything in one SQLite database.
+//! All records in one SQLite database.
 
 mod database;
 mod documents;
@@ -25,20 +25,20 @@ pub struct SqliteStore {
 }
 
 impl SqliteStore {
-    /// Opens the database `platen.db` in `folder`, making both where they are missing.
+    /// Opens the database `platen.db` in `folder`; creates both if necessary.
     ///
     /// # Errors
-    /// Where the folder cannot be made, or the database is damaged or too new.
+    /// The folder cannot be created, or the database is damaged or too new.
     pub fn open(folder: &Path) -> Result<Self, Error> {
         let database = Arc::new(Database::open(folder)?);
         Ok(Self { database })
     }
 
-    /// Opens the database that another process writes, to read it.
+    /// Opens a database that another process writes, for reading. Writes fail with
+    /// [`Error::Closed`].
     ///
     /// # Errors
-    /// Where there is none, or it is of another version of this program. Writes fail with
-    /// [`Error::Closed`].
+    /// There is no database, or its schema version is another one.
     pub fn open_reader(folder: &Path) -> Result<Self, Error> {
         let database = Arc::new(Database::open_reader(folder)?);
         Ok(Self { database })

@@ -1,5 +1,5 @@
-//! Where the database is. A file that is deleted stays open, and takes writes that nobody will ever
-//! read: so whoever acknowledges a write looks whether the file is still there.
+//! Identity of the database file. A deleted file stays open and accepts writes that nobody will
+//! ever read; so before a write is acknowledged, this checks that the file is still in place.
 
 use std::{
     fs, io,
@@ -9,7 +9,7 @@ use std::{
 
 use crate::Error;
 
-/// The file of the database, as it was when it was opened.
+/// The database file as it was when it was opened.
 #[derive(Clone, Debug)]
 pub(super) struct Place {
     path: PathBuf,
@@ -24,7 +24,7 @@ fn identity(path: &Path) -> io::Result<(u64, u64)> {
 }
 
 impl Place {
-    /// Of a database that is open.
+    /// The place of an open database.
     pub(super) fn of(path: &Path) -> io::Result<Self> {
         let mut log = path.as_os_str().to_owned();
         log.push("-wal");
@@ -35,10 +35,10 @@ impl Place {
         })
     }
 
-    /// Whether the database and its write-ahead log are where they were.
+    /// Checks that the database and its write-ahead log are still in place.
     ///
     /// # Errors
-    /// [`Error::Gone`] where they are not.
+    /// [`Error::Gone`] if they are not.
     pub(super) fn check(&self) -> Result<(), Error> {
         let is_same = identity(&self.path).is_ok_and(|found| found == self.identity);
         match is_same && self.log.exists() {

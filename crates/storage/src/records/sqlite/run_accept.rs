@@ -1,4 +1,4 @@
-//! New runs, and what is added to their journals.
+//! Inserts runs, and appends to their journals.
 
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -8,7 +8,7 @@ use crate::{
     records::runs::{Accepted, NewRun},
 };
 
-/// Adds a list of records to the journal of the run of a number.
+/// Appends a list of records to the journal of the run with this number.
 pub(super) fn add(
     connection: &Connection,
     number: i64,
@@ -24,7 +24,7 @@ pub(super) fn add(
     Ok(())
 }
 
-/// Takes a run on, unless the same request was accepted before.
+/// Inserts a run, unless a request with the same idempotency key was accepted before.
 pub(super) fn insert(connection: &Connection, new: &NewRun) -> Result<Accepted, Error> {
     if let Some((key, hash)) = &new.idempotency {
         let known: Option<(String, Vec<u8>)> = connection

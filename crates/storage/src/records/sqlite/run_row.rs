@@ -1,4 +1,4 @@
-//! Rows of runs as values.
+//! Converts rows of runs to values.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use rusqlite::{Row, types::Type};
 
 use crate::records::runs::{Lane, Queued, Run, RunState};
 
-/// A deadline matters only before a run has begun.
+/// The deadline is NULL once the run has started: it no longer matters then.
 pub(super) const QUEUED: &str =
     "number, id, flow, lane, CASE WHEN started_ms IS NULL THEN deadline_ms END";
 pub(super) const ALL: &str = "number, id, flow, lane, deadline_ms, version, definition, state, epoch, deaths, \

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use platen_fault::Code;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{
@@ -44,7 +45,7 @@ fn journal(connection: &Connection, number: u64) -> Result<Vec<Arc<[u8]>>, Error
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Does what `write` says as long as its lease lasts; the run's number.
+/// Checks that the lease of `write` is valid, and appends its records. Returns the run's number.
 fn fenced(connection: &Connection, write: &Write) -> Result<i64, Error> {
     let number: i64 = connection
         .prepare_cached(
@@ -108,14 +109,15 @@ fn list_queued(
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// The error of a run that was dead-lettered.
+/// How a dead-lettered run ends.
 fn failure_report(run: &Run, losses: u32) -> Ending {
     let worker = run.worker.as_deref().unwrap_or("unknown");
     let message = format!(
         "run dead-lettered: {losses} workers crashed or timed out while executing it, the last one was \
          {worker}; it is not retried automatically"
     );
-    let details = serde_json::json!({"error": {"code": "dead-letter", "message": message}});
+    let code = Code::DeadLettered.name();
+    let details = serde_json::json!({"error": {"code": code, "message": message}});
     Ending {
         state: RunState::Dead,
         answer: None,
@@ -174,7 +176,7 @@ impl RunStore for Runs {
     fn suspend(&self, write: Write, wake_ms: Option<u64>) -> StoreFuture<'_, bool> {
         self.database.write(move |transaction| {
             let number = fenced(transaction, &write)?;
-            // A callback that arrived after the claim: the worker does not know of it.
+            // Whether a callback has arrived since the claim: the worker does not know of it.
             let called: bool = transaction
                 .prepare_cached(
                     "SELECT EXISTS (SELECT 1 FROM journal WHERE run = ?1 AND epoch = -1)",
@@ -277,7 +279,7 @@ impl RunStore for Runs {
             if run.state.is_end() {
                 return Err(Error::Ended);
             }
-            // The worker of a running run does not receive it: `suspend` looks for this mark.
+            // The worker of a running run is not notified; `suspend` looks for this mark.
             let mark = if run.state == RunState::Running { -1 } else { 0 };
             transaction
                 .prepare_cached(

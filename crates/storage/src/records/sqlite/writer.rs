@@ -1,7 +1,7 @@
-//! The thread that writes: what waits is written in one transaction and acknowledged after its
-//! commit, so that many writers share one flush.
+//! The writer thread: writes all queued jobs in one transaction and acknowledges them after its
+//! commit, so that they share one flush to disk.
 //!
-//! Each job has a savepoint of its own: one that fails or panics half-way leaves nothing, and the
+//! Each job has its own savepoint: a job that fails or panics halfway is rolled back, and the
 //! others stand. Source: <https://sqlite.org/lang_savepoint.html>.
 
 use std::{
@@ -17,22 +17,22 @@ use tokio::sync::oneshot;
 use super::place::Place;
 use crate::Error;
 
-/// Writes that share one transaction.
+/// Maximum number of jobs in a transaction.
 const MAX_BATCH: usize = 256;
 
-/// A write whose result is of any type.
+/// A write, with the type of its result erased.
 pub(super) trait Work: Send {
-    /// Writes; whether what was written is to be kept.
+    /// Executes the write; returns whether to keep what it wrote.
     fn run(&mut self, transaction: &Transaction<'_>) -> bool;
 
     /// Sends the result to the caller; `failure` if it could not be committed.
     fn acknowledge(self: Box<Self>, failure: Option<&Lost>);
 }
 
-/// Why a transaction came to nothing.
+/// Why a transaction was lost.
 pub(super) enum Lost {
     Commit(rusqlite::Error),
-    /// It was written to a file that nobody will read again.
+    /// The database file was deleted or replaced.
     Gone(PathBuf),
 }
 
@@ -45,13 +45,13 @@ impl From<rusqlite::Error> for Lost {
 /// A write and its caller.
 pub(super) struct Job<T, W> {
     work: Option<W>,
-    /// `None` before it ran.
+    /// `None` before the write was executed.
     result: Option<Result<T, Error>>,
     answer: oneshot::Sender<Result<T, Error>>,
 }
 
 impl<T, W> Job<T, W> {
-    /// A write, and where its result comes.
+    /// A job, and the receiver of its result.
     pub fn new(work: W) -> (Self, oneshot::Receiver<Result<T, Error>>) {
         let (answer, wait) = oneshot::channel();
         let job = Self {
@@ -72,7 +72,7 @@ where
         let Some(work) = self.work.take() else {
             return false;
         };
-        // What it wrote until then is rolled back, and it has nothing else to leave behind.
+        // Unwind safety: what the job wrote is rolled back, and it shares no other state.
         let done = catch_unwind(AssertUnwindSafe(|| work(transaction)));
         let result = done.unwrap_or(Err(Error::Panicked));
         let keeps = result.is_ok();
@@ -82,13 +82,13 @@ where
 
     fn acknowledge(self: Box<Self>, failure: Option<&Lost>) {
         let result = match (self.result, failure) {
-            // What failed by itself says more than the commit of the others.
+            // The job's own error says more than that of the commit.
             (Some(Err(error)), _) => Err(error),
             (_, Some(error)) => Err(commit_error(error)),
             (Some(done), None) => done,
             (None, None) => Err(Error::Closed),
         };
-        // The caller may have disconnected; its write stands all the same.
+        // The caller may have disconnected; the write stands all the same.
         let _ = self.answer.send(result);
     }
 }
@@ -107,7 +107,7 @@ fn commit_error(lost: &Lost) -> Error {
     }
 }
 
-/// Writes what waits, a transaction at a time, until the store is dropped.
+/// Writes queued jobs, one transaction at a time, until the store is dropped.
 pub(super) fn write_batches(
     connection: &mut Connection,
     place: &Place,
@@ -121,7 +121,7 @@ pub(super) fn write_batches(
                 Err(_) => break,
             }
         }
-        // A job that lost the transaction leaves the rest of the batch for another one.
+        // If a job loses the transaction, the rest of the batch goes into another one.
         while !batch.is_empty() {
             let mut done = Vec::with_capacity(batch.len());
             let written = write(connection, &mut batch, &mut done).map_err(Lost::from);
@@ -130,7 +130,7 @@ pub(super) fn write_batches(
                 _ => Ok(()),
             });
             if done.is_empty() {
-                // No transaction can begin: every job receives the failure.
+                // No transaction could begin: every job gets the error.
                 done.extend(batch.drain(..));
             }
             for work in done {
@@ -140,7 +140,8 @@ pub(super) fn write_batches(
     }
 }
 
-/// Writes a batch in a transaction, as far as it lasts; `done` are those that it had.
+/// Writes a batch in one transaction until it is lost; moves the jobs that it has executed to
+/// `done`.
 fn write(
     connection: &mut Connection,
     batch: &mut VecDeque<Box<dyn Work>>,
@@ -155,11 +156,11 @@ fn write(
     transaction.commit()
 }
 
-/// Writes one job, or nothing of it.
+/// Executes one job, completely or not at all.
 ///
 /// # Errors
-/// Where the transaction is lost, with all that it had: SQLite rolls it back by itself when the
-/// disk is full or fails. Source: <https://sqlite.org/lang_transaction.html>, section 3.
+/// The transaction is lost with everything in it: SQLite itself rolls back if the disk is full or
+/// fails. Source: <https://sqlite.org/lang_transaction.html>, section 3.
 fn write_one(transaction: &Transaction<'_>, work: &mut dyn Work) -> rusqlite::Result<()> {
     let run = |statement: &str| transaction.prepare_cached(statement)?.execute([]).map(drop);
     run("SAVEPOINT job")?;
@@ -183,8 +184,8 @@ mod tests {
 
     type Written<T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send>>;
 
-    /// A database whose writer waits until `go` is dropped, so that what is written before then is
-    /// one batch.
+    /// A database whose writer waits until `go` is dropped, so that all writes before that are one
+    /// batch.
     struct Held {
         _folder: tempfile::TempDir,
         database: Arc<Database>,
@@ -220,7 +221,7 @@ mod tests {
             self.database.write(work)
         }
 
-        /// Lets the batch go, and gives the keys that are there once `last` is acknowledged.
+        /// Releases the batch, and returns the stored keys once `last` is acknowledged.
         async fn keys(self, last: Written<()>) -> Vec<String> {
             drop(self.go);
             last.await.unwrap();
@@ -239,7 +240,7 @@ mod tests {
         let before = held.write(|transaction| keep(transaction, "before"));
         let failing = held.write(|transaction| {
             keep(transaction, "half")?;
-            // The second statement of a job meets a constraint.
+            // The second statement of the job violates a constraint.
             keep(transaction, "before")
         });
         let after = held.write(|transaction| keep(transaction, "after"));
@@ -262,7 +263,7 @@ mod tests {
         assert!(matches!(panicking.await, Err(Error::Panicked)));
     }
 
-    /// As SQLite does by itself when the disk is full or fails.
+    /// Simulates what SQLite does when the disk is full or fails.
     #[tokio::test]
     async fn a_lost_transaction_fails_all_its_jobs() {
         let held = held();

@@ -1,4 +1,4 @@
-//! Any values come back as they were; any bytes give an error or messages, never a panic.
+//! Values survive encoding and decoding; arbitrary bytes give an error or messages, never a panic.
 
 use bytes::BytesMut;
 use proptest::prelude::*;
@@ -9,7 +9,7 @@ fn ty(name: &str) -> Type {
     registry().type_named(name).unwrap()
 }
 
-/// An any of every type class.
+/// An `any` of every type class.
 fn any_any() -> impl Strategy<Value = Any> {
     let leaf = prop_oneof![
         Just(Any::void()),

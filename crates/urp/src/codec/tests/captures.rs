@@ -1,4 +1,4 @@
-//! Recorded conversations give the messages that were exchanged.
+//! Recorded conversations decode to the messages that were exchanged.
 
 use bytes::Bytes;
 
@@ -7,8 +7,8 @@ use super::*;
 const BOOTSTRAP: &str = include_str!("../../../captures/bootstrap.txt");
 const CONVERSION: &str = include_str!("../../../captures/conversion.txt");
 
-/// Frames of a capture: whether the client sent it, and its bytes. Long frames were cut when they were recorded: what
-/// is missing, the inside of a file, is taken as zeros.
+/// Frames of a capture: whether the client sent the frame, and its bytes. Long frames were
+/// shortened when they were recorded; the missing part, from inside a file, is filled with zeros.
 pub(super) fn frames(capture: &str) -> Vec<(bool, Bytes)> {
     let mut frames = Vec::new();
     for line in capture.lines() {
@@ -54,14 +54,14 @@ impl Line {
         messages
     }
 
-    /// After `commitChange` was answered.
+    /// Called when `commitChange` has been answered.
     fn agree(&mut self) {
         self.client.expect_contexts();
         self.server.expect_contexts();
     }
 }
 
-/// What was said, in short.
+/// A short form of a message.
 fn say(client: bool, message: &Message) -> String {
     let side = if client { '>' } else { '<' };
     match message {
@@ -93,7 +93,8 @@ fn hear_all(line: &mut Line, capture: &str) -> Vec<String> {
     for (client, frame) in frames(capture) {
         for message in line.hear(client, frame) {
             said.push(say(client, &message));
-            // The server's commitChange was the third of its messages; the reply to it ends the negotiation.
+            // The server's `commitChange` is its third message; the reply to it ends the
+            // negotiation.
             if said.len() >= 2 && said[said.len() - 2].ends_with("commitChange") {
                 line.agree();
             }
@@ -131,7 +132,8 @@ fn the_bootstrap_reads() {
 #[test]
 fn a_conversion_reads() {
     let mut line = Line::default();
-    // A conversation of its own connection, whose first fourteen frames were those of the bootstrap.
+    // A conversation on another connection, whose first fourteen frames were those of the
+    // bootstrap.
     let start: String = BOOTSTRAP
         .lines()
         .take_while(|it| !it.starts_with("# getValue"))

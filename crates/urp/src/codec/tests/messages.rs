@@ -1,4 +1,4 @@
-//! Messages by hand, from the specification.
+//! Handwritten messages, from the specification.
 
 use bytes::BytesMut;
 
@@ -221,7 +221,7 @@ fn a_long_sequence_that_is_not_there_costs_nothing() {
 
 #[test]
 fn depth_is_bounded() {
-    // Any of a named value of any of a named value …
+    // Deeply nested: an `any` of a named value of an `any` of a named value, and so on.
     let mut any = Any::from(1);
     let ty = Type::named(TypeClass::Struct, "com.sun.star.beans.NamedValue");
     for _ in 0..100 {

@@ -81,10 +81,7 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
 
 /// Runs of a flow in this process, with nothing stored.
 pub(super) fn in_process(path: &std::path::Path, sandbox: Sandbox) -> Result<Once, String> {
-    let said = |failure: Failure| match failure {
-        Failure::Caller(message, _) | Failure::Internal(message) => message,
-        Failure::Mistakes(mistakes) => format!("{} mistakes in the flow", mistakes.len()),
-    };
+    let said = |failure: Failure| failure.message().to_owned();
     let flow = load(path).map_err(said)?;
     let here = Surroundings::default();
     let memory = here.memory();

@@ -7,6 +7,7 @@ use platen_delivery::{
     Bind, Limits,
     bench_fixture::{self, BenchFixture},
 };
+use platen_fault::Code;
 
 use crate::report::Failure;
 
@@ -34,7 +35,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let service = BenchFixture::new(&folder);
     let binds = [arguments.bind.clone()];
     let started = bench_fixture::start(&service, &binds, arguments.workers.max(1), limits);
-    let _shards = started.map_err(|error| Failure::Caller(error.to_string(), None))?;
+    let _shards = started.map_err(|error| Failure::new(Code::InvalidOption, error.to_string()))?;
     loop {
         std::thread::park();
     }

@@ -18,6 +18,7 @@ use clap::{Args, Subcommand};
 use platen_bench::{
     Error, Recorder, Results, client::Target, environment::Environment, program::Platen,
 };
+use platen_fault::Code;
 
 use crate::report::{Failure, OutputArguments, print_line, say};
 
@@ -63,7 +64,7 @@ pub struct Place {
 /// Runs the command.
 pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, Failure> {
     if !matches!(&arguments.pack, Pack::HttpServer(_) | Pack::OfficeDriver) {
-        end_on_signals().map_err(|error| Failure::Internal(error.to_string()))?;
+        end_on_signals().map_err(|error| Failure::internal(&error))?;
     }
     match &arguments.pack {
         Pack::Render(arguments) => render::run(arguments, output),
@@ -106,14 +107,18 @@ fn end_on_signals() -> std::io::Result<()> {
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        Self::Caller(error.to_string(), error.hint())
+        let failure = Self::new(Code::InvalidOption, error.to_string());
+        match error.hint() {
+            Some(hint) => failure.with_hint(hint),
+            None => failure,
+        }
     }
 }
 
 /// This binary, which packs start services of.
 fn platen() -> Result<Platen, Failure> {
     let program = std::env::current_exe();
-    let program = program.map_err(|error| Failure::Internal(error.to_string()))?;
+    let program = program.map_err(|error| Failure::internal(&error))?;
     Ok(Platen { program })
 }
 
@@ -146,7 +151,7 @@ fn finish(
     let results = written(recorder, environment, place.out.as_deref())?;
     if output.json {
         let json = serde_json::to_string(&results);
-        print_line(&json.map_err(|error| Failure::Internal(error.to_string()))?);
+        print_line(&json.map_err(|error| Failure::internal(&error))?);
     } else {
         print_line(results.to_markdown().trim_end());
     }

@@ -9,6 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use platen_fault::Code;
 use platen_office::{find_libreoffice, profile_settings};
 use platen_urp::{Client, Conversion, Input, Options, Output, Phases, Transfer};
 
@@ -21,7 +22,7 @@ type Boxed = Box<dyn Error>;
 
 /// Runs until standard input ends.
 pub fn run() -> Result<ExitCode, Failure> {
-    let failed = |error: Boxed| Failure::Caller(error.to_string(), None);
+    let failed = |error: Boxed| Failure::new(Code::InternalError, error.to_string());
     drive().map_err(failed)?;
     Ok(ExitCode::SUCCESS)
 }

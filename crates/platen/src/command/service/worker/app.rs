@@ -82,7 +82,7 @@ impl App {
             Failure::caller(format!("`{host}` is no name of a host"), hint)
         })?;
         let config = trust.client_config();
-        let config = config.map_err(|error| Failure::Internal(error.to_string()))?;
+        let config = config.map_err(|error| Failure::internal(&error))?;
         Ok(Self {
             authority,
             tls: Some((TlsConnector::from(Arc::new(config)), name)),

@@ -6,8 +6,11 @@ use std::{io, path::PathBuf, process::ExitCode, sync::Arc, time::Duration};
 
 use clap::Args;
 use platen_outbound::Settings;
-use platen_runs::execution::Services;
-use platen_runs::worker::{self, Error, Options};
+use platen_render::chain;
+use platen_runs::{
+    execution::Services,
+    worker::{self, Error, Options},
+};
 use tokio::{
     signal::unix::{SignalKind, signal},
     sync::Notify,
@@ -110,7 +113,7 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
         .enable_all()
         .max_blocking_threads(options.slots as usize + 16)
         .build()
-        .map_err(|error| Failure::Internal(error.to_string()))?;
+        .map_err(|error| Failure::internal(&error))?;
     let quiet = output.quiet;
     let served = runtime.block_on(serve(&app, &token, &services, &options, quiet));
     runtime.shutdown_timeout(Duration::from_secs(1));
@@ -143,7 +146,7 @@ async fn serve(
     options: &Options,
     quiet: bool,
 ) -> Result<(), Failure> {
-    let system = |error: io::Error| Failure::Internal(error.to_string());
+    let system = |error: io::Error| Failure::internal(&error);
     let mut terminate = signal(SignalKind::terminate()).map_err(system)?;
     let mut interrupt = signal(SignalKind::interrupt()).map_err(system)?;
     let stop = Arc::new(Notify::new());
@@ -193,9 +196,4 @@ async fn serve(
         }
         wait = (wait * 2).min(LONGEST_WAIT);
     }
-}
-
-fn chain(error: &dyn std::error::Error) -> String {
-    let source = error.source().map(|source| format!(": {source}"));
-    format!("{error}{}", source.unwrap_or_default())
 }

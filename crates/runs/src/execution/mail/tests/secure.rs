@@ -214,7 +214,7 @@ fn a_server_that_is_not_trusted_gets_nothing() {
             let error = send(way, "localhost", port, &trust).unwrap_err();
             let heard = heard.join().unwrap();
             assert!(error.message.contains("SMTP_CA_FILE"), "{way:?} {error:?}");
-            assert!(!error.retryable && error.code == "email", "{error:?}");
+            assert!(!error.retryable && error.code == "mail-failed", "{error:?}");
             assert!(heard.failure.is_some(), "{heard:?}");
             assert_kept_back(&heard);
         }

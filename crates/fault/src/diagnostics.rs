@@ -1,0 +1,310 @@
+//! Findings about templates, data, documents, flows and pieces, by name. Severity, place and advice
+//! come with each finding.
+
+/// Every code of a diagnostic with its meaning. A name that ends with `-*` is a family: the rest is
+/// a keyword of JSON Schema.
+pub static DIAGNOSTICS: &[(&str, &str)] = &[
+    (
+        "address-denied",
+        "The page asks for an address that is not allowed.",
+    ),
+    (
+        "bidi-controls",
+        "A text holds characters that change the direction of what surrounds it.",
+    ),
+    ("cell-flattened", "A cell of this format holds text only."),
+    (
+        "chart-omitted",
+        "The format, or this place in it, cannot hold the chart.",
+    ),
+    ("code-syntax", "Code of a flow cannot be parsed."),
+    ("code-too-deep", "Code is nested too deep."),
+    (
+        "columns-flattened",
+        "Columns side by side are written below each other.",
+    ),
+    (
+        "columns-too-wide",
+        "The columns of a table are wider than the page.",
+    ),
+    (
+        "content-too-tall",
+        "A part of the document is taller than a page.",
+    ),
+    (
+        "contents-omitted",
+        "The format has no pages that a table of contents could list.",
+    ),
+    (
+        "contents-unlinked",
+        "The table of contents has no page numbers in this format.",
+    ),
+    (
+        "control-characters",
+        "A text holds control characters, which are left out.",
+    ),
+    (
+        "data-*",
+        "The data breaks the keyword of that name in the template's `inputSchema`.",
+    ),
+    ("duplicate-id", "Two nodes have the same `id`."),
+    ("duplicate-name", "Two fields have the same name."),
+    ("duplicate-step", "Two steps of a flow have the same name."),
+    ("empty-chart", "The chart has no categories."),
+    ("expression-failed", "An expression failed with this data."),
+    ("expression-syntax", "An expression cannot be parsed."),
+    (
+        "expression-too-complex",
+        "An expression has too many operators, or more than its place allows.",
+    ),
+    ("expression-too-deep", "An expression is nested too deep."),
+    ("expression-too-long", "An expression is too long."),
+    (
+        "first-page-header-omitted",
+        "The pages of a sheet share one header and footer.",
+    ),
+    (
+        "first-page-number-omitted",
+        "The pages of a sheet are counted from 1.",
+    ),
+    ("flow-too-large", "The flow is larger than allowed."),
+    (
+        "font-not-found",
+        "A font of the theme is not installed; another is used.",
+    ),
+    (
+        "footer-simplified",
+        "The footer of a slide is a line of text.",
+    ),
+    (
+        "footnote-unlinked",
+        "The mark of a footnote has no link here.",
+    ),
+    ("footnotes-as-endnotes", "Footnotes are written at the end."),
+    (
+        "footnotes-as-rows",
+        "Footnotes are written below the last row.",
+    ),
+    ("header-omitted", "The format has no header or footer."),
+    (
+        "header-simplified",
+        "The header and footer of a sheet hold text only.",
+    ),
+    (
+        "header-too-tall",
+        "Header and footer leave no room for text.",
+    ),
+    (
+        "helper-failed",
+        "A helper of the template failed with this data.",
+    ),
+    (
+        "hidden-by-helpers",
+        "Expressions cannot reach this name, because `helpers` is the template's module.",
+    ),
+    ("image-omitted", "The format cannot hold the picture."),
+    ("image-too-large", "A picture has more pixels than allowed."),
+    (
+        "invalid-asset",
+        "An asset of the template is not a `data:` URL that can be read.",
+    ),
+    (
+        "invalid-barcode",
+        "The value cannot be a barcode of this kind.",
+    ),
+    ("invalid-color", "A color is written wrong."),
+    (
+        "invalid-cron",
+        "The schedule is not a cron expression that comes true.",
+    ),
+    ("invalid-css", "The style sheet cannot be embedded."),
+    ("invalid-helpers", "The module of helpers cannot be parsed."),
+    ("invalid-image", "A picture is damaged."),
+    (
+        "invalid-input-schema",
+        "`inputSchema` is not a valid JSON Schema.",
+    ),
+    ("invalid-json", "The template or the flow is not JSON."),
+    (
+        "invalid-key",
+        "The key has characters that a key cannot have.",
+    ),
+    ("invalid-length", "A length is written wrong."),
+    ("invalid-link", "The target of a link is not allowed."),
+    ("invalid-name", "The name cannot be used in expressions."),
+    (
+        "invalid-piece",
+        "The manifest or the code of a piece has an error.",
+    ),
+    (
+        "invalid-span",
+        "A cell covers more rows or columns than there are.",
+    ),
+    (
+        "invalid-template-name",
+        "An entry of a flow's `templates` is not the key of a template, or one is missing.",
+    ),
+    ("invalid-value", "A value has the wrong type or form."),
+    (
+        "invalid-wait",
+        "A wait has not exactly one of `delayMs`, `until` and `callback`.",
+    ),
+    ("invalid-width", "The width of a column is written wrong."),
+    ("key-mismatch", "The key is not the one of the address."),
+    ("line-too-narrow", "A line is narrower than a letter."),
+    ("links-omitted", "The format cannot hold the links here."),
+    ("list-levels-flattened", "Word has nine levels of lists."),
+    (
+        "misplaced-page-number",
+        "Page numbers stand in inline content only.",
+    ),
+    (
+        "misplaced-section",
+        "A section stands in the body of the template only.",
+    ),
+    ("missing-field", "A required field is missing."),
+    (
+        "missing-file",
+        "The page asks for a file that does not exist.",
+    ),
+    ("missing-glyph", "No font has a character of the text."),
+    ("negative-slice", "A slice of a pie is below zero."),
+    ("no-columns", "Every column of a table is left out."),
+    (
+        "no-room-for-label",
+        "The label of a group has no column to stand in.",
+    ),
+    ("no-steps", "The flow has no steps."),
+    ("no-table", "The document has no table."),
+    ("no-text-area", "The margins leave no room for text."),
+    ("not-a-date", "The value is not a date or time."),
+    ("not-a-list", "The value is not a list."),
+    ("not-a-number", "The value is not a number."),
+    (
+        "not-comparable",
+        "Only numbers with numbers and texts with texts are compared.",
+    ),
+    (
+        "not-pdf-ua",
+        "The PDF is tagged, but does not meet PDF/UA-1.",
+    ),
+    ("not-text", "A list or an object cannot be shown as text."),
+    ("number-too-large", "A number is too large."),
+    ("off-page", "Something stands outside the page."),
+    ("off-slide", "Something is taller than a slide."),
+    ("out-of-range", "A number is outside its range."),
+    (
+        "outline-omitted",
+        "Groups of long tables are written without an outline.",
+    ),
+    (
+        "page-count-omitted",
+        "Slides have no field for the number of slides.",
+    ),
+    ("page-number-omitted", "Cells cannot show page numbers."),
+    (
+        "page-numbers-on-open",
+        "The page numbers of the table of contents appear when Word updates its fields.",
+    ),
+    ("page-size-changed", "The format has no page of this size."),
+    ("panel-flattened", "The box of a panel is left out."),
+    (
+        "row-spans-flattened",
+        "Cells over several rows are written in one.",
+    ),
+    (
+        "rows-omitted",
+        "A sheet holds 1,048,576 rows; the rest is left out.",
+    ),
+    (
+        "schema-too-complex",
+        "Checking the data against `inputSchema` takes too much work.",
+    ),
+    (
+        "signature-as-line",
+        "The field for a signature is written as a line.",
+    ),
+    ("style-cycle", "Styles inherit from each other in a circle."),
+    ("summary-rows-omitted", "CSV holds data rows only."),
+    (
+        "tables-omitted",
+        "CSV holds one table; the others are left out.",
+    ),
+    ("template-too-large", "The template is larger than allowed."),
+    (
+        "text-cut",
+        "A cell holds 32,767 characters; the rest is left out.",
+    ),
+    ("text-too-long", "A text is longer than allowed."),
+    ("too-deep", "Something is nested too deep."),
+    ("too-many-blocks", "The document has too many blocks."),
+    ("too-many-categories", "A chart has too many categories."),
+    ("too-many-footnotes", "The document has too many footnotes."),
+    ("too-many-nodes", "The template has too many nodes."),
+    ("too-many-pages", "The document has too many pages."),
+    ("too-many-rows", "A table or a loop has too many rows."),
+    ("too-many-steps", "The flow has too many steps."),
+    ("too-much-text", "The document has too much text."),
+    ("too-much-work", "The expressions take too much work."),
+    ("unclosed-expression", "An expression has no end."),
+    ("unclosed-statement", "A statement has no end."),
+    ("undefined-variable", "The data has no value of this name."),
+    ("unknown-asset", "There is no asset of this name."),
+    ("unknown-currency", "The currency is unknown, or missing."),
+    ("unknown-field", "The field does not exist here."),
+    ("unknown-filter", "There is no filter of this name."),
+    ("unknown-function", "There is no function of this name."),
+    (
+        "unknown-helper",
+        "The helpers export no function of this name.",
+    ),
+    (
+        "unknown-link-target",
+        "The link leads to an `id` that does not exist.",
+    ),
+    ("unknown-locale", "The locale is unknown."),
+    ("unknown-message", "There is no message of this name."),
+    ("unknown-node-type", "There is no node of this type."),
+    ("unknown-path", "The schema of the data has no such field."),
+    ("unknown-statement", "There is no statement of this name."),
+    ("unknown-style", "There is no style of this name."),
+    ("unknown-table", "There is no table of this name."),
+    ("unknown-test", "There is no test of this name."),
+    ("unknown-time-zone", "The time zone is unknown."),
+    ("unknown-value", "The value is none of those allowed."),
+    (
+        "unknown-variable",
+        "Names do not begin with two underscores.",
+    ),
+    ("unsupported-image", "The kind of picture is not supported."),
+    (
+        "unsupported-option",
+        "Chromium's PDF cannot have this option.",
+    ),
+    ("unused-message", "No expression asks for this message."),
+    (
+        "unused-option",
+        "None of the wanted formats can have this option.",
+    ),
+    (
+        "value-broken",
+        "A value is much wider than its line and is broken inside.",
+    ),
+    (
+        "value-shrunk",
+        "A value is wider than its line and is set smaller.",
+    ),
+    ("wrong-type", "The value has the wrong type."),
+];
+
+/// The meaning of a diagnostic's code; `None` if it is not in the table.
+#[must_use]
+pub fn find_diagnostic(name: &str) -> Option<&'static str> {
+    let is_it = |known: &str| match known.strip_suffix('*') {
+        Some(family) => name.starts_with(family),
+        None => known == name,
+    };
+    let mut rows = DIAGNOSTICS.iter();
+    rows.find(|(known, _)| is_it(known))
+        .map(|(_, meaning)| *meaning)
+}
