@@ -2,6 +2,8 @@
 
 use std::{io, path::PathBuf};
 
+use platen_fault::Code;
+
 /// Why something could not be measured.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -65,22 +67,16 @@ pub enum Error {
     },
 }
 
-/// Whose fault an error is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
-    /// The caller's: an argument, a file or a document.
-    Caller,
-    /// Something external is missing or does not answer.
-    Unavailable,
-}
-
 impl Error {
-    /// Whose fault it is.
+    /// The error's code, which does not change.
     #[must_use]
-    pub fn fault(&self) -> Fault {
+    pub fn code(&self) -> Code {
         match self {
-            Self::Program { .. } | Self::Answer { .. } => Fault::Unavailable,
-            _ => Fault::Caller,
+            Self::File { .. } | Self::Results { .. } => Code::FileFailed,
+            Self::Argument { .. } | Self::Missing { .. } | Self::Disagreement { .. } => {
+                Code::InvalidOption
+            }
+            Self::Program { .. } | Self::Answer { .. } => Code::RequestFailed,
         }
     }
 

@@ -284,7 +284,7 @@ pub static DIAGNOSTICS: &[(&str, &str)] = &[
     ("unused-message", "No expression asks for this message."),
     (
         "unused-option",
-        "None of the wanted formats can have this option.",
+        "The format cannot carry this option; it changes nothing.",
     ),
     (
         "value-broken",

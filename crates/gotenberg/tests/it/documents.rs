@@ -144,17 +144,17 @@ fn what_cannot_be_done_with_files_is_told() {
     wrong(
         "flatten",
         &[("files", "b.pdf", &one[..one.len() / 2])],
-        "pdf-damaged",
+        "document-damaged",
     );
     wrong(
         "merge",
         &[file, ("pdfa", "", b"PDF/A-2b")],
-        "form-unsupported",
+        "unsupported-option",
     );
     wrong(
         "merge",
         &[file, ("userPassword", "", b"x")],
-        "form-unsupported",
+        "unsupported-option",
     );
     wrong("split", &[file], "invalid-request");
     let mode: Field<'_> = ("splitMode", "", b"pages");
@@ -162,13 +162,13 @@ fn what_cannot_be_done_with_files_is_told() {
     wrong(
         "split",
         &[file, mode, ("splitSpan", "", b"7-9")],
-        "pages-invalid",
+        "invalid-option",
     );
     wrong("metadata/write", &[file], "invalid-request");
     wrong(
         "metadata/write",
         &[file, ("metadata", "", b"{")],
-        "form-invalid",
+        "invalid-request",
     );
     let field: Field<'_> = ("metadata", "", br#"{"Title": 1}"#);
     wrong("metadata/write", &[file, field], "invalid-option");
@@ -360,7 +360,7 @@ fn a_long_page_is_one_sheet_where_asked_for() {
     }
     let endless: Field<'_> = ("files", "index.html", b"<div style='height: 99999px'>");
     let fields = [endless, ("singlePage", "", b"true")];
-    send(&app, "chromium/convert/html", &fields).problem(400, "invalid-request");
+    send(&app, "chromium/convert/html", &fields).problem(400, "invalid-option");
 }
 
 #[test]

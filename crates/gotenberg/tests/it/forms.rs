@@ -88,7 +88,7 @@ fn convert_html_and_screenshot_html_take_gotenbergs_fields() {
 
     send(&app, "convert/html", &[("paperWidth", "", "8.5")]).problem(400, "invalid-request");
     send(&app, "convert/html", &[page, ("paperWidth", "", "wide")]).problem(400, "invalid-request");
-    send(&app, "convert/html", &[page, ("scale", "", "7")]).problem(400, "invalid-request");
+    send(&app, "convert/html", &[page, ("scale", "", "7")]).problem(400, "invalid-option");
     send(&app, "convert/html", &[page, ("pdfa", "", "PDF/A-2b")])
         .problem(400, "unsupported-option");
     send(&app, "convert/html", &[page, ("embeds", "a.xml", "<a/>")])
@@ -125,7 +125,7 @@ fn fields_mean_what_they_mean_to_gotenberg() {
     );
     let with = |name, value| send(&app, "convert/html", &[page, (name, "", value)]);
     for wrong in ["undefined", "1 +", "nope.nope", "(() => { throw 1 })()"] {
-        with("waitForExpression", wrong).problem(400, "invalid-request");
+        with("waitForExpression", wrong).problem(400, "invalid-option");
     }
     let ready = "(async () => window.ready === true)()";
     assert_eq!(with("waitForExpression", ready).status, 200);
@@ -142,12 +142,12 @@ fn fields_mean_what_they_mean_to_gotenberg() {
         r#"{"content-length": "0"}"#,
         r#"{"X-A": "b;scope=("}"#,
     ] {
-        with("extraHttpHeaders", headers).problem(400, "invalid-request");
+        with("extraHttpHeaders", headers).problem(400, "invalid-option");
     }
     with("extraHttpHeaders", r#"{"X-A": "b;scope="}"#).problem(400, "invalid-request");
     let huge = ("files", "index.html", "<p style=width:1e9px>wide</p>");
     let single = ("singlePage", "", "true");
-    send(&app, "convert/html", &[huge, single]).problem(400, "invalid-request");
+    send(&app, "convert/html", &[huge, single]).problem(400, "invalid-option");
 }
 
 #[test]

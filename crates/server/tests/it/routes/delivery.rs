@@ -112,12 +112,9 @@ fn what_is_refused_unread_is_a_problem_with_an_id() {
     assert_eq!(problem["code"], "invalid-request");
     let id = problem["requestId"].as_str().unwrap();
     assert!(head.contains(&format!("x-request-id: {id}")), "{head}");
-    let rejected = "platen_rejected_total{reason=\"request-malformed\"}";
+    let rejected = "platen_rejected_total{reason=\"invalid-request\"}";
     let metrics = String::from_utf8(app.get("/metrics").bytes).unwrap();
-    assert!(
-        metrics.contains("request-malformed"),
-        "{rejected}: {metrics}"
-    );
+    assert!(metrics.contains(rejected), "{rejected}: {metrics}");
 }
 
 #[test]

@@ -68,7 +68,7 @@ fn create_html_render_takes_json_and_forms() {
         "/render/html-to-pdf",
         &json!({"html": "x", "options": {"scale": 9}}),
     )
-    .problem(400, "invalid-request");
+    .problem(400, "invalid-option");
     let denied = json!({
         "html": "<img src=http://127.0.0.1:1/x.png>", "options": {"failOnDenied": true},
     });
@@ -119,7 +119,7 @@ fn stored_templates_of_html_are_rendered_as_all_others() {
         .problem(422, "unsupported-conversion");
     let problem = app
         .post("/render/pdf", &json!({"template": "letter", "data": {}}))
-        .problem(422, "invalid-template");
+        .problem(422, "invalid-data");
     assert_eq!(problem["diagnostics"][0]["code"], "data-required");
     let mut broken = letter();
     broken["html"] = json!("{% if name %}");

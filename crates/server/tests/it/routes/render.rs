@@ -113,7 +113,7 @@ fn create_render_tells_mistakes() {
     app.post("/templates", &invoice);
     let mistakes = app
         .post("/render", &json!({"template": "bench-invoice", "data": {}}))
-        .problem(422, "invalid-template");
+        .problem(422, "invalid-data");
     assert!(
         mistakes["diagnostics"].as_array().unwrap().len() >= 3,
         "{mistakes}"

@@ -18,7 +18,6 @@ use clap::{Args, Subcommand};
 use platen_bench::{
     Error, Recorder, Results, client::Target, environment::Environment, program::Platen,
 };
-use platen_fault::Code;
 
 use crate::report::{Failure, OutputArguments, print_line, say};
 
@@ -107,7 +106,7 @@ fn end_on_signals() -> std::io::Result<()> {
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        let failure = Self::new(Code::InvalidOption, error.to_string());
+        let failure = Self::new(error.code(), error.to_string());
         match error.hint() {
             Some(hint) => failure.with_hint(hint),
             None => failure,
