@@ -5,9 +5,9 @@ use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use platen_outbound::{Error, Outbound, Settings};
+use platen_render::chain;
+use platen_server::WebhookConfig;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-
-use platen_server::{WebhookConfig, problem::chain};
 
 /// Longest answer of a receiver that is read. Bytes.
 const MAX_ANSWER_BYTES: u64 = 64 << 10;

@@ -14,6 +14,7 @@ use hyper::{HeaderMap, Request, Response, header::HeaderValue};
 use platen_delivery::{
     Body, BodyHandle, Error, Limits, Listener, Observer, Peer as Client, Refusal, RequestBody,
 };
+use platen_render::chain;
 use tokio::sync::watch;
 use tower_service::Service;
 use tracing::{debug, info, warn};
@@ -23,7 +24,6 @@ use crate::{
     flows::Flows,
     metrics::Metrics,
     middleware::Peer,
-    problem::chain,
     request_id,
     team::{
         Team,

@@ -9,6 +9,7 @@ use std::{
 };
 
 use platen_outbound::{Outbound, Settings as OutboundSettings, Trust};
+use platen_render::chain;
 use platen_runs::{
     Dispatcher, RunState, Settings,
     execution::{ChromiumPrint, Mail, OfficeConvert, Pieces, Services, Smtp, Tools},
@@ -20,7 +21,6 @@ use crate::{
     config::{Config, ConfigError},
     metrics::Metrics,
     pieces::PieceStore,
-    problem::chain,
     rendering::{Renderer, libreoffice::LibreOffice},
     sandbox::Sandbox,
 };

@@ -10,11 +10,10 @@ use std::{
 };
 
 use platen_engine::{Data, Engine, Job, Origin};
-use platen_render::{Format, RenderOptions};
+use platen_render::{Format, RenderOptions, chain};
 
 use crate::{
     config::Config,
-    problem::chain,
     rendering::{chromium::Chromium, libreoffice::LibreOffice},
 };
 

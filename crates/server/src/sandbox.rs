@@ -9,15 +9,13 @@ use std::{
 
 use platen_fault::{Backend, Code};
 use platen_jail::{Jail, Level, Options};
+use platen_render::chain;
 use platen_script::{KIND, Preparer, Runner};
 use schemars::JsonSchema;
 use serde::Serialize;
 use tracing::{info, warn};
 
-use crate::{
-    config::Config,
-    problem::{Problem, chain},
-};
+use crate::{config::Config, problem::Problem};
 
 /// How long a failed start is remembered: each one takes tens of milliseconds.
 const RETRY: Duration = Duration::from_secs(5);

@@ -11,6 +11,7 @@ use std::{
 use platen_browser::{SandboxUnavailable, choose_launcher};
 use platen_delivery::{AcceptPolicy, ListenError, Listener, Sharing};
 use platen_engine::{Engine, Isolation, IsolationSource};
+use platen_render::chain;
 use platen_storage::SqliteStore;
 use tokio::{sync::watch, task::JoinHandle};
 use tracing::{error, info, warn};
@@ -22,7 +23,6 @@ use crate::{
     link_key, log,
     metrics::Metrics,
     pieces::PieceStore,
-    problem::chain,
     readiness::CHILD_START_TIMEOUT,
     results::{self, Results},
     router::router,

@@ -15,6 +15,7 @@ use http_body_util::BodyExt;
 use hyper::HeaderMap;
 use platen_delivery::{Body as Delivered, FileCache};
 use platen_fault::{Code, Resource, What};
+use platen_render::chain;
 use platen_signing::LinkKey;
 use platen_storage::blobs::{BlobError, Draft, ExpiringBlobs, Kept, Usage};
 
@@ -22,7 +23,7 @@ use super::{Ends, ResultLink, StoredResult, now};
 use crate::{
     config::{Config, ResultConfig},
     metrics::{Metrics, head},
-    problem::{Problem, chain},
+    problem::Problem,
     respond::moment,
 };
 

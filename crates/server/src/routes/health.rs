@@ -11,6 +11,7 @@ use hyper::{
     HeaderMap, StatusCode,
     header::{AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, HeaderValue},
 };
+use platen_render::chain;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -22,7 +23,6 @@ use crate::{
     metrics::Gauges,
     operation::{self, Kind, Route, get, text},
     pool_metrics::{write_isolation, write_pool, write_processes},
-    problem::chain,
     readiness::Readiness,
     rendering::{Renderer, libreoffice::LibreOffice},
     respond::{bytes_of, json, moment},
