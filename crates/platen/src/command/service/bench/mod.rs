@@ -18,7 +18,6 @@ use clap::{Args, Subcommand};
 use platen_bench::{
     Error, Recorder, Results, client::Target, environment::Environment, program::Platen,
 };
-use platen_fault::Code;
 
 use crate::report::{Failure, OutputArguments, print_line, say};
 
