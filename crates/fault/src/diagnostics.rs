@@ -287,6 +287,10 @@ pub static DIAGNOSTICS: &[(&str, &str)] = &[
     ),
     ("unused-message", "No expression asks for this message."),
     (
+        "unused-option",
+        "The format cannot carry this option; it changes nothing.",
+    ),
+    (
         "value-broken",
         "A value is much wider than its line and is broken inside.",
     ),

@@ -228,7 +228,7 @@ fn an_option_that_the_format_cannot_carry_is_told_in_every_channel() {
             (output.stdout, String::from_utf8(output.stderr).unwrap())
         };
         let (_, said) = platen(&[]);
-        assert!(said.contains("csv: warning[option-unused]"), "{said}");
+        assert!(said.contains("csv: warning[unused-option]"), "{said}");
         let (report, _) = platen(&["--json"]);
         let report: Json = serde_json::from_slice(&report).unwrap();
         let warnings = &report["outputs"][0]["warnings"];
@@ -236,6 +236,6 @@ fn an_option_that_the_format_cannot_carry_is_told_in_every_channel() {
         // The picture carries it, so the table beside it needs not.
         let picture = folder.path().join("long.png");
         let (_, said) = platen(&["-o", picture.to_str().unwrap()]);
-        assert!(!said.contains("option-unused"), "{said}");
+        assert!(!said.contains("unused-option"), "{said}");
     }
 }

@@ -91,7 +91,7 @@ pub fn unused_options(
             let (name, carriers) = (option.path.rsplit('/').next(), option.carriers);
             let name = name.unwrap_or_default();
             let message = format!("the option `{name}` is for {carriers}: it changes nothing here");
-            Diagnostic::warning("option-unused", option.path, message)
+            Diagnostic::warning("unused-option", option.path, message)
         })
         .collect()
 }
@@ -150,7 +150,7 @@ mod tests {
             assert!(
                 found
                     .iter()
-                    .all(|one| one.code == "option-unused" && !one.is_error())
+                    .all(|one| one.code == "unused-option" && !one.is_error())
             );
             let names = found.iter().filter_map(|one| one.path.rsplit('/').next());
             names.collect::<Vec<_>>().join(" ")

@@ -230,13 +230,13 @@ fn an_option_that_the_format_cannot_carry_is_in_the_record_of_the_run() {
     let logged: Vec<_> = logged.flat_map(|report| &report.log).collect();
     assert_eq!(logged.len(), 1, "{logged:?}");
     assert_eq!(logged[0].level, "warn");
-    assert!(logged[0].text.starts_with("option-unused /options/dpi: "));
+    assert!(logged[0].text.starts_with("unused-option /options/dpi: "));
     let output = kept.0.iter().find_map(|record| match &record.entry {
         Entry::Succeeded { output, .. } => Some(output),
         _ => None,
     });
     let warnings = &output.unwrap()["$file"]["warnings"];
-    assert_eq!(warnings[0]["code"], "option-unused", "{warnings}");
+    assert_eq!(warnings[0]["code"], "unused-option", "{warnings}");
 }
 
 /// Keeps the records.

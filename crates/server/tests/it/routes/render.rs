@@ -193,7 +193,7 @@ fn options_that_the_format_cannot_carry_are_warned_about() {
         (&page, "html", 4),
     ] {
         let made = app.post("/render", &request(definition, format, all.clone()));
-        let expected = format!("count={count};codes=option-unused");
+        let expected = format!("count={count};codes=unused-option");
         assert_eq!(made.header("x-render-warnings"), expected, "{format}");
     }
     let carried = json!({"locale": "de-DE", "timeZone": "Europe/Berlin", "paperSize": "A5",
@@ -205,7 +205,7 @@ fn options_that_the_format_cannot_carry_are_warned_about() {
     let items = json!({"items": [request(&definition, "csv", json!({"paperSize": "A5"}))]});
     let batch = app.post("/render/batch", &items).json();
     let warnings = &batch["results"][0]["warnings"];
-    assert_eq!(warnings[0]["code"], "option-unused", "{batch}");
+    assert_eq!(warnings[0]["code"], "unused-option", "{batch}");
     assert_eq!(warnings[0]["path"], "/options/paperSize");
 }
 
