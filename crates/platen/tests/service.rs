@@ -292,6 +292,19 @@ fn serve_prints_its_configuration_without_keys() {
 }
 
 #[test]
+fn wrong_arguments_are_the_callers_and_help_is_a_success() {
+    let wrong = platen()
+        .args(["render", "--no-such-flag"])
+        .output()
+        .unwrap();
+    assert_eq!(wrong.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&wrong.stderr).contains("--no-such-flag"));
+    let help = platen().arg("--help").output().unwrap();
+    assert_eq!(help.status.code(), Some(0));
+    assert!(stdout(&help).contains("platen serve"));
+}
+
+#[test]
 fn serve_warns_of_variables_that_decide_nothing_here() {
     let folder = tempfile::tempdir().unwrap();
     let mut process = platen()
