@@ -5,7 +5,9 @@ use std::{fmt, io::Write, process::ExitCode};
 
 use clap::Args;
 use platen_document::Diagnostic;
-use platen_fault::{CODES, Code, Fault};
+#[cfg(feature = "service")]
+use platen_fault::CODES;
+use platen_fault::{Code, Fault};
 use platen_render::{Error, chain, of_mistakes};
 use serde_json::{Map, Value as Json, json};
 
