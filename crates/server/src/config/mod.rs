@@ -386,7 +386,7 @@ impl Config {
         }
     }
 
-    pub(crate) fn database_folder(&self) -> &Path {
+    pub fn database_folder(&self) -> &Path {
         &self.data_dir
     }
 }
