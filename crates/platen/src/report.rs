@@ -188,3 +188,59 @@ pub fn say(line: fmt::Arguments<'_>) {
 pub fn print_line(line: &str) {
     let _ = writeln!(std::io::stdout().lock(), "{line}");
 }
+
+#[cfg(test)]
+mod tests {
+    use platen_fault::{Stage, What};
+
+    use super::*;
+
+    #[test]
+    fn a_failure_says_its_code_and_ends_with_the_exit_code_of_its_fault() {
+        let late = Failure::new(Code::Timeout(Stage::Conversion), "too late");
+        assert_eq!(late.exit_code(), 1);
+        assert_eq!(
+            late.to_json(),
+            json!({
+                "ok": false, "error": "too late", "code": "timeout", "stage": "conversion",
+                "hint": null,
+            })
+        );
+        let large = Failure::new(Code::TooLarge(What::Document, 7), "too large");
+        assert_eq!(large.to_json()["limit"], 7);
+        let bug = Failure::new(Code::InternalError, "broken");
+        assert_eq!((bug.exit_code(), bug.hint.as_deref()), (2, Some(BUG_HINT)));
+    }
+
+    #[test]
+    fn a_problem_of_a_service_keeps_its_code_and_its_facts() {
+        let problem = json!({"code": "overloaded", "what": "queue", "status": 503});
+        let failure = Failure::of_problem(503, &problem, "503: full".to_owned());
+        assert_eq!(failure.exit_code(), 2);
+        let report = failure.to_json();
+        assert_eq!(
+            (&report["code"], &report["what"]),
+            (&json!("overloaded"), &json!("queue"))
+        );
+        let newer = json!({"code": "of-a-newer-service", "status": 400});
+        let failure = Failure::of_problem(400, &newer, "400: what".to_owned());
+        assert_eq!(
+            (failure.exit_code(), &*failure.code),
+            (1, "of-a-newer-service")
+        );
+    }
+
+    #[test]
+    fn mistakes_are_counted_without_warnings() {
+        let found = vec![
+            Diagnostic::error("unknown-field", "/a", "no"),
+            Diagnostic::warning("missing-glyph", "", "so"),
+        ];
+        let failure = Failure::mistakes(Code::InvalidTemplate, found);
+        assert_eq!(failure.message(), "1 mistake; nothing was made");
+        assert_eq!(
+            failure.to_json()["diagnostics"].as_array().map(Vec::len),
+            Some(2)
+        );
+    }
+}

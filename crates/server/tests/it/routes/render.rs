@@ -128,12 +128,17 @@ fn create_render_tells_mistakes() {
         json!({"data": {}}),
         json!({"template": "a", "definition": {}}),
         json!({"definition": template("a", "x"), "options": {"colour": 1}}),
-        json!({"definition": template("a", "x"), "options": {"now": "yesterday"}}),
         json!({"definition": template("a", "x"), "options": {"pdf": {"standard": "x-4"}}}),
-        json!({"definition": template("a", "x"), "options": {"pdf": {"attachments": [{"name": "a", "contentBase64": "%"}]}}}),
         json!([1]),
     ] {
         app.post("/render", &body).problem(400, "invalid-request");
+    }
+    for options in [
+        json!({"now": "yesterday"}),
+        json!({"pdf": {"attachments": [{"name": "a", "contentBase64": "%"}]}}),
+    ] {
+        let body = json!({"definition": template("a", "x"), "options": options});
+        app.post("/render", &body).problem(400, "invalid-option");
     }
     app.post("/render", &json!({"template": "none"}))
         .problem(404, "not-found template");
