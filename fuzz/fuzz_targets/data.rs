@@ -4,7 +4,9 @@
 use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
-use platen_document::{BindOptions, CompiledTemplate, bind, compile, host::FixedHost, parse_template};
+use platen_document::{
+    BindOptions, CompiledTemplate, bind, compile, host::FixedHost, parse_template,
+};
 
 static TEMPLATE: LazyLock<CompiledTemplate> = LazyLock::new(|| {
     let source = include_bytes!("../../examples/bench-invoice/template.json");
@@ -15,6 +17,13 @@ static TEMPLATE: LazyLock<CompiledTemplate> = LazyLock::new(|| {
 });
 
 fuzz_target!(|bytes: &[u8]| {
-    let Ok(data) = serde_json::from_slice(bytes) else { return };
-    let _ = bind(&TEMPLATE, &data, &BindOptions::default(), &FixedHost::default());
+    let Ok(data) = serde_json::from_slice(bytes) else {
+        return;
+    };
+    let _ = bind(
+        &TEMPLATE,
+        &data,
+        &BindOptions::default(),
+        &FixedHost::default(),
+    );
 });

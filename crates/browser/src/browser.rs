@@ -18,6 +18,7 @@ use tokio::{
     sync::{mpsc, oneshot},
     task::JoinHandle,
 };
+use tracing::Instrument as _;
 
 use crate::{
     chromium::{Keeper, Processes},
@@ -242,16 +243,20 @@ impl Browser {
         let begin = Arc::new(Mutex::new(Some(begin)));
         let pool = Arc::clone(&self.pool);
         let max_bytes = self.max_result_bytes;
-        let running = tokio::spawn(async move {
+        let work = async move {
             let result = run(&pool, job, max_bytes, Arc::clone(&begin), sender.clone()).await;
             let Err(error) = result else { return };
+            if error.code().fault().is_ours() {
+                tracing::warn!(code = error.code().name(), cause = %error, "page failed");
+            }
             let waiting = begin.lock().unwrap_or_else(PoisonError::into_inner).take();
             match waiting {
                 Some(waiting) => drop(waiting.send(Err(error))),
                 None => drop(sender.send(Err(error)).await),
             }
-        });
-        let job = JobGuard(running);
+        };
+        // The task logs under the request or run that the page is for.
+        let job = JobGuard(tokio::spawn(work.in_current_span()));
         // Dropping this future cancels the job too: `job` aborts its task.
         let report = begun.await.unwrap_or(Err(Error::Disconnected))?;
         Ok(Printed {

@@ -4,7 +4,6 @@ use std::{sync::Arc, time::Duration};
 
 use platen_server::{
     intake::Intake,
-    log::Log,
     metrics::Metrics,
     rendering::{chromium::Chromium, libreoffice::LibreOffice, slots::Slots},
 };
@@ -20,7 +19,6 @@ pub(crate) struct FormApi {
     pub(crate) slots: Arc<Slots>,
     pub(crate) webhooks: Arc<Webhooks>,
     pub(crate) metrics: Arc<Metrics>,
-    pub(crate) log: Log,
     /// Longest time from a page to its PDF or picture.
     pub(crate) render_timeout: Duration,
     /// Longest conversion by LibreOffice.

@@ -25,7 +25,7 @@ use serde::Deserialize;
 use crate::{
     form::{Form, FormRequest, text},
     markdown,
-    post_process::{PdfOperations, answer, apply, file_name},
+    post_process::{answer, apply, file_name, operations_of},
     value::Values,
 };
 
@@ -108,7 +108,7 @@ async fn respond(
         media_type,
     } = made(&mut form.values, header_footer)?;
     let page = page(&mut form.values)?;
-    let operations = PdfOperations::of(&mut form.values)?;
+    let operations = operations_of(&mut form.values)?;
     let fail_on_console = form.values.truth("failOnConsoleExceptions", false)?;
     let fail_on_resource = form.values.truth("failOnResourceLoadingFailed", false)?;
     let statuses: Vec<u16> = form.values.json("failOnHttpStatusCodes")?;

@@ -219,7 +219,7 @@ async fn deliver(api: &FormApi, hook: Hook, made: Result<Made, Problem>, request
                 headers,
                 body,
             };
-            if api.webhooks.send(parcel, request_id, &api.log).await {
+            if api.webhooks.send(parcel, request_id).await {
                 return;
             }
             let detail = "the result could not be delivered";
@@ -228,12 +228,7 @@ async fn deliver(api: &FormApi, hook: Hook, made: Result<Made, Problem>, request
         Err(problem) => problem,
     };
     if let Some(cause) = &problem.cause {
-        let fields = [
-            ("requestId", request_id.into()),
-            ("cause", cause.as_str().into()),
-        ];
-        let level = platen_server::LogLevel::Error;
-        api.log.event(level, "request failed", &fields);
+        tracing::error!(requestId = request_id, cause, "request failed");
     }
     let status = problem.status;
     let message = match problem.detail.as_str() {
@@ -253,5 +248,5 @@ async fn deliver(api: &FormApi, hook: Hook, made: Result<Made, Problem>, request
         headers,
         body: body.to_string().into(),
     };
-    api.webhooks.send(parcel, request_id, &api.log).await;
+    api.webhooks.send(parcel, request_id).await;
 }

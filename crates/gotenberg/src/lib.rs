@@ -34,7 +34,6 @@ pub fn extension(services: &Services) -> Arc<dyn Extension> {
         slots: Arc::clone(&services.renderer.slots),
         webhooks: Arc::new(Webhooks::new(&config.webhook)),
         metrics: Arc::clone(&services.metrics),
-        log: services.log.clone(),
         render_timeout: config.render_timeout(),
         office_timeout: Duration::from_millis(config.office_timeout_ms),
     }))

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use axum::{extract::FromRequestParts, http::request::Parts, response::Response};
 use platen_fault::Code;
 use platen_office::{Job, Options, Target};
+use platen_pdf::Operations;
 use platen_server::{intake::content::Content, problem::Problem};
 
 use crate::{
     api::FormApi,
     form::FormRequest,
-    post_process::{PdfOperations, apply},
+    post_process::{apply, operations_of},
     value::Values,
 };
 
@@ -182,9 +183,9 @@ pub(crate) async fn convert_office(
 ) -> Result<Response, Problem> {
     let form = &mut request.form;
     let (options, is_final) = OfficeOptions::of(&mut form.values)?;
-    let operations = PdfOperations::of(&mut form.values)?;
+    let operations = operations_of(&mut form.values)?;
     let files = form.take_files()?;
-    let is_changed = PdfOperations {
+    let is_changed = Operations {
         merge: operations.merge && files.len() > 1,
         ..operations.clone()
     };

@@ -3,7 +3,7 @@
 use axum::response::Response;
 use hyper::StatusCode;
 use platen_fault::Code;
-use platen_pdf::{Limits, Metadata};
+use platen_pdf::{Limits, Metadata, Operations};
 use platen_server::{
     intake::content::full,
     problem::Problem,
@@ -14,7 +14,7 @@ use platen_server::{
 use crate::{
     form::FormRequest,
     libreoffice::{Installed, OfficeOptions, convert},
-    post_process::{PdfOperations, apply, of_pdf},
+    post_process::{apply, of_pdf, operations_of},
 };
 
 /// Fields that change the result and are not made here.
@@ -37,9 +37,9 @@ pub(crate) async fn merge_pdfs(mut request: FormRequest) -> Result<Response, Pro
     let form = &mut request.form;
     form.values.refuse(&UNSUPPORTED)?;
     form.values.refuse(&ARCHIVE)?;
-    let operations = PdfOperations {
+    let operations = Operations {
         merge: true,
-        ..PdfOperations::of(&mut form.values)?
+        ..operations_of(&mut form.values)?
     };
     let files = apply(&request.api, form.take_files()?, operations).await?;
     request.answer(files).await
@@ -50,7 +50,7 @@ pub(crate) async fn split_pdfs(mut request: FormRequest) -> Result<Response, Pro
     let form = &mut request.form;
     form.values.refuse(&UNSUPPORTED)?;
     form.values.refuse(&ARCHIVE)?;
-    let operations = PdfOperations::of(&mut form.values)?;
+    let operations = operations_of(&mut form.values)?;
     if operations.split.is_none() {
         let detail = "the form field `splitMode` is needed";
         return Err(Problem::new(Code::InvalidRequest, detail));
@@ -63,9 +63,9 @@ pub(crate) async fn split_pdfs(mut request: FormRequest) -> Result<Response, Pro
 pub(crate) async fn flatten_pdfs(mut request: FormRequest) -> Result<Response, Problem> {
     let form = &mut request.form;
     form.values.refuse(&UNSUPPORTED)?;
-    let operations = PdfOperations {
+    let operations = Operations {
         flatten: true,
-        ..PdfOperations::default()
+        ..Operations::default()
     };
     let files = apply(&request.api, form.take_files()?, operations).await?;
     request.answer(files).await
@@ -117,9 +117,9 @@ pub(crate) async fn read_pdf_metadata(mut request: FormRequest) -> Result<Respon
 pub(crate) async fn write_pdf_metadata(mut request: FormRequest) -> Result<Response, Problem> {
     let form = &mut request.form;
     form.values.refuse(&UNSUPPORTED)?;
-    let operations = PdfOperations {
+    let operations = Operations {
         metadata: form.values.json("metadata")?,
-        ..PdfOperations::default()
+        ..Operations::default()
     };
     if operations.metadata.is_empty() {
         let detail = "the form field `metadata` is needed";

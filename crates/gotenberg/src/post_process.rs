@@ -8,8 +8,9 @@ use hyper::{
     HeaderMap,
     header::{CONTENT_LENGTH, HeaderValue},
 };
+use platen_document::work;
 use platen_fault::Code;
-use platen_pdf::{Limits, Metadata, Split};
+use platen_pdf::{Conditions, NamedFile, Operations, Split};
 use platen_server::{
     intake::content::{Content, full},
     middleware::Context,
@@ -21,53 +22,37 @@ use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
 
 use crate::{api::FormApi, value::Values};
 
-/// What is done with PDF files, in this order.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct PdfOperations {
-    pub(crate) merge: bool,
-    pub(crate) split: Option<Split>,
-    pub(crate) metadata: Metadata,
-    pub(crate) flatten: bool,
-}
-
-impl PdfOperations {
-    /// What the fields ask for.
-    pub(crate) fn of(values: &mut Values) -> Result<Self, Problem> {
-        let unify = values.truth("splitUnify", false)?;
-        let span = values.text("splitSpan");
-        let split = match (values.text("splitMode").as_deref(), span) {
-            (None, _) => None,
-            (Some("intervals"), Some(span)) => match span.parse::<usize>() {
-                Ok(count) if count > 0 => Some(Split::Every(count)),
-                _ => {
-                    return Err(invalid(
-                        "the form field `splitSpan` is not a number above 0",
-                    ));
-                }
-            },
-            (Some("pages"), Some(span)) if unify => Some(Split::Only(span)),
-            (Some("pages"), Some(span)) => Some(Split::Pages(span)),
-            (Some("intervals" | "pages"), None) => {
-                return Err(invalid("the form field `splitSpan` is needed"));
-            }
-            (Some(_), _) => {
+/// What the fields want done with PDF files.
+pub(crate) fn operations_of(values: &mut Values) -> Result<Operations, Problem> {
+    let unify = values.truth("splitUnify", false)?;
+    let span = values.text("splitSpan");
+    let split = match (values.text("splitMode").as_deref(), span) {
+        (None, _) => None,
+        (Some("intervals"), Some(span)) => match span.parse::<usize>() {
+            Ok(count) if count > 0 => Some(Split::Every(count)),
+            _ => {
                 return Err(invalid(
-                    "the form field `splitMode` is not intervals or pages",
+                    "the form field `splitSpan` is not a number above 0",
                 ));
             }
-        };
-        Ok(Self {
-            merge: values.truth("merge", false)?,
-            split,
-            metadata: values.json("metadata")?,
-            flatten: values.truth("flatten", false)?,
-        })
-    }
-
-    /// Whether files stay as they are.
-    pub(crate) fn is_nothing(&self) -> bool {
-        !self.merge && self.split.is_none() && self.metadata.is_empty() && !self.flatten
-    }
+        },
+        (Some("pages"), Some(span)) if unify => Some(Split::Only(span)),
+        (Some("pages"), Some(span)) => Some(Split::Pages(span)),
+        (Some("intervals" | "pages"), None) => {
+            return Err(invalid("the form field `splitSpan` is needed"));
+        }
+        (Some(_), _) => {
+            return Err(invalid(
+                "the form field `splitMode` is not intervals or pages",
+            ));
+        }
+    };
+    Ok(Operations {
+        merge: values.truth("merge", false)?,
+        split,
+        metadata: values.json("metadata")?,
+        flatten: values.truth("flatten", false)?,
+    })
 }
 
 fn invalid(detail: &str) -> Problem {
@@ -83,7 +68,7 @@ pub(crate) fn of_pdf(error: &platen_pdf::Error) -> Problem {
 pub(crate) async fn apply(
     api: &FormApi,
     files: Vec<(String, Content)>,
-    operations: PdfOperations,
+    operations: Operations,
 ) -> Result<Vec<(String, Content)>, Problem> {
     if operations.is_nothing() {
         return Ok(files);
@@ -92,60 +77,23 @@ pub(crate) async fn apply(
     let size_bytes = files.iter().map(|(_, content)| content.size_bytes()).sum();
     let _permit = api.intake.reserve_bytes(size_bytes)?;
     let work = move |_: &Ticket| {
-        let read = |(name, content): (String, Content)| Ok((name, content.read()?));
-        let files: std::io::Result<Vec<Named>> = files.into_iter().map(read).collect();
+        let read = |(name, content): (String, Content)| {
+            let bytes = content.read()?;
+            Ok(NamedFile { name, bytes })
+        };
+        let files: std::io::Result<Vec<NamedFile<Bytes>>> = files.into_iter().map(read).collect();
         let files = files.map_err(|error| full(&error))?;
-        let made = execute(files, &operations).map_err(|(name, error)| {
-            let mut problem = of_pdf(&error);
-            problem.detail = format!("{name}: {}", problem.detail);
-            problem
-        })?;
-        let held = |(name, bytes)| (name, Content::Held(bytes));
+        let conditions = Conditions {
+            part_name: |stem, index| format!("{stem}_{index}.pdf"),
+            checkpoint: &work::look,
+            ..Conditions::default()
+        };
+        let made = operations.apply(files, &conditions);
+        let made = made.map_err(|error| Problem::of_error(error.error.code(), &error))?;
+        let held = |file: NamedFile<Bytes>| (file.name, Content::Held(file.bytes));
         Ok(made.into_iter().map(held).collect())
     };
     api.slots.run(Lane::Batch, work).await
-}
-
-type Named = (String, Bytes);
-
-fn execute(
-    files: Vec<Named>,
-    operations: &PdfOperations,
-) -> Result<Vec<Named>, (String, platen_pdf::Error)> {
-    let limits = Limits::default();
-    let mut files = files;
-    if let (true, [(name, bytes)]) = (operations.merge, files.as_slice()) {
-        // Nothing to be put together, but what comes back says that it is a PDF.
-        platen_pdf::page_count(bytes, &limits).map_err(|error| (name.clone(), error))?;
-    }
-    if operations.merge && files.len() > 1 {
-        let all = files.iter().map(|(_, bytes)| &bytes[..]);
-        let merged =
-            platen_pdf::merge(all, &limits).map_err(|error| ("the files".to_owned(), error))?;
-        files = vec![("merged.pdf".to_owned(), merged.into())];
-    }
-    if let Some(how) = &operations.split {
-        let mut parts = Vec::new();
-        for (name, bytes) in &files {
-            let made = platen_pdf::split(bytes, how, &limits);
-            let made = made.map_err(|error| (name.clone(), error))?;
-            let stem = name.strip_suffix(".pdf").unwrap_or(name);
-            let named = made.into_iter().enumerate();
-            parts.extend(named.map(|(at, part)| (format!("{stem}_{at}.pdf"), part.into())));
-        }
-        files = parts;
-    }
-    for (name, bytes) in &mut files {
-        if operations.flatten {
-            let made = platen_pdf::flatten(bytes, &limits);
-            *bytes = made.map_err(|error| (name.clone(), error))?.into();
-        }
-        if !operations.metadata.is_empty() {
-            let made = platen_pdf::write_metadata(bytes, &operations.metadata, &limits);
-            *bytes = made.map_err(|error| (name.clone(), error))?.into();
-        }
-    }
-    Ok(files)
 }
 
 /// The name that the client wants, or the identifier of the request, with an extension.

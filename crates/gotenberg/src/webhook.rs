@@ -5,10 +5,9 @@ use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use platen_outbound::{Error, Outbound, Settings};
-use serde_json::Value as Json;
+use platen_render::chain;
+use platen_server::WebhookConfig;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-
-use platen_server::{LogLevel, WebhookConfig, log::Log, problem::chain};
 
 /// Longest answer of a receiver that is read. Bytes.
 const MAX_ANSWER_BYTES: u64 = 64 << 10;
@@ -62,7 +61,7 @@ impl Webhooks {
     }
 
     /// Sends a result; false where no try was of use.
-    pub(crate) async fn send(&self, parcel: Parcel, request_id: &str, log: &Log) -> bool {
+    pub(crate) async fn send(&self, parcel: Parcel, request_id: &str) -> bool {
         let mut wait = self.wait;
         for attempt in 1..=self.tries {
             let (outbound, one) = (Arc::clone(&self.outbound), parcel.clone());
@@ -82,17 +81,21 @@ impl Webhooks {
                 Err(error) => (error.to_string(), true),
             };
             let is_last = is_final || attempt == self.tries;
-            let fields = [
-                ("requestId", Json::from(request_id)),
-                ("attempt", attempt.into()),
-                ("cause", cause.into()),
-            ];
-            let level = if is_last {
-                LogLevel::Error
+            if is_last {
+                tracing::error!(
+                    requestId = request_id,
+                    attempt,
+                    cause,
+                    "webhook not delivered"
+                );
             } else {
-                LogLevel::Warn
-            };
-            log.event(level, "a webhook was not delivered", &fields);
+                tracing::warn!(
+                    requestId = request_id,
+                    attempt,
+                    cause,
+                    "webhook delivery failed"
+                );
+            }
             if is_last {
                 break;
             }

@@ -14,6 +14,7 @@ mod flatten;
 mod merge;
 mod metadata;
 mod open;
+mod operations;
 mod pages;
 mod structure;
 mod xmp;
@@ -24,5 +25,6 @@ pub use self::{
     merge::merge,
     metadata::{Metadata, read_metadata, write_metadata},
     open::Limits,
+    operations::{Conditions, Description, FileError, NamedFile, Operations, describe},
     pages::{Split, page_count, split},
 };

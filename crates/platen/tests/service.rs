@@ -1,7 +1,7 @@
 //! `platen serve`, `platen templates` and `platen pieces`, as a shell runs them.
 
 use std::{
-    io::{BufRead, BufReader},
+    io::{BufRead, BufReader, Read, Write},
     process::{Child, Command, Output, Stdio},
 };
 
@@ -207,7 +207,10 @@ fn pieces_are_checked_pushed_and_listed() {
     let completions = stdout(&service.ask("completions", &["bash"]));
     assert!(completions.contains("platen__subcmd__pieces__subcmd__push"));
     let unreachable = service.pieces(&["list", "--url", "http://127.0.0.1:1"]);
-    refused(&unreachable, &["cannot be reached"]);
+    // No fault of the arguments: the surroundings are not as they should be.
+    assert_eq!(unreachable.status.code(), Some(2));
+    let said = String::from_utf8_lossy(&unreachable.stderr);
+    assert!(said.contains("cannot be reached"), "{said}");
 }
 
 #[test]
@@ -332,5 +335,58 @@ fn serve_warns_of_variables_that_decide_nothing_here() {
     assert!(
         said.iter()
             .all(|line| !line.to_string().contains("a-secret"))
+    );
+}
+
+#[test]
+fn lines_of_the_log_name_the_request_and_its_trace() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut process = platen()
+        .args(["serve", "--bind", "127.0.0.1:0", "--log-format", "json"])
+        .arg("--data-dir")
+        .arg(folder.path().join("data"))
+        .env("API_KEY_ADMIN", KEY)
+        .env("CHROMIUM_PATH", "/bin/false")
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let lines = BufReader::new(process.stderr.take().unwrap()).lines();
+    let mut lines =
+        lines.map(|line| serde_json::from_str::<serde_json::Value>(&line.unwrap()).unwrap());
+    let address = lines.find_map(|line| line["address"].as_str().map(str::to_owned));
+    let address = address.unwrap();
+    let trace = "4bf92f3577b34da6a3ce929d0e0e4736";
+    let body = r#"{"html": "<p>Hello"}"#;
+    let request = format!(
+        "POST /render/html-to-pdf HTTP/1.1\r\nHost: localhost\r\nX-Api-Key: {KEY}\r\n\
+         Content-Type: application/json\r\nContent-Length: {}\r\nX-Request-Id: mine-1\r\n\
+         Traceparent: 00-{trace}-00f067aa0ba902b7-01\r\nConnection: close\r\n\r\n{body}",
+        body.len()
+    );
+    let mut stream = std::net::TcpStream::connect(&address).unwrap();
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    let mut of_request = Vec::new();
+    while let Some(line) = lines.find(|line| line["requestId"] == "mine-1") {
+        let is_last = line["message"] == "request";
+        of_request.push(line);
+        if is_last {
+            break;
+        }
+    }
+    let _ = process.kill();
+    let _ = process.wait();
+    let messages: Vec<_> = of_request
+        .iter()
+        .map(|line| line["message"].as_str())
+        .collect();
+    assert!(
+        messages.contains(&Some("page failed")),
+        "{of_request:?} {answer}"
+    );
+    assert!(
+        of_request.iter().all(|line| line["traceId"] == trace),
+        "{of_request:?}"
     );
 }

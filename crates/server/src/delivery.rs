@@ -14,17 +14,16 @@ use hyper::{HeaderMap, Request, Response, header::HeaderValue};
 use platen_delivery::{
     Body, BodyHandle, Error, Limits, Listener, Observer, Peer as Client, Refusal, RequestBody,
 };
-use serde_json::Value as Json;
+use platen_render::chain;
 use tokio::sync::watch;
 use tower_service::Service;
+use tracing::{debug, info, warn};
 
 use crate::{
-    config::{Config, LogLevel},
+    config::Config,
     flows::Flows,
-    log::Log,
     metrics::Metrics,
     middleware::Peer,
-    problem::chain,
     request_id,
     team::{
         Team,
@@ -53,7 +52,6 @@ pub(crate) struct Listeners {
 pub(crate) struct Connections {
     pub(crate) flows: Arc<Flows>,
     pub(crate) metrics: Arc<Metrics>,
-    pub(crate) log: Log,
     pub(crate) team: Option<Team>,
 }
 
@@ -69,18 +67,13 @@ pub(crate) async fn serve(
     let Connections {
         flows,
         metrics,
-        log,
         team,
     } = connections;
     let team = team.as_ref().filter(|team| !team.is_owner());
     let forward = team.map(|team| Forward::new(team, config));
     let watcher = |loads| {
-        let (metrics, log) = (Arc::clone(&metrics), log.clone());
-        Arc::new(Watcher {
-            metrics,
-            log,
-            loads,
-        })
+        let metrics = Arc::clone(&metrics);
+        Arc::new(Watcher { metrics, loads })
     };
     let (all, others) = (watcher(listeners.loads), watcher(None));
     let service = ConnectionService {
@@ -185,7 +178,6 @@ impl Service<Request<RequestBody>> for ConnectionService {
 /// Counts and logs what happens to connections.
 struct Watcher {
     metrics: Arc<Metrics>,
-    log: Log,
     loads: Option<Arc<Loads>>,
 }
 
@@ -198,37 +190,28 @@ impl Observer for Watcher {
         self.metrics.connections.fetch_sub(1, Ordering::Relaxed);
         self.loads.iter().for_each(|loads| loads.ended());
         if let Some(cause) = cause {
-            let fields = [
-                ("client", address(client).ip().to_string().into()),
-                ("cause", chain(cause).into()),
-            ];
-            let message = "a connection broke off";
-            self.log.event(LogLevel::Debug, message, &fields);
+            let client = address(client).ip().to_string();
+            debug!(client, cause = chain(cause), "connection aborted");
         }
     }
 
     fn not_accepted(&self, cause: &std::io::Error) {
-        let fields = [("cause", cause.to_string().into())];
-        let message = "a connection was not accepted";
-        self.log.event(LogLevel::Warn, message, &fields);
+        warn!(%cause, "connection not accepted");
     }
 
     fn certificate_not_read(&self, cause: &std::io::Error) {
-        let fields = [("cause", cause.to_string().into())];
-        let message = "the certificate cannot be read again; the old one stays";
-        self.log.event(LogLevel::Warn, message, &fields);
+        warn!(%cause, "certificate not reloaded; the previous one stays");
     }
 
     fn refuse(&self, refusal: Refusal) -> Response<Body> {
         let request_id = request_id::of(&HeaderMap::new());
         self.metrics.rejected(refusal.code.name());
-        let fields = [
-            ("requestId", Json::from(&*request_id)),
-            ("status", refusal.status().as_u16().into()),
-            ("code", refusal.code.name().into()),
-        ];
-        let message = "a request was refused unread";
-        self.log.event(LogLevel::Info, message, &fields);
+        info!(
+            requestId = &*request_id,
+            status = refusal.status().as_u16(),
+            code = refusal.code.name(),
+            "malformed request refused"
+        );
         let mut response = refusal.into_response(Some(&request_id));
         if let Ok(value) = HeaderValue::from_str(&request_id) {
             response.headers_mut().insert(request_id::HEADER, value);

@@ -9,6 +9,7 @@ use std::{
 };
 
 use platen_outbound::{Outbound, Settings as OutboundSettings, Trust};
+use platen_render::chain;
 use platen_runs::{
     Dispatcher, RunState, Settings,
     execution::{ChromiumPrint, Mail, OfficeConvert, Pieces, Services, Smtp, Tools},
@@ -17,11 +18,9 @@ use platen_storage::SqliteStore;
 use tokio::{runtime::Handle, sync::watch};
 
 use crate::{
-    config::{Config, ConfigError, LogLevel},
-    log::Log,
+    config::{Config, ConfigError},
     metrics::Metrics,
     pieces::PieceStore,
-    problem::chain,
     rendering::{Renderer, libreoffice::LibreOffice},
     sandbox::Sandbox,
 };
@@ -55,7 +54,6 @@ pub(crate) struct FlowServices {
     pub(crate) sandbox: Arc<Sandbox>,
     pub(crate) pieces: Arc<PieceStore>,
     pub(crate) metrics: Arc<Metrics>,
-    pub(crate) log: Log,
 }
 
 impl Flows {
@@ -130,9 +128,8 @@ impl Flows {
 
     async fn take_up(self: &Arc<Self>) {
         if let Err(error) = self.dispatcher.start().await {
-            let fields = [("cause", chain(&error).into())];
-            let message = "flows do not run: what a former process left cannot be taken up";
-            self.services.log.event(LogLevel::Error, message, &fields);
+            let message = "flows do not run: the runs of the previous process cannot be recovered";
+            tracing::error!(cause = chain(&error), "{message}");
             return;
         }
         if self.slots > 0 {

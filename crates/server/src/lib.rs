@@ -35,6 +35,7 @@ mod server;
 pub mod services;
 mod team;
 mod templates;
+mod trace_context;
 
 pub use self::{
     config::{

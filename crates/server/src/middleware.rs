@@ -24,18 +24,18 @@ use hyper::{
 };
 use platen_fault::Code;
 use serde_json::Value as Json;
+use tracing::Instrument as _;
 
 use crate::{
     auth::Keys,
     compression,
-    config::LogLevel,
     cors::{self, AllowedOrigins},
-    log::{Log, LogFields},
+    log::LogFields,
     metrics::Metrics,
     operation::{Kind, Operation, OperationTable},
     problem::Problem,
     rate_limit::{Client, RateLimit},
-    request_id,
+    request_id, trace_context,
 };
 
 /// Who may send how many requests, and who keeps count.
@@ -45,7 +45,6 @@ pub(crate) struct Admission {
     pub(crate) renders: Arc<RateLimit>,
     pub(crate) origins: AllowedOrigins,
     pub(crate) metrics: Arc<Metrics>,
-    pub(crate) log: Log,
     pub(crate) operations: OperationTable,
 }
 
@@ -68,6 +67,7 @@ struct AccessLogGuard {
     route: &'static str,
     path: String,
     request_id: Arc<str>,
+    trace_id: Option<String>,
     address: IpAddr,
     start: Instant,
     done: bool,
@@ -90,6 +90,7 @@ pub(crate) async fn handle(
         route: route.map_or("none", |route| route.path),
         path: request.uri().path().chars().take(512).collect(),
         request_id: Arc::clone(&request_id),
+        trace_id: trace_context::trace_id(request.headers()).map(str::to_owned),
         address,
         start: Instant::now(),
         done: false,
@@ -107,7 +108,13 @@ pub(crate) async fn handle(
                     client,
                     request_id: Arc::clone(&request_id),
                 });
-                guard(next.run(request)).await
+                // What is logged below, down to LibreOffice and Chromium, names the request.
+                let span = tracing::info_span!(
+                    "request",
+                    requestId = &*request_id,
+                    traceId = access_log.trace_id.as_deref()
+                );
+                guard(next.run(request).instrument(span)).await
             }
         },
     };
@@ -279,13 +286,12 @@ impl AccessLogGuard {
             .metrics
             .answered(self.method, self.route, status, elapsed);
         if let Some(cause) = problem.and_then(|problem| problem.cause.as_deref()) {
-            let fields = [
-                ("requestId", Json::from(&*self.request_id)),
-                ("cause", Json::from(cause)),
-            ];
-            self.admission
-                .log
-                .event(LogLevel::Error, "request failed", &fields);
+            tracing::error!(
+                requestId = &*self.request_id,
+                traceId = self.trace_id.as_deref(),
+                cause,
+                "request failed"
+            );
         }
         let mut more = note.unwrap_or_default().0;
         if let Some(size) = response.body().size_hint().exact() {
@@ -294,27 +300,41 @@ impl AccessLogGuard {
         if let Some(problem) = problem {
             more.push(("code", Json::from(problem.code.name())));
         }
-        self.write(status, elapsed, more);
+        self.write(status, elapsed, &more);
     }
 
-    fn write(&self, status: u16, elapsed: Duration, more: Vec<(&'static str, Json)>) {
-        let probe = matches!(self.route, "/health/live" | "/health/ready" | "/metrics");
-        let level = if probe {
-            LogLevel::Debug
+    fn write(&self, status: u16, elapsed: Duration, more: &[(&'static str, Json)]) {
+        let value = |name: &str| more.iter().find(|(known, _)| *known == name);
+        let text = |name| value(name).and_then(|(_, value)| value.as_str());
+        let number = |name| value(name).and_then(|(_, value)| value.as_u64());
+        // The level of an event is fixed where it stands.
+        macro_rules! line {
+            ($level:ident) => {
+                tracing::$level!(
+                    requestId = &*self.request_id,
+                    traceId = self.trace_id.as_deref(),
+                    client = %self.address,
+                    method = self.method,
+                    path = without_secret(self.route, &self.path),
+                    status,
+                    durationMs = (elapsed.as_secs_f64() * 1e6).round() / 1e3,
+                    format = text("format"),
+                    template = text("template"),
+                    version = number("version"),
+                    pages = number("pages"),
+                    warnings = number("warnings"),
+                    stored = text("stored"),
+                    sizeBytes = number("sizeBytes"),
+                    code = text("code"),
+                    "request"
+                )
+            };
+        }
+        if matches!(self.route, "/health/live" | "/health/ready" | "/metrics") {
+            line!(debug);
         } else {
-            LogLevel::Info
-        };
-        let milliseconds = (elapsed.as_secs_f64() * 1e6).round() / 1e3;
-        let mut fields = vec![
-            ("requestId", Json::from(&*self.request_id)),
-            ("client", Json::from(self.address.to_string())),
-            ("method", Json::from(self.method)),
-            ("path", Json::from(without_secret(self.route, &self.path))),
-            ("status", Json::from(status)),
-            ("durationMs", Json::from(milliseconds)),
-        ];
-        fields.extend(more);
-        self.admission.log.event(level, "request", &fields);
+            line!(info);
+        }
     }
 }
 
@@ -337,7 +357,7 @@ impl Drop for AccessLogGuard {
             self.write(
                 499,
                 elapsed,
-                vec![("code", Json::from(Code::Cancelled.name()))],
+                &[("code", Json::from(Code::Cancelled.name()))],
             );
         }
     }

@@ -9,15 +9,13 @@ use std::{
 };
 
 use platen_fault::{Code, Resource, What};
+use platen_render::chain;
 use platen_runs::execution::{Link, Piece, PieceError, Pieces};
 use platen_script::Preparer;
 use platen_signing::LinkKey;
 use platen_storage::blobs::{BlobError, BlobStore, FolderBlobs};
 
-use crate::{
-    config::Config,
-    problem::{Problem, chain},
-};
+use crate::{config::Config, problem::Problem};
 
 /// Names of pieces in the store of blobs begin so.
 const PREFIX: &str = "pieces/";

@@ -10,13 +10,10 @@ use std::{
 };
 
 use platen_engine::{Data, Engine, Job, Origin};
-use platen_render::{Format, RenderOptions};
-use serde_json::Value as Json;
+use platen_render::{Format, RenderOptions, chain};
 
 use crate::{
-    config::{Config, LogLevel},
-    log::Log,
-    problem::chain,
+    config::Config,
     rendering::{chromium::Chromium, libreoffice::LibreOffice},
 };
 
@@ -79,7 +76,7 @@ impl Readiness {
     }
 
     /// Starts Chromium, and tries again until it is ready.
-    pub(crate) async fn start_chromium(self: Arc<Self>, chromium: Arc<Chromium>, log: Log) {
+    pub(crate) async fn start_chromium(self: Arc<Self>, chromium: Arc<Chromium>) {
         let mut is_logged = false;
         loop {
             let cause = match chromium.browser().await {
@@ -89,20 +86,16 @@ impl Readiness {
                 Err(problem) => problem.cause.unwrap_or(problem.detail),
             };
             if !std::mem::replace(&mut is_logged, true) {
-                log_waiting(&log, "Chromium (CHROMIUM_WARM)", cause);
+                log_waiting("Chromium (CHROMIUM_WARM)", cause);
             }
             tokio::time::sleep(RETRY_INTERVAL).await;
         }
         self.chromium.store(true, Ordering::Release);
-        log.event(LogLevel::Info, "Chromium is ready", &[]);
+        tracing::info!("Chromium is ready");
     }
 
     /// Starts LibreOffice, and tries again until it is ready.
-    pub(crate) async fn start_libreoffice(
-        self: Arc<Self>,
-        libreoffice: Arc<LibreOffice>,
-        log: Log,
-    ) {
+    pub(crate) async fn start_libreoffice(self: Arc<Self>, libreoffice: Arc<LibreOffice>) {
         let mut is_logged = false;
         loop {
             let cause = match libreoffice.office().await {
@@ -112,28 +105,27 @@ impl Readiness {
                 Err(problem) => problem.cause.unwrap_or(problem.detail),
             };
             if !std::mem::replace(&mut is_logged, true) {
-                log_waiting(&log, "LibreOffice (LIBREOFFICE_WARM)", cause);
+                log_waiting("LibreOffice (LIBREOFFICE_WARM)", cause);
             }
             tokio::time::sleep(RETRY_INTERVAL).await;
         }
         self.libreoffice.store(true, Ordering::Release);
-        log.event(LogLevel::Info, "LibreOffice is ready", &[]);
+        tracing::info!("LibreOffice is ready");
     }
 
     /// Renders a small document.
-    pub(crate) async fn warm_engine(self: Arc<Self>, engine: Arc<Engine>, log: Log) {
+    pub(crate) async fn warm_engine(self: Arc<Self>, engine: Arc<Engine>) {
         let rendered = tokio::task::spawn_blocking(move || render_sample(&engine)).await;
         let cause = match rendered {
             Ok(Ok(())) => {
                 self.engine.store(true, Ordering::Release);
-                log.event(LogLevel::Info, "ready", &[]);
+                tracing::info!("ready");
                 return;
             }
             Ok(Err(error)) => chain(&error),
             Err(error) => error.to_string(),
         };
-        let fields = [("cause", Json::from(cause))];
-        log.event(LogLevel::Error, "the engine cannot render", &fields);
+        tracing::error!(cause, "the engine cannot render");
     }
 }
 
@@ -157,8 +149,6 @@ fn late() -> String {
     )
 }
 
-fn log_waiting(log: &Log, child: &str, cause: String) {
-    let fields = [("cause", Json::from(cause))];
-    let message = format!("not ready: waiting for {child}");
-    log.event(LogLevel::Error, &message, &fields);
+fn log_waiting(child: &str, cause: String) {
+    tracing::error!(cause, "not ready: waiting for {child}");
 }

@@ -50,7 +50,6 @@ pub(crate) fn router(services: &Services, extensions: &[Arc<dyn Extension>]) -> 
         renders: Arc::clone(&services.render_rate),
         origins: services.config.cors_allowed_origins.clone(),
         metrics: Arc::clone(&services.metrics),
-        log: services.log.clone(),
         operations: OperationTable::new(mounted.operations),
     };
     let handle = from_fn_with_state(Arc::new(admission), middleware::handle);
@@ -69,7 +68,6 @@ fn mount_health(mounted: &mut Mounted, services: &Services) {
         sandbox: Arc::clone(&services.sandbox),
         flows: Arc::clone(&services.flows),
         results: Arc::clone(&services.results),
-        log: services.log.clone(),
         team: services.team.clone(),
         waits_for_chromium: services.config.chromium_warm,
         waits_for_libreoffice: services.config.libreoffice_warm,
@@ -95,7 +93,6 @@ fn mount_documents(mounted: &mut Mounted, services: &Services) {
         results: Arc::clone(&services.results),
         flows: Arc::clone(&services.flows),
         batches: Arc::new(batches),
-        log: services.log.clone(),
     };
     let convert = ConvertApi {
         libreoffice: Arc::clone(&services.libreoffice),
@@ -122,7 +119,6 @@ fn mount_flows(mounted: &mut Mounted, services: &Services) {
         intake: Arc::clone(&services.intake),
         keys: Arc::clone(&services.keys),
         metrics: Arc::clone(&services.metrics),
-        log: services.log.clone(),
         timeout_ms: services.config.flow.timeout_ms,
     };
     let pieces = PieceApi {

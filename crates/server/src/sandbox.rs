@@ -9,15 +9,13 @@ use std::{
 
 use platen_fault::{Backend, Code};
 use platen_jail::{Jail, Level, Options};
+use platen_render::chain;
 use platen_script::{KIND, Preparer, Runner};
 use schemars::JsonSchema;
 use serde::Serialize;
+use tracing::{info, warn};
 
-use crate::{
-    config::{Config, LogLevel},
-    log::Log,
-    problem::{Problem, chain},
-};
+use crate::{config::Config, problem::Problem};
 
 /// How long a failed start is remembered: each one takes tens of milliseconds.
 const RETRY: Duration = Duration::from_secs(5);
@@ -105,24 +103,20 @@ impl Sandbox {
     }
 
     /// Starts the sandbox, and says in the log how well it shuts in.
-    pub(crate) fn announce(&self, log: &Log) {
+    pub(crate) fn announce(&self) {
         match self.start() {
             Ok(jail) => {
-                let fields = [
-                    ("sandbox", jail.level().name().into()),
-                    ("least", self.least.name().into()),
-                ];
+                let (sandbox, least) = (jail.level().name(), self.least.name());
                 if jail.level() < self.least {
-                    let message = "code steps are refused: the sandbox is below the level demanded";
-                    log.event(LogLevel::Warn, message, &fields);
+                    warn!(
+                        sandbox,
+                        least, "code steps are refused: sandbox level too low"
+                    );
                 } else {
-                    log.event(LogLevel::Info, "the sandbox of code is ready", &fields);
+                    info!(sandbox, least, "the sandbox of code is ready");
                 }
             }
-            Err(reason) => {
-                let fields = [("cause", reason.into())];
-                log.event(LogLevel::Warn, "there is no sandbox for code", &fields);
-            }
+            Err(cause) => warn!(cause, "there is no sandbox for code"),
         }
     }
 

@@ -11,19 +11,18 @@ use std::{
 use platen_browser::{SandboxUnavailable, choose_launcher};
 use platen_delivery::{AcceptPolicy, ListenError, Listener, Sharing};
 use platen_engine::{Engine, Isolation, IsolationSource};
+use platen_render::chain;
 use platen_storage::SqliteStore;
-use serde_json::Value as Json;
 use tokio::{sync::watch, task::JoinHandle};
+use tracing::{error, info, warn};
 
 use crate::{
-    config::{ChildIsolation, Config, ConfigError, LogLevel, RenderIsolation},
+    config::{ChildIsolation, Config, ConfigError, RenderIsolation},
     delivery::{self, Connections, Listeners},
     extension::{Extension, ExtensionFactory},
-    link_key,
-    log::Log,
+    link_key, log,
     metrics::Metrics,
     pieces::PieceStore,
-    problem::chain,
     readiness::CHILD_START_TIMEOUT,
     results::{self, Results},
     router::router,
@@ -154,15 +153,14 @@ impl Server {
         extensions: &[ExtensionFactory],
     ) -> Result<Self, Error> {
         let (team, supervisor) = place.unzip();
-        let log = Log::start(config.log_format, config.log_level)?;
+        log::install(config.log_format, config.log_level)?;
         let address = listeners.public.iter().find_map(Listener::address);
         let address = address.unwrap_or_else(|| SocketAddr::from(([0, 0, 0, 0], 0)));
-        let services = tokio::task::spawn_blocking(move || open(config, team, log))
+        let services = tokio::task::spawn_blocking(move || open(config, team))
             .await
             .map_err(std::io::Error::other)??;
         if !services.keys.are_needed() {
-            let message = "no API key is set: everybody on this machine may do everything";
-            services.log.event(LogLevel::Warn, message, &[]);
+            warn!("no API key is set: everybody on this machine may do everything");
         }
         warn_of_foreign_variables(&services);
         isolate(&services).await?;
@@ -191,7 +189,7 @@ impl Server {
             tokio::spawn(say_ready(Arc::clone(&services), supervisor.another()));
         }
         let results = Arc::clone(&services.results);
-        let sweeping = tokio::spawn(results::sweep_expired(results, services.log.clone()));
+        let sweeping = tokio::spawn(results::sweep_expired(results));
         let (stop, stopped) = watch::channel(());
         let router = router(&services, &self.extensions);
         let is_one_of_several = self.supervisor.is_some();
@@ -206,7 +204,6 @@ impl Server {
                 let connections = Connections {
                     flows: Arc::clone(&services.flows),
                     metrics: Arc::clone(&services.metrics),
-                    log: services.log.clone(),
                     team: services.team.clone(),
                 };
                 delivery::serve(connections, &services.config, listeners, router, stopped).await;
@@ -222,12 +219,11 @@ impl Server {
         tokio::select! {
             () = shutdown => {}
             () = supervised => {
-                let message = "the supervisor has ended";
-                services.log.event(LogLevel::Error, message, &[]);
+                error!("the supervisor has ended");
             }
         }
         services.readiness.set_draining();
-        services.log.event(LogLevel::Info, "shutting down", &[]);
+        info!("shutting down");
         // Tells the accept loop to close the port, and every connection to end after its answer.
         drop(stop);
         finish(&services, &self.extensions, connections).await;
@@ -241,43 +237,41 @@ fn warn_of_foreign_variables(services: &Services) {
         return;
     }
     for foreign in &services.config.foreign {
-        let fields = [
-            ("variable", Json::from(foreign.variable)),
-            ("instead", Json::from(foreign.instead)),
-        ];
-        let message = "a variable of another product is set, which decides nothing here";
-        services.log.event(LogLevel::Warn, message, &fields);
+        warn!(
+            variable = foreign.variable,
+            instead = foreign.instead,
+            "a variable of another product is set; it changes nothing"
+        );
     }
 }
 
 fn say_listening(services: &Services, listeners: &[Listener]) {
     let addresses: Vec<String> = listeners.iter().map(Listener::to_string).collect();
-    let mut fields = vec![
-        ("address", Json::from(addresses.join(", "))),
-        ("slots", Json::from(services.renderer.slots.total())),
-        ("version", Json::from(env!("CARGO_PKG_VERSION"))),
-    ];
-    let worker = services.team.as_ref().map(|team| Json::from(team.index));
-    fields.extend(worker.map(|worker| ("worker", worker)));
-    services.log.event(LogLevel::Info, "listening", &fields);
+    info!(
+        address = addresses.join(", "),
+        slots = services.renderer.slots.total(),
+        version = env!("CARGO_PKG_VERSION"),
+        worker = services.team.as_ref().map(|team| team.index),
+        "listening"
+    );
 }
 
 /// Starts what works besides the connections.
 fn start_parts(services: &Services) {
-    let (readiness, log) = (&services.readiness, &services.log);
+    let readiness = &services.readiness;
     let engine = Arc::clone(&services.renderer.engine);
-    tokio::spawn(Arc::clone(readiness).warm_engine(engine, log.clone()));
+    tokio::spawn(Arc::clone(readiness).warm_engine(engine));
     {
-        let (sandbox, log) = (Arc::clone(&services.sandbox), log.clone());
-        tokio::task::spawn_blocking(move || sandbox.announce(&log));
+        let sandbox = Arc::clone(&services.sandbox);
+        tokio::task::spawn_blocking(move || sandbox.announce());
     }
     if services.config.chromium_warm {
         let chromium = Arc::clone(&services.renderer.chromium);
-        tokio::spawn(Arc::clone(readiness).start_chromium(chromium, log.clone()));
+        tokio::spawn(Arc::clone(readiness).start_chromium(chromium));
     }
     if services.config.libreoffice_warm {
         let libreoffice = Arc::clone(&services.libreoffice);
-        tokio::spawn(Arc::clone(readiness).start_libreoffice(libreoffice, log.clone()));
+        tokio::spawn(Arc::clone(readiness).start_libreoffice(libreoffice));
     }
     if !services.is_follower() {
         tokio::spawn(Arc::clone(&services.flows).start());
@@ -293,26 +287,23 @@ async fn finish(
     let bound = Duration::from_millis(services.config.shutdown_timeout_ms);
     let begin = Instant::now();
     let finished = tokio::time::timeout(bound, &mut connections).await;
-    let message = if finished.is_ok() {
-        "everything taken is finished"
+    if finished.is_ok() {
+        info!("all connections finished");
     } else {
         connections.abort();
-        "the time for finishing is over; the rest is dropped"
-    };
-    services.log.event(LogLevel::Info, message, &[]);
+        info!("shutdown timeout: open connections dropped");
+    }
     let left = || bound.saturating_sub(begin.elapsed());
     services.flows.stop(left()).await;
     for extension in extensions {
         if !extension.drain(left()).await {
-            let message = "shutdown timeout: results for webhooks dropped";
-            services.log.event(LogLevel::Warn, message, &[]);
+            warn!("shutdown timeout: results for webhooks dropped");
         }
     }
     services.renderer.chromium.shutdown(Duration::ZERO).await;
     services.libreoffice.shutdown(Duration::ZERO).await;
     services.unlock_folder();
-    let log = services.log.clone();
-    let _ = tokio::task::spawn_blocking(move || log.flush()).await;
+    let _ = tokio::task::spawn_blocking(log::flush).await;
 }
 
 /// Finds out how well LibreOffice and Chromium can be shut in, and says it.
@@ -320,16 +311,12 @@ async fn isolate(services: &Services) -> Result<(), Error> {
     let demand = services.config.child_isolation;
     let chosen = choose_launcher(demand.into()).await?;
     let isolation = chosen.launcher.isolation();
-    let level = match (isolation.files, demand) {
-        (false, ChildIsolation::Auto) => LogLevel::Warn,
-        _ => LogLevel::Info,
-    };
-    let fields = [
-        ("level", Json::from(isolation.name())),
-        ("reason", chosen.reason.into()),
-    ];
-    let message = "isolation of LibreOffice and Chromium";
-    services.log.event(level, message, &fields);
+    let (level, reason) = (isolation.name(), chosen.reason);
+    if !isolation.files && demand == ChildIsolation::Auto {
+        warn!(level, reason, "isolation of LibreOffice and Chromium");
+    } else {
+        info!(level, reason, "isolation of LibreOffice and Chromium");
+    }
     Ok(())
 }
 
@@ -379,7 +366,7 @@ fn lock(config: &Config, team: Option<&Team>) -> Result<File, Error> {
     Ok(lock)
 }
 
-fn open(config: Config, team: Option<Team>, log: Log) -> Result<Services, Error> {
+fn open(config: Config, team: Option<Team>) -> Result<Services, Error> {
     let folder = config.database_folder();
     let failed = |source| Error::Store {
         folder: folder.display().to_string(),
@@ -409,15 +396,11 @@ fn open(config: Config, team: Option<Team>, log: Log) -> Result<Services, Error>
         Arc::new(move || sandbox.runner().map_err(|problem| problem.detail))
     });
     if config.render_isolation == RenderIsolation::Auto {
-        engine = engine.with_isolation_of_strangers(isolation_when_needed(&config, &log));
+        engine = engine.with_isolation_of_strangers(isolation_when_needed(&config));
     } else if config.render_isolation == RenderIsolation::Jail {
         let isolation = Isolation::start(config.isolation()).map_err(Error::Isolation)?;
-        let level = isolation.level().name();
-        log.event(
-            LogLevel::Info,
-            "documents are made in sandboxes",
-            &[("sandbox", level.into())],
-        );
+        let sandbox = isolation.level().name();
+        info!(sandbox, "documents are made in sandboxes");
         engine = engine.with_isolation(isolation);
     }
     let opened = Opened {
@@ -427,7 +410,6 @@ fn open(config: Config, team: Option<Team>, log: Log) -> Result<Services, Error>
         pieces,
         results,
         metrics,
-        log,
         team,
         lock,
     };
@@ -436,20 +418,18 @@ fn open(config: Config, team: Option<Team>, log: Log) -> Result<Services, Error>
 
 /// Starts sandboxes for what strangers bring once, when they are first needed; where there can be
 /// none, that is done in the service.
-fn isolation_when_needed(config: &Config, log: &Log) -> Box<IsolationSource> {
-    let (settings, log) = (config.isolation(), log.clone());
+fn isolation_when_needed(config: &Config) -> Box<IsolationSource> {
+    let settings = config.isolation();
     let started = OnceLock::new();
     let start = move || match Isolation::start(settings.clone()) {
         Ok(isolation) => {
-            let fields = [("sandbox", isolation.level().name().into())];
-            let message = "templates that requests bring are read in sandboxes";
-            log.event(LogLevel::Info, message, &fields);
+            let sandbox = isolation.level().name();
+            info!(sandbox, "templates in requests are processed in sandboxes");
             Some(Arc::new(isolation))
         }
         Err(error) => {
-            let fields = [("cause", Json::from(chain(&error)))];
-            let message = "templates that requests bring are read in the service: no sandbox";
-            log.event(LogLevel::Warn, message, &fields);
+            let message = "templates in requests are processed without a sandbox: none starts here";
+            warn!(cause = chain(&error), "{message}");
             None
         }
     };

@@ -11,7 +11,6 @@ use crate::{
     config::{Config, ConfigError},
     flows::{FlowServices, Flows},
     intake::Intake,
-    log::Log,
     metrics::Metrics,
     pieces::PieceStore,
     rate_limit::RateLimit,
@@ -31,7 +30,6 @@ pub(crate) struct Opened {
     pub(crate) pieces: PieceStore,
     pub(crate) results: Results,
     pub(crate) metrics: Arc<Metrics>,
-    pub(crate) log: Log,
     /// The place among several processes, if there are several.
     pub(crate) team: Option<Team>,
     /// The lock on the data folder, held by the process that owns it.
@@ -55,7 +53,6 @@ pub struct Services {
     pub(crate) render_rate: Arc<RateLimit>,
     pub(crate) readiness: Arc<Readiness>,
     pub metrics: Arc<Metrics>,
-    pub log: Log,
     pub(crate) team: Option<Team>,
     lock: Option<File>,
 }
@@ -73,7 +70,6 @@ impl Services {
             pieces,
             results,
             metrics,
-            log,
             team,
             lock,
         } = opened;
@@ -97,7 +93,7 @@ impl Services {
             assets_dir: config.assets_dir.clone(),
         });
         let flow_definitions = repository(store.flows(), Resource::Flow);
-        let libreoffice = Arc::new(LibreOffice::new(&config, log.clone()));
+        let libreoffice = Arc::new(LibreOffice::new(&config));
         let pieces = Arc::new(pieces);
         let used_by_flows = FlowServices {
             renderer: Arc::clone(&renderer),
@@ -105,7 +101,6 @@ impl Services {
             sandbox: Arc::clone(&sandbox),
             pieces: Arc::clone(&pieces),
             metrics: Arc::clone(&metrics),
-            log: log.clone(),
         };
         let flows = Arc::new(Flows::new(&store, &config, used_by_flows)?);
         config.webhook_secret = None;
@@ -122,7 +117,6 @@ impl Services {
             render_rate: Arc::new(RateLimit::new(config.rate_limit_render_max)),
             readiness: Arc::new(Readiness::new(&config)),
             metrics,
-            log,
             team,
             lock,
             config,

@@ -1,4 +1,5 @@
 //! Files from LibreOffice and Chromium, checked with qpdf and poppler.
 
 mod fixture;
+mod operations;
 mod whole;

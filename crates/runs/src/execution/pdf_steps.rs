@@ -3,7 +3,7 @@
 use platen_document::work;
 use platen_fault::Code;
 use platen_flow::StepError;
-use platen_pdf::{Limits, Split};
+use platen_pdf::{Conditions, FileError, Limits, NamedFile, Operations, Split};
 use serde_json::{Value as Json, json};
 
 use super::File;
@@ -11,51 +11,68 @@ use super::File;
 /// Media type of their results.
 const PDF: &str = "application/pdf";
 
-/// Several files as one.
-fn merge(files: &Json) -> Result<Json, StepError> {
-    let files = File::all_of(files)?;
-    let bytes = files.iter().map(|file| {
-        work::look();
-        file.bytes.as_slice()
-    });
-    let merged = platen_pdf::merge(bytes, &Limits::default()).map_err(|error| failed(&error))?;
-    Ok(pdf("merged.pdf", merged))
-}
-
 /// Does `action` of the piece `pdf`.
 pub(super) fn call(action: &str, input: &Json) -> Result<Json, StepError> {
-    if action == "merge" {
-        return merge(&input["files"]);
-    }
-    let file = File::of_value(&input["file"])?;
-    let (bytes, limits) = (&file.bytes, Limits::default());
-    let failed = |error| failed(&error);
-    match action {
-        "split" => {
-            let how = how(input)?;
-            let parts = platen_pdf::split(bytes, &how, &limits).map_err(failed)?;
-            let stem = file.name.trim_end_matches(".pdf");
-            let part = |(index, part)| pdf(&format!("{stem}-{}.pdf", index + 1), part);
-            Ok(parts.into_iter().enumerate().map(part).collect())
-        }
-        "flatten" => {
-            let flat = platen_pdf::flatten(bytes, &limits).map_err(failed)?;
-            Ok(pdf(&file.name, flat))
+    let operations = match action {
+        "merge" => {
+            let operations = Operations {
+                merge: true,
+                ..Operations::default()
+            };
+            let mut merged = apply(&operations, File::all_of(&input["files"])?)?;
+            return Ok(merged
+                .pop()
+                .map(|file| pdf("merged.pdf", file.bytes))
+                .into());
         }
         "metadata" => {
-            let metadata = platen_pdf::read_metadata(bytes, &limits).map_err(failed)?;
-            let pages = platen_pdf::page_count(bytes, &limits).map_err(failed)?;
-            Ok(json!({"metadata": metadata, "pages": pages}))
+            let file = named(File::of_value(&input["file"])?);
+            let said = platen_pdf::describe(&file, &Limits::default());
+            let said = said.map_err(|error| failed(&error))?;
+            return Ok(json!({"metadata": said.metadata, "pages": said.pages}));
         }
-        "setMetadata" => {
-            let changes = serde_json::from_value(input["metadata"].clone())
-                .map_err(|_| wrong("the input `metadata` is no object"))?;
-            let changed = platen_pdf::write_metadata(bytes, &changes, &limits).map_err(failed)?;
-            Ok(pdf(&file.name, changed))
+        "split" => Operations {
+            split: Some(how(input)?),
+            ..Operations::default()
+        },
+        "flatten" => Operations {
+            flatten: true,
+            ..Operations::default()
+        },
+        "setMetadata" => Operations {
+            metadata: serde_json::from_value(input["metadata"].clone())
+                .map_err(|_| wrong("the input `metadata` is no object"))?,
+            ..Operations::default()
+        },
+        _ => {
+            return Err(wrong(&format!(
+                "`pdf` has no action `{action}`; it has merge, split, flatten, metadata and setMetadata"
+            )));
         }
-        _ => Err(wrong(&format!(
-            "`pdf` has no action `{action}`; it has merge, split, flatten, metadata and setMetadata"
-        ))),
+    };
+    let is_split = operations.split.is_some();
+    let made = apply(&operations, vec![File::of_value(&input["file"])?])?;
+    let mut made = made.into_iter().map(|file| pdf(&file.name, file.bytes));
+    match is_split {
+        true => Ok(made.collect()),
+        false => Ok(made.next().unwrap_or_default()),
+    }
+}
+
+/// The files that `operations` make; ends with the step.
+fn apply(operations: &Operations, files: Vec<File>) -> Result<Vec<NamedFile<Vec<u8>>>, StepError> {
+    let conditions = Conditions {
+        checkpoint: &work::look,
+        ..Conditions::default()
+    };
+    let made = operations.apply(files.into_iter().map(named).collect(), &conditions);
+    made.map_err(|error| failed(&error))
+}
+
+fn named(file: File) -> NamedFile<Vec<u8>> {
+    NamedFile {
+        name: file.name,
+        bytes: file.bytes,
     }
 }
 
@@ -84,6 +101,6 @@ fn wrong(message: &str) -> StepError {
     StepError::new(Code::InvalidInput, message)
 }
 
-fn failed(error: &platen_pdf::Error) -> StepError {
-    StepError::new(error.code(), error.to_string())
+fn failed(error: &FileError) -> StepError {
+    StepError::new(error.error.code(), error.to_string())
 }

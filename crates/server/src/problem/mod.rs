@@ -13,7 +13,7 @@ use hyper::{
 };
 use platen_document::Diagnostic;
 use platen_fault::{Backend, Code, Fault, Resource, Stage, What};
-use platen_render::{Error as RenderError, of_mistakes};
+use platen_render::{Error as RenderError, chain, of_mistakes};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -174,18 +174,6 @@ impl IntoResponse for Problem {
         response.extensions_mut().insert(self);
         response
     }
-}
-
-/// An error with its causes, for the log.
-pub fn chain(error: &dyn StdError) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        text.push_str(": ");
-        text.push_str(&cause.to_string());
-        source = cause.source();
-    }
-    text
 }
 
 impl From<platen_engine::Error> for Problem {

@@ -10,14 +10,9 @@ use platen_office::{
     choose_launcher,
 };
 use platen_runs::execution::OfficeConvert;
-use serde_json::Value as Json;
 use tokio::sync::OnceCell;
 
-use crate::{
-    config::{Config, LogLevel},
-    log::Log,
-    problem::Problem,
-};
+use crate::{config::Config, problem::Problem};
 
 /// LibreOffice, once it is wanted.
 pub struct LibreOffice {
@@ -25,18 +20,16 @@ pub struct LibreOffice {
     config: OfficeConfig,
     folder: PathBuf,
     demand: Demand,
-    log: Log,
 }
 
 impl LibreOffice {
-    pub fn new(config: &Config, log: Log) -> Self {
+    pub fn new(config: &Config) -> Self {
         let slots = config.office_slots as usize;
         let reserved = config.render_preview_reserved_slots as usize;
         Self {
             cell: OnceCell::new(),
             folder: std::env::temp_dir(),
             demand: config.child_isolation.into(),
-            log,
             config: OfficeConfig {
                 program: config.libreoffice_path.clone(),
                 fonts: config.fonts(),
@@ -60,8 +53,7 @@ impl LibreOffice {
                 let office = Office::new(self.config.clone(), chosen.launcher, &self.folder);
                 let office = office
                     .map_err(|error| Problem::internal(format!("the temporary folder: {error}")))?;
-                let log = self.log.clone();
-                Ok(office.reporting(move |death| log_death(&log, death)))
+                Ok(office.reporting(log_crash))
             })
             .await
     }
@@ -106,17 +98,17 @@ impl LibreOffice {
     }
 }
 
-/// Of the document, its size and format only.
-fn log_death(log: &Log, death: &CrashReport) {
-    let fields = [
-        ("why", Json::from(&*death.why)),
-        ("phase", death.phase.into()),
-        ("pid", death.pid.into()),
-        ("memoryBytes", death.memory_bytes.into()),
-        ("documentBytes", death.document_bytes.into()),
-        ("filter", death.filter.into()),
-        ("target", death.target.extension().into()),
-        ("attempt", death.attempt.into()),
-    ];
-    log.event(LogLevel::Warn, "LibreOffice crashed", &fields);
+/// Logs a crash; of the document, its size and format only.
+fn log_crash(crash: &CrashReport) {
+    tracing::warn!(
+        why = &*crash.why,
+        phase = crash.phase,
+        pid = crash.pid,
+        memoryBytes = crash.memory_bytes,
+        documentBytes = crash.document_bytes,
+        filter = crash.filter,
+        target = crash.target.extension(),
+        attempt = crash.attempt,
+        "LibreOffice crashed"
+    );
 }

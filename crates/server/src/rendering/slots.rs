@@ -176,7 +176,9 @@ impl Slots {
             let queued = start.elapsed();
             let ticket = Ticket { stop, queued };
             let memory_bytes = self.memory_bytes;
+            let span = tracing::Span::current();
             let running = tokio::task::spawn_blocking(move || {
+                let _span = span.enter();
                 let result = bounded(memory_bytes, &ticket, job);
                 drop(permit);
                 result

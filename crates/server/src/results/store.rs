@@ -15,16 +15,15 @@ use http_body_util::BodyExt;
 use hyper::HeaderMap;
 use platen_delivery::{Body as Delivered, FileCache};
 use platen_fault::{Code, Resource, What};
+use platen_render::chain;
 use platen_signing::LinkKey;
 use platen_storage::blobs::{BlobError, Draft, ExpiringBlobs, Kept, Usage};
-use serde_json::Value as Json;
 
 use super::{Ends, ResultLink, StoredResult, now};
 use crate::{
-    config::{Config, LogLevel, ResultConfig},
-    log::Log,
+    config::{Config, ResultConfig},
     metrics::{Metrics, head},
-    problem::{Problem, chain},
+    problem::Problem,
     respond::moment,
 };
 
@@ -294,7 +293,7 @@ fn broken(error: axum::Error) -> Problem {
 }
 
 /// Sweeps every `RESULTS_SWEEP_SECONDS`, without end.
-pub(crate) async fn sweep_expired(results: Arc<Results>, log: Log) {
+pub(crate) async fn sweep_expired(results: Arc<Results>) {
     let pause = Duration::from_secs(results.config.sweep_seconds);
     loop {
         tokio::time::sleep(pause).await;
@@ -305,8 +304,6 @@ pub(crate) async fn sweep_expired(results: Arc<Results>, log: Log) {
             Ok(Err(error)) => chain(&error),
             Err(error) => error.to_string(),
         };
-        let fields = [("cause", Json::from(failed))];
-        let message = "stored results could not be swept";
-        log.event(LogLevel::Error, message, &fields);
+        tracing::error!(cause = failed, "expired results could not be removed");
     }
 }

@@ -11,19 +11,18 @@ use hyper::{
     HeaderMap, StatusCode,
     header::{AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, HeaderValue},
 };
+use platen_render::chain;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{
     auth::Access,
-    config::LogLevel,
     delivery::Origin,
     flows::Flows,
-    log::Log,
+    log,
     metrics::Gauges,
     operation::{self, Kind, Route, get, text},
     pool_metrics::{write_isolation, write_pool, write_processes},
-    problem::chain,
     readiness::Readiness,
     rendering::{Renderer, libreoffice::LibreOffice},
     respond::{bytes_of, json, moment},
@@ -41,7 +40,6 @@ pub(crate) struct HealthApi {
     pub(crate) sandbox: Arc<Sandbox>,
     pub(crate) flows: Arc<Flows>,
     pub(crate) results: Arc<Results>,
-    pub(crate) log: Log,
     pub(crate) team: Option<Team>,
     /// `CHROMIUM_WARM`: the service is not ready before.
     pub(crate) waits_for_chromium: bool,
@@ -64,7 +62,7 @@ impl HealthApi {
             slots: slots.total(),
             cached_templates,
             cached_bytes,
-            log_dropped: self.log.dropped(),
+            log_dropped: log::dropped(),
             ready: self.readiness.takes_requests(),
         }
     }
@@ -198,9 +196,7 @@ pub(crate) async fn get_health_ready(State(api): State<HealthApi>) -> Response {
     let store = match api.renderer.templates.store().check().await {
         Ok(()) => true,
         Err(error) => {
-            let fields = [("cause", chain(&error).into())];
-            api.log
-                .event(LogLevel::Error, "the store does not answer", &fields);
+            tracing::error!(cause = chain(&error), "the store does not answer");
             false
         }
     };

@@ -209,7 +209,7 @@ fn problem(failure: &Failure) -> Problem {
         ),
     };
     Problem {
-        cause: Some(crate::problem::chain(failure)),
+        cause: Some(platen_render::chain(failure)),
         ..Problem::new(code, detail)
     }
     .retry_after(1)

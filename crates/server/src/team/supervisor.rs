@@ -17,20 +17,17 @@ use std::{
 };
 
 use platen_delivery::{Bind, ListenError, Listener, Sharing};
-use serde_json::Value as Json;
 use tempfile::TempDir;
 use tokio::{
     signal::unix::{SignalKind, signal},
     sync::{mpsc, oneshot},
     task::JoinSet,
 };
+use tracing::{error, info, warn};
 
 use self::member::{Ended, Member};
 use super::{HANDOVER_GRACE, Team, socket};
-use crate::{
-    config::{Config, LogLevel},
-    log::Log,
-};
+use crate::{config::Config, log};
 
 /// How long a process may take until it is ready.
 const MAX_START: Duration = Duration::from_secs(60);
@@ -75,7 +72,6 @@ struct Plan {
     patience: Duration,
     /// How long one may not say that it is well.
     silence: Duration,
-    log: Log,
 }
 
 impl Plan {
@@ -100,7 +96,6 @@ impl Plan {
             own,
             patience: shutdown + HANDOVER_GRACE / 2,
             silence: Duration::from_millis(config.worker_timeout_ms),
-            log: Log::start(config.log_format, config.log_level)?,
         })
     }
 
@@ -123,27 +118,21 @@ impl Plan {
         Ok(member)
     }
 
-    fn event(&self, level: LogLevel, message: &str, member: &Member, more: &[(&str, Json)]) {
-        let mut fields = vec![
-            ("worker", Json::from(member.index)),
-            ("pid", member.pid.into()),
-        ];
-        fields.extend_from_slice(more);
-        self.log.event(level, message, &fields);
-    }
-
     /// Starts the process `index` and waits until it takes work.
     async fn start_ready(&self, index: u32) -> io::Result<Member> {
         let mut member = self.start(index)?;
         match member.ready(MAX_START).await {
             Ok(()) => {
-                self.event(LogLevel::Info, "a worker process is ready", &member, &[]);
+                info!(
+                    worker = member.index,
+                    pid = member.pid,
+                    "worker process ready"
+                );
                 Ok(member)
             }
             Err(error) => {
-                let cause = [("cause", error.to_string().into())];
-                let message = "a worker process did not become ready";
-                self.event(LogLevel::Error, message, &member, &cause);
+                let (worker, pid) = (member.index, member.pid);
+                error!(worker, pid, cause = %error, "worker process did not become ready");
                 member.kill().await;
                 Err(error)
             }
@@ -152,8 +141,8 @@ impl Plan {
 
     async fn stop(&self, mut member: Member) {
         if !member.stop(self.patience).await {
-            let message = "a worker process did not end in time and was killed";
-            self.event(LogLevel::Warn, message, &member, &[]);
+            let (worker, pid) = (member.index, member.pid);
+            warn!(worker, pid, "worker process killed: shutdown timeout");
         }
     }
 
@@ -230,17 +219,15 @@ pub async fn supervise(config: Config) -> Result<(), SuperviseError> {
         tokio::select! {
             _ = terminate.recv() => is_ending = true,
             _ = interrupt.recv() => is_ending = true,
-            _ = hang_up.recv() => replace_all(&plan, &orders).await,
-            _ = user.recv() => replace_all(&plan, &orders).await,
+            _ = hang_up.recv() => replace_all(&orders).await,
+            _ = user.recv() => replace_all(&orders).await,
         }
     }
-    plan.log
-        .event(LogLevel::Info, "ending the worker processes", &[]);
+    info!("stopping the worker processes");
     // Ends every keeper, which ends its process.
     drop(orders);
     while keepers.join_next().await.is_some() {}
-    let log = plan.log.clone();
-    let _ = tokio::task::spawn_blocking(move || log.flush()).await;
+    let _ = tokio::task::spawn_blocking(log::flush).await;
     Ok(())
 }
 
@@ -260,19 +247,17 @@ async fn start_all(
     Ok(orders)
 }
 
-async fn replace_all(plan: &Plan, orders: &[mpsc::Sender<Order>]) {
-    let event = |message| plan.log.event(LogLevel::Info, message, &[]);
-    event("replacing the worker processes");
+async fn replace_all(orders: &[mpsc::Sender<Order>]) {
+    info!("replacing the worker processes");
     // The owner last: where the new program does not start, nothing has been lost.
     for order in orders.iter().rev() {
         let (answer, done) = oneshot::channel();
         if order.send(answer).await.is_err() || !done.await.unwrap_or(false) {
-            let message = "a successor did not start; the other processes stay as they are";
-            plan.log.event(LogLevel::Error, message, &[]);
+            error!("replacement aborted: the new worker process did not start");
             return;
         }
     }
-    event("the worker processes are replaced");
+    info!("worker processes replaced");
 }
 
 /// Keeps a process alive until `orders` closes.
@@ -303,8 +288,8 @@ async fn keep(plan: Arc<Plan>, member: Member, mut orders: mpsc::Receiver<Order>
         };
         tokio::select! {
             Ended { cause } = member.ended(plan.silence) => {
-                let message = "a worker process has ended and is started again";
-                plan.event(LogLevel::Error, message, &member, &[("cause", cause.into())]);
+                let (worker, pid) = (member.index, member.pid);
+                error!(worker, pid, cause, "worker process ended; restarting it");
                 if born.elapsed() > WELL {
                     wait = FIRST_WAIT;
                 } else if !pause(&mut wait, &mut orders).await {

@@ -1,12 +1,9 @@
 //! `platen merge`: PDF files as one.
 
-use std::{
-    path::{Path, PathBuf},
-    process::ExitCode,
-};
+use std::{path::PathBuf, process::ExitCode};
 
 use clap::Args;
-use platen_pdf::Limits;
+use platen_pdf::{Conditions, FileError, NamedFile, Operations};
 
 use super::read;
 use crate::report::{Failure, OutputArguments, print_line, say};
@@ -24,16 +21,21 @@ pub struct Arguments {
 
 /// Runs the command.
 pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, Failure> {
-    let files: Result<Vec<Vec<u8>>, Failure> =
-        arguments.inputs.iter().map(|path| read(path)).collect();
-    let files = files?;
-    let limits = Limits::default();
-    for (path, file) in arguments.inputs.iter().zip(&files) {
-        // Said before all are merged, so that the message can name the file.
-        platen_pdf::page_count(file, &limits).map_err(|error| of_pdf(Some(path), &error))?;
+    let mut files = Vec::new();
+    for path in &arguments.inputs {
+        files.push(NamedFile {
+            name: path.display().to_string(),
+            bytes: read(path)?,
+        });
     }
-    let made = platen_pdf::merge(files.iter().map(Vec::as_slice), &limits);
-    let made = made.map_err(|error| of_pdf(None, &error))?;
+    let count = files.len();
+    let operations = Operations {
+        merge: true,
+        ..Operations::default()
+    };
+    let made = operations.apply(files, &Conditions::default());
+    let made = made.map_err(|error| failed(&error))?.pop();
+    let made = made.map_or_else(Vec::new, |file| file.bytes);
     let name = arguments.output.display().to_string();
     std::fs::write(&arguments.output, &made)
         .map_err(|error| Failure::file("write", &name, &error))?;
@@ -43,17 +45,13 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
     } else if !output.quiet {
         say(format_args!(
             "{name}: {} files, {} bytes",
-            files.len(),
+            count,
             made.len()
         ));
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn of_pdf(path: Option<&Path>, error: &platen_pdf::Error) -> Failure {
-    let message = match path {
-        Some(path) => format!("{}: {error}", path.display()),
-        None => error.to_string(),
-    };
-    Failure::new(error.code(), message)
+fn failed(error: &FileError) -> Failure {
+    Failure::new(error.error.code(), error.to_string())
 }

@@ -13,7 +13,7 @@ use platen_fault::Resource;
 use platen_runs::Error;
 
 use crate::{
-    auth::Keys, flows::Flows, intake::Intake, log::Log, metrics::Metrics, problem::Problem,
+    auth::Keys, flows::Flows, intake::Intake, metrics::Metrics, problem::Problem,
     rendering::slots::Slots, sandbox::Sandbox, templates::TemplateRepository,
 };
 
@@ -28,7 +28,6 @@ pub(crate) struct FlowApi {
     pub(crate) intake: Arc<Intake>,
     pub(crate) keys: Arc<Keys>,
     pub(crate) metrics: Arc<Metrics>,
-    pub(crate) log: Log,
     /// Longest wait of a caller for the answer of a run. Milliseconds.
     pub(crate) timeout_ms: u64,
 }

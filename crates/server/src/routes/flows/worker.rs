@@ -15,7 +15,7 @@ use platen_fault::Code;
 use platen_runs::{protocol, session};
 
 use super::FlowApi;
-use crate::{config::LogLevel, problem::Problem};
+use crate::problem::Problem;
 
 /// Takes a worker.
 pub(crate) async fn connect_worker(
@@ -39,7 +39,7 @@ pub(crate) async fn connect_worker(
         let Ok(connection) = upgrade.await else {
             return;
         };
-        api.log.event(LogLevel::Info, "worker connected", &[]);
+        tracing::info!("worker connected");
         let dispatcher = Arc::clone(&api.flows.dispatcher);
         let serving = session::serve(Arc::clone(&dispatcher), connection);
         let cause = tokio::select! {
@@ -49,9 +49,7 @@ pub(crate) async fn connect_worker(
             },
             () = dispatcher.closed() => "shutting down".to_owned(),
         };
-        let fields = [("cause", cause.into())];
-        api.log
-            .event(LogLevel::Info, "worker disconnected", &fields);
+        tracing::info!(cause, "worker disconnected");
     });
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::SWITCHING_PROTOCOLS;

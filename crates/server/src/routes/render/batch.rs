@@ -11,7 +11,7 @@ use platen_fault::{Code, What};
 use platen_render::{Disposition, Format};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value as Json, value::RawValue};
+use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 
 use super::{
@@ -183,13 +183,7 @@ async fn make(
         },
         Err(problem) => {
             if let Some(cause) = &problem.cause {
-                let fields = [
-                    ("requestId", Json::from(request_id)),
-                    ("item", Json::from(index)),
-                    ("cause", Json::from(&**cause)),
-                ];
-                api.log
-                    .event(crate::config::LogLevel::Error, "item failed", &fields);
+                tracing::error!(item = index, cause, "item failed");
             }
             Item {
                 result: ItemResult {

@@ -20,8 +20,8 @@ use platen_render::Format;
 
 use self::request::RenderRequest;
 use crate::{
-    flows::Flows, intake::Intake, log::Log, problem::Problem, rate_limit::RateLimit,
-    rendering::Renderer, results::Results,
+    flows::Flows, intake::Intake, problem::Problem, rate_limit::RateLimit, rendering::Renderer,
+    results::Results,
 };
 
 /// What the routes of documents work with.
@@ -32,7 +32,6 @@ pub(crate) struct RenderApi {
     pub(crate) results: Arc<Results>,
     pub(crate) flows: Arc<Flows>,
     pub(crate) batches: Arc<BatchLimits>,
-    pub(crate) log: Log,
 }
 
 /// Bounds of batches.

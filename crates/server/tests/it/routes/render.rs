@@ -178,10 +178,11 @@ fn create_render_reports_warnings() {
 #[test]
 fn options_that_the_format_cannot_carry_are_warned_about() {
     let app = TestApp::start();
-    let definition = template("a", "A");
+    let definition = json!({"key": "a", "name": "A", "body": [{"type": "table", "name": "t",
+        "rows": "rows", "columns": [{"key": "a", "header": "A", "value": "{{ item.a }}"}]}]});
     let page = json!({"kind": "html", "key": "a", "name": "A", "html": "<p>A"});
     let request = |definition: &Value, format: &str, options: Value| {
-        json!({"definition": definition, "data": {"name": "x"}, "format": format,
+        json!({"definition": definition, "data": {"rows": [{"a": 1}]}, "format": format,
             "options": options})
     };
     let all = json!({"page": 1, "dpi": 72, "table": "t", "pdf": {"tagged": false}});
@@ -193,6 +194,7 @@ fn options_that_the_format_cannot_carry_are_warned_about() {
         (&page, "html", 4),
     ] {
         let made = app.post("/render", &request(definition, format, all.clone()));
+        assert_eq!(made.status, 200, "{}", String::from_utf8_lossy(&made.bytes));
         let expected = format!("count={count};codes=unused-option");
         assert_eq!(made.header("x-render-warnings"), expected, "{format}");
     }

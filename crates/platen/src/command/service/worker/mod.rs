@@ -6,8 +6,11 @@ use std::{io, path::PathBuf, process::ExitCode, sync::Arc, time::Duration};
 
 use clap::Args;
 use platen_outbound::Settings;
-use platen_runs::execution::Services;
-use platen_runs::worker::{self, Error, Options};
+use platen_render::chain;
+use platen_runs::{
+    execution::Services,
+    worker::{self, Error, Options},
+};
 use tokio::{
     signal::unix::{SignalKind, signal},
     sync::Notify,
@@ -193,9 +196,4 @@ async fn serve(
         }
         wait = (wait * 2).min(LONGEST_WAIT);
     }
-}
-
-fn chain(error: &dyn std::error::Error) -> String {
-    let source = error.source().map(|source| format!(": {source}"));
-    format!("{error}{}", source.unwrap_or_default())
 }

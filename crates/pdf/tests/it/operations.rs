@@ -1,0 +1,122 @@
+//! Operations on files that have names.
+
+use std::{
+    cell::Cell,
+    panic::{AssertUnwindSafe, catch_unwind},
+};
+
+use lopdf::{Document, Object, dictionary};
+use platen_pdf::{Conditions, Error, Limits, NamedFile, Operations, Split, describe, page_count};
+use serde_json::json;
+
+/// A file of so many empty pages.
+fn pages(name: &str, count: usize) -> NamedFile<Vec<u8>> {
+    let mut document = Document::with_version("1.7");
+    let tree = document.new_object_id();
+    let kids: Vec<Object> = (0..count)
+        .map(|_| {
+            let page = dictionary! {
+                "Type" => "Page", "Parent" => tree,
+                "MediaBox" => vec![0.into(), 0.into(), 100.into(), 100.into()],
+            };
+            document.add_object(page).into()
+        })
+        .collect();
+    let node = dictionary! { "Type" => "Pages", "Count" => count as i64, "Kids" => kids };
+    document.objects.insert(tree, node.into());
+    let catalog = document.add_object(dictionary! { "Type" => "Catalog", "Pages" => tree });
+    document.trailer.set("Root", catalog);
+    let mut bytes = Vec::new();
+    document.save_to(&mut bytes).expect("a file");
+    let name = name.to_owned();
+    NamedFile { name, bytes }
+}
+
+fn count(file: &NamedFile<Vec<u8>>) -> usize {
+    page_count(&file.bytes, &Limits::default()).expect("a PDF file")
+}
+
+#[test]
+fn files_are_merged_then_split_then_changed() {
+    let operations = Operations {
+        merge: true,
+        split: Some(Split::Every(2)),
+        flatten: true,
+        metadata: serde_json::from_value(json!({"Title": "Both"})).expect("metadata"),
+    };
+    assert!(!operations.is_nothing() && Operations::default().is_nothing());
+    let conditions = Conditions {
+        part_name: |stem, index| format!("{stem}_{index}.pdf"),
+        ..Conditions::default()
+    };
+    let files = vec![pages("a.pdf", 2), pages("b.pdf", 3)];
+    let made = operations.apply(files, &conditions).expect("files");
+    let names: Vec<&str> = made.iter().map(|file| file.name.as_str()).collect();
+    assert_eq!(names, ["merged_0.pdf", "merged_1.pdf", "merged_2.pdf"]);
+    let counts: Vec<usize> = made.iter().map(count).collect();
+    assert_eq!(counts, [2, 2, 1]);
+    for file in &made {
+        let said = describe(file, &conditions.limits).expect("a description");
+        assert_eq!(said.metadata["Title"], "Both");
+        assert_eq!(said.pages, count(file));
+    }
+}
+
+#[test]
+fn a_file_that_stands_alone_stays_as_it_is() {
+    let merge = Operations {
+        merge: true,
+        ..Operations::default()
+    };
+    let file = pages("a.pdf", 1);
+    let made = merge.apply(vec![file.clone()], &Conditions::default());
+    assert_eq!(made.expect("a file"), [file]);
+    let none = merge.apply(Vec::<NamedFile<Vec<u8>>>::new(), &Conditions::default());
+    assert!(matches!(none.expect_err("no file").error, Error::Nothing));
+}
+
+#[test]
+fn the_file_that_something_is_wrong_with_is_named() {
+    let bad = || NamedFile {
+        name: "bad.pdf".to_owned(),
+        bytes: b"text".to_vec(),
+    };
+    let merge = Operations {
+        merge: true,
+        ..Operations::default()
+    };
+    let flatten = Operations {
+        flatten: true,
+        ..Operations::default()
+    };
+    for (operations, files) in [
+        (&merge, vec![pages("a.pdf", 1), bad()]),
+        (&merge, vec![bad()]),
+        (&flatten, vec![pages("a.pdf", 1), bad()]),
+    ] {
+        let failed = operations.apply(files, &Conditions::default());
+        let failed = failed.expect_err("a file is none");
+        assert_eq!(failed.to_string(), "bad.pdf: this is not a PDF file");
+    }
+}
+
+#[test]
+fn the_work_can_be_ended_between_files() {
+    let split = Operations {
+        split: Some(Split::Every(1)),
+        ..Operations::default()
+    };
+    let seen = Cell::new(0);
+    let stop_at_second = || {
+        seen.set(seen.get() + 1);
+        assert!(seen.get() < 2, "stop");
+    };
+    let conditions = Conditions {
+        checkpoint: &stop_at_second,
+        ..Conditions::default()
+    };
+    let files: Vec<_> = (0..5).map(|_| pages("a.pdf", 1)).collect();
+    let ended = catch_unwind(AssertUnwindSafe(|| split.apply(files, &conditions).is_ok()));
+    assert!(ended.is_err());
+    assert_eq!(seen.get(), 2);
+}
