@@ -194,10 +194,6 @@ pub static DIAGNOSTICS: &[(&str, &str)] = &[
     ("off-slide", "Something is taller than a slide."),
     ("out-of-range", "A number is outside its range."),
     (
-        "option-unused",
-        "The format cannot carry the option, which changes nothing.",
-    ),
-    (
         "outline-omitted",
         "Groups of long tables are written without an outline.",
     ),

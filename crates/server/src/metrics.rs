@@ -137,6 +137,7 @@ impl Metrics {
         self.inner().waits.add(duration);
     }
 
+    /// Counts a request that was refused; `reason` is a label of `platen_rejected_total`.
     pub fn rejected(&self, reason: &'static str) {
         *self.inner().rejected.entry(reason).or_default() += 1;
     }

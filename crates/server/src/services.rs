@@ -40,18 +40,22 @@ pub(crate) struct Opened {
 pub struct Services {
     /// The configuration, without secrets.
     pub config: Config,
+    /// Makes documents from templates.
     pub renderer: Arc<Renderer>,
+    /// Converts documents.
     pub libreoffice: Arc<LibreOffice>,
     pub(crate) flow_definitions: TemplateRepository,
     pub(crate) flows: Arc<Flows>,
     pub(crate) pieces: Arc<PieceStore>,
     pub(crate) results: Arc<Results>,
+    /// Bounds what bodies and uploads take.
     pub intake: Arc<Intake>,
     pub(crate) sandbox: Arc<Sandbox>,
     pub(crate) keys: Arc<Keys>,
     /// Renderings a minute and client.
     pub(crate) render_rate: Arc<RateLimit>,
     pub(crate) readiness: Arc<Readiness>,
+    /// What `/metrics` shows.
     pub metrics: Arc<Metrics>,
     pub(crate) group: Option<ProcessGroup>,
     lock: Option<File>,

@@ -19,6 +19,7 @@ pub fn flow(steps: &Json) -> Arc<CompiledFlow> {
     Arc::new(compile(flow).unwrap_or_else(|found| panic!("{found:?}")))
 }
 
+/// A new run of a flow of `steps`, started at a fixed time.
 pub fn machine(steps: &Json, trigger: Json) -> Machine {
     Machine::new(flow(steps), trigger, json!({"id": "r1"}), 951_782_400)
 }
@@ -92,6 +93,7 @@ fn answer(
     }
 }
 
+/// A failure of a step.
 pub fn error(message: &str, retryable: bool) -> StepError {
     StepError {
         code: "test".to_owned(),

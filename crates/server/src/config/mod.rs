@@ -359,6 +359,8 @@ impl Config {
         !self.api_key_admin.is_empty() || !self.api_key_render.is_empty()
     }
 
+    /// Longest time from a request to its document, the wait for a slot included.
+    #[must_use]
     pub fn render_timeout(&self) -> Duration {
         Duration::from_millis(self.render_timeout_ms)
     }

@@ -20,7 +20,9 @@ const HELD_BYTES: usize = 256 << 10;
 /// A content, in memory or in a file.
 #[derive(Clone, Debug)]
 pub enum Content {
+    /// In memory.
     Held(Bytes),
+    /// In a file without a name, which ends with the last clone.
     Spooled(Spooled),
 }
 
@@ -33,6 +35,7 @@ pub struct Spooled {
 }
 
 impl Content {
+    /// Its length.
     pub fn size_bytes(&self) -> u64 {
         match self {
             Self::Held(bytes) => bytes.len() as u64,
@@ -143,6 +146,7 @@ impl Sink {
         }
     }
 
+    /// Bytes that it has taken so far.
     pub fn size_bytes(&self) -> u64 {
         self.size_bytes
     }
@@ -259,6 +263,7 @@ pub fn check_announced(headers: &HeaderMap, limit: u64, setting: &str) -> Result
     }
 }
 
+/// 413 for a body beyond `limit` bytes, which `setting` decides.
 pub fn too_large(limit: u64, setting: &str) -> Problem {
     let detail = format!("the body is larger than {limit} bytes ({setting})");
     Problem::new(Code::TooLarge(What::Body, limit), detail)

@@ -37,6 +37,7 @@ pub struct MemoryPermit {
 }
 
 impl Intake {
+    /// The bounds that `config` sets, with nothing reserved.
     pub fn new(config: &Config, metrics: Arc<Metrics>) -> Self {
         Self {
             max_body_bytes: config.max_body_bytes,

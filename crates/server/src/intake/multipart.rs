@@ -29,10 +29,13 @@ const SETTING: &str = "FORM_MAX_BODY_BYTES";
 /// One field.
 #[derive(Clone, Debug)]
 pub struct Field {
+    /// The name that the form gives it; several fields may share one.
     pub name: String,
     /// The file's name, without folders above it.
     pub file_name: Option<String>,
+    /// What the field says it is; clients often guess it from the extension.
     pub media_type: Option<String>,
+    /// The value.
     pub content: Content,
 }
 

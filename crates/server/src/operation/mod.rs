@@ -31,44 +31,64 @@ pub enum Kind {
 /// Where the description lists an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tag {
+    /// Renderings, batches and conversions.
     Render,
+    /// Stored templates and their versions.
     Templates,
+    /// Flows, their runs and pieces.
     Flows,
+    /// The forms of Gotenberg.
     Forms,
+    /// Health, metrics and descriptions.
     Service,
 }
 
 /// A request body.
 #[derive(Debug)]
 pub struct RequestBody {
+    /// What to send, in Markdown.
     pub about: Option<&'static str>,
+    /// Whether a request without a body is refused.
     pub required: bool,
+    /// Its media types and their schemas.
     pub content: Content,
 }
 
 /// An answer that is no problem.
 #[derive(Debug)]
 pub struct Answer {
+    /// HTTP status.
     pub status: u16,
+    /// When it is sent, in Markdown.
     pub about: &'static str,
     /// Names of headers, and what they say.
     pub headers: Vec<(&'static str, &'static str)>,
+    /// Its media types and their schemas.
     pub content: Content,
 }
 
 /// A route without its handler.
 #[derive(Debug)]
 pub struct Operation {
+    /// HTTP method, in capitals.
     pub method: &'static str,
+    /// Path with its parameters in braces, as OpenAPI writes it.
     pub path: &'static str,
     /// Name of the handler; in camel case it is the operation id.
     pub name: &'static str,
+    /// Who may send it.
     pub access: Access,
+    /// How the rate limits count it.
     pub kind: Kind,
+    /// Its section in the description.
     pub tag: Tag,
+    /// One line for lists.
     pub summary: &'static str,
+    /// What the path, the query and the headers carry.
     pub parameters: Vec<Parameter>,
+    /// The body, if it takes one.
     pub body: Option<RequestBody>,
+    /// Answers that are no problems.
     pub answers: Vec<Answer>,
     /// Statuses of problems beside those that follow from the rest, see [`Operation::problems`].
     more_problems: Vec<u16>,
@@ -110,6 +130,7 @@ impl Operation {
 pub struct OperationTable(FxHashMap<&'static str, Vec<Operation>>);
 
 impl OperationTable {
+    /// A table of `operations`, at most one for each method and path.
     pub fn new(operations: Vec<Operation>) -> Self {
         let mut table = Self::default();
         for one in operations {

@@ -5,14 +5,20 @@ use serde_json::{Value as Json, json};
 /// A parameter of an operation.
 #[derive(Clone, Debug)]
 pub struct Parameter {
+    /// `path`, `query` or `header`.
     pub place: &'static str,
+    /// Its name; headers in any case.
     pub name: &'static str,
+    /// Whether a request without it is refused.
     pub required: bool,
+    /// JSON Schema of its value.
     pub schema: Json,
+    /// What it decides, in Markdown.
     pub about: &'static str,
 }
 
 impl Parameter {
+    /// The parameter object of OpenAPI 3.1, section 4.8.12.
     pub fn describe(&self) -> Json {
         json!({
             "in": self.place, "name": self.name, "required": self.required,

@@ -83,7 +83,9 @@ fn route<S, H>(method: &'static str, path: &'static str, handler: MethodRouter<S
 /// Operations, and the router that answers them.
 #[derive(Default)]
 pub struct Mounted {
+    /// Answers the operations; their state is in it.
     pub router: Router,
+    /// What the router answers, for access, metrics and the description.
     pub operations: Vec<Operation>,
 }
 

@@ -25,11 +25,15 @@ pub const MEDIA_TYPE: &str = "application/problem+json";
 pub struct Problem {
     /// The code's, unless a dialect has another for it.
     pub status: StatusCode,
+    /// What happened; its facts become members of the document.
     pub code: Code,
+    /// What happened, for people; empty for failures of ours.
     pub detail: String,
+    /// Every mistake of an author, with warnings.
     pub diagnostics: Vec<Diagnostic>,
     /// For the log only.
     pub cause: Option<String>,
+    /// Headers of the response beside its media type.
     pub headers: Vec<(HeaderName, HeaderValue)>,
 }
 
@@ -126,16 +130,21 @@ impl Problem {
         }
     }
 
+    /// The same problem with a header more.
+    #[must_use]
     pub fn with_header(mut self, name: HeaderName, value: HeaderValue) -> Self {
         self.headers.push((name, value));
         self
     }
 
+    /// The same problem with this `Retry-After`, at least a second, instead of any before.
+    #[must_use]
     pub fn retry_after(mut self, seconds: u64) -> Self {
         self.headers.retain(|(name, _)| *name != RETRY_AFTER);
         self.with_header(RETRY_AFTER, HeaderValue::from(seconds.max(1)))
     }
 
+    /// The body of the response.
     pub fn document(&self, request_id: &str) -> ProblemDocument {
         let facts = self.code.facts();
         ProblemDocument {

@@ -22,6 +22,7 @@ pub struct Chromium {
 }
 
 impl Chromium {
+    /// Chromium as `config` sets it up; the first job starts it.
     pub fn new(config: &Config) -> Self {
         Self {
             cell: OnceCell::new(),

@@ -23,6 +23,7 @@ pub struct LibreOffice {
 }
 
 impl LibreOffice {
+    /// LibreOffice as `config` sets it up; the first job starts it.
     pub fn new(config: &Config) -> Self {
         let slots = config.office_slots as usize;
         let reserved = config.render_preview_reserved_slots as usize;

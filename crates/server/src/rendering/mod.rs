@@ -17,10 +17,14 @@ use crate::{metrics::Metrics, templates::TemplateRepository};
 
 /// What it takes to make a document from a template and data.
 pub struct Renderer {
+    /// Binds, lays out and writes.
     pub engine: Arc<Engine>,
     pub(crate) templates: TemplateRepository,
+    /// Bounds how many renderings run and wait.
     pub slots: Arc<Slots>,
+    /// Prints templates of HTML.
     pub chromium: Arc<Chromium>,
+    /// Counts renderings and their stages.
     pub metrics: Arc<Metrics>,
     /// Longest time from the request to the document, the wait for a slot included.
     pub timeout: Duration,

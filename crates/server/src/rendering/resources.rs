@@ -15,7 +15,9 @@ use crate::{
 /// A file.
 #[derive(Clone, Debug)]
 pub struct SpooledFile {
+    /// What Chromium is told that it is.
     pub media_type: String,
+    /// Its bytes.
     pub content: Content,
 }
 

@@ -94,6 +94,7 @@ fn bounded<T>(
 }
 
 impl Slots {
+    /// Slots as `config` counts them, all free.
     pub fn new(config: &Config, metrics: Arc<Metrics>) -> Self {
         let total = config.max_concurrent_pages as usize;
         let reserved = config.render_preview_reserved_slots as usize;
