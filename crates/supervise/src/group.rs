@@ -86,6 +86,7 @@ pub fn is_supervised() -> bool {
 
 /// What a supervisor has given to this process.
 pub struct Membership {
+    /// The place of this process.
     pub group: ProcessGroup,
     /// The sockets that all share.
     pub public: Vec<Listener>,
@@ -133,10 +134,18 @@ impl Membership {
 pub struct Channel(UnixStream);
 
 impl Channel {
+    /// The connection that came with `membership`.
+    ///
+    /// # Errors
+    /// If the system has no descriptor left.
     pub fn of(membership: &Membership) -> io::Result<Self> {
         membership.channel.try_clone().map(Self)
     }
 
+    /// The same connection again.
+    ///
+    /// # Errors
+    /// If the system has no descriptor left.
     pub fn another(&self) -> io::Result<Self> {
         self.0.try_clone().map(Self)
     }

@@ -388,6 +388,8 @@ impl Config {
         }
     }
 
+    /// The data folder.
+    #[must_use]
     pub fn database_folder(&self) -> &Path {
         &self.data_dir
     }
