@@ -13,6 +13,6 @@ mod walk;
 
 pub use self::{
     compile::{CompiledFlow, compile},
-    machine::{Command, Entry, Finish, Machine, Next, StepError, Task},
+    machine::{Command, Entry, Finish, Machine, Next, StepError, StepFacts, Task},
     parse::{MAX_FLOW_BYTES, parse_flow, schema},
 };

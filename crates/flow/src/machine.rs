@@ -71,6 +71,15 @@ pub struct StepError {
     pub message: String,
     /// Whether another attempt may succeed.
     pub retryable: bool,
+    /// Facts that go with the code. Boxed, as few steps fail and every result has room for an error.
+    #[serde(flatten)]
+    pub facts: Box<StepFacts>,
+}
+
+/// What tells the cases of a code apart.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StepFacts {
     /// What was going on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stage: Option<String>,
@@ -98,11 +107,13 @@ impl StepError {
             code: code.name().to_owned(),
             message: message.into(),
             retryable: code.fault().is_retryable(),
-            stage: facts.stage.map(|stage| stage.as_str().to_owned()),
-            resource: facts.resource.map(|resource| resource.as_str().to_owned()),
-            backend: facts.backend.map(|backend| backend.as_str().to_owned()),
-            what: facts.what.map(|what| what.as_str().to_owned()),
-            limit: facts.limit,
+            facts: Box::new(StepFacts {
+                stage: facts.stage.map(|stage| stage.as_str().to_owned()),
+                resource: facts.resource.map(|resource| resource.as_str().to_owned()),
+                backend: facts.backend.map(|backend| backend.as_str().to_owned()),
+                what: facts.what.map(|what| what.as_str().to_owned()),
+                limit: facts.limit,
+            }),
         }
     }
 

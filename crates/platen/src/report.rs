@@ -5,7 +5,7 @@ use std::{fmt, io::Write, process::ExitCode};
 
 use clap::Args;
 use platen_document::Diagnostic;
-use platen_fault::{CODES, Code, Fault};
+use platen_fault::{Code, Fault};
 use platen_render::{Error, chain, of_mistakes};
 use serde_json::{Map, Value as Json, json};
 
@@ -29,8 +29,8 @@ pub struct Failure {
     /// A code of [`platen_fault::CODES`]; a service of another version may know more of them.
     code: String,
     fault: Fault,
-    /// Facts that go with the code.
-    facts: Map<String, Json>,
+    /// Facts that go with the code. Boxed, as most results are no failures.
+    facts: Box<Map<String, Json>>,
     message: String,
     hint: Option<String>,
     diagnostics: Vec<Diagnostic>,
@@ -46,9 +46,11 @@ impl Failure {
         Self {
             code: code.name().to_owned(),
             fault: code.fault(),
-            facts: members
-                .map(|(name, value)| (name.to_owned(), value))
-                .collect(),
+            facts: Box::new(
+                members
+                    .map(|(name, value)| (name.to_owned(), value))
+                    .collect(),
+            ),
             message: message.into(),
             hint: match code.fault() {
                 Fault::Internal => Some(BUG_HINT.to_owned()),
@@ -95,7 +97,7 @@ impl Failure {
         let diagnostics = serde_json::from_value(problem["diagnostics"].clone());
         let diagnostics: Vec<Diagnostic> = diagnostics.unwrap_or_default();
         let name = problem["code"].as_str().unwrap_or_default();
-        let known = CODES.iter().find(|entry| entry.name == name);
+        let known = platen_fault::CODES.iter().find(|entry| entry.name == name);
         let fault = match known {
             Some(entry) => entry.fault,
             None if status >= 500 => Fault::Internal,
@@ -106,10 +108,12 @@ impl Failure {
         Self {
             code: name.to_owned(),
             fault,
-            facts: members
-                .into_iter()
-                .filter(|(_, value)| !value.is_null())
-                .collect(),
+            facts: Box::new(
+                members
+                    .into_iter()
+                    .filter(|(_, value)| !value.is_null())
+                    .collect(),
+            ),
             ..match diagnostics.is_empty() {
                 true => Self::new(Code::RequestFailed, message),
                 false => Self::mistakes(Code::RequestFailed, diagnostics),
@@ -156,7 +160,7 @@ impl Failure {
             "ok": false, "error": self.message, "code": self.code, "hint": self.hint,
         });
         if let Some(members) = report.as_object_mut() {
-            members.extend(self.facts.clone());
+            members.extend((*self.facts).clone());
         }
         if !self.diagnostics.is_empty() {
             report["diagnostics"] = json!(self.diagnostics);

@@ -14,22 +14,16 @@ use hyper::{HeaderMap, Request, Response, header::HeaderValue};
 use platen_delivery::{
     Body, BodyHandle, Error, Limits, Listener, Observer, Peer as Client, Refusal, RequestBody,
 };
+use platen_fault::{Backend, Code, Stage};
 use platen_render::chain;
+use platen_supervise::{AcceptBalancer, Forward, ForwardError, ProcessGroup, client_of};
 use tokio::sync::watch;
 use tower_service::Service;
 use tracing::{debug, info, warn};
 
 use crate::{
-    config::Config,
-    flows::Flows,
-    metrics::Metrics,
-    middleware::Peer,
-    request_id,
-    team::{
-        Team,
-        forward::{Forward, client_of, is_for_owner},
-        load::Loads,
-    },
+    config::Config, flows::Flows, leadership::is_for_leader, metrics::Metrics, middleware::Peer,
+    problem::Problem, request_id,
 };
 
 /// Header lines of one request.
@@ -45,14 +39,14 @@ pub(crate) struct Listeners {
     /// For the other processes that serve together with this one.
     pub(crate) peers: Option<Listener>,
     /// Whose turn it is to take from the queues that they share.
-    pub(crate) loads: Option<Arc<Loads>>,
+    pub(crate) balancer: Option<Arc<AcceptBalancer>>,
 }
 
 /// What connections need besides the routes.
 pub(crate) struct Connections {
     pub(crate) flows: Arc<Flows>,
     pub(crate) metrics: Arc<Metrics>,
-    pub(crate) team: Option<Team>,
+    pub(crate) group: Option<ProcessGroup>,
 }
 
 /// Takes connections until `stopped` closes, then waits for those that are open.
@@ -67,15 +61,16 @@ pub(crate) async fn serve(
     let Connections {
         flows,
         metrics,
-        team,
+        group,
     } = connections;
-    let team = team.as_ref().filter(|team| !team.is_owner());
-    let forward = team.map(|team| Forward::new(team, config));
-    let watcher = |loads| {
+    let group = group.as_ref().filter(|group| !group.is_leader());
+    let longest = longest_request(config);
+    let forward = group.map(|group| Arc::new(Forward::new(group, longest)));
+    let watcher = |balancer| {
         let metrics = Arc::clone(&metrics);
-        Arc::new(Watcher { metrics, loads })
+        Arc::new(Watcher { metrics, balancer })
     };
-    let (all, others) = (watcher(listeners.loads), watcher(None));
+    let (all, others) = (watcher(listeners.balancer), watcher(None));
     let service = ConnectionService {
         flows,
         router,
@@ -98,6 +93,36 @@ pub(crate) async fn serve(
     let own = listeners.peers.into_iter().collect();
     let own = platen_delivery::serve(own, limits, others, make, stopped);
     tokio::join!(public, own);
+}
+
+/// The longest that the leader may take for a request.
+fn longest_request(config: &Config) -> Duration {
+    let longest = config
+        .render_timeout_ms
+        .max(config.office_timeout_ms)
+        .max(config.flow.timeout_ms);
+    Duration::from_millis(longest + config.body_timeout_ms)
+}
+
+impl From<ForwardError> for Problem {
+    fn from(error: ForwardError) -> Self {
+        let (code, detail) = match &error {
+            ForwardError::Timeout => (
+                Code::Timeout(Stage::Forward),
+                "the process that keeps templates and runs has not answered in time",
+            ),
+            _ => (
+                Code::BackendUnavailable(Backend::Leader),
+                "the process that keeps templates and runs ended while it had this request: look \
+                 whether it took effect before you send it again",
+            ),
+        };
+        Self {
+            cause: Some(chain(&error)),
+            ..Self::new(code, detail)
+        }
+        .retry_after(1)
+    }
 }
 
 fn limits(config: &Config) -> Limits {
@@ -151,10 +176,20 @@ impl Service<Request<RequestBody>> for ConnectionService {
     }
 
     fn call(&mut self, request: Request<RequestBody>) -> Self::Future {
-        let for_owner = is_for_owner(&request);
-        if let Some(forward) = self.forward.as_ref().filter(|_| for_owner) {
+        let for_leader = is_for_leader(&request);
+        if let Some(forward) = self.forward.as_ref().filter(|_| for_leader) {
             let (forward, client) = (Arc::clone(forward), self.peer.0);
-            return Box::pin(async move { Ok(forward.send(request, client).await) });
+            return Box::pin(async move {
+                let request_id = request_id::of(request.headers());
+                let id = (request_id::HEADER, &*request_id);
+                Ok(match forward.send(request, client, id).await {
+                    Ok(response) => response,
+                    Err(error) => {
+                        let problem = Problem::from(error);
+                        BodyHandle::detach(problem.into_document_response(&request_id))
+                    }
+                })
+            });
         }
         let mut request = request.map(axum::body::Body::new);
         let mut peer = self.peer;
@@ -163,7 +198,7 @@ impl Service<Request<RequestBody>> for ConnectionService {
             request.extensions_mut().insert(Origin::ForwardedByPeer);
         }
         request.extensions_mut().insert(peer);
-        if for_owner && !self.flows.is_started() {
+        if for_leader && !self.flows.is_started() {
             let (flows, mut router) = (Arc::clone(&self.flows), self.router.clone());
             return Box::pin(async move {
                 flows.settle().await;
@@ -178,7 +213,7 @@ impl Service<Request<RequestBody>> for ConnectionService {
 /// Counts and logs what happens to connections.
 struct Watcher {
     metrics: Arc<Metrics>,
-    loads: Option<Arc<Loads>>,
+    balancer: Option<Arc<AcceptBalancer>>,
 }
 
 impl Observer for Watcher {
@@ -188,7 +223,7 @@ impl Observer for Watcher {
 
     fn closed(&self, client: &Client, cause: Option<&Error>) {
         self.metrics.connections.fetch_sub(1, Ordering::Relaxed);
-        self.loads.iter().for_each(|loads| loads.ended());
+        self.balancer.iter().for_each(|balancer| balancer.ended());
         if let Some(cause) = cause {
             let client = address(client).ip().to_string();
             debug!(client, cause = chain(cause), "connection aborted");

@@ -2,8 +2,7 @@
 //! `/openapi.json` describes it.
 //!
 //! [`Server::start`] opens the store and listens, [`Server::run`] serves until a shutdown has
-//! finished what was taken. [`serve`] does both until SIGTERM or SIGINT, [`supervise`] does it with
-//! several processes.
+//! finished what was taken. [`serve`] does both until SIGTERM or SIGINT.
 
 pub mod auth;
 mod compression;
@@ -13,6 +12,7 @@ mod delivery;
 mod extension;
 mod flows;
 pub mod intake;
+mod leadership;
 mod link_key;
 pub mod log;
 pub mod metrics;
@@ -33,7 +33,6 @@ mod routes;
 mod sandbox;
 mod server;
 pub mod services;
-mod team;
 mod templates;
 mod trace_context;
 
@@ -44,5 +43,4 @@ pub use self::{
     },
     extension::{Extension, ExtensionFactory},
     server::{Error, Server, serve},
-    team::{MembershipError, SuperviseError, is_supervised, supervise},
 };

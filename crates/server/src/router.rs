@@ -68,7 +68,7 @@ fn mount_health(mounted: &mut Mounted, services: &Services) {
         sandbox: Arc::clone(&services.sandbox),
         flows: Arc::clone(&services.flows),
         results: Arc::clone(&services.results),
-        team: services.team.clone(),
+        group: services.group.clone(),
         waits_for_chromium: services.config.chromium_warm,
         waits_for_libreoffice: services.config.libreoffice_warm,
     };

@@ -13,6 +13,9 @@ use platen_delivery::{AcceptPolicy, ListenError, Listener, Sharing};
 use platen_engine::{Engine, Isolation, IsolationSource};
 use platen_render::chain;
 use platen_storage::SqliteStore;
+use platen_supervise::{
+    AcceptBalancer, Channel, HANDOVER_GRACE, Membership, MembershipError, ProcessGroup,
+};
 use tokio::{sync::watch, task::JoinHandle};
 use tracing::{error, info, warn};
 
@@ -28,7 +31,6 @@ use crate::{
     router::router,
     sandbox::Sandbox,
     services::{Opened, Services},
-    team::{Channel, HANDOVER_GRACE, Membership, MembershipError, Team, load::Loads},
 };
 
 /// Why the service could not start.
@@ -120,7 +122,7 @@ impl Server {
         let listeners = Listeners {
             public: listeners,
             peers: None,
-            loads: None,
+            balancer: None,
         };
         Self::start_as(config, listeners, None, extensions).await
     }
@@ -132,31 +134,31 @@ impl Server {
         extensions: &[ExtensionFactory],
     ) -> Result<Self, Error> {
         let supervisor = Channel::of(&membership)?;
-        let loads = Loads::open(&membership.team)?;
+        let balancer = AcceptBalancer::open(&membership.group)?;
         let mut public = membership.public;
         for listener in &mut public {
-            listener.share_accepts(Arc::clone(&loads) as Arc<dyn AcceptPolicy>)?;
+            listener.share_accepts(Arc::clone(&balancer) as Arc<dyn AcceptPolicy>)?;
         }
         let listeners = Listeners {
             public,
             peers: Some(membership.own),
-            loads: Some(loads),
+            balancer: Some(balancer),
         };
-        let place = (membership.team, supervisor);
+        let place = (membership.group, supervisor);
         Self::start_as(config, listeners, Some(place), extensions).await
     }
 
     async fn start_as(
         config: Config,
         listeners: Listeners,
-        place: Option<(Team, Channel)>,
+        place: Option<(ProcessGroup, Channel)>,
         extensions: &[ExtensionFactory],
     ) -> Result<Self, Error> {
-        let (team, supervisor) = place.unzip();
+        let (group, supervisor) = place.unzip();
         log::install(config.log_format, config.log_level)?;
         let address = listeners.public.iter().find_map(Listener::address);
         let address = address.unwrap_or_else(|| SocketAddr::from(([0, 0, 0, 0], 0)));
-        let services = tokio::task::spawn_blocking(move || open(config, team))
+        let services = tokio::task::spawn_blocking(move || open(config, group))
             .await
             .map_err(std::io::Error::other)??;
         if !services.keys.are_needed() {
@@ -204,7 +206,7 @@ impl Server {
                 let connections = Connections {
                     flows: Arc::clone(&services.flows),
                     metrics: Arc::clone(&services.metrics),
-                    team: services.team.clone(),
+                    group: services.group.clone(),
                 };
                 delivery::serve(connections, &services.config, listeners, router, stopped).await;
             }
@@ -251,7 +253,7 @@ fn say_listening(services: &Services, listeners: &[Listener]) {
         address = addresses.join(", "),
         slots = services.renderer.slots.total(),
         version = env!("CARGO_PKG_VERSION"),
-        worker = services.team.as_ref().map(|team| team.index),
+        worker = services.group.as_ref().map(|group| group.index),
         "listening"
     );
 }
@@ -339,13 +341,13 @@ async fn say_ready(services: Arc<Services>, supervisor: io::Result<Channel>) {
     let _ = tokio::time::timeout(CHILD_START_TIMEOUT, warm_children).await;
     if let Ok(supervisor) = supervisor {
         supervisor.say_ready();
-        supervisor.keep_saying_well().await;
+        supervisor.send_heartbeats().await;
     }
 }
 
 /// Makes the data folder this process's alone: what is cached here would not learn of another
 /// service's writes. A successor waits for its predecessor.
-fn lock(config: &Config, team: Option<&Team>) -> Result<File, Error> {
+fn lock(config: &Config, group: Option<&ProcessGroup>) -> Result<File, Error> {
     let folder = config.database_folder();
     let made = platen_storage::create_folder(folder)
         .and_then(|()| File::create(folder.join("platen.lock")));
@@ -353,7 +355,7 @@ fn lock(config: &Config, team: Option<&Team>) -> Result<File, Error> {
         folder: folder.display().to_string(),
         source,
     })?;
-    let patience = team.map_or(Duration::ZERO, |_| {
+    let patience = group.map_or(Duration::ZERO, |_| {
         Duration::from_millis(config.shutdown_timeout_ms) + HANDOVER_GRACE
     });
     let begin = Instant::now();
@@ -366,23 +368,23 @@ fn lock(config: &Config, team: Option<&Team>) -> Result<File, Error> {
     Ok(lock)
 }
 
-fn open(config: Config, team: Option<Team>) -> Result<Services, Error> {
+fn open(config: Config, group: Option<ProcessGroup>) -> Result<Services, Error> {
     let folder = config.database_folder();
     let failed = |source| Error::Store {
         folder: folder.display().to_string(),
         source,
     };
-    let follower = team.as_ref().filter(|team| !team.is_owner());
+    let follower = group.as_ref().filter(|group| !group.is_leader());
     let (lock, store, blobs) = match follower {
         None => {
-            let lock = lock(&config, team.as_ref())?;
+            let lock = lock(&config, group.as_ref())?;
             let store = SqliteStore::open(folder).map_err(failed)?;
             (Some(lock), store, folder.join("blobs"))
         }
         // The owner answers what is asked of pieces.
-        Some(team) => {
+        Some(group) => {
             let store = SqliteStore::open_reader(folder).map_err(failed)?;
-            (None, store, team.own_folder())
+            (None, store, group.own_folder())
         }
     };
     // All processes sign with it, and store results.
@@ -410,7 +412,7 @@ fn open(config: Config, team: Option<Team>) -> Result<Services, Error> {
         pieces,
         results,
         metrics,
-        team,
+        group,
         lock,
     };
     Services::new(config, opened).map_err(Error::Config)
@@ -446,7 +448,7 @@ pub async fn serve(config: Config, extensions: &[ExtensionFactory]) -> Result<()
     let mut interrupt = signal(SignalKind::interrupt())?;
     // Of a terminal that closes; certificates are read again without a signal.
     let mut hang_up = signal(SignalKind::hangup())?;
-    let server = match Membership::take(&config)? {
+    let server = match Membership::take(&config.bind)? {
         None => Server::start(config, extensions).await?,
         Some(membership) => Server::join(config, membership, extensions).await?,
     };

@@ -5,6 +5,7 @@ use std::{fs::File, sync::Arc};
 use platen_engine::Engine;
 use platen_fault::Resource;
 use platen_storage::SqliteStore;
+use platen_supervise::ProcessGroup;
 
 use crate::{
     auth::Keys,
@@ -18,7 +19,6 @@ use crate::{
     rendering::{Renderer, chromium::Chromium, libreoffice::LibreOffice, slots::Slots},
     results::Results,
     sandbox::Sandbox,
-    team::Team,
     templates::TemplateRepository,
 };
 
@@ -31,7 +31,7 @@ pub(crate) struct Opened {
     pub(crate) results: Results,
     pub(crate) metrics: Arc<Metrics>,
     /// The place among several processes, if there are several.
-    pub(crate) team: Option<Team>,
+    pub(crate) group: Option<ProcessGroup>,
     /// The lock on the data folder, held by the process that owns it.
     pub(crate) lock: Option<File>,
 }
@@ -57,7 +57,7 @@ pub struct Services {
     pub(crate) readiness: Arc<Readiness>,
     /// What `/metrics` shows.
     pub metrics: Arc<Metrics>,
-    pub(crate) team: Option<Team>,
+    pub(crate) group: Option<ProcessGroup>,
     lock: Option<File>,
 }
 
@@ -74,7 +74,7 @@ impl Services {
             pieces,
             results,
             metrics,
-            team,
+            group,
             lock,
         } = opened;
         let keys = Arc::new(Keys::new(&config));
@@ -83,7 +83,7 @@ impl Services {
         config.api_key_render.clear();
         config.metrics_token = None;
         config.worker_token = None;
-        let is_shared = team.as_ref().is_some_and(|team| !team.is_owner());
+        let is_shared = group.as_ref().is_some_and(|group| !group.is_leader());
         let repository = |store, resource| {
             TemplateRepository::new(store, resource, &config, Arc::clone(&metrics), is_shared)
         };
@@ -121,7 +121,7 @@ impl Services {
             render_rate: Arc::new(RateLimit::new(config.rate_limit_render_max)),
             readiness: Arc::new(Readiness::new(&config)),
             metrics,
-            team,
+            group,
             lock,
             config,
         })
@@ -129,7 +129,7 @@ impl Services {
 
     /// Whether this process reads a data folder that another one owns.
     pub(crate) fn is_follower(&self) -> bool {
-        self.team.as_ref().is_some_and(|team| !team.is_owner())
+        self.group.as_ref().is_some_and(|group| !group.is_leader())
     }
 
     /// Whether runs are handed out, here or by the owner of the data folder.

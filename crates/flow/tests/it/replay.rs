@@ -1,6 +1,7 @@
 //! The same journal always leads to the same next step, wherever a run was interrupted.
 
-use platen_flow::{Entry, Machine};
+use platen_fault::{Code, Stage};
+use platen_flow::{Entry, Machine, StepError, StepFacts};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -53,4 +54,17 @@ proptest! {
         }
         prop_assert_eq!(second.proceed().finish, Some(expected));
     }
+}
+
+#[test]
+fn the_facts_of_an_error_stand_beside_its_code() {
+    let error = StepError::new(Code::Timeout(Stage::Step), "late");
+    let written = serde_json::to_value(&error).unwrap();
+    assert_eq!(written["stage"], "step", "{written}");
+    let limit = written.as_object().unwrap().contains_key("limit");
+    assert!(!limit, "what is not known is not written: {written}");
+    assert_eq!(serde_json::from_value::<StepError>(written).unwrap(), error);
+    let older = json!({"code": "pdf", "message": "no", "retryable": false});
+    let older: StepError = serde_json::from_value(older).unwrap();
+    assert_eq!(*older.facts, StepFacts::default());
 }

@@ -26,7 +26,7 @@ use crate::report::{Failure, OutputArguments};
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Render data with a template.
-    Render(render::Arguments),
+    Render(Box<render::Arguments>),
     /// Check a template and, if given, its data.
     Validate(validate::Arguments),
     #[cfg(feature = "service")]

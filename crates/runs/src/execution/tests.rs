@@ -130,7 +130,11 @@ fn a_step_ends_at_its_own_time() {
         match report.progress.finish() {
             Some(Finish::Failed { error, .. }) => {
                 assert_eq!(error.code, "timeout", "{kind}: {error:?}");
-                assert_eq!(error.stage.as_deref(), Some("step"), "{kind}: {error:?}");
+                assert_eq!(
+                    error.facts.stage.as_deref(),
+                    Some("step"),
+                    "{kind}: {error:?}"
+                );
             }
             other => panic!("{kind}: {other:?}"),
         }
@@ -207,7 +211,7 @@ fn files_that_take_too_long_are_not_given() {
     match report.progress.finish() {
         Some(Finish::Failed { error, .. }) => {
             assert_eq!(
-                (&*error.code, error.stage.as_deref()),
+                (&*error.code, error.facts.stage.as_deref()),
                 ("timeout", Some("step"))
             );
         }

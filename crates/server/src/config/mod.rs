@@ -388,7 +388,9 @@ impl Config {
         }
     }
 
-    pub(crate) fn database_folder(&self) -> &Path {
+    /// The data folder.
+    #[must_use]
+    pub fn database_folder(&self) -> &Path {
         &self.data_dir
     }
 }

@@ -12,6 +12,7 @@ use hyper::{
     header::{AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, HeaderValue},
 };
 use platen_render::chain;
+use platen_supervise::{ProcessGroup, gather};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -28,7 +29,6 @@ use crate::{
     respond::{bytes_of, json, moment},
     results::Results,
     sandbox::{Sandbox, SandboxHealth},
-    team::{Team, gather::gather},
 };
 
 /// What the routes of health and metrics look at.
@@ -40,7 +40,7 @@ pub(crate) struct HealthApi {
     pub(crate) sandbox: Arc<Sandbox>,
     pub(crate) flows: Arc<Flows>,
     pub(crate) results: Arc<Results>,
-    pub(crate) team: Option<Team>,
+    pub(crate) group: Option<ProcessGroup>,
     /// `CHROMIUM_WARM`: the service is not ready before.
     pub(crate) waits_for_chromium: bool,
     /// `LIBREOFFICE_WARM`: the service is not ready before.
@@ -50,7 +50,7 @@ pub(crate) struct HealthApi {
 impl HealthApi {
     /// Whether runs are handed out, here or by the process that owns the data folder.
     pub(crate) fn has_flows(&self) -> bool {
-        self.team.as_ref().is_some_and(|team| !team.is_owner()) || self.flows.is_started()
+        self.group.as_ref().is_some_and(|group| !group.is_leader()) || self.flows.is_started()
     }
 
     fn gauges(&self) -> Gauges {
@@ -137,7 +137,7 @@ pub(crate) async fn get_health_live(State(api): State<HealthApi>) -> Response {
     let health = Health {
         status: "ok",
         checks: Vec::new(),
-        worker: api.team.as_ref().map(|team| team.index),
+        worker: api.group.as_ref().map(|group| group.index),
         sandbox: None,
     };
     uncached(json(StatusCode::OK, &health))
@@ -223,7 +223,7 @@ pub(crate) async fn get_health_ready(State(api): State<HealthApi>) -> Response {
     let health = Health {
         status: word,
         checks,
-        worker: api.team.as_ref().map(|team| team.index),
+        worker: api.group.as_ref().map(|group| group.index),
         sandbox: Some(api.sandbox.health()),
     };
     uncached(json(status, &health))
@@ -247,8 +247,8 @@ pub(crate) async fn get_metrics(
     }
     api.flows.write_metrics(&mut text);
     api.results.write_metrics(&mut text);
-    if let Some(team) = api.team.as_ref().filter(|_| origin.is_none()) {
-        text = gather(team, text, headers.get(AUTHORIZATION)).await;
+    if let Some(group) = api.group.as_ref().filter(|_| origin.is_none()) {
+        text = gather(group, text, headers.get(AUTHORIZATION)).await;
     }
     let media_type = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
     uncached(([(CONTENT_TYPE, media_type)], text).into_response())

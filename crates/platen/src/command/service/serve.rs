@@ -3,6 +3,7 @@
 use std::{
     path::{Path, PathBuf},
     process::ExitCode,
+    time::Duration,
 };
 
 use clap::{Args, ValueEnum};
@@ -100,7 +101,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         print_line(config.to_toml().trim_end());
         return Ok(ExitCode::SUCCESS);
     }
-    if config.workers > 0 && !platen_server::is_supervised() {
+    if config.workers > 0 && !platen_supervise::is_supervised() {
         return supervise(config);
     }
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -132,18 +133,28 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
 }
 
 fn supervise(config: Config) -> Result<ExitCode, Failure> {
+    platen_server::log::install(config.log_format, config.log_level)
+        .map_err(|error| Failure::internal(&error))?;
+    let settings = platen_supervise::Settings {
+        data_folder: config.database_folder().to_owned(),
+        binds: config.bind,
+        workers: config.workers,
+        shutdown_timeout: Duration::from_millis(config.shutdown_timeout_ms),
+        heartbeat_timeout: Duration::from_millis(config.worker_timeout_ms),
+    };
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(|error| Failure::internal(&error))?;
     runtime
-        .block_on(platen_server::supervise(config))
+        .block_on(platen_supervise::supervise(settings))
         .map_err(|error| {
             let cause = std::error::Error::source(&error).map(|source| format!(": {source}"));
             let hint = "what the worker process said stands above; another process may use the \
                         address: see --bind";
             Failure::caller(format!("{error}{}", cause.unwrap_or_default()), hint)
         })?;
+    platen_server::log::flush();
     Ok(ExitCode::SUCCESS)
 }
 

@@ -81,7 +81,7 @@ pub(crate) fn too_large() -> Problem {
     let detail = format!(
         "files of more than {MAX_FILE_BYTES} bytes are not converted later: leave `async` out"
     );
-    Problem::new(Code::TooLarge(What::File, MAX_FILE_BYTES as u64), detail)
+    Problem::new(Code::TooLarge(What::File, MAX_FILE_BYTES), detail)
 }
 
 /// Accepts a conversion of a file.

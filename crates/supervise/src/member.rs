@@ -20,12 +20,12 @@ use tokio::{
     process::{Child, Command},
 };
 
-use super::super::{SAY_EVERY, Team, VARIABLE};
+use crate::group::{HEARTBEAT_INTERVAL, ProcessGroup, VARIABLE};
 
 /// A running process; it is killed where this is dropped.
-pub(super) struct Member {
-    pub(super) index: u32,
-    pub(super) pid: u32,
+pub(crate) struct Member {
+    pub(crate) index: u32,
+    pub(crate) pid: u32,
     child: Child,
     /// Closed where this process ends, which the child notices.
     giving: StdUnixStream,
@@ -33,17 +33,21 @@ pub(super) struct Member {
 }
 
 /// How a process ended.
-pub(super) struct Ended {
-    pub(super) cause: String,
+pub(crate) struct Ended {
+    pub(crate) cause: String,
 }
 
 impl Member {
-    /// Starts the program with `arguments` in the place that `team` tells.
-    pub(super) fn spawn(program: &Path, arguments: &[OsString], team: &Team) -> io::Result<Self> {
+    /// Starts the program with `arguments` in the place that `group` tells.
+    pub(crate) fn spawn(
+        program: &Path,
+        arguments: &[OsString],
+        group: &ProcessGroup,
+    ) -> io::Result<Self> {
         let (ours, theirs) = StdUnixStream::pair()?;
         let child = Command::new(program)
             .args(arguments)
-            .env(VARIABLE, team.to_variable())
+            .env(VARIABLE, group.to_variable())
             .stdin(Stdio::from(OwnedFd::from(theirs)))
             // Ctrl-C is for the supervisor, which tells the others.
             .process_group(0)
@@ -52,7 +56,7 @@ impl Member {
         let hearing = ours.try_clone()?;
         hearing.set_nonblocking(true)?;
         Ok(Self {
-            index: team.index,
+            index: group.index,
             pid: child.id().unwrap_or(0),
             child,
             giving: ours,
@@ -61,12 +65,12 @@ impl Member {
     }
 
     /// Gives it sockets.
-    pub(super) fn give(&self, sockets: &[BorrowedFd<'_>]) -> io::Result<()> {
+    pub(crate) fn give(&self, sockets: &[BorrowedFd<'_>]) -> io::Result<()> {
         pass_fds(&self.giving, sockets)
     }
 
     /// Waits until it says that it takes work.
-    pub(super) async fn ready(&mut self, bound: Duration) -> io::Result<()> {
+    pub(crate) async fn ready(&mut self, bound: Duration) -> io::Result<()> {
         let mut word = [0];
         match tokio::time::timeout(bound, self.hearing.read_exact(&mut word)).await {
             Ok(read) => read.map(drop),
@@ -75,7 +79,7 @@ impl Member {
     }
 
     /// Waits for its end, which comes by force where it has not said for `silence` that it is well.
-    pub(super) async fn ended(&mut self, silence: Duration) -> Ended {
+    pub(crate) async fn ended(&mut self, silence: Duration) -> Ended {
         let status = tokio::select! {
             status = self.child.wait() => status,
             () = silent(&mut self.hearing, silence) => {
@@ -91,12 +95,12 @@ impl Member {
         Ended { cause }
     }
 
-    pub(super) fn is_alive(&mut self) -> bool {
+    pub(crate) fn is_alive(&mut self) -> bool {
         matches!(self.child.try_wait(), Ok(None))
     }
 
     /// Asks it to finish what it has taken; true where it ended within `patience`, else it is killed.
-    pub(super) async fn stop(&mut self, patience: Duration) -> bool {
+    pub(crate) async fn stop(&mut self, patience: Duration) -> bool {
         if let Some(pid) = self.child.id().and_then(|pid| Pid::from_raw(pid as i32)) {
             let _ = kill_process(pid, Signal::TERM);
         }
@@ -107,7 +111,7 @@ impl Member {
         ended.is_ok()
     }
 
-    pub(super) async fn kill(&mut self) {
+    pub(crate) async fn kill(&mut self) {
         let _ = self.child.kill().await;
     }
 }
@@ -122,7 +126,7 @@ async fn silent(hearing: &mut UnixStream, bound: Duration) {
             // It has closed its end, so it is about to end.
             Ok(_) => return tokio::time::sleep(bound).await,
             // All processes may have been stopped together: it gets the time to say one word.
-            Err(_) if patience == bound => patience = SAY_EVERY * 3,
+            Err(_) if patience == bound => patience = HEARTBEAT_INTERVAL * 3,
             Err(_) => return,
         }
     }

@@ -7,7 +7,7 @@ use hyper::{Request, StatusCode, body::Bytes, client::conn::http1::handshake, he
 use hyper_util::rt::TokioIo;
 use tokio::{net::UnixStream, task::JoinSet};
 
-use super::Team;
+use crate::ProcessGroup;
 
 /// A process that does not answer for so long is left out.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -16,21 +16,21 @@ const MAX_BYTES: usize = 4 << 20;
 
 /// `own` and the measurements of all others, each line with its process as `worker`. A process that
 /// cannot be asked is left out; `platen_worker_up` tells of each.
-pub(crate) async fn gather(
-    team: &Team,
+pub async fn gather(
+    group: &ProcessGroup,
     own: String,
     authorization: Option<&header::HeaderValue>,
 ) -> String {
     let mut asked = JoinSet::new();
-    for index in (0..team.count).filter(|index| *index != team.index) {
-        let (socket, authorization) = (team.socket(index), authorization.cloned());
+    for index in (0..group.count).filter(|index| *index != group.index) {
+        let (socket, authorization) = (group.socket(index), authorization.cloned());
         asked.spawn(async move {
             let asking = ask(&socket, authorization);
             let text = tokio::time::timeout(PATIENCE, asking).await.ok().flatten();
             (index, text)
         });
     }
-    let mut texts = vec![(team.index, Some(own))];
+    let mut texts = vec![(group.index, Some(own))];
     while let Some(answer) = asked.join_next().await {
         texts.extend(answer.ok());
     }

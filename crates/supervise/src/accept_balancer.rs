@@ -11,40 +11,40 @@ use std::{
 
 use platen_delivery::AcceptPolicy;
 
-use super::Team;
+use crate::ProcessGroup;
 
 /// Bytes of a number.
 const BYTES: usize = size_of::<u32>();
 
 /// The numbers of all processes, of which one is this process's.
-pub(crate) struct Loads {
+pub struct AcceptBalancer {
     file: File,
     index: usize,
     count: usize,
     own: Mutex<u32>,
 }
 
-impl Loads {
-    /// The file of `team`, in which this process begins with no connection.
-    pub(crate) fn open(team: &Team) -> io::Result<Arc<Self>> {
-        Self::at(&team.folder.join("load"), team.index, team.count)
+impl AcceptBalancer {
+    /// The file of `group`, in which this process begins with no connection.
+    pub fn open(group: &ProcessGroup) -> io::Result<Arc<Self>> {
+        Self::at(&group.folder.join("load"), group.index, group.count)
     }
 
     fn at(path: &Path, index: u32, count: u32) -> io::Result<Arc<Self>> {
         let mut options = File::options();
         let file = options.read(true).write(true).create(true).truncate(false);
-        let loads = Self {
+        let balancer = Self {
             file: file.open(path)?,
             index: index as usize,
             count: count as usize,
             own: Mutex::new(0),
         };
-        loads.change(|own| own);
-        Ok(Arc::new(loads))
+        balancer.change(|own| own);
+        Ok(Arc::new(balancer))
     }
 
     /// A connection has ended.
-    pub(crate) fn ended(&self) {
+    pub fn ended(&self) {
         self.change(|own| own.saturating_sub(1));
     }
 
@@ -58,7 +58,7 @@ impl Loads {
     }
 }
 
-impl AcceptPolicy for Loads {
+impl AcceptPolicy for AcceptBalancer {
     fn may_accept(&self) -> bool {
         let own = *self.own.lock().unwrap_or_else(PoisonError::into_inner);
         let mut bytes = vec![0; self.count * BYTES];
@@ -83,18 +83,18 @@ mod tests {
     fn whoever_has_fewest_is_next() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("load");
-        let loads = [0, 1, 2].map(|index| Loads::at(&path, index, 3).unwrap());
-        let turns = || loads.each_ref().map(|loads| loads.may_accept());
+        let balancers = [0, 1, 2].map(|index| AcceptBalancer::at(&path, index, 3).unwrap());
+        let turns = || balancers.each_ref().map(|balancer| balancer.may_accept());
         assert_eq!(turns(), [true; 3]);
-        loads[0].taken();
+        balancers[0].taken();
         assert_eq!(turns(), [false, true, true]);
-        loads[1].taken();
-        loads[2].taken();
+        balancers[1].taken();
+        balancers[2].taken();
         assert_eq!(turns(), [true; 3]);
-        loads[2].taken();
-        loads[0].ended();
+        balancers[2].taken();
+        balancers[0].ended();
         assert_eq!(turns(), [true, false, false]);
-        let again = Loads::at(&path, 2, 3).unwrap();
+        let again = AcceptBalancer::at(&path, 2, 3).unwrap();
         assert!(again.may_accept(), "a successor begins with nothing");
     }
 }

@@ -1,7 +1,6 @@
-//! Requests that change what is stored, or ask for runs, on their way to the process that owns the
-//! data folder.
+//! Requests on their way to the leader, which alone writes to the data folder.
 
-use std::{net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
+use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
 use hyper::{
     HeaderMap, Method, Request, Response, StatusCode, Uri, Version,
@@ -10,12 +9,10 @@ use hyper::{
     http::uri::PathAndQuery,
 };
 use hyper_util::rt::TokioIo;
-use platen_delivery::{Body, BodyHandle, OnUpgrade, RequestBody, on_upgrade};
-use platen_fault::{Backend, Code, Stage};
+use platen_delivery::{Body, OnUpgrade, RequestBody, on_upgrade};
 use tokio::net::UnixStream;
 
-use super::Team;
-use crate::{config::Config, problem::Problem, request_id};
+use crate::ProcessGroup;
 
 /// Names the client whose request is passed on; believed on a process's own socket only.
 const CLIENT: HeaderName = HeaderName::from_static("x-platen-client");
@@ -30,46 +27,50 @@ const HOP_BY_HOP: [HeaderName; 5] = [
     HeaderName::from_static("keep-alive"),
 ];
 
-/// The way to the owner of the data folder.
-pub(crate) struct Forward {
-    owner: PathBuf,
-    patience: Duration,
+/// Forwards requests to the leader.
+pub struct Forward {
+    leader: PathBuf,
+    timeout: Duration,
 }
 
-/// Why there is no answer.
+/// Why the leader gave no response.
 #[derive(Debug, thiserror::Error)]
-enum Failure {
+#[non_exhaustive]
+pub enum ForwardError {
+    /// It takes no connection.
     #[error("the connection failed")]
     Connect(#[source] std::io::Error),
+    /// It ended while it had the request.
     #[error("the connection broke off")]
     Broken(#[source] hyper::Error),
-    #[error("there was no answer in time")]
-    Silent,
+    /// It did not respond in time.
+    #[error("there was no response in time")]
+    Timeout,
 }
 
 impl Forward {
-    pub(crate) fn new(team: &Team, config: &Config) -> Arc<Self> {
-        let longest = config
-            .render_timeout_ms
-            .max(config.office_timeout_ms)
-            .max(config.flow.timeout_ms);
-        let patience = Duration::from_millis(longest + config.body_timeout_ms) + GRACE;
-        Arc::new(Self {
-            owner: team.owner(),
-            patience,
-        })
+    /// To the leader of `group`, which may take `longest` for a request.
+    #[must_use]
+    pub fn new(group: &ProcessGroup, longest: Duration) -> Self {
+        Self {
+            leader: group.leader_socket(),
+            timeout: longest + GRACE,
+        }
     }
 
-    /// The owner's answer to a request of `client`.
-    pub(crate) async fn send(
+    /// The leader's response to a request of `client`; the header `id_header` gets `request_id`.
+    ///
+    /// # Errors
+    /// If there is no response.
+    pub async fn send(
         &self,
         mut request: Request<RequestBody>,
         client: SocketAddr,
-    ) -> Response<Body> {
-        let request_id = request_id::of(request.headers());
+        (id_header, request_id): (&'static str, &str),
+    ) -> Result<Response<Body>, ForwardError> {
         let upgrade = on_upgrade(&mut request);
-        let request = prepare(request, client, &request_id, upgrade.is_some());
-        // What only reads may be asked again where the owner ended in the middle of it.
+        let request = prepare(request, client, (id_header, request_id), upgrade.is_some());
+        // What only reads may be asked again where the leader ended in the middle of it.
         let again = matches!(*request.method(), Method::GET | Method::HEAD).then(|| {
             let mut again = Request::new(RequestBody::default());
             request.method().clone_into(again.method_mut());
@@ -79,71 +80,47 @@ impl Forward {
         });
         let first = self.exchange(request).await;
         let answer = match (first, again) {
-            (Err(Failure::Broken(_)), Some(again)) if upgrade.is_none() => {
+            (Err(ForwardError::Broken(_)), Some(again)) if upgrade.is_none() => {
                 self.exchange(again).await
             }
             (first, _) => first,
         };
-        match answer {
-            Ok(response) => arrived(response, upgrade),
-            Err(failure) => {
-                BodyHandle::detach(problem(&failure).into_document_response(&request_id))
-            }
-        }
+        answer.map(|response| arrived(response, upgrade))
     }
 
     async fn exchange(
         &self,
         request: Request<RequestBody>,
-    ) -> Result<Response<hyper::body::Incoming>, Failure> {
+    ) -> Result<Response<hyper::body::Incoming>, ForwardError> {
         let answering = async {
-            let stream = UnixStream::connect(&self.owner)
+            let stream = UnixStream::connect(&self.leader)
                 .await
-                .map_err(Failure::Connect)?;
+                .map_err(ForwardError::Connect)?;
             let (mut sender, connection) = handshake(TokioIo::new(stream))
                 .await
-                .map_err(Failure::Broken)?;
+                .map_err(ForwardError::Broken)?;
             // It ends with the answer, or where nobody waits for that any more.
             tokio::spawn(connection.with_upgrades());
-            sender.send_request(request).await.map_err(Failure::Broken)
+            sender
+                .send_request(request)
+                .await
+                .map_err(ForwardError::Broken)
         };
-        tokio::time::timeout(self.patience, answering)
+        tokio::time::timeout(self.timeout, answering)
             .await
-            .map_err(|_| Failure::Silent)?
-    }
-}
-
-/// Whether a request is for the owner of the data folder.
-pub(crate) fn is_for_owner<B>(request: &Request<B>) -> bool {
-    let path = request.uri().path();
-    let first = path.trim_start_matches('/').split('/').next();
-    match first.unwrap_or_default() {
-        "flows" | "webhooks" | "runs" | "workers" | "pieces" => true,
-        "templates" => {
-            let reads = ["/validate", "/diff"].iter().any(|end| path.ends_with(end));
-            !reads && !matches!(*request.method(), Method::GET | Method::HEAD)
-        }
-        // Renderings and conversions that nobody waits for are runs.
-        "render" | "convert" => {
-            let query = request.uri().query().unwrap_or_default();
-            query.split('&').any(|part| {
-                let (name, value) = part.split_once('=').unwrap_or((part, ""));
-                name == "async" && value != "false"
-            })
-        }
-        _ => false,
+            .map_err(|_| ForwardError::Timeout)?
     }
 }
 
 /// The client that another process names, on a process's own socket.
-pub(crate) fn client_of(headers: &mut HeaderMap) -> Option<SocketAddr> {
+pub fn client_of(headers: &mut HeaderMap) -> Option<SocketAddr> {
     headers.remove(CLIENT)?.to_str().ok()?.parse().ok()
 }
 
 fn prepare(
     mut request: Request<RequestBody>,
     client: SocketAddr,
-    request_id: &str,
+    (id_header, request_id): (&'static str, &str),
     upgrades: bool,
 ) -> Request<RequestBody> {
     let path = request.uri().path_and_query().cloned();
@@ -166,7 +143,7 @@ fn prepare(
         headers.insert(CLIENT, client);
     }
     if let Ok(id) = HeaderValue::try_from(request_id) {
-        headers.insert(request_id::HEADER, id);
+        headers.insert(id_header, id);
     }
     request
 }
@@ -196,45 +173,9 @@ fn arrived(
     response.map(Body::stream)
 }
 
-fn problem(failure: &Failure) -> Problem {
-    let (code, detail) = match failure {
-        Failure::Silent => (
-            Code::Timeout(Stage::Forward),
-            "the process that keeps templates and runs has not answered in time",
-        ),
-        Failure::Connect(_) | Failure::Broken(_) => (
-            Code::BackendUnavailable(Backend::Leader),
-            "the process that keeps templates and runs ended while it had this request: look \
-             whether it took effect before you send it again",
-        ),
-    };
-    Problem {
-        cause: Some(platen_render::chain(failure)),
-        ..Problem::new(code, detail)
-    }
-    .retry_after(1)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn what_changes_the_data_folder_goes_to_its_owner() {
-        let asks = |method: &str, uri: &str| {
-            let request = Request::builder().method(method).uri(uri).body(());
-            is_for_owner(&request.unwrap())
-        };
-        assert!(asks("POST", "/templates") && asks("DELETE", "/templates/a"));
-        assert!(asks("POST", "/templates/a/versions/1/restore"));
-        assert!(!asks("GET", "/templates/a/preview.png") && !asks("POST", "/templates/a/validate"));
-        assert!(
-            asks("POST", "/webhooks/a/sync") && asks("GET", "/runs") && asks("PUT", "/pieces/a/1")
-        );
-        assert!(asks("POST", "/render?async=true") && asks("POST", "/render/pdf?a&async"));
-        assert!(!asks("POST", "/render") && !asks("POST", "/render?async=false"));
-        assert!(!asks("GET", "/health/live") && !asks("GET", "/runsomething"));
-    }
 
     #[test]
     fn connections_of_clients_are_not_passed_on() {
@@ -245,7 +186,7 @@ mod tests {
             .header("x-platen-client", "6.6.6.6:1")
             .body(RequestBody::default());
         let client = SocketAddr::from(([1, 2, 3, 4], 5));
-        let mut sent = prepare(request.unwrap(), client, "id", false);
+        let mut sent = prepare(request.unwrap(), client, ("x-request-id", "id"), false);
         assert_eq!(sent.uri(), "/runs?a=1");
         assert_eq!(sent.headers()["host"], "example.com");
         assert_eq!(sent.headers()["connection"], "close");

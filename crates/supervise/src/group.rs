@@ -1,15 +1,4 @@
-//! Several processes that serve together: what each knows of the others.
-//!
-//! A supervisor opens the sockets and starts the processes. The first one owns the data folder:
-//! it alone writes the database, does runs of flows and keeps pieces. The others make documents
-//! from what they read there, and pass on what changes it (see [`forward`]). Each has a socket of
-//! its own besides those that all share; the supervisor holds all of them open, so a connection to
-//! a process that is being replaced waits instead of failing.
-
-pub(crate) mod forward;
-pub(crate) mod gather;
-pub(crate) mod load;
-mod supervisor;
+//! The place of a process among those that serve together, and what its supervisor gives to it.
 
 use std::{
     fs::File,
@@ -29,51 +18,48 @@ use rustix::{
 };
 use tokio::io::AsyncReadExt;
 
-pub use self::supervisor::{SuperviseError, supervise};
-use crate::config::Config;
-
 /// Tells a process its place, as `index/count/folder`.
-const VARIABLE: &str = "PLATEN_WORKER";
+pub(crate) const VARIABLE: &str = "PLATEN_WORKER";
 /// What a process says when it takes work.
-const READY: u8 = b'R';
+pub(crate) const READY: u8 = b'R';
 /// What it says from then on, for as long as its runtime gets to it.
 const WELL: u8 = b'W';
 /// How often.
-const SAY_EVERY: Duration = Duration::from_millis(500);
+pub(crate) const HEARTBEAT_INTERVAL: Duration = Duration::from_millis(500);
 
 /// The place of a process among those that serve together.
 #[derive(Clone, Debug)]
-pub(crate) struct Team {
+pub struct ProcessGroup {
     /// From 0, which is the owner of the data folder.
-    pub(crate) index: u32,
+    pub index: u32,
     /// How many there are.
-    pub(crate) count: u32,
+    pub count: u32,
     /// Where their own sockets are.
-    folder: PathBuf,
+    pub(crate) folder: PathBuf,
 }
 
-impl Team {
+impl ProcessGroup {
     /// Whether the data folder is this process's to write.
-    pub(crate) fn is_owner(&self) -> bool {
+    pub fn is_leader(&self) -> bool {
         self.index == 0
     }
 
     /// The socket of the process `index`.
-    pub(crate) fn socket(&self, index: u32) -> PathBuf {
+    pub fn socket(&self, index: u32) -> PathBuf {
         socket(&self.folder, index)
     }
 
     /// The socket of the process that owns the data folder.
-    pub(crate) fn owner(&self) -> PathBuf {
+    pub fn leader_socket(&self) -> PathBuf {
         self.socket(0)
     }
 
     /// A folder of this process alone.
-    pub(crate) fn own_folder(&self) -> PathBuf {
+    pub fn own_folder(&self) -> PathBuf {
         self.folder.join(format!("worker-{}", self.index))
     }
 
-    fn to_variable(&self) -> String {
+    pub(crate) fn to_variable(&self) -> String {
         format!("{}/{}/{}", self.index, self.count, self.folder.display())
     }
 
@@ -88,7 +74,7 @@ impl Team {
     }
 }
 
-fn socket(folder: &Path, index: u32) -> PathBuf {
+pub(crate) fn socket(folder: &Path, index: u32) -> PathBuf {
     folder.join(format!("{index}.sock"))
 }
 
@@ -99,12 +85,13 @@ pub fn is_supervised() -> bool {
 }
 
 /// What a supervisor has given to this process.
-pub(crate) struct Membership {
-    pub(crate) team: Team,
+pub struct Membership {
+    /// The place of this process.
+    pub group: ProcessGroup,
     /// The sockets that all share.
-    pub(crate) public: Vec<Listener>,
+    pub public: Vec<Listener>,
     /// The socket of this process.
-    pub(crate) own: Listener,
+    pub own: Listener,
     /// To the supervisor.
     channel: UnixStream,
 }
@@ -115,27 +102,27 @@ impl Membership {
     ///
     /// # Errors
     /// Where the supervisor has gone, or a certificate cannot be read.
-    pub(crate) fn take(config: &Config) -> Result<Option<Self>, MembershipError> {
+    pub fn take(binds: &[Bind]) -> Result<Option<Self>, MembershipError> {
         let Ok(text) = std::env::var(VARIABLE) else {
             return Ok(None);
         };
-        let team = Team::from_variable(&text).ok_or(MembershipError::Place(text))?;
+        let group = ProcessGroup::from_variable(&text).ok_or(MembershipError::Place(text))?;
         let channel = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
         // Children of this process must not hold it.
         rustix::stdio::dup2_stdin(File::open("/dev/null")?).map_err(io::Error::from)?;
         let mut public = Vec::new();
-        for bind in &config.bind {
+        for bind in binds {
             for socket in receive_fds(&channel)? {
                 public.push(Listener::from_socket(socket, bind)?);
             }
         }
-        let path = team.socket(team.index);
+        let path = group.socket(group.index);
         let own: OwnedFd = receive_fds(&channel)?
             .pop()
             .ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?;
         let own = Listener::from_socket(own, &Bind::Unix { path, mode: None })?;
         Ok(Some(Self {
-            team,
+            group,
             public,
             own,
             channel,
@@ -144,26 +131,34 @@ impl Membership {
 }
 
 /// The connection to the supervisor.
-pub(crate) struct Channel(UnixStream);
+pub struct Channel(UnixStream);
 
 impl Channel {
-    pub(crate) fn of(membership: &Membership) -> io::Result<Self> {
+    /// The connection that came with `membership`.
+    ///
+    /// # Errors
+    /// If the system has no descriptor left.
+    pub fn of(membership: &Membership) -> io::Result<Self> {
         membership.channel.try_clone().map(Self)
     }
 
-    pub(crate) fn another(&self) -> io::Result<Self> {
+    /// The same connection again.
+    ///
+    /// # Errors
+    /// If the system has no descriptor left.
+    pub fn another(&self) -> io::Result<Self> {
         self.0.try_clone().map(Self)
     }
 
     /// Says that this process takes work.
-    pub(crate) fn say_ready(&self) {
+    pub fn say_ready(&self) {
         // A supervisor that has gone is noticed elsewhere.
         let _ = (&self.0).write_all(&[READY]);
     }
 
     /// Says that this process is well, again and again.
-    pub(crate) async fn keep_saying_well(self) {
-        let mut moments = tokio::time::interval(SAY_EVERY);
+    pub async fn send_heartbeats(self) {
+        let mut moments = tokio::time::interval(HEARTBEAT_INTERVAL);
         loop {
             moments.tick().await;
             match send(&self.0, &[WELL], SendFlags::DONTWAIT | SendFlags::NOSIGNAL) {
@@ -175,7 +170,7 @@ impl Channel {
     }
 
     /// Ends when the supervisor has ended.
-    pub(crate) async fn closed(self) {
+    pub async fn closed(self) {
         let opened = self
             .0
             .set_nonblocking(true)
@@ -205,7 +200,7 @@ pub enum MembershipError {
 
 /// How long a successor waits for its predecessor to let the data folder go, beyond the time that a
 /// shutdown may take.
-pub(crate) const HANDOVER_GRACE: Duration = Duration::from_secs(15);
+pub const HANDOVER_GRACE: Duration = Duration::from_secs(15);
 
 #[cfg(test)]
 mod tests {
@@ -213,15 +208,15 @@ mod tests {
 
     #[test]
     fn a_place_is_told_in_a_variable() {
-        let team = Team {
+        let group = ProcessGroup {
             index: 1,
             count: 4,
             folder: "/tmp/a/b".into(),
         };
-        let again = Team::from_variable(&team.to_variable()).unwrap();
+        let again = ProcessGroup::from_variable(&group.to_variable()).unwrap();
         assert_eq!((again.index, again.count), (1, 4));
-        assert_eq!(again.owner(), Path::new("/tmp/a/b/0.sock"));
-        assert!(!again.is_owner());
-        assert!(Team::from_variable("1/x/y").is_none());
+        assert_eq!(again.leader_socket(), Path::new("/tmp/a/b/0.sock"));
+        assert!(!again.is_leader());
+        assert!(ProcessGroup::from_variable("1/x/y").is_none());
     }
 }

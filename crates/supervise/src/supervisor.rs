@@ -1,8 +1,6 @@
 //! The supervisor: opens the sockets, starts the processes, replaces those that end, and exchanges
 //! them one after the other when it is told to.
 
-mod member;
-
 use std::{
     ffi::OsString,
     fs::DirBuilder,
@@ -25,9 +23,10 @@ use tokio::{
 };
 use tracing::{error, info, warn};
 
-use self::member::{Ended, Member};
-use super::{HANDOVER_GRACE, Team, socket};
-use crate::{config::Config, log};
+use crate::{
+    group::{HANDOVER_GRACE, ProcessGroup, socket},
+    member::{Ended, Member},
+};
 
 /// How long a process may take until it is ready.
 const MAX_START: Duration = Duration::from_secs(60);
@@ -55,6 +54,21 @@ pub enum SuperviseError {
     NotStarted(u32),
 }
 
+/// How processes are supervised.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Addresses that all processes listen on.
+    pub binds: Vec<Bind>,
+    /// Number of processes.
+    pub workers: u32,
+    /// The data folder.
+    pub data_folder: PathBuf,
+    /// Longest shutdown of a process.
+    pub shutdown_timeout: Duration,
+    /// A process whose heartbeat is missing for so long is killed and replaced.
+    pub heartbeat_timeout: Duration,
+}
+
 /// What a process is started with.
 struct Plan {
     program: PathBuf,
@@ -75,32 +89,35 @@ struct Plan {
 }
 
 impl Plan {
-    fn open(config: &Config, program: PathBuf, arguments: Vec<OsString>) -> Result<Self, Error> {
-        let (folder, temporary) = folder(config.database_folder())?;
+    fn open(
+        settings: &Settings,
+        program: PathBuf,
+        arguments: Vec<OsString>,
+    ) -> Result<Self, Error> {
+        let (folder, temporary) = folder(&settings.data_folder)?;
         let bind = |bind| Listener::bind(bind, Sharing::Alone);
-        let public = config.bind.iter().map(bind).collect::<Result<_, _>>()?;
+        let public = settings.binds.iter().map(bind).collect::<Result<_, _>>()?;
         let mut own = Vec::new();
-        for index in 0..config.workers {
+        for index in 0..settings.workers {
             let path = socket(&folder, index);
             let mode = Some(0o600);
             own.extend(Listener::bind(&Bind::Unix { path, mode }, Sharing::Alone)?);
         }
-        let shutdown = Duration::from_millis(config.shutdown_timeout_ms);
         Ok(Self {
             program,
             arguments,
-            count: config.workers,
+            count: settings.workers,
             folder,
             _temporary: temporary,
             public,
             own,
-            patience: shutdown + HANDOVER_GRACE / 2,
-            silence: Duration::from_millis(config.worker_timeout_ms),
+            patience: settings.shutdown_timeout + HANDOVER_GRACE / 2,
+            silence: settings.heartbeat_timeout,
         })
     }
 
-    fn team(&self, index: u32) -> Team {
-        Team {
+    fn group(&self, index: u32) -> ProcessGroup {
+        ProcessGroup {
             index,
             count: self.count,
             folder: self.folder.clone(),
@@ -109,7 +126,7 @@ impl Plan {
 
     /// Starts the process `index` and gives it its sockets.
     fn start(&self, index: u32) -> io::Result<Member> {
-        let member = Member::spawn(&self.program, &self.arguments, &self.team(index))?;
+        let member = Member::spawn(&self.program, &self.arguments, &self.group(index))?;
         for sockets in &self.public {
             let sockets: Vec<BorrowedFd<'_>> = sockets.iter().map(AsFd::as_fd).collect();
             member.give(&sockets)?;
@@ -187,19 +204,19 @@ type Error = SuperviseError;
 /// Asks for another process; answered with whether there is one.
 type Order = oneshot::Sender<bool>;
 
-/// Serves with `config.workers` processes of this program, until SIGTERM or SIGINT. SIGHUP and
+/// Serves with `settings.workers` processes of this program, until SIGTERM or SIGINT. SIGHUP and
 /// SIGUSR1 replace them one after the other, without a request being dropped.
 ///
 /// # Errors
 /// Where an address cannot be listened on, or the processes do not start.
-pub async fn supervise(config: Config) -> Result<(), SuperviseError> {
+pub async fn supervise(settings: Settings) -> Result<(), SuperviseError> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut hang_up = signal(SignalKind::hangup())?;
     let mut user = signal(SignalKind::user_defined1())?;
     let program = std::env::current_exe()?;
     let arguments = std::env::args_os().skip(1).collect();
-    let plan = Arc::new(Plan::open(&config, program, arguments)?);
+    let plan = Arc::new(Plan::open(&settings, program, arguments)?);
     let mut keepers = JoinSet::new();
     let mut is_ending = true;
     let orders = {
@@ -227,7 +244,6 @@ pub async fn supervise(config: Config) -> Result<(), SuperviseError> {
     // Ends every keeper, which ends its process.
     drop(orders);
     while keepers.join_next().await.is_some() {}
-    let _ = tokio::task::spawn_blocking(log::flush).await;
     Ok(())
 }
 

@@ -1,0 +1,47 @@
+//! Which requests only the leader of several processes can answer: it alone writes to the data folder.
+
+use hyper::{Method, Request};
+
+/// Whether a request is for the leader.
+pub(crate) fn is_for_leader<B>(request: &Request<B>) -> bool {
+    let path = request.uri().path();
+    let first = path.trim_start_matches('/').split('/').next();
+    match first.unwrap_or_default() {
+        "flows" | "webhooks" | "runs" | "workers" | "pieces" => true,
+        "templates" => {
+            let reads = ["/validate", "/diff"].iter().any(|end| path.ends_with(end));
+            !reads && !matches!(*request.method(), Method::GET | Method::HEAD)
+        }
+        // Renderings and conversions that nobody waits for are runs.
+        "render" | "convert" => {
+            let query = request.uri().query().unwrap_or_default();
+            query.split('&').any(|part| {
+                let (name, value) = part.split_once('=').unwrap_or((part, ""));
+                name == "async" && value != "false"
+            })
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_changes_the_data_folder_goes_to_the_leader() {
+        let asks = |method: &str, uri: &str| {
+            let request = Request::builder().method(method).uri(uri).body(());
+            is_for_leader(&request.unwrap())
+        };
+        assert!(asks("POST", "/templates") && asks("DELETE", "/templates/a"));
+        assert!(asks("POST", "/templates/a/versions/1/restore"));
+        assert!(!asks("GET", "/templates/a/preview.png") && !asks("POST", "/templates/a/validate"));
+        assert!(
+            asks("POST", "/webhooks/a/sync") && asks("GET", "/runs") && asks("PUT", "/pieces/a/1")
+        );
+        assert!(asks("POST", "/render?async=true") && asks("POST", "/render/pdf?a&async"));
+        assert!(!asks("POST", "/render") && !asks("POST", "/render?async=false"));
+        assert!(!asks("GET", "/health/live") && !asks("GET", "/runsomething"));
+    }
+}
