@@ -277,7 +277,7 @@ fn mistakes_are_told_without_running() {
         .flatten()
         .filter_map(|one| one["code"].as_str())
         .collect();
-    for code in ["duplicate-step", "invalid-wait", "code-syntax"] {
+    for code in ["invalid-name", "invalid-wait", "code-syntax"] {
         assert!(codes.contains(&code), "{code} is not among {codes:?}");
     }
     let schema = platen(&["flow", "schema"]);
