@@ -212,6 +212,7 @@ mod tests {
         assert_eq!((bug.exit_code(), bug.hint.as_deref()), (2, Some(BUG_HINT)));
     }
 
+    #[cfg(feature = "service")]
     #[test]
     fn a_problem_of_a_service_keeps_its_code_and_its_facts() {
         let problem = json!({"code": "overloaded", "what": "queue", "status": 503});
