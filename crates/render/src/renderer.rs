@@ -1,4 +1,4 @@
-//! Template and data to bytes: bind, lay out where the format needs it, write.
+//! Renders template and data to bytes: bind, lay out if the format needs it, write.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},

@@ -90,7 +90,7 @@ impl PreparedCells {
             let source = found
                 .as_ref()
                 .map_or_else(|| Arc::from(source), |found| Arc::clone(&found.source));
-            // If the queue is full, skip it: preparation is only an optimization.
+            // Skip it if the queue is full: preparation is only an optimization.
             let _ = self.wanted.try_send(source);
         }
         found

@@ -204,7 +204,7 @@ async fn checked(
         .run(Lane::Preview, move |ticket| {
             // Truncated JSON is a bad request; only well-formed JSON can have template errors.
             body::parse::<serde::de::IgnoredAny>(&bytes)?;
-            // Validate in a sandbox first, so that a malicious template cannot crash this process.
+            // Validate in a sandbox first: a template that crashes it never reaches this process.
             shared.engine.validate(&bytes, None, Some(&ticket.stop))?;
             let compiled = shared.engine.compile_any(&bytes)?;
             if let Some(key) = key.filter(|key| key != compiled.key()) {

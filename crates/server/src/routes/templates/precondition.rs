@@ -25,7 +25,7 @@ impl Expected {
     /// Parses the precondition of a request.
     ///
     /// # Errors
-    /// 428 if it is missing, 412 if it contains no version.
+    /// 428 if `If-Match` is missing.
     pub(crate) fn of(headers: &HeaderMap, resource: Resource) -> Result<Self, Problem> {
         let value = headers.get(IF_MATCH).ok_or_else(|| {
             Problem::new(
