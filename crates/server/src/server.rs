@@ -361,6 +361,7 @@ fn lock(config: &Config, group: Option<&ProcessGroup>) -> Result<File, Error> {
         Duration::from_millis(config.shutdown_timeout_ms) + HANDOVER_GRACE
     });
     let begin = Instant::now();
+    // `File::lock` has no timeout, hence the polling.
     while lock.try_lock().is_err() {
         if begin.elapsed() >= patience {
             return Err(Error::InUse(folder.display().to_string()));

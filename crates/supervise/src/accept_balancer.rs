@@ -49,6 +49,7 @@ impl AcceptBalancer {
     }
 
     fn change(&self, change: impl FnOnce(u32) -> u32) {
+        // Held until the write is done, so that the file never keeps an older count.
         let mut own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
         *own = change(*own);
         // A failed write only makes the distribution less even.
