@@ -1,4 +1,4 @@
-//! The engine: the native renderer, and what stands around it.
+//! The engine: the native renderer with sandboxes, helpers and HTML templates.
 
 use std::sync::{Arc, atomic::AtomicBool};
 
@@ -14,7 +14,7 @@ use crate::{
     helpers::{HelperModules, validate_with},
 };
 
-/// A bound on what this thread holds.
+/// A memory limit for the allocations of this thread.
 #[must_use]
 pub fn memory_bound(limit_bytes: u64) -> MemoryBound {
     MemoryBound {
@@ -23,14 +23,14 @@ pub fn memory_bound(limit_bytes: u64) -> MemoryBound {
     }
 }
 
-/// Gives sandboxes for what strangers bring, when it is first needed; `None` where there are none.
+/// Starts sandboxes for untrusted templates on first use; `None` if sandboxes are unavailable.
 pub type IsolationSource = dyn Fn() -> Option<Arc<Isolation>> + Send + Sync;
 
-/// Renders documents, many at once.
+/// Renders documents, many concurrently.
 pub struct Engine {
     renderer: Renderer,
     isolation: Option<Arc<Isolation>>,
-    /// Of what strangers bring, where the rest is made here.
+    /// Sandboxes for untrusted templates, if the engine renders in this process.
     strangers: Option<Box<IsolationSource>>,
     pub(crate) helpers: Arc<HelperModules>,
 }
@@ -47,7 +47,7 @@ impl Engine {
         }
     }
 
-    /// The same engine, which makes documents in sandboxes.
+    /// Renders documents in sandboxes.
     #[must_use]
     pub fn with_isolation(self, isolation: Isolation) -> Self {
         Self {
@@ -56,8 +56,7 @@ impl Engine {
         }
     }
 
-    /// The same engine, which reads in sandboxes what strangers bring: in [`Engine::prepare`]
-    /// and [`Engine::validate`].
+    /// Reads untrusted templates in sandboxes, in [`Engine::prepare`] and [`Engine::validate`].
     #[must_use]
     pub fn with_isolation_of_strangers(self, source: Box<IsolationSource>) -> Self {
         Self {
@@ -66,8 +65,8 @@ impl Engine {
         }
     }
 
-    /// The same engine, whose templates may have helpers: `runner` is asked for what runs them when
-    /// one is first called.
+    /// Enables helpers in templates. The first helper call requests the JavaScript runner from
+    /// `runner`.
     #[must_use]
     pub fn with_helpers(self, runner: Arc<RunnerSource>) -> Self {
         Self {
@@ -76,24 +75,24 @@ impl Engine {
         }
     }
 
-    /// Sandboxes for renderings, where documents are to be made in some.
+    /// The render sandboxes, if the engine renders in sandboxes.
     #[must_use]
     pub fn isolation(&self) -> Option<&Isolation> {
         self.isolation.as_deref()
     }
 
-    /// Sandboxes for what strangers bring, where there are some. May wait for their start.
+    /// Sandboxes for untrusted templates, if available. May block until they have started.
     #[must_use]
     pub fn isolation_of_strangers(&self) -> Option<Arc<Isolation>> {
         let strangers = || (self.strangers.as_ref()?)();
         self.isolation.clone().or_else(strangers)
     }
 
-    /// Every mistake and warning about the template in `source`, which a stranger brings; with `data`
-    /// also those of binding it, but for what only its assets and its helpers can decide.
+    /// Every error and warning about the untrusted template in `source`. With `data`, also those of
+    /// binding, except for what depends on assets or helper results.
     ///
     /// # Errors
-    /// [`Error::Data`] where `data` is no JSON, and what ends a sandbox.
+    /// [`Error::Data`] if `data` is not JSON, or the failure of a sandbox.
     pub fn validate(
         &self,
         source: &[u8],
@@ -108,12 +107,12 @@ impl Engine {
         Ok(validate_with(&self.helpers, source, data.as_ref()))
     }
 
-    /// The fonts at hand.
+    /// The available fonts.
     pub fn fonts(&self) -> impl Iterator<Item = &FaceInfo> {
         self.renderer.fonts()
     }
 
-    /// True where a family of this name, or one that stands in for it, is there.
+    /// True if the family, or a substitute for it, is available.
     #[must_use]
     pub fn has_family(&self, family: &str) -> bool {
         self.renderer.has_family(family)
@@ -122,14 +121,14 @@ impl Engine {
     /// Reads and checks a template.
     ///
     /// # Errors
-    /// Every mistake in it.
+    /// Every error in the template.
     pub(crate) fn compile(&self, source: &[u8]) -> Result<CompiledTemplate, Error> {
         let template = platen_render::compile(source)?;
         self.helpers.check(&template)?;
         Ok(template)
     }
 
-    /// The world of a rendering of a template with `helpers`.
+    /// The binder's host for a template with `helpers`.
     pub(crate) fn host(&self, helpers: Option<&str>, options: &RenderOptions) -> FolderHost {
         let mut host = FolderHost::of(options);
         let now = host.now_unix_seconds();
@@ -137,7 +136,7 @@ impl Engine {
         host
     }
 
-    /// Renders `data` in this process, binding and laying out once. In the order of `formats`.
+    /// Renders `data` in this process in the order of `formats`; binds and lays out once.
     pub(crate) fn render_here(
         &self,
         template: &CompiledTemplate,

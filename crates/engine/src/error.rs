@@ -12,13 +12,13 @@ pub enum Error {
     /// The rendering itself failed.
     #[error(transparent)]
     Render(RenderError),
-    /// Templates of HTML are not made into this format.
+    /// HTML templates do not support this format.
     #[error("a template of HTML becomes PDF, PNG or HTML, not {0}")]
     NotFromHtml(platen_render::Format),
-    /// Chromium did not print the page.
+    /// Chromium failed to print the page.
     #[error(transparent)]
     Browser(#[from] platen_browser::Error),
-    /// The data is no JSON; only where it is parsed in a sandbox.
+    /// The data is not JSON. Occurs only if a sandbox parses the data.
     #[error("`data` is not JSON: {0}")]
     Data(String),
     /// The sandbox returned no document.
@@ -29,7 +29,7 @@ pub enum Error {
 impl From<RenderError> for Error {
     fn from(error: RenderError) -> Self {
         match error {
-            // Whoever bounds memory, a sandbox or this process, says the same.
+            // A memory limit has one error, whether a sandbox or this process enforces it.
             RenderError::Memory { limit_bytes } => {
                 Self::Isolation(IsolationError::Memory { limit_bytes })
             }
@@ -39,17 +39,17 @@ impl From<RenderError> for Error {
 }
 
 impl Error {
-    /// Mistakes of an author.
+    /// Errors made by the template's author.
     pub(crate) fn mistakes(found: Vec<Diagnostic>) -> Self {
         Self::Render(RenderError::Mistakes(found))
     }
 
-    /// A bug of ours.
+    /// An internal error.
     pub(crate) fn bug(message: &str) -> Self {
         Self::Render(RenderError::Bug(message.to_owned()))
     }
 
-    /// The error's code, which does not change.
+    /// The error's stable code.
     #[must_use]
     pub fn code(&self) -> Code {
         match self {

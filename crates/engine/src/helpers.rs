@@ -1,6 +1,6 @@
-//! Helpers of templates: JavaScript functions that expressions call. They run in a cell of their
-//! own, one for each rendering, with the clock of the document and without randomness: the same
-//! data gives the same document.
+//! Template helpers: JavaScript functions that expressions call. They run in a cell of their own,
+//! one per rendering, with the document's clock and without randomness: the same data gives the
+//! same document.
 
 use std::{
     collections::VecDeque,
@@ -30,7 +30,7 @@ const LIMITS: ScriptLimits = ScriptLimits {
     message_bytes: 4 << 20,
 };
 
-/// The modules of templates, and what runs them.
+/// Parses and caches the helper modules of templates, and runs them.
 pub(crate) struct HelperModules {
     runner: Option<Arc<RunnerSource>>,
     preparer: Preparer,
@@ -46,7 +46,7 @@ impl fmt::Debug for HelperModules {
 }
 
 impl HelperModules {
-    /// Modules that `runner` runs, and parses where strangers send them.
+    /// Modules that `runner` runs; it also parses the untrusted ones.
     pub(crate) fn new(runner: Option<Arc<RunnerSource>>) -> Self {
         let preparer = runner.clone().map_or(Preparer::Thread, Preparer::Cells);
         Self {
@@ -56,7 +56,7 @@ impl HelperModules {
         }
     }
 
-    /// Modules that are only checked, by a process that is a cell.
+    /// Modules for a process that is itself a cell: checks them and runs none.
     pub(crate) fn in_cell() -> Self {
         Self {
             preparer: Preparer::Here,
@@ -64,7 +64,7 @@ impl HelperModules {
         }
     }
 
-    /// The module in `source`, its types taken out.
+    /// The module in `source` with its type annotations removed.
     fn prepared(&self, source: &str) -> Result<Arc<Prepared>, Vec<Diagnostic>> {
         let lock = || self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let found = lock().iter().find(|(kept, _)| kept == source).cloned();
@@ -96,7 +96,7 @@ impl HelperModules {
         Ok(prepared)
     }
 
-    /// Mistakes of the module, and calls of helpers that it does not export.
+    /// Errors in the module, and calls of helpers that it does not export.
     fn mistakes(&self, source: Option<&str>, uses: &[HelperUse]) -> Vec<Diagnostic> {
         let Some(source) = source else {
             return Vec::new();
@@ -146,9 +146,9 @@ impl HelperModules {
     }
 }
 
-/// Every mistake and warning about the template in `source`; with `data` also those of binding it,
-/// but for what only its assets and its helpers can decide. For whoever runs the process: see
-/// [`crate::Engine::validate`].
+/// Every error and warning about the template in `source`. With `data`, also those of binding,
+/// except for what depends on assets or helper results. Runs in this process; for untrusted
+/// templates use [`crate::Engine::validate`].
 #[must_use]
 pub fn validate(source: &[u8], data: Option<&Json>) -> Vec<Diagnostic> {
     validate_with(&HelperModules::new(None), source, data)
@@ -186,7 +186,7 @@ fn no_mistakes(mistakes: Vec<Diagnostic>) -> Result<(), Error> {
     }
 }
 
-/// The helpers of one rendering; the cell is created by the first call.
+/// The helpers of one rendering; the first call creates the cell.
 #[derive(Debug)]
 struct Calls {
     modules: Arc<HelperModules>,
@@ -224,7 +224,7 @@ impl Helpers for Calls {
     }
 }
 
-/// The module that the template in `source` brings; read where that was sent to a sandbox unread.
+/// The helper module in the template `source`. Parses only that field: a sandbox reads the rest.
 pub(crate) fn module_of(source: &[u8]) -> Option<String> {
     #[derive(serde::Deserialize)]
     struct Head {

@@ -1,4 +1,4 @@
-//! Pages of HTML: a template and data become a job for Chromium.
+//! HTML templates: binds a template to data and makes a job for Chromium.
 
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc, time::Duration};
 
@@ -14,20 +14,20 @@ use sha2::{Digest, Sha256};
 
 use crate::{Engine, Error};
 
-/// Points in an inch.
+/// Points per inch.
 const POINTS: f64 = 72.0;
 
 /// A template of either kind.
 #[derive(Debug)]
 pub enum Template {
-    /// Laid out by Platen.
+    /// A template that Platen lays out.
     Document(Box<CompiledTemplate>),
-    /// Printed by Chromium.
+    /// An HTML template that Chromium prints.
     Html(Box<CompiledHtml>),
 }
 
 impl Template {
-    /// Its key.
+    /// The template's key.
     #[must_use]
     pub fn key(&self) -> &str {
         match self {
@@ -36,7 +36,7 @@ impl Template {
         }
     }
 
-    /// Its name for people.
+    /// The template's display name.
     #[must_use]
     pub fn name(&self) -> &str {
         match self {
@@ -46,7 +46,7 @@ impl Template {
     }
 }
 
-/// A page with its data, ready to be printed.
+/// A bound page, ready to print.
 #[derive(Debug)]
 pub struct Page {
     document: HtmlDocument,
@@ -54,11 +54,11 @@ pub struct Page {
     dots_per_inch: f32,
     tagged: bool,
     assets: Option<PathBuf>,
-    /// Where the time went.
+    /// Duration of each stage.
     pub(crate) stages: Vec<Stage>,
 }
 
-/// The files of a template, then those of a folder.
+/// The template's own files, then those of a folder.
 #[derive(Debug)]
 struct TemplateFiles {
     own: BTreeMap<String, File>,
@@ -82,7 +82,7 @@ impl Engine {
     /// Reads and checks a template of either kind.
     ///
     /// # Errors
-    /// [`Error::Mistakes`] with all of them.
+    /// [`Error::Mistakes`] with every error.
     pub fn compile_any(&self, source: &[u8]) -> Result<Template, Error> {
         if platen_document::html::is_html_template(source) {
             let compiled = platen_document::parse_html_template(source);
@@ -93,10 +93,10 @@ impl Engine {
         Ok(Template::Document(Box::new(self.compile(source)?)))
     }
 
-    /// Binds a template of HTML to data.
+    /// Binds an HTML template to data.
     ///
     /// # Errors
-    /// [`Error::Mistakes`] for mistakes in the data and options that Chromium cannot keep to,
+    /// [`Error::Mistakes`] for errors in the data and options that Chromium does not support,
     /// [`Error::NotFromHtml`] for other formats.
     pub(crate) fn bind_html(
         &self,
@@ -134,7 +134,7 @@ impl Engine {
     }
 }
 
-/// What Chromium cannot make of a PDF is refused, not left out.
+/// Rejects PDF options that Chromium does not support.
 fn check_pdf_options(options: &RenderOptions) -> Result<(), Error> {
     let wrong = |member: &str, what: &str| {
         let message = format!("{what}: leave it out, or take a template of kind `document`");
@@ -159,13 +159,13 @@ fn check_pdf_options(options: &RenderOptions) -> Result<(), Error> {
 }
 
 impl Page {
-    /// The format that was asked for.
+    /// The requested format.
     #[must_use]
     pub fn format(&self) -> Format {
         self.format
     }
 
-    /// What is not as the template says.
+    /// Deviations from the template.
     #[must_use]
     pub fn warnings(&self) -> &[Diagnostic] {
         &self.document.warnings
@@ -175,7 +175,7 @@ impl Page {
         std::mem::take(&mut self.document.warnings)
     }
 
-    /// The page itself, for [`Format::Html`].
+    /// The bound HTML itself, for [`Format::Html`].
     pub(crate) fn into_html(self) -> Rendered {
         Rendered {
             bytes: self.document.html.into_bytes(),
@@ -186,7 +186,7 @@ impl Page {
         }
     }
 
-    /// What Chromium has to do.
+    /// The job for Chromium.
     #[must_use]
     pub(crate) fn into_job(self, lane: Lane, timeout: Duration) -> Job {
         let document = self.document;
@@ -252,7 +252,7 @@ fn pixels(inches: f64) -> u32 {
     (inches * platen_browser::CSS_PIXELS_PER_INCH).round() as u32
 }
 
-/// Identity of a page: a digest of its content, its files and its options.
+/// Cache key of a page: a digest of its content, its files and its options.
 #[must_use]
 pub fn key_of<'a>(
     html: &str,
@@ -273,7 +273,7 @@ pub fn key_of<'a>(
     Key(digest.finalize().into())
 }
 
-/// What Chromium found, as warnings about the template.
+/// Converts Chromium's report to warnings about the template.
 pub(crate) fn page_warnings(report: &Report) -> Vec<Diagnostic> {
     let missing = report.missing.iter().map(|name| {
         let message = format!("the page asks for `{name}`, which is not there");

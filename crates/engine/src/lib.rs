@@ -1,5 +1,5 @@
-//! Documents by whatever backend they need: the native renderer, in this process or in a sandbox, and
-//! Chromium for templates of HTML; helpers in JavaScript for both.
+//! Renders documents with the backend they need: the native renderer, in this process or in a
+//! sandbox, and Chromium for HTML templates; both call helpers in JavaScript.
 
 mod engine;
 mod error;

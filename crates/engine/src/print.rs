@@ -1,4 +1,4 @@
-//! Pages that Chromium prints, and the documents that come of them.
+//! Documents that Chromium prints.
 
 use std::{
     task::{Context, Poll, ready},
@@ -13,11 +13,11 @@ use platen_render::{Format, Rendered, Stage};
 use crate::html::{Page, page_warnings};
 
 impl Page {
-    /// Prints the page within `timeout`: `print` asks a Chromium. The document is complete but for
-    /// its bytes, which may still be on their way.
+    /// Prints the page within `timeout`; `print` submits the job to Chromium. The result is
+    /// complete except for its bytes, which may still be streaming.
     ///
     /// # Errors
-    /// What `print` says.
+    /// The error of `print`.
     pub async fn print<E, F: Future<Output = Result<Printed, E>>>(
         mut self,
         lane: Lane,
@@ -42,22 +42,22 @@ impl Page {
     }
 }
 
-/// A document of Chromium on its way.
+/// A document that Chromium is streaming.
 #[derive(Debug)]
 pub struct PrintedDocument {
     printed: Printed,
     /// Its format.
     pub format: Format,
-    /// What is not as the template says.
+    /// Deviations from the template.
     pub warnings: Vec<Diagnostic>,
-    /// Where the time went until its first bytes.
+    /// Duration of each stage until the first bytes.
     pub stages: Vec<Stage>,
     pages: PageCounter,
     size_bytes: usize,
 }
 
 impl PrintedDocument {
-    /// What Chromium prints, of a page that no template was bound to.
+    /// A document of a page without a template.
     #[must_use]
     pub fn new(printed: Printed, format: Format) -> Self {
         Self {
@@ -70,10 +70,10 @@ impl PrintedDocument {
         }
     }
 
-    /// The next bytes, counted; `None` at the end.
+    /// Polls for the next bytes and counts them; `None` at the end.
     ///
     /// # Errors
-    /// What ended the page midway.
+    /// If Chromium fails midway.
     pub fn poll_next(
         &mut self,
         context: &mut Context<'_>,
@@ -86,22 +86,22 @@ impl PrintedDocument {
         Poll::Ready(next)
     }
 
-    /// Pages of the bytes so far, for a PDF.
+    /// Number of pages in the bytes received so far, for a PDF.
     #[must_use]
     pub fn pages(&self) -> Option<u32> {
         (self.format == Format::Pdf).then_some(self.pages.pages)
     }
 
-    /// Bytes so far.
+    /// Number of bytes received so far.
     #[must_use]
     pub fn size_bytes(&self) -> usize {
         self.size_bytes
     }
 
-    /// The whole document.
+    /// Waits for the whole document.
     ///
     /// # Errors
-    /// What ended the page midway.
+    /// If Chromium fails midway.
     pub async fn whole(mut self) -> Result<Rendered, BrowserError> {
         let start = Instant::now();
         let bytes = self.printed.bytes().await?;
@@ -121,11 +121,11 @@ impl PrintedDocument {
     }
 }
 
-/// Counts the page objects of a PDF as Chromium writes it, where they are never compressed.
+/// Counts the page objects of a PDF. Chromium writes them uncompressed.
 #[derive(Debug, Default)]
 struct PageCounter {
     pages: u32,
-    /// Bytes of [`PageCounter::MARK`] that the last ones were.
+    /// Number of bytes of [`PageCounter::MARK`] matched so far.
     matched: usize,
 }
 
@@ -134,7 +134,7 @@ impl PageCounter {
 
     fn read(&mut self, bytes: &[u8]) {
         for byte in bytes {
-            // After `/Type /` the second slash may begin the mark anew.
+            // After `/Type /`, the second slash may begin another match.
             while *byte != Self::MARK[self.matched] && self.matched > 0 {
                 self.matched = usize::from(self.matched == 7);
             }

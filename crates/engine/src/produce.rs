@@ -1,8 +1,9 @@
-//! The one way to make documents: whatever the template is and wherever it comes from.
+//! The single entry point for rendering, for every kind and origin of template.
 //!
-//! [`Engine::prepare`] decides what reads the template, [`Engine::produce`] makes its documents. Both
-//! block: the caller gives them a thread, and says through [`RenderOptions::stop`] when to end. A page
-//! of HTML is only bound there; [`Page::print`] awaits Chromium, which has slots of its own.
+//! [`Engine::prepare`] decides where to read the template, [`Engine::produce`] renders its
+//! documents. Both block: the caller provides a thread, and stops the job through
+//! [`RenderOptions::stop`]. They only bind an HTML page; [`Page::print`] awaits Chromium, which has
+//! slots of its own.
 
 use std::{sync::Arc, time::Instant};
 
@@ -12,62 +13,62 @@ use serde_json::Value as Json;
 
 use crate::{Engine, Error, Page, Template};
 
-/// Who wrote a template.
+/// Origin of a template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// Whoever runs this process, or somebody whom they let store templates.
+    /// The operator, or somebody with permission to store templates.
     Owner,
-    /// A request.
+    /// The request itself: untrusted.
     Stranger,
 }
 
-/// A template that documents can be made of.
+/// A template that is ready to render.
 #[derive(Debug)]
 pub enum PreparedTemplate {
     /// Compiled in this process.
     Here(Template),
-    /// Its source: sandboxes compile it, each for its own document.
+    /// Source only: each sandbox compiles it for its own document.
     Isolated(Arc<[u8]>),
 }
 
 /// The data of a document.
 #[derive(Clone, Debug)]
 pub enum Data {
-    /// JSON that nobody has parsed.
+    /// Unparsed JSON.
     Text(Box<str>),
-    /// A value.
+    /// A parsed value.
     Value(Json),
 }
 
-/// Documents to make.
+/// Documents to render.
 #[derive(Debug)]
 pub struct Job<'a> {
     /// The template.
     pub template: &'a PreparedTemplate,
-    /// What it shows.
+    /// Data to bind.
     pub data: Data,
-    /// Formats, each once; binding and layout are shared.
+    /// Formats, each once; they share binding and layout.
     pub formats: &'a [Format],
-    /// What is made differently than the template says; also when to stop.
+    /// Settings that override the template's, and the stop flag.
     pub options: &'a RenderOptions,
 }
 
-/// What came of one format of a job.
+/// Result of a job in one format.
 #[derive(Debug)]
 pub enum Product {
     /// A document.
     Document(Rendered),
-    /// A page that Chromium has to print.
+    /// A page for Chromium to print.
     Page(Box<Page>),
 }
 
 impl Engine {
-    /// Reads and checks the template in `source`, or leaves both to a sandbox: where documents are
-    /// made in sandboxes, and for strangers' templates where there are some. Chromium has sandboxes of
-    /// its own, so templates of HTML are always read here.
+    /// Reads and checks the template in `source`, or leaves both to a sandbox: if documents render
+    /// in sandboxes, and for untrusted templates if sandboxes are available. Chromium has sandboxes
+    /// of its own, so HTML templates are always read in this process.
     ///
     /// # Errors
-    /// Every mistake in a template that is read here.
+    /// Every error in a template that is read in this process.
     pub fn prepare(&self, source: &Arc<[u8]>, origin: Origin) -> Result<PreparedTemplate, Error> {
         let is_isolated = || match origin {
             Origin::Owner => self.isolation().is_some(),
@@ -79,11 +80,11 @@ impl Engine {
         Ok(PreparedTemplate::Here(self.compile_any(source)?))
     }
 
-    /// Makes the documents of `job`, in the order of its formats.
+    /// Renders the documents of `job`, in the order of its formats.
     ///
     /// # Errors
-    /// For the first format that fails: mistakes in template and data, options that the template
-    /// cannot keep to, [`Error::Data`] for data that is no JSON, and what ends a sandbox.
+    /// For the first format that fails: errors in template and data, options that the template does
+    /// not support, [`Error::Data`] if the data is not JSON, and the failure of a sandbox.
     pub fn produce(&self, job: Job<'_>) -> Result<Vec<Product>, Error> {
         let Job {
             template,
@@ -127,7 +128,7 @@ impl Engine {
 }
 
 impl Data {
-    /// The value; the text, which may be large, is not kept beside it.
+    /// Parses the data, and frees the text, which may be large.
     fn parse(self) -> Result<Json, Error> {
         match self {
             Self::Text(text) => {
@@ -139,7 +140,7 @@ impl Data {
 }
 
 impl Product {
-    /// What is not as the template says, as far as it is known.
+    /// Deviations from the template known so far.
     #[must_use]
     pub fn warnings(&self) -> &[platen_document::Diagnostic] {
         match self {

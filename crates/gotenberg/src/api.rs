@@ -1,4 +1,4 @@
-//! What the forms work with.
+//! State of the form handlers.
 
 use std::{sync::Arc, time::Duration};
 
@@ -10,7 +10,7 @@ use platen_server::{
 
 use crate::webhook::Webhooks;
 
-/// What the forms work with.
+/// State of the form handlers.
 #[derive(Clone)]
 pub(crate) struct FormApi {
     pub(crate) intake: Arc<Intake>,
@@ -19,8 +19,8 @@ pub(crate) struct FormApi {
     pub(crate) slots: Arc<Slots>,
     pub(crate) webhooks: Arc<Webhooks>,
     pub(crate) metrics: Arc<Metrics>,
-    /// Longest time from a page to its PDF or picture.
+    /// Timeout from the request for a page to its PDF or image.
     pub(crate) render_timeout: Duration,
-    /// Longest conversion by LibreOffice.
+    /// Timeout of a LibreOffice conversion.
     pub(crate) office_timeout: Duration,
 }

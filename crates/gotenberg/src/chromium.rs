@@ -1,4 +1,4 @@
-//! `/forms/chromium/…`: pages of HTML and addresses to PDF and pictures, by Gotenberg's fields.
+//! `/forms/chromium/…`: HTML pages and URLs to PDF and images, with Gotenberg's fields.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -29,7 +29,7 @@ use crate::{
     value::Values,
 };
 
-/// Fields that change the result and are not made here.
+/// Fields that would change the result and are not supported.
 #[rustfmt::skip]
 const UNSUPPORTED: [&str; 14] = [
     "selector", "waitWindowStatus", "titleBookmarks",
@@ -44,14 +44,14 @@ struct FormCookie {
     domain: String,
 }
 
-/// What is made, and how it is named.
+/// Output format and file name.
 struct PageOutput {
     output: Output,
     extension: &'static str,
     media_type: &'static str,
 }
 
-/// Where the page is.
+/// Source of the page.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Origin {
     File,
@@ -59,32 +59,32 @@ enum Origin {
     Address,
 }
 
-/// `index.html` and its files as PDF.
+/// Converts `index.html` and its files to PDF.
 pub(crate) async fn convert_html(request: FormRequest) -> Result<Response, Problem> {
     respond(request, Origin::File, pdf).await
 }
 
-/// An address at an allowed host as PDF.
+/// Converts a URL at an allowed host to PDF.
 pub(crate) async fn convert_url(request: FormRequest) -> Result<Response, Problem> {
     respond(request, Origin::Address, pdf).await
 }
 
-/// `index.html` and its files as a picture.
+/// Takes a screenshot of `index.html` and its files.
 pub(crate) async fn screenshot_html(request: FormRequest) -> Result<Response, Problem> {
     respond(request, Origin::File, picture).await
 }
 
-/// `index.html` with files of Markdown as PDF.
+/// Converts `index.html` with Markdown files to PDF.
 pub(crate) async fn convert_markdown(request: FormRequest) -> Result<Response, Problem> {
     respond(request, Origin::Markdown, pdf).await
 }
 
-/// `index.html` with files of Markdown as a picture.
+/// Takes a screenshot of `index.html` with Markdown files.
 pub(crate) async fn screenshot_markdown(request: FormRequest) -> Result<Response, Problem> {
     respond(request, Origin::Markdown, picture).await
 }
 
-/// An address at an allowed host as a picture.
+/// Takes a screenshot of a URL at an allowed host.
 pub(crate) async fn screenshot_url(request: FormRequest) -> Result<Response, Problem> {
     respond(request, Origin::Address, picture).await
 }
@@ -155,8 +155,8 @@ async fn respond(
     Ok(response)
 }
 
-/// 409 where the page itself came with a status that fails; `499` and `599` mean all of 4xx and
-/// 5xx, and are the default.
+/// Returns 409 if the page's own HTTP status is in `failing`. `499` and `599` stand for all 4xx and
+/// 5xx and are the default.
 fn check_status(status: Option<u16>, failing: &[u16]) -> Result<(), Problem> {
     let failing = if failing.is_empty() {
         &[499, 599]
@@ -258,8 +258,8 @@ fn page(values: &mut Values) -> Result<PageOptions, Problem> {
     })
 }
 
-/// A header as Gotenberg writes it: `VALUE;scope=EXPRESSION` is sent to the addresses only that the
-/// expression finds.
+/// Parses an extra header in Gotenberg's syntax: Chromium sends `VALUE;scope=EXPRESSION` only to
+/// URLs that match the expression.
 fn extra_header(name: &str, value: &str) -> Result<ExtraHeader, Problem> {
     let mut scope = None;
     let mut kept = Vec::new();
@@ -285,7 +285,8 @@ fn extra_header(name: &str, value: &str) -> Result<ExtraHeader, Problem> {
     Ok(ExtraHeader::new(name, kept.join(";").trim(), scope)?)
 }
 
-/// The domain of a cookie; cookies know no ports, RFC 6265, section 8.5.
+/// The domain of a cookie without its port. Cookies are not isolated by port (RFC 6265, section
+/// 8.5).
 fn without_port(domain: String) -> String {
     match domain.rsplit_once(':') {
         Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => host.to_owned(),
@@ -293,7 +294,7 @@ fn without_port(domain: String) -> String {
     }
 }
 
-/// What stands at the top and the bottom of every sheet.
+/// Header and footer of every page.
 struct HeaderFooter {
     header: String,
     footer: String,

@@ -1,4 +1,4 @@
-//! What holds for all of Gotenberg's forms: its trace, its status codes, and results that are sent to a webhook.
+//! Conventions of all Gotenberg forms: trace header, status codes and webhook delivery.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -21,14 +21,14 @@ use serde_json::json;
 use crate::api::FormApi;
 use crate::webhook::Parcel;
 
-/// Its name, as headers are written.
+/// Name of the trace header.
 const TRACE: HeaderName = HeaderName::from_static("gotenberg-trace");
-/// Longest trace that is taken over. Bytes.
+/// Longest trace accepted from a client, in bytes.
 const MAX_TRACE_BYTES: usize = 256;
-/// Largest result that is sent to a webhook. Bytes.
+/// Largest result that a webhook delivers, in bytes.
 const MAX_RESULT_BYTES: usize = 512 << 20;
 
-/// Where a result goes.
+/// Webhook target of a result.
 #[derive(Clone, Debug)]
 struct Hook {
     url: String,
@@ -38,7 +38,7 @@ struct Hook {
     headers: Vec<(String, String)>,
 }
 
-/// Handles a form.
+/// Middleware around every form.
 pub(crate) async fn handle(State(api): State<FormApi>, request: Request, next: Next) -> Response {
     let context = request.extensions().get::<Context>();
     let request_id = context.map(|context| Arc::clone(&context.request_id));
@@ -70,13 +70,13 @@ fn finish(response: &mut Response, trace: Option<HeaderValue>) {
     }
 }
 
-/// Gotenberg's status codes: 429 where the queue is full, 503 where the time is over, 409 for
-/// exceptions of the page, 400 for documents that cannot be had or read.
+/// Maps a problem to Gotenberg's status codes: 429 for a full queue, 503 for a timeout, 409 for
+/// exceptions in the page, 400 for documents that cannot be loaded or read.
 fn as_gotenberg(problem: &mut Problem) {
     problem.status = match (problem.code, problem.code.fault()) {
         (Code::Overloaded(What::Queue | What::Webhooks), _) => StatusCode::TOO_MANY_REQUESTS,
         (Code::PageException | Code::PageStatus | Code::ResourceFailed, _) => StatusCode::CONFLICT,
-        // A request that comes too slowly is not Gotenberg's business: 408 stays.
+        // Gotenberg has no status for a slow request: 408 stays.
         (Code::Timeout(Stage::Head | Stage::Body), _) => return,
         (_, Fault::Timeout) => StatusCode::SERVICE_UNAVAILABLE,
         (_, Fault::Content | Fault::Limit) => StatusCode::BAD_REQUEST,
@@ -90,7 +90,7 @@ fn invalid(detail: impl Into<String>) -> Problem {
 }
 
 impl Hook {
-    /// What the headers ask for.
+    /// Reads the webhook headers.
     fn of(api: &FormApi, headers: &HeaderMap) -> Result<Option<Self>, Problem> {
         let text = |name: &str| match headers.get(name).map(HeaderValue::to_str) {
             None => Ok(None),
@@ -146,7 +146,7 @@ impl Hook {
     }
 }
 
-/// Takes the form, answers 204, and goes on with it.
+/// Reads the form, answers 204 and continues in the background.
 async fn deliver_by_webhook(
     api: FormApi,
     hook: Hook,
@@ -167,7 +167,8 @@ async fn deliver_by_webhook(
     tokio::spawn(async move {
         let _room = room;
         let request = Request::from_parts(parts, body);
-        // A handler that panics takes only its own task down, and its client is told.
+        // In a task of its own: a handler's panic ends only this task, and the client still
+        // receives an error.
         let work = tokio::spawn(async move {
             let mut response = next.run(request).await;
             finish(&mut response, trace);
@@ -180,7 +181,7 @@ async fn deliver_by_webhook(
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
-/// The headers that go with a result, and its bytes.
+/// Headers and bytes of a result.
 type Made = (Vec<(String, String)>, Bytes);
 
 async fn parcel_of(mut response: Response) -> Result<Made, Problem> {
@@ -199,7 +200,7 @@ async fn parcel_of(mut response: Response) -> Result<Made, Problem> {
     Ok((headers, body.to_bytes()))
 }
 
-/// Puts the client's headers in place of ours of the same name.
+/// Replaces our headers with the client's headers of the same name.
 fn replace(headers: &mut Vec<(String, String)>, given: Vec<(String, String)>) {
     headers.retain(|(name, _)| {
         !given

@@ -1,4 +1,5 @@
-//! Gotenberg's forms, declared: the fields that clients use most. Others are taken, too.
+//! Declarations of Gotenberg's forms. They list the most used fields; the handlers accept others,
+//! too.
 
 use platen_server::operation::{Content, Kind, Route, Tag, binary, description, post};
 use serde_json::{Map, Value as Json, json};
@@ -162,12 +163,12 @@ fn office_and_pdf_routes() -> Vec<Route<FormApi>> {
     ]
 }
 
-/// A form with files and these fields.
+/// A multipart form with files and these fields.
 fn form(about_files: &str, lists: &[Fields]) -> Content {
     described(Map::new(), "files", about_files, lists)
 }
 
-/// A form with an address and these fields.
+/// A multipart form with a URL and these fields.
 fn address_form(lists: &[Fields]) -> Content {
     let about = "An address at a host that the service may reach.";
     let url = json!({"type": "string", "format": "uri", "description": about});

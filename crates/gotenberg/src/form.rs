@@ -1,4 +1,4 @@
-//! A form taken apart, and the order of its files.
+//! The parsed form, and the order of its files.
 
 use std::{cmp::Ordering, collections::BTreeMap};
 
@@ -17,10 +17,10 @@ use platen_server::{
 
 use crate::{api::FormApi, post_process, value::Values};
 
-/// Fields of files that are not made part of a result.
+/// File fields that are not supported.
 const UNSUPPORTED_FILES: [&str; 4] = ["embeds", "facturxXml", "watermark", "stamp"];
 
-/// A form taken apart.
+/// A parsed form.
 #[derive(Debug)]
 pub(crate) struct Form {
     pub(crate) values: Values,
@@ -28,7 +28,7 @@ pub(crate) struct Form {
     _permit: MemoryPermit,
 }
 
-/// A request with a form, as all handlers of forms take it.
+/// A form request: the argument of every form handler.
 pub(crate) struct FormRequest {
     pub(crate) api: FormApi,
     pub(crate) context: Context,
@@ -54,7 +54,7 @@ impl FromRequest<FormApi> for FormRequest {
 }
 
 impl FormRequest {
-    /// One file as it is, several in a ZIP.
+    /// Responds with a single file as it is, or with several files in a ZIP.
     pub(crate) async fn answer(&self, files: Vec<(String, Content)>) -> Result<Response, Problem> {
         post_process::answer(&self.context, &self.headers, files).await
     }
@@ -86,7 +86,7 @@ impl Form {
         Ok(form)
     }
 
-    /// A file as text.
+    /// Takes a file as text.
     pub(crate) async fn take_text(&mut self, name: &str) -> Result<Option<String>, Problem> {
         match self.files.remove(name) {
             Some(content) => text(name, content).await.map(Some),
@@ -94,7 +94,7 @@ impl Form {
         }
     }
 
-    /// All files by name, numbers in names by their value.
+    /// Takes all files, sorted by name; numbers in names sort by value.
     pub(crate) fn take_files(&mut self) -> Result<Vec<(String, Content)>, Problem> {
         let mut files: Vec<_> = std::mem::take(&mut self.files).into_iter().collect();
         if files.is_empty() {
@@ -106,7 +106,7 @@ impl Form {
     }
 }
 
-/// The content of a file as text.
+/// Reads a file as text.
 pub(crate) async fn text(name: &str, content: Content) -> Result<String, Problem> {
     let bytes = content.bytes().await?;
     String::from_utf8(bytes.into()).map_err(|_| {

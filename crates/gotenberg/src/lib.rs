@@ -1,4 +1,4 @@
-//! The dialect of Gotenberg 8 above Platen's services: its routes, its fields, its status codes and its
+//! Gotenberg 8 compatibility on top of Platen's services: routes, fields, status codes and
 //! webhooks.
 
 mod api;
@@ -20,10 +20,10 @@ use platen_server::{Extension, operation::Mounted, services::Services};
 
 use self::{api::FormApi, webhook::Webhooks};
 
-/// The routes of Gotenberg.
+/// The Gotenberg routes as an extension.
 struct Gotenberg(FormApi);
 
-/// Adds the routes of Gotenberg to the service.
+/// Adds the Gotenberg routes to the service.
 #[must_use]
 pub fn extension(services: &Services) -> Arc<dyn Extension> {
     let config = &services.config;

@@ -1,4 +1,4 @@
-//! `/forms/libreoffice/convert`: Office files to PDF, by Gotenberg's fields.
+//! `/forms/libreoffice/convert`: Office files to PDF, with Gotenberg's fields.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::{
     value::Values,
 };
 
-/// Gotenberg's names of options, and ours.
+/// Gotenberg's option names and ours.
 #[rustfmt::skip]
 const OPTIONS: [(&str, &str); 41] = [
     ("allowCopying", "allow_copying"),
@@ -60,7 +60,7 @@ const OPTIONS: [(&str, &str); 41] = [
     ("userPassword", "open_password"),
     ("ownerPassword", "permission_password"),
 ];
-/// Options whose values are numbers to Gotenberg, which stand here in the order of our words.
+/// Options with numeric values in Gotenberg; the number is the index into our names.
 const CHOICES: [(&str, &str, &[&str]); 3] = [
     (
         "initialView",
@@ -78,7 +78,7 @@ const CHOICES: [(&str, &str, &[&str]); 3] = [
         &["default", "single", "continuous", "facing"],
     ),
 ];
-/// Fields that change the result and are not made here.
+/// Fields that would change the result and are not supported.
 const UNSUPPORTED: [&str; 5] = [
     "watermarkSource",
     "stampSource",
@@ -86,10 +86,10 @@ const UNSUPPORTED: [&str; 5] = [
     "downloadFrom",
     "optimizeImages",
 ];
-/// Resolution where only its reduction is asked for. Dots per inch.
+/// Resolution in dots per inch if the form asks for a reduction but names no resolution.
 const RESOLUTION: &str = "300";
 
-/// How documents are converted.
+/// Conversion options of a form.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct OfficeOptions {
     options: Options,
@@ -106,7 +106,7 @@ impl OfficeOptions {
         })
     }
 
-    /// Takes `pdfa` and `pdfua`; says whether there was one.
+    /// Takes `pdfa` and `pdfua`; true if the form has either.
     pub(crate) fn take_archive(&mut self, values: &mut Values) -> Result<bool, Problem> {
         let standard = values.text("pdfa");
         if let Some(standard) = &standard {
@@ -122,7 +122,7 @@ impl OfficeOptions {
     fn of(values: &mut Values) -> Result<(Self, bool), Problem> {
         values.refuse(&UNSUPPORTED)?;
         let mut options = Self::default();
-        // Gotenberg's default, and not LibreOffice's.
+        // Gotenberg's default differs from LibreOffice's.
         options.set("updateIndexes", "update_indexes", "true")?;
         let mut is_final = options.take_archive(values)?;
         for (field, name) in OPTIONS {
@@ -131,7 +131,7 @@ impl OfficeOptions {
                 options.set(field, name, &value)?;
             }
         }
-        // Tenths of a degree to Gotenberg, as to LibreOffice; degrees here.
+        // Gotenberg and LibreOffice count tenths of a degree; our option takes degrees.
         let turn: i32 = values.number("nativeWatermarkRotateAngle", 0)?;
         if turn != 0 {
             let degrees = (f64::from(turn) / 10.0).to_string();
@@ -141,7 +141,8 @@ impl OfficeOptions {
             options.set("allowPrinting", "allow_printing", "none")?;
         }
         let resolution = values.text("maxImageResolution");
-        // Gotenberg leaves pictures as they are where LibreOffice reduces them to 300 dots per inch.
+        // Gotenberg keeps the resolution of images; LibreOffice's default reduces it to 300 dots
+        // per inch.
         let resolution = match values.truth("reduceImageResolution", false)? {
             true => resolution.as_deref().unwrap_or(RESOLUTION),
             false => "keep",
@@ -165,7 +166,8 @@ impl OfficeOptions {
     }
 }
 
-/// LibreOffice is there. Stands before the form, so that nothing is read where it is not.
+/// Extractor that fails without LibreOffice. It precedes the form, so that the service rejects the
+/// request before it reads the body.
 pub(crate) struct Installed;
 
 impl FromRequestParts<FormApi> for Installed {
@@ -176,7 +178,7 @@ impl FromRequestParts<FormApi> for Installed {
     }
 }
 
-/// Office files as PDF.
+/// Converts Office files to PDF.
 pub(crate) async fn convert_office(
     _: Installed,
     mut request: FormRequest,
@@ -199,13 +201,13 @@ pub(crate) async fn convert_office(
     request.answer(files).await
 }
 
-/// Converts documents at the same time, as far as there are slots, and keeps their order.
+/// Converts documents concurrently, bounded by the slots, and keeps their order.
 pub(crate) async fn convert(
     api: &FormApi,
     files: Vec<(String, Content)>,
     options: &OfficeOptions,
 ) -> Result<Vec<(String, Content)>, Problem> {
-    // A form has a bounded number of fields, and the pool a bounded queue.
+    // No limit of its own: the form bounds the number of files, and the pool bounds its queue.
     let mut running = Vec::with_capacity(files.len());
     for (name, content) in files {
         let mut job = Job::new(content.into_source(), Target::Pdf);
@@ -228,14 +230,14 @@ pub(crate) async fn convert(
             problem.detail = format!("{name}: {}", problem.detail);
             problem
         })?;
-        // A PDF that is written anew keeps its name.
+        // A rewritten PDF keeps its name.
         let name = name.strip_suffix(".pdf").map_or(&*name, |stem| stem);
         made.push((format!("{name}.pdf"), Content::of_office(document.body)?));
     }
     Ok(made)
 }
 
-/// A conversion that ends with the request.
+/// A conversion task that aborts when the request is dropped.
 struct Task<T>(tokio::task::JoinHandle<T>);
 
 impl<T> Drop for Task<T> {

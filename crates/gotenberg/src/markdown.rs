@@ -1,4 +1,4 @@
-//! Pages of Markdown: `index.html` names files with `{{ toHTML "a.md" }}`, and their text stands there.
+//! Markdown pages: replaces `{{ toHTML "a.md" }}` in `index.html` with the rendered file.
 
 use std::collections::BTreeMap;
 
@@ -7,17 +7,17 @@ use pulldown_cmark::{Options, Parser, html};
 
 use platen_server::problem::Problem;
 
-/// Longest page. Bytes.
+/// Longest page, in bytes.
 const MAX_BYTES: usize = 64 << 20;
 
 fn invalid(detail: String) -> Problem {
     Problem::new(Code::InvalidRequest, detail)
 }
 
-/// The page with the files that it names as HTML.
+/// Returns `page` with each referenced Markdown file rendered to HTML.
 ///
 /// # Errors
-/// 400 where it names none, or one that is not there; 413 where it becomes too long.
+/// 400 if the page references no file or a missing file; 413 if the page becomes too long.
 pub(crate) fn fill(page: &str, files: &BTreeMap<String, String>) -> Result<String, Problem> {
     let mut made = String::with_capacity(page.len());
     let mut rest = page;
@@ -56,7 +56,7 @@ pub(crate) fn fill(page: &str, files: &BTreeMap<String, String>) -> Result<Strin
     Ok(made)
 }
 
-/// Tables, strikethrough, task lists and footnotes, as users of GitHub's dialect write them.
+/// GitHub's Markdown extensions: tables, strikethrough, task lists and footnotes.
 fn dialect() -> Options {
     Options::ENABLE_TABLES
         | Options::ENABLE_STRIKETHROUGH
@@ -64,7 +64,7 @@ fn dialect() -> Options {
         | Options::ENABLE_FOOTNOTES
 }
 
-/// Files that the page may name.
+/// Names of the files that the page may reference.
 pub(crate) fn names(page: &str) -> impl Iterator<Item = &str> {
     page.split("{{").skip(1).filter_map(|rest| {
         let expression = rest.split("}}").next()?;
@@ -72,7 +72,7 @@ pub(crate) fn names(page: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The file of `toHTML "a.md"`.
+/// The file name in `toHTML "a.md"`.
 fn named(expression: &str) -> Option<&str> {
     let rest = expression.strip_prefix("toHTML")?.trim();
     let quoted = |mark: char| rest.strip_prefix(mark)?.strip_suffix(mark);

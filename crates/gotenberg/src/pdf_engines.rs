@@ -1,4 +1,5 @@
-//! `/forms/pdfengines/…`: PDF files put together, taken apart, made flat, and what they say of themselves.
+//! `/forms/pdfengines/…`: merges, splits, flattens and converts PDF files, and reads and writes
+//! their metadata.
 
 use axum::response::Response;
 use hyper::StatusCode;
@@ -17,7 +18,7 @@ use crate::{
     post_process::{apply, of_pdf, operations_of},
 };
 
-/// Fields that change the result and are not made here.
+/// Fields that would change the result and are not supported.
 const UNSUPPORTED: [&str; 9] = [
     "optimizeImages",
     "bookmarks",
@@ -29,10 +30,10 @@ const UNSUPPORTED: [&str; 9] = [
     "rotateAngle",
     "downloadFrom",
 ];
-/// Those that only some routes make.
+/// Fields that only some routes support.
 const ARCHIVE: [&str; 2] = ["pdfa", "pdfua"];
 
-/// Several files as one, in the order of their names.
+/// Merges files in the order of their names.
 pub(crate) async fn merge_pdfs(mut request: FormRequest) -> Result<Response, Problem> {
     let form = &mut request.form;
     form.values.refuse(&UNSUPPORTED)?;
@@ -45,7 +46,7 @@ pub(crate) async fn merge_pdfs(mut request: FormRequest) -> Result<Response, Pro
     request.answer(files).await
 }
 
-/// Files in parts.
+/// Splits files.
 pub(crate) async fn split_pdfs(mut request: FormRequest) -> Result<Response, Problem> {
     let form = &mut request.form;
     form.values.refuse(&UNSUPPORTED)?;
@@ -59,7 +60,7 @@ pub(crate) async fn split_pdfs(mut request: FormRequest) -> Result<Response, Pro
     request.answer(files).await
 }
 
-/// Files with annotations and form fields drawn on their pages.
+/// Flattens annotations and form fields into the page content.
 pub(crate) async fn flatten_pdfs(mut request: FormRequest) -> Result<Response, Problem> {
     let form = &mut request.form;
     form.values.refuse(&UNSUPPORTED)?;
@@ -71,7 +72,7 @@ pub(crate) async fn flatten_pdfs(mut request: FormRequest) -> Result<Response, P
     request.answer(files).await
 }
 
-/// Files as PDF/A or PDF/UA: LibreOffice opens them as drawings and writes them anew.
+/// Converts files to PDF/A or PDF/UA: LibreOffice Draw opens and rewrites them.
 pub(crate) async fn convert_pdfs(
     _: Installed,
     mut request: FormRequest,
@@ -95,7 +96,7 @@ pub(crate) async fn convert_pdfs(
     request.answer(files).await
 }
 
-/// What files say of themselves, by their names.
+/// Reads the metadata of files, by file name.
 pub(crate) async fn read_pdf_metadata(mut request: FormRequest) -> Result<Response, Problem> {
     let form = &mut request.form;
     form.values.refuse(&UNSUPPORTED)?;
@@ -113,7 +114,7 @@ pub(crate) async fn read_pdf_metadata(mut request: FormRequest) -> Result<Respon
     Ok(json(StatusCode::OK, &all))
 }
 
-/// Files with other metadata.
+/// Writes the metadata of files.
 pub(crate) async fn write_pdf_metadata(mut request: FormRequest) -> Result<Response, Problem> {
     let form = &mut request.form;
     form.values.refuse(&UNSUPPORTED)?;

@@ -1,4 +1,4 @@
-//! What a form wants done with the PDF files, and the answer: one file, or several in a ZIP.
+//! PDF operations that a form requests, and the response: one file, or several in a ZIP.
 
 use std::{fs::File, io::Write};
 
@@ -22,7 +22,7 @@ use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
 
 use crate::{api::FormApi, value::Values};
 
-/// What the fields want done with PDF files.
+/// Reads the requested PDF operations from the fields.
 pub(crate) fn operations_of(values: &mut Values) -> Result<Operations, Problem> {
     let unify = values.truth("splitUnify", false)?;
     let span = values.text("splitSpan");
@@ -59,12 +59,12 @@ fn invalid(detail: &str) -> Problem {
     Problem::new(Code::InvalidRequest, detail)
 }
 
-/// What a client is told when a PDF file is not worked on.
+/// Maps a failed PDF operation to a problem.
 pub(crate) fn of_pdf(error: &platen_pdf::Error) -> Problem {
     Problem::of_error(error.code(), error)
 }
 
-/// Does what is wanted with files, on a slot for rendering.
+/// Applies the operations to files on a render slot.
 pub(crate) async fn apply(
     api: &FormApi,
     files: Vec<(String, Content)>,
@@ -73,7 +73,7 @@ pub(crate) async fn apply(
     if operations.is_nothing() {
         return Ok(files);
     }
-    // PDF files are worked on in memory, which has its own bound.
+    // PDF operations run in memory, which has a limit of its own.
     let size_bytes = files.iter().map(|(_, content)| content.size_bytes()).sum();
     let _permit = api.intake.reserve_bytes(size_bytes)?;
     let work = move |_: &Ticket| {
@@ -96,7 +96,7 @@ pub(crate) async fn apply(
     api.slots.run(Lane::Batch, work).await
 }
 
-/// The name that the client wants, or the identifier of the request, with an extension.
+/// The file name that the client requested, or the request id, with an extension.
 pub(crate) fn file_name(context: &Context, headers: &HeaderMap, extension: &str) -> String {
     let wanted = headers.get("gotenberg-output-filename");
     let wanted = wanted.and_then(|name| std::str::from_utf8(name.as_bytes()).ok());
@@ -108,7 +108,7 @@ pub(crate) fn file_name(context: &Context, headers: &HeaderMap, extension: &str)
     format!("{}.{extension}", stem.trim_end_matches('.'))
 }
 
-/// One file as it is, several in a ZIP.
+/// Responds with a single file as it is, or with several files in a ZIP.
 pub(crate) async fn answer(
     context: &Context,
     headers: &HeaderMap,
@@ -130,7 +130,7 @@ pub(crate) async fn answer(
     Ok(response)
 }
 
-/// A ZIP, in a file without a name.
+/// A ZIP in an unnamed temporary file.
 async fn zip_of(files: Vec<(String, Content)>) -> Result<Content, Problem> {
     let write = move || -> std::io::Result<File> {
         let mut writer = ZipWriter::new(tempfile::tempfile()?);

@@ -1,4 +1,4 @@
-//! Values of form fields as Gotenberg writes them: lengths, durations, truths.
+//! Parsers of Gotenberg's form values: lengths, durations, booleans.
 
 use std::{collections::BTreeMap, str::FromStr, time::Duration};
 
@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 
 use platen_server::problem::Problem;
 
-/// The fields of a form that are no files, each taken once.
+/// Form fields other than files. Each can be taken once.
 #[derive(Debug, Default)]
 pub(crate) struct Values(BTreeMap<String, String>);
 
@@ -53,7 +53,7 @@ impl Values {
         })
     }
 
-    /// A length in inches.
+    /// Takes a length in inches.
     pub(crate) fn inches(&mut self, name: &str, default: f64) -> Result<f64, Problem> {
         self.text(name).map_or(Ok(default), |text| {
             inches(&text).ok_or_else(|| invalid(name, "a length such as `8.5in` or `21cm`"))
@@ -75,7 +75,7 @@ impl Values {
         )
     }
 
-    /// Refuses fields that would change the result and are not known here.
+    /// Rejects unsupported fields that would change the result.
     pub(crate) fn refuse(&mut self, names: &[&str]) -> Result<(), Problem> {
         let is_on = |value: &str| value != "false" && value != "0";
         let named = |name: &&String| names.contains(&name.as_str()) || name.starts_with("facturx");
@@ -86,7 +86,7 @@ impl Values {
         found.map_or(Ok(()), |(name, _)| Err(unsupported(name)))
     }
 
-    /// Refuses what would restrict a file and was not taken: it would be left open.
+    /// Rejects restrictions that no handler took: ignoring them would leave the file unprotected.
     pub(crate) fn refuse_restrictions(&self) -> Result<(), Problem> {
         let is_off = |value: &str| !["true", "1", "t", "T", "TRUE", "True"].contains(&value);
         let restricts = |name: &str| {
@@ -99,7 +99,7 @@ impl Values {
     }
 }
 
-/// A number with a unit; inches without one.
+/// Parses a number with a unit; the default unit is inches.
 fn inches(text: &str) -> Option<f64> {
     let end = text.find(|symbol: char| symbol.is_ascii_alphabetic());
     let (number, unit) = text.split_at(end.unwrap_or(text.len()));
@@ -116,7 +116,7 @@ fn inches(text: &str) -> Option<f64> {
     Some(number / per_inch)
 }
 
-/// A duration as Go writes it: `1m30s`, `500ms`, `1.5s`.
+/// Parses a duration in Go's syntax: `1m30s`, `500ms`, `1.5s`.
 fn duration(text: &str) -> Option<Duration> {
     let mut rest = text;
     let mut seconds = 0.0;

@@ -1,5 +1,5 @@
-//! Results that are sent to an address of the client's: allowed hosts only, a bounded number at once, tries that wait
-//! longer each time, and an end that a shutdown waits for.
+//! Webhook delivery of results: allowed hosts only, a bounded number in flight, retries with
+//! growing delays, and a drain for shutdown.
 
 use std::{sync::Arc, time::Duration};
 
@@ -9,12 +9,12 @@ use platen_render::chain;
 use platen_server::WebhookConfig;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Longest answer of a receiver that is read. Bytes.
+/// How much of a receiver's response is read, in bytes.
 const MAX_ANSWER_BYTES: u64 = 64 << 10;
-/// The longest wait between two tries.
+/// Longest delay between two attempts.
 const MAX_WAIT: Duration = Duration::from_secs(30);
 
-/// What sends results, and how many are under way.
+/// Webhook sender, with a limit on deliveries in flight.
 pub(crate) struct Webhooks {
     outbound: Arc<Outbound>,
     room: Arc<Semaphore>,
@@ -23,7 +23,7 @@ pub(crate) struct Webhooks {
     wait: Duration,
 }
 
-/// A result on its way.
+/// A result to deliver.
 #[derive(Clone, Debug)]
 pub(crate) struct Parcel {
     pub(crate) method: String,
@@ -50,17 +50,17 @@ impl Webhooks {
         }
     }
 
-    /// Whether results may be sent to an address.
+    /// True if the allowlist permits this URL.
     pub(crate) fn allows(&self, url: &str) -> bool {
         self.outbound.allows(url)
     }
 
-    /// Room for a result, held until it is sent; none where too many are under way.
+    /// A permit for one delivery, held until delivery ends; `None` at the limit.
     pub(crate) fn room(&self) -> Option<OwnedSemaphorePermit> {
         Arc::clone(&self.room).try_acquire_owned().ok()
     }
 
-    /// Sends a result; false where no try was of use.
+    /// Delivers a result, with retries. False if every attempt failed.
     pub(crate) async fn send(&self, parcel: Parcel, request_id: &str) -> bool {
         let mut wait = self.wait;
         for attempt in 1..=self.tries {
@@ -105,7 +105,7 @@ impl Webhooks {
         false
     }
 
-    /// Waits until all results are sent; false where that takes longer than `bound`.
+    /// Waits until all deliveries end. False if that takes longer than `bound`.
     pub(crate) async fn drain(&self, bound: Duration) -> bool {
         let all = self.room.acquire_many(self.size);
         tokio::time::timeout(bound, all).await.is_ok()

@@ -1,10 +1,11 @@
-//! What is said of a document beside its bytes, the same over HTTP and in flows.
+//! Metadata of a document, the same over HTTP and in flows: warnings, file name, content
+//! disposition.
 
 use std::fmt::Write;
 
 use crate::{Disposition, Format};
 
-/// Codes of warnings that are named.
+/// Most warning codes in the header.
 const MAX_WARNING_CODES: usize = 20;
 /// Longest file name, in characters.
 const MAX_FILE_NAME: usize = 200;
@@ -20,7 +21,7 @@ pub fn warnings_summary<'a>(codes: impl Iterator<Item = &'a str>) -> String {
     format!("count={count};codes={}", codes.join(","))
 }
 
-/// A file name with the extension of its format, and no path.
+/// A file name with the extension of its format, without a path.
 #[must_use]
 pub fn file_name(name: &str, format: Format) -> String {
     let plain = plain_name(name);
@@ -32,8 +33,8 @@ pub fn file_name(name: &str, format: Format) -> String {
     }
 }
 
-/// The last part of a path that a client gave, without what could mislead: control characters, marks
-/// that turn the direction of text (they show `exe.fdp` as a PDF), dots at the begin.
+/// The last segment of a client's path, without misleading characters: control characters,
+/// bidirectional overrides (they display `exe.fdp` as a PDF), leading dots.
 #[must_use]
 pub fn plain_name(name: &str) -> String {
     let plain = name.rsplit(['/', '\\']).next().unwrap_or_default();
@@ -46,8 +47,8 @@ pub fn plain_name(name: &str) -> String {
     plain.trim().trim_start_matches('.').to_owned()
 }
 
-/// The value of `Content-Disposition`, RFC 6266, with `filename*` (RFC 8187) where the name is more
-/// than ASCII.
+/// The value of `Content-Disposition` (RFC 6266), with `filename*` (RFC 8187) if the name is not
+/// plain ASCII.
 #[must_use]
 pub fn content_disposition(name: &str, disposition: Option<Disposition>) -> String {
     let kind = match disposition {

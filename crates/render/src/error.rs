@@ -3,7 +3,7 @@
 use platen_document::{Diagnostic, diagnostic::Source, work::Interruption};
 use platen_fault::{Code, Stage, What};
 
-/// Most pixels of a picture of a page.
+/// Largest picture of a page, in pixels.
 const MAX_PICTURE_PIXELS: u64 = 64_000_000;
 
 /// Errors of a rendering.
@@ -12,38 +12,38 @@ pub enum Error {
     /// Errors in the template or the data.
     #[error("the template or the data has {} mistake{}", count(.0), if count(.0) == 1 { "" } else { "s" })]
     Mistakes(Vec<Diagnostic>),
-    /// The format cannot be written as the options ask.
+    /// The options ask for something the format does not support.
     #[error(transparent)]
     Pdf(#[from] platen_formats::pdf::Error),
     /// A writer failed.
     #[error("the document could not be written")]
     Write(#[source] platen_formats::Error),
-    /// A page that the document does not have.
+    /// The document has no such page.
     #[error("the document has {pages} page{}, so there is no page {page}", if *.pages == 1 { "" } else { "s" })]
     NoSuchPage {
-        /// The page asked for, from 1.
+        /// Requested page, from 1.
         page: u32,
-        /// Pages of the document.
+        /// Number of pages in the document.
         pages: u32,
     },
-    /// A picture of a page would be too large.
+    /// The picture of a page would be too large.
     #[error("the picture would have more than 64 million pixels: ask for fewer dots per inch")]
     PictureTooLarge,
-    /// The rendering held more memory than it may.
+    /// The rendering exceeded its memory limit.
     #[error("rendering exceeded its memory limit of {limit_bytes} bytes")]
     Memory {
-        /// The bound.
+        /// The limit, in bytes.
         limit_bytes: u64,
     },
-    /// The job was stopped: timeout, or the client disconnected.
+    /// The job was stopped: it timed out, or the client disconnected.
     #[error("job stopped: timed out, or the client disconnected")]
     Stopped,
-    /// A bug. The message is for the log.
+    /// A bug. The message goes to the log.
     #[error("internal error: {0}")]
     Bug(String),
 }
 
-/// Mistakes without the warnings that are listed with them.
+/// Number of errors, without the warnings in the same list.
 fn count(mistakes: &[Diagnostic]) -> usize {
     mistakes.iter().filter(|found| found.is_error()).count()
 }
@@ -62,7 +62,7 @@ impl From<Interruption> for Error {
         match interruption {
             Interruption::Stopped => Self::Stopped,
             Interruption::Memory { limit_bytes } => Self::Memory { limit_bytes },
-            // Whoever bounds these says what they mean.
+            // Callers that set these limits map them to their own errors first.
             Interruption::Steps { .. } | Interruption::Stack { .. } => {
                 Self::Bug("a bound of another computation was reached".to_owned())
             }
@@ -71,7 +71,7 @@ impl From<Interruption> for Error {
 }
 
 impl Error {
-    /// The error's code, which does not change.
+    /// The error's stable code.
     #[must_use]
     pub fn code(&self) -> Code {
         use platen_formats::pdf::Error as Pdf;
@@ -88,7 +88,7 @@ impl Error {
     }
 }
 
-/// The code of an author's mistakes: the data's if nothing else is wrong.
+/// The code for errors of the template's author: `invalid-data` only if nothing else is wrong.
 #[must_use]
 pub fn of_mistakes(mistakes: &[Diagnostic]) -> Code {
     let mut errors = mistakes.iter().filter(|found| found.is_error());
@@ -98,7 +98,7 @@ pub fn of_mistakes(mistakes: &[Diagnostic]) -> Code {
     }
 }
 
-/// An error with what caused it.
+/// An error with its chain of causes.
 #[must_use]
 pub fn chain(error: &dyn std::error::Error) -> String {
     let mut said = error.to_string();

@@ -1,4 +1,4 @@
-//! The fonts of an engine: those shipped with Platen, a fonts folder, the system's.
+//! Fonts of an engine: those shipped with Platen, those of font folders, the system's.
 
 use std::{
     fs::File,
@@ -11,26 +11,27 @@ use std::{
 use platen_fonts::{FontSettings, SHIPPED, font_files, is_shipped_family, system_font_folders};
 use platen_layout::{FontBytes, FontLibrary, FontPart};
 
-/// The largest font file.
+/// Largest font file, in bytes.
 const MAX_FILE_BYTES: u64 = 256 << 20;
 
-/// Maps a file of at most so many bytes into memory for as long as the process lives.
+/// Maps a file of at most this many bytes into memory for the lifetime of the process.
 pub type MapFile = fn(&Path, u64) -> io::Result<&'static [u8]>;
 
-/// Loads what `settings` names. Shipped fonts come first, so that a document looks the same
-/// whatever a system has installed.
+/// Loads the fonts that `settings` names. Shipped fonts come first, so that a document looks the
+/// same whatever fonts a system has installed.
 pub(crate) fn load(settings: &FontSettings) -> FontLibrary {
     load_with(settings, add_file)
 }
 
-/// The same, with nothing left to be read later: for a process that is about to lose its files.
+/// Loads the same fonts into memory, so that nothing is read later: for a process that is about to
+/// lose access to its files.
 pub(crate) fn load_resident(settings: &FontSettings, map: MapFile) -> FontLibrary {
     load_with(settings, |library, path, wanted| {
         add_mapped(library, &path, wanted, map);
     })
 }
 
-/// Whether a family is wanted.
+/// Predicate that selects font families.
 type Wanted = fn(&str) -> bool;
 
 fn load_with(
@@ -46,7 +47,8 @@ fn load_with(
     }
     if settings.system {
         for path in font_files(&system_font_folders()) {
-            // A page would look otherwise on the next machine.
+            // A system's copy of a shipped family may differ: the page would look different on the
+            // next machine.
             add(&mut library, path, |family| !is_shipped_family(family));
         }
     }
@@ -88,8 +90,9 @@ fn read_all(path: &Path) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// A font file with only the table directories and `tables` filled in: names of hundreds of fonts
-/// are read without reading the fonts. Source: OpenType 1.9, "Table directory".
+/// A sparse copy of a font file: only the table directories and `tables` are filled in, so that
+/// reading the names of hundreds of fonts does not read the fonts. Source: OpenType 1.9, "Table
+/// directory".
 fn read_tables(path: &Path, tables: &[[u8; 4]]) -> Option<Vec<u8>> {
     let file = File::open(path).ok()?;
     let size = file.metadata().ok()?.len();
@@ -115,7 +118,7 @@ fn read_tables(path: &Path, tables: &[[u8; 4]]) -> Option<Vec<u8>> {
             let tag: [u8; 4] = bytes.get(record..record + 4)?.try_into().ok()?;
             if tables.contains(&tag) {
                 let (offset, length) = (number(&bytes, record + 8)?, number(&bytes, record + 12)?);
-                // A directory that lies is no reason to give up on the other tables.
+                // A wrong entry in the directory does not invalidate the other tables.
                 let _ = fill(&file, &mut bytes, offset, length);
             }
         }

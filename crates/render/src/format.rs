@@ -36,7 +36,7 @@ impl Format {
         Self::Svg,
     ];
 
-    /// Name, which is also the file extension.
+    /// The format's name, which is also its file extension.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -51,7 +51,7 @@ impl Format {
         }
     }
 
-    /// Media type, with the character set where it has one.
+    /// The media type, with a character set for text formats.
     #[must_use]
     pub fn media_type(self) -> &'static str {
         match self {

@@ -1,4 +1,4 @@
-//! The outside world for binding: a folder of assets and the clock.
+//! The binder's host: a folder of assets and the clock.
 
 use std::{
     path::{Component, Path, PathBuf},
@@ -10,17 +10,17 @@ use platen_document::{Helpers, Host};
 
 use crate::RenderOptions;
 
-/// The largest asset that is read, in bytes.
+/// Largest asset, in bytes.
 pub const MAX_ASSET_BYTES: u64 = 32 << 20;
 
-/// Assets from a folder, and the system's clock unless an instant is given.
+/// Assets from a folder, and the system's clock unless an instant is set.
 #[derive(Clone, Debug, Default)]
 pub struct FolderHost {
-    /// The folder; no assets where absent.
+    /// The folder of assets; `None` for no assets.
     pub folder: Option<PathBuf>,
-    /// The instant of `now()`; the clock where absent.
+    /// The instant of `now()`; the system's clock if `None`.
     pub now_unix_seconds: Option<i64>,
-    /// What runs the helpers of the template, where it has some.
+    /// Runs the template's helpers.
     pub helpers: Option<Arc<dyn Helpers>>,
 }
 
@@ -44,7 +44,7 @@ impl Host for FolderHost {
         if name.contains('\0') || !relative.components().all(plain) {
             return None;
         }
-        // Links may not lead out of the folder either.
+        // Symbolic links must not lead out of the folder either.
         let path = folder.join(relative).canonicalize().ok()?;
         if !path.starts_with(folder.canonicalize().ok()?) {
             return None;

@@ -1,8 +1,9 @@
-//! The native renderer: template and data are bound, laid out where the format needs it, and written.
+//! The native renderer: binds a template to data, lays the document out if the format needs it, and
+//! writes it.
 //!
-//! No other program, no sandbox and no runtime takes part. [`Renderer::render`] is synchronous;
-//! callers bound how many run at once. The crate of the engine adds what needs more: templates of
-//! HTML, helpers in JavaScript, sandboxes for what strangers bring.
+//! It needs no other program, no sandbox and no async runtime. [`Renderer::render`] is synchronous;
+//! callers bound the number of concurrent renderings. The engine crate adds everything that needs
+//! more: HTML templates, JavaScript helpers, and sandboxes for untrusted input.
 
 mod description;
 mod error;

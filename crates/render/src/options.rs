@@ -1,4 +1,4 @@
-//! What a request for a document asks for beside its template and data, the same over HTTP and in
+//! Render options of a request in addition to its template and data, the same over HTTP and in
 //! flows.
 
 use std::sync::Arc;
@@ -15,13 +15,13 @@ use crate::{Attachment, Relationship, RenderOptions, Standard};
 /// Most attachments of one PDF.
 const MAX_ATTACHMENTS: usize = 50;
 
-/// What is wrong with options.
+/// Why options are invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct OptionsError {
-    /// The error's code, which does not change.
+    /// The error's stable code.
     pub code: Code,
-    /// A sentence.
+    /// One sentence for people.
     pub message: String,
 }
 
@@ -142,10 +142,11 @@ enum RelationshipName {
 }
 
 impl DocumentOptions {
-    /// As the engine wants them; attachments are decoded by [`attachments`], which takes its time.
+    /// Converts to the engine's options. [`attachments`] decodes the attachments separately,
+    /// because decoding takes time.
     ///
     /// # Errors
-    /// For values out of their bounds.
+    /// For values out of range.
     pub fn into_engine(self) -> Result<(RenderOptions, Vec<AttachmentRequest>), OptionsError> {
         if self.pdf.attachments.len() > MAX_ATTACHMENTS {
             return Err(OptionsError {
@@ -191,10 +192,10 @@ fn seconds(moment: &Moment) -> Result<i64, OptionsError> {
     }
 }
 
-/// Attachments with their content decoded.
+/// Decodes the content of attachments.
 ///
 /// # Errors
-/// Where one is no base64.
+/// If the content of one is not valid base64.
 pub fn attachments(requests: Vec<AttachmentRequest>) -> Result<Vec<Attachment>, OptionsError> {
     requests.into_iter().map(attachment).collect()
 }

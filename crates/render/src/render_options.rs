@@ -1,4 +1,4 @@
-//! What a request changes in a rendering.
+//! Settings of a request that override the template's.
 
 use std::{
     path::PathBuf,
@@ -8,33 +8,34 @@ use std::{
 use platen_document::template::{Orientation, PaperSize};
 use platen_formats::pdf;
 
-/// What a request changes in a rendering.
+/// Settings of a request that override the template's.
 #[derive(Clone, Debug, Default)]
 pub struct RenderOptions {
-    /// BCP 47 locale instead of the template's.
+    /// BCP 47 locale, overrides the template's.
     pub locale: Option<String>,
-    /// IANA time zone instead of the template's.
+    /// IANA time zone, overrides the template's.
     pub time_zone: Option<String>,
-    /// Paper instead of the template's.
+    /// Paper size, overrides the template's.
     pub paper_size: Option<PaperSize>,
-    /// Orientation instead of the template's.
+    /// Orientation, overrides the template's.
     pub orientation: Option<Orientation>,
-    /// What a PDF must satisfy; PDF/UA-1 on PDF 1.7, where the document allows it, where absent.
+    /// PDF standard to conform to. If `None`: PDF/UA-1 on PDF 1.7, if the document allows it.
     pub standard: Option<pdf::Standard>,
-    /// Leaves the logical structure out of a PDF.
+    /// Omits the logical structure from a PDF.
     pub untagged: bool,
-    /// Files inside a PDF.
+    /// Files to embed in a PDF.
     pub attachments: Vec<pdf::Attachment>,
-    /// Page of a PNG or SVG, from 1; the first where absent.
+    /// Page of a PNG or SVG, from 1; the first if `None`.
     pub page: Option<u32>,
-    /// Resolution of a PNG; 144 where absent.
+    /// Resolution of a PNG; 144 if `None`.
     pub dots_per_inch: Option<f32>,
-    /// Name of the table of a CSV; the first where absent.
+    /// Name of the table in a CSV; the first table if `None`.
     pub table: Option<String>,
-    /// Instant of `now()` and of the file's dates, in seconds since 1970; the clock where absent.
+    /// Instant of `now()` and of the file's dates, in seconds since 1970; the system's clock if
+    /// `None`.
     pub now_unix_seconds: Option<i64>,
-    /// Folder of assets that the template names.
+    /// Folder of the assets that the template references.
     pub assets: Option<PathBuf>,
-    /// Set to true from outside to stop the job.
+    /// The caller sets this to true to stop the job.
     pub stop: Option<Arc<AtomicBool>>,
 }

@@ -1,4 +1,4 @@
-//! Template and data to bytes: bind, lay out where the format needs it, write.
+//! Renders template and data to bytes: bind, lay out if the format needs it, write.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -25,38 +25,38 @@ use crate::{
     write::{is_paged, needs_pages, write_pdf, write_picture, write_plain},
 };
 
-/// Shapers kept for the next jobs; each holds a cache of words.
+/// Shapers kept for later jobs; each holds a cache of words.
 const MAX_IDLE_SHAPERS: usize = 16;
 
-/// A stage of a job with its duration.
+/// A stage of a job and its duration.
 #[derive(Clone, Copy, Debug)]
 pub struct Stage {
     /// `bind`, `layout` or `write`.
     pub name: &'static str,
-    /// How long it took.
+    /// Duration of the stage.
     pub duration: Duration,
 }
 
 /// A rendered document.
 #[derive(Clone, Debug)]
 pub struct Rendered {
-    /// The file.
+    /// Content of the file.
     pub bytes: Vec<u8>,
     /// Its format.
     pub format: Format,
     /// Number of pages, for formats that have them.
     pub pages: Option<u32>,
-    /// What is not as the template says.
+    /// Deviations from the template.
     pub warnings: Vec<Diagnostic>,
-    /// Where the time went.
+    /// Duration of each stage.
     pub stages: Vec<Stage>,
 }
 
-/// Renders documents, many at once.
+/// Renders documents, many concurrently.
 pub struct Renderer {
     fonts: Arc<FontLibrary>,
     shapers: Mutex<Vec<Shaper>>,
-    /// False where temporary files cannot be had.
+    /// False if the process cannot create temporary files.
     has_files: bool,
 }
 
@@ -71,7 +71,7 @@ impl Renderer {
         }
     }
 
-    /// A renderer that reads and writes no files from here on: `map` maps the fonts that `settings`
+    /// A renderer that reads and writes no files from now on: `map` maps the fonts that `settings`
     /// names.
     #[must_use]
     pub fn resident(settings: &FontSettings, map: MapFile) -> Self {
@@ -82,12 +82,12 @@ impl Renderer {
         }
     }
 
-    /// The fonts at hand.
+    /// The available fonts.
     pub fn fonts(&self) -> impl Iterator<Item = &FaceInfo> {
         self.fonts.faces()
     }
 
-    /// True where a family of this name, or one that stands in for it, is there.
+    /// True if the family, or a substitute for it, is available.
     #[must_use]
     pub fn has_family(&self, family: &str) -> bool {
         self.fonts.has_family(family)
@@ -96,7 +96,7 @@ impl Renderer {
     /// Renders `data` with `template`.
     ///
     /// # Errors
-    /// [`Error::Mistakes`] for mistakes in the data; other kinds as their names say.
+    /// [`Error::Mistakes`] for errors in the data; otherwise the variant names the cause.
     pub fn render(
         &self,
         template: &CompiledTemplate,
@@ -111,7 +111,7 @@ impl Renderer {
             .ok_or_else(|| Error::Bug("no document was made".to_owned()))
     }
 
-    /// Renders `data` in several formats, binding and laying out once. In the order of `formats`.
+    /// Renders `data` in several formats, in the order of `formats`, but binds and lays out once.
     /// Assets, the clock and helpers come from `host`.
     ///
     /// # Errors
@@ -160,7 +160,7 @@ impl Renderer {
         };
         let mut document =
             platen_document::bind(template, &data, &bind_options, host).map_err(Error::Mistakes)?;
-        // Long tables weigh: each stage lets go of what the next does not need.
+        // Long tables need a lot of memory: each stage frees what the next one does not need.
         drop(data);
         clock.mark("bind")?;
         let mut pages = None;
@@ -202,7 +202,7 @@ impl Renderer {
         let mut count = None;
         let bytes = match (format, pages) {
             (Format::Pdf | Format::Png | Format::Svg, Some((shaper, layout))) => {
-                // What a page cannot show is not left out of a document that says it is whole.
+                // Content that a page cannot show must not be missing silently: fail instead.
                 if layout.warnings.iter().any(Diagnostic::is_error) {
                     return Err(Error::Mistakes(layout.warnings.clone()));
                 }
@@ -247,7 +247,7 @@ impl Renderer {
     }
 }
 
-/// Durations of the stages, and the wish to stop.
+/// Stage durations and the stop flag.
 struct Clock {
     last: Instant,
     stages: Vec<Stage>,
@@ -277,10 +277,10 @@ impl Clock {
     }
 }
 
-/// Reads and checks a template; whether its helpers exist is not known here.
+/// Reads and checks a template, but not whether its helpers exist.
 ///
 /// # Errors
-/// [`Error::Mistakes`] with all of them.
+/// [`Error::Mistakes`] with every error in the template.
 pub fn compile(source: &[u8]) -> Result<CompiledTemplate, Error> {
     let template = platen_document::parse_template(source).map_err(Error::Mistakes)?;
     platen_document::compile(template).map_err(Error::Mistakes)

@@ -1,19 +1,20 @@
-//! Options that none of the wanted formats can carry: a warning says so, nothing is passed over.
+//! Warnings for options that none of the requested formats supports, so that no option is ignored
+//! silently.
 
 use platen_document::Diagnostic;
 
 use crate::{Format, RenderOptions};
 
-/// What lays a document out.
+/// Layout engine of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Medium {
     /// Platen itself.
     Native,
-    /// Chromium, from a template of HTML.
+    /// Chromium, for an HTML template.
     Html,
 }
 
-/// An option: where it stands in a request, what has it, whether it is given.
+/// An option: its path in a request, the formats that support it, whether it is set.
 struct Carried {
     path: &'static str,
     carriers: &'static str,
@@ -21,7 +22,8 @@ struct Carried {
     is_carried: fn(Format, Medium) -> bool,
 }
 
-/// Those that not every format carries. Locale, time zone and instant are a matter of binding.
+/// Options that only some formats support. Locale, time zone and instant apply to binding, and so
+/// to every format.
 const CARRIED: [Carried; 8] = [
     Carried {
         path: "/options/paperSize",
@@ -75,7 +77,7 @@ const CARRIED: [Carried; 8] = [
     },
 ];
 
-/// A warning for each of `options` that none of `formats` carries.
+/// Warns about each of `options` that none of `formats` supports.
 #[must_use]
 pub fn unused_options(
     options: &RenderOptions,
@@ -99,7 +101,7 @@ pub fn unused_options(
 fn has_paper(format: Format, medium: Medium) -> bool {
     match format {
         Format::Csv => false,
-        // The text of the page; its sheet is only known to Chromium.
+        // Natively, the page's text; only Chromium knows the page size of HTML.
         Format::Html => medium == Medium::Native,
         _ => true,
     }
@@ -118,7 +120,8 @@ mod tests {
     use super::*;
     use crate::{Attachment, Relationship, Standard};
 
-    /// Every option that a format may or may not carry. Without `..`, so that a new one is looked at.
+    /// Sets every field explicitly, without `..`, so that a new option does not compile until
+    /// someone decides which formats support it.
     fn all() -> RenderOptions {
         RenderOptions {
             locale: Some("de-DE".to_owned()),

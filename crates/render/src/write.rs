@@ -1,4 +1,4 @@
-//! The formats of one bound document, each by its writer.
+//! Dispatches a bound document to the writer of each format.
 
 use platen_document::{
     Diagnostic,
@@ -9,7 +9,7 @@ use platen_layout::{Layout, Shaper};
 
 use crate::{Error, Format, RenderOptions};
 
-/// Writes a PDF; where it is the `last` format, the pages are let go of on the way.
+/// Writes a PDF. If it is the `last` format, frees the pages while writing.
 pub(crate) fn write_pdf(
     document: &Document,
     shaper: &Shaper,
@@ -27,7 +27,7 @@ pub(crate) fn write_pdf(
     Ok(pdf::write(document, layout, pages, shaper, &pdf_options)?)
 }
 
-/// One page as a picture.
+/// Writes one page as a picture.
 pub(crate) fn write_picture(
     document: &Document,
     shaper: &Shaper,
@@ -50,12 +50,12 @@ pub(crate) fn write_picture(
     picture.ok_or(Error::PictureTooLarge)
 }
 
-/// True for formats made of pages.
+/// True for paged formats.
 pub(crate) fn is_paged(format: Format) -> bool {
     matches!(format, Format::Pdf | Format::Png | Format::Svg)
 }
 
-/// True for formats made of pages, and for Word documents whose table of contents shows numbers.
+/// True for paged formats, and for Word documents whose table of contents shows page numbers.
 pub(crate) fn needs_pages(format: Format, document: &Document) -> bool {
     match format {
         paged if is_paged(paged) => true,
@@ -84,7 +84,7 @@ fn write_docx(
     docx::write(document, &docx_options)
 }
 
-/// A format that is not made of pages.
+/// Writes a format without pages.
 pub(crate) fn write_plain(
     document: &Document,
     layout: Option<&Layout>,

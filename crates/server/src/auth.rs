@@ -1,4 +1,4 @@
-//! Who calls: API keys with scopes, kept as SHA-256 and compared in constant time.
+//! Authentication: API keys with scopes, stored as SHA-256 hashes and compared in constant time.
 
 use hyper::{
     HeaderMap,
@@ -10,12 +10,12 @@ use subtle::{Choice, ConstantTimeEq};
 
 use crate::{config::Config, problem::Problem};
 
-/// What a route asks of its caller.
+/// Access level of a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// Nothing.
+    /// No authentication.
     Open,
-    /// The token of the metrics, where one is set.
+    /// The metrics token, if one is configured.
     Metrics,
     /// A key of any scope.
     Render,
@@ -26,9 +26,9 @@ pub enum Access {
 /// The caller of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Caller {
-    /// No key is configured, or the route needs none.
+    /// No key is configured, or the route does not need one.
     Anonymous,
-    /// A known key, by its place.
+    /// A known key, by its index in the configuration.
     Key { index: usize, admin: bool },
 }
 
@@ -65,10 +65,10 @@ impl Keys {
         }
     }
 
-    /// Whether a request comes from a worker.
+    /// Checks the worker token.
     ///
     /// # Errors
-    /// 401 where it has not the token, 403 where there is none.
+    /// 401 for a missing or wrong token, 403 if no token is configured.
     pub(crate) fn check_worker(&self, headers: &HeaderMap) -> Result<(), Problem> {
         let Some(expected) = &self.worker else {
             let detail = "no workers are taken here: set WORKER_TOKEN";
@@ -86,7 +86,7 @@ impl Keys {
         !self.keys.is_empty()
     }
 
-    /// The caller, where `access` is granted.
+    /// Authenticates the caller and checks `access`.
     ///
     /// # Errors
     /// 401 for a missing or unknown key, 403 for one of the wrong scope.
@@ -130,7 +130,7 @@ impl Keys {
         let given = hash(key);
         let mut found = None;
         for (index, (known, admin)) in self.keys.iter().enumerate() {
-            // Every key is compared, so that the time says nothing about which one fits.
+            // Compare every key: the time must not reveal which one matches.
             let same: Choice = given.ct_eq(known);
             if bool::from(same) && found.is_none() {
                 found = Some(Caller::Key {

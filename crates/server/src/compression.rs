@@ -1,5 +1,5 @@
-//! gzip for answers of text, where the client takes it and they are long enough. What is
-//! compressed already (PDF, Office files, pictures, ZIP) is left alone.
+//! gzip for text responses, if the client accepts it and the text is long enough. Formats that are
+//! compressed already (PDF, Office files, images, ZIP) are left alone.
 
 use std::io::Write;
 
@@ -17,10 +17,10 @@ use hyper::{
 
 const MIN_BYTES: u64 = 1_024;
 const MAX_BYTES: u64 = 64 << 20;
-/// Longer texts are compressed off the async threads.
+/// Longer texts are compressed off the async threads. Bytes.
 const INLINE_BYTES: usize = 16 << 10;
 
-/// Whether the client takes gzip.
+/// Whether the client accepts gzip.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wish(bool);
 
@@ -67,11 +67,11 @@ fn is_text(headers: &HeaderMap) -> bool {
     )
 }
 
-/// `response`, compressed where that is wanted and worth it.
+/// Compresses `response` if the client accepts it and it pays off.
 pub(crate) async fn compress(response: Response, wish: Wish) -> Response {
     let size = response.body().size_hint().exact().unwrap_or(0);
     let headers = response.headers();
-    // A strong ETag names these bytes, and clients send it back in If-Match.
+    // A strong ETag identifies these exact bytes, and clients send it back in If-Match.
     let strong = headers
         .get(ETAG)
         .is_some_and(|tag| !tag.as_bytes().starts_with(b"W/"));

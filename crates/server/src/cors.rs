@@ -1,4 +1,4 @@
-//! Calls from pages of other origins (Fetch standard, "CORS protocol").
+//! Cross-origin requests (Fetch standard, "CORS protocol").
 
 use axum::{body::Body, response::Response};
 use hyper::{
@@ -23,9 +23,9 @@ const RESPONSE_HEADERS: &str = "content-disposition, etag, location, retry-after
     x-render-duration-ms, x-render-pages, x-render-size-bytes, x-render-warnings, x-request-id, \
     x-template-version";
 
-/// What a request asks, and whether its origin may.
+/// CORS state of a request.
 pub(crate) struct Cors {
-    /// The origin to name, where it is allowed.
+    /// The origin to return in the response, if it is allowed.
     allowed: Option<HeaderValue>,
     preflight: bool,
     configured: bool,
@@ -50,7 +50,7 @@ impl Cors {
         }
     }
 
-    /// The answer to a preflight; `None` where the request is none.
+    /// The response to a preflight; `None` for other requests.
     pub(crate) fn preflight(&self, method: &Method) -> Option<Result<Response, Problem>> {
         if !self.preflight || method != Method::OPTIONS {
             return None;
@@ -76,7 +76,7 @@ impl Cors {
         Some(Ok(response))
     }
 
-    /// Adds what the browser wants to see.
+    /// Adds the CORS response headers.
     pub(crate) fn add(&self, headers: &mut HeaderMap) {
         if self.configured {
             headers.append(VARY, HeaderValue::from_static("origin"));

@@ -1,4 +1,5 @@
-//! Between connections and routes: requests in, answers out with bodies that connections know.
+//! Adapter between connections and routes: requests in, responses out with bodies that the
+//! connection layer can send efficiently.
 
 use std::{
     convert::Infallible,
@@ -26,30 +27,30 @@ use crate::{
     problem::Problem, request_id,
 };
 
-/// Header lines of one request.
+/// Most header lines of one request.
 const MAX_HEADERS: usize = 100;
 
-/// A body that no route waits for ends so much later.
+/// Timeout of a body that no route reads: this much after the routes' own timeout.
 const BODY_GRACE: Duration = Duration::from_secs(5);
 
-/// What a process listens on.
+/// Listeners of a process.
 pub(crate) struct Listeners {
-    /// For clients.
+    /// Public listeners, for clients.
     pub(crate) public: Vec<Listener>,
-    /// For the other processes that serve together with this one.
+    /// Peer listener, for the other processes of the group.
     pub(crate) peers: Option<Listener>,
-    /// Whose turn it is to take from the queues that they share.
+    /// Balances the connections of the shared listeners between processes.
     pub(crate) balancer: Option<Arc<AcceptBalancer>>,
 }
 
-/// What connections need besides the routes.
+/// Dependencies of connections apart from the routes.
 pub(crate) struct Connections {
     pub(crate) flows: Arc<Flows>,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) group: Option<ProcessGroup>,
 }
 
-/// Takes connections until `stopped` closes, then waits for those that are open.
+/// Accepts connections until `stopped` closes, then waits for the open ones.
 pub(crate) async fn serve(
     connections: Connections,
     config: &Config,
@@ -95,7 +96,7 @@ pub(crate) async fn serve(
     tokio::join!(public, own);
 }
 
-/// The longest that the leader may take for a request.
+/// Longest time that the leader may spend on a request.
 fn longest_request(config: &Config) -> Duration {
     let longest = config
         .render_timeout_ms
@@ -133,14 +134,14 @@ fn limits(config: &Config) -> Limits {
         headers: MAX_HEADERS,
         head_timeout,
         idle_timeout: head_timeout,
-        // Routes have said 408 by then.
+        // The routes' own timeout comes first and answers 408.
         body_timeout: Duration::from_millis(config.body_timeout_ms) + BODY_GRACE,
         write_timeout: Duration::from_millis(config.write_timeout_ms),
         ..Limits::default()
     }
 }
 
-/// Processes of this machine have no address; they are counted as one client.
+/// Unix sockets have no client address: all local processes count as one client.
 fn address(client: &Client) -> SocketAddr {
     match client {
         Client::Tcp(address) => *address,
@@ -148,21 +149,21 @@ fn address(client: &Client) -> SocketAddr {
     }
 }
 
-/// In the extensions of a request: who sent it, unless a client did.
+/// Request extension: set if a peer process forwarded the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
     ForwardedByPeer,
 }
 
-/// Hands a connection's requests to the routes.
+/// Passes a connection's requests to the routes.
 #[derive(Clone)]
 struct ConnectionService {
     flows: Arc<Flows>,
     router: Router,
     peer: Peer,
-    /// To the owner of the data folder, where that is another process.
+    /// Forwards to the leader, if this process is a follower.
     forward: Option<Arc<Forward>>,
-    /// The clients are the other processes.
+    /// True on the peer listener.
     is_internal: bool,
 }
 
@@ -210,7 +211,7 @@ impl Service<Request<RequestBody>> for ConnectionService {
     }
 }
 
-/// Counts and logs what happens to connections.
+/// Counts and logs connection events.
 struct Watcher {
     metrics: Arc<Metrics>,
     balancer: Option<Arc<AcceptBalancer>>,

@@ -1,4 +1,4 @@
-//! Routes of other crates, above the same services.
+//! Extension point: other crates add routes on top of the services.
 
 use std::{pin::Pin, sync::Arc, time::Duration};
 
@@ -9,13 +9,13 @@ pub trait Extension: Send + Sync {
     /// Adds the routes.
     fn mount(&self, mounted: &mut Mounted);
 
-    /// Waits for work that goes on after its answer, for at most `bound`; a shutdown calls it. False
-    /// if the time was too short.
+    /// Waits at most `bound` for background work that outlives its response; called on shutdown.
+    /// False if the time was too short.
     fn drain(&self, bound: Duration) -> Pin<Box<dyn Future<Output = bool> + Send + '_>> {
         let _ = bound;
         Box::pin(std::future::ready(true))
     }
 }
 
-/// Makes an extension from the services.
+/// Creates an extension from the services.
 pub type ExtensionFactory = fn(&Services) -> Arc<dyn Extension>;

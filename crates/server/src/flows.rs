@@ -1,4 +1,4 @@
-//! Flows and their runs as parts of the service: what they are made of, and how they start and end.
+//! The flow subsystem: its parts, startup and shutdown.
 
 use std::{
     collections::BTreeMap,
@@ -25,12 +25,12 @@ use crate::{
     sandbox::Sandbox,
 };
 
-/// Name of the secret that webhooks are signed with.
+/// Name of the secret that signs webhooks.
 pub(crate) const WEBHOOK_SECRET: &str = "WEBHOOK_SECRET";
 
-/// Between two looks at the runs that a shutdown waits for.
+/// Poll interval while a shutdown waits for runs.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
-/// Longest wait of a request for what a former process left.
+/// How long a request waits for recovery of the previous process's runs.
 const MAX_SETTLE: Duration = Duration::from_secs(30);
 
 /// Flows and their runs.
@@ -39,15 +39,15 @@ pub(crate) struct Flows {
     outbound: Arc<Outbound>,
     mail: Option<Arc<dyn Mail>>,
     started: OnceLock<()>,
-    /// True when it is known whether runs are handed out.
+    /// True once recovery has ended, whether or not the dispatcher started.
     settled: watch::Sender<bool>,
     has_webhook_secret: bool,
     services: FlowServices,
-    /// Runs that this process executes at the same time.
+    /// Concurrent runs of this process.
     slots: usize,
 }
 
-/// What steps of flows use.
+/// Dependencies of flow steps.
 pub(crate) struct FlowServices {
     pub(crate) renderer: Arc<Renderer>,
     pub(crate) libreoffice: Arc<LibreOffice>,
@@ -97,32 +97,31 @@ impl Flows {
         })
     }
 
-    /// Whether flows may reach an address.
+    /// True if the allowlist permits this URL for flows.
     pub(crate) fn allows(&self, url: &str) -> bool {
         self.outbound.allows(url)
     }
 
-    /// Whether results that are sent are signed.
+    /// True if a key to sign deliveries is configured.
     pub(crate) fn has_webhook_secret(&self) -> bool {
         self.has_webhook_secret
     }
 
-    /// Whether runs are handed out.
+    /// True if the dispatcher hands out runs.
     pub(crate) fn is_started(&self) -> bool {
         self.started.get().is_some()
     }
 
-    /// Takes up what a former process left, and begins to hand runs out.
+    /// Recovers the state of the previous process, then starts to hand out runs.
     pub(crate) async fn start(self: Arc<Self>) {
         self.take_up().await;
         self.settled.send_replace(true);
     }
 
-    /// Waits until what a former process left is taken up: before that it is not known which flows
-    /// are published.
+    /// Waits for recovery: before that, the published flows are unknown.
     pub(crate) async fn settle(&self) {
         let mut settled = self.settled.subscribe();
-        // The sender lives as long as this.
+        // `self` owns the sender, so the channel cannot close.
         let _ = tokio::time::timeout(MAX_SETTLE, settled.wait_for(|settled| *settled)).await;
     }
 
@@ -152,8 +151,8 @@ impl Flows {
         });
     }
 
-    /// Compiles the long code of a version of a flow, so that no run waits for it. What cannot be
-    /// done now is done by the first run.
+    /// Compiles the long code of a flow version in advance, so that no run waits for it. If that
+    /// fails, the first run compiles the code.
     pub(crate) async fn compile_ahead(&self, key: &str, version: u32) {
         let Ok(flow) = self.dispatcher.version(key, version).await else {
             return;
@@ -168,7 +167,7 @@ impl Flows {
         let _ = tokio::task::spawn_blocking(compile).await;
     }
 
-    /// What steps need besides, of this service.
+    /// Capabilities that this service gives to steps.
     fn tools(&self) -> Tools {
         let services = &self.services;
         let libreoffice = Arc::clone(&services.libreoffice);
@@ -191,7 +190,7 @@ impl Flows {
         }
     }
 
-    /// Runs for Prometheus.
+    /// Adds the metrics of runs.
     pub(crate) fn write_metrics(&self, text: &mut String) {
         let dispatcher = &self.dispatcher;
         let depth = dispatcher.depth();
@@ -236,7 +235,8 @@ impl Flows {
         }
     }
 
-    /// Takes no more runs on, and waits for those under way; the rest is given back.
+    /// Stops accepting runs and waits for active ones. After `bound`, gives the rest back to the
+    /// queue.
     pub(crate) async fn stop(&self, bound: Duration) {
         self.dispatcher.drain();
         let empty = async {
@@ -251,7 +251,7 @@ impl Flows {
     }
 }
 
-/// The mail server, where one is set up.
+/// The mail server, if one is configured.
 fn mail(config: &Config) -> Result<Option<Arc<dyn Mail>>, ConfigError> {
     let Some(url) = &config.smtp_url else {
         return Ok(None);
@@ -269,7 +269,7 @@ fn mail(config: &Config) -> Result<Option<Arc<dyn Mail>>, ConfigError> {
     Ok(Some(Arc::new(smtp)))
 }
 
-/// Secrets by name.
+/// Reads the secrets, by name.
 fn secrets(file: &Path) -> Result<BTreeMap<String, String>, ConfigError> {
     let refused = |reason: String| {
         ConfigError::new(
@@ -278,6 +278,6 @@ fn secrets(file: &Path) -> Result<BTreeMap<String, String>, ConfigError> {
         )
     };
     let text = std::fs::read_to_string(file).map_err(|error| refused(error.to_string()))?;
-    // What the error quotes would be a secret.
+    // Use the bare message: the full error quotes the line, which is a secret.
     toml::from_str(&text).map_err(|error| refused(error.message().to_owned()))
 }

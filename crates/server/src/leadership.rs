@@ -1,8 +1,8 @@
-//! Which requests only the leader of several processes can answer: it alone writes to the data folder.
+//! Selects the requests that only the leader can handle: it alone writes to the data folder.
 
 use hyper::{Method, Request};
 
-/// Whether a request is for the leader.
+/// True if the leader must handle the request.
 pub(crate) fn is_for_leader<B>(request: &Request<B>) -> bool {
     let path = request.uri().path();
     let first = path.trim_start_matches('/').split('/').next();
@@ -12,7 +12,7 @@ pub(crate) fn is_for_leader<B>(request: &Request<B>) -> bool {
             let reads = ["/validate", "/diff"].iter().any(|end| path.ends_with(end));
             !reads && !matches!(*request.method(), Method::GET | Method::HEAD)
         }
-        // Renderings and conversions that nobody waits for are runs.
+        // Asynchronous renderings and conversions are runs.
         "render" | "convert" => {
             let query = request.uri().query().unwrap_or_default();
             query.split('&').any(|part| {

@@ -1,8 +1,8 @@
 //! The HTTP service of Platen: templates and documents over HTTP/1.1, as the OpenAPI document at
 //! `/openapi.json` describes it.
 //!
-//! [`Server::start`] opens the store and listens, [`Server::run`] serves until a shutdown has
-//! finished what was taken. [`serve`] does both until SIGTERM or SIGINT.
+//! [`Server::start`] opens the store and listens. [`Server::run`] serves until shutdown and
+//! finishes the requests in progress. [`serve`] does both until SIGTERM or SIGINT.
 
 pub mod auth;
 mod compression;

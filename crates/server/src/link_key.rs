@@ -1,5 +1,5 @@
-//! The key of signed links: a file in the data folder, so that links outlive the process and hold for
-//! every process of that folder.
+//! The signing key of links: a file in the data folder, so that links survive a restart and are
+//! valid in every process of that folder.
 
 use std::{
     fs::{self, File, OpenOptions},
@@ -11,13 +11,13 @@ use std::{
 
 use platen_signing::LinkKey;
 
-/// Name of the file.
+/// File name of the key.
 const NAME: &str = "link.key";
 
-/// The key of `folder`, which is made where there is none. Processes that come at once agree.
+/// Reads the key in `folder`, or creates it. Concurrent processes agree on one key.
 ///
 /// # Errors
-/// Where the file cannot be read or written, or is no key.
+/// If the file cannot be read or written, or does not contain a key.
 pub(crate) fn open(folder: &Path) -> io::Result<LinkKey> {
     let place = folder.join(NAME);
     match read(&place) {
@@ -35,7 +35,8 @@ fn read(place: &Path) -> io::Result<[u8; 32]> {
     })
 }
 
-/// Writes a key beside its place and links it there whole: the first one wins.
+/// Writes the key to a temporary file and hard-links it into place: atomic, and the first writer
+/// wins.
 fn make(place: &Path) -> io::Result<()> {
     let mut key = [0; 32];
     File::open("/dev/urandom")?.read_exact(&mut key)?;

@@ -1,4 +1,4 @@
-//! Counters and histograms, written as Prometheus reads them (text format 0.0.4).
+//! Counters and histograms in the Prometheus text format 0.0.4.
 
 use std::{
     collections::BTreeMap,
@@ -10,12 +10,12 @@ use std::{
     time::Duration,
 };
 
-/// Upper bounds of the buckets, in seconds.
+/// Upper bounds of the histogram buckets, in seconds.
 const BOUNDS: [f64; 14] = [
     0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0,
 ];
 
-/// Durations in buckets.
+/// A histogram of durations.
 #[derive(Clone, Debug, Default)]
 struct Histogram {
     buckets: [u64; BOUNDS.len()],
@@ -50,7 +50,8 @@ impl Histogram {
     }
 }
 
-/// Labels of requests; routes and methods come from the route table, so there are few.
+/// Labels of requests. Routes and methods come from the route table, which bounds the number of
+/// series.
 type RequestLabels = (&'static str, &'static str, u16);
 
 #[derive(Debug, Default)]
@@ -63,7 +64,7 @@ struct Inner {
     rejected: BTreeMap<&'static str, u64>,
 }
 
-/// What is measured.
+/// All counters and histograms.
 #[derive(Debug, Default)]
 pub struct Metrics {
     inner: Mutex<Inner>,
@@ -75,7 +76,7 @@ pub struct Metrics {
     pub(crate) connections: AtomicU64,
 }
 
-/// What other parts know at the moment of writing.
+/// Gauges that other components sample for the scrape.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Gauges {
     pub(crate) waiting: usize,
@@ -108,7 +109,7 @@ impl Metrics {
             .add(duration);
     }
 
-    /// A rendering ended; `outcome` is `ok` or the code of a problem.
+    /// Counts a rendering; `outcome` is `ok` or the code of a problem.
     pub fn rendered(&self, format: &'static str, outcome: &'static str) {
         *self.inner().renders.entry((format, outcome)).or_default() += 1;
     }
@@ -128,7 +129,7 @@ impl Metrics {
         }
     }
 
-    /// Long code was compiled ahead of its first run.
+    /// Counts code that was compiled ahead of its first run.
     pub(crate) fn compiled(&self, count: usize) {
         self.compiled.fetch_add(count as u64, Ordering::Relaxed);
     }
@@ -137,12 +138,12 @@ impl Metrics {
         self.inner().waits.add(duration);
     }
 
-    /// Counts a request that was refused; `reason` is a label of `platen_rejected_total`.
+    /// Counts a rejected request; `reason` is a label of `platen_rejected_total`.
     pub fn rejected(&self, reason: &'static str) {
         *self.inner().rejected.entry(reason).or_default() += 1;
     }
 
-    /// All of it as text.
+    /// The Prometheus text of all metrics.
     pub(crate) fn to_text(&self, gauges: Gauges) -> String {
         let mut text = String::with_capacity(16 << 10);
         self.write_requests(&mut text);
@@ -227,13 +228,13 @@ impl Metrics {
     }
 }
 
-/// What a metric is, and its kind.
+/// Writes the HELP and TYPE lines of a metric.
 pub(crate) fn head(text: &mut String, name: &str, kind: &str, about: &str) {
     let _ = writeln!(text, "# HELP platen_{name} {about}");
     let _ = writeln!(text, "# TYPE platen_{name} {kind}");
 }
 
-/// Memory and processor time, from Linux's `/proc` (proc(5)); nothing elsewhere.
+/// Memory and CPU time from Linux's `/proc` (proc(5)); nothing on other systems.
 fn write_process(text: &mut String) {
     /// `USER_HZ`, which Linux fixes at 100 for programs.
     const TICKS_PER_SECOND: f64 = 100.0;

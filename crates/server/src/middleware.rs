@@ -1,7 +1,7 @@
-//! What happens to every request, in one place and in this order: request id, metrics and log,
-//! panic guard, CORS, host check, API key, rate limit; then compression, security headers and the
-//! problem document on the way back. Body limits are in [`crate::body`], deadlines in
-//! [`crate::lane`], time limits of heads in [`platen_delivery`].
+//! Middleware of every request, in this order: request id, metrics and log, panic guard, CORS, host
+//! check, API key, rate limit; then compression, security headers and the problem document on the
+//! response. Limits of bodies are in [`crate::intake`], render deadlines in [`crate::rendering`],
+//! time limits of request heads in [`platen_delivery`].
 
 use std::{
     net::{IpAddr, SocketAddr},
@@ -38,7 +38,7 @@ use crate::{
     request_id, trace_context,
 };
 
-/// Who may send how many requests, and who keeps count.
+/// Authentication and rate limits.
 pub(crate) struct Admission {
     pub(crate) keys: Arc<Keys>,
     pub(crate) requests: RateLimit,
@@ -48,19 +48,19 @@ pub(crate) struct Admission {
     pub(crate) operations: OperationTable,
 }
 
-/// Who is on the other side of the connection.
+/// The address at the other end of the connection.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Peer(pub(crate) SocketAddr);
 
-/// What handlers may ask about the request.
+/// Request context for handlers.
 #[derive(Clone, Debug)]
 pub struct Context {
     pub(crate) client: Client,
-    /// Identifier of the request, also in the log and in X-Request-Id.
+    /// Request id, also in the log and in X-Request-Id.
     pub request_id: Arc<str>,
 }
 
-/// Counts and logs a request, also one whose client disconnects before the answer.
+/// Logs and counts a request when dropped, even if the client disconnects before the response.
 struct AccessLogGuard {
     admission: Arc<Admission>,
     method: &'static str,
@@ -108,7 +108,8 @@ pub(crate) async fn handle(
                     client,
                     request_id: Arc::clone(&request_id),
                 });
-                // What is logged below, down to LibreOffice and Chromium, names the request.
+                // Log events below this span, including LibreOffice's and Chromium's, carry the
+                // request id.
                 let span = tracing::info_span!(
                     "request",
                     requestId = &*request_id,
@@ -136,7 +137,7 @@ pub(crate) async fn handle(
     response
 }
 
-/// The answer to `OPTIONS *`, which asks after the service itself (RFC 9110, section 9.3.7).
+/// The response to `OPTIONS *`, which addresses the server in general (RFC 9110, section 9.3.7).
 fn options_of_all(request: &Request) -> Option<Result<Response, Problem>> {
     if request.method() != Method::OPTIONS || request.uri().path() != "*" {
         return None;
@@ -148,7 +149,7 @@ fn options_of_all(request: &Request) -> Option<Result<Response, Problem>> {
     Some(Ok(response))
 }
 
-/// Bodies are read as they come: one that is compressed would be taken for what it is not.
+/// Rejects compressed bodies: handlers read bodies as they are and would misread them.
 fn coding_problem(headers: &HeaderMap) -> Option<Problem> {
     let mut codings = headers.get_all(CONTENT_ENCODING).iter();
     codings.find(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"identity"))?;
@@ -158,7 +159,7 @@ fn coding_problem(headers: &HeaderMap) -> Option<Problem> {
     Some(problem.with_header(ACCEPT_ENCODING, HeaderValue::from_static("identity")))
 }
 
-/// Decides whether a request may go on.
+/// Checks authentication and rate limits.
 fn admit(
     admission: &Admission,
     route: Option<&Operation>,
@@ -167,7 +168,7 @@ fn admit(
 ) -> Result<Client, Problem> {
     let anonymous = Client::new(crate::auth::Caller::Anonymous, address);
     let Some(route) = route else {
-        // What matches no route is answered by the fallbacks, but counted all the same.
+        // The fallbacks answer requests without a route, but the rate limit counts them.
         return admission.requests.take(anonymous, 1).map(|()| anonymous);
     };
     if route.kind == Kind::Probe {
@@ -199,8 +200,8 @@ fn admit(
     Ok(client)
 }
 
-/// Without keys only this machine is served; a name in `Host` that is not this machine's is how a
-/// page in its browser would reach us (DNS rebinding).
+/// Without keys the service accepts local requests only. A `Host` other than this machine's
+/// indicates DNS rebinding from a page in its browser.
 fn check_host(headers: &HeaderMap) -> Result<(), Problem> {
     let Some(host) = headers.get(HOST) else {
         return Ok(());
@@ -224,7 +225,7 @@ fn check_host(headers: &HeaderMap) -> Result<(), Problem> {
     ))
 }
 
-/// Runs a handler; a panic becomes a 500.
+/// Runs a handler; turns a panic into a 500.
 async fn guard(work: impl Future<Output = Response>) -> Result<Response, Problem> {
     let mut work = pin!(work);
     std::future::poll_fn(move |context| {
@@ -307,7 +308,7 @@ impl AccessLogGuard {
         let value = |name: &str| more.iter().find(|(known, _)| *known == name);
         let text = |name| value(name).and_then(|(_, value)| value.as_str());
         let number = |name| value(name).and_then(|(_, value)| value.as_u64());
-        // The level of an event is fixed where it stands.
+        // `tracing` needs the level of an event at compile time.
         macro_rules! line {
             ($level:ident) => {
                 tracing::$level!(
@@ -338,7 +339,7 @@ impl AccessLogGuard {
     }
 }
 
-/// The path as it is logged: what stands for a key in it is left out.
+/// The path for the log, without a segment that acts as a secret.
 fn without_secret(route: &str, path: &str) -> String {
     let names = route.split('/');
     let parts = path.split('/').zip(names.chain(std::iter::repeat("")));
@@ -349,7 +350,7 @@ fn without_secret(route: &str, path: &str) -> String {
 impl Drop for AccessLogGuard {
     fn drop(&mut self) {
         if !self.done {
-            // 499 is what nginx writes where the client closes before the answer.
+            // 499 is nginx's status for a client that closes before the response.
             let elapsed = self.start.elapsed();
             self.admission
                 .metrics

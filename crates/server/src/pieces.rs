@@ -1,5 +1,5 @@
-//! Pieces that users stored: archives in the store of blobs, ready for runs of this process, and by
-//! signed links for workers elsewhere.
+//! Custom actions ("pieces" in the API): archives in the blob store, compiled for the runs of this
+//! process, and available to remote workers by signed links.
 
 use std::{
     collections::HashMap,
@@ -17,23 +17,23 @@ use platen_storage::blobs::{BlobError, BlobStore, FolderBlobs};
 
 use crate::{config::Config, problem::Problem};
 
-/// Names of pieces in the store of blobs begin so.
+/// Prefix of actions in the blob store.
 const PREFIX: &str = "pieces/";
-/// Pieces kept ready.
+/// Most actions kept compiled.
 const MAX_READY: usize = 200;
-/// How long a link holds.
+/// Lifetime of a link.
 const LINK_LIFE: Duration = Duration::from_secs(300);
 
-/// The pieces.
+/// Store of custom actions.
 pub(crate) struct PieceStore {
     blobs: FolderBlobs,
     key: Arc<LinkKey>,
-    /// By digest.
+    /// Compiled actions by digest.
     ready: Mutex<HashMap<String, Arc<Piece>>>,
 }
 
 impl PieceStore {
-    /// Pieces in `folder`, which is this process's alone; `key` signs links to them.
+    /// Opens the store in `folder`, which only this process uses; `key` signs links.
     pub(crate) fn open(
         folder: &Path,
         config: &Config,
@@ -46,7 +46,7 @@ impl PieceStore {
         })
     }
 
-    /// Stores an archive whose manifest says `name` and `version`; true where it is new. Blocks.
+    /// Stores an archive with the `name` and `version` of its manifest; true if it is new. Blocks.
     pub(crate) fn put(
         &self,
         name: &str,
@@ -67,8 +67,7 @@ impl PieceStore {
         Ok((self.keep_ready(digest, piece), is_new))
     }
 
-    /// The piece of `digest`: another may have been made of the same archive meanwhile, and be
-    /// compiled already.
+    /// Caches the action of `digest`. Prefers an existing entry: it may be compiled already.
     fn keep_ready(&self, digest: String, piece: Piece) -> Arc<Piece> {
         let mut ready = self.ready.lock().unwrap_or_else(PoisonError::into_inner);
         if ready.len() >= MAX_READY {
@@ -77,18 +76,18 @@ impl PieceStore {
         Arc::clone(ready.entry(digest).or_insert_with(|| Arc::new(piece)))
     }
 
-    /// The archive of a piece and its digest. Blocks.
+    /// The archive of an action and its digest. Blocks.
     pub(crate) fn get(&self, name: &str, version: &str) -> Result<(Vec<u8>, String), Problem> {
         let digest = self.blobs.digest(&place(name, version))?;
         Ok((self.blobs.get(&digest)?, digest))
     }
 
-    /// Takes a piece away; runs that have it go on. Blocks.
+    /// Deletes an action. Runs that use it continue. Blocks.
     pub(crate) fn delete(&self, name: &str, version: &str) -> Result<(), Problem> {
         Ok(self.blobs.delete(&place(name, version))?)
     }
 
-    /// Names, versions and digests. Blocks.
+    /// Lists names, versions and digests. Blocks.
     pub(crate) fn list(&self) -> Result<Vec<(String, String, String)>, Problem> {
         let names = self.blobs.names(PREFIX)?;
         let split = |(name, digest): (String, String)| {
@@ -98,13 +97,13 @@ impl PieceStore {
         Ok(names.into_iter().filter_map(split).collect())
     }
 
-    /// A link to the archive of a piece, for a worker.
+    /// A signed link to the archive of an action, for a worker.
     pub(crate) fn link(&self, name: &str, version: &str) -> Result<Link, Problem> {
         let digest = self.blobs.digest(&place(name, version))?;
         Ok(Link::new(&self.key, &digest, now() + LINK_LIFE.as_secs()))
     }
 
-    /// What a signed link leads to. Blocks.
+    /// The archive that a signed link refers to. Blocks.
     pub(crate) fn follow(
         &self,
         digest: &str,

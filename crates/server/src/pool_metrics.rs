@@ -1,10 +1,10 @@
-//! Pools of children as Prometheus reads them.
+//! Prometheus metrics of process pools.
 
 use std::fmt::Write;
 
 use platen_browser::{BOUNDS_SECONDS, HistogramSnapshot, Isolation, Processes, Snapshot};
 
-/// Adds a pool to the text; `name` is its label.
+/// Writes the metrics of a pool; `name` is its label.
 pub(crate) fn write_pool(text: &mut String, name: &str, pool: &Snapshot) {
     let label = format!("pool=\"{name}\"");
     #[rustfmt::skip]
@@ -68,7 +68,7 @@ pub(crate) fn write_pool(text: &mut String, name: &str, pool: &Snapshot) {
     );
 }
 
-/// Adds what the children of a pool cannot reach.
+/// Writes how the processes of a pool are isolated.
 pub(crate) fn write_isolation(text: &mut String, name: &str, isolation: Isolation) {
     let about = "1 for the level that children are shut in at: full, landlock, network or none.";
     head(text, "isolation", "gauge", about);
@@ -81,7 +81,7 @@ pub(crate) fn write_isolation(text: &mut String, name: &str, isolation: Isolatio
     }
 }
 
-/// Adds the processes of Chromium, which its pages share.
+/// Writes the metrics of Chromium's processes, which its pages share.
 pub(crate) fn write_processes(text: &mut String, processes: &Processes) {
     let label = "pool=\"chromium\"";
     let values = [

@@ -1,4 +1,4 @@
-//! Requests a minute and client: a token bucket for each, in a map that cannot grow without end.
+//! Rate limits per minute and client: a token bucket per client, in a bounded map.
 
 use std::{
     net::IpAddr,
@@ -11,17 +11,17 @@ use rustc_hash::FxHashMap;
 
 use crate::{auth::Caller, problem::Problem};
 
-/// Clients that are told apart; more share one bucket.
+/// Most clients with a bucket of their own; the others share one.
 const MAX_CLIENTS: usize = 50_000;
 
-/// Whom a limit counts.
+/// Client identity for rate limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Client {
-    /// A key, by its place.
+    /// An API key, by its index.
     Key(usize),
-    /// An address; of IPv6 its network of 64 bits.
+    /// An IP address; for IPv6, its /64 network.
     Address(u128),
-    /// All that found no room.
+    /// All clients beyond `MAX_CLIENTS`.
     Rest,
 }
 
@@ -44,14 +44,14 @@ struct Bucket {
     seen: Instant,
 }
 
-/// A limit of so many a minute.
+/// A limit per minute.
 pub(crate) struct RateLimit {
     per_minute: f64,
     buckets: Mutex<FxHashMap<Client, Bucket>>,
 }
 
 impl RateLimit {
-    /// A limit; none where `per_minute` is 0.
+    /// A rate limit; 0 disables it.
     pub(crate) fn new(per_minute: u32) -> Self {
         Self {
             per_minute: f64::from(per_minute),
@@ -59,7 +59,7 @@ impl RateLimit {
         }
     }
 
-    /// Takes `count` from the client's bucket.
+    /// Takes `count` tokens from the client's bucket.
     ///
     /// # Errors
     /// 429 with the time to wait.
@@ -81,7 +81,7 @@ impl RateLimit {
         let elapsed = now.saturating_duration_since(bucket.seen).as_secs_f64();
         bucket.seen = now;
         bucket.tokens = (bucket.tokens + elapsed * self.per_minute / 60.0).min(self.per_minute);
-        // A batch larger than the bucket may pass when it is full, and leaves a debt.
+        // A batch larger than the bucket may pass when the bucket is full, and leaves a debt.
         let needed = f64::from(count).min(self.per_minute);
         if bucket.tokens < needed {
             let seconds = (needed - bucket.tokens) * 60.0 / self.per_minute;
@@ -100,7 +100,7 @@ impl RateLimit {
         if buckets.len() < MAX_CLIENTS || buckets.contains_key(&client) {
             return client;
         }
-        // Buckets untouched for a minute are full again, unless in debt: they say nothing.
+        // Buckets untouched for a minute are full again, unless in debt: drop them.
         buckets.retain(|_, bucket| {
             bucket.tokens < 0.0 || now.saturating_duration_since(bucket.seen).as_secs() < 60
         });

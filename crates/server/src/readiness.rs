@@ -1,5 +1,4 @@
-//! What the service makes ready when it starts, so that no request waits for it, and whether it takes
-//! requests.
+//! Warm-up at startup, so that no request waits for it, and the readiness of the service.
 
 use std::{
     sync::{
@@ -17,19 +16,20 @@ use crate::{
     rendering::{chromium::Chromium, libreoffice::LibreOffice},
 };
 
-/// How long Chromium or LibreOffice may take to start before the log says that the service waits.
+/// How long Chromium or LibreOffice may take to start before the log reports that the service
+/// waits.
 pub(crate) const CHILD_START_TIMEOUT: Duration = Duration::from_secs(20);
-/// Between two attempts to start a program that does not start.
+/// Delay between two attempts to start a program.
 const RETRY_INTERVAL: Duration = Duration::from_secs(1);
 
-/// A tiny document, so that the first request finds fonts read and caches filled.
+/// A tiny document: rendering it reads the fonts and fills the caches before the first request.
 const TEMPLATE: &str =
     r#"{"key":"warm","name":"Warm","body":[{"type":"text","content":"Hello, {{ name }}"}]}"#;
 
-/// Which parts of the service are ready.
+/// State of the warm-up.
 pub(crate) struct Readiness {
     engine: AtomicBool,
-    /// Chromium was ready once, or `CHROMIUM_WARM` does not ask for it.
+    /// Chromium has been ready once, or `CHROMIUM_WARM` is off.
     chromium: AtomicBool,
     /// As `chromium`, for `LIBREOFFICE_WARM`.
     libreoffice: AtomicBool,
@@ -46,22 +46,22 @@ impl Readiness {
         }
     }
 
-    /// Whether the engine has rendered a document.
+    /// True once the engine has rendered a document.
     pub(crate) fn is_engine_ready(&self) -> bool {
         self.engine.load(Ordering::Acquire)
     }
 
-    /// Whether Chromium is ready, or need not be.
+    /// True if Chromium is ready or not required.
     pub(crate) fn is_chromium_ready(&self) -> bool {
         self.chromium.load(Ordering::Acquire)
     }
 
-    /// Whether LibreOffice is ready, or need not be.
+    /// True if LibreOffice is ready or not required.
     pub(crate) fn is_libreoffice_ready(&self) -> bool {
         self.libreoffice.load(Ordering::Acquire)
     }
 
-    /// Whether a shutdown has begun.
+    /// True once a shutdown has begun.
     pub(crate) fn is_draining(&self) -> bool {
         self.draining.load(Ordering::Acquire)
     }
@@ -70,12 +70,12 @@ impl Readiness {
         self.draining.store(true, Ordering::Release);
     }
 
-    /// Whether requests are taken.
+    /// True if the service accepts requests.
     pub(crate) fn takes_requests(&self) -> bool {
         self.is_engine_ready() && !self.is_draining()
     }
 
-    /// Starts Chromium, and tries again until it is ready.
+    /// Starts Chromium, and retries until it is ready.
     pub(crate) async fn start_chromium(self: Arc<Self>, chromium: Arc<Chromium>) {
         let mut is_logged = false;
         loop {
@@ -94,7 +94,7 @@ impl Readiness {
         tracing::info!("Chromium is ready");
     }
 
-    /// Starts LibreOffice, and tries again until it is ready.
+    /// Starts LibreOffice, and retries until it is ready.
     pub(crate) async fn start_libreoffice(self: Arc<Self>, libreoffice: Arc<LibreOffice>) {
         let mut is_logged = false;
         loop {
@@ -137,7 +137,7 @@ fn render_sample(engine: &Engine) -> Result<(), platen_engine::Error> {
         options: &RenderOptions::default(),
     });
     drop(documents?);
-    // The first request that brings a template need not wait for the sandbox.
+    // Start the sandbox now, so that the first request with its own template does not wait for it.
     drop(engine.isolation_of_strangers());
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Identifiers of requests: the client's where it is sane, else our own.
+//! Request ids: the client's if it is valid, otherwise generated.
 
 use std::{
     hash::{BuildHasher, RandomState},
@@ -10,11 +10,11 @@ use std::{
 
 use hyper::HeaderMap;
 
-/// The header.
+/// Name of the header.
 pub(crate) const HEADER: &str = "x-request-id";
 const MAX_BYTES: usize = 128;
 
-/// The identifier of a request with `headers`.
+/// The id of a request with `headers`.
 pub(crate) fn of(headers: &HeaderMap) -> Arc<str> {
     let given = headers.get(HEADER).and_then(|value| value.to_str().ok());
     match given {

@@ -1,4 +1,4 @@
-//! Small answers: JSON, versions as entity tags.
+//! Response builders: JSON, files, versions as entity tags.
 
 use axum::{body::Body, response::Response};
 use hyper::{
@@ -11,13 +11,13 @@ use serde::Serialize;
 
 use crate::problem::Problem;
 
-/// An answer with a body that the connection sends the way it is best sent.
+/// A response whose body the connection sends in the most efficient way.
 pub fn delivered(body: Delivered) -> Response {
     platen_delivery::BodyHandle::attach(Response::new(body)).map(Body::new)
 }
 
-/// A document that is kept: conditions and ranges of the request are obeyed (200, 206, 304, 412 or
-/// 416), and the connection sends `body` the way it is best sent.
+/// A response for stored content. Supports conditional and range requests (200, 206, 304, 412 or
+/// 416), and the connection sends `body` in the most efficient way.
 pub fn document(
     method: &Method,
     headers: &HeaderMap,
@@ -28,13 +28,13 @@ pub fn document(
     platen_delivery::BodyHandle::attach(answer).map(Body::new)
 }
 
-/// `value` as JSON.
+/// A JSON response.
 pub fn json(status: StatusCode, value: &impl Serialize) -> Response {
     let bytes = serde_json::to_vec(value).unwrap_or_default();
     bytes_of("application/json", status, bytes)
 }
 
-/// `bytes` of a media type.
+/// A response with `bytes` of a media type.
 pub fn bytes_of(media_type: &'static str, status: StatusCode, bytes: impl Into<Body>) -> Response {
     let mut response = Response::new(bytes.into());
     *response.status_mut() = status;
@@ -44,13 +44,13 @@ pub fn bytes_of(media_type: &'static str, status: StatusCode, bytes: impl Into<B
     response
 }
 
-/// Milliseconds since 1970 as RFC 3339.
+/// Formats milliseconds since 1970 as RFC 3339.
 pub fn moment(unix_ms: i64) -> String {
     jiff::Timestamp::from_millisecond(unix_ms)
         .map_or_else(|_| String::new(), |at| format!("{at:.3}"))
 }
 
-/// Media type and name of a file that is saved.
+/// Sets the media type and file name of a download.
 pub fn file_headers(
     response: &mut Response,
     name: &str,
@@ -64,7 +64,8 @@ pub fn file_headers(
     Ok(())
 }
 
-/// RFC 6266, with `filename*` (RFC 8187) where the name is more than ASCII.
+/// The `Content-Disposition` of RFC 6266, with `filename*` (RFC 8187) if the name is not plain
+/// ASCII.
 pub fn content_disposition(
     name: &str,
     disposition: Option<Disposition>,

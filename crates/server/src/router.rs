@@ -1,5 +1,4 @@
-//! The router: the routes of each domain with the services that they use, and what happens to every
-//! request.
+//! Builds the router: the routes of each domain with their services, and the middleware.
 
 use std::{
     sync::{Arc, OnceLock},
@@ -39,7 +38,7 @@ pub(crate) fn router(services: &Services, extensions: &[Arc<dyn Extension>]) -> 
     for extension in extensions {
         extension.mount(&mut mounted);
     }
-    // The description describes its own routes, too: it is made when all are known.
+    // The OpenAPI document includes its own routes, so it is generated after all are registered.
     let description = Arc::new(OnceLock::new());
     mounted.add(documentation::routes(), Arc::clone(&description));
     let document = openapi::document(&mounted.operations);

@@ -1,5 +1,5 @@
-//! The sandbox of code: started with the service, or with the first code that needs it, and again
-//! where it failed. Code is refused below the level that the configuration demands; everything
+//! The sandbox of code: starts with the service or with the first code that needs it, and retries
+//! after a failed start. Below the configured sandbox level the service refuses code; everything
 //! else works.
 
 use std::{
@@ -17,13 +17,13 @@ use tracing::{info, warn};
 
 use crate::{config::Config, problem::Problem};
 
-/// How long a failed start is remembered: each one takes tens of milliseconds.
+/// How long a failed start is cached: each attempt takes tens of milliseconds.
 const RETRY: Duration = Duration::from_secs(5);
 
-/// The sandbox of code, once it is wanted.
+/// The sandbox of code, started on first use.
 pub(crate) struct Sandbox {
     least: Level,
-    /// Known as soon as there is a sandbox; read without waiting for a start.
+    /// Set once the sandbox has started; readable without waiting for a start.
     level: OnceLock<Level>,
     state: Mutex<State>,
 }
@@ -57,16 +57,16 @@ impl Sandbox {
         }
     }
 
-    /// How well code is shut in, as the takeover attempts found it; `None` until they were made, and
-    /// where the sandbox does not start.
+    /// The sandbox level that the escape probes measured; `None` before the probes, or if the
+    /// sandbox does not start.
     pub(crate) fn level(&self) -> Option<Level> {
         self.level.get().copied()
     }
 
-    /// Runs code. Blocks for the start where nobody has waited for it before.
+    /// Runs code. Blocks until the sandbox has started.
     ///
     /// # Errors
-    /// 503 where there is no sandbox, or where it is below the level that is demanded.
+    /// 503 if there is no sandbox, or its level is below the required one.
     pub(crate) fn runner(&self) -> Result<Runner, Problem> {
         let code = Code::BackendUnavailable(Backend::Sandbox);
         let jail = self.start().map_err(|reason| Problem {
@@ -84,7 +84,7 @@ impl Sandbox {
         Ok(Runner::new(jail))
     }
 
-    /// Parses code that strangers send: in a cell.
+    /// Parses untrusted code, in a cell.
     pub(crate) fn preparer(self: &Arc<Self>) -> Preparer {
         let sandbox = Arc::clone(self);
         Preparer::Cells(Arc::new(move || {
@@ -92,7 +92,7 @@ impl Sandbox {
         }))
     }
 
-    /// What readiness shows.
+    /// State for the health check.
     pub(crate) fn health(&self) -> SandboxHealth {
         let level = self.level();
         SandboxHealth {
@@ -102,7 +102,7 @@ impl Sandbox {
         }
     }
 
-    /// Starts the sandbox, and says in the log how well it shuts in.
+    /// Starts the sandbox and logs its level.
     pub(crate) fn announce(&self) {
         match self.start() {
             Ok(jail) => {
@@ -121,7 +121,7 @@ impl Sandbox {
     }
 
     fn start(&self) -> Result<Arc<Jail>, String> {
-        // Whoever comes meanwhile wants the same and waits for it.
+        // Hold the lock during the start: concurrent callers wait for the same sandbox.
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         match &*state {
             State::Ready(jail) => return Ok(Arc::clone(jail)),

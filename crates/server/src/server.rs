@@ -1,4 +1,4 @@
-//! Start and end of the service.
+//! Startup and shutdown of the service.
 
 use std::{
     fs::File,
@@ -33,54 +33,54 @@ use crate::{
     services::{Opened, Services},
 };
 
-/// Why the service could not start.
+/// Why the service cannot start.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// An address cannot be listened on.
+    /// Cannot listen on an address.
     #[error(transparent)]
     Listen(#[from] ListenError),
     /// The store cannot be opened.
     #[error("the data folder `{folder}` cannot be opened")]
     Store {
-        /// The folder.
+        /// The data folder.
         folder: String,
-        /// Why.
+        /// The cause.
         source: platen_storage::Error,
     },
-    /// The data folder cannot be made or written to.
+    /// The data folder cannot be created or written to.
     #[error("the data folder `{folder}` cannot be written to")]
     Folder {
-        /// The folder.
+        /// The data folder.
         folder: String,
-        /// Why.
+        /// The cause.
         source: std::io::Error,
     },
     /// Another service uses the data folder.
     #[error("the data folder `{0}` is in use by another service")]
     InUse(String),
-    /// The store of blobs cannot be opened.
+    /// The blob store cannot be opened.
     #[error("the blobs in the data folder cannot be opened")]
     Blobs(#[source] platen_storage::blobs::BlobError),
     /// The folder of stored results cannot be opened.
     #[error("the stored results in the data folder cannot be opened")]
     Results(#[source] platen_storage::blobs::BlobError),
-    /// The key of signed links cannot be had.
+    /// The signing key of links cannot be read or created.
     #[error("the key of signed links, `link.key` in the data folder, cannot be used")]
     LinkKey(#[source] std::io::Error),
-    /// The place that a supervisor gives cannot be taken.
+    /// Cannot join the supervisor's process group.
     #[error(transparent)]
     Membership(#[from] MembershipError),
-    /// A setting cannot be used.
+    /// A setting is unusable.
     #[error("a setting cannot be used")]
     Config(#[source] ConfigError),
-    /// Documents are to be made in sandboxes, and there are none.
+    /// `RENDER_ISOLATION=jail`, but sandboxes are unavailable.
     #[error("documents cannot be made in sandboxes, as RENDER_ISOLATION=jail says")]
     Isolation(#[source] platen_jail::Error),
-    /// `CHILD_ISOLATION` demands what this machine does not allow.
+    /// This machine does not support `CHILD_ISOLATION=required`.
     #[error("CHILD_ISOLATION is `required`")]
     Walls(#[from] SandboxUnavailable),
-    /// A thread or a signal handler cannot be had.
+    /// The system cannot provide a thread or a signal handler.
     #[error("the system gives no thread or signal")]
     System(#[from] std::io::Error),
 }
@@ -94,14 +94,14 @@ pub struct Server {
     supervisor: Option<Channel>,
 }
 
-/// Between two checks of a condition that a start or a shutdown waits for.
+/// Poll interval of conditions that a start or a shutdown waits for.
 const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 impl Server {
     /// Opens the store and listens.
     ///
     /// # Errors
-    /// Where the address is taken or the store is damaged.
+    /// If the address is in use or the store is damaged.
     pub async fn start(config: Config, extensions: &[ExtensionFactory]) -> Result<Self, Error> {
         let mut listeners = Vec::new();
         for bind in &config.bind {
@@ -110,10 +110,11 @@ impl Server {
         Self::start_on(config, listeners, extensions).await
     }
 
-    /// Opens the store and takes connections from `listeners`, whatever the configuration says.
+    /// Opens the store and accepts connections from `listeners` instead of the configured
+    /// addresses.
     ///
     /// # Errors
-    /// Where the store is damaged.
+    /// If the store is damaged.
     pub async fn start_on(
         config: Config,
         listeners: Vec<Listener>,
@@ -127,7 +128,7 @@ impl Server {
         Self::start_as(config, listeners, None, extensions).await
     }
 
-    /// Takes the place that a supervisor has given to this process.
+    /// Joins the supervisor's process group.
     async fn join(
         config: Config,
         membership: Membership,
@@ -175,14 +176,14 @@ impl Server {
         })
     }
 
-    /// The first address in the network that is listened on; port 0 where there is none.
+    /// The first TCP address; port 0 if there is none.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Serves until `shutdown` ends, then finishes what was taken, for as long as the
-    /// configuration allows.
+    /// Serves until `shutdown` completes, then finishes the work in progress within the shutdown
+    /// timeout.
     pub async fn run(self, shutdown: impl Future<Output = ()>) {
         let services = self.services;
         say_listening(&services, &self.listeners.public);
@@ -198,8 +199,8 @@ impl Server {
         let connections = {
             let (services, listeners) = (Arc::clone(&services), self.listeners);
             async move {
-                // Another process takes what comes meanwhile, or it waits in the queue, which the
-                // supervisor holds.
+                // Until this process is ready, other processes accept connections, or they wait in
+                // the supervisor's listen queue.
                 if is_one_of_several {
                     until_ready(&services).await;
                 }
@@ -226,14 +227,14 @@ impl Server {
         }
         services.readiness.set_draining();
         info!("shutting down");
-        // Tells the accept loop to close the port, and every connection to end after its answer.
+        // Closes the listeners; each connection closes after its current response.
         drop(stop);
         finish(&services, &self.extensions, connections).await;
         sweeping.abort();
     }
 }
 
-/// Once for all processes.
+/// Warns once for all processes.
 fn warn_of_foreign_variables(services: &Services) {
     if services.is_follower() {
         return;
@@ -258,7 +259,7 @@ fn say_listening(services: &Services, listeners: &[Listener]) {
     );
 }
 
-/// Starts what works besides the connections.
+/// Starts the background services.
 fn start_parts(services: &Services) {
     let readiness = &services.readiness;
     let engine = Arc::clone(&services.renderer.engine);
@@ -280,7 +281,7 @@ fn start_parts(services: &Services) {
     }
 }
 
-/// Waits for what was taken, for as long as the configuration allows, and ends the rest.
+/// Waits for the work in progress, up to the shutdown timeout, and aborts the rest.
 async fn finish(
     services: &Services,
     extensions: &[Arc<dyn Extension>],
@@ -308,7 +309,7 @@ async fn finish(
     let _ = tokio::task::spawn_blocking(log::flush).await;
 }
 
-/// Finds out how well LibreOffice and Chromium can be shut in, and says it.
+/// Probes and logs the isolation available for LibreOffice and Chromium.
 async fn isolate(services: &Services) -> Result<(), Error> {
     let demand = services.config.child_isolation;
     let chosen = choose_launcher(demand.into()).await?;
@@ -328,7 +329,7 @@ async fn until_ready(services: &Services) {
     }
 }
 
-/// Says to the supervisor that this process takes work, when it does, and then that it is well.
+/// Reports to the supervisor when this process is ready, then sends heartbeats.
 async fn say_ready(services: Arc<Services>, supervisor: io::Result<Channel>) {
     until_ready(&services).await;
     let warm_children = async {
@@ -337,7 +338,8 @@ async fn say_ready(services: Arc<Services>, supervisor: io::Result<Channel>) {
             tokio::time::sleep(POLL_INTERVAL).await;
         }
     };
-    // A process without them renders all the same: it says of itself that it is not ready.
+    // On a timeout, serve anyway: the process can render without them, and its readiness check
+    // reports them.
     let _ = tokio::time::timeout(CHILD_START_TIMEOUT, warm_children).await;
     if let Ok(supervisor) = supervisor {
         supervisor.say_ready();
@@ -345,8 +347,8 @@ async fn say_ready(services: Arc<Services>, supervisor: io::Result<Channel>) {
     }
 }
 
-/// Makes the data folder this process's alone: what is cached here would not learn of another
-/// service's writes. A successor waits for its predecessor.
+/// Locks the data folder: this process's caches would not notice writes of another service. A
+/// successor waits for its predecessor.
 fn lock(config: &Config, group: Option<&ProcessGroup>) -> Result<File, Error> {
     let folder = config.database_folder();
     let made = platen_storage::create_folder(folder)
@@ -359,6 +361,7 @@ fn lock(config: &Config, group: Option<&ProcessGroup>) -> Result<File, Error> {
         Duration::from_millis(config.shutdown_timeout_ms) + HANDOVER_GRACE
     });
     let begin = Instant::now();
+    // `File::lock` has no timeout, hence the polling.
     while lock.try_lock().is_err() {
         if begin.elapsed() >= patience {
             return Err(Error::InUse(folder.display().to_string()));
@@ -381,13 +384,13 @@ fn open(config: Config, group: Option<ProcessGroup>) -> Result<Services, Error> 
             let store = SqliteStore::open(folder).map_err(failed)?;
             (Some(lock), store, folder.join("blobs"))
         }
-        // The owner answers what is asked of pieces.
+        // The leader handles requests about custom actions.
         Some(group) => {
             let store = SqliteStore::open_reader(folder).map_err(failed)?;
             (None, store, group.own_folder())
         }
     };
-    // All processes sign with it, and store results.
+    // All processes sign with this key, and store results.
     let key = Arc::new(link_key::open(folder).map_err(Error::LinkKey)?);
     let pieces = PieceStore::open(&blobs, &config, Arc::clone(&key)).map_err(Error::Blobs)?;
     let metrics = Arc::new(Metrics::default());
@@ -418,8 +421,8 @@ fn open(config: Config, group: Option<ProcessGroup>) -> Result<Services, Error> 
     Services::new(config, opened).map_err(Error::Config)
 }
 
-/// Starts sandboxes for what strangers bring once, when they are first needed; where there can be
-/// none, that is done in the service.
+/// Starts sandboxes for untrusted input once, on first use; without sandboxes the service handles
+/// that input itself.
 fn isolation_when_needed(config: &Config) -> Box<IsolationSource> {
     let settings = config.isolation();
     let started = OnceLock::new();
@@ -438,15 +441,15 @@ fn isolation_when_needed(config: &Config) -> Box<IsolationSource> {
     Box::new(move || started.get_or_init(&start).clone())
 }
 
-/// Serves until SIGTERM, SIGINT or SIGHUP; in the place that a supervisor gives, where there is one.
+/// Serves until SIGTERM, SIGINT or SIGHUP; joins the process group under a supervisor.
 ///
 /// # Errors
-/// Where the service cannot start.
+/// If the service cannot start.
 pub async fn serve(config: Config, extensions: &[ExtensionFactory]) -> Result<(), Error> {
     use tokio::signal::unix::{SignalKind, signal};
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
-    // Of a terminal that closes; certificates are read again without a signal.
+    // A closing terminal sends SIGHUP; certificates reload without a signal.
     let mut hang_up = signal(SignalKind::hangup())?;
     let server = match Membership::take(&config.bind)? {
         None => Server::start(config, extensions).await?,

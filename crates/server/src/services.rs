@@ -1,4 +1,4 @@
-//! The parts of the service, each made once and given to those that use it.
+//! The components of the service: each is created once and shared.
 
 use std::{fs::File, sync::Arc};
 
@@ -22,7 +22,7 @@ use crate::{
     templates::TemplateRepository,
 };
 
-/// What is made before the rest, because it can fail.
+/// Components that are created first because they can fail.
 pub(crate) struct Opened {
     pub(crate) store: SqliteStore,
     pub(crate) engine: Engine,
@@ -30,17 +30,17 @@ pub(crate) struct Opened {
     pub(crate) pieces: PieceStore,
     pub(crate) results: Results,
     pub(crate) metrics: Arc<Metrics>,
-    /// The place among several processes, if there are several.
+    /// Position in the process group, if there are several processes.
     pub(crate) group: Option<ProcessGroup>,
-    /// The lock on the data folder, held by the process that owns it.
+    /// Lock on the data folder; the leader holds it.
     pub(crate) lock: Option<File>,
 }
 
-/// The parts of the service.
+/// The components of the service.
 pub struct Services {
     /// The configuration, without secrets.
     pub config: Config,
-    /// Makes documents from templates.
+    /// Renders documents from templates.
     pub renderer: Arc<Renderer>,
     /// Converts documents.
     pub libreoffice: Arc<LibreOffice>,
@@ -48,24 +48,24 @@ pub struct Services {
     pub(crate) flows: Arc<Flows>,
     pub(crate) pieces: Arc<PieceStore>,
     pub(crate) results: Arc<Results>,
-    /// Bounds what bodies and uploads take.
+    /// Limits the memory and disk space of bodies and uploads.
     pub intake: Arc<Intake>,
     pub(crate) sandbox: Arc<Sandbox>,
     pub(crate) keys: Arc<Keys>,
-    /// Renderings a minute and client.
+    /// Rate limit of renderings, per minute and client.
     pub(crate) render_rate: Arc<RateLimit>,
     pub(crate) readiness: Arc<Readiness>,
-    /// What `/metrics` shows.
+    /// Metrics of `/metrics`.
     pub metrics: Arc<Metrics>,
     pub(crate) group: Option<ProcessGroup>,
     lock: Option<File>,
 }
 
 impl Services {
-    /// The services that `config` asks for.
+    /// Creates the services for `config`.
     ///
     /// # Errors
-    /// If a file that a setting names cannot be used.
+    /// If a file that a setting names is unusable.
     pub(crate) fn new(mut config: Config, opened: Opened) -> Result<Self, ConfigError> {
         let Opened {
             store,
@@ -78,7 +78,7 @@ impl Services {
             lock,
         } = opened;
         let keys = Arc::new(Keys::new(&config));
-        // From here on only their hashes are in memory.
+        // From here on, memory contains only their hashes.
         config.api_key_admin.clear();
         config.api_key_render.clear();
         config.metrics_token = None;
@@ -127,21 +127,21 @@ impl Services {
         })
     }
 
-    /// Whether this process reads a data folder that another one owns.
+    /// True if another process, the leader, owns the data folder.
     pub(crate) fn is_follower(&self) -> bool {
         self.group.as_ref().is_some_and(|group| !group.is_leader())
     }
 
-    /// Whether runs are handed out, here or by the owner of the data folder.
+    /// True if runs are handed out, here or by the leader.
     pub(crate) fn has_flows(&self) -> bool {
         self.is_follower() || self.flows.is_started()
     }
 
-    /// Unlocks the data folder for the next service. Work that still ends in the background may hold
-    /// parts of this one longer.
+    /// Unlocks the data folder for the next service. Background work may keep references to these
+    /// services longer.
     pub(crate) fn unlock_folder(&self) {
         if let Some(lock) = &self.lock {
-            // If it fails, the end of the process does it.
+            // If unlocking fails, the lock ends with the process.
             let _ = lock.unlock();
         }
     }

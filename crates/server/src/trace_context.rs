@@ -1,11 +1,11 @@
-//! The trace that a request belongs to: the header `traceparent` (W3C Trace Context, level 1, section 3.2).
+//! W3C Trace Context, level 1, section 3.2: the `traceparent` header.
 
 use hyper::HeaderMap;
 
 /// The header.
 const HEADER: &str = "traceparent";
 
-/// The identifier of the caller's trace, 32 hexadecimal digits; `None` without a valid header.
+/// The trace id of the caller, 32 hexadecimal digits; `None` without a valid header.
 pub(crate) fn trace_id(headers: &HeaderMap) -> Option<&str> {
     let mut values = headers.get_all(HEADER).iter();
     let (value, None) = (values.next()?, values.next()) else {
@@ -14,7 +14,7 @@ pub(crate) fn trace_id(headers: &HeaderMap) -> Option<&str> {
     let mut parts = value.to_str().ok()?.trim().split('-');
     let (version, trace, parent, flags) =
         (parts.next()?, parts.next()?, parts.next()?, parts.next()?);
-    // Later versions may add parts; this one has four.
+    // Later versions may add fields; version 00 has exactly four.
     let is_whole = version != "00" || parts.next().is_none();
     let is_valid = is_whole
         && version != "ff"
@@ -27,7 +27,7 @@ pub(crate) fn trace_id(headers: &HeaderMap) -> Option<&str> {
     is_valid.then_some(trace)
 }
 
-/// Upper-case digits are not valid here.
+/// Upper-case digits are invalid.
 fn is_hexadecimal(text: &str, length: usize) -> bool {
     let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
     text.len() == length && text.bytes().all(is_digit)

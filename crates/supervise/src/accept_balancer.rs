@@ -1,5 +1,5 @@
-//! How many connections each process has, in a file that all share: whoever has more than another
-//! leaves the next connection to it.
+//! Connection counts of all processes, in a shared file: a process with more connections than
+//! another leaves the next one to it.
 
 use std::{
     fs::File,
@@ -13,10 +13,10 @@ use platen_delivery::AcceptPolicy;
 
 use crate::ProcessGroup;
 
-/// Bytes of a number.
+/// Size of one counter in bytes.
 const BYTES: usize = size_of::<u32>();
 
-/// The numbers of all processes, of which one is this process's.
+/// The connection counters of all processes, one of them this process's own.
 pub struct AcceptBalancer {
     file: File,
     index: usize,
@@ -25,7 +25,7 @@ pub struct AcceptBalancer {
 }
 
 impl AcceptBalancer {
-    /// The file of `group`, in which this process begins with no connection.
+    /// Opens the file of `group` and resets this process's counter to zero.
     pub fn open(group: &ProcessGroup) -> io::Result<Arc<Self>> {
         Self::at(&group.folder.join("load"), group.index, group.count)
     }
@@ -43,15 +43,16 @@ impl AcceptBalancer {
         Ok(Arc::new(balancer))
     }
 
-    /// A connection has ended.
+    /// Counts a closed connection.
     pub fn ended(&self) {
         self.change(|own| own.saturating_sub(1));
     }
 
     fn change(&self, change: impl FnOnce(u32) -> u32) {
+        // Held until the write is done, so that the file never keeps an older count.
         let mut own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
         *own = change(*own);
-        // Where it cannot be written, connections are only spread less evenly.
+        // A failed write only makes the distribution less even.
         let _ = self
             .file
             .write_at(&own.to_le_bytes(), (self.index * BYTES) as u64);

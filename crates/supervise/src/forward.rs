@@ -1,4 +1,4 @@
-//! Requests on their way to the leader, which alone writes to the data folder.
+//! Forwards requests to the leader, the only process that writes to the data folder.
 
 use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
@@ -14,11 +14,11 @@ use tokio::net::UnixStream;
 
 use crate::ProcessGroup;
 
-/// Names the client whose request is passed on; believed on a process's own socket only.
+/// Address of the original client. Trusted on the peer socket only.
 const CLIENT: HeaderName = HeaderName::from_static("x-platen-client");
-/// Besides the time that a request may take anyway.
+/// Added to the longest request time before the leader's response times out.
 const GRACE: Duration = Duration::from_secs(30);
-/// Of a connection, not of a request (RFC 9110, section 7.6.1).
+/// Hop-by-hop headers (RFC 9110, section 7.6.1).
 const HOP_BY_HOP: [HeaderName; 5] = [
     header::CONNECTION,
     header::TE,
@@ -33,23 +33,23 @@ pub struct Forward {
     timeout: Duration,
 }
 
-/// Why the leader gave no response.
+/// Why the leader sent no response.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ForwardError {
-    /// It takes no connection.
+    /// Cannot connect to the leader.
     #[error("the connection failed")]
     Connect(#[source] std::io::Error),
-    /// It ended while it had the request.
+    /// The leader exited during the request.
     #[error("the connection broke off")]
     Broken(#[source] hyper::Error),
-    /// It did not respond in time.
+    /// The leader's response timed out.
     #[error("there was no response in time")]
     Timeout,
 }
 
 impl Forward {
-    /// To the leader of `group`, which may take `longest` for a request.
+    /// Forwards to the leader of `group`; `longest` is the longest time of a request.
     #[must_use]
     pub fn new(group: &ProcessGroup, longest: Duration) -> Self {
         Self {
@@ -58,7 +58,8 @@ impl Forward {
         }
     }
 
-    /// The leader's response to a request of `client`; the header `id_header` gets `request_id`.
+    /// Returns the leader's response to a request of `client`, and passes `request_id` in the
+    /// header `id_header`.
     ///
     /// # Errors
     /// If there is no response.
@@ -70,7 +71,7 @@ impl Forward {
     ) -> Result<Response<Body>, ForwardError> {
         let upgrade = on_upgrade(&mut request);
         let request = prepare(request, client, (id_header, request_id), upgrade.is_some());
-        // What only reads may be asked again where the leader ended in the middle of it.
+        // GET and HEAD are safe to retry if the leader exits during the request.
         let again = matches!(*request.method(), Method::GET | Method::HEAD).then(|| {
             let mut again = Request::new(RequestBody::default());
             request.method().clone_into(again.method_mut());
@@ -99,7 +100,7 @@ impl Forward {
             let (mut sender, connection) = handshake(TokioIo::new(stream))
                 .await
                 .map_err(ForwardError::Broken)?;
-            // It ends with the answer, or where nobody waits for that any more.
+            // The task ends with the response, or when the caller drops it.
             tokio::spawn(connection.with_upgrades());
             sender
                 .send_request(request)
@@ -112,7 +113,8 @@ impl Forward {
     }
 }
 
-/// The client that another process names, on a process's own socket.
+/// Removes and returns the client address that a peer process sent. Call it on the peer socket
+/// only.
 pub fn client_of(headers: &mut HeaderMap) -> Option<SocketAddr> {
     headers.remove(CLIENT)?.to_str().ok()?.parse().ok()
 }
@@ -159,7 +161,7 @@ fn arrived(
                 let (Ok(mut ours), Ok(theirs)) = (ours.await, theirs.await) else {
                     return;
                 };
-                // Ends with either side.
+                // Either side may close the connection.
                 let mut theirs = TokioIo::new(theirs);
                 let _ = tokio::io::copy_bidirectional(&mut ours, &mut theirs).await;
             });

@@ -1,4 +1,4 @@
-//! Measurements of all processes in one text: whoever is asked asks the others.
+//! Merges the metrics of all processes: the process that receives the scrape queries the others.
 
 use std::{fmt::Write, path::Path, time::Duration};
 
@@ -9,13 +9,14 @@ use tokio::{net::UnixStream, task::JoinSet};
 
 use crate::ProcessGroup;
 
-/// A process that does not answer for so long is left out.
+/// Timeout per process; a process that exceeds it is left out.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Longest text of one process. Bytes.
+/// Longest metrics text of one process, in bytes.
 const MAX_BYTES: usize = 4 << 20;
 
-/// `own` and the measurements of all others, each line with its process as `worker`. A process that
-/// cannot be asked is left out; `platen_worker_up` tells of each.
+/// Merges `own` with the metrics of all other processes and labels each line with its process as
+/// `worker`. Leaves out a process that does not respond; `platen_worker_up` reports the state of
+/// each.
 pub async fn gather(
     group: &ProcessGroup,
     own: String,
@@ -59,7 +60,7 @@ async fn ask(socket: &Path, authorization: Option<header::HeaderValue>) -> Optio
     String::from_utf8(bytes.into()).ok()
 }
 
-/// Lines that describe a measurement, and those that hold its values.
+/// Metadata lines of a metric, and its sample lines.
 #[derive(Default)]
 struct Family<'a> {
     name: &'a str,
@@ -106,7 +107,7 @@ fn merge(texts: &[(u32, Option<String>)]) -> String {
     merged
 }
 
-/// The measurement that a line is about.
+/// The metric name in a metadata line.
 fn described(line: &str) -> Option<&str> {
     let rest = line
         .strip_prefix("# HELP ")

@@ -1,4 +1,4 @@
-//! The place of a process among those that serve together, and what its supervisor gives to it.
+//! A process's position in its group, and the sockets it receives from its supervisor.
 
 use std::{
     fs::File,
@@ -18,43 +18,43 @@ use rustix::{
 };
 use tokio::io::AsyncReadExt;
 
-/// Tells a process its place, as `index/count/folder`.
+/// Environment variable with a process's position, as `index/count/folder`.
 pub(crate) const VARIABLE: &str = "PLATEN_WORKER";
-/// What a process says when it takes work.
+/// Message of a process to its supervisor: ready for connections.
 pub(crate) const READY: u8 = b'R';
-/// What it says from then on, for as long as its runtime gets to it.
+/// Heartbeat message. A process sends it for as long as its runtime makes progress.
 const WELL: u8 = b'W';
-/// How often.
+/// Interval between two heartbeats.
 pub(crate) const HEARTBEAT_INTERVAL: Duration = Duration::from_millis(500);
 
-/// The place of a process among those that serve together.
+/// A process's position in its group.
 #[derive(Clone, Debug)]
 pub struct ProcessGroup {
-    /// From 0, which is the owner of the data folder.
+    /// Index from 0; process 0 is the leader, which owns the data folder.
     pub index: u32,
-    /// How many there are.
+    /// Number of processes.
     pub count: u32,
-    /// Where their own sockets are.
+    /// Folder of the peer sockets.
     pub(crate) folder: PathBuf,
 }
 
 impl ProcessGroup {
-    /// Whether the data folder is this process's to write.
+    /// True if this process writes to the data folder.
     pub fn is_leader(&self) -> bool {
         self.index == 0
     }
 
-    /// The socket of the process `index`.
+    /// Path of the peer socket of the process `index`.
     pub fn socket(&self, index: u32) -> PathBuf {
         socket(&self.folder, index)
     }
 
-    /// The socket of the process that owns the data folder.
+    /// Path of the leader's peer socket.
     pub fn leader_socket(&self) -> PathBuf {
         self.socket(0)
     }
 
-    /// A folder of this process alone.
+    /// A folder that only this process uses.
     pub fn own_folder(&self) -> PathBuf {
         self.folder.join(format!("worker-{}", self.index))
     }
@@ -78,37 +78,37 @@ pub(crate) fn socket(folder: &Path, index: u32) -> PathBuf {
     folder.join(format!("{index}.sock"))
 }
 
-/// Whether this process was started by a supervisor.
+/// True if a supervisor started this process.
 #[must_use]
 pub fn is_supervised() -> bool {
     std::env::var_os(VARIABLE).is_some()
 }
 
-/// What a supervisor has given to this process.
+/// Position and sockets that a supervisor passed to this process.
 pub struct Membership {
-    /// The place of this process.
+    /// Position of this process.
     pub group: ProcessGroup,
-    /// The sockets that all share.
+    /// Listeners that all processes share.
     pub public: Vec<Listener>,
-    /// The socket of this process.
+    /// Peer listener of this process.
     pub own: Listener,
-    /// To the supervisor.
+    /// Connection to the supervisor.
     channel: UnixStream,
 }
 
 impl Membership {
-    /// Takes what the supervisor gives, by standard input; `None` where there is no supervisor. It
-    /// must be called inside a runtime, once.
+    /// Receives the sockets from the supervisor over standard input; `None` without a supervisor.
+    /// Call it once, inside a runtime.
     ///
     /// # Errors
-    /// Where the supervisor has gone, or a certificate cannot be read.
+    /// If the supervisor has exited, or a certificate cannot be read.
     pub fn take(binds: &[Bind]) -> Result<Option<Self>, MembershipError> {
         let Ok(text) = std::env::var(VARIABLE) else {
             return Ok(None);
         };
         let group = ProcessGroup::from_variable(&text).ok_or(MembershipError::Place(text))?;
         let channel = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
-        // Children of this process must not hold it.
+        // Child processes must not inherit the connection.
         rustix::stdio::dup2_stdin(File::open("/dev/null")?).map_err(io::Error::from)?;
         let mut public = Vec::new();
         for bind in binds {
@@ -130,46 +130,46 @@ impl Membership {
     }
 }
 
-/// The connection to the supervisor.
+/// Connection to the supervisor.
 pub struct Channel(UnixStream);
 
 impl Channel {
-    /// The connection that came with `membership`.
+    /// Duplicates the connection of `membership`.
     ///
     /// # Errors
-    /// If the system has no descriptor left.
+    /// If no file descriptor is available.
     pub fn of(membership: &Membership) -> io::Result<Self> {
         membership.channel.try_clone().map(Self)
     }
 
-    /// The same connection again.
+    /// Duplicates the connection.
     ///
     /// # Errors
-    /// If the system has no descriptor left.
+    /// If no file descriptor is available.
     pub fn another(&self) -> io::Result<Self> {
         self.0.try_clone().map(Self)
     }
 
-    /// Says that this process takes work.
+    /// Reports to the supervisor that this process is ready.
     pub fn say_ready(&self) {
-        // A supervisor that has gone is noticed elsewhere.
+        // `closed` detects that the supervisor has exited.
         let _ = (&self.0).write_all(&[READY]);
     }
 
-    /// Says that this process is well, again and again.
+    /// Sends heartbeats until the supervisor exits.
     pub async fn send_heartbeats(self) {
         let mut moments = tokio::time::interval(HEARTBEAT_INTERVAL);
         loop {
             moments.tick().await;
             match send(&self.0, &[WELL], SendFlags::DONTWAIT | SendFlags::NOSIGNAL) {
-                // A supervisor that is stopped must not stop this process.
+                // A stopped supervisor must not stop this process.
                 Ok(_) | Err(Errno::AGAIN) => {}
                 Err(_) => return,
             }
         }
     }
 
-    /// Ends when the supervisor has ended.
+    /// Completes when the supervisor exits.
     pub async fn closed(self) {
         let opened = self
             .0
@@ -178,28 +178,28 @@ impl Channel {
         let Ok(mut stream) = opened else {
             return std::future::pending().await;
         };
-        // It sends nothing more.
+        // The supervisor sends no further data.
         let _ = stream.read(&mut [0]).await;
     }
 }
 
-/// Why a process cannot take its place.
+/// Why a process cannot join its group.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MembershipError {
-    /// The supervisor tells a place that cannot be read.
+    /// The supervisor's variable is malformed.
     #[error("the supervisor's variable {VARIABLE} cannot be read: `{0}`")]
     Place(String),
-    /// The supervisor has gone.
+    /// The supervisor has exited.
     #[error("the supervisor gives no sockets")]
     Channel(#[from] io::Error),
-    /// A socket cannot be listened on.
+    /// Cannot listen on a socket.
     #[error(transparent)]
     Listen(#[from] ListenError),
 }
 
-/// How long a successor waits for its predecessor to let the data folder go, beyond the time that a
-/// shutdown may take.
+/// How long a successor waits for its predecessor to unlock the data folder, in addition to the
+/// shutdown timeout.
 pub const HANDOVER_GRACE: Duration = Duration::from_secs(15);
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
-//! Several processes that serve together: what each knows of the others.
+//! Worker processes under a supervisor, and how they communicate.
 //!
-//! A supervisor opens the sockets and starts the processes. The first one owns the data folder:
-//! it alone writes the database, does runs of flows and keeps pieces. The others make documents
-//! from what they read there, and pass on what changes it (see [`Forward`]). Each has a socket of
-//! its own besides those that all share; the supervisor holds all of them open, so a connection to
-//! a process that is being replaced waits instead of failing.
+//! A supervisor opens the sockets and starts the processes. The first one, the leader, owns the
+//! data folder: it alone writes the database, executes flow runs and stores custom actions. The
+//! followers render documents from what they read there, and forward requests that change it (see
+//! [`Forward`]). Each process has a peer socket in addition to the shared ones. The supervisor
+//! keeps all sockets open, so a connection to a process under replacement waits instead of failing.
 
 mod accept_balancer;
 mod forward;

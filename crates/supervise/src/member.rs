@@ -1,4 +1,4 @@
-//! A process that serves, as its supervisor sees it.
+//! The supervisor's handle to a worker process.
 
 use std::{
     ffi::OsString,
@@ -22,23 +22,23 @@ use tokio::{
 
 use crate::group::{HEARTBEAT_INTERVAL, ProcessGroup, VARIABLE};
 
-/// A running process; it is killed where this is dropped.
+/// A running process. Dropping the handle kills it.
 pub(crate) struct Member {
     pub(crate) index: u32,
     pub(crate) pid: u32,
     child: Child,
-    /// Closed where this process ends, which the child notices.
+    /// Connection that passes the sockets. The child notices when it closes.
     giving: StdUnixStream,
     hearing: UnixStream,
 }
 
-/// How a process ended.
+/// Exit of a process.
 pub(crate) struct Ended {
     pub(crate) cause: String,
 }
 
 impl Member {
-    /// Starts the program with `arguments` in the place that `group` tells.
+    /// Starts the program with `arguments` at its position in `group`.
     pub(crate) fn spawn(
         program: &Path,
         arguments: &[OsString],
@@ -49,7 +49,7 @@ impl Member {
             .args(arguments)
             .env(VARIABLE, group.to_variable())
             .stdin(Stdio::from(OwnedFd::from(theirs)))
-            // Ctrl-C is for the supervisor, which tells the others.
+            // The terminal sends Ctrl-C to the supervisor only, which signals the others.
             .process_group(0)
             .kill_on_drop(true)
             .spawn()?;
@@ -64,12 +64,12 @@ impl Member {
         })
     }
 
-    /// Gives it sockets.
+    /// Passes sockets to the process.
     pub(crate) fn give(&self, sockets: &[BorrowedFd<'_>]) -> io::Result<()> {
         pass_fds(&self.giving, sockets)
     }
 
-    /// Waits until it says that it takes work.
+    /// Waits until the process reports that it is ready.
     pub(crate) async fn ready(&mut self, bound: Duration) -> io::Result<()> {
         let mut word = [0];
         match tokio::time::timeout(bound, self.hearing.read_exact(&mut word)).await {
@@ -78,7 +78,7 @@ impl Member {
         }
     }
 
-    /// Waits for its end, which comes by force where it has not said for `silence` that it is well.
+    /// Waits for the process to exit. Kills it if no heartbeat arrives for `silence`.
     pub(crate) async fn ended(&mut self, silence: Duration) -> Ended {
         let status = tokio::select! {
             status = self.child.wait() => status,
@@ -99,7 +99,7 @@ impl Member {
         matches!(self.child.try_wait(), Ok(None))
     }
 
-    /// Asks it to finish what it has taken; true where it ended within `patience`, else it is killed.
+    /// Asks the process to shut down. True if it exits within `patience`; otherwise it is killed.
     pub(crate) async fn stop(&mut self, patience: Duration) -> bool {
         if let Some(pid) = self.child.id().and_then(|pid| Pid::from_raw(pid as i32)) {
             let _ = kill_process(pid, Signal::TERM);
@@ -116,16 +116,17 @@ impl Member {
     }
 }
 
-/// Ends when nothing was heard for `bound`.
+/// Completes when no heartbeat arrives for `bound`.
 async fn silent(hearing: &mut UnixStream, bound: Duration) {
     let mut words = [0; 64];
     let mut patience = bound;
     loop {
         match tokio::time::timeout(patience, hearing.read(&mut words)).await {
             Ok(Ok(count)) if count > 0 => patience = bound,
-            // It has closed its end, so it is about to end.
+            // The process has closed its end and is about to exit.
             Ok(_) => return tokio::time::sleep(bound).await,
-            // All processes may have been stopped together: it gets the time to say one word.
+            // The whole group may have been stopped and continued: allow time for one more
+            // heartbeat.
             Err(_) if patience == bound => patience = HEARTBEAT_INTERVAL * 3,
             Err(_) => return,
         }

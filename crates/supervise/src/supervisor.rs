@@ -1,5 +1,5 @@
-//! The supervisor: opens the sockets, starts the processes, replaces those that end, and exchanges
-//! them one after the other when it is told to.
+//! The supervisor: opens the sockets, starts the processes, restarts those that exit, and replaces
+//! them one by one on a signal.
 
 use std::{
     ffi::OsString,
@@ -28,33 +28,33 @@ use crate::{
     member::{Ended, Member},
 };
 
-/// How long a process may take until it is ready.
+/// Timeout of a process start.
 const MAX_START: Duration = Duration::from_secs(60);
-/// A process that lived for so long was well.
+/// A process that ran for this long counts as healthy: the restart delay resets.
 const WELL: Duration = Duration::from_secs(10);
-/// The first wait before a process that did not live long is started again; doubled each time.
+/// First delay before the restart of a short-lived process; it doubles each time.
 const FIRST_WAIT: Duration = Duration::from_millis(100);
-/// Paths of sockets have 107 bytes (unix(7)); this leaves room for their names.
+/// Socket paths have 107 bytes (unix(7)); this leaves space for the file names.
 const MAX_FOLDER_BYTES: usize = 95;
-/// The longest.
+/// Longest delay before a restart.
 const LAST_WAIT: Duration = Duration::from_secs(5);
 
-/// Why processes cannot be supervised.
+/// Why supervision failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SuperviseError {
-    /// An address cannot be listened on.
+    /// Cannot listen on an address.
     #[error(transparent)]
     Listen(#[from] ListenError),
-    /// The system refuses something.
+    /// A system call failed.
     #[error("the worker processes cannot be supervised")]
     System(#[from] io::Error),
-    /// A process ended before it was ready; it has said why.
+    /// A process exited before it was ready; it has logged the reason.
     #[error("worker process {0} did not start")]
     NotStarted(u32),
 }
 
-/// How processes are supervised.
+/// Settings of the supervisor.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// Addresses that all processes listen on.
@@ -63,28 +63,28 @@ pub struct Settings {
     pub workers: u32,
     /// The data folder.
     pub data_folder: PathBuf,
-    /// Longest shutdown of a process.
+    /// Shutdown timeout of a process.
     pub shutdown_timeout: Duration,
-    /// A process whose heartbeat is missing for so long is killed and replaced.
+    /// The supervisor kills and replaces a process without a heartbeat for this long.
     pub heartbeat_timeout: Duration,
 }
 
-/// What a process is started with.
+/// Everything needed to start a process.
 struct Plan {
     program: PathBuf,
     arguments: Vec<OsString>,
     count: u32,
-    /// Where the sockets of the processes are.
+    /// Folder of the peer sockets.
     folder: PathBuf,
-    /// The same, where it is removed at the end.
+    /// The same folder if it is temporary; dropping it removes the folder.
     _temporary: Option<TempDir>,
-    /// The sockets of each address.
+    /// The listeners of each address.
     public: Vec<Vec<Listener>>,
-    /// The socket of each process.
+    /// The peer listener of each process.
     own: Vec<Listener>,
-    /// How long a process may take until it has ended.
+    /// How long a process may take to exit.
     patience: Duration,
-    /// How long one may not say that it is well.
+    /// How long a process may go without a heartbeat.
     silence: Duration,
 }
 
@@ -124,7 +124,7 @@ impl Plan {
         }
     }
 
-    /// Starts the process `index` and gives it its sockets.
+    /// Starts the process `index` and passes its sockets.
     fn start(&self, index: u32) -> io::Result<Member> {
         let member = Member::spawn(&self.program, &self.arguments, &self.group(index))?;
         for sockets in &self.public {
@@ -135,7 +135,7 @@ impl Plan {
         Ok(member)
     }
 
-    /// Starts the process `index` and waits until it takes work.
+    /// Starts the process `index` and waits until it is ready.
     async fn start_ready(&self, index: u32) -> io::Result<Member> {
         let mut member = self.start(index)?;
         match member.ready(MAX_START).await {
@@ -163,8 +163,8 @@ impl Plan {
         }
     }
 
-    /// Another process in the place of `member`; none where the successor did not start and the
-    /// predecessor is no more.
+    /// Replaces `member` with a new process. On failure, `Err` holds the predecessor if it is still
+    /// running.
     async fn replace(&self, mut member: Member) -> Result<Member, Option<Member>> {
         if member.index != 0 {
             return match self.start_ready(member.index).await {
@@ -176,8 +176,8 @@ impl Plan {
                 Err(_) => Err(None),
             };
         }
-        // Only one process can own the data folder: the successor waits for it, with everything
-        // else done.
+        // Only one process can own the data folder: the successor completes its start-up and then
+        // waits for the lock.
         let starting = self.start_ready(member.index);
         let stopping = self.stop(member);
         let (successor, ()) = tokio::join!(starting, stopping);
@@ -185,7 +185,8 @@ impl Plan {
     }
 }
 
-/// In the data folder, unless its path is too long for sockets.
+/// A folder for the peer sockets: in the data folder, or temporary if that path is too long for a
+/// socket.
 fn folder(data: &Path) -> io::Result<(PathBuf, Option<TempDir>)> {
     platen_storage::create_folder(data)?;
     let folder = data.canonicalize()?.join("workers");
@@ -201,14 +202,14 @@ fn folder(data: &Path) -> io::Result<(PathBuf, Option<TempDir>)> {
 
 type Error = SuperviseError;
 
-/// Asks for another process; answered with whether there is one.
+/// Asks for a replacement; the answer is whether it succeeded.
 type Order = oneshot::Sender<bool>;
 
-/// Serves with `settings.workers` processes of this program, until SIGTERM or SIGINT. SIGHUP and
-/// SIGUSR1 replace them one after the other, without a request being dropped.
+/// Runs `settings.workers` processes of this program until SIGTERM or SIGINT. SIGHUP and SIGUSR1
+/// replace them one by one without dropping a request.
 ///
 /// # Errors
-/// Where an address cannot be listened on, or the processes do not start.
+/// If an address cannot be listened on, or a process does not start.
 pub async fn supervise(settings: Settings) -> Result<(), SuperviseError> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
@@ -226,8 +227,8 @@ pub async fn supervise(settings: Settings) -> Result<(), SuperviseError> {
                 is_ending = false;
                 started?
             }
-            // Processes take connections before they say that they are ready, so those that are
-            // starting are ended as all others are, once they have started.
+            // Processes accept connections before they report ready. Let those that are starting
+            // finish, then shut them down like the others.
             _ = terminate.recv() => starting.await?,
             _ = interrupt.recv() => starting.await?,
         }
@@ -241,13 +242,13 @@ pub async fn supervise(settings: Settings) -> Result<(), SuperviseError> {
         }
     }
     info!("stopping the worker processes");
-    // Ends every keeper, which ends its process.
+    // Closes the channel of every `keep` task, which shuts its process down.
     drop(orders);
     while keepers.join_next().await.is_some() {}
     Ok(())
 }
 
-/// The owner of the data folder first: the others read what it makes.
+/// Starts the leader first: the followers read what it creates.
 async fn start_all(
     plan: &Arc<Plan>,
     keepers: &mut JoinSet<()>,
@@ -265,7 +266,7 @@ async fn start_all(
 
 async fn replace_all(orders: &[mpsc::Sender<Order>]) {
     info!("replacing the worker processes");
-    // The owner last: where the new program does not start, nothing has been lost.
+    // The leader last: if the new program does not start, nothing is lost.
     for order in orders.iter().rev() {
         let (answer, done) = oneshot::channel();
         if order.send(answer).await.is_err() || !done.await.unwrap_or(false) {
@@ -276,7 +277,7 @@ async fn replace_all(orders: &[mpsc::Sender<Order>]) {
     info!("worker processes replaced");
 }
 
-/// Keeps a process alive until `orders` closes.
+/// Restarts a process whenever it exits, until `orders` closes.
 async fn keep(plan: Arc<Plan>, member: Member, mut orders: mpsc::Receiver<Order>) {
     let index = member.index;
     let mut current = Some(member);
@@ -326,7 +327,7 @@ async fn keep(plan: Arc<Plan>, member: Member, mut orders: mpsc::Receiver<Order>
     }
 }
 
-/// Waits before another try; false where the supervisor ends meanwhile.
+/// Waits for the restart delay. False if the supervisor shuts down meanwhile.
 async fn pause(wait: &mut Duration, orders: &mut mpsc::Receiver<Order>) -> bool {
     let now = *wait;
     *wait = (now * 2).min(LAST_WAIT);
@@ -336,7 +337,7 @@ async fn pause(wait: &mut Duration, orders: &mut mpsc::Receiver<Order>) -> bool 
     }
 }
 
-/// Ends when the supervisor ends; orders that come meanwhile are answered with a no.
+/// Completes when the supervisor shuts down. Rejects replacement requests meanwhile.
 async fn closed(orders: &mut mpsc::Receiver<Order>) {
     while let Some(answer) = orders.recv().await {
         let _ = answer.send(false);

@@ -1,4 +1,4 @@
-//! The service's side of isolation: a jail whose cells render documents.
+//! Client side of the sandbox: a jail whose cells render documents.
 
 use std::{
     path::PathBuf,
@@ -36,14 +36,14 @@ pub struct IsolationSettings {
     pub output_bytes: u64,
     /// Limit on template, data and attachments of one rendering, in bytes.
     pub input_bytes: u32,
-    /// Sandboxes forked ahead of need, and as many with a compiled template that is used
-    /// repeatedly.
+    /// Number of sandboxes forked in advance, and also the number of those with a compiled
+    /// template.
     pub spares: usize,
-    /// The lowest acceptable sandbox level.
+    /// Lowest acceptable sandbox level.
     pub least: Level,
-    /// The highest level that is tried.
+    /// Highest level to try.
     pub most: Level,
-    /// The program started as the zygote; the running one if `None`.
+    /// Program to start as the zygote; the running one if `None`.
     pub program: Option<PathBuf>,
 }
 
@@ -64,7 +64,7 @@ impl Default for IsolationSettings {
     }
 }
 
-/// Renders in sandboxes, many at once.
+/// Renders in sandboxes, many concurrently.
 #[derive(Debug)]
 pub struct Isolation {
     jail: Arc<Jail>,
@@ -76,7 +76,7 @@ impl Isolation {
     /// Starts the zygote with its fonts.
     ///
     /// # Errors
-    /// Where it does not start, or the host does not allow the level that is demanded.
+    /// If it does not start, or the host does not permit the required level.
     pub fn start(settings: IsolationSettings) -> Result<Self, platen_jail::Error> {
         let jail = Jail::start(Options {
             program: settings.program.clone(),
@@ -115,12 +115,12 @@ impl Isolation {
         &self.jail
     }
 
-    /// Renders the template in `source` with the JSON in `data`, in the order of `formats`; `engine`
-    /// has what runs helpers. Blocks the thread that calls it.
+    /// Renders the template in `source` with the JSON in `data`, in the order of `formats`;
+    /// `engine` supplies the helpers. Blocks the calling thread.
     ///
     /// # Errors
-    /// As without a sandbox; [`Error::Data`] where `data` is no JSON, and [`Error::Isolation`] where a
-    /// bound is reached or the sandbox fails.
+    /// As without a sandbox; [`Error::Data`] if `data` is not JSON, and [`Error::Isolation`] if the
+    /// job exceeds a limit or the sandbox fails.
     pub fn render(
         &self,
         engine: &Engine,
@@ -133,7 +133,7 @@ impl Isolation {
         let wall = Duration::from_millis(self.settings.wall_ms);
         let deadline = start + wall;
         let host = engine.host(None, options);
-        // Helpers see the same clock as the document.
+        // Helpers and the document share one clock.
         let options = &RenderOptions {
             now_unix_seconds: Some(host.now_unix_seconds()),
             ..options.clone()
@@ -152,7 +152,8 @@ impl Isolation {
         let mut documents = receive(&mut cell, &mut world, deadline, |e| self.named(e))?;
         for document in &mut documents {
             let inside: Duration = document.stages.iter().map(|stage| stage.duration).sum();
-            // Waiting for the sandbox, the template, and both ways.
+            // The remaining time: waiting for the sandbox, compiling, and transfer in both
+            // directions.
             document.stages.insert(
                 0,
                 Stage {
@@ -164,9 +165,9 @@ impl Isolation {
         Ok(documents)
     }
 
-    /// Every mistake and warning about the template in `source`; with the JSON in `data` also those
-    /// of binding it, but for what only its assets and its helpers can decide. Blocks the thread that
-    /// calls it, until it is done or `stop` is set.
+    /// Every error and warning about the template in `source`. With the JSON in `data`, also those
+    /// of binding, except for what depends on assets or helper results. Blocks the calling thread
+    /// until it is done or `stop` is set.
     ///
     /// # Errors
     /// As [`Isolation::render`].
@@ -214,7 +215,7 @@ impl Isolation {
         }
     }
 
-    /// A cell that has received its whole job.
+    /// Sends the whole job to a cell and returns the cell.
     fn begin(
         &self,
         source: &[u8],
@@ -229,7 +230,7 @@ impl Isolation {
         };
         if let Some(mut cell) = self.prepared.take(source) {
             stop(&mut cell);
-            // A prepared cell that has died since costs one failed send.
+            // A prepared cell that has exited meanwhile costs one failed send.
             if cell.send(job, deadline).is_ok() {
                 return Ok(cell);
             }
@@ -268,7 +269,7 @@ impl Isolation {
     }
 }
 
-/// Sources for the questions of a cell.
+/// Answers a cell's requests for assets and helpers.
 struct World<'a> {
     engine: &'a Engine,
     source: &'a [u8],
@@ -310,7 +311,7 @@ impl World<'_> {
     }
 }
 
-/// Receives the documents of `cell` and answers its questions meanwhile.
+/// Receives the documents of `cell` and answers its requests meanwhile.
 fn receive(
     cell: &mut Cell,
     world: &mut World<'_>,
@@ -366,7 +367,7 @@ fn receive(
     }
 }
 
-/// A cell that violates the protocol is compromised or broken: it is killed, and the job fails.
+/// Kills a cell that violates the protocol, because it is compromised or broken, and fails the job.
 fn protocol_violation(cell: &mut Cell) -> Error {
     cell.kill();
     Error::bug("a sandbox of a rendering sent what makes no sense")

@@ -1,8 +1,9 @@
-//! Renderings in a sandbox: a fresh process for each, forked from one that has the fonts already.
+//! Rendering in a sandbox: a fresh process per rendering, forked from a zygote with the fonts
+//! loaded.
 //!
-//! [`Isolation`] is the owner's side, [`RenderWorker`] what runs in the zygote and its cells. The
-//! cell is sent the template's source, then the data and the options; it asks for assets, and sends
-//! documents in pieces. An author's mistakes come back as they would without a sandbox.
+//! [`Isolation`] is the client side; [`RenderWorker`] runs in the zygote and its cells. The cell
+//! receives the template's source, then the data and the options. It requests assets, and sends
+//! documents in chunks. Errors in the template or the data are the same as without a sandbox.
 
 mod client;
 mod prepared;
@@ -17,40 +18,40 @@ pub use self::{
 use platen_fault::{Backend, Code, Stage, What};
 use platen_jail::Ending;
 
-/// Why a sandbox returned no document, if neither the author nor a writer is to blame.
+/// Why a sandbox returned no document, apart from template errors and failed writers.
 #[derive(Debug, thiserror::Error)]
 pub enum IsolationError {
     /// CPU limit exceeded.
     #[error("rendering exceeded its CPU limit of {limit_ms} ms")]
     CpuTime {
-        /// The bound.
+        /// The limit, in milliseconds.
         limit_ms: u32,
     },
     /// Wall-clock limit exceeded.
     #[error("rendering timed out after {limit_ms} ms")]
     Deadline {
-        /// The bound.
+        /// The limit, in milliseconds.
         limit_ms: u64,
     },
     /// Memory limit exceeded.
     #[error("rendering exceeded its memory limit of {limit_bytes} bytes")]
     Memory {
-        /// The bound.
+        /// The limit, in bytes.
         limit_bytes: u64,
     },
     /// Output limit exceeded.
     #[error("the document is larger than {limit_bytes} bytes")]
     Output {
-        /// The bound.
+        /// The limit, in bytes.
         limit_bytes: u64,
     },
     /// Input limit exceeded.
     #[error("the template, its data and its attachments are larger than {limit_bytes} bytes")]
     Input {
-        /// The bound.
+        /// The limit, in bytes.
         limit_bytes: u64,
     },
-    /// The process ended otherwise.
+    /// The process exited for another reason.
     #[error("sandbox of the rendering failed: {}", .0.describe())]
     Crashed(Ending),
     /// The sandbox is unavailable.
@@ -59,7 +60,7 @@ pub enum IsolationError {
 }
 
 impl IsolationError {
-    /// The error's code, which does not change.
+    /// The error's stable code.
     #[must_use]
     pub fn code(&self) -> Code {
         match self {

@@ -1,5 +1,5 @@
-//! Cells with a compiled template that wait for data, so that a template in repeated use is not
-//! compiled while a request waits. Each cell still renders once.
+//! Cells with a compiled template that wait for data, so that no request waits for the compilation
+//! of a template in repeated use. Each cell still renders only once.
 
 use std::{
     collections::VecDeque,
@@ -13,12 +13,12 @@ use std::{
 
 use platen_jail::{Cell, Jail};
 
-/// Templates of late, by hash: one that is seen for the second time is prepared.
+/// Recently used templates, by hash. The second use of a template prepares a cell.
 const MAX_SEEN: usize = 256;
-/// How long a cell may wait for data. It keeps its zygote alive, which must be replaced now and
-/// then.
+/// Longest time a cell waits for data. A waiting cell keeps its zygote alive, which must be
+/// replaced from time to time.
 const MAX_AGE: Duration = Duration::from_secs(60);
-/// How long sending the template may take.
+/// Timeout for sending the template.
 const SEND_TIMEOUT: Duration = Duration::from_secs(5);
 
 struct Ready {
@@ -34,7 +34,7 @@ struct Shelf {
     seen: VecDeque<u64>,
 }
 
-/// Prepared cells, and the thread that makes them.
+/// Prepared cells, and the thread that prepares them.
 pub(super) struct PreparedCells {
     shelf: Arc<Mutex<Shelf>>,
     wanted: SyncSender<Arc<[u8]>>,
@@ -69,7 +69,7 @@ impl PreparedCells {
         })
     }
 
-    /// Takes a cell that has compiled `source`, if there is one, and requests the next.
+    /// Takes a cell that has compiled `source`, if available, and requests the next one.
     pub(super) fn take(&self, source: &[u8]) -> Option<Cell> {
         if self.most == 0 {
             return None;
@@ -90,7 +90,7 @@ impl PreparedCells {
             let source = found
                 .as_ref()
                 .map_or_else(|| Arc::from(source), |found| Arc::clone(&found.source));
-            // Skipped when many are requested already: preparing is only an optimisation.
+            // Skip it if the queue is full: preparation is only an optimization.
             let _ = self.wanted.try_send(source);
         }
         found

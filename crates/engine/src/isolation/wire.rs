@@ -1,6 +1,6 @@
-//! What goes over the channel of a rendering. The template's source comes first, by itself; then the
-//! job: the length of its head in four bytes, little-endian, the head as JSON, data and attachments. A message of the cell is a
-//! letter and its content.
+//! Wire format between the client and a cell. The client sends the template's source first, as a
+//! message of its own; then the job: the length of its head in four bytes, little-endian, the head
+//! as JSON, data and attachments. A message of the cell is a letter followed by its content.
 
 use std::{sync::Arc, time::Duration};
 
@@ -14,29 +14,29 @@ use serde::{Deserialize, Serialize};
 
 use crate::Error;
 
-/// The cell wants an asset: its name follows.
+/// Request for an asset; its name follows.
 pub(super) const ASSET: u8 = b'a';
-/// The cell wants a helper called: its name and its arguments follow, as JSON.
+/// Request for a helper call; name and arguments follow, as JSON.
 pub(super) const HELPER: u8 = b'h';
-/// A document begins: its [`Head`] follows.
+/// Start of a document; its [`Head`] follows.
 pub(super) const HEAD: u8 = b'd';
-/// A piece of the document.
+/// A chunk of the document.
 pub(super) const PIECE: u8 = b'p';
-/// All documents were sent.
+/// End of the last document.
 pub(super) const END: u8 = b'z';
-/// What there is to say about the template: diagnostics follow, as JSON.
+/// Result of a validation; diagnostics follow, as JSON.
 pub(super) const REPORT: u8 = b'r';
-/// There is no document: a [`Failure`] follows.
+/// No document; a [`Failure`] follows.
 pub(super) const FAILURE: u8 = b'f';
 
-/// Before the bytes of an asset that there is, and before the value of a helper; without it, the
-/// reason follows that there is no value.
+/// Prefix of the bytes of an asset or of the value of a helper. In a response without it, the
+/// reason for the failure follows.
 pub(super) const FOUND: u8 = 1;
 
-/// Bytes of a document sent at a time.
+/// Chunk size of a document, in bytes.
 pub(super) const PIECE_BYTES: usize = 256 << 10;
 
-/// Names of stages, which are constants on both sides.
+/// Stage names, which are constants on both sides.
 const STAGES: [&str; 3] = ["bind", "layout", "write"];
 
 const RELATIONSHIPS: [Relationship; 5] = [
@@ -62,7 +62,7 @@ struct JobHead {
     time_zone: Option<String>,
     paper_size: Option<PaperSize>,
     orientation: Option<Orientation>,
-    /// Place in [`STANDARDS`].
+    /// Index into [`STANDARDS`].
     standard: Option<usize>,
     untagged: bool,
     page: Option<u32>,
@@ -72,15 +72,15 @@ struct JobHead {
     attachments: Vec<AttachmentHead>,
 }
 
-/// What is done with a template.
+/// What the cell does with a template.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Task {
-    /// Documents are made.
+    /// Renders documents.
     #[default]
     Render,
-    /// It is read.
+    /// Validates the template.
     Validate,
-    /// It is read, and bound to the data.
+    /// Validates the template and binds it to the data.
     ValidateData,
 }
 
@@ -93,7 +93,7 @@ struct AttachmentHead {
     size_bytes: usize,
 }
 
-/// A job as the cell reads it.
+/// A job as the cell decodes it.
 pub(super) struct Job<'a> {
     pub task: Task,
     pub data: &'a [u8],
@@ -101,7 +101,7 @@ pub(super) struct Job<'a> {
     pub options: RenderOptions,
 }
 
-/// A job as bytes.
+/// Encodes a job.
 pub(super) fn encode_job(
     task: Task,
     data: &[u8],
@@ -155,7 +155,7 @@ fn attachment_head(attachment: &Attachment) -> AttachmentHead {
     }
 }
 
-/// The job in `message`; `None` where it is none.
+/// Decodes the job in `message`; `None` if it is malformed.
 pub(super) fn decode_job(message: &[u8]) -> Option<Job<'_>> {
     let (length, rest) = message.split_first_chunk::<4>()?;
     let (head, mut rest) = rest.split_at_checked(u32::from_le_bytes(*length) as usize)?;
@@ -202,13 +202,13 @@ pub(super) fn decode_job(message: &[u8]) -> Option<Job<'_>> {
     })
 }
 
-/// What is known of a document before its bytes.
+/// Metadata sent before the bytes of a document.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Head {
     format: String,
     pages: Option<u32>,
     warnings: Vec<Diagnostic>,
-    /// Place in [`STAGES`] and nanoseconds.
+    /// Index into [`STAGES`] and nanoseconds.
     stages: Vec<(usize, u64)>,
     pub size_bytes: usize,
 }

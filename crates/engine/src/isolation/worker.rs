@@ -1,4 +1,4 @@
-//! Inside the zygote and its cells.
+//! The worker that runs inside the zygote and its cells.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -19,11 +19,11 @@ use crate::{
     helpers::{HelperModules, validate_with},
 };
 
-/// What the kind of worker begins with; the fonts follow as JSON.
+/// Prefix of the worker kind; the fonts follow as JSON.
 const KIND: &str = "render:";
 
-/// Touches what most renderings touch, so that cells find it done: faces, plans of shaping, words of
-/// numbers, data of locales.
+/// Exercises the code of most renderings before the fork, so that cells inherit warm caches: font
+/// faces, shaping plans, number words, locale data.
 const WARM_TEMPLATE: &str = include_str!("warm.json");
 
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -32,7 +32,7 @@ struct Fonts {
     system: bool,
 }
 
-/// The kind of worker that has the fonts of `settings`.
+/// The worker kind for the fonts of `settings`.
 pub(super) fn kind(settings: &FontSettings) -> String {
     let fonts = Fonts {
         folders: settings.folders.clone(),
@@ -51,7 +51,7 @@ pub struct RenderWorker {
 }
 
 impl RenderWorker {
-    /// The worker of a kind that [`super::Isolation`] asked for; `None` for other kinds.
+    /// The worker for a kind that [`super::Isolation`] requested; `None` for other kinds.
     #[must_use]
     pub fn of_kind(kind: &str) -> Option<Self> {
         let fonts: Fonts = serde_json::from_str(kind.strip_prefix(KIND)?).ok()?;
@@ -68,7 +68,8 @@ impl RenderWorker {
 impl Worker for RenderWorker {
     fn prepare(&mut self) {
         let renderer = Renderer::resident(&self.fonts, platen_jail::map_file);
-        // The writer of workbooks makes threads, and whoever closes itself in must have one.
+        // The XLSX writer starts threads, and a process must be single-threaded to enter its
+        // sandbox.
         let formats = Format::ALL.into_iter();
         let formats: Vec<Format> = formats.filter(|format| *format != Format::Xlsx).collect();
         warm(&renderer, &formats);
@@ -76,7 +77,7 @@ impl Worker for RenderWorker {
     }
 
     fn run(&mut self, source: Vec<u8>, mut channel: Channel) {
-        // Panic messages go to the owner: standard error of a cell leads nowhere.
+        // Panic messages go to the client: standard error of a cell leads nowhere.
         std::panic::set_hook(Box::new(|_| {}));
         let no_job = || Error::bug("the sandbox could not read its job");
         let compile = || {
@@ -87,7 +88,7 @@ impl Worker for RenderWorker {
         };
         let compiled = catch_unwind(AssertUnwindSafe(compile))
             .unwrap_or_else(|_| Err(Error::bug("compiling the template panicked")));
-        // It may have compiled the template long before there is data for it.
+        // The cell may have compiled the template long before its data arrives.
         let Ok(Some(job)) = channel.receive() else {
             return;
         };
@@ -103,7 +104,7 @@ impl Worker for RenderWorker {
         let result = catch_unwind(AssertUnwindSafe(work))
             .unwrap_or_else(|_| Err(Error::bug("the rendering panicked")));
         let mut channel = channel.lock().unwrap_or_else(PoisonError::into_inner);
-        // If the owner exited, nothing receives the answer.
+        // If the client has exited, nothing receives the response.
         let _ = match result {
             Ok(Answer::Documents(documents)) => send(&mut channel, &documents),
             Ok(Answer::Report(found)) => {
@@ -131,11 +132,11 @@ fn warm(renderer: &Renderer, formats: &[Format]) {
     let host = Asking(None, 0);
     let row = serde_json::json!({"date": "2026-01-31", "quantity": 2, "amount": 1234.5});
     let data = serde_json::json!({"amount": 1, "rows": [row]});
-    // Where that fails, cells are slower, and say what is wrong themselves.
+    // If warming fails, cells are slower and report the error themselves.
     let _ = renderer.render_all(&template, data, formats, &options, &host);
 }
 
-/// What a job gives.
+/// Result of a job.
 enum Answer {
     Documents(Vec<Rendered>),
     Report(Vec<Diagnostic>),
@@ -183,7 +184,7 @@ fn message(channel: &mut Channel, letter: u8, content: &[u8]) -> std::io::Result
     channel.send(&bytes)
 }
 
-/// The owner's assets and helpers, asked for over the channel, and the owner's clock.
+/// The client's assets, helpers and clock; assets and helpers are requested over the channel.
 #[derive(Clone)]
 struct Asking(Option<Arc<Mutex<Channel>>>, i64);
 
@@ -194,7 +195,7 @@ impl std::fmt::Debug for Asking {
 }
 
 impl Asking {
-    /// The owner's answer: whether there is one, and its bytes.
+    /// The client's response: whether there is a value, and its bytes.
     fn ask(&self, letter: u8, question: &[u8]) -> Option<(bool, Vec<u8>)> {
         let mut channel = self
             .0

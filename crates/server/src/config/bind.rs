@@ -1,4 +1,4 @@
-//! Addresses to listen on, from `bind`, or from `host` and `port`.
+//! Addresses to listen on, from `bind` or from `host` and `port`.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -51,7 +51,7 @@ fn endpoint(settings: &Settings, hint: &str) -> Result<Endpoint, ConfigError> {
     Ok(SocketAddr::new(address, settings.port.unwrap_or(3000)).into())
 }
 
-/// As they are given: one text.
+/// Serializes the addresses as one string, the form of the setting.
 pub(super) fn serialize<S: Serializer>(binds: &[Bind], serializer: S) -> Result<S::Ok, S::Error> {
     let texts: Vec<String> = binds.iter().map(Bind::to_string).collect();
     serializer.serialize_str(&texts.join(","))

@@ -6,37 +6,37 @@ use serde::Serialize;
 
 use super::Settings;
 
-/// How flows are run.
+/// Settings of flow execution.
 #[derive(Clone, Debug, Serialize)]
 pub struct FlowConfig {
-    /// Runs of flows at once in this process.
+    /// Concurrent runs in this process.
     #[serde(rename = "flow_slots")]
     pub slots: u32,
-    /// How long a request waits for the answer of a flow.
+    /// How long a request waits for the response of a flow. Milliseconds.
     #[serde(rename = "flow_timeout_ms")]
     pub timeout_ms: u64,
-    /// Runs that may wait while a request waits for them.
+    /// Queue limit of runs whose caller waits.
     #[serde(rename = "flow_sync_queue")]
     pub sync_queue: u32,
-    /// Runs that may wait while nobody does.
+    /// Queue limit of runs without a waiting caller.
     #[serde(rename = "flow_async_queue")]
     pub async_queue: u32,
-    /// A worker that is silent for so long loses its runs.
+    /// A worker without a heartbeat for this long loses its runs. Milliseconds.
     #[serde(rename = "flow_lease_ms")]
     pub lease_ms: u64,
-    /// Workers that may die of a run.
+    /// Lost workers after which a run is dead-lettered.
     #[serde(rename = "flow_max_deaths")]
     pub max_deaths: u32,
-    /// How long runs that have ended are kept.
+    /// Retention of finished runs. Hours.
     #[serde(rename = "flow_retention_hours")]
     pub retention_hours: u32,
-    /// Hosts that flows may reach.
+    /// Hosts that flows may connect to.
     #[serde(rename = "flow_allowed_hosts")]
     pub allowed_hosts: Vec<String>,
-    /// Those hosts may have private addresses, too.
+    /// Permits private addresses for the allowed hosts.
     #[serde(rename = "flow_allow_private_addresses")]
     pub allow_private_addresses: bool,
-    /// TOML file of secrets.
+    /// TOML file with secrets.
     #[serde(rename = "flow_secrets_file")]
     pub secrets_file: Option<PathBuf>,
 }
@@ -44,7 +44,8 @@ pub struct FlowConfig {
 impl FlowConfig {
     pub(super) fn resolve(settings: &Settings, cores: u32) -> Self {
         Self {
-            // A slot waits for the disk for half of its time.
+            // Runs spend about half of their time waiting for the disk, hence more slots than
+            // cores.
             slots: settings.flow_slots.unwrap_or(cores * 4),
             timeout_ms: settings.flow_timeout_ms.unwrap_or(30_000),
             sync_queue: settings.flow_sync_queue.unwrap_or(1_024),

@@ -1,16 +1,16 @@
-//! Variables of Pulp Engine that decide nothing here, though somebody who comes from there may rely on
-//! them.
+//! Environment variables of Pulp Engine that have no effect here. Operators who migrate may still
+//! rely on them.
 
-/// Such a variable.
+/// A variable without effect here.
 #[derive(Clone, Copy, Debug)]
 pub struct Foreign {
-    /// Its name.
+    /// Name of the variable.
     pub variable: &'static str,
-    /// What to set here to the same end.
+    /// The equivalent setting here.
     pub instead: &'static str,
 }
 
-/// All that the start warns of.
+/// Variables that cause a warning at startup.
 pub const FOREIGN: [Foreign; 3] = [
     Foreign {
         variable: "RENDER_MODE",
@@ -28,7 +28,7 @@ pub const FOREIGN: [Foreign; 3] = [
     },
 ];
 
-/// Those that the environment has.
+/// The variables that are set in the environment.
 pub(super) fn set_in(environment: &impl Fn(&str) -> Option<String>) -> Vec<Foreign> {
     let is_set = |foreign: &Foreign| {
         environment(foreign.variable).is_some_and(|value| !value.trim().is_empty())

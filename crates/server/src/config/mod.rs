@@ -1,4 +1,5 @@
-//! How the service is set up: defaults, below `platen.toml`, below the environment, below flags.
+//! Configuration of the service: defaults, overridden by `platen.toml`, the environment and flags,
+//! in this order.
 
 mod bind;
 mod flow;
@@ -28,13 +29,13 @@ pub use self::{
     webhook::WebhookConfig,
 };
 
-/// Why the service cannot be set up.
+/// Why the configuration is invalid.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct ConfigError {
     /// What is wrong.
     pub message: String,
-    /// What to do about it.
+    /// How to fix it.
     pub hint: Option<String>,
 }
 
@@ -47,66 +48,67 @@ impl ConfigError {
     }
 }
 
-/// The set-up of the service, with every setting decided.
+/// The resolved configuration of the service.
 #[derive(Clone, Debug, Serialize)]
 pub struct Config {
-    /// Addresses that are listened on; port 0 takes any.
+    /// Addresses to listen on; port 0 selects a free port.
     #[serde(serialize_with = "bind::serialize")]
     pub bind: Vec<Bind>,
     /// Threads that serve connections.
     pub threads: u32,
-    /// Processes under a supervisor; 0 for one without.
+    /// Worker processes under a supervisor; 0 for a single process without one.
     pub workers: u32,
-    /// One of them that says nothing to the supervisor for so long is killed and started again.
+    /// The supervisor kills and restarts a process without a heartbeat for this long.
     pub worker_timeout_ms: u64,
     /// Folder of the database.
     pub data_dir: PathBuf,
-    /// Keys that may do everything.
+    /// Keys with the admin scope.
     #[serde(skip)]
     pub api_key_admin: Vec<String>,
     /// Keys that may render and read templates.
     #[serde(skip)]
     pub api_key_render: Vec<String>,
-    /// Bearer token of `/metrics`; open to all where absent.
+    /// Bearer token of `/metrics`; open to all if `None`.
     #[serde(skip)]
     pub metrics_token: Option<String>,
-    /// Requests a minute and client; 0 for no limit.
+    /// Requests per minute and client; 0 for no limit.
     pub rate_limit_max: u32,
-    /// Renderings a minute and client, each item of a batch counted; 0 for no limit.
+    /// Renderings per minute and client; each item of a batch counts. 0 for no limit.
     pub rate_limit_render_max: u32,
-    /// Renderings at once, the reserved ones included.
+    /// Concurrent renderings, including the reserved slots.
     pub max_concurrent_pages: u32,
     /// Renderings that may wait for a slot; more get 503.
     pub render_max_queue_depth: u32,
-    /// Slots that only previews may use.
+    /// Slots reserved for previews.
     pub render_preview_reserved_slots: u32,
-    /// Items of one batch rendered at once.
+    /// Concurrent renderings of one batch.
     pub batch_concurrency: u32,
-    /// Items of one batch.
+    /// Most items of one batch.
     pub batch_max_items: u32,
     /// Bytes of all documents of one JSON or ZIP batch.
     pub batch_max_bytes: u64,
-    /// Deadline of a rendering, the wait for a slot included.
+    /// Deadline of a rendering, including the wait for a slot.
     pub render_timeout_ms: u64,
     /// Largest request body.
     pub max_body_bytes: u64,
-    /// Bytes of all bodies held at once; more get 503.
+    /// Bytes of all request bodies held at once; more get 503.
     pub max_inflight_body_bytes: u64,
-    /// Largest form with files. What is long of it is in temporary files.
+    /// Largest form with files. Long parts go to temporary files.
     pub form_max_body_bytes: u64,
     /// Bytes of all uploads in temporary files at once; more get 503.
     pub max_spool_bytes: u64,
     /// Largest head of a request.
     pub max_header_bytes: u64,
-    /// Time to send the head of a request; a connection idle for longer is closed, too.
+    /// Time limit for the head of a request, and for an idle connection.
     pub header_timeout_ms: u64,
-    /// Time to send the body of a request.
+    /// Time limit for the body of a request.
     pub body_timeout_ms: u64,
-    /// A client that takes nothing of its answer for so long is dropped.
+    /// Connections whose client reads nothing for this long are closed.
     pub write_timeout_ms: u64,
-    /// Connections at once; at the limit one that only waits for a request is closed, from the address that has the most.
+    /// Concurrent connections. At the limit, an idle connection is closed: one from the address
+    /// with the most connections.
     pub max_connections: u32,
-    /// Time that a shutdown waits for what was taken.
+    /// How long a shutdown waits for requests and runs in progress.
     pub shutdown_timeout_ms: u64,
     /// Flows.
     #[serde(flatten)]
@@ -114,87 +116,87 @@ pub struct Config {
     /// Stored results.
     #[serde(flatten)]
     pub results: ResultConfig,
-    /// Key of the signature of results that are sent.
+    /// Key that signs webhook deliveries.
     #[serde(skip)]
     pub webhook_secret: Option<String>,
-    /// Token that workers connect with.
+    /// Token that workers authenticate with.
     #[serde(skip)]
     pub worker_token: Option<String>,
-    /// Origins that browsers may call from; `*` for all.
+    /// Origins that may call from a browser (CORS); `*` for all.
     pub cors_allowed_origins: Vec<String>,
-    /// Compiled templates kept.
+    /// Compiled templates in the cache.
     pub template_cache_max_items: u32,
-    /// Bytes of the sources of compiled templates kept.
+    /// Bytes of the sources of the compiled templates in the cache.
     pub template_cache_max_bytes: u64,
-    /// Form of the log.
+    /// Log format.
     pub log_format: LogFormat,
-    /// What is logged.
+    /// Log level.
     pub log_level: LogLevel,
-    /// Folders whose fonts win over the system's.
+    /// Folders whose fonts take precedence over the system's.
     pub fonts_dirs: Vec<PathBuf>,
-    /// Uses the system's fonts, too.
+    /// Also use the system's fonts.
     pub system_fonts: bool,
-    /// Folder of assets that templates name.
+    /// Folder of the assets that templates reference.
     pub assets_dir: Option<PathBuf>,
-    /// Folder of benchmark results that `/bench` shows.
+    /// Folder of the benchmark results that `/bench` shows.
     pub bench_results_dir: Option<PathBuf>,
-    /// Where documents are made.
+    /// Which templates render in a sandbox.
     pub render_isolation: RenderIsolation,
-    /// Memory of one rendering in a sandbox.
+    /// Memory limit of one sandboxed rendering.
     pub render_memory_bytes: u64,
-    /// Processor time of one rendering in a sandbox.
+    /// CPU limit of one sandboxed rendering.
     pub render_cpu_ms: u32,
-    /// Largest document made in a sandbox.
+    /// Largest document of a sandboxed rendering.
     pub render_max_output_bytes: u64,
-    /// Bytes of all archives of pieces.
+    /// Bytes of all stored custom actions.
     pub blobs_max_bytes: u64,
-    /// Mail server of flows; its password makes it a secret.
+    /// URL of the mail server for flows; skipped because it contains the password.
     #[serde(skip)]
     pub smtp_url: Option<String>,
-    /// PEM file of the authorities that the mail server's certificate may come from.
+    /// PEM file of certificate authorities for the mail server.
     pub smtp_ca_file: Option<PathBuf>,
-    /// Sender of the mail of flows.
+    /// Sender address of mail from flows.
     pub smtp_from: Option<String>,
-    /// Sandbox level below which code, and rendering in sandboxes, is refused.
+    /// Minimum sandbox level for code and for sandboxed rendering.
     pub sandbox_level: SandboxLevel,
-    /// LibreOffice's program; the first that is installed where absent.
+    /// LibreOffice executable; if `None`, the first one found.
     pub libreoffice_path: Option<PathBuf>,
-    /// Starts LibreOffice with the service.
+    /// Start LibreOffice with the service.
     pub libreoffice_warm: bool,
-    /// Conversions at once, a LibreOffice each.
+    /// Concurrent conversions, each in a LibreOffice process of its own.
     pub office_slots: u32,
-    /// Deadline of a conversion, the wait included.
+    /// Deadline of a conversion, including the wait.
     pub office_timeout_ms: u64,
     /// Largest document to convert.
     pub office_max_body_bytes: u64,
-    /// How much LibreOffice and Chromium are shut in.
+    /// Isolation of LibreOffice and Chromium.
     pub child_isolation: ChildIsolation,
-    /// Chromium's program; the first that is installed where absent.
+    /// Chromium executable; if `None`, the first one found.
     pub chromium_path: Option<PathBuf>,
-    /// Starts Chromium with the service.
+    /// Start Chromium with the service.
     pub chromium_warm: bool,
-    /// Pages that Chromium has ready ahead of need.
+    /// Idle pages that Chromium keeps open in advance.
     pub chromium_spare_pages: u32,
-    /// Hosts that pages of HTML may load from.
+    /// Hosts that HTML pages may load from.
     pub chromium_allowed_hosts: Vec<String>,
-    /// Allowed hosts may have loopback and private addresses, too.
+    /// Permits loopback and private addresses for the allowed hosts.
     pub chromium_allow_private_addresses: bool,
-    /// Results that are sent to addresses of clients.
+    /// Webhook delivery of results.
     #[serde(flatten)]
     pub webhook: WebhookConfig,
-    /// Variables of another product that are set, and decide nothing here.
+    /// Variables of another product that are set but have no effect here.
     #[serde(skip)]
     pub foreign: Vec<Foreign>,
 }
 
-/// Processes that serve together.
+/// Most worker processes.
 const MAX_WORKERS: u32 = 256;
 
 impl Config {
-    /// The set-up from a file's text, the environment and flags.
+    /// Merges the text of a file, the environment and flags.
     ///
     /// # Errors
-    /// For an unknown setting, a value that cannot be read, or settings that contradict.
+    /// For an unknown setting, a value that cannot be parsed, or contradictory settings.
     pub fn load(
         file: Option<&str>,
         environment: impl Fn(&str) -> Option<String>,
@@ -210,11 +212,11 @@ impl Config {
         Ok(Self { foreign, ..config })
     }
 
-    /// Settings with defaults for what they leave open. Runs are done by one of the processes; all else
-    /// is spread over them.
+    /// Fills in defaults. Defaults per core are divided among the worker processes, except the flow
+    /// slots: one process executes all runs.
     ///
     /// # Errors
-    /// For settings that contradict.
+    /// For contradictory settings.
     pub fn resolve(settings: Settings) -> Result<Self, ConfigError> {
         let cores = std::thread::available_parallelism().map_or(2, |cores| cores.get() as u32);
         let share = cores.div_ceil(settings.workers.unwrap_or(1).max(1));
@@ -353,19 +355,19 @@ impl Config {
         Ok(self)
     }
 
-    /// True where requests need a key.
+    /// True if requests need an API key.
     #[must_use]
     pub fn has_keys(&self) -> bool {
         !self.api_key_admin.is_empty() || !self.api_key_render.is_empty()
     }
 
-    /// Longest time from a request to its document, the wait for a slot included.
+    /// Longest time from a request to its document, including the wait for a slot.
     #[must_use]
     pub fn render_timeout(&self) -> Duration {
         Duration::from_millis(self.render_timeout_ms)
     }
 
-    /// How renderings are shut in, where they are.
+    /// Sandbox settings of renderings.
     pub(crate) fn isolation(&self) -> IsolationSettings {
         IsolationSettings {
             fonts: self.fonts(),
@@ -373,7 +375,7 @@ impl Config {
             cpu_ms: self.render_cpu_ms,
             wall_ms: self.render_timeout_ms,
             output_bytes: self.render_max_output_bytes,
-            // A body with its template, which may be stored, and room for what is around them.
+            // A body and a template, which may be a stored one, plus overhead.
             input_bytes: u32::try_from(2 * self.max_body_bytes + (1 << 20)).unwrap_or(u32::MAX),
             spares: self.max_concurrent_pages as usize,
             least: self.sandbox_level.into(),

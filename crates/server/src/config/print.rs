@@ -1,11 +1,11 @@
-//! The set-up as text.
+//! The configuration as text.
 
 use std::fmt::Write as _;
 
 use super::{Config, SETTINGS};
 
 impl Config {
-    /// The set-up as TOML, without keys: every setting with what it decides.
+    /// The resolved configuration as TOML, without secrets.
     #[must_use]
     pub fn to_toml(&self) -> String {
         let decided = toml::Table::try_from(self).unwrap_or_default();
@@ -16,7 +16,7 @@ impl Config {
             let _ = match (self.secrets(name), decided.get(name)) {
                 (Some(count), _) => writeln!(text, "# {name}: {count} set, not shown"),
                 (None, Some(value)) => writeln!(text, "{name} = {value}"),
-                // Both are in `bind` by now.
+                // `bind` contains both after resolution.
                 (None, None) if matches!(name, "host" | "port") => {
                     writeln!(text, "# {name}: see bind")
                 }
@@ -26,7 +26,7 @@ impl Config {
         text
     }
 
-    /// How many values the setting `name` has, where nobody may see them.
+    /// Number of values of a secret setting; `None` if the setting is not secret.
     fn secrets(&self, name: &str) -> Option<usize> {
         match name {
             "api_key_admin" => Some(self.api_key_admin.len()),

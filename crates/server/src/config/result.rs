@@ -1,28 +1,28 @@
-//! Settings of results that are stored.
+//! Settings of stored results.
 
 use serde::Serialize;
 
 use super::{ConfigError, Settings};
 
-/// How results are stored.
+/// Storage of results.
 #[derive(Clone, Debug, Serialize)]
 pub struct ResultConfig {
-    /// Bytes of all stored results; 0 where none is stored.
+    /// Bytes of all stored results; 0 disables storage.
     #[serde(rename = "results_max_bytes")]
     pub max_bytes: u64,
-    /// How long a result is kept where the request does not say.
+    /// Default retention of a result. Seconds.
     #[serde(rename = "results_ttl_seconds")]
     pub ttl_seconds: u64,
-    /// How long a request may have a result kept.
+    /// Longest retention that a request may ask for. Seconds.
     #[serde(rename = "results_max_ttl_seconds")]
     pub max_ttl_seconds: u64,
-    /// Time from one sweep to the next.
+    /// Interval between two sweeps. Seconds.
     #[serde(rename = "results_sweep_seconds")]
     pub sweep_seconds: u64,
-    /// Bytes of stored results that are kept in memory, as they are asked for again and again.
+    /// Bytes of frequently requested results in the memory cache.
     #[serde(rename = "results_cache_bytes")]
     pub cache_bytes: u64,
-    /// Where clients reach the service; links begin so. Without it they begin with a slash.
+    /// Public base URL of the service, the prefix of links. Without it, links start with a slash.
     pub public_url: Option<String>,
 }
 
@@ -55,7 +55,7 @@ impl ResultConfig {
     }
 }
 
-/// An address that paths can be put behind.
+/// Validates a base URL that paths can be appended to.
 fn base(url: &str) -> Result<String, ConfigError> {
     let url = url.trim_end_matches('/');
     let has_host = ["http://", "https://"].iter().any(|scheme| {

@@ -1,4 +1,4 @@
-//! Values of settings: how each is read from a variable.
+//! Types of settings, and how to parse each from a variable.
 
 use std::path::PathBuf;
 
@@ -6,24 +6,24 @@ use platen_browser::Demand;
 use platen_jail::Level;
 use serde::{Deserialize, Serialize};
 
-/// Form of the log.
+/// Log format.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LogFormat {
-    /// A line for people.
+    /// A line of text per event.
     #[default]
     Text,
-    /// An object a line.
+    /// A JSON object per line.
     Json,
 }
 
-/// What is logged: the level and all above it.
+/// Log level: logs this level and all above it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LogLevel {
     /// Failures of the service.
     Error,
-    /// What an operator should change.
+    /// Problems that the operator should fix.
     Warn,
     /// Every request.
     #[default]
@@ -32,17 +32,16 @@ pub enum LogLevel {
     Debug,
 }
 
-/// Where documents are made.
+/// Which templates render in a sandbox.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RenderIsolation {
-    /// Of templates that a request brings each in a sandbox, where there can be one; of stored ones
-    /// in the service.
+    /// Templates in a request render in a sandbox if available, stored ones in the service.
     #[default]
     Auto,
-    /// In the service.
+    /// All templates render in the service.
     Inline,
-    /// Each in a sandbox of its own.
+    /// All templates render in a sandbox of their own.
     Jail,
 }
 
@@ -59,16 +58,16 @@ impl FromVariable for RenderIsolation {
     }
 }
 
-/// How well code must be shut in.
+/// Sandbox level for code.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SandboxLevel {
-    /// A process with limits: for code that is trusted.
+    /// A process with resource limits: for trusted code.
     ProcessOnly,
-    /// Seccomp besides.
+    /// Adds seccomp.
     #[default]
     NoNamespaces,
-    /// Namespaces and an empty root besides.
+    /// Adds namespaces and an empty root.
     Full,
 }
 
@@ -82,18 +81,18 @@ impl From<SandboxLevel> for Level {
     }
 }
 
-/// How much LibreOffice and Chromium are shut in.
+/// Isolation of LibreOffice and Chromium.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ChildIsolation {
-    /// As well as the machine allows.
+    /// The strongest isolation that the machine supports.
     #[default]
     Auto,
-    /// Behind walls, or the service does not start.
+    /// Sandbox required: without one the service does not start.
     Required,
-    /// Without namespaces: files by Landlock, the network by a namespace where there is one.
+    /// Landlock for files instead of namespaces, and a network namespace if available.
     Landlock,
-    /// As any other program.
+    /// No isolation.
     Off,
 }
 
@@ -110,10 +109,10 @@ impl From<ChildIsolation> for Demand {
 
 /// A value that a variable can hold.
 pub(crate) trait FromVariable: Sized {
-    /// What it may be, after "does not hold".
+    /// Permitted values; an error message shows them after "does not hold".
     const VALUES: &'static str;
 
-    /// Reads it, where it is one of those.
+    /// Parses a value; `None` if it is not permitted.
     fn from_variable(text: &str) -> Option<Self>;
 }
 

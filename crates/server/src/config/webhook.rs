@@ -1,28 +1,28 @@
-//! Settings of results that are sent.
+//! Settings of webhook delivery.
 
 use serde::Serialize;
 
 use super::{Settings, is_on};
 
-/// How results are sent to addresses of clients.
+/// Webhook delivery of results.
 #[derive(Clone, Debug, Serialize)]
 pub struct WebhookConfig {
-    /// Hosts that results may be sent to.
+    /// Hosts that receive results.
     #[serde(rename = "webhook_allowed_hosts")]
     pub allowed_hosts: Vec<String>,
-    /// Those hosts may have loopback and private addresses, too.
+    /// Permits loopback and private addresses for the allowed hosts.
     #[serde(rename = "webhook_allow_private_addresses")]
     pub allow_private_addresses: bool,
-    /// Results for webhooks under way at once.
+    /// Deliveries in flight at once.
     #[serde(rename = "webhook_max_queue")]
     pub max_queue: u32,
-    /// Tries to send a result after the first.
+    /// Retries after the first attempt.
     #[serde(rename = "webhook_max_retries")]
     pub max_retries: u32,
-    /// Wait before the second try, doubled each time.
+    /// Delay before the first retry; doubles each time. Milliseconds.
     #[serde(rename = "webhook_retry_wait_ms")]
     pub retry_wait_ms: u64,
-    /// Time of one try.
+    /// Timeout of one attempt. Milliseconds.
     #[serde(rename = "webhook_timeout_ms")]
     pub timeout_ms: u64,
 }

@@ -1,5 +1,5 @@
-//! Reading request bodies: a limit before and while reading, a time limit, JSON with the place of
-//! a mistake.
+//! Reads request bodies: checks the size before and during reading, enforces a timeout, and reports
+//! JSON errors with their position.
 
 use axum::body::Body;
 use bytes::{Bytes, BytesMut};
@@ -15,15 +15,15 @@ use serde_json::error::Category;
 use super::{Intake, MemoryPermit};
 use crate::problem::Problem;
 
-/// Longer JSON is read off the async threads.
+/// Longer JSON is parsed off the async threads. Bytes.
 const INLINE_BYTES: usize = 512 << 10;
-/// Room made before the first byte has come.
+/// Largest buffer allocated before the first byte arrives. Bytes.
 const MAX_FIRST_BYTES: u64 = 1 << 20;
 
-/// The whole body of a JSON request.
+/// Reads the whole body of a JSON request.
 ///
 /// # Errors
-/// 415, 413, 408, 400, or 503 where there is no room for it.
+/// 415, 413, 408, 400, or 503 if the memory for bodies is exhausted.
 pub async fn read_json(
     intake: &Intake,
     headers: &HeaderMap,
@@ -35,7 +35,7 @@ pub async fn read_json(
         .and_then(|value| value.split(';').next())
         .map(|value| value.trim().to_ascii_lowercase())
         .unwrap_or_default();
-    // A page of another origin may send other types without asking first (CORS).
+    // Browsers send other media types cross-origin without a preflight (CORS).
     if media_type != "application/json" && !media_type.ends_with("+json") {
         return Err(Problem::new(
             Code::MediaTypeNotSupported,
@@ -45,10 +45,10 @@ pub async fn read_json(
     read(intake, headers, body).await
 }
 
-/// The whole body of a request.
+/// Reads the whole body of a request.
 ///
 /// # Errors
-/// 413, 408, 400, or 503 where there is no room for it.
+/// 413, 408, 400, or 503 if the memory for bodies is exhausted.
 pub async fn read(
     intake: &Intake,
     headers: &HeaderMap,
@@ -65,7 +65,7 @@ pub async fn read(
     let permit = match intake.reserve_bytes(announced.unwrap_or(limit)) {
         Ok(permit) => permit,
         Err(problem) => {
-            // A client that is still sending would see a reset instead of the answer.
+            // A client that is still sending would see a reset instead of the response.
             let _ = tokio::time::timeout(timeout, discard(body, limit)).await;
             return Err(problem);
         }
@@ -80,7 +80,7 @@ pub async fn read(
     Ok((bytes, permit))
 }
 
-/// Reads a body without keeping it, up to `limit` bytes.
+/// Reads and discards a body, up to `limit` bytes.
 async fn discard(mut body: Body, limit: u64) {
     let mut read = 0;
     while let Some(Ok(frame)) = body.frame().await {
@@ -118,7 +118,7 @@ fn too_large(limit: u64) -> Problem {
     Problem::new(Code::TooLarge(What::Body, limit), detail)
 }
 
-/// A value from JSON.
+/// Parses a value from JSON.
 ///
 /// # Errors
 /// 400 with line and column.
@@ -126,7 +126,7 @@ pub fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     serde_json::from_slice(bytes).map_err(|error| problem(&error, "the body"))
 }
 
-/// As [`parse`], for bodies that may be long.
+/// As [`parse`], for bodies that may be long: parses those off the async threads.
 pub async fn parse_long<T: DeserializeOwned + Send + 'static>(bytes: Bytes) -> Result<T, Problem> {
     if bytes.len() <= INLINE_BYTES {
         return parse(&bytes);
@@ -136,7 +136,7 @@ pub async fn parse_long<T: DeserializeOwned + Send + 'static>(bytes: Bytes) -> R
         .unwrap_or_else(|error| Err(Problem::internal(format!("reading JSON: {error}"))))
 }
 
-/// What is said about JSON that cannot be read.
+/// The problem for a JSON syntax error.
 pub fn problem(error: &serde_json::Error, place: &str) -> Problem {
     match error.classify() {
         Category::Data => Problem::new(Code::InvalidRequest, format!("in {place}: {error}")),

@@ -1,5 +1,5 @@
-//! What comes with a request and may be large: the beginning in memory, the rest in a file without a
-//! name, so that nothing is left of it however the request ends.
+//! Request content of any size: the start in memory, the rest in an unnamed temporary file, so that
+//! nothing remains however the request ends.
 
 use std::{fs::File, io::Write, os::unix::fs::FileExt, sync::Arc};
 
@@ -14,19 +14,19 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use super::Intake;
 use crate::problem::Problem;
 
-/// A longer content goes to a file while it comes.
+/// Longer content spills to a file. Bytes.
 const HELD_BYTES: usize = 256 << 10;
 
-/// A content, in memory or in a file.
+/// Content in memory or in a file.
 #[derive(Clone, Debug)]
 pub enum Content {
     /// In memory.
     Held(Bytes),
-    /// In a file without a name, which ends with the last clone.
+    /// In an unnamed file, freed with the last clone.
     Spooled(Spooled),
 }
 
-/// A content in a file without a name.
+/// Content in an unnamed file.
 #[derive(Clone, Debug)]
 pub struct Spooled {
     file: Arc<File>,
@@ -35,7 +35,7 @@ pub struct Spooled {
 }
 
 impl Content {
-    /// Its length.
+    /// Length in bytes.
     pub fn size_bytes(&self) -> u64 {
         match self {
             Self::Held(bytes) => bytes.len() as u64,
@@ -43,7 +43,7 @@ impl Content {
         }
     }
 
-    /// Whether it begins so.
+    /// True if the content starts with `wanted`.
     pub fn starts_with(&self, wanted: &[u8]) -> bool {
         match self {
             Self::Held(bytes) => bytes.starts_with(wanted),
@@ -54,12 +54,12 @@ impl Content {
         }
     }
 
-    /// All of it in memory. May wait for the disk.
+    /// Reads all of it into memory. Blocks on the disk.
     pub fn read(&self) -> std::io::Result<Bytes> {
         match self {
             Self::Held(bytes) => Ok(bytes.clone()),
             Self::Spooled(spooled) => {
-                // By position: clones share the file, and with it its offset.
+                // Positioned reads: clones share the file and its offset.
                 let mut bytes = vec![0; spooled.size_bytes as usize];
                 spooled.file.read_exact_at(&mut bytes, 0)?;
                 Ok(bytes.into())
@@ -78,7 +78,7 @@ impl Content {
             .map_err(|error| full(&error))
     }
 
-    /// A document for LibreOffice.
+    /// The content as input for LibreOffice.
     pub fn into_source(self) -> platen_office::Source {
         match self {
             Self::Held(bytes) => platen_office::Source::Bytes(bytes),
@@ -86,7 +86,7 @@ impl Content {
         }
     }
 
-    /// A body that is read as it is sent.
+    /// A body that reads the content while it is sent.
     pub fn into_body(self) -> Delivered {
         match self {
             Self::Held(bytes) => Delivered::from(bytes),
@@ -98,7 +98,7 @@ impl Content {
         }
     }
 
-    /// A result of LibreOffice.
+    /// Takes over a result of LibreOffice.
     pub fn of_office(body: platen_office::Body) -> Result<Self, Problem> {
         match body {
             platen_office::Body::Bytes(bytes) => Ok(Self::Held(bytes)),
@@ -106,7 +106,7 @@ impl Content {
         }
     }
 
-    /// A file that has been written.
+    /// Takes over a complete file.
     pub fn of_file(file: File) -> Result<Self, Problem> {
         let size_bytes = file.metadata().map_err(|error| full(&error))?.len();
         Ok(Self::Spooled(Spooled {
@@ -117,15 +117,15 @@ impl Content {
     }
 }
 
-/// What is said where the disk does not do what it should.
+/// The problem for an I/O error of the temporary folder.
 pub fn full(error: &std::io::Error) -> Problem {
     Problem::internal(format!("the temporary folder: {error}"))
 }
 
-/// Takes a content as it comes.
+/// Collects content as it arrives.
 pub struct Sink {
     room: Arc<Semaphore>,
-    /// What may be held in memory. Bytes.
+    /// Memory limit in bytes, after which content spills to a file.
     hold_bytes: usize,
     held: BytesMut,
     file: Option<File>,
@@ -134,7 +134,7 @@ pub struct Sink {
 }
 
 impl Sink {
-    /// A sink that holds no more than `hold_bytes` in memory, and seldom much.
+    /// A sink with at most `hold_bytes` in memory, capped by `HELD_BYTES`.
     pub fn new(room: &Arc<Semaphore>, hold_bytes: usize) -> Self {
         Self {
             room: Arc::clone(room),
@@ -146,15 +146,15 @@ impl Sink {
         }
     }
 
-    /// Bytes that it has taken so far.
+    /// Bytes received so far.
     pub fn size_bytes(&self) -> u64 {
         self.size_bytes
     }
 
-    /// Takes a piece.
+    /// Appends a chunk.
     ///
     /// # Errors
-    /// 503 where too much is on the disk already.
+    /// 503 if uploads have used up the temporary space.
     pub async fn put(&mut self, piece: &[u8]) -> Result<(), Problem> {
         self.size_bytes += piece.len() as u64;
         self.held.extend_from_slice(piece);
@@ -195,7 +195,7 @@ impl Sink {
         Ok(())
     }
 
-    /// The whole.
+    /// Returns the complete content.
     ///
     /// # Errors
     /// As [`Sink::put`].
@@ -214,10 +214,10 @@ impl Sink {
     }
 }
 
-/// A whole body, as long as it is no larger and no slower than it may be. `setting` names the limit.
+/// Reads a whole body within its limits on size and time. `setting` names the size limit.
 ///
 /// # Errors
-/// 413, 408, 400, or 503 where there is no room for it.
+/// 413, 408, 400, or 503 if the temporary space is exhausted.
 pub async fn read(
     intake: &Intake,
     headers: &HeaderMap,
@@ -239,10 +239,10 @@ pub async fn read(
     .await
 }
 
-/// The next piece of a body.
+/// The next chunk of a body.
 ///
 /// # Errors
-/// 400 where it breaks off.
+/// 400 if the body is incomplete.
 pub async fn next(body: &mut Body) -> Result<Option<Bytes>, Problem> {
     while let Some(frame) = body.frame().await {
         let broken = |_| Problem::new(Code::InvalidRequest, "the body broke off");
@@ -253,7 +253,7 @@ pub async fn next(body: &mut Body) -> Result<Option<Bytes>, Problem> {
     Ok(None)
 }
 
-/// Refuses a body that says itself that it is too large.
+/// Rejects a body whose `Content-Length` exceeds the limit.
 pub fn check_announced(headers: &HeaderMap, limit: u64, setting: &str) -> Result<(), Problem> {
     let announced = headers.get(CONTENT_LENGTH);
     let announced = announced.and_then(|it| it.to_str().ok()?.parse::<u64>().ok());
@@ -263,13 +263,13 @@ pub fn check_announced(headers: &HeaderMap, limit: u64, setting: &str) -> Result
     }
 }
 
-/// 413 for a body beyond `limit` bytes, which `setting` decides.
+/// 413 for a body larger than `limit` bytes, the value of `setting`.
 pub fn too_large(limit: u64, setting: &str) -> Problem {
     let detail = format!("the body is larger than {limit} bytes ({setting})");
     Problem::new(Code::TooLarge(What::Body, limit), detail)
 }
 
-/// Reads within the time that a body may take.
+/// Applies the body timeout to a read.
 pub async fn timed<T>(
     intake: &Intake,
     reading: impl Future<Output = Result<T, Problem>>,

@@ -1,5 +1,5 @@
-//! Request bodies on their way in: bounded in size and time, and by the memory and disk that all of
-//! them may take together.
+//! Reads request bodies within bounds: on the size and time of each, and on the memory and disk
+//! space of all together.
 
 pub mod body;
 pub mod content;
@@ -12,32 +12,32 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::{config::Config, metrics::Metrics, problem::Problem};
 
-/// Shorter bodies reserve no memory: counting them would cost more than they take. Bytes.
+/// Shorter bodies reserve no memory: the accounting would cost more than it saves. Bytes.
 const UNCOUNTED_BYTES: u64 = 64 << 10;
 
-/// The limits of request bodies, and what the bodies of all requests take at this moment.
+/// Limits of request bodies, and the current use of all requests.
 pub struct Intake {
-    /// Largest body that is read into memory, and largest sum of the texts of a form. Bytes.
+    /// Largest body in memory, and largest total of the text fields of a form. Bytes.
     pub max_body_bytes: u64,
     /// Largest form with files. Bytes.
     pub form_max_body_bytes: u64,
-    /// Time in which a body must arrive whole.
+    /// Timeout for a whole body.
     pub body_timeout: Duration,
-    /// Memory that is left, in kibibytes.
+    /// Available memory, in kibibytes.
     memory: Arc<Semaphore>,
-    /// Space in the temporary folder that is left, in kibibytes.
+    /// Available space in the temporary folder, in kibibytes.
     disk: Arc<Semaphore>,
     metrics: Arc<Metrics>,
 }
 
-/// Memory that a request has reserved; dropping it gives the memory back.
+/// Reserved memory of a request; dropping the permit releases it.
 #[derive(Debug)]
 pub struct MemoryPermit {
     _permit: Option<OwnedSemaphorePermit>,
 }
 
 impl Intake {
-    /// The bounds that `config` sets, with nothing reserved.
+    /// The limits in `config`, with nothing reserved.
     pub fn new(config: &Config, metrics: Arc<Metrics>) -> Self {
         Self {
             max_body_bytes: config.max_body_bytes,

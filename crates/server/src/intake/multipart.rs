@@ -1,4 +1,4 @@
-//! Forms with files, `multipart/form-data` (RFC 7578, RFC 2046 section 5.1), read as they come.
+//! Streaming parser for forms with files, `multipart/form-data` (RFC 7578, RFC 2046 section 5.1).
 
 use std::sync::Arc;
 
@@ -19,28 +19,28 @@ use crate::problem::Problem;
 
 /// Most fields of one form.
 const MAX_FIELDS: usize = 500;
-/// Longest head of a field. Bytes.
+/// Longest head of a field, in bytes.
 const MAX_HEAD: usize = 8 << 10;
-/// What the fields of one form hold in memory together. Bytes.
+/// Memory limit for all fields of one form, in bytes; the rest goes to files.
 const HELD_BYTES: usize = 1 << 20;
-/// What names the largest form.
+/// Setting that limits the size of a form.
 const SETTING: &str = "FORM_MAX_BODY_BYTES";
 
-/// One field.
+/// A form field.
 #[derive(Clone, Debug)]
 pub struct Field {
-    /// The name that the form gives it; several fields may share one.
+    /// Name in the form; several fields may share one.
     pub name: String,
-    /// The file's name, without folders above it.
+    /// File name, without folders.
     pub file_name: Option<String>,
-    /// What the field says it is; clients often guess it from the extension.
+    /// Declared media type; clients often guess it from the extension.
     pub media_type: Option<String>,
     /// The value.
     pub content: Content,
 }
 
 impl Field {
-    /// The content as text.
+    /// Reads the content as text.
     pub async fn text(&self) -> Result<String, Problem> {
         let bytes = self.content.clone().bytes().await?;
         String::from_utf8(bytes.into()).map_err(|_| {
@@ -53,7 +53,7 @@ impl Field {
     }
 }
 
-/// Whether the request says that it is a form with files, with a boundary or without.
+/// True if the request declares a form with files, with or without a boundary.
 pub fn is_form(headers: &HeaderMap) -> bool {
     let value = headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes);
     value.is_some_and(|value| {
@@ -62,7 +62,7 @@ pub fn is_form(headers: &HeaderMap) -> bool {
     })
 }
 
-/// The boundary, where the request is such a form.
+/// The boundary of a multipart form; `None` for other requests.
 pub fn boundary(headers: &HeaderMap) -> Option<String> {
     let value = headers.get(CONTENT_TYPE)?.to_str().ok()?;
     let mut pieces = value.split(';').map(str::trim);
@@ -80,11 +80,11 @@ pub fn boundary(headers: &HeaderMap) -> Option<String> {
     is_sound.then(|| parameter.to_owned())
 }
 
-/// The fields of a form, and the room that they take in memory.
+/// Reads the fields of a form, and the memory reserved for them.
 ///
 /// # Errors
-/// 400 where it is not as the standard says, 413 where it is too large, or has too many fields or too long
-/// texts; 408, 503.
+/// 400 for a malformed form, 413 for one that is too large or has too many fields or too much text;
+/// 408, 503.
 pub async fn read(
     intake: &Intake,
     headers: &HeaderMap,
@@ -113,7 +113,7 @@ fn too_large(limit: u64, detail: String) -> Problem {
 
 struct Bounds {
     form_bytes: u64,
-    /// Of all fields that are no files, together.
+    /// Bytes of all text fields together.
     text_bytes: u64,
     spool: Arc<Semaphore>,
 }
@@ -132,7 +132,7 @@ impl Reader {
         Self {
             bounds,
             body,
-            // The first delimiter may have no line before it.
+            // The first delimiter may have no line break before it.
             buffer: BytesMut::from(&b"\r\n"[..]),
             received_bytes: 0,
             held_bytes: 0,
@@ -147,7 +147,7 @@ impl Reader {
         loop {
             self.fill(2, "breaks off").await?;
             if self.buffer.starts_with(b"--") {
-                // What follows means nothing, but is read, so that the connection can go on.
+                // Read and ignore the epilogue, so that the connection can be reused.
                 while self.more().await? {
                     self.buffer.clear();
                 }
@@ -169,7 +169,7 @@ impl Reader {
         }
     }
 
-    /// Reads on; false at the end.
+    /// Reads more of the body; false at the end.
     async fn more(&mut self) -> Result<bool, Problem> {
         let Some(piece) = content::next(&mut self.body).await? else {
             return Ok(false);
@@ -205,11 +205,11 @@ impl Reader {
         }
     }
 
-    /// The lines above a content, the delimiter's own rest left out.
+    /// Reads the header lines of a field, after the rest of the delimiter line.
     async fn head(&mut self) -> Result<String, Problem> {
         loop {
             let start = find(&self.buffer, b"\r\n", 0);
-            // The line of the delimiter ends; a head without lines follows at once.
+            // The delimiter line ends here; without header lines, the blank line follows at once.
             let end = start.and_then(|start| {
                 let rest = &self.buffer[start..];
                 find(rest, b"\r\n\r\n", 0).map(|end| (start, start + end))
@@ -285,7 +285,7 @@ fn field(head: &str) -> Option<Field> {
     })
 }
 
-/// A parameter of a header, quoted or not; browsers escape only quotes and line ends, by `%`.
+/// A parameter of a header, quoted or not. Browsers percent-encode only quotes and line breaks.
 fn parameter(value: &str, wanted: &str) -> Option<String> {
     let mut rest = value;
     while let Some(at) = rest.find(';') {
@@ -325,7 +325,7 @@ fn end_of_quoted(text: &str) -> Option<usize> {
     None
 }
 
-/// Both delimiters begin with a carriage return, which is rare.
+/// Searches for the carriage return first: both delimiters start with it, and it is rare.
 fn find(bytes: &[u8], wanted: &[u8], from: usize) -> Option<usize> {
     let first = *wanted.first()?;
     let mut at = from;
@@ -366,7 +366,7 @@ mod tests {
         }
     }
 
-    /// Reads a form that comes in pieces of `size` bytes.
+    /// Parses a form that arrives in chunks of `size` bytes.
     async fn read(body: &[u8], size: usize, boundary: &str) -> Result<Vec<Field>, Problem> {
         let bounds = Bounds {
             form_bytes: 8 << 20,
@@ -409,7 +409,7 @@ mod tests {
         assert!(matches!(fields[0].content, Content::Held(_)));
         assert!(matches!(fields[1].content, Content::Spooled(_)));
         assert_eq!(fields[1].content.read().unwrap().len(), 2 << 20);
-        // Many files that are small each are not held together.
+        // Many small files must not accumulate in memory.
         let form = [part(200 << 10, file).repeat(8), b"--x--".to_vec()].concat();
         let fields = read(&form, 10_000, "x").await.unwrap();
         let held = fields.iter().map(|field| match &field.content {

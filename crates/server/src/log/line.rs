@@ -1,4 +1,4 @@
-//! A line of the log, with its fields in the order in which they came.
+//! A log line, with its fields in the order of recording.
 
 use std::fmt::{Debug, Write as _};
 
@@ -6,14 +6,14 @@ use jiff::Timestamp;
 use serde_json::Value as Json;
 use tracing::field::{Field, Visit};
 
-/// Name of the field with the text of an event.
+/// Field with the text of an event.
 const MESSAGE: &str = "message";
 
 /// Fields of a span or an event.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Fields(Vec<(String, Json)>);
 
-/// A line that is being made.
+/// A log line under construction.
 #[derive(Debug, Default)]
 pub(super) struct Line {
     message: String,
@@ -28,7 +28,7 @@ impl Fields {
         }
     }
 
-    /// Takes over the fields of an enclosing span.
+    /// Adds the fields of an enclosing span.
     pub(super) fn merge(&mut self, other: &Self) {
         for (name, value) in &other.0 {
             self.set(name, value.clone());
@@ -117,7 +117,8 @@ impl Line {
         let _ = write!(line, "{:.3} {level:<5} {message}", Timestamp::now());
         for (name, value) in &self.fields.0 {
             match value {
-                // Text of a client could hold line breaks or terminal codes; JSON escapes them.
+                // Client text could contain line breaks or terminal escape codes; JSON escapes
+                // them.
                 Json::String(text) if text.bytes().all(|byte| byte.is_ascii_graphic()) => {
                     let _ = write!(line, " {name}={text}");
                 }

@@ -1,8 +1,8 @@
-//! The log: a line for each event of `tracing`, as text or JSON, to standard error. Never data, never
-//! keys. A line within a request, a run or a job names it.
+//! The log: a line for each `tracing` event, as text or JSON, to standard error. It contains
+//! neither document data nor keys. A line within a request, a run or a job names it.
 //!
-//! Lines go through a bounded queue to a thread of their own, so that a slow reader of the log never
-//! delays a request; lines that do not fit are counted.
+//! A bounded queue and a writer thread keep a slow reader of the log from delaying requests. Lines
+//! that do not fit are dropped and counted.
 
 mod line;
 
@@ -31,9 +31,9 @@ use tracing_subscriber::{
 use self::line::{Fields, Line};
 use crate::config::{LogFormat, LogLevel};
 
-/// Lines that may wait to be written.
+/// Most lines in the queue.
 const MAX_WAITING: usize = 8_192;
-/// How long [`flush`] waits.
+/// Timeout of [`flush`].
 const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
 
 static WRITER: OnceLock<SyncSender<Message>> = OnceLock::new();
@@ -44,14 +44,15 @@ enum Message {
     Flush(SyncSender<()>),
 }
 
-/// In the extensions of an answer: fields that a handler adds to the access log.
+/// Response extension: fields that a handler adds to the access log.
 #[derive(Clone, Debug, Default)]
 pub struct LogFields(pub Vec<(&'static str, Json)>);
 
-/// Writes the events of this process from `level` on to standard error. Later calls change nothing.
+/// Writes the events of this process at `level` and above to standard error. Later calls have no
+/// effect.
 ///
 /// # Errors
-/// If the system has no thread for the writer.
+/// If the writer thread cannot start.
 pub fn install(format: LogFormat, level: LogLevel) -> std::io::Result<()> {
     if WRITER.get().is_some() {
         return Ok(());
@@ -69,18 +70,18 @@ pub fn install(format: LogFormat, level: LogLevel) -> std::io::Result<()> {
             LogLevel::Debug => LevelFilter::DEBUG,
         };
         let subscriber = tracing_subscriber::registry().with(layer.with_filter(OurEvents(filter)));
-        // An embedding process may have a subscriber of its own: its events stay there.
+        // An embedding process may have its own subscriber: events stay there.
         let _ = tracing::subscriber::set_global_default(subscriber);
     }
     Ok(())
 }
 
-/// Lines that did not fit into the queue.
+/// Number of dropped lines.
 pub(crate) fn dropped() -> u64 {
     DROPPED.load(Ordering::Relaxed)
 }
 
-/// Waits until all events up to now are written, for a second at most. Blocks.
+/// Waits until all events so far are written, for at most a second. Blocks.
 pub fn flush() {
     let (done, wait) = sync_channel(1);
     if let Some(lines) = WRITER.get()
@@ -90,12 +91,12 @@ pub fn flush() {
     }
 }
 
-/// Events of Platen's crates; libraries say too much.
+/// Keeps only events of Platen's crates; libraries log too much.
 struct OurEvents(LevelFilter);
 
 impl<S: Subscriber> tracing_subscriber::layer::Filter<S> for OurEvents {
     fn enabled(&self, metadata: &Metadata<'_>, _: &Context<'_, S>) -> bool {
-        // Spans carry the names that events of any level need.
+        // Spans carry the ids that events of any level need.
         metadata.target().starts_with("platen")
             && (metadata.is_span() || *metadata.level() <= self.0)
     }
@@ -105,7 +106,7 @@ impl<S: Subscriber> tracing_subscriber::layer::Filter<S> for OurEvents {
     }
 }
 
-/// Formats events and hands them to the writer.
+/// Formats events and queues them for the writer.
 struct LogLayer {
     format: LogFormat,
 }
@@ -169,7 +170,7 @@ fn write_lines(receiver: &Receiver<Message>) {
                 Ok(Message::Flush(done)) => flushed.push(done),
                 Err(TryRecvError::Empty | TryRecvError::Disconnected) => break,
             }
-            // One write for many lines, but no line waits for more than these.
+            // Batch lines into one write, up to this size.
             if buffer.len() > 64 << 10 {
                 break;
             }

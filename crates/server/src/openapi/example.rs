@@ -1,5 +1,5 @@
-//! Examples of parameters and bodies: requests that work as they stand, in the order in which operations come. The
-//! page at `/docs` fills them in; a test sends them.
+//! Examples of parameters and bodies: complete, working requests, in the order of the operations.
+//! The page at `/docs` shows them; a test sends them.
 
 use std::sync::LazyLock;
 
@@ -7,7 +7,7 @@ use serde_json::{Value as Json, json};
 
 use crate::operation::Operation;
 
-/// `values` are named by `@name` in bodies, so that a template stands once.
+/// Bodies refer to shared `values` by `@name`, so that each template appears only once.
 static EXAMPLES: LazyLock<Json> =
     LazyLock::new(|| serde_json::from_str(include_str!("examples.json")).unwrap_or_default());
 
@@ -56,7 +56,7 @@ fn add_bodies(operation: &Operation, described: &mut Json) {
     }
 }
 
-/// `value` with the values that it names.
+/// Replaces `@name` references in `value` with the shared values.
 fn resolved(value: &Json) -> Json {
     match value {
         Json::String(text) => text

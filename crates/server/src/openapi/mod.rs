@@ -1,4 +1,4 @@
-//! The OpenAPI 3.1 description of the service, from the declarations of the routes.
+//! Generates the OpenAPI 3.1 document from the declarations of the routes.
 
 mod example;
 mod operation;
@@ -20,7 +20,7 @@ const ABOUT: &str = "Templates and JSON become PDF, HTML, DOCX, PPTX, XLSX, CSV,
     Errors are RFC 9457 problem documents; mistakes of an author are all in `diagnostics` of a 422. \
     Every answer carries X-Request-Id.";
 
-/// The description of `operations`.
+/// The OpenAPI document of `operations`.
 pub(crate) fn document(operations: &[Operation]) -> Json {
     let mut generator = generator();
     let mut paths = Map::new();
@@ -30,7 +30,7 @@ pub(crate) fn document(operations: &[Operation]) -> Json {
             .or_insert_with(|| Json::Object(Map::new()));
         path[one.method.to_lowercase()] = operation::describe(one, &mut generator);
     }
-    // What answers refer to without a declaration of their own.
+    // Error responses refer to this schema, which no operation declares.
     generator.subschema_for::<ProblemDocument>();
     generator.subschema_for::<platen_document::html::HtmlTemplate>();
     let mut schemas = generator.take_definitions(true);

@@ -1,4 +1,4 @@
-//! Operations as OpenAPI describes them.
+//! OpenAPI operation objects.
 
 use schemars::SchemaGenerator;
 use serde_json::{Map, Value as Json, json};
@@ -9,7 +9,7 @@ use crate::{
     operation::{Answer, Operation, RequestBody, Tag},
 };
 
-/// The description of an operation; schemas of its types go to `generator`.
+/// Describes an operation and registers the schemas of its types with `generator`.
 pub(super) fn describe(operation: &Operation, generator: &mut SchemaGenerator) -> Json {
     let mut described = json!({
         "operationId": camel_case(operation.name),
@@ -27,14 +27,14 @@ pub(super) fn describe(operation: &Operation, generator: &mut SchemaGenerator) -
     match operation.access {
         Access::Open => described["security"] = json!([]),
         Access::Metrics => described["security"] = json!([{}, {"bearer": []}]),
-        // As the document says for all.
+        // The document-level security applies.
         Access::Render | Access::Admin => {}
     }
     example::add(operation, &mut described);
     described
 }
 
-/// `create_render` as clients write it: `createRender`.
+/// Converts to camel case: `create_render` to `createRender`.
 fn camel_case(operation: &str) -> String {
     let mut words = operation.split('_');
     let mut text = words.next().unwrap_or_default().to_owned();
@@ -72,7 +72,7 @@ fn answers(operation: &Operation, generator: &mut SchemaGenerator) -> Json {
         let reference = format!("#/components/responses/{}", problems::name_of(status));
         answers.insert(status.to_string(), json!({"$ref": reference}));
     }
-    // An answer of its own says more than a problem of the same status.
+    // A declared response takes precedence over a problem with the same status.
     for answer in &operation.answers {
         answers.insert(
             answer.status.to_string(),

@@ -1,4 +1,4 @@
-//! Schemas as generators of clients read them. Both are the same to a validator.
+//! Rewrites schemas for client generators. Validators treat both forms alike.
 
 use serde_json::{Map, Value as Json, json};
 
@@ -9,8 +9,8 @@ const LIST: [&str; 4] = ["anyOf", "oneOf", "allOf", "prefixItems"];
 /// Keywords whose value is a map of schemas.
 const MAP: [&str; 3] = ["properties", "patternProperties", "$defs"];
 
-/// Writes `{}` for the schema `true`, which takes anything too, and which generators that know objects
-/// only cannot read.
+/// Replaces the schema `true` with `{}`: equivalent, and readable for generators that only know
+/// schema objects.
 pub(super) fn open_booleans(schema: &mut Json) {
     let Some(keywords) = schema.as_object_mut() else {
         return;
@@ -33,8 +33,8 @@ pub(super) fn open_booleans(schema: &mut Json) {
     }
 }
 
-/// Gives the variants of a choice names of their own: generators make a class for each, and need the
-/// names where a choice holds itself, as nodes hold nodes. `table` of `Node` is `TableNode`.
+/// Names the variants of unions: generators create a class for each, and recursive unions such as
+/// nodes need names. `table` of `Node` becomes `TableNode`.
 pub(super) fn name_variants(all: &mut Map<String, Json>) {
     let mut named = Vec::new();
     for (name, schema) in all.iter_mut() {
@@ -48,7 +48,7 @@ pub(super) fn name_variants(all: &mut Map<String, Json>) {
                 }
                 let own = match tag(variant) {
                     Some(tag) => format!("{}{name}", capitalised(tag)),
-                    // The one that is written out, beside a short form.
+                    // The full object form, next to a shorthand.
                     None => format!("{name}Object"),
                 };
                 let reference = json!({"$ref": format!("#/components/schemas/{own}")});
@@ -59,7 +59,7 @@ pub(super) fn name_variants(all: &mut Map<String, Json>) {
     all.extend(named);
 }
 
-/// The constant that tells a variant from the others.
+/// The constant that discriminates a variant.
 fn tag(variant: &Json) -> Option<&str> {
     let properties = variant["properties"].as_object()?;
     properties.values().find_map(|one| one["const"].as_str())

@@ -1,8 +1,8 @@
-//! The problems that clients may receive, as components of the description.
+//! Problems as reusable components of the OpenAPI document.
 
 use serde_json::{Map, Value as Json, json};
 
-/// On every answer.
+/// Header of every response.
 pub(super) const REQUEST_ID: (&str, &str) = ("X-Request-Id", "Names the request in the log.");
 
 #[rustfmt::skip]
@@ -36,7 +36,7 @@ pub(super) fn name_of(code: u16) -> &'static str {
         .map_or("InternalServerError", |(_, name, _)| name)
 }
 
-/// The problems as components.
+/// The response components of all problems.
 pub(super) fn components() -> Map<String, Json> {
     PROBLEMS
         .iter()

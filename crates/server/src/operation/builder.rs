@@ -1,4 +1,4 @@
-//! The parts of a declaration, one method each.
+//! Builder methods of a route declaration.
 
 use serde_json::json as value;
 
@@ -8,43 +8,43 @@ use super::{
 use crate::auth::Access;
 
 impl<S> Route<S> {
-    /// Who may call; a key of any scope if not said.
+    /// Sets the access level; the default is a key of any scope.
     pub fn access(mut self, access: Access) -> Self {
         self.operation.access = access;
         self
     }
 
-    /// How the rate limits count it; as one request if not said.
+    /// Sets how rate limits count a request; the default is one plain request.
     pub fn kind(mut self, kind: Kind) -> Self {
         self.operation.kind = kind;
         self
     }
 
-    /// Where it is listed.
+    /// Sets the section of the description.
     pub fn tag(mut self, tag: Tag) -> Self {
         self.operation.tag = tag;
         self
     }
 
-    /// What it does, in one sentence.
+    /// Sets the summary, one sentence.
     pub fn summary(mut self, summary: &'static str) -> Self {
         self.operation.summary = summary;
         self
     }
 
-    /// Another path that answers the same, not described.
+    /// Adds a second path with the same handler, absent from the description.
     pub fn alias(mut self, path: &'static str) -> Self {
         self.alias = Some(path);
         self
     }
 
-    /// A parameter.
+    /// Adds a parameter.
     pub fn parameter(mut self, parameter: Parameter) -> Self {
         self.operation.parameters.push(parameter);
         self
     }
 
-    /// The parameters of a list that comes in pages.
+    /// Adds the pagination parameters of a list.
     pub fn paged(self) -> Self {
         let limit = value!({"type": "integer", "minimum": 1, "maximum": 500, "default": 50});
         let after = value!({"type": "string"});
@@ -53,30 +53,30 @@ impl<S> Route<S> {
             .problems(&[400])
     }
 
-    /// The key of a template or a flow in the path.
+    /// Adds the path parameter for the key of a template or a flow.
     pub fn key(self) -> Self {
         let pattern = value!({"type": "string", "pattern": "^[a-z0-9][a-z0-9._-]{0,127}$"});
         self.parameter(path("key", pattern, "Key of a template or a flow."))
     }
 
-    /// The number of a version in the path.
+    /// Adds the path parameter for a version number.
     pub fn version(self) -> Self {
         let number = value!({"type": "integer", "minimum": 1});
         self.parameter(path("version", number, "Number of a version."))
     }
 
-    /// Answers 304 if the client has the content.
+    /// Answers 304 if the client has the current content.
     pub fn conditional(self) -> Self {
         self.parameter(header(parameter::IF_NONE_MATCH))
     }
 
-    /// Changes a version that the client names.
+    /// Requires the version that a change is based on.
     pub fn expects_version(self) -> Self {
         self.parameter(parameter::required_header(parameter::IF_MATCH))
             .problems(&[412, 428])
     }
 
-    /// The body is JSON of a type.
+    /// Declares a required JSON body.
     pub fn body(mut self, content: Content) -> Self {
         self.operation.body = Some(RequestBody {
             about: None,
@@ -86,7 +86,7 @@ impl<S> Route<S> {
         self
     }
 
-    /// The body may be absent.
+    /// Declares an optional body.
     pub fn optional_body(mut self, content: Content) -> Self {
         self.operation.body = Some(RequestBody {
             about: None,
@@ -96,7 +96,7 @@ impl<S> Route<S> {
         self
     }
 
-    /// What the body is, if its schema does not say it.
+    /// Describes the body beyond its schema.
     pub fn body_is(mut self, about: &'static str) -> Self {
         if let Some(body) = &mut self.operation.body {
             body.about = Some(about);
@@ -104,7 +104,7 @@ impl<S> Route<S> {
         self
     }
 
-    /// The answer when all is well, or one of several.
+    /// Adds a success response; a route may have several.
     pub fn answer(mut self, status: u16, content: Content) -> Self {
         let about = match status {
             101 => "The connection speaks the frames of workers from now on.",
@@ -122,7 +122,7 @@ impl<S> Route<S> {
         self
     }
 
-    /// What the last answer is, if its status does not say it.
+    /// Describes the last response beyond its status.
     pub fn answer_is(mut self, about: &'static str) -> Self {
         if let Some(answer) = self.operation.answers.last_mut() {
             answer.about = about;
@@ -130,7 +130,7 @@ impl<S> Route<S> {
         self
     }
 
-    /// Headers of the last answer.
+    /// Adds headers to the last response.
     pub fn answer_headers(mut self, headers: &[(&'static str, &'static str)]) -> Self {
         if let Some(answer) = self.operation.answers.last_mut() {
             answer.headers.extend(headers);
@@ -138,7 +138,7 @@ impl<S> Route<S> {
         self
     }
 
-    /// Statuses of problems beside those that follow from access, path, body and kind.
+    /// Adds problem statuses beyond those implied by access, path, body and kind.
     pub fn problems(mut self, statuses: &[u16]) -> Self {
         self.operation.more_problems.extend(statuses);
         self

@@ -1,41 +1,41 @@
-//! What bodies and answers consist of.
+//! Content of bodies and responses.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Value as Json, json as value};
 
-/// Where a schema comes from.
+/// Source of a schema.
 #[derive(Clone, Debug)]
 enum Source {
-    /// A type, whose schema becomes a component of the description.
+    /// A type, whose schema becomes a component of the OpenAPI document.
     Type(fn(&mut SchemaGenerator) -> Schema),
     Value(Json),
 }
 
-/// Media types, each with its schema.
+/// Media types with their schemas.
 #[derive(Clone, Debug, Default)]
 pub struct Content(Vec<(String, Source)>);
 
 impl Content {
-    /// With another media type beside those.
+    /// Adds another media type.
     pub fn or(mut self, other: Self) -> Self {
         self.0.extend(other.0);
         self
     }
 
-    /// Whether it is JSON of a type of ours, whose mistakes are all reported.
+    /// True for JSON of one of our types. Such a body reports all of its errors in one response.
     pub(super) fn is_typed(&self) -> bool {
         self.0
             .iter()
             .any(|(_, source)| matches!(source, Source::Type(_)))
     }
 
-    /// Whether it is a file.
+    /// True for a file.
     pub fn is_file(&self) -> bool {
         let is_binary = |source: &Source| matches!(source, Source::Value(schema) if schema["format"] == "binary");
         self.0.iter().any(|(_, source)| is_binary(source))
     }
 
-    /// The media types as OpenAPI writes them; types go to `generator`.
+    /// The OpenAPI content object; registers types with `generator`.
     pub fn describe(&self, generator: &mut SchemaGenerator) -> Json {
         let described = self.0.iter().map(|(media_type, source)| {
             let schema = match source {
@@ -48,17 +48,17 @@ impl Content {
     }
 }
 
-/// JSON of a type.
+/// JSON of type `T`.
 pub fn json<T: JsonSchema>() -> Content {
     description("application/json", schema_of::<T>())
 }
 
-/// The schema of a type, for a media type that is not plain JSON.
+/// The schema of `T`, for a media type other than plain JSON.
 pub fn schema_of<T: JsonSchema>() -> impl Into<SchemaSource> {
     SchemaSource(Source::Type(SchemaGenerator::subschema_for::<T>))
 }
 
-/// A schema for [`description`].
+/// A schema argument of [`description`].
 pub struct SchemaSource(Source);
 
 impl From<Json> for SchemaSource {
@@ -72,12 +72,12 @@ pub fn description(media_type: &str, schema: impl Into<SchemaSource>) -> Content
     Content(vec![(media_type.to_owned(), schema.into().0)])
 }
 
-/// JSON of any kind.
+/// Arbitrary JSON.
 pub fn any_json() -> Content {
     description("application/json", value!({}))
 }
 
-/// Files of these media types.
+/// Binary content with these media types.
 pub fn binary(media_types: &[&str]) -> Content {
     let schema = value!({"type": "string", "format": "binary"});
     let all = media_types.iter();
@@ -87,7 +87,7 @@ pub fn binary(media_types: &[&str]) -> Content {
     )
 }
 
-/// Texts of these media types.
+/// Text with these media types.
 pub fn text(media_types: &[&str]) -> Content {
     let schema = value!({"type": "string"});
     let all = media_types.iter();

@@ -1,5 +1,5 @@
-//! One declaration for each route: method, path, access, parameters, bodies, answers and handler. The
-//! router, the access check, the metrics and the OpenAPI description are made from it.
+//! One declaration per route: method, path, access, parameters, bodies, responses and handler. The
+//! router, the access check, the metrics and the OpenAPI document derive from it.
 
 mod builder;
 mod content;
@@ -18,84 +18,84 @@ use crate::auth::Access;
 /// How the rate limits count a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Not at all: health and metrics.
+    /// Not counted: health and metrics.
     Probe,
     /// As one request.
     Plain,
     /// As one request and one rendering.
     Render,
-    /// As one request, and as a rendering for each item, which the handler counts.
+    /// As one request, and one rendering per item; the handler counts the items.
     Batch,
 }
 
-/// Where the description lists an operation.
+/// Section of an operation in the description.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tag {
     /// Renderings, batches and conversions.
     Render,
     /// Stored templates and their versions.
     Templates,
-    /// Flows, their runs and pieces.
+    /// Flows, their runs and custom actions.
     Flows,
-    /// The forms of Gotenberg.
+    /// Gotenberg's forms.
     Forms,
-    /// Health, metrics and descriptions.
+    /// Health, metrics and documentation.
     Service,
 }
 
 /// A request body.
 #[derive(Debug)]
 pub struct RequestBody {
-    /// What to send, in Markdown.
+    /// Description in Markdown.
     pub about: Option<&'static str>,
-    /// Whether a request without a body is refused.
+    /// True if the body is required.
     pub required: bool,
-    /// Its media types and their schemas.
+    /// Media types and their schemas.
     pub content: Content,
 }
 
-/// An answer that is no problem.
+/// A success response.
 #[derive(Debug)]
 pub struct Answer {
     /// HTTP status.
     pub status: u16,
-    /// When it is sent, in Markdown.
+    /// Description in Markdown.
     pub about: &'static str,
-    /// Names of headers, and what they say.
+    /// Header names and descriptions.
     pub headers: Vec<(&'static str, &'static str)>,
-    /// Its media types and their schemas.
+    /// Media types and their schemas.
     pub content: Content,
 }
 
 /// A route without its handler.
 #[derive(Debug)]
 pub struct Operation {
-    /// HTTP method, in capitals.
+    /// HTTP method, upper case.
     pub method: &'static str,
-    /// Path with its parameters in braces, as OpenAPI writes it.
+    /// Path with parameters in braces, as in OpenAPI.
     pub path: &'static str,
-    /// Name of the handler; in camel case it is the operation id.
+    /// Name of the handler; in camel case, the operation id.
     pub name: &'static str,
-    /// Who may send it.
+    /// Required access level.
     pub access: Access,
-    /// How the rate limits count it.
+    /// How rate limits count a request.
     pub kind: Kind,
-    /// Its section in the description.
+    /// Section in the description.
     pub tag: Tag,
-    /// One line for lists.
+    /// Summary, one line.
     pub summary: &'static str,
-    /// What the path, the query and the headers carry.
+    /// Path, query and header parameters.
     pub parameters: Vec<Parameter>,
-    /// The body, if it takes one.
+    /// The body, if the operation accepts one.
     pub body: Option<RequestBody>,
-    /// Answers that are no problems.
+    /// Success responses.
     pub answers: Vec<Answer>,
-    /// Statuses of problems beside those that follow from the rest, see [`Operation::problems`].
+    /// Problem statuses beyond the implied ones, see [`Operation::problems`].
     more_problems: Vec<u16>,
 }
 
 impl Operation {
-    /// Statuses of the problems that a client may receive, in order.
+    /// All problem statuses of the operation, sorted.
     pub fn problems(&self) -> Vec<u16> {
         let mut statuses = self.more_problems.clone();
         statuses.push(500);
@@ -125,12 +125,12 @@ impl Operation {
     }
 }
 
-/// The operations of the service by path.
+/// The service's operations by path.
 #[derive(Debug, Default)]
 pub struct OperationTable(FxHashMap<&'static str, Vec<Operation>>);
 
 impl OperationTable {
-    /// A table of `operations`, at most one for each method and path.
+    /// A table of `operations`. Each pair of method and path occurs at most once.
     pub fn new(operations: Vec<Operation>) -> Self {
         let mut table = Self::default();
         for one in operations {
@@ -139,8 +139,8 @@ impl OperationTable {
         table
     }
 
-    /// The operation of a request whose path matched `path`. HEAD is answered as GET, and
-    /// `/templates/` as `/templates`.
+    /// The operation for a matched `path`. HEAD matches GET, and `/templates/` matches
+    /// `/templates`.
     pub fn find(&self, method: &hyper::Method, path: &str) -> Option<&Operation> {
         let method = match method.as_str() {
             "HEAD" => "GET",

@@ -1,4 +1,4 @@
-//! Parameters in the path, the query and the headers.
+//! Path, query and header parameters.
 
 use serde_json::{Value as Json, json};
 
@@ -7,13 +7,13 @@ use serde_json::{Value as Json, json};
 pub struct Parameter {
     /// `path`, `query` or `header`.
     pub place: &'static str,
-    /// Its name; headers in any case.
+    /// Name; case-insensitive for headers.
     pub name: &'static str,
-    /// Whether a request without it is refused.
+    /// True if the parameter is required.
     pub required: bool,
-    /// JSON Schema of its value.
+    /// JSON Schema of the value.
     pub schema: Json,
-    /// What it decides, in Markdown.
+    /// Description in Markdown.
     pub about: &'static str,
 }
 
@@ -27,7 +27,7 @@ impl Parameter {
     }
 }
 
-/// A part of the path.
+/// A path parameter.
 pub fn path(name: &'static str, schema: Json, about: &'static str) -> Parameter {
     Parameter {
         place: "path",
@@ -38,7 +38,7 @@ pub fn path(name: &'static str, schema: Json, about: &'static str) -> Parameter 
     }
 }
 
-/// A field of the query, which may be absent.
+/// An optional query parameter.
 pub fn query(name: &'static str, schema: Json, about: &'static str) -> Parameter {
     Parameter {
         place: "query",
@@ -49,7 +49,7 @@ pub fn query(name: &'static str, schema: Json, about: &'static str) -> Parameter
     }
 }
 
-/// A header, which may be absent.
+/// An optional header.
 pub fn header((name, about): (&'static str, &'static str)) -> Parameter {
     Parameter {
         place: "header",
@@ -60,7 +60,7 @@ pub fn header((name, about): (&'static str, &'static str)) -> Parameter {
     }
 }
 
-/// A header without which the request is refused.
+/// A required header.
 pub fn required_header(header_and_about: (&'static str, &'static str)) -> Parameter {
     Parameter {
         required: true,
@@ -68,17 +68,17 @@ pub fn required_header(header_and_about: (&'static str, &'static str)) -> Parame
     }
 }
 
-/// The version that a change starts from.
+/// Expected current version of a write.
 pub const IF_MATCH: (&str, &str) = (
     "If-Match",
     "ETag of the version that the change starts from, or `*`. Without it 428, with a stale one 412.",
 );
-/// What the client has already.
+/// Version that the client already has.
 pub const IF_NONE_MATCH: (&str, &str) = (
     "If-None-Match",
     "ETags that the client has; 304 where one is current.",
 );
-/// Parts of a file.
+/// Headers of range requests.
 pub const RANGES: [(&str, &str); 2] = [
     (
         "Range",

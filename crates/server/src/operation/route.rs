@@ -1,4 +1,4 @@
-//! An operation together with its handler.
+//! An operation with its handler.
 
 use axum::{
     Router,
@@ -9,15 +9,15 @@ use axum::{
 use super::{Kind, Operation, Tag};
 use crate::auth::Access;
 
-/// A route; `S` is the state of its handler.
+/// An operation and its handler; `S` is the handler's state.
 pub struct Route<S> {
     pub(super) operation: Operation,
     handler: MethodRouter<S>,
-    /// Another path that answers the same.
+    /// Second path with the same handler.
     pub(super) alias: Option<&'static str>,
 }
 
-/// `GET path`, answered by `handler`. It is described by the methods of [`Route`].
+/// `GET path`, handled by `handler`. The builder methods of [`Route`] describe it.
 pub fn get<S, H, T>(path: &'static str, handler: H) -> Route<S>
 where
     S: Clone + Send + Sync + 'static,
@@ -58,8 +58,8 @@ where
 }
 
 fn route<S, H>(method: &'static str, path: &'static str, handler: MethodRouter<S>) -> Route<S> {
-    // The last word of the path of the handler: a route and its handler cannot have two names. The
-    // committed description holds it against a compiler that writes paths of types differently.
+    // The operation is named after the handler function, so the two names cannot diverge. If a
+    // compiler changes the format of type names, the committed OpenAPI document detects it.
     let name = std::any::type_name::<H>().rsplit("::").next();
     Route {
         operation: Operation {
@@ -80,12 +80,12 @@ fn route<S, H>(method: &'static str, path: &'static str, handler: MethodRouter<S
     }
 }
 
-/// Operations, and the router that answers them.
+/// Operations with their router.
 #[derive(Default)]
 pub struct Mounted {
-    /// Answers the operations; their state is in it.
+    /// Router of the operations, with its state.
     pub router: Router,
-    /// What the router answers, for access, metrics and the description.
+    /// The router's operations, for access checks, metrics and the OpenAPI document.
     pub operations: Vec<Operation>,
 }
 
@@ -114,7 +114,7 @@ impl Mounted {
         self
     }
 
-    /// Adds what was mounted apart, because a layer of its own lies above it.
+    /// Adds routes that were mounted separately because they have a middleware layer of their own.
     pub fn merge(&mut self, other: Self) {
         self.operations.extend(other.operations);
         let all = std::mem::take(&mut self.router);

@@ -1,5 +1,4 @@
-//! What a client is told when a request fails: RFC 9457 problem documents, with the
-//! status that follows from the fault of their code.
+//! Errors as RFC 9457 problem documents. The code determines the HTTP status.
 
 mod browser;
 mod office;
@@ -20,20 +19,20 @@ use serde::Serialize;
 /// Media type of problem documents.
 pub const MEDIA_TYPE: &str = "application/problem+json";
 
-/// A failed request. The middleware adds the request id and logs the cause, once.
+/// A failed request. The middleware adds the request id, and logs the cause once.
 #[derive(Clone, Debug)]
 pub struct Problem {
-    /// The code's, unless a dialect has another for it.
+    /// The code's status, unless a compatibility API uses another.
     pub status: StatusCode,
-    /// What happened; its facts become members of the document.
+    /// The error code; its facts become members of the document.
     pub code: Code,
-    /// What happened, for people; empty for failures of ours.
+    /// Explanation for people; empty for internal errors.
     pub detail: String,
-    /// Every mistake of an author, with warnings.
+    /// All errors of the template's author, with warnings.
     pub diagnostics: Vec<Diagnostic>,
-    /// For the log only.
+    /// Cause, for the log only.
     pub cause: Option<String>,
-    /// Headers of the response beside its media type.
+    /// Response headers other than the media type.
     pub headers: Vec<(HeaderName, HeaderValue)>,
 }
 
@@ -79,8 +78,7 @@ pub struct ProblemDocument {
 }
 
 impl Problem {
-    /// A failure with its code's facts and the status of its fault; what passes soon has a
-    /// `Retry-After`.
+    /// A problem with the facts and status of its code; temporary ones have a `Retry-After`.
     pub fn new(code: Code, detail: impl Into<String>) -> Self {
         let status = StatusCode::from_u16(code.status());
         let status = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
@@ -98,7 +96,8 @@ impl Problem {
         }
     }
 
-    /// A failure from below. Of a failure of ours only the log learns the reason.
+    /// A problem for an error of a lower layer. Only the log records the cause of an internal
+    /// error.
     pub fn of_error(code: Code, error: &dyn StdError) -> Self {
         match code.fault() {
             Fault::Internal => Self::internal(chain(error)),
@@ -110,7 +109,7 @@ impl Problem {
         }
     }
 
-    /// Mistakes of an author.
+    /// A problem with the errors of the template's author.
     pub fn mistakes(diagnostics: Vec<Diagnostic>) -> Self {
         let count = diagnostics.len();
         let plural = if count == 1 { "" } else { "s" };
@@ -122,7 +121,7 @@ impl Problem {
         }
     }
 
-    /// A failure of ours; `cause` goes to the log only.
+    /// An internal error; `cause` goes to the log only.
     pub fn internal(cause: impl Into<String>) -> Self {
         Self {
             cause: Some(cause.into()),
@@ -130,14 +129,14 @@ impl Problem {
         }
     }
 
-    /// The same problem with a header more.
+    /// Adds a header.
     #[must_use]
     pub fn with_header(mut self, name: HeaderName, value: HeaderValue) -> Self {
         self.headers.push((name, value));
         self
     }
 
-    /// The same problem with this `Retry-After`, at least a second, instead of any before.
+    /// Replaces `Retry-After`; the minimum is one second.
     #[must_use]
     pub fn retry_after(mut self, seconds: u64) -> Self {
         self.headers.retain(|(name, _)| *name != RETRY_AFTER);
@@ -163,7 +162,7 @@ impl Problem {
         }
     }
 
-    /// The whole response.
+    /// The complete response.
     pub fn into_document_response(self, request_id: &str) -> Response {
         let body = serde_json::to_vec(&self.document(request_id)).unwrap_or_default();
         let mut response = Response::new(body.into());
@@ -177,7 +176,7 @@ impl Problem {
 }
 
 impl IntoResponse for Problem {
-    /// The status with the problem beside it; the middleware writes the document.
+    /// The status, with the problem attached; the middleware writes the document.
     fn into_response(self) -> Response {
         let mut response = self.status.into_response();
         response.extensions_mut().insert(self);
@@ -204,13 +203,13 @@ impl From<platen_storage::Error> for Problem {
 }
 
 impl Problem {
-    /// A failure of the store, about a `resource`.
+    /// A storage error about a `resource`.
     pub fn of_store(error: &platen_storage::Error, resource: Resource) -> Self {
         use platen_storage::Error;
         let problem = Self::of_error(error.code(resource), error);
         match error {
             Error::Exists(version) | Error::Stale(version) => problem.with_version(*version),
-            // The path of the data folder is nobody else's business.
+            // Clients must not learn the path of the data folder.
             Error::Gone(_) => Self {
                 detail: "the data folder was deleted under the service; nothing was stored"
                     .to_owned(),

@@ -1,5 +1,5 @@
-//! Chromium as the service uses it: started with the first page of HTML, or at once where the
-//! configuration says so. Without it everything else works.
+//! The service's Chromium: starts with the first HTML page, or at startup if configured. The rest
+//! of the service works without it.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -13,7 +13,7 @@ use tokio::sync::OnceCell;
 
 use crate::{config::Config, problem::Problem};
 
-/// Chromium, once it is wanted.
+/// Chromium, started on first use.
 pub struct Chromium {
     cell: OnceCell<Browser>,
     config: BrowserConfig,
@@ -22,7 +22,7 @@ pub struct Chromium {
 }
 
 impl Chromium {
-    /// Chromium as `config` sets it up; the first job starts it.
+    /// Configures Chromium; the first job starts it.
     pub fn new(config: &Config) -> Self {
         Self {
             cell: OnceCell::new(),
@@ -42,12 +42,12 @@ impl Chromium {
         }
     }
 
-    /// Whether there is a Chromium to start.
+    /// True if a Chromium executable is available.
     pub fn is_installed(&self) -> bool {
         platen_browser::find_chromium(self.config.program.as_deref()).is_ok()
     }
 
-    /// The pool, made now where there is none.
+    /// The pool; creates it on first use.
     pub async fn browser(&self) -> Result<&Browser, Problem> {
         self.cell
             .get_or_try_init(|| async {
@@ -60,7 +60,7 @@ impl Chromium {
             .await
     }
 
-    /// Prints a page; the answer comes with its first bytes.
+    /// Prints a page; returns when the first bytes arrive.
     pub async fn print(&self, job: Job) -> Result<Printed, Problem> {
         let browser = self.browser().await?;
         Ok(browser.print(job).await?)
@@ -76,12 +76,12 @@ impl Chromium {
         printed.map_err(|error| ChromiumPrint::failure(&error))
     }
 
-    /// The pool at this moment, where there is one.
+    /// State of the pool; `None` before first use.
     pub fn status(&self) -> Option<Status> {
         self.cell.get().map(Browser::status)
     }
 
-    /// Ends Chromium: pages that are being printed get `drain` to end.
+    /// Shuts Chromium down; pages in progress have `drain` to finish.
     pub async fn shutdown(&self, drain: Duration) {
         if let Some(browser) = self.cell.get() {
             browser.shutdown(drain).await;

@@ -1,4 +1,4 @@
-//! A rendering: the engine makes it on a slot, Chromium prints what is a page of HTML; both are measured.
+//! A rendering: the engine runs on a slot, Chromium prints HTML pages; measures both.
 
 use std::{
     sync::Arc,
@@ -14,44 +14,44 @@ use super::{
 };
 use crate::{problem::Problem, templates::Found};
 
-/// What a slot needs to render.
+/// Input of a rendering.
 pub(crate) struct Job {
     pub(crate) found: Found,
-    /// JSON, not parsed yet.
+    /// Unparsed JSON.
     pub(crate) data: Option<Box<str>>,
     pub(crate) format: Format,
     pub(crate) options: RenderOptions,
     pub(crate) attachments: Vec<AttachmentRequest>,
-    /// Time to find the template.
+    /// Time spent loading the template.
     pub(crate) load: Duration,
 }
 
-/// Stages by their names.
+/// Durations of stages, by name.
 pub(crate) type Stages = Vec<(&'static str, Duration)>;
 
-/// What came of it.
+/// A rendered document.
 pub(crate) struct Done {
     pub(crate) rendered: Rendered,
     /// Version of the stored template.
     pub(crate) version: Option<u32>,
-    /// Time from the request being read to the document.
+    /// Time from the end of the request to the document.
     pub(crate) elapsed: Duration,
     /// `queue`, `load`, `bind`, `layout`, `write`.
     pub(crate) stages: Stages,
 }
 
-/// A PDF of Chromium that is on its way.
+/// A PDF that Chromium is streaming.
 pub(crate) struct Streamed {
     pub(crate) document: PrintedDocument,
     /// Version of the stored template.
     pub(crate) version: Option<u32>,
-    /// Time from the request being read to the first bytes.
+    /// Time from the end of the request to the first bytes.
     pub(crate) elapsed: Duration,
     /// `queue`, `load`, `bind`, `print`.
     pub(crate) stages: Stages,
 }
 
-/// What came of it, where a PDF of Chromium need not be whole.
+/// Result of a rendering that may stream a PDF from Chromium.
 pub(crate) enum Made {
     Whole(Done),
     Stream(Box<Streamed>),
@@ -72,7 +72,7 @@ pub(crate) async fn run(renderer: &Arc<Renderer>, lane: Lane, job: Job) -> Resul
     result
 }
 
-/// As [`run`]; a PDF of Chromium is given as it comes.
+/// As [`run`], but streams a PDF from Chromium.
 pub(crate) async fn run_streamed(
     renderer: &Arc<Renderer>,
     lane: Lane,
@@ -148,7 +148,7 @@ async fn work(
                 stages,
             }))
         }
-        // Chromium has slots of its own; what is left of the deadline is its.
+        // Chromium has slots of its own, and the rest of the deadline.
         Product::Page(page) => {
             let lane = match lane {
                 Lane::Batch => platen_browser::Lane::Batch,
@@ -172,7 +172,7 @@ fn timed(stages: &[Stage]) -> impl Iterator<Item = (&'static str, Duration)> {
     stages.iter().map(|stage| (stage.name, stage.duration))
 }
 
-/// The part on a slot: finds who reads the template, and makes the document.
+/// The part on a slot: prepares the template and renders the document.
 fn produce(
     renderer: &Renderer,
     job: Job,

@@ -1,5 +1,5 @@
-//! LibreOffice as the service uses it: started with the first document, or at once where the set-up says so. Without it
-//! everything else works.
+//! The service's LibreOffice: starts with the first document, or at startup if configured. The rest
+//! of the service works without it.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -14,7 +14,7 @@ use tokio::sync::OnceCell;
 
 use crate::{config::Config, problem::Problem};
 
-/// LibreOffice, once it is wanted.
+/// LibreOffice, started on first use.
 pub struct LibreOffice {
     cell: OnceCell<Office>,
     config: OfficeConfig,
@@ -23,7 +23,7 @@ pub struct LibreOffice {
 }
 
 impl LibreOffice {
-    /// LibreOffice as `config` sets it up; the first job starts it.
+    /// Configures LibreOffice; the first job starts it.
     pub fn new(config: &Config) -> Self {
         let slots = config.office_slots as usize;
         let reserved = config.render_preview_reserved_slots as usize;
@@ -35,7 +35,8 @@ impl LibreOffice {
                 program: config.libreoffice_path.clone(),
                 fonts: config.fonts(),
                 slots,
-                // Two slots or fewer serve both lanes: one kept free would halve what a batch gets.
+                // With two slots or fewer, reserve none: one reserved slot would halve the
+                // throughput of a batch.
                 reserved: reserved.min(slots.saturating_sub(2)),
                 max_queue: config.render_max_queue_depth as usize,
                 max_input_bytes: config.office_max_body_bytes,
@@ -44,7 +45,7 @@ impl LibreOffice {
         }
     }
 
-    /// The pool, made now where there is none.
+    /// The pool; creates it on first use.
     pub async fn office(&self) -> Result<&Office, Problem> {
         self.cell
             .get_or_try_init(|| async {
@@ -59,7 +60,7 @@ impl LibreOffice {
             .await
     }
 
-    /// Says so where LibreOffice is not installed, before a body is read.
+    /// Fails if LibreOffice is not installed. Call it before reading a body.
     pub fn check_installed(&self) -> Result<(), Problem> {
         let found = platen_office::find_libreoffice(self.config.program.as_deref());
         found.map(drop).map_err(|error| {
@@ -86,12 +87,12 @@ impl LibreOffice {
         converted.map_err(|error| OfficeConvert::failure(&error))
     }
 
-    /// The pool at this moment, where there is one.
+    /// State of the pool; `None` before first use.
     pub fn status(&self) -> Option<Status> {
         self.cell.get().map(Office::status)
     }
 
-    /// Ends LibreOffice: conversions get `drain` to end.
+    /// Shuts LibreOffice down; conversions in progress have `drain` to finish.
     pub async fn shutdown(&self, drain: Duration) {
         if let Some(office) = self.cell.get() {
             office.shutdown(drain).await;
@@ -99,7 +100,7 @@ impl LibreOffice {
     }
 }
 
-/// Logs a crash; of the document, its size and format only.
+/// Logs a crash with the size and format of the document, and nothing else about it.
 fn log_crash(crash: &CrashReport) {
     tracing::warn!(
         why = &*crash.why,

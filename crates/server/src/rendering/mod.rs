@@ -1,4 +1,4 @@
-//! Making documents: slots that bound how many are made at once, and the programs behind them.
+//! Rendering: slots that bound concurrency, and the programs behind them.
 
 pub mod chromium;
 pub(crate) mod job;
@@ -15,19 +15,19 @@ use platen_engine::Engine;
 use self::{chromium::Chromium, slots::Slots};
 use crate::{metrics::Metrics, templates::TemplateRepository};
 
-/// What it takes to make a document from a template and data.
+/// Dependencies of a rendering.
 pub struct Renderer {
     /// Binds, lays out and writes.
     pub engine: Arc<Engine>,
     pub(crate) templates: TemplateRepository,
-    /// Bounds how many renderings run and wait.
+    /// Bounds the running and the queued renderings.
     pub slots: Arc<Slots>,
-    /// Prints templates of HTML.
+    /// Prints HTML templates.
     pub chromium: Arc<Chromium>,
-    /// Counts renderings and their stages.
+    /// Counts renderings and measures their stages.
     pub metrics: Arc<Metrics>,
-    /// Longest time from the request to the document, the wait for a slot included.
+    /// Longest time from the request to the document, including the wait for a slot.
     pub timeout: Duration,
-    /// Where templates may take pictures from.
+    /// Folder of the assets that templates reference.
     pub assets_dir: Option<PathBuf>,
 }

@@ -1,5 +1,6 @@
-//! Results of Chromium on their way to the client. How many pages and bytes a PDF has is known at its
-//! end: trailers say it (RFC 9110 section 6.5), to clients that take them (`TE: trailers`).
+//! Streams Chromium's results to the client. The number of pages and the size of a PDF are known
+//! only at its end: trailers report them (RFC 9110 section 6.5) to clients that accept trailers
+//! (`TE: trailers`).
 
 use std::{
     pin::Pin,
@@ -19,16 +20,17 @@ use platen_engine::PrintedDocument;
 use super::job::Stages;
 use crate::metrics::Metrics;
 
-/// What the header `Trailer` announces.
+/// Value of the `Trailer` header.
 pub const TRAILERS: &str = "x-render-pages, x-render-size-bytes";
 
-/// A result on its way from Chromium to the client; when the client goes, the page does.
+/// A body that streams from Chromium. Dropping it closes the page, for example if the client
+/// disconnects.
 pub struct PrintedBody(Content);
 
 enum Content {
-    /// A picture.
+    /// An image.
     Plain(Printed),
-    /// A PDF, and who counts it once it is whole.
+    /// A PDF, and the metrics to record at its end.
     Pdf(Box<PrintedDocument>, Option<Account>),
 }
 
@@ -38,12 +40,12 @@ struct Account {
 }
 
 impl PrintedBody {
-    /// A picture.
+    /// An image.
     pub fn plain(printed: Printed) -> Self {
         Self(Content::Plain(printed))
     }
 
-    /// A PDF, which is counted as produced when it is whole.
+    /// A PDF; counted as rendered once it is complete.
     pub fn pdf(metrics: &Arc<Metrics>, document: PrintedDocument, stages: Stages) -> Self {
         let account = Account {
             metrics: Arc::clone(metrics),

@@ -1,4 +1,4 @@
-//! Files that a request brings for its page: Chromium gets each when the page asks for it.
+//! Files that a request supplies for its page; Chromium loads each on demand.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -15,7 +15,7 @@ use crate::{
 /// A file.
 #[derive(Clone, Debug)]
 pub struct SpooledFile {
-    /// What Chromium is told that it is.
+    /// Media type for Chromium.
     pub media_type: String,
     /// Its bytes.
     pub content: Content,
@@ -36,7 +36,7 @@ impl Files for PageResources {
 }
 
 impl PageResources {
-    /// What tells a page with these files from others.
+    /// Cache key of a page with these files.
     pub async fn key(self: &Arc<Self>, html: &str, output: &Output) -> Result<Key, Problem> {
         let files = Arc::clone(self);
         let is_spooled = |file: &SpooledFile| matches!(file.content, Content::Spooled(_));
@@ -52,7 +52,7 @@ impl PageResources {
         Ok(key_of(html, named, output))
     }
 
-    /// Contents, or digests of those that are in files.
+    /// Contents, or digests of the contents that are in files.
     fn digests(&self) -> std::io::Result<Vec<(String, Bytes)>> {
         let one = |(name, file): (&String, &SpooledFile)| {
             let bytes = file.content.read()?;

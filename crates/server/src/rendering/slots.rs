@@ -1,8 +1,8 @@
-//! Slots for rendering: a lane for all work, slots that only previews may use, a bounded queue.
+//! Render slots: a lane for all work, slots reserved for previews, and a bounded queue.
 //!
-//! A slot is held until the job has really ended, also where its client has gone or its deadline
-//! has passed: the number of jobs never exceeds the number of slots. Both end the job itself, soon,
-//! and so does more memory than a rendering may hold. Sending the answer holds none.
+//! A job holds its slot until it has really ended, even if its client disconnects or its deadline
+//! passes: the number of jobs never exceeds the number of slots. Both events stop the job soon, and
+//! so does exceeding the memory limit. Sending the response holds no slot.
 
 use std::{
     sync::{
@@ -19,16 +19,16 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::{config::Config, metrics::Metrics, problem::Problem};
 
-/// Who waits.
+/// Lane of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lane {
     /// Renderings and batches.
     Batch,
-    /// Previews, which also have slots of their own.
+    /// Previews, which have additional reserved slots.
     Preview,
 }
 
-/// After a job that held more, memory that is free goes back to the system, which takes milliseconds.
+/// After a job with a higher peak, free memory is returned to the system, which takes milliseconds.
 /// Bytes.
 const LARGE_BYTES: i64 = 64 << 20;
 
@@ -42,20 +42,20 @@ pub struct Slots {
     timeout: Duration,
     memory_bytes: u64,
     metrics: Arc<Metrics>,
-    /// Checks of what requests bring, see [`Slots::check`].
+    /// Permits of checks, see [`Slots::check`].
     checks: Arc<Semaphore>,
 }
 
-/// What a job may ask while it runs.
+/// Context of a running job.
 #[derive(Clone, Debug)]
 pub struct Ticket {
-    /// True once the job should end.
+    /// True once the job should stop.
     pub stop: Arc<AtomicBool>,
-    /// How long it waited.
+    /// Time spent in the queue.
     pub queued: Duration,
 }
 
-/// Sets the flag when it is dropped: the client has gone or the deadline has passed.
+/// Sets the stop flag on drop, when the client disconnects or the deadline passes.
 struct StopOnDrop(Arc<AtomicBool>);
 
 impl Drop for StopOnDrop {
@@ -72,7 +72,7 @@ impl Drop for Waiting<'_> {
     }
 }
 
-/// Does `job` until it is done, its client gives up, or it holds too much.
+/// Runs `job` until it completes, is stopped, or exceeds its memory limit.
 fn bounded<T>(
     memory_bytes: u64,
     ticket: &Ticket,
@@ -94,7 +94,7 @@ fn bounded<T>(
 }
 
 impl Slots {
-    /// Slots as `config` counts them, all free.
+    /// Free slots, as many as `config` sets.
     pub fn new(config: &Config, metrics: Arc<Metrics>) -> Self {
         let total = config.max_concurrent_pages as usize;
         let reserved = config.render_preview_reserved_slots as usize;
@@ -111,17 +111,17 @@ impl Slots {
         }
     }
 
-    /// Jobs that wait.
+    /// Number of queued jobs.
     pub fn waiting(&self) -> usize {
         self.waiting.load(Ordering::Relaxed)
     }
 
-    /// Slots in use.
+    /// Number of slots in use.
     pub fn in_use(&self) -> usize {
         self.total - self.batch.available_permits() - self.preview.available_permits()
     }
 
-    /// All slots.
+    /// Total number of slots.
     pub fn total(&self) -> usize {
         self.total
     }
@@ -129,7 +129,7 @@ impl Slots {
     /// Runs `job` on a slot.
     ///
     /// # Errors
-    /// 503 where the queue is full, 504 where the deadline passes, and what the job says.
+    /// 503 if the queue is full, 504 if the deadline passes, and the errors of the job.
     pub async fn run<T: Send + 'static>(
         &self,
         lane: Lane,
@@ -144,8 +144,8 @@ impl Slots {
         self.run_with(permit, start, job).await
     }
 
-    /// Runs `job`, which is short unless somebody wants it to be long: a check of what a request
-    /// brings. It waits for no rendering and no rendering for it, and it has the bounds of one.
+    /// Runs a check of request input. A check is short unless its input is malicious. Checks and
+    /// renderings do not wait for each other, but a check has the same limits as a rendering.
     ///
     /// # Errors
     /// As [`Slots::run`].
@@ -197,7 +197,7 @@ impl Slots {
         })
     }
 
-    /// A place among those that wait.
+    /// Takes a place in the queue.
     fn wait_in_line(&self) -> Result<Waiting<'_>, Problem> {
         let before = self.waiting.fetch_add(1, Ordering::Relaxed);
         let waiting = Waiting(&self.waiting);

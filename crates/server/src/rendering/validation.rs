@@ -1,4 +1,4 @@
-//! What can be said about a template and its data without rendering.
+//! Validation of a template and its data without rendering.
 
 use platen_document::Diagnostic;
 use schemars::JsonSchema;
@@ -18,8 +18,8 @@ pub(crate) struct Validation {
 }
 
 impl Renderer {
-    /// Validates a template, and the JSON in `data` if given. Takes as long as compiling: it belongs
-    /// on a slot, whose `ticket` ends it at the deadline.
+    /// Validates a template, and the JSON in `data` if given. Takes as long as compiling: run it on
+    /// a slot, whose `ticket` stops it at the deadline.
     ///
     /// # Errors
     /// 400 if `data` is not JSON, 504 at the deadline.

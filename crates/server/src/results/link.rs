@@ -1,4 +1,4 @@
-//! Links to results: everything about a document but its bytes, signed.
+//! Signed links to results: a link carries all metadata of a document.
 
 use std::fmt::Write;
 
@@ -8,10 +8,10 @@ use platen_signing::LinkKey;
 use super::now;
 use crate::problem::Problem;
 
-/// Where results are.
+/// Path prefix of results.
 const PATH: &str = "/results/";
 
-/// What a link leads to.
+/// Content of a link.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ResultLink {
     /// SHA-256 of the document, in hexadecimal.
@@ -19,15 +19,15 @@ pub(crate) struct ResultLink {
     /// File name.
     pub(crate) name: String,
     pub(crate) media_type: String,
-    /// A browser saves it instead of showing it.
+    /// True if a browser should save the document instead of displaying it.
     pub(crate) is_saved: bool,
-    /// Seconds since 1970.
+    /// Expiry, in seconds since 1970.
     pub(crate) expires: u64,
 }
 
 impl ResultLink {
-    /// What is signed beside the end. No part has a line break in a link of ours, so the parts
-    /// cannot be cut in another way.
+    /// Signed text besides the expiry. Parts in our links contain no line break, so the joined text
+    /// is unambiguous.
     fn subject(&self) -> String {
         let Self {
             digest,
@@ -38,7 +38,7 @@ impl ResultLink {
         format!("result\n{digest}\n{media_type}\n{}\n{name}", self.is_saved)
     }
 
-    /// The address, from its first slash.
+    /// The URL path, with the query.
     pub(super) fn path(&self, key: &LinkKey) -> String {
         let mut path = format!("{PATH}{}/", self.digest);
         escape(&mut path, &self.name);
@@ -53,10 +53,10 @@ impl ResultLink {
         path
     }
 
-    /// The link of an address, which was signed with `key`, ended or not.
+    /// Parses a link and verifies its signature with `key`, but not its expiry.
     ///
     /// # Errors
-    /// 403 where it was not.
+    /// 403 for an invalid signature.
     pub(super) fn read(
         (digest, name): (String, String),
         query: &[(String, String)],
@@ -84,10 +84,10 @@ impl ResultLink {
         }
     }
 
-    /// Seconds that the link still holds.
+    /// Seconds until the link expires.
     ///
     /// # Errors
-    /// 410 where it has ended.
+    /// 410 for an expired link.
     pub(super) fn left(&self) -> Result<u64, Problem> {
         let left = self.expires.checked_sub(now()).filter(|left| *left > 0);
         left.ok_or_else(|| {
@@ -97,7 +97,7 @@ impl ResultLink {
     }
 }
 
-/// Percent-encoding of all but the unreserved characters, RFC 3986, section 2.
+/// Percent-encodes all but the unreserved characters (RFC 3986, section 2).
 fn escape(text: &mut String, part: &str) {
     for byte in part.bytes() {
         if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {

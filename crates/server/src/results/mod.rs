@@ -1,5 +1,5 @@
-//! Results that are stored: an answer becomes a file named by its content and a signed link that ends
-//! by itself. What is where, and until when, is on the disk only; a link carries the rest.
+//! Stored results: the response becomes a file named by its content, and an expiring signed link.
+//! The disk alone records which files exist and until when; the link carries the rest.
 
 mod link;
 mod store;
@@ -24,7 +24,7 @@ pub(crate) use self::{
 };
 use crate::{log::LogFields, problem::Problem, respond};
 
-/// Headers of an answer with a link.
+/// Headers of a response with a link.
 pub(crate) const STORED_HEADERS: [(&str, &str); 1] = [("Location", "Link to the document.")];
 
 /// What is done with a document instead of sending it.
@@ -61,11 +61,11 @@ pub(crate) struct StoredResult {
     pub(crate) pages: Option<u32>,
 }
 
-/// In the extensions of an answer: what its document is called.
+/// Response extension: file name of the document.
 #[derive(Clone, Debug)]
 pub(crate) struct FileName(pub(crate) String);
 
-/// When a result ends, in seconds since 1970.
+/// Expiry of a result, in seconds since 1970.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ends(u64);
 
@@ -83,10 +83,10 @@ fn now() -> u64 {
 }
 
 impl Results {
-    /// How long a result is to be kept; `None` where it is sent.
+    /// Retention of a result in seconds; `None` for a direct response.
     ///
     /// # Errors
-    /// 400 for a time out of bounds, 501 where no results are stored.
+    /// 400 for a time out of range, 501 if storage is disabled.
     pub(crate) fn retention(&self, output: Option<OutputRequest>) -> Result<Option<u64>, Problem> {
         let Some(output) = output.filter(|output| output.store) else {
             return Ok(None);
@@ -107,11 +107,11 @@ impl Results {
         Ok(Some(seconds))
     }
 
-    /// Stores the document of `answer` for `ttl_seconds`, as it comes, and answers with its link;
-    /// gives `answer` as it is where there is nothing to store.
+    /// Stores the streamed document of `answer` for `ttl_seconds` and responds with its link.
+    /// Returns `answer` unchanged if `ttl_seconds` is `None`.
     ///
     /// # Errors
-    /// 507 where there is no room; what the document's own source says where it breaks off.
+    /// 507 if the storage is full; the source's own error if the document breaks off.
     pub(crate) async fn keep(
         &self,
         answer: Response,

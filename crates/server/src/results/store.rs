@@ -1,4 +1,4 @@
-//! The files of results: written as they come, read from memory where they are hot, swept.
+//! Result files: writes them as they stream in, caches hot ones in memory, sweeps expired ones.
 
 use std::{
     fmt::Write,
@@ -27,12 +27,12 @@ use crate::{
     respond::moment,
 };
 
-/// What is written at once.
+/// Size of one write, in bytes.
 const WRITE_BYTES: usize = 256 << 10;
-/// A larger file is always sent from the disk.
+/// Larger files are never cached in memory. Bytes.
 const MAX_HOT_BYTES: u64 = 4 << 20;
 
-/// The results.
+/// Store of results.
 pub(crate) struct Results {
     blobs: Arc<ExpiringBlobs>,
     key: Arc<LinkKey>,
@@ -42,7 +42,7 @@ pub(crate) struct Results {
     counts: Counts,
 }
 
-/// What this process has done.
+/// Counters of this process.
 #[derive(Debug, Default)]
 struct Counts {
     stored_files: AtomicU64,
@@ -54,7 +54,7 @@ struct Counts {
 }
 
 impl Results {
-    /// The results in the data folder, counted. Blocks.
+    /// Opens the store in the data folder and counts its files. Blocks.
     pub(crate) fn open(
         config: &Config,
         key: Arc<LinkKey>,
@@ -79,7 +79,7 @@ impl Results {
         &self.config
     }
 
-    /// Writes a body to the disk as it comes. With its trailers.
+    /// Writes a body to disk as it streams in, and collects its trailers.
     pub(super) async fn receive(
         &self,
         mut body: Body,
@@ -104,10 +104,10 @@ impl Results {
         Ok((self.finish(draft, waiting, ends).await?, trailers))
     }
 
-    /// Stores a document that is in memory.
+    /// Stores a document from memory.
     ///
     /// # Errors
-    /// 507 where there is no room.
+    /// 507 if the storage is full.
     pub(crate) async fn store(
         &self,
         bytes: Bytes,
@@ -122,7 +122,7 @@ impl Results {
         Ok(self.stored(link, kept.size_bytes, pages))
     }
 
-    /// What is said of a document that is stored.
+    /// The response body for a stored document.
     pub(super) fn stored(
         &self,
         link: ResultLink,
@@ -181,7 +181,7 @@ impl Results {
         Ok(kept)
     }
 
-    /// Work of the store, which blocks.
+    /// Runs a blocking store operation off the async threads.
     async fn blocking<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> Result<T, BlobError> + Send + 'static,
@@ -211,11 +211,11 @@ impl Results {
         Problem::new(error.code(Resource::Result, What::Results), detail)
     }
 
-    /// What a link leads to: the link, the document, and for how many seconds it may be kept.
+    /// Resolves a link: returns the link, the document, and for how many seconds clients may cache
+    /// it.
     ///
     /// # Errors
-    /// 403 for a link that is not ours, 410 for one that has ended, 404 where the document was taken
-    /// away.
+    /// 403 for an invalid link, 410 for an expired one, 404 if the document was deleted.
     pub(crate) async fn follow(
         &self,
         address: (String, String),
@@ -237,7 +237,7 @@ impl Results {
         Ok((link, body, left))
     }
 
-    /// Takes away what has ended. Blocks.
+    /// Deletes expired results. Blocks.
     pub(crate) fn sweep(&self) -> Result<Usage, BlobError> {
         let swept = self.blobs.sweep(SystemTime::now())?;
         let counts = &self.counts;
@@ -247,7 +247,7 @@ impl Results {
         Ok(swept)
     }
 
-    /// Adds what is stored to the text for Prometheus.
+    /// Writes the metrics of stored results.
     pub(crate) fn write_metrics(&self, text: &mut String) {
         let (usage, counts) = (self.blobs.usage(), &self.counts);
         let load = |value: &AtomicU64| value.load(Ordering::Relaxed);
@@ -283,7 +283,7 @@ impl Results {
     }
 }
 
-/// What is said where a document breaks off while it is stored.
+/// The problem for a document that breaks off while it is stored.
 fn broken(error: axum::Error) -> Problem {
     let text = format!("the document broke off: {}", chain(&error));
     let inside = error.into_inner().downcast::<std::io::Error>().ok();
@@ -292,7 +292,7 @@ fn broken(error: axum::Error) -> Problem {
     of_browser.map_or_else(|| Problem::internal(text), |error| (*error).into())
 }
 
-/// Sweeps every `RESULTS_SWEEP_SECONDS`, without end.
+/// Sweeps every `RESULTS_SWEEP_SECONDS`, forever.
 pub(crate) async fn sweep_expired(results: Arc<Results>) {
     let pause = Duration::from_secs(results.config.sweep_seconds);
     loop {

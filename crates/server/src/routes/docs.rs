@@ -1,4 +1,4 @@
-//! The page that shows the description of the service, and the files that it is made of.
+//! The API documentation page and its files.
 
 use std::sync::LazyLock;
 
@@ -15,11 +15,12 @@ use crate::problem::Problem;
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 const STYLE: &str = "text/css; charset=utf-8";
 
-/// The page runs only its own files, loads nothing from elsewhere, and shows answers as pictures of its own.
+/// Content security policy of the page: it loads only its own files, and shows images in responses
+/// as blobs.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; \
     connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; \
     require-trusted-types-for 'script'";
-/// All files are of one version: each is asked for again, and mostly not sent again.
+/// The files must match each other: browsers revalidate each one, usually with a 304.
 const CACHE: &str = "no-cache";
 
 macro_rules! page_file {
@@ -62,7 +63,7 @@ static PAGES: LazyLock<Vec<Page>> = LazyLock::new(|| {
     bytes.map(Page::new).collect()
 });
 
-/// The description as a page.
+/// The documentation page.
 pub(crate) async fn get_docs(method: Method, headers: HeaderMap) -> Response {
     let mut response = INDEX.answer(&method, &headers, "text/html; charset=utf-8", CACHE);
     response
@@ -71,7 +72,7 @@ pub(crate) async fn get_docs(method: Method, headers: HeaderMap) -> Response {
     response
 }
 
-/// A file of the page.
+/// A file of the documentation page.
 pub(crate) async fn get_docs_file(
     method: Method,
     headers: HeaderMap,

@@ -1,4 +1,4 @@
-//! What the service says about itself.
+//! The OpenAPI document and the JSON Schemas.
 
 use std::sync::{Arc, LazyLock, OnceLock};
 
@@ -18,10 +18,11 @@ use crate::{
     operation::{IF_NONE_MATCH, Route, any_json, description, get, header, path, text},
 };
 
-/// The description of the service; it is set when all routes are known.
+/// The OpenAPI document, set after all routes are registered.
 pub(crate) type Description = Arc<OnceLock<Page>>;
 
-/// The routes of the description of the service, and of its page. Their state is the description.
+/// The routes of the OpenAPI document and of the documentation page, with the document as their
+/// state.
 pub(crate) fn routes() -> Vec<Route<Description>> {
     let file = path(
         "file",
@@ -67,10 +68,10 @@ static FLOW_SCHEMA: LazyLock<Page> = LazyLock::new(|| {
     let schema = platen_flow::schema().to_string();
     Page::new(schema.into_bytes())
 });
-/// Clients may keep a text for five minutes.
+/// Clients may cache a document for five minutes.
 const CACHE: &str = "public, max-age=300";
 
-/// The description of the service, OpenAPI 3.1.
+/// The OpenAPI 3.1 document.
 pub(crate) async fn get_openapi(
     State(page): State<Description>,
     method: Method,

@@ -1,4 +1,4 @@
-//! What handlers take from the address of a request, with mistakes as problems.
+//! Extractors for the path and the query. Invalid values become problems.
 
 use axum::{extract::FromRequestParts, http::request::Parts};
 use platen_fault::Code;
@@ -10,7 +10,7 @@ use crate::problem::Problem;
 pub(crate) const MAX_PAGE: u32 = 500;
 const DEFAULT_PAGE: u32 = 50;
 
-/// Query of a list.
+/// Query of a paginated list.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PageQuery {
@@ -30,7 +30,7 @@ impl PageQuery {
     }
 }
 
-/// Query parameters, mistakes as problems.
+/// Query parameters; errors become problems.
 pub(crate) struct Query<T>(pub(crate) T);
 
 impl<S: Sync, T: serde::de::DeserializeOwned> FromRequestParts<S> for Query<T> {
@@ -43,7 +43,7 @@ impl<S: Sync, T: serde::de::DeserializeOwned> FromRequestParts<S> for Query<T> {
     }
 }
 
-/// Key and, where the path has one, version.
+/// Key and, if the path has one, version.
 pub(crate) struct KeyPath {
     pub(crate) key: String,
     pub(crate) version: Option<u32>,

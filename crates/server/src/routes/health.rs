@@ -31,7 +31,7 @@ use crate::{
     sandbox::{Sandbox, SandboxHealth},
 };
 
-/// What the routes of health and metrics look at.
+/// State of the health and metrics handlers.
 #[derive(Clone)]
 pub(crate) struct HealthApi {
     pub(crate) readiness: Arc<Readiness>,
@@ -41,14 +41,14 @@ pub(crate) struct HealthApi {
     pub(crate) flows: Arc<Flows>,
     pub(crate) results: Arc<Results>,
     pub(crate) group: Option<ProcessGroup>,
-    /// `CHROMIUM_WARM`: the service is not ready before.
+    /// True if readiness requires Chromium (`CHROMIUM_WARM`).
     pub(crate) waits_for_chromium: bool,
-    /// `LIBREOFFICE_WARM`: the service is not ready before.
+    /// True if readiness requires LibreOffice (`LIBREOFFICE_WARM`).
     pub(crate) waits_for_libreoffice: bool,
 }
 
 impl HealthApi {
-    /// Whether runs are handed out, here or by the process that owns the data folder.
+    /// True if runs are handed out, here or by the leader.
     pub(crate) fn has_flows(&self) -> bool {
         self.group.as_ref().is_some_and(|group| !group.is_leader()) || self.flows.is_started()
     }
@@ -132,7 +132,7 @@ pub(crate) struct Check {
     pub(crate) ok: bool,
 }
 
-/// The process answers.
+/// Liveness: the process responds.
 pub(crate) async fn get_health_live(State(api): State<HealthApi>) -> Response {
     let health = Health {
         status: "ok",
@@ -163,7 +163,7 @@ pub(crate) struct Part {
     pub(crate) timestamp: String,
 }
 
-/// Whether the service takes work, and which programs are behind it.
+/// State of the service and of its backends.
 pub(crate) async fn get_health(State(api): State<HealthApi>) -> Response {
     let is_up = api.readiness.takes_requests();
     let (code, status) = if is_up {
@@ -190,8 +190,8 @@ pub(crate) async fn get_version() -> Response {
     bytes_of("text/plain; charset=utf-8", StatusCode::OK, bytes)
 }
 
-/// The engine is warm, so are the programs that start with the service, the store answers, no
-/// shutdown has begun.
+/// Readiness: the engine and the preloaded backends are warm, the store responds, and no shutdown
+/// has begun.
 pub(crate) async fn get_health_ready(State(api): State<HealthApi>) -> Response {
     let store = match api.renderer.templates.store().check().await {
         Ok(()) => true,
@@ -229,7 +229,7 @@ pub(crate) async fn get_health_ready(State(api): State<HealthApi>) -> Response {
     uncached(json(status, &health))
 }
 
-/// Measurements for Prometheus.
+/// Metrics in the Prometheus text format.
 pub(crate) async fn get_metrics(
     State(api): State<HealthApi>,
     origin: Option<Extension<Origin>>,

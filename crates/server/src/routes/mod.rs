@@ -1,4 +1,4 @@
-//! The routes of Platen's own API, a module a domain.
+//! The routes of Platen's own API, one module per domain.
 
 pub(crate) mod convert;
 mod docs;

@@ -1,4 +1,4 @@
-//! Texts that the service sends as they are.
+//! Static text responses.
 
 use axum::response::Response;
 use bytes::Bytes;
@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 
 use crate::respond;
 
-/// A text that is made once, and the tag that names it.
+/// A text that is generated once, with its entity tag.
 pub(crate) struct Page {
     bytes: Bytes,
     tag: String,
@@ -24,7 +24,7 @@ impl Page {
         }
     }
 
-    /// The text, or that the client has it.
+    /// Responds with the text, or 304 if the client has it.
     pub(crate) fn answer(
         &self,
         method: &Method,
@@ -34,7 +34,7 @@ impl Page {
     ) -> Response {
         let metadata = Metadata {
             tag: Some(self.tag.clone()),
-            // It is compressed on the way.
+            // The response may be compressed later.
             recoded: true,
             cache_control: Some(HeaderValue::from_static(cache_control)),
             ..Metadata::new(HeaderValue::from_static(media_type))

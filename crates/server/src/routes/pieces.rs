@@ -1,4 +1,4 @@
-//! Pieces that users make, by name and version.
+//! Routes of custom actions ("pieces"), by name and version.
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ use crate::{
     sandbox::Sandbox,
 };
 
-/// What the routes of pieces work with.
+/// State of the handlers of custom actions.
 #[derive(Clone)]
 pub(crate) struct PieceApi {
     pub(crate) pieces: Arc<PieceStore>,
@@ -40,7 +40,7 @@ pub(crate) struct PieceApi {
     pub(crate) metrics: Arc<Metrics>,
 }
 
-/// The routes of pieces.
+/// The routes of custom actions.
 pub(crate) fn routes() -> Vec<Route<PieceApi>> {
     let string = || json!({"type": "string"});
     let [range, if_range] = RANGES;
@@ -121,14 +121,14 @@ pub(crate) struct PieceList {
     items: Vec<PieceDocument>,
 }
 
-/// What a signed link says.
+/// Query of a signed link.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Signed {
     expires: u64,
     signature: String,
 }
 
-/// Work of the store, which blocks.
+/// Runs a blocking store operation off the async threads.
 async fn with<T: Send + 'static>(
     pieces: &Arc<PieceStore>,
     work: impl FnOnce(&PieceStore) -> Result<T, Problem> + Send + 'static,
@@ -138,7 +138,7 @@ async fn with<T: Send + 'static>(
     task.unwrap_or_else(|error| Err(Problem::internal(error.to_string())))
 }
 
-/// Lists pieces.
+/// Lists custom actions.
 pub(crate) async fn list_pieces(State(api): State<PieceApi>) -> Result<Response, Problem> {
     let found = with(&api.pieces, PieceStore::list).await?;
     let item = |(name, version, digest)| PieceDocument {
@@ -152,7 +152,7 @@ pub(crate) async fn list_pieces(State(api): State<PieceApi>) -> Result<Response,
     Ok(respond::json(StatusCode::OK, &PieceList { items }))
 }
 
-/// Stores a piece: the body is its archive.
+/// Stores a custom action; the body is its archive.
 pub(crate) async fn put_piece(
     State(api): State<PieceApi>,
     Path((name, version)): Path<(String, String)>,
@@ -169,7 +169,7 @@ pub(crate) async fn put_piece(
     let put = move |pieces: &PieceStore| {
         let preparer = shared.sandbox.preparer();
         let (piece, is_new) = pieces.put(&name, &version, &bytes, &preparer)?;
-        // Where there is no sandbox, the first run says so.
+        // Without a sandbox, skip compilation: the first run reports the problem.
         if let Ok(runner) = shared.sandbox.runner() {
             let compiled = piece.compile_ahead(&runner);
             shared.metrics.compiled(usize::from(compiled));
@@ -199,7 +199,7 @@ pub(crate) async fn put_piece(
     Ok(respond::json(status, &document))
 }
 
-/// Reads the archive of a piece.
+/// Returns the archive of a custom action.
 pub(crate) async fn get_piece(
     State(api): State<PieceApi>,
     Path((name, version)): Path<(String, String)>,
@@ -214,7 +214,7 @@ pub(crate) async fn get_piece(
     Ok(respond::document(&method, &headers, bytes, &metadata))
 }
 
-/// Takes a piece away.
+/// Deletes a custom action.
 pub(crate) async fn delete_piece(
     State(api): State<PieceApi>,
     Path((name, version)): Path<(String, String)>,
@@ -223,7 +223,7 @@ pub(crate) async fn delete_piece(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Gives a worker a link to an archive.
+/// Creates a signed link to an archive, for a worker.
 pub(crate) async fn get_piece_link(
     State(api): State<PieceApi>,
     Path((name, version)): Path<(String, String)>,
@@ -234,7 +234,7 @@ pub(crate) async fn get_piece_link(
     Ok(respond::json(StatusCode::OK, &link))
 }
 
-/// Reads an archive by a signed link.
+/// Returns an archive by its signed link.
 pub(crate) async fn get_piece_archive(
     State(api): State<PieceApi>,
     Path(digest): Path<String>,

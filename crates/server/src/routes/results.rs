@@ -1,4 +1,4 @@
-//! Results that were stored, by their signed links.
+//! Stored results, by their signed links.
 
 use std::sync::Arc;
 
@@ -52,7 +52,7 @@ pub(crate) fn routes() -> Vec<Route<Arc<Results>>> {
     ]
 }
 
-/// Reads a stored result by its link.
+/// Returns a stored result by its link.
 pub(crate) async fn get_result(
     State(results): State<Arc<Results>>,
     Path(address): Path<(String, String)>,
@@ -75,14 +75,14 @@ pub(crate) async fn get_result(
     };
     let mut response = respond::document(&method, &headers, body, &metadata);
     let headers = response.headers_mut();
-    // Whoever has the link may show it in a page of their own.
+    // A page of another origin may embed a result if it has the link.
     let name = HeaderName::from_static("cross-origin-resource-policy");
     headers.insert(name, HeaderValue::from_static("cross-origin"));
     if ["text/html", "image/svg+xml"]
         .iter()
         .any(|kind| link.media_type.starts_with(kind))
     {
-        // A document of a stranger's template must not act on this origin.
+        // A document from an untrusted template must not run scripts in this origin.
         headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
     }
     Ok(response)

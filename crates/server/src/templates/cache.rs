@@ -1,14 +1,14 @@
-//! Current versions and compiled templates, bounded, the least recently used dropped first.
+//! LRU cache of current versions and compiled templates.
 
 use std::sync::Arc;
 
 use platen_engine::PreparedTemplate;
 use rustc_hash::FxHashMap;
 
-/// Keys whose current version is kept.
+/// Most keys with a cached current version.
 const MAX_CURRENT: usize = 20_000;
 
-/// What a compiled template was made from.
+/// Source of a compiled template.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Identity {
     /// Key and version.
@@ -46,7 +46,7 @@ impl Cache {
         }
     }
 
-    /// Number of writes that have ended.
+    /// Number of finished writes.
     pub(super) fn writes(&self) -> u64 {
         self.writes
     }
@@ -66,7 +66,8 @@ impl Cache {
         Some(Arc::clone(&entry.template))
     }
 
-    /// Keeps what the store said when `writes` had ended, unless one more has ended since.
+    /// Caches a current version read after `writes` writes, unless another write has finished
+    /// since.
     pub(super) fn keep_current(&mut self, key: &str, version: u32, writes: u64) {
         if writes != self.writes {
             return;
@@ -107,11 +108,11 @@ impl Cache {
         self.compiled.insert(identity, entry);
     }
 
-    /// Forgets what is known of `key`: a write to it has ended.
+    /// Invalidates `key` after a write.
     pub(super) fn forget(&mut self, key: &str) {
         self.writes += 1;
         self.current.remove(key);
-        // Versions stay as they are until the template is deleted; then none may be found.
+        // Versions are immutable until the template is deleted; after that, none may be found.
         let of_key: Vec<Identity> = self
             .compiled
             .keys()

@@ -1,11 +1,11 @@
-//! What changed between two versions, as the operations of a JSON Patch (RFC 6902), each with the
-//! value it replaces.
+//! Differences between two versions, as JSON Patch operations (RFC 6902), each with the replaced
+//! value.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value as Json;
 
-/// Most changes that are listed.
+/// Most changes in a diff.
 pub(crate) const MAX_CHANGES: usize = 5_000;
 
 /// What is done at a place.
@@ -36,7 +36,7 @@ pub(crate) struct Change {
     pub(crate) old_value: Option<Json>,
 }
 
-/// The changes that make `to` of `from`, and whether there are more than are listed.
+/// The changes from `from` to `to`, and whether the list is truncated.
 pub(crate) fn diff(from: &Json, to: &Json) -> (Vec<Change>, bool) {
     let mut changes = Vec::new();
     compare(from, to, &mut String::new(), &mut changes);
@@ -68,7 +68,7 @@ fn compare(from: &Json, to: &Json, path: &mut String, changes: &mut Vec<Change>)
     }
 }
 
-/// What both ends share stays; between them elements are compared in order.
+/// Keeps the common prefix and suffix, and compares the elements between them pairwise.
 fn compare_arrays(old: &[Json], new: &[Json], path: &mut String, changes: &mut Vec<Change>) {
     let start = old.iter().zip(new).take_while(|(a, b)| a == b).count();
     let ends = old[start..].iter().rev().zip(new[start..].iter().rev());
@@ -80,7 +80,7 @@ fn compare_arrays(old: &[Json], new: &[Json], path: &mut String, changes: &mut V
             compare(&old[index], &new[index], path, changes);
         });
     }
-    // From the last, so that each index is right when its turn comes.
+    // In reverse order, so that removals do not shift the remaining indices.
     for index in (both..old.len()).rev() {
         at(path, &(start + index).to_string(), |path| {
             push(changes, Operation::Remove, path, None, Some(&old[index]));
@@ -122,7 +122,7 @@ mod tests {
 
     use super::*;
 
-    /// Applies a patch as RFC 6902 says.
+    /// Applies an operation as RFC 6902 specifies.
     fn apply(document: &mut Json, change: &Change) {
         let Some((parent, last)) = change.path.rsplit_once('/') else {
             *document = change.value.clone().unwrap();

@@ -1,9 +1,9 @@
-//! Templates as requests see them: the store, with compiled versions and current versions cached. Flows are kept
-//! in a repository of the same kind, and never compiled.
+//! Template repository: the store, with caches of compiled templates and current versions. Flows
+//! use a repository of the same type and are never compiled.
 //!
-//! Versions never change, so only "which version is current" must be forgotten on a write. A reader
-//! that began before a write must not put back what the write made old: it notes the number of
-//! writes before it asks the store, and keeps its answer only where no write ended meanwhile.
+//! Versions are immutable, so a write only invalidates which version is current. A reader that
+//! began before a write must not cache the outdated version: it notes the number of writes before
+//! it queries the store, and caches the result only if no write has finished meanwhile.
 
 mod cache;
 pub(crate) mod diff;
@@ -18,21 +18,21 @@ use sha2::{Digest, Sha256};
 use self::cache::{Cache, Identity};
 use crate::{config::Config, metrics::Metrics, problem::Problem};
 
-/// The templates.
+/// A repository of templates or flows.
 #[derive(Clone)]
 pub(crate) struct TemplateRepository {
     store: Arc<dyn DocumentStore>,
     cache: Arc<Mutex<Cache>>,
     metrics: Arc<Metrics>,
-    /// What the store keeps, for its errors.
+    /// Resource type, for error messages.
     resource: Resource,
-    /// Another process writes: the store alone knows which versions are current.
+    /// True if another process writes: only the store knows the current versions.
     is_shared: bool,
 }
 
-/// A template that was found, loaded or not yet.
+/// A located template, loaded or not yet.
 pub(crate) struct Found {
-    /// Version, where it is stored.
+    /// Version, if stored.
     pub(crate) version: Option<u32>,
     state: State,
 }
@@ -67,12 +67,12 @@ impl TemplateRepository {
         }
     }
 
-    /// The store, to read from.
+    /// Read access to the store.
     pub(crate) fn store(&self) -> &dyn DocumentStore {
         &*self.store
     }
 
-    /// An error of the store, about what it keeps.
+    /// A storage error about this resource.
     pub(crate) fn problem(&self, error: &Error) -> Problem {
         Problem::of_store(error, self.resource)
     }
@@ -81,12 +81,12 @@ impl TemplateRepository {
         self.cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Number and bytes of compiled templates kept.
+    /// Number and source bytes of the cached compiled templates.
     pub(crate) fn cached(&self) -> (usize, u64) {
         self.cache().size()
     }
 
-    /// A stored template; the current version where `version` is `None`.
+    /// Finds a stored template; the current version if `version` is `None`.
     pub(crate) async fn find(&self, key: &str, version: Option<u32>) -> Result<Found, Error> {
         let writes = {
             let mut cache = self.cache();
@@ -126,7 +126,7 @@ impl TemplateRepository {
         })
     }
 
-    /// A template that a request brings itself.
+    /// An inline template of a request.
     pub(crate) fn inline(&self, source: &str) -> Found {
         let identity = Identity::Inline(Sha256::digest(source.as_bytes()).into());
         let mut cache = self.cache();
@@ -147,7 +147,8 @@ impl TemplateRepository {
         }
     }
 
-    /// `found`, ready to be rendered: compiled, or as its source where a sandbox does that. Takes milliseconds where it was not: not for an async task.
+    /// Prepares `found` for rendering: compiled, or as its source if a sandbox compiles it. A cache
+    /// miss takes milliseconds: do not call it from an async task.
     pub(crate) fn prepare(
         &self,
         engine: &Engine,
@@ -174,7 +175,7 @@ impl TemplateRepository {
         }
     }
 
-    /// A stored template with its source.
+    /// Returns a stored template with its source.
     pub(crate) async fn source(
         &self,
         key: &str,
@@ -229,8 +230,8 @@ impl TemplateRepository {
         .await
     }
 
-    /// Writes in a task of its own: a client that goes away must not keep the cache from learning
-    /// of a write that the store has done.
+    /// Writes in a task of its own: if the client disconnects, the cache must still learn of a
+    /// write that the store has completed.
     async fn write<T, W>(
         &self,
         key: String,

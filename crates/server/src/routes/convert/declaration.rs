@@ -1,5 +1,5 @@
-//! The conversion of Office files, declared: its parameters from the list of options, its answers from
-//! that of targets.
+//! Declaration of Office conversions: parameters derive from the list of options, responses from
+//! the list of targets.
 
 use platen_office::{OPTIONS, Shape, Target};
 use serde_json::{Map, Value as Json, json};
@@ -11,7 +11,7 @@ use crate::{
     routes::{flows::declaration::accepted, render::declaration::STORED},
 };
 
-/// The route of conversions.
+/// The conversion route.
 pub(crate) fn routes() -> Vec<Route<ConvertApi>> {
     let about = "Converts an Office file by LibreOffice: the file as the body, or as the only file of a form.";
     let form = description("multipart/form-data", form());
@@ -30,7 +30,7 @@ pub(crate) fn routes() -> Vec<Route<ConvertApi>> {
     vec![accepted(route, "Made later, as `async` says.").problems(&[501, 507])]
 }
 
-/// What documents become.
+/// Response content of all target formats.
 pub(crate) fn results() -> operation::Content {
     let media_type = |target: Target| target.media_type().split(';').next().unwrap_or_default();
     let mut media_types: Vec<&str> = Target::all().map(media_type).collect();
@@ -47,7 +47,7 @@ fn form() -> Json {
     json!({"type": "object", "required": ["file"], "properties": properties})
 }
 
-/// Options that hold for every target, and the target itself.
+/// The target, and the options of every target.
 fn general() -> Vec<(&'static str, Json, &'static str)> {
     let targets: Vec<&str> = Target::all().map(Target::extension).collect();
     let lanes = json!({"type": "string", "enum": ["batch", "interactive"], "default": "batch"});

@@ -1,4 +1,5 @@
-//! Office files to other formats: the document in the body or in a form, the options in the query or in the form.
+//! Converts Office files: the document in the body or in a form, the options in the query or in the
+//! form.
 
 pub(crate) mod declaration;
 
@@ -40,7 +41,7 @@ use crate::{
     results::{FileName, OutputRequest, Results},
 };
 
-/// What the conversion of Office files works with.
+/// State of the conversion handler.
 #[derive(Clone)]
 pub(crate) struct ConvertApi {
     pub(crate) libreoffice: Arc<LibreOffice>,
@@ -48,33 +49,33 @@ pub(crate) struct ConvertApi {
     pub(crate) results: Arc<Results>,
     pub(crate) flows: Arc<Flows>,
     pub(crate) metrics: Arc<Metrics>,
-    /// Largest document. Bytes.
+    /// Largest document, in bytes.
     pub(crate) max_body_bytes: u64,
-    /// Longest conversion, the wait for LibreOffice included.
+    /// Longest conversion, including the wait for LibreOffice.
     pub(crate) timeout: Duration,
 }
 
-/// What a request asks for beside the document.
+/// Options of a request besides the document.
 #[derive(Debug, Default)]
 struct ConvertParams {
     target: Option<Target>,
     options: Options,
     name: Option<String>,
     lane: Option<Lane>,
-    /// Whether times and identifiers stay in the result.
+    /// True to keep timestamps and identifiers in the result.
     volatile: bool,
-    /// Whether it is made later, and where the result is sent then.
+    /// True to convert asynchronously, with an optional webhook for the result.
     is_async: bool,
     webhook: Option<String>,
-    /// Whether a link to the result is given instead of the result, and how long it holds.
+    /// True to store the result and respond with a link, and for how long.
     store: bool,
     ttl_seconds: Option<u64>,
-    /// The options as they were given.
+    /// Options as the client sent them.
     given: Map<String, Json>,
 }
 
 impl ConvertParams {
-    /// Takes a field of the query or of the form.
+    /// Sets a parameter from the query or the form.
     fn set(&mut self, name: &str, value: &str) -> Result<(), Problem> {
         let invalid = |detail: String| Problem::new(Code::InvalidOption, detail);
         match name {
@@ -240,7 +241,7 @@ fn answer(document: Document, name: Option<&str>, received: Duration) -> Result<
         headers.insert(HeaderName::from_static(name), text(value)?);
     }
     if matches!(target, Target::Html | Target::Svg) {
-        // A stranger's document must not act on this origin.
+        // A document of an untrusted client must not run scripts in this origin.
         headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
     }
     let note = vec![("format", Json::from(target.extension()))];

@@ -77,7 +77,7 @@ pub(crate) struct Publication {
     version: Option<u32>,
 }
 
-/// An error of the store about a flow.
+/// A storage error about a flow.
 fn of_flow(error: platen_storage::Error) -> Problem {
     Problem::of_store(&error, Resource::Flow)
 }
@@ -122,7 +122,7 @@ pub(crate) async fn create_flow(
     Ok(response)
 }
 
-/// Reads the current version of a flow, as it was stored.
+/// Returns the current version of a flow, as stored.
 pub(crate) async fn get_flow(
     State(api): State<FlowApi>,
     path: KeyPath,
@@ -132,7 +132,7 @@ pub(crate) async fn get_flow(
     Ok(content(stored.map_err(of_flow)?, &headers))
 }
 
-/// Reads a version of a flow.
+/// Returns a version of a flow.
 pub(crate) async fn get_flow_version(
     State(api): State<FlowApi>,
     path: KeyPath,
@@ -184,7 +184,7 @@ pub(crate) async fn update_flow(
     Ok(written(StatusCode::OK, info))
 }
 
-/// Deletes a flow; its triggers start nothing any more, its runs stay.
+/// Deletes a flow. Its triggers stop; its runs remain.
 pub(crate) async fn delete_flow(
     State(api): State<FlowApi>,
     path: KeyPath,
@@ -200,7 +200,7 @@ pub(crate) async fn delete_flow(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Makes a version the one that the flow's triggers start.
+/// Publishes a version: the flow's triggers start it.
 pub(crate) async fn publish_flow(
     State(api): State<FlowApi>,
     path: KeyPath,
@@ -228,7 +228,7 @@ pub(crate) async fn publish_flow(
     Ok(json(StatusCode::OK, &Publication { version }))
 }
 
-/// Turns the flow's triggers off.
+/// Disables the flow's triggers.
 pub(crate) async fn unpublish_flow(
     State(api): State<FlowApi>,
     path: KeyPath,
@@ -239,7 +239,7 @@ pub(crate) async fn unpublish_flow(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// The flow of a request, read and checked: what has mistakes is not stored.
+/// Reads and validates the flow in a request; invalid flows are not stored.
 async fn checked(
     api: &FlowApi,
     headers: &HeaderMap,
@@ -252,7 +252,7 @@ async fn checked(
     let preparer = api.sandbox.preparer();
     api.slots
         .run(Lane::Preview, move |_| {
-            // Truncated JSON is a bad request; only what is JSON can have an author's mistakes.
+            // Truncated JSON is a bad request; only well-formed JSON can have flow errors.
             body::parse::<serde::de::IgnoredAny>(&bytes)?;
             let loaded = load_flow_with(&bytes, &preparer).map_err(platen_runs::Error::Flow)?;
             let flow = loaded.flow();

@@ -1,4 +1,4 @@
-//! The routes of flows and runs, declared.
+//! Declarations of the routes of flows and runs.
 
 use platen_flow::model::Flow;
 use serde_json::json;
@@ -18,7 +18,7 @@ use crate::{
     routes::templates::{CHANGE_NOTE, LOCATION, VERSION_HEADERS, VersionDocument},
 };
 
-/// Headers of an answer with a run.
+/// Headers of a response with a run.
 const RUN_HEADERS: [(&str, &str); 2] = [
     ("Location", "Address of the run."),
     ("X-Run-Id", "Name of the run."),
@@ -28,10 +28,10 @@ const IDEMPOTENCY_KEY: (&str, &str) = (
     "Idempotency-Key",
     "The same key with the same body is the same run.",
 );
-/// What the body of a webhook is.
+/// Description of a webhook's body.
 const TRIGGER_BODY: &str =
     "What `trigger.body` is in the flow: JSON, a URL-encoded form, text, or a file.";
-/// What an answer with a run says.
+/// Description of a response with a run.
 const STARTED: &str = "The run is durable, and goes on.";
 
 /// The routes of flows and runs.
@@ -43,7 +43,7 @@ pub(crate) fn routes() -> Vec<Route<FlowApi>> {
     all.into_iter().map(|one| one.tag(Tag::Flows)).collect()
 }
 
-/// Answers 202 with the address of a run.
+/// Declares the response 202 with the location of a run.
 pub(crate) fn accepted<S>(route: Route<S>, about: &'static str) -> Route<S> {
     route
         .answer(202, operation::json::<AcceptedRun>())

@@ -1,4 +1,4 @@
-//! Flows: kept like templates, published, started.
+//! Flows: versioned like templates, published, and started.
 
 pub(crate) mod content;
 pub(crate) mod declaration;
@@ -17,18 +17,18 @@ use crate::{
     rendering::slots::Slots, sandbox::Sandbox, templates::TemplateRepository,
 };
 
-/// What the routes of flows and runs work with.
+/// State of the handlers of flows and runs.
 #[derive(Clone)]
 pub(crate) struct FlowApi {
     pub(crate) flows: Arc<Flows>,
-    /// Flows as they were stored.
+    /// Repository of flow definitions.
     pub(crate) definitions: TemplateRepository,
     pub(crate) sandbox: Arc<Sandbox>,
     pub(crate) slots: Arc<Slots>,
     pub(crate) intake: Arc<Intake>,
     pub(crate) keys: Arc<Keys>,
     pub(crate) metrics: Arc<Metrics>,
-    /// Longest wait of a caller for the answer of a run. Milliseconds.
+    /// Longest wait of a caller for the response of a run. Milliseconds.
     pub(crate) timeout_ms: u64,
 }
 

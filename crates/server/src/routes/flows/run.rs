@@ -1,4 +1,4 @@
-//! Runs: list, look at, watch, cancel, repeat, call back.
+//! Runs: list, inspect, watch, cancel, retry, resume.
 
 use std::{
     pin::Pin,
@@ -32,17 +32,17 @@ use super::{
 };
 use crate::{auth::Access, intake::body, problem::Problem, respond::json};
 
-/// A watcher hears something at least so often, so that proxies keep the connection.
+/// Interval of keep-alive events, so that proxies do not close an idle connection.
 const HEARTBEAT: Duration = Duration::from_secs(15);
 
-/// Which version is run.
+/// Query with the version to run.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct VersionQuery {
     version: Option<u32>,
 }
 
-/// Starts a flow by hand, also a version that is not published; the body is its `trigger`.
+/// Starts a flow manually, optionally an unpublished version. The body becomes `trigger`.
 pub(crate) async fn create_run(
     State(api): State<FlowApi>,
     path: KeyPath,
@@ -54,7 +54,7 @@ pub(crate) async fn create_run(
     let dispatcher = &api.flows.dispatcher;
     let flow = match query.version {
         Some(version) => {
-            // A draft is its author's to try.
+            // Only the admin scope may run drafts.
             api.keys.check(&headers, Access::Admin)?;
             dispatcher.version(&path.key, version).await?
         }
@@ -78,7 +78,7 @@ pub(crate) async fn create_run(
     Ok(accepted(&receipt.id, receipt.known))
 }
 
-/// Which runs are listed.
+/// Filters of the list of runs.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RunQuery {
@@ -119,7 +119,7 @@ pub(crate) async fn list_runs(
     Ok(json(StatusCode::OK, &list))
 }
 
-/// A run with its steps.
+/// Returns a run with its steps.
 pub(crate) async fn get_run(
     State(api): State<FlowApi>,
     Path(id): Path<String>,
@@ -132,7 +132,7 @@ pub(crate) async fn get_run(
     ))
 }
 
-/// What a run answered, as the one who called it would have had it.
+/// Returns the response of a run as its original caller would have received it.
 pub(crate) async fn get_run_output(
     State(api): State<FlowApi>,
     Path(id): Path<String>,
@@ -145,7 +145,7 @@ pub(crate) async fn get_run_output(
     answer_of(&answer, 0, Instant::now())
 }
 
-/// Ends a run that is not over.
+/// Cancels an unfinished run.
 pub(crate) async fn cancel_run(
     State(api): State<FlowApi>,
     Path(id): Path<String>,
@@ -163,7 +163,7 @@ pub(crate) struct RetryRequest {
     from: Option<String>,
 }
 
-/// Repeats a run that is over as a new one; what came before the step is not done again.
+/// Retries a finished run as a new run; the steps before the given one are not executed again.
 pub(crate) async fn retry_run(
     State(api): State<FlowApi>,
     Path(id): Path<String>,
@@ -179,14 +179,14 @@ pub(crate) async fn retry_run(
     Ok(accepted(&retry.await?, false))
 }
 
-/// The wait that is ended.
+/// Query with the wait to end.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct CallbackQuery {
     step: Option<String>,
 }
 
-/// Ends a wait of a run from outside; the body is the output of the step.
+/// Ends a wait of a run from outside; the body becomes the output of the step.
 pub(crate) async fn call_run_back(
     State(api): State<FlowApi>,
     Path((id, token)): Path<(String, String)>,
@@ -206,13 +206,13 @@ pub(crate) async fn call_run_back(
     Ok(accepted(&id, true))
 }
 
-/// What happens in a run, as server-sent events.
-/// Source: <https://html.spec.whatwg.org/multipage/server-sent-events.html>.
+/// Streams the events of a run as server-sent events. Source:
+/// <https://html.spec.whatwg.org/multipage/server-sent-events.html>.
 pub(crate) async fn get_run_events(
     State(api): State<FlowApi>,
     Path(id): Path<String>,
 ) -> Result<Response, Problem> {
-    // What happens from here on is heard; what happened before is read.
+    // Subscribe before reading the journal, so that no event is lost in between.
     let events = api.flows.dispatcher.watch(&id);
     let run = api.flows.dispatcher.get(&id).await?;
     let records = api.flows.dispatcher.journal(&id).await?;
@@ -235,7 +235,7 @@ fn event(kind: &str, data: &Json) -> Bytes {
     Bytes::from(format!("event: {kind}\ndata: {data}\n\n"))
 }
 
-/// Sends what is known, then what happens, until the run is over or nobody listens.
+/// Sends the past events, then new ones, until the run finishes or the client disconnects.
 async fn tell(
     sender: mpsc::Sender<Bytes>,
     mut events: mpsc::Receiver<Event>,
@@ -267,7 +267,7 @@ async fn tell(
             }
             Ok(Some(Event::Records(list))) => {
                 let list: Vec<Record> = serde_json::from_slice(&list).unwrap_or_default();
-                // What was read between watching and reading is heard, too.
+                // Skip records that arrive both from the subscription and from the read.
                 let fresh = list.iter().filter(|record| !records.contains(record));
                 let text: Vec<u8> = fresh
                     .flat_map(|record| event("step", &json!(record)).to_vec())
@@ -281,7 +281,7 @@ async fn tell(
     }
 }
 
-/// A body of events.
+/// A body that streams events.
 struct Events(mpsc::Receiver<Bytes>);
 
 impl http_body::Body for Events {

@@ -1,4 +1,4 @@
-//! How runs are shown.
+//! JSON representation of runs.
 
 use platen_runs::{Record, Run, RunState, StepReport};
 use schemars::JsonSchema;
@@ -85,7 +85,7 @@ pub(crate) struct RunList {
     pub(crate) next: Option<String>,
 }
 
-/// The state that `name` names.
+/// Parses the name of a run state.
 pub(crate) fn state(name: &str) -> Option<RunState> {
     RunState::ALL
         .into_iter()
@@ -97,7 +97,7 @@ fn at(instant_ms: u64) -> String {
 }
 
 impl RunDocument {
-    /// `run` with what it gave, and with its steps where `records` are given.
+    /// Represents `run` with its output, and with its steps if `records` is given.
     pub(crate) fn new(run: &Run, records: Option<&[Record]>) -> Self {
         let read = |bytes: &Option<std::sync::Arc<[u8]>>| -> Json {
             let read = bytes.as_deref().map(serde_json::from_slice);

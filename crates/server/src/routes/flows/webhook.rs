@@ -1,4 +1,4 @@
-//! Requests that start flows, and the answers that flows give.
+//! Webhook requests that start flows, and the responses of flows.
 
 use std::{
     sync::Arc,
@@ -27,11 +27,11 @@ use super::{
 };
 use crate::{auth::Access, intake::body, problem::Problem, rendering::slots::Slots, respond};
 
-/// Header with the name of a run.
+/// Header with the id of a run.
 pub(crate) const RUN_ID: HeaderName = HeaderName::from_static("x-run-id");
 /// Longest `Idempotency-Key` in bytes.
 const MAX_KEY_BYTES: usize = 200;
-/// Headers that flows do not see.
+/// Headers hidden from flows.
 const HIDDEN: [&str; 4] = [
     "authorization",
     "x-api-key",
@@ -39,7 +39,7 @@ const HIDDEN: [&str; 4] = [
     "proxy-authorization",
 ];
 
-/// Starts a flow; the run goes on after the answer.
+/// Starts a flow and responds at once.
 pub(crate) async fn start_flow(
     State(api): State<FlowApi>,
     path: KeyPath,
@@ -51,7 +51,7 @@ pub(crate) async fn start_flow(
     Ok(accepted(&receipt.id, receipt.known))
 }
 
-/// Starts a flow and gives its answer.
+/// Starts a flow and waits for its response.
 pub(crate) async fn call_flow(
     State(api): State<FlowApi>,
     path: KeyPath,
@@ -85,7 +85,7 @@ pub(crate) async fn call_flow(
 }
 
 impl Problem {
-    /// With the address of the run that it is about.
+    /// The response, with the location of its run.
     fn into_response_of(self, id: &str) -> Response {
         let location = HeaderValue::from_str(&format!("/runs/{id}"));
         let mut problem = self;
@@ -97,10 +97,10 @@ impl Problem {
     }
 }
 
-/// What `Prefer` says, RFC 7240.
+/// The `Prefer` header (RFC 7240).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Prefer {
-    /// The run's address instead of a failure, where the answer is late.
+    /// Respond with the run's location instead of a failure if the result is late.
     respond_async: bool,
     /// How long to wait.
     wait: Option<Duration>,
@@ -126,7 +126,7 @@ impl Prefer {
     }
 }
 
-/// Accepts a run of the flow that an address names.
+/// Accepts a run of the flow in the path.
 async fn accept(
     api: &FlowApi,
     key: &str,
@@ -143,7 +143,7 @@ async fn accept(
             Trigger::Webhook { open: true, .. }
         )
     });
-    // Who has no key does not learn which flows there are.
+    // Callers without a key must not learn which flows exist.
     if !open {
         api.keys.check(headers, Access::Render)?;
     }
@@ -165,7 +165,7 @@ async fn accept(
         })?;
     let fields = query.iter().cloned();
     let fields: Map<String, Json> = fields.map(|(name, value)| (name, value.into())).collect();
-    // Proxies and clients change headers between two tries.
+    // Leave out the headers: proxies and clients change them between retries.
     let same = json!({"body": content, "query": fields});
     let mut trigger = same.clone();
     trigger["headers"] = Json::Object(visible(headers));
@@ -186,8 +186,8 @@ async fn accept(
     })
 }
 
-/// What a trigger is given, if it is what the flow's schema wants. A schema can be long in checking:
-/// that is done off the async threads, within the bounds of a rendering.
+/// Validates trigger input against the flow's schema. Validation may take long: it runs off the
+/// async threads, with the limits of a rendering.
 pub(super) async fn checked(
     slots: &Slots,
     flow: &Arc<FlowVersion>,
@@ -216,7 +216,7 @@ pub(crate) fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Pro
     Ok(Some(key.to_owned()))
 }
 
-/// The body of a request as a value: JSON, a form, text, or a file.
+/// Parses the body of a request as JSON, a form, text, or a file.
 fn content(headers: &HeaderMap, bytes: &[u8]) -> Result<Json, Problem> {
     let media_type = headers
         .get(CONTENT_TYPE)
@@ -245,7 +245,7 @@ fn content(headers: &HeaderMap, bytes: &[u8]) -> Result<Json, Problem> {
     }
     match std::str::from_utf8(bytes) {
         Ok(text) if plain.is_empty() || plain.starts_with("text/") || plain.contains("xml") => {
-            // Many senders of JSON do not say that it is JSON.
+            // Many clients send JSON without its media type.
             let json = plain.is_empty().then(|| serde_json::from_str(text).ok());
             Ok(json.flatten().unwrap_or_else(|| Json::from(text)))
         }
@@ -268,7 +268,7 @@ fn visible(headers: &HeaderMap) -> Map<String, Json> {
         .collect()
 }
 
-/// 202: the run is durable, and this is where it is.
+/// 202 with the location of the durable run.
 pub(crate) fn accepted(id: &str, known: bool) -> Response {
     let run = AcceptedRun {
         run: id.to_owned(),
@@ -289,7 +289,7 @@ fn add_run(headers: &mut HeaderMap, id: &str) {
     }
 }
 
-/// What a run answered, or how it ended without an answer.
+/// The response of a run, or a problem if it ended without one.
 pub(super) fn answer_of(
     answer: &Answer,
     ingress_us: u64,
@@ -340,7 +340,7 @@ fn failure(state: RunState, details: &Json) -> Problem {
     Problem::new(code, detail)
 }
 
-/// The answer of a `respond` step.
+/// The response of a `respond` step.
 fn given_answer(given: &Json) -> Result<Response, Problem> {
     let status = given["status"]
         .as_u64()
@@ -353,7 +353,7 @@ fn given_answer(given: &Json) -> Result<Response, Problem> {
             .as_str()
             .map_or_else(|| value.to_string(), str::to_owned);
         let name = HeaderName::try_from(name.as_str());
-        // What frames the message is ours to say.
+        // A flow must not set the headers that frame the message.
         if let (Ok(name), Ok(value)) = (name, HeaderValue::try_from(text))
             && !["content-length", "transfer-encoding", "connection"].contains(&name.as_str())
         {
@@ -363,7 +363,7 @@ fn given_answer(given: &Json) -> Result<Response, Problem> {
     Ok(response)
 }
 
-/// A value as a body: a file as its bytes, text as it is, anything else as JSON.
+/// Converts a value to a body: a file as its bytes, text as is, anything else as JSON.
 pub(super) fn value_response(status: StatusCode, value: &Json) -> Result<Response, Problem> {
     if let Some(file) = value.get("$file") {
         let bytes = STANDARD.decode(file["base64"].as_str().unwrap_or_default());
@@ -396,13 +396,13 @@ pub(super) fn value_response(status: StatusCode, value: &Json) -> Result<Respons
     })
 }
 
-/// What is known of a document that a step made, as `POST /render` tells it.
+/// Adds the document headers of `POST /render` for a file that a step rendered.
 fn describe(file: &Json, headers: &mut HeaderMap) {
     let Some(warnings) = file["warnings"].as_array() else {
         return;
     };
     let mut set = |name: &'static str, value: String| {
-        // A flow may have put anything there.
+        // Flows control this value, so it may be invalid in a header.
         if let Ok(value) = HeaderValue::from_str(&value) {
             headers.insert(name, value);
         }
@@ -421,7 +421,7 @@ fn describe(file: &Json, headers: &mut HeaderMap) {
         .iter()
         .any(|kind| media_type.starts_with(kind))
     {
-        // A document of a stranger's template must not act on this origin.
+        // A document from an untrusted template must not run scripts in this origin.
         set(CONTENT_SECURITY_POLICY.as_str(), POLICY.to_owned());
     }
 }

@@ -1,4 +1,4 @@
-//! Workers connect here: an HTTP/1.1 upgrade, then the frames of `platen_runs::protocol`.
+//! Worker connections: an HTTP/1.1 upgrade, then the frames of `platen_runs::protocol`.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use platen_runs::{protocol, session};
 use super::FlowApi;
 use crate::problem::Problem;
 
-/// Takes a worker.
+/// Accepts a worker connection.
 pub(crate) async fn connect_worker(
     State(api): State<FlowApi>,
     mut request: Request,

@@ -1,5 +1,5 @@
-//! Asynchronous rendering and conversion: a durable run of a flow of one step, with the address of its
-//! result, and a webhook if one is asked for.
+//! Asynchronous rendering and conversion: a durable run of a one-step flow, with the location of
+//! its result and an optional webhook.
 
 use std::{sync::Arc, time::Instant};
 
@@ -18,12 +18,12 @@ use crate::{
     routes::flows::webhook::{accepted, idempotency_key},
 };
 
-/// The largest file that waits in a run.
+/// Largest file that a run may carry, in bytes.
 pub(crate) const MAX_FILE_BYTES: u64 = 16 << 20;
-/// Tries of a webhook.
+/// Attempts to deliver a webhook.
 const ATTEMPTS: u32 = 6;
 
-/// Whether the answer is the document, or the run that makes it.
+/// Delivery of the result: inline, or by an asynchronous run.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub(crate) struct Delivery {
     #[serde(default, rename = "async")]
@@ -41,7 +41,7 @@ pub(crate) struct WebhookRequest {
     pub(crate) headers: Map<String, Json>,
 }
 
-/// Refuses to store what is made later: its run has it.
+/// Rejects `output.store` for an asynchronous job: its run already stores the result.
 pub(crate) fn check_output(output: Option<OutputRequest>) -> Result<(), Problem> {
     if output.is_none_or(|output| !output.store) {
         return Ok(());
@@ -51,7 +51,7 @@ pub(crate) fn check_output(output: Option<OutputRequest>) -> Result<(), Problem>
     Err(Problem::new(Code::UnsupportedOption, detail))
 }
 
-/// Accepts a render whose request was read and found sound.
+/// Accepts a validated render request.
 pub(crate) async fn render(
     flows: &Flows,
     headers: &HeaderMap,
@@ -76,7 +76,7 @@ pub(crate) async fn render(
     accept(flows, headers, "async-render", step, trigger, webhook).await
 }
 
-/// A file that does not wait in a run.
+/// The problem for a file that is too large for a run.
 pub(crate) fn too_large() -> Problem {
     let detail = format!(
         "files of more than {MAX_FILE_BYTES} bytes are not converted later: leave `async` out"
@@ -84,7 +84,7 @@ pub(crate) fn too_large() -> Problem {
     Problem::new(Code::TooLarge(What::File, MAX_FILE_BYTES), detail)
 }
 
-/// Accepts a conversion of a file.
+/// Accepts the conversion of a file.
 pub(crate) async fn convert(
     flows: &Flows,
     headers: &HeaderMap,
@@ -123,7 +123,7 @@ async fn accept(
             let detail = "the host of the webhook is not in FLOW_ALLOWED_HOSTS";
             return Err(Problem::new(Code::AddressDenied, detail));
         }
-        // Who waits for the webhook is told of a failure, too.
+        // The webhook reports failures, too.
         step["continueOnFailure"] = json!(true);
         let mut deliver = json!({
             "name": "deliver", "type": "http", "method": "POST", "url": webhook.url,

@@ -1,4 +1,5 @@
-//! Many documents with one request: so many at once, one bad item does not spoil the rest.
+//! Batches: many documents in one request, with bounded concurrency. A failed item does not affect
+//! the others.
 
 use std::sync::{
     Arc,
@@ -56,7 +57,7 @@ pub(crate) enum Packaging {
     Zip,
 }
 
-/// Makes many documents.
+/// Renders a batch.
 pub(crate) async fn create_render_batch(
     State(api): State<RenderApi>,
     Extension(context): Extension<Context>,
@@ -66,7 +67,7 @@ pub(crate) async fn create_render_batch(
     create(&api, &context, &headers, body, None).await
 }
 
-/// Makes many documents of the format in the address.
+/// Renders a batch in the format of the path.
 pub(crate) async fn create_render_batch_in_format(
     State(api): State<RenderApi>,
     Extension(context): Extension<Context>,
@@ -100,7 +101,7 @@ async fn create(
         .rate
         .take(context.client, count as u32)
         .inspect_err(|problem| api.renderer.metrics.rejected(problem.code.name()))?;
-    // NDJSON is never all in memory; the others have a bound.
+    // NDJSON streams and never holds all documents; the other packagings have a limit.
     let room = match request.packaging {
         Packaging::Ndjson => u64::MAX,
         Packaging::Json | Packaging::Zip => api.batches.max_bytes,
@@ -113,7 +114,7 @@ async fn create(
     }
 }
 
-/// Starts the workers of a batch. They end when their items do, or when nobody receives any more.
+/// Starts the workers of a batch. They exit when the items are used up or the receiver is dropped.
 fn start(
     api: &RenderApi,
     context: &Context,
@@ -122,7 +123,7 @@ fn start(
     room: u64,
 ) -> mpsc::Receiver<Item> {
     let workers = api.batches.concurrency.min(items.len());
-    // As long as the client is slow, no more than this waits beside the workers.
+    // Bounds the finished documents that wait for a slow client.
     let (sender, receiver) = mpsc::channel(workers);
     let queue = Arc::new(std::sync::Mutex::new(items.into_iter().enumerate()));
     let room = Arc::new(AtomicU64::new(room));
@@ -197,7 +198,7 @@ async fn make(
     }
 }
 
-/// A document of a batch; without its bytes where it is stored.
+/// A document of a batch; without its bytes if it is stored.
 struct Made {
     done: Done,
     filename: String,

@@ -1,4 +1,4 @@
-//! Documents from a template and data: made now, or accepted as a run.
+//! Renders a document from a template and data, inline or asynchronously.
 
 use std::{sync::Arc, time::Instant};
 
@@ -25,7 +25,7 @@ use crate::{
     routes::extract::Query,
 };
 
-/// Makes a document.
+/// Renders a document.
 pub(crate) async fn create_render(
     State(api): State<RenderApi>,
     Query(delivery): Query<Delivery>,
@@ -44,7 +44,7 @@ pub(crate) async fn create_render(
     respond(&api, request, format).await
 }
 
-/// Makes a document of the format in the address.
+/// Renders a document in the format of the path.
 pub(crate) async fn create_render_in_format(
     State(api): State<RenderApi>,
     PathFormat(format): PathFormat,
@@ -61,7 +61,7 @@ pub(crate) async fn create_render_in_format(
     respond(&api, request, format).await
 }
 
-/// Accepts a render that is made later: what can be known to be wrong is told now.
+/// Accepts an asynchronous render; reports detectable errors now.
 async fn accept(
     api: &RenderApi,
     headers: &HeaderMap,
@@ -76,7 +76,7 @@ async fn accept(
     }
     async_job::check_output(request.output)?;
     if request.dry_run {
-        // Nothing is made, so nothing is accepted either.
+        // A validation makes no document, so there is no run to accept.
         return validate(api, request).await;
     }
     request.options.into_engine()?;
@@ -84,7 +84,7 @@ async fn accept(
     async_job::render(&api.flows, headers, whole, format.name(), request.webhook).await
 }
 
-/// Says what is wrong with template and data, without rendering.
+/// Validates template and data without rendering.
 pub(crate) async fn validate_render(
     State(api): State<RenderApi>,
     headers: HeaderMap,
@@ -123,7 +123,7 @@ async fn respond(
     api.results.keep(made?, ttl_seconds).await
 }
 
-/// The job that a request asks for.
+/// Converts a request to a job.
 pub(crate) async fn job_of(
     api: &RenderApi,
     request: RenderRequest,
@@ -182,7 +182,7 @@ async fn validate(api: &RenderApi, request: RenderRequest) -> Result<Response, P
     Ok(json(StatusCode::OK, &validation))
 }
 
-/// The format that `Accept` prefers; PDF where it takes anything.
+/// The format that `Accept` prefers; PDF for `*/*`.
 fn accepted(headers: &HeaderMap) -> Result<Format, Problem> {
     let accept = headers
         .get(ACCEPT)
@@ -201,7 +201,7 @@ fn accepted(headers: &HeaderMap) -> Result<Format, Problem> {
                 .into_iter()
                 .find(|format| format.media_type().split(';').next() == Some(range)),
         };
-        // What is named beats what is only allowed.
+        // An exact media type takes precedence over a wildcard.
         let weight = if range.ends_with('*') {
             quality - 0.001
         } else {

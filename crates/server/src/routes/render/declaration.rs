@@ -1,4 +1,4 @@
-//! The routes of documents, declared.
+//! Declarations of the render routes.
 
 use platen_render::Format;
 use serde_json::{Value as Json, json};
@@ -21,7 +21,7 @@ use crate::{
     routes::flows::declaration::accepted,
 };
 
-/// The routes of documents.
+/// The render routes.
 pub(crate) fn routes() -> Vec<Route<RenderApi>> {
     let mut all = vec![
         render(post("/render", create::create_render))
@@ -60,7 +60,7 @@ pub(crate) fn routes() -> Vec<Route<RenderApi>> {
     all
 }
 
-/// What an answer with a link is.
+/// Description of a response with a link.
 pub(crate) const STORED: &str = "The document was stored, as `output.store` says.";
 
 fn render(route: Route<RenderApi>) -> Route<RenderApi> {
@@ -101,7 +101,7 @@ fn format() -> operation::Parameter {
     path("format", schema, "Format of the document.")
 }
 
-/// The form of a page of HTML.
+/// Schema of the form for HTML pages.
 fn html_form() -> Json {
     let text = json!({"type": "string"});
     let binary = || json!({"type": "string", "format": "binary"});

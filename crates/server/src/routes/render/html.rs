@@ -1,4 +1,4 @@
-//! Pages of HTML as PDF: the page and its files in the request, the PDF sent as it is produced.
+//! HTML pages to PDF: the page and its files in the request, the PDF streamed in the response.
 
 use std::{
     collections::BTreeMap,
@@ -101,7 +101,7 @@ pub(crate) struct HtmlOptions {
     disposition: Option<Disposition>,
 }
 
-/// Prints a page of HTML.
+/// Prints an HTML page.
 pub(crate) async fn create_html_render(
     State(api): State<RenderApi>,
     headers: HeaderMap,

@@ -1,4 +1,4 @@
-//! Documents over HTTP.
+//! The render API.
 
 pub(crate) mod async_job;
 pub(crate) mod batch;
@@ -24,7 +24,7 @@ use crate::{
     results::Results,
 };
 
-/// What the routes of documents work with.
+/// State of the render handlers.
 #[derive(Clone)]
 pub(crate) struct RenderApi {
     pub(crate) renderer: Arc<Renderer>,
@@ -34,19 +34,19 @@ pub(crate) struct RenderApi {
     pub(crate) batches: Arc<BatchLimits>,
 }
 
-/// Bounds of batches.
+/// Limits of batches.
 pub(crate) struct BatchLimits {
     /// Most items of a batch.
     pub(crate) max_items: usize,
-    /// Largest sum of the documents of a batch that are in memory at once. Bytes.
+    /// Largest total size of the documents of a batch in memory. Bytes.
     pub(crate) max_bytes: u64,
-    /// Items of a batch that are made at the same time.
+    /// Items of a batch that render concurrently.
     pub(crate) concurrency: usize,
-    /// Renderings a minute and client; each item counts.
+    /// Renderings per minute and client; each item counts.
     pub(crate) rate: Arc<RateLimit>,
 }
 
-/// A format in the path.
+/// The format in the path.
 pub(crate) struct PathFormat(pub(crate) Format);
 
 impl<S: Sync + Send> FromRequestParts<S> for PathFormat {
@@ -64,7 +64,7 @@ impl<S: Sync + Send> FromRequestParts<S> for PathFormat {
     }
 }
 
-/// Refuses a format in the body that is not the one in the address.
+/// Rejects a body whose format differs from the one in the path.
 fn check_format(request: &RenderRequest, format: Format) -> Result<(), Problem> {
     match request.format {
         Some(other) if Format::from(other) != format => Err(Problem::new(

@@ -1,4 +1,4 @@
-//! The documents of a batch as one JSON document, lines of JSON, or a ZIP file.
+//! Packages the documents of a batch as one JSON document, NDJSON, or a ZIP file.
 
 use std::{
     collections::HashSet,
@@ -82,13 +82,13 @@ pub(crate) struct ItemResult {
     pub(crate) error: Option<ProblemDocument>,
 }
 
-/// An item that has ended.
+/// A finished item.
 pub(crate) struct Item {
     pub(crate) result: ItemResult,
     pub(crate) bytes: Vec<u8>,
 }
 
-/// All items in one JSON document.
+/// Packages all items in one JSON document.
 pub(crate) async fn json(
     mut items: mpsc::Receiver<Item>,
     count: usize,
@@ -105,7 +105,7 @@ pub(crate) async fn json(
     Ok(bytes_of("application/json", StatusCode::OK, bytes))
 }
 
-/// A line for each item as soon as it is there.
+/// Streams one line per item, as soon as the item is finished.
 pub(crate) fn ndjson(items: mpsc::Receiver<Item>) -> Response {
     bytes_of(
         "application/x-ndjson",
@@ -114,7 +114,7 @@ pub(crate) fn ndjson(items: mpsc::Receiver<Item>) -> Response {
     )
 }
 
-/// A ZIP file with the documents and a manifest.
+/// Packages the documents and a manifest in a ZIP file.
 pub(crate) async fn zip(
     mut items: mpsc::Receiver<Item>,
     count: usize,
@@ -184,7 +184,7 @@ fn pack(mut items: Vec<Item>) -> Result<Vec<u8>, zip::result::ZipError> {
     Ok(archive.finish()?.into_inner())
 }
 
-/// `name`, with the place of its item where another has it already.
+/// Makes a file name unique: adds the item's index if another item has the name.
 fn unique(name: String, index: usize, names: &mut HashSet<String>) -> String {
     let mut candidate = name.clone();
     let mut attempt = index + 1;
@@ -198,7 +198,7 @@ fn unique(name: String, index: usize, names: &mut HashSet<String>) -> String {
     candidate
 }
 
-/// A body of lines.
+/// A body that streams lines.
 struct Lines(mpsc::Receiver<Item>);
 
 impl http_body::Body for Lines {

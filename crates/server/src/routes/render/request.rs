@@ -1,4 +1,4 @@
-//! What a request for a document says.
+//! Render requests.
 
 use platen_document::template::Template;
 use platen_render::{DocumentOptions, Format, OptionsError};

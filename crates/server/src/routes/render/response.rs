@@ -1,4 +1,4 @@
-//! Documents on their way out: the headers that tell what they are and what they took.
+//! Responses with documents, and the headers that describe them.
 
 use std::{fmt::Write, sync::Arc, time::Duration};
 
@@ -24,7 +24,7 @@ use crate::{
     routes::templates::VERSION_HEADER,
 };
 
-/// Headers of an answer with a document.
+/// Headers of a response with a document.
 pub(crate) const DOCUMENT_HEADERS: [(&str, &str); 7] = [
     (
         "X-Render-Duration-Ms",
@@ -47,11 +47,11 @@ pub(crate) const DOCUMENT_HEADERS: [(&str, &str); 7] = [
     ("Content-Disposition", "File name, RFC 6266."),
 ];
 
-/// What HTML and SVG may do in a browser: show themselves.
+/// Content security policy of HTML and SVG documents: display only.
 pub(crate) const POLICY: &str = "sandbox allow-popups; default-src 'none'; style-src 'unsafe-inline'; \
     img-src data:; font-src data:";
 
-/// A document with its headers.
+/// Responds with a document and its headers.
 pub(crate) fn answer(
     done: Done,
     key: Option<&str>,
@@ -98,7 +98,7 @@ pub(crate) fn answer(
         content_disposition(&name, disposition)?,
     );
     if matches!(format, Format::Html | Format::Svg) {
-        // A document of a stranger's template must not act on this origin.
+        // A document from an untrusted template must not run scripts in this origin.
         headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
     }
     response.extensions_mut().insert(LogFields(note));
@@ -106,8 +106,7 @@ pub(crate) fn answer(
     Ok(response)
 }
 
-/// A PDF that is sent as it is produced. Its pages and its size are known at its end only, and
-/// stand in trailers.
+/// Streams a PDF. Trailers carry the number of pages and the size, which are known only at its end.
 pub(crate) fn stream_answer(
     metrics: &Arc<Metrics>,
     streamed: Streamed,
@@ -141,7 +140,7 @@ pub(crate) fn stream_answer(
     Ok(response)
 }
 
-/// The headers of a PDF that is sent as it is produced.
+/// Headers of a streamed PDF.
 pub(crate) fn stream_headers(
     response: &mut Response,
     name: &str,

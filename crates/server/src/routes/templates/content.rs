@@ -104,7 +104,7 @@ pub(crate) async fn create_template(
     Ok(response)
 }
 
-/// Reads the current version of a template, as it was stored.
+/// Returns the current version of a template, as stored.
 pub(crate) async fn get_template(
     State(api): State<TemplateApi>,
     path: KeyPath,
@@ -146,7 +146,7 @@ pub(crate) async fn delete_template(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Reads the JSON Schema of a template's data.
+/// Returns the JSON Schema of a template's data.
 pub(crate) async fn get_template_schema(
     State(api): State<TemplateApi>,
     path: KeyPath,
@@ -158,7 +158,7 @@ pub(crate) async fn get_template_schema(
     }
     let template: Json = serde_json::from_slice(&stored.source)
         .map_err(|error| Problem::internal(format!("a stored template is no JSON: {error}")))?;
-    // A schema of nothing but `true` takes any data.
+    // A schema of just `true` accepts any data.
     let schema = template
         .get("inputSchema")
         .cloned()
@@ -168,7 +168,7 @@ pub(crate) async fn get_template_schema(
     Ok(with_version(response, stored.info.version))
 }
 
-/// The content of a version, or 304 where the client has it.
+/// The content of a version, or 304 if the client has it.
 pub(in crate::routes) fn content(stored: StoredDocument, headers: &HeaderMap) -> Response {
     let info = stored.info;
     if is_known(headers, &info) {
@@ -188,7 +188,7 @@ fn not_modified(version: u32) -> Response {
     response
 }
 
-/// The template of a request, read and compiled: what has mistakes is not stored.
+/// Reads and compiles the template in a request; invalid templates are not stored.
 async fn checked(
     api: &TemplateApi,
     headers: &HeaderMap,
@@ -202,9 +202,9 @@ async fn checked(
     api.renderer
         .slots
         .run(Lane::Preview, move |ticket| {
-            // Truncated JSON is a bad request; only what is JSON can have an author's mistakes.
+            // Truncated JSON is a bad request; only well-formed JSON can have template errors.
             body::parse::<serde::de::IgnoredAny>(&bytes)?;
-            // What ends a sandbox does not come as far as this process.
+            // Validate in a sandbox first: a template that crashes it never reaches this process.
             shared.engine.validate(&bytes, None, Some(&ticket.stop))?;
             let compiled = shared.engine.compile_any(&bytes)?;
             if let Some(key) = key.filter(|key| key != compiled.key()) {

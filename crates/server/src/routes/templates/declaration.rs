@@ -1,4 +1,4 @@
-//! The routes of templates, declared.
+//! Declarations of the template routes.
 
 use serde_json::json;
 
@@ -15,7 +15,7 @@ use crate::{
     routes::render::response::DOCUMENT_HEADERS,
 };
 
-/// The routes of templates.
+/// The template routes.
 pub(crate) fn routes() -> Vec<Route<TemplateApi>> {
     let mut all = content_routes();
     all.extend(checks());

@@ -25,7 +25,7 @@ use crate::{
     respond::{self, moment},
 };
 
-/// What the routes of templates work with.
+/// State of the template handlers.
 #[derive(Clone)]
 pub(crate) struct TemplateApi {
     pub(crate) renderer: Arc<Renderer>,
@@ -34,7 +34,7 @@ pub(crate) struct TemplateApi {
 
 /// Header with the version of a template.
 pub(crate) const VERSION_HEADER: HeaderName = HeaderName::from_static("x-template-version");
-/// Longest change note in bytes.
+/// Longest change note, in bytes.
 pub(crate) const MAX_NOTE_BYTES: usize = 2_000;
 /// A version of a template, without its content.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -73,7 +73,7 @@ impl From<VersionInfo> for VersionDocument {
     }
 }
 
-/// Headers of an answer with a version.
+/// Headers of a response with a version.
 pub(crate) const VERSION_HEADERS: [(&str, &str); 2] = [
     ("ETag", "The version in quotes."),
     ("X-Template-Version", "The version."),
@@ -83,10 +83,10 @@ pub(crate) const CHANGE_NOTE: (&str, &str) = (
     "X-Change-Note",
     "What changed: percent-encoded UTF-8, at most 2000 bytes. X-PulpEngine-Change-Note is the same.",
 );
-/// Header of an answer that names what was created.
+/// Response header with the path of the created resource.
 pub(crate) const LOCATION: (&str, &str) = ("Location", "Address of what was created.");
 
-/// The change note of a write. Text that headers cannot carry is percent-encoded UTF-8.
+/// The change note of a write. Text outside the header character set is percent-encoded UTF-8.
 pub(crate) fn change_note(headers: &HeaderMap) -> Result<Option<String>, Problem> {
     let header = headers
         .get("x-change-note")
@@ -124,7 +124,7 @@ fn percent_decoded(bytes: &[u8]) -> Vec<u8> {
     decoded
 }
 
-/// A written version.
+/// Responds with a written version.
 pub(in crate::routes) fn written(status: StatusCode, info: VersionInfo) -> Response {
     let version = info.version;
     let response = respond::json(status, &VersionDocument::from(info));

@@ -9,23 +9,23 @@ use platen_storage::VersionInfo;
 
 use crate::{problem::Problem, templates::TemplateRepository};
 
-/// Tries of a write that takes any version, while others write.
+/// Attempts of an unconditional write while others write.
 const MAX_TRIES: usize = 8;
 
-/// What `If-Match` says.
+/// The value of `If-Match`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Expected {
-    /// `*`: whatever is current.
+    /// `*`: any current version.
     Any,
     /// One of these versions.
     Versions(Vec<u32>),
 }
 
 impl Expected {
-    /// What the request expects.
+    /// Parses the precondition of a request.
     ///
     /// # Errors
-    /// 428 where it says nothing, 412 where it names no version.
+    /// 428 if `If-Match` is missing.
     pub(crate) fn of(headers: &HeaderMap, resource: Resource) -> Result<Self, Problem> {
         let value = headers.get(IF_MATCH).ok_or_else(|| {
             Problem::new(
@@ -40,10 +40,10 @@ impl Expected {
         Ok(Self::Versions(versions(text)))
     }
 
-    /// Runs `write` with the version that it must find.
+    /// Calls `write` with the expected current version.
     ///
     /// # Errors
-    /// 404 without the template, 412 where another version is current.
+    /// 404 for a missing template, 412 if another version is current.
     pub(crate) async fn write<T, W>(
         &self,
         templates: &TemplateRepository,
@@ -81,7 +81,7 @@ impl Expected {
     }
 }
 
-/// Versions in a list of entity tags. Weak ones never match (RFC 9110 section 13.1.1).
+/// Versions in a list of entity tags. Weak tags never match (RFC 9110 section 13.1.1).
 fn versions(text: &str) -> Vec<u32> {
     text.split(',')
         .filter_map(|tag| {
@@ -94,7 +94,7 @@ fn versions(text: &str) -> Vec<u32> {
         .collect()
 }
 
-/// True where the client has `info` already.
+/// True if the client has `info` already.
 pub(crate) fn is_known(headers: &HeaderMap, info: &VersionInfo) -> bool {
     let Some(value) = headers
         .get(IF_NONE_MATCH)

@@ -1,4 +1,4 @@
-//! Pictures of a template's pages, and what can be said about it, on the lane of previews.
+//! Page previews and validation of templates, on the preview lane.
 
 use std::sync::Arc;
 
@@ -55,7 +55,7 @@ pub(crate) struct ValidateTemplateRequest {
     data: Option<Box<RawValue>>,
 }
 
-/// What both previews have in common.
+/// Declares the common part of both previews.
 pub(super) fn described(route: Route<TemplateApi>) -> Route<TemplateApi> {
     let number = || json!({"type": "integer", "minimum": 1});
     let dpi = json!({"type": "number", "minimum": 10, "maximum": 1200, "default": 144});
@@ -79,7 +79,7 @@ pub(super) fn described(route: Route<TemplateApi>) -> Route<TemplateApi> {
         .parameter(query("dpi", dpi, "Resolution of a PNG."))
 }
 
-/// A page of a template as PNG.
+/// Renders a page of a template as PNG.
 pub(crate) async fn preview_template_png(
     State(api): State<TemplateApi>,
     path: KeyPath,
@@ -88,7 +88,7 @@ pub(crate) async fn preview_template_png(
     preview(&api, path, query, Format::Png).await
 }
 
-/// A page of a template as SVG.
+/// Renders a page of a template as SVG.
 pub(crate) async fn preview_template_svg(
     State(api): State<TemplateApi>,
     path: KeyPath,
@@ -139,7 +139,7 @@ fn decoded(text: &str) -> Result<String, Problem> {
         .ok_or_else(|| Problem::new(Code::InvalidRequest, "`data` is JSON in base64url"))
 }
 
-/// Says everything about a template without rendering it.
+/// Validates a template without rendering it.
 pub(crate) async fn validate_template(
     State(api): State<TemplateApi>,
     path: KeyPath,

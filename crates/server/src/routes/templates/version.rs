@@ -78,7 +78,7 @@ pub(crate) async fn list_template_versions(
     Ok(json(StatusCode::OK, &VersionList { versions, next }))
 }
 
-/// Reads a version of a template, as it was stored.
+/// Returns a version of a template, as stored.
 pub(crate) async fn get_template_version(
     State(api): State<TemplateApi>,
     path: KeyPath,
@@ -92,7 +92,7 @@ pub(crate) async fn get_template_version(
     Ok(content(stored, &headers))
 }
 
-/// Makes the content of a former version current, as a new version.
+/// Restores the content of an earlier version as a new version.
 pub(crate) async fn restore_template_version(
     State(api): State<TemplateApi>,
     path: KeyPath,
