@@ -82,7 +82,7 @@ impl Engine {
     /// Reads and checks a template of either kind.
     ///
     /// # Errors
-    /// [`Error::Mistakes`] with every error.
+    /// [`Error::Render`] with every error.
     pub fn compile_any(&self, source: &[u8]) -> Result<Template, Error> {
         if platen_document::html::is_html_template(source) {
             let compiled = platen_document::parse_html_template(source);

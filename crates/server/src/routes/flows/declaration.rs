@@ -13,7 +13,8 @@ use super::{
 use crate::{
     auth::Access,
     operation::{
-        self, Content, Route, Tag, any_json, delete, get, header, path, post, put, query, text,
+        self, Content, Route, Tag, any_json, binary, delete, get, header, path, post, put, query,
+        text,
     },
     routes::templates::{CHANGE_NOTE, LOCATION, VERSION_HEADERS, VersionDocument},
 };
@@ -146,7 +147,8 @@ fn starts() -> Vec<Route<FlowApi>> {
         .parameter(header(("Prefer", "`wait=SECONDS`, and `respond-async` for 202 instead of 504. RFC 7240.")))
         .optional_body(any_json())
         .body_is(TRIGGER_BODY)
-        .answer(200, any_json())
+        .answer(200, any_json().or(binary(&["*/*"])))
+        .answer_is("A file as it is, text, or JSON.")
         .answer_headers(&[
             ("X-Run-Id", "Name of the run."),
             ("Server-Timing", "ingress, queue, provision, run and total, in milliseconds."),
@@ -189,7 +191,8 @@ fn run_routes() -> Vec<Route<FlowApi>> {
             .answer(200, operation::json::<RunDocument>()),
         named(get("/runs/{id}/output", run::get_run_output))
             .summary("What a run answered, as its caller would have had it.")
-            .answer(200, any_json())
+            .answer(200, any_json().or(binary(&["*/*"])))
+            .answer_is("A file as it is, text, or JSON.")
             .problems(&[409]),
         named(get("/runs/{id}/events", run::get_run_events))
             .summary("What happens in a run, as server-sent events.")
