@@ -1,5 +1,4 @@
-//! What the user is told: diagnostics and failures on standard error, and the exit code of
-//! their fault.
+//! Diagnostics and failures on standard error, and the exit code that follows from their fault.
 
 use std::{fmt, io::Write, process::ExitCode};
 

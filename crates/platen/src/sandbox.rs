@@ -1,12 +1,14 @@
-//! What this program is beside a command: the server of sandboxes, and the walls around other programs.
+//! What this program is besides a command: the fork server of sandboxes, and the launcher that isolates
+//! other programs.
 
 use std::{ffi::OsString, process::ExitCode};
 
-/// So that a sandbox can say that its memory is used up.
+/// Reports to the sandbox when its memory limit is reached.
 #[global_allocator]
 static ALLOCATOR: platen_jail::Allocator = platen_jail::Allocator;
 
-/// Serves sandboxes where this process was started to; says else to others how to start it so.
+/// Serves if this process was started as a sandbox server or launcher; otherwise registers this program
+/// as the one that sandboxes start.
 pub fn serve() -> Option<ExitCode> {
     let code = as_started();
     if code.is_none() {
@@ -15,8 +17,8 @@ pub fn serve() -> Option<ExitCode> {
     code
 }
 
-/// Is the sandbox server, or puts an outside program behind walls, where this process was started as
-/// one of them: before anything makes a thread.
+/// Runs the sandbox server or the launcher if the arguments ask for it. Must run before any thread
+/// starts: both fork.
 fn as_started() -> Option<ExitCode> {
     let arguments: Vec<OsString> = std::env::args_os().collect();
     let [_, mark, kind, rest @ ..] = arguments.as_slice() else {

@@ -1,4 +1,4 @@
-//! What strangers send, to a whole service with its walls: a typed answer within the deadline each
+//! Untrusted input to a whole service with its sandboxes: a typed answer within the deadline each
 //! time, the pools at full strength afterwards, no process and no file left.
 
 #[allow(dead_code, reason = "each test uses what it needs")]

@@ -15,6 +15,7 @@ use platen_runs::{
     execution::{ChromiumPrint, Mail, OfficeConvert, Pieces, Services, Smtp, Tools},
 };
 use platen_storage::SqliteStore;
+use platen_supervise::ProcessGroup;
 use tokio::{runtime::Handle, sync::watch};
 
 use crate::{
@@ -110,6 +111,11 @@ impl Flows {
     /// True if the dispatcher hands out runs.
     pub(crate) fn is_started(&self) -> bool {
         self.started.get().is_some()
+    }
+
+    /// True if runs are handed out, by this process or by the leader of its `group`.
+    pub(crate) fn are_served(&self, group: Option<&ProcessGroup>) -> bool {
+        group.is_some_and(|group| !group.is_leader()) || self.is_started()
     }
 
     /// Recovers the state of the previous process, then starts to hand out runs.

@@ -79,7 +79,7 @@ pub enum Error {
     Isolation(#[source] platen_jail::Error),
     /// This machine does not support `CHILD_ISOLATION=required`.
     #[error("CHILD_ISOLATION is `required`")]
-    Walls(#[from] SandboxUnavailable),
+    ChildIsolation(#[from] SandboxUnavailable),
     /// The system cannot provide a thread or a signal handler.
     #[error("the system gives no thread or signal")]
     System(#[from] std::io::Error),
@@ -324,7 +324,9 @@ async fn isolate(services: &Services) -> Result<(), Error> {
 }
 
 async fn until_ready(services: &Services) {
-    while !(services.readiness.is_engine_ready() && services.has_flows()) {
+    while !(services.readiness.is_engine_ready()
+        && services.flows.are_served(services.group.as_ref()))
+    {
         tokio::time::sleep(POLL_INTERVAL).await;
     }
 }

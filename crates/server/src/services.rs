@@ -132,11 +132,6 @@ impl Services {
         self.group.as_ref().is_some_and(|group| !group.is_leader())
     }
 
-    /// True if runs are handed out, here or by the leader.
-    pub(crate) fn has_flows(&self) -> bool {
-        self.is_follower() || self.flows.is_started()
-    }
-
     /// Unlocks the data folder for the next service. Background work may keep references to these
     /// services longer.
     pub(crate) fn unlock_folder(&self) {

@@ -1,4 +1,4 @@
-//! A LibreOffice for measurements: no pool, no walls, settings and variables as they are wanted.
+//! A LibreOffice process for measurements: no pool, no sandbox, any settings and variables.
 
 use std::{
     path::PathBuf,

@@ -48,11 +48,6 @@ pub(crate) struct HealthApi {
 }
 
 impl HealthApi {
-    /// True if runs are handed out, here or by the leader.
-    pub(crate) fn has_flows(&self) -> bool {
-        self.group.as_ref().is_some_and(|group| !group.is_leader()) || self.flows.is_started()
-    }
-
     fn gauges(&self) -> Gauges {
         let slots = &self.renderer.slots;
         let (cached_templates, cached_bytes) = self.renderer.templates.cached();
@@ -204,7 +199,7 @@ pub(crate) async fn get_health_ready(State(api): State<HealthApi>) -> Response {
     let mut checks = vec![
         check("engine", api.readiness.is_engine_ready()),
         check("store", store),
-        check("flows", api.has_flows()),
+        check("flows", api.flows.are_served(api.group.as_ref())),
         check("accepting", !api.readiness.is_draining()),
     ];
     let readiness = &api.readiness;

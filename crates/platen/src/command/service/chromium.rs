@@ -52,10 +52,10 @@ fn variable(name: &str) -> Option<String> {
     Some(text.trim().to_owned()).filter(|text| !text.is_empty())
 }
 
-/// A pool behind the walls that CHILD_ISOLATION asks for.
+/// A pool with the isolation that `CHILD_ISOLATION` requires.
 ///
 /// # Errors
-/// Why there is none.
+/// If this machine cannot provide that isolation, or the temporary folder cannot be used.
 pub async fn start(config: Config) -> Result<Browser, String> {
     let launcher = isolation::launcher().await;
     let launcher = launcher.map_err(|error| error.to_string())?;

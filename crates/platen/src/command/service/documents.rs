@@ -149,7 +149,7 @@ fn page_template(path: &Path, html: String) -> HtmlTemplate {
     }
 }
 
-/// Prints pages by a Chromium that ends with them.
+/// Prints pages with a Chromium process that is stopped afterwards.
 fn print(pages: Vec<Page>, fonts: FontSettings) -> Result<Vec<Rendered>, Failure> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)

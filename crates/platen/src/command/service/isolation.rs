@@ -1,4 +1,4 @@
-//! How LibreOffice and Chromium are started by commands: behind walls where the machine allows it.
+//! How commands start LibreOffice and Chromium: in a sandbox if the machine allows one.
 
 use std::error::Error;
 

@@ -1,4 +1,4 @@
-//! The walls around the real LibreOffice and Chromium: what they see, and what is left when they die.
+//! Isolation of the real LibreOffice and Chromium: what they can read, and what is left when they crash.
 
 #[allow(dead_code, reason = "each test uses what it needs")]
 mod process;
@@ -20,21 +20,21 @@ use process::{Service, has_chromium, has_libreoffice, is_missing};
 const PLATEN: &str = env!("CARGO_BIN_EXE_platen");
 const SECRET: &str = "nobody may know this";
 
-/// True, said aloud, where this machine allows no walls.
-fn are_walls_missing() -> bool {
+/// True, and printed, if this machine cannot isolate programs with namespaces.
+fn is_sandbox_missing() -> bool {
     let folder = tempfile::tempdir().unwrap();
     let (own, secret) = (folder.path().join("own"), folder.path().join("secret"));
     std::fs::create_dir(&own).unwrap();
     std::fs::write(&secret, SECRET).unwrap();
     let found = sandbox::probe(Path::new(PLATEN), &own, &secret).unwrap();
-    is_missing("a machine that allows walls", found == Finding::Held)
+    is_missing("a machine that allows sandboxes", found == Finding::Held)
 }
 
-/// What a program is shut in by.
+/// What isolates a program.
 #[derive(Clone, Copy, PartialEq)]
 enum By {
     Nothing,
-    Walls,
+    Sandbox,
     Fence,
 }
 
@@ -72,7 +72,7 @@ fn run(program: &Path, folder: &Path, arguments: &[&str], by: By) -> Output {
 
 #[test]
 fn libreoffice_cannot_read_a_file_outside() {
-    if is_missing("LibreOffice", has_libreoffice()) || are_walls_missing() {
+    if is_missing("LibreOffice", has_libreoffice()) || is_sandbox_missing() {
         return;
     }
     let soffice = find_libreoffice(None).unwrap().program;
@@ -95,15 +95,15 @@ fn libreoffice_cannot_read_a_file_outside() {
     };
     assert!(
         read(By::Nothing).contains(SECRET),
-        "it would, without walls"
+        "without a sandbox, it reads the file"
     );
-    assert!(!read(By::Walls).contains(SECRET));
+    assert!(!read(By::Sandbox).contains(SECRET));
     assert!(!read(By::Fence).contains(SECRET));
 }
 
 #[test]
 fn chromium_cannot_read_a_file_outside_or_connect() {
-    if is_missing("Chromium", has_chromium()) || are_walls_missing() {
+    if is_missing("Chromium", has_chromium()) || is_sandbox_missing() {
         return;
     }
     let chromium = find_chromium(None).unwrap().canonicalize().unwrap();
@@ -129,23 +129,23 @@ fn chromium_cannot_read_a_file_outside_or_connect() {
     };
     assert!(
         show(&secret, By::Nothing).contains(SECRET),
-        "it would, without walls"
+        "without a sandbox, it reads the file"
     );
-    for by in [By::Walls, By::Fence] {
+    for by in [By::Sandbox, By::Fence] {
         let shown = show(&secret, by);
         assert!(!shown.contains(SECRET), "{shown}");
         show(&address, by);
         assert!(listener.accept().is_err(), "nobody came");
     }
     show(&address, By::Nothing);
-    assert!(listener.accept().is_ok(), "somebody would, without walls");
+    assert!(listener.accept().is_ok(), "without a sandbox, it connects");
 }
 
 #[test]
 fn the_programs_of_a_service_see_nothing_and_may_do_nothing() {
     let missing =
         is_missing("LibreOffice", has_libreoffice()) || is_missing("Chromium", has_chromium());
-    if missing || are_walls_missing() {
+    if missing || is_sandbox_missing() {
         return;
     }
     let service = Service::start(&[("CHILD_ISOLATION", "required")]);
@@ -191,7 +191,7 @@ fn the_programs_of_a_service_see_nothing_and_may_do_nothing() {
 
 #[test]
 fn killed_at_any_process_nothing_is_left() {
-    if is_missing("LibreOffice", has_libreoffice()) || are_walls_missing() {
+    if is_missing("LibreOffice", has_libreoffice()) || is_sandbox_missing() {
         return;
     }
     let service = Service::start(&[("OFFICE_SLOTS", "1")]);
@@ -233,7 +233,7 @@ fn group_of(pid: u32) -> String {
 fn with_the_service_all_of_it_goes() {
     let missing =
         is_missing("LibreOffice", has_libreoffice()) || is_missing("Chromium", has_chromium());
-    if missing || are_walls_missing() {
+    if missing || is_sandbox_missing() {
         return;
     }
     let mut service = Service::start(&[]);
@@ -246,7 +246,7 @@ fn with_the_service_all_of_it_goes() {
 }
 
 #[test]
-fn walls_can_be_demanded_and_switched_off() {
+fn isolation_can_be_required_and_switched_off() {
     let refused = Command::new(PLATEN)
         .args(["convert", "x.txt", "-o", "x.pdf"])
         .env("CHILD_ISOLATION", "much")
@@ -300,7 +300,7 @@ const WHERE: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 
 #[test]
 fn documents_do_not_learn_where_the_service_keeps_them() {
-    if is_missing("LibreOffice", has_libreoffice()) || are_walls_missing() {
+    if is_missing("LibreOffice", has_libreoffice()) || is_sandbox_missing() {
         return;
     }
     let service = Service::start(&[("CHILD_ISOLATION", "required")]);
