@@ -2,22 +2,22 @@
 .DEFAULT_GOAL := help
 .PHONY: help demo run test check release bench bench-quick bench-render bench-flow bench-office bench-http bench-office-costs fmt docs data fuzz packages
 
-help: ## this list
+help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 20
 
-demo: ## six documents of one invoice, in out/ (builds the native renderer only)
+demo: ## build the native renderer and write six documents of one invoice to out/
 	cargo run --quiet --locked --profile demo --no-default-features --bin platen -- demo --out out
 
-run: ## the HTTP service on 127.0.0.1:3000
+run: ## run the HTTP service on 127.0.0.1:3000
 	cargo run --release --bin platen -- serve
 
-packages: ## the programs that the tests check documents with
+packages: ## install the programs that the tests need
 	@sh .ci/packages.sh
 
-test: packages ## every test
+test: packages ## run every test
 	cargo test --workspace --quiet
 
-check: ## format, lints, the documentation of the code
+check: ## check format, lints and code documentation
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
 	cargo clippy --no-default-features --bin platen --locked --quiet -- -D warnings
@@ -28,38 +28,38 @@ platen = $${CARGO_TARGET_DIR:-target}/release/platen
 release:
 	cargo build --release --quiet --bin platen
 
-bench: release ## all packs, an hour; then docs/benchmarks.md
+bench: release ## run all benchmarks (an hour) and update docs/benchmarks.md
 	found=$$(bench/unoserver.sh); $${found:+env UNOSERVER=$$found} $(platen) bench all
 	$(platen) bench report
 
-bench-quick: release ## all packs with fewer samples, ten minutes; then docs/benchmarks.md
+bench-quick: release ## run all benchmarks with fewer samples (ten minutes) and update docs/benchmarks.md
 	found=$$(bench/unoserver.sh); $${found:+env UNOSERVER=$$found} $(platen) bench all --quick
 	$(platen) bench report
 
-bench-render: release ## speed of rendering on this machine, beside Chromium where it is installed
+bench-render: release ## benchmark rendering, compared with Chromium if installed
 	$(platen) bench render --out out/bench/render
 
-bench-flow: release ## speed of flows, embedded and through workers, beside Node where it is there
+bench-flow: release ## benchmark flows, embedded and through workers, compared with Node if installed
 	$(platen) bench flow --out out/bench/flow
 
-bench-office: release ## speed of conversions by LibreOffice, beside unoserver, Gotenberg, soffice --convert-to
+bench-office: release ## benchmark LibreOffice conversions, compared with unoserver, Gotenberg, soffice --convert-to
 	found=$$(bench/unoserver.sh); $${found:+env UNOSERVER=$$found} $(platen) bench office --out out/bench/office
 
-bench-http: release ## speed of response bodies, beside Puma and nginx where they are installed
+bench-http: release ## benchmark response bodies, compared with Puma and nginx if installed
 	$(platen) bench http --peer puma,nginx --out out/bench/http
 
-bench-office-costs: release ## what LibreOffice can leave out, and what each is worth
+bench-office-costs: release ## measure what LibreOffice can leave out, and how much each saves
 	$(platen) bench office --write-documents out/office
 	cargo run --quiet --release -p platen-office --example measure -- out/office 2
 
 fmt: ## format the source
 	cargo fmt --all
 
-docs: ## the documentation of the code
+docs: ## build the code documentation
 	cargo doc --workspace --no-deps
 
-data: ## the data of the benchmark examples
+data: ## generate the data of the benchmark examples
 	cargo run --quiet -p xtask -- data
 
-fuzz: ## a minute of each fuzz target (wants cargo-fuzz and a nightly compiler)
+fuzz: ## fuzz each target for a minute (needs cargo-fuzz and a nightly compiler)
 	cd fuzz && for target in template expression data urp head chunked ranges; do cargo +nightly fuzz run $$target -- -max_total_time=60 -detect_leaks=0 || exit 1; done

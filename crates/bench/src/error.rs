@@ -85,7 +85,9 @@ impl Error {
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Argument { hint, .. } | Self::Missing { hint, .. } => Some(hint.clone()),
-            Self::Disagreement { .. } => Some("make it anew with `platen bench report`".to_owned()),
+            Self::Disagreement { .. } => {
+                Some("regenerate it with `platen bench report`".to_owned())
+            }
             _ => None,
         }
     }

@@ -4,8 +4,8 @@
 use crate::{
     Results, flow,
     markdown::MISSING,
+    packs::{blocks, plots},
     plot::Chart,
-    report::{blocks, plots},
 };
 
 /// All gaps, one sentence each; empty if the report is complete.

@@ -17,12 +17,15 @@ pub mod http;
 pub mod load;
 pub mod markdown;
 pub mod office;
+pub mod packs;
 pub mod page;
 pub mod plot;
 pub mod program;
+pub mod recorder;
 pub mod render;
 pub mod report;
 pub mod results;
+mod results_writer;
 pub mod rounds;
 
 pub use crate::{
@@ -30,7 +33,8 @@ pub use crate::{
     error::Error,
     histogram::Times,
     load::{Outcome, Sample},
-    results::{Recorder, Results},
+    recorder::Recorder,
+    results::Results,
 };
 
 /// Called with a description of what is measured next.

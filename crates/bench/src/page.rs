@@ -6,8 +6,9 @@ use pulldown_cmark::{Event, Options, Parser, html};
 
 use crate::{
     Error,
+    packs::{blocks, plots},
     plot::escape,
-    report::{Published, blocks, plots, run_of},
+    report::{Published, run_of},
 };
 
 const STYLE: &str = include_str!("page.css");
@@ -43,7 +44,7 @@ pub fn page(folder: &Path) -> Result<String, Error> {
             to_html(&run_of(results))
         );
         if results.is_void() {
-            text += "<p class=\"void\">Requests failed: the cells marked <b>void</b> count for nothing.</p>\n";
+            text += "<p class=\"void\">Requests failed: the cells marked <b>void</b> have no figures.</p>\n";
         }
         for (_, chart) in plots(results) {
             let _ = writeln!(text, "<figure>{}</figure>", chart.to_svg());
@@ -93,7 +94,7 @@ mod tests {
         for folder in [place.as_path(), place.parent().unwrap(), folder.path()] {
             let page = page(folder).unwrap();
             assert!(page.contains("<td>void</td>"), "{page}");
-            assert!(page.contains("count for nothing"));
+            assert!(page.contains("have no figures"));
             assert!(page.contains("A quick run") && page.contains("of commit 1a2b"));
             assert!(
                 !page.contains("<script") && !page.contains("<img"),

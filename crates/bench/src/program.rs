@@ -9,10 +9,10 @@ use std::{
     net::TcpListener,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
-    sync::{Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 
+use parking_lot::{Mutex, MutexGuard};
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
@@ -204,7 +204,7 @@ pub fn folder() -> Result<TempDir, Error> {
 /// Folders that may still exist.
 fn folders() -> MutexGuard<'static, BTreeSet<PathBuf>> {
     static FOLDERS: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
-    FOLDERS.lock().unwrap_or_else(PoisonError::into_inner)
+    FOLDERS.lock()
 }
 
 /// Ends all child processes and removes their folders. For signals that end this process before its

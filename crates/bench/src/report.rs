@@ -11,44 +11,16 @@ use std::{
 };
 
 use crate::{
-    Error, Results, flow, http,
+    Error, Results,
     markdown::{Block, Table, size},
-    office,
-    plot::Chart,
-    render,
+    packs::{PACKS, blocks, plots},
 };
 
-/// Packs in the order of the report; each has a folder with its name.
-pub const PACKS: [&str; 4] = ["render", "flow", "office", "http"];
 /// Maximum load before a run for the machine to count as quiet.
 const QUIET_LOAD: f64 = 1.5;
 const OPEN: &str = "<!-- bench: ";
 const CLOSE: &str = " -->";
 const END: &str = "<!-- end -->";
-
-/// The tables of a pack.
-#[must_use]
-pub fn blocks(results: &Results) -> Vec<Block> {
-    match results.pack.as_str() {
-        "render" => render::blocks(results),
-        "flow" => flow::blocks(results),
-        "office" => office::blocks(results),
-        "http" => http::blocks(results),
-        _ => Vec::new(),
-    }
-}
-
-/// The plots of a pack, with the names of their files.
-#[must_use]
-pub fn plots(results: &Results) -> Vec<(String, Chart)> {
-    match results.pack.as_str() {
-        "render" => render::plots(results),
-        "flow" => flow::plots(results),
-        "office" => office::plots(results),
-        "http" => http::plots(results),
-        _ => Vec::new(),
-    }
-}
 
 /// A run: the folder for a day and a machine, with a subfolder for each pack.
 #[derive(Clone, Debug)]
@@ -94,7 +66,7 @@ impl Published {
         let newest = newest.ok_or_else(|| {
             Error::argument(
                 format!("`{}` holds no results", root.display()),
-                "make some with `platen bench all`",
+                "create some with `platen bench all`",
             )
         })?;
         Self::read(&newest)
@@ -143,7 +115,7 @@ impl Published {
                 table.row(vec![format!("`{name}`"), version.clone()]);
             }
         }
-        let mut packs = Table::new(&["Pack", "Day", "Platen", "Run", "Load before it"]);
+        let mut packs = Table::new(&["Pack", "Day", "Platen", "Run", "Load before"]);
         for results in &self.packs {
             let it = &results.environment;
             packs.row(vec![
@@ -175,12 +147,12 @@ pub(crate) fn run_of(results: &Results) -> String {
     if let Some(why) = results.how_quick() {
         let _ = writeln!(
             text,
-            "\n**A quick run, {why}:** its percentiles are rough, and nobody has repeated it."
+            "\n**A quick run ({why}):** its percentiles are rough, and it was not repeated."
         );
     }
     if it.load_average > QUIET_LOAD {
-        text += "\n**The machine was busy with other work:** read the ratios of rounds in turns, not rates \
-            and milliseconds.\n";
+        text += "\n**The machine was busy with other work:** trust the ratios of interleaved \
+            rounds, not the rates and times.\n";
     }
     for note in &results.notes {
         let _ = write!(text, "\n- {}", note.replace('\n', " "));
@@ -283,7 +255,7 @@ pub fn update(document: &Path, published: &Published, is_check: bool) -> Result<
         if is_check {
             return Err(Error::Disagreement {
                 path,
-                findings: "it does not say what the results say".to_owned(),
+                findings: "it differs from the results".to_owned(),
             });
         }
         fs::write(&path, content).map_err(Error::file("write", &path))?;

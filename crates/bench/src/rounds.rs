@@ -5,7 +5,7 @@ use crate::{
     cpu::{own_seconds, tree_seconds},
     histogram::median,
     load::{Load, Outcome, Run},
-    results::Recorder,
+    recorder::Recorder,
 };
 
 /// A ratio of two cells, computed per round.

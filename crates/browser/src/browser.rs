@@ -3,13 +3,14 @@
 use std::{
     path::PathBuf,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
 };
 
 use bytes::Bytes;
+use parking_lot::Mutex;
 use platen_pool::{
     Driver, Isolation, JobError, Launcher, Pool, Purpose, Request, Snapshot, Spawner, StartError,
     Started, Unsound,
@@ -162,11 +163,7 @@ struct Pipe {
 impl Sink for Pipe {
     fn begin(&mut self, report: Report) {
         self.begun.store(true, Ordering::Relaxed);
-        let sender = self
-            .begin
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
+        let sender = self.begin.lock().take();
         if let Some(sender) = sender {
             let _ = sender.send(Ok(report));
         }
@@ -249,7 +246,7 @@ impl Browser {
             if error.code().fault().is_ours() {
                 tracing::warn!(code = error.code().name(), cause = %error, "page failed");
             }
-            let waiting = begin.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let waiting = begin.lock().take();
             match waiting {
                 Some(waiting) => drop(waiting.send(Err(error))),
                 None => drop(sender.send(Err(error)).await),
@@ -314,15 +311,14 @@ async fn run(
             begun: Arc::clone(&begun),
             chunks: chunks.clone(),
         };
-        *page_state.lock().unwrap_or_else(PoisonError::into_inner) =
-            Some(Arc::clone(&page.page_state));
+        *page_state.lock() = Some(Arc::clone(&page.page_state));
         Box::pin(async move {
             let result = page.run(&job, max_bytes, &mut pipe).await;
             result.map_err(|error| verdict(error, pipe.begun.load(Ordering::Relaxed)))
         })
     });
     result.await.map_err(|error| {
-        let page_state = last.lock().unwrap_or_else(PoisonError::into_inner);
+        let page_state = last.lock();
         let stage = page_state
             .as_ref()
             .map_or("waiting for a slot", |page_state| page_state.state().stage);

@@ -2,12 +2,13 @@
 
 use std::{
     sync::{
-        Arc, Mutex, PoisonError, Weak,
+        Arc, Weak,
         atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering},
     },
     time::{Duration, Instant},
 };
 
+use parking_lot::Mutex;
 use platen_fonts::Installed;
 use platen_pool::{Command, Limits, Pipes, Process, Purpose, Reason, Spawner, StartError};
 use serde_json::{Value, json};
@@ -115,10 +116,7 @@ impl Chromium {
 
     /// The memory limit in bytes, if a page process was just killed for exceeding it.
     pub(crate) fn killed_for_memory(&self) -> Option<u64> {
-        let kill = self
-            .memory_kill
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let kill = self.memory_kill.lock();
         kill.filter(|(time, _)| time.elapsed() < MEMORY_BLAME)
             .map(|(_, bytes)| bytes)
     }
@@ -178,8 +176,7 @@ async fn watch_memory(chromium: Weak<Chromium>, config: Config) {
         for member in members {
             if member.own_bytes > config.page_memory_bytes && is_page(&member.command_line) {
                 let kill = (Instant::now(), config.page_memory_bytes);
-                let lock = chromium.memory_kill.lock();
-                *lock.unwrap_or_else(PoisonError::into_inner) = Some(kill);
+                *chromium.memory_kill.lock() = Some(kill);
                 chromium.process.handle().kill_member(member.pid);
             }
         }
@@ -305,7 +302,7 @@ impl Keeper {
         self.starts.fetch_add(1, Ordering::Relaxed);
         let sandboxed = sandbox && !self.without_sandbox.load(Ordering::Relaxed);
         self.sandboxed.store(sandboxed, Ordering::Relaxed);
-        let mut version = self.version.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut version = self.version.lock();
         *version = Some(started.version.clone());
         Ok(started)
     }
@@ -351,7 +348,7 @@ impl Keeper {
 
     /// Version of the process started last.
     pub(crate) fn version(&self) -> Option<String> {
-        let version = self.version.lock().unwrap_or_else(PoisonError::into_inner);
+        let version = self.version.lock();
         version.clone()
     }
 

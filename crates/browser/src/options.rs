@@ -106,7 +106,7 @@ impl ExtraHeader {
     /// Only the HTTP client may set the header, or the expression is invalid.
     pub fn new(name: &str, value: &str, scope: Option<&str>) -> Result<Self, Error> {
         if platen_outbound::is_reserved(name) {
-            let problem = format!("`{name}` is set by Platen itself: leave it out");
+            let problem = format!("Platen sets `{name}` itself: omit it");
             return Err(Error::bad_option("extraHttpHeaders", problem));
         }
         let read = |scope| {

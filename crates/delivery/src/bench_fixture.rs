@@ -13,7 +13,7 @@ use std::{
     io,
     path::{Path, PathBuf},
     pin::Pin,
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     task::{Context, Poll},
     time::Duration,
 };
@@ -23,6 +23,7 @@ use http::{
     HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode, header::CONTENT_TYPE,
 };
 use http_body::{Frame, SizeHint};
+use parking_lot::Mutex;
 use tower_service::Service;
 
 use crate::{Bind, Body, FileBody, Limits, RequestBody, ShardError, Shards, Silent};
@@ -107,11 +108,7 @@ impl BenchFixture {
     }
 
     fn made(&self, kilobytes: usize, delay: &str) -> Made {
-        let mut kept = self
-            .shared
-            .parts
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.shared.parts.lock();
         if let Some(made) = kept.get(&(kilobytes, delay.to_owned())) {
             return made.clone();
         }
@@ -141,11 +138,7 @@ impl BenchFixture {
     }
 
     fn file(&self, kilobytes: usize, content: &Bytes) -> io::Result<Arc<File>> {
-        let mut files = self
-            .shared
-            .files
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut files = self.shared.files.lock();
         if let Some(file) = files.get(&kilobytes) {
             return Ok(Arc::clone(file));
         }

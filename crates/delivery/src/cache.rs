@@ -1,15 +1,10 @@
 //! An in-memory cache for files that are requested repeatedly, bounded in total size. The keys are
 //! digests of the content, so entries never become stale.
 
-use std::{
-    collections::HashMap,
-    fs::File,
-    io,
-    os::unix::fs::FileExt,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{collections::HashMap, fs::File, io, os::unix::fs::FileExt, sync::Arc};
 
 use bytes::Bytes;
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::{Body, FileBody};
 
@@ -99,7 +94,7 @@ impl FileCache {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 }
 

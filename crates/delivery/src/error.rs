@@ -14,8 +14,8 @@ pub enum Error {
     /// The client disconnected in the middle of a request head.
     #[error("request truncated: client disconnected")]
     Incomplete,
-    /// The client disconnected before its answer was ready.
-    #[error("client disconnected before its answer was ready")]
+    /// The client disconnected before its response was ready.
+    #[error("client disconnected before its response was ready")]
     Gone,
     /// The client read nothing within the write timeout.
     #[error("write timed out: client stalled")]
@@ -24,7 +24,7 @@ pub enum Error {
     #[error("answer aborted")]
     Body(#[source] BoxError),
     /// The response body is longer or shorter than its `Content-Length`.
-    #[error("answer length does not match its head")]
+    #[error("response length does not match its head")]
     Length,
     /// A writer thread panicked.
     #[error("writer thread failed")]

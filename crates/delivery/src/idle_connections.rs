@@ -5,9 +5,10 @@
 use std::{
     collections::{BTreeMap, HashMap},
     net::IpAddr,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
 };
 
+use parking_lot::{Mutex, MutexGuard};
 use tokio::task::AbortHandle;
 
 use crate::Peer;
@@ -50,7 +51,7 @@ pub(crate) struct IdleConnections(Mutex<Waiting>);
 
 impl IdleConnections {
     fn lock(&self) -> MutexGuard<'_, Waiting> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 
     /// Aborts the longest idle connection of the address with the most of them. False if none is
@@ -94,7 +95,7 @@ impl IdleSlot {
     }
 
     fn at(&self) -> MutexGuard<'_, Option<u64>> {
-        self.at.lock().unwrap_or_else(PoisonError::into_inner)
+        self.at.lock()
     }
 
     /// Marks the connection as idle: from now on it may be evicted.

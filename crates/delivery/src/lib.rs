@@ -16,9 +16,12 @@ pub mod fuzzing;
 mod h1;
 mod idle_connections;
 mod limits;
+mod observer;
 mod output;
+mod peer;
 mod serve;
 mod shards;
+mod shared;
 mod socket;
 mod tls;
 mod upgrade;
@@ -35,7 +38,9 @@ pub use self::{
     error::Error,
     h1::{Refusal, RequestBody},
     limits::Limits,
-    serve::{Observer, Peer, Silent, serve},
+    observer::{Observer, Silent},
+    peer::Peer,
+    serve::serve,
     shards::{ShardError, Shards},
     upgrade::{NotUpgraded, OnUpgrade, Upgraded, on_upgrade},
 };

@@ -1,6 +1,6 @@
 //! Accepts connections from several listeners, up to a limit, until the service stops.
 
-use std::{convert::Infallible, io, net::SocketAddr, sync::Arc, time::Duration};
+use std::{convert::Infallible, io, sync::Arc, time::Duration};
 
 use http::{Request, Response};
 use tokio::{
@@ -11,10 +11,11 @@ use tokio::{
 use tower_service::Service;
 
 use crate::{
-    Body, Error, Limits, Listener, Refusal, RequestBody,
+    Body, Error, Limits, Listener, Observer, Peer, RequestBody,
     bind::Accepted,
     h1::Connection,
     idle_connections::{IdleConnections, IdleSlot},
+    shared::Shared,
     socket::Socket,
     tls,
     writers::Writers,
@@ -33,48 +34,6 @@ const LAST_ACCEPT_PAUSE: Duration = Duration::from_millis(20);
 const LAST_ACCEPT_TIMEOUT: Duration = Duration::from_millis(300);
 /// The longest queue that the kernel keeps by default (`net.core.somaxconn`).
 const MAX_LAST_ACCEPTS: u32 = 4096;
-
-/// The client's end of a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Peer {
-    /// A network address.
-    Tcp(SocketAddr),
-    /// A process on this machine.
-    Unix,
-}
-
-/// Receives the events of connections.
-pub trait Observer: Send + Sync + 'static {
-    /// A connection was accepted.
-    fn opened(&self, _peer: &Peer) {}
-
-    /// A connection was closed; `cause` tells why it was aborted.
-    fn closed(&self, _peer: &Peer, _cause: Option<&Error>) {}
-
-    /// An accept failed.
-    fn not_accepted(&self, _cause: &io::Error) {}
-
-    /// Changed certificate files cannot be used; the old certificate stays in use.
-    fn certificate_not_read(&self, _cause: &io::Error) {}
-
-    /// The response to a request that was refused before it reached the service.
-    fn refuse(&self, refusal: Refusal) -> Response<Body> {
-        refusal.into_response(None)
-    }
-}
-
-/// An observer that does nothing.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Silent;
-
-impl Observer for Silent {}
-
-/// State shared by all connections.
-pub(crate) struct Shared {
-    pub(crate) limits: Limits,
-    pub(crate) writers: Writers,
-    pub(crate) observer: Arc<dyn Observer>,
-}
 
 /// Accepts connections from `listeners` until `stopped` changes or closes; then closes the
 /// listeners, lets every connection finish its response, and returns once all are closed.

@@ -3,11 +3,12 @@
 use std::{
     io,
     pin::Pin,
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     task::{Context, Poll},
 };
 
 use bytes::{Buf, Bytes};
+use parking_lot::Mutex;
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
     sync::oneshot,
@@ -59,7 +60,7 @@ struct Offer(Arc<Mutex<Option<OnUpgrade>>>);
 #[must_use]
 pub fn on_upgrade<B>(request: &mut http::Request<B>) -> Option<OnUpgrade> {
     let offer = request.extensions_mut().remove::<Offer>()?;
-    let mut offer = offer.0.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut offer = offer.0.lock();
     offer.take()
 }
 

@@ -15,7 +15,7 @@ const MAX_CODE_128: usize = 80;
 /// A message for the author if the symbology cannot encode `value`.
 pub(crate) fn encode(symbology: Symbology, value: &str) -> Result<(Modules, String), String> {
     if value.is_empty() {
-        return Err("there is no value to encode".to_owned());
+        return Err("the value to encode is empty".to_owned());
     }
     match symbology {
         Symbology::Qr => qr(value),
@@ -113,7 +113,7 @@ fn ean_13(value: &str) -> Result<(Modules, String), String> {
         .filter(|symbol| !matches!(symbol, ' ' | '-'))
         .collect();
     if !matches!(digits.len(), 12 | 13) || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Err("EAN-13 takes 12 digits, or 13 with the check digit".to_owned());
+        return Err("EAN-13 needs 12 digits, or 13 with the check digit".to_owned());
     }
     let sum: u32 = digits
         .bytes()
@@ -125,7 +125,7 @@ fn ean_13(value: &str) -> Result<(Modules, String), String> {
     if let Some(given) = digits.chars().nth(12)
         && given != check
     {
-        return Err(format!("the check digit is {given}, it must be {check}"));
+        return Err(format!("the check digit is {given} but must be {check}"));
     }
     let full = format!("{}{check}", &digits[..12]);
     let code = barcoders::sym::ean13::EAN13::new(&full)

@@ -1,8 +1,9 @@
 //! Compiles templates: parses every text and expression, resolves the style sheet, builds the
 //! schema of the data.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use serde_json::Value as Json;
 
@@ -102,7 +103,7 @@ impl CompiledTemplate {
 
     /// The locale `tag` with its messages, cached for the next rendering.
     pub(crate) fn localised(&self, tag: &str) -> Result<Arc<Localised>, String> {
-        let kept = || self.locales.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = || self.locales.lock();
         if let Some(localised) = kept().get(tag) {
             return Ok(Arc::clone(localised));
         }
@@ -207,7 +208,7 @@ pub(crate) fn check_helpers(
 ) {
     if helpers.is_none() {
         found.extend(uses.iter().map(|one| {
-            let message = format!("there is no helper `{}`", one.name);
+            let message = format!("unknown helper `{}`", one.name);
             Diagnostic::error("unknown-helper", &one.path, message)
                 .with_hint("export a function of this name from the template's `helpers`")
         }));
@@ -227,7 +228,7 @@ pub(crate) fn helpers_in_data(has_helpers: bool, data: &Json) -> Option<Diagnost
 
 fn hidden_by_helpers(what: &str, path: &str) -> Diagnostic {
     let message = format!(
-        "expressions cannot reach {what} by the name `helpers`, which is that of the template's module"
+        "expressions cannot access {what} named `helpers`: the name belongs to the template's module"
     );
     Diagnostic::warning("hidden-by-helpers", path, message).with_hint("choose another name")
 }
@@ -247,7 +248,7 @@ fn diagnostic(failure: Failure, path: &str) -> Diagnostic {
 
 fn braces_hint(diagnostic: Diagnostic, source: &str) -> Diagnostic {
     if source.contains("{{") {
-        return diagnostic.with_hint("this is an expression already: leave out the braces");
+        return diagnostic.with_hint("this is already an expression: omit the braces");
     }
     diagnostic
 }

@@ -49,7 +49,7 @@ impl Retrieve for NoRetrieval {
         &self,
         uri: &Uri<String>,
     ) -> Result<Json, Box<dyn std::error::Error + Send + Sync>> {
-        Err(format!("`{uri}` is not part of the schema, and nothing is fetched").into())
+        Err(format!("`{uri}` is not part of the schema, and references are not fetched").into())
     }
 }
 
@@ -155,12 +155,12 @@ fn too_complex(interruption: Interruption, path: &str) -> Diagnostic {
     let (message, hint) = match interruption {
         Interruption::Stack { .. } => (
             "the references of the schema are nested too deep",
-            "let references refer to what they mean, not to further references",
+            "point each reference directly at its target, not at another reference",
         ),
         _ => (
             "the schema asks for too many comparisons",
-            "its references multiply: `anyOf`, `oneOf` or `allOf` of references to the same of \
-             their own double the work at each level",
+            "its references multiply: nested `anyOf`, `oneOf` or `allOf` of references to the same \
+             schema double the work at each level",
         ),
     };
     Diagnostic::error("schema-too-complex", path, message).with_hint(hint)

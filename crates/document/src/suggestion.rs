@@ -33,9 +33,9 @@ pub(crate) fn hint<'k>(word: &str, known: impl IntoIterator<Item = &'k str> + Cl
         .map(|name| format!("`{name}`"))
         .collect();
     if names.is_empty() {
-        return "nothing is known here".to_owned();
+        return "no names are available here".to_owned();
     }
-    format!("known here: {}", names.join(", "))
+    format!("available: {}", names.join(", "))
 }
 
 #[cfg(test)]

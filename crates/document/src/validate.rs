@@ -93,7 +93,7 @@ fn unknown_paths(template: &Template, found: &mut Vec<Diagnostic>) {
             }
             if let Some((known, wrong)) = unknown_field(schema, used) {
                 let message = format!(
-                    "the schema of the data has no `{wrong}`, which `{}` asks for",
+                    "the schema of the data has no `{wrong}`, which `{}` uses",
                     used.join(".")
                 );
                 found.push(

@@ -13,7 +13,7 @@ pub enum Error {
     #[error(transparent)]
     Render(RenderError),
     /// HTML templates do not support this format.
-    #[error("a template of HTML becomes PDF, PNG or HTML, not {0}")]
+    #[error("an HTML template renders to PDF, PNG or HTML, not {0}")]
     NotFromHtml(platen_render::Format),
     /// Chromium failed to print the page.
     #[error(transparent)]

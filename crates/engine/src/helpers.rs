@@ -5,9 +5,10 @@
 use std::{
     collections::VecDeque,
     fmt,
-    sync::{Arc, Mutex, OnceLock, PoisonError, atomic::AtomicBool},
+    sync::{Arc, OnceLock, atomic::AtomicBool},
 };
 
+use parking_lot::Mutex;
 use platen_document::{CompiledHtml, CompiledTemplate, Diagnostic, HelperUse, Helpers};
 use platen_render::Error as RenderError;
 use platen_script::{
@@ -66,7 +67,7 @@ impl HelperModules {
 
     /// The module in `source` with its type annotations removed.
     fn prepared(&self, source: &str) -> Result<Arc<Prepared>, Vec<Diagnostic>> {
-        let lock = || self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let lock = || self.kept.lock();
         let found = lock().iter().find(|(kept, _)| kept == source).cloned();
         if let Some((_, prepared)) = found {
             return Ok(prepared);
@@ -199,11 +200,11 @@ struct Calls {
 impl Calls {
     fn begin(&self) -> Result<Session, String> {
         let runner = self.modules.runner.as_ref();
-        let runner = runner.ok_or("there is no sandbox for helpers here")?()?;
+        let runner = runner.ok_or("helpers need a sandbox, and none is available")?()?;
         let prepared = self
             .modules
             .prepared(&self.source)
-            .map_err(|_| "the helpers have mistakes")?;
+            .map_err(|_| "the helpers have errors")?;
         let settings = Settings {
             deterministic: Some((0, self.now_unix_seconds.saturating_mul(1_000))),
             limits: LIMITS,

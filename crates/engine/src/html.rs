@@ -137,19 +137,19 @@ impl Engine {
 /// Rejects PDF options that Chromium does not support.
 fn check_pdf_options(options: &RenderOptions) -> Result<(), Error> {
     let wrong = |member: &str, what: &str| {
-        let message = format!("{what}: leave it out, or take a template of kind `document`");
+        let message = format!("{what}: omit it, or use a template of kind `document`");
         let path = format!("/options/pdf/{member}");
         Diagnostic::error("unsupported-option", path, message)
     };
     let mut found = Vec::new();
     if options.standard.is_some() {
-        let what = "a PDF that Chromium prints keeps to no standard";
+        let what = "a PDF printed by Chromium complies with no standard";
         found.push(wrong("standard", what));
     }
     if !options.attachments.is_empty() {
         found.push(wrong(
             "attachments",
-            "a PDF that Chromium prints has no files inside",
+            "a PDF printed by Chromium cannot have attachments",
         ));
     }
     match found.is_empty() {
@@ -276,14 +276,14 @@ pub fn key_of<'a>(
 /// Converts Chromium's report to warnings about the template.
 pub(crate) fn page_warnings(report: &Report) -> Vec<Diagnostic> {
     let missing = report.missing.iter().map(|name| {
-        let message = format!("the page asks for `{name}`, which is not there");
+        let message = format!("the page requests `{name}`, which does not exist");
         Diagnostic::warning("missing-file", "", message)
-            .with_hint("add it to `assets`, or to the folder of assets")
+            .with_hint("add it to `assets`, or to the asset folder")
     });
     let denied = report.denied.iter().map(|address| {
         let message = format!("the page may not load `{address}`");
         Diagnostic::warning("address-denied", "", message)
-            .with_hint("put it into `assets`, or allow the host by CHROMIUM_ALLOWED_HOSTS")
+            .with_hint("add it to `assets`, or allow the host in CHROMIUM_ALLOWED_HOSTS")
     });
     missing.chain(denied).collect()
 }

@@ -6,11 +6,11 @@
 pub static DIAGNOSTICS: &[(&str, &str)] = &[
     (
         "address-denied",
-        "The page asks for an address that is not allowed.",
+        "The page requests an address that is not allowed.",
     ),
     (
         "bidi-controls",
-        "A text holds characters that change the direction of what surrounds it.",
+        "A text contains characters that change the direction of the surrounding text.",
     ),
     ("cell-flattened", "A cell of this format holds text only."),
     (
@@ -41,7 +41,7 @@ pub static DIAGNOSTICS: &[(&str, &str)] = &[
     ),
     (
         "control-characters",
-        "A text holds control characters, which are left out.",
+        "A text contains control characters, which are omitted.",
     ),
     (
         "data-*",
@@ -112,10 +112,10 @@ pub static DIAGNOSTICS: &[(&str, &str)] = &[
         "invalid-barcode",
         "The value cannot be a barcode of this kind.",
     ),
-    ("invalid-color", "A color is written wrong."),
+    ("invalid-color", "A color is malformed."),
     (
         "invalid-cron",
-        "The schedule is not a cron expression that comes true.",
+        "The schedule is not a cron expression that can match.",
     ),
     ("invalid-css", "The style sheet cannot be embedded."),
     ("invalid-helpers", "The module of helpers cannot be parsed."),
@@ -129,12 +129,12 @@ pub static DIAGNOSTICS: &[(&str, &str)] = &[
         "invalid-key",
         "The key has characters that a key cannot have.",
     ),
-    ("invalid-length", "A length is written wrong."),
+    ("invalid-length", "A length is malformed."),
     ("invalid-link", "The target of a link is not allowed."),
     ("invalid-name", "The name cannot be used in expressions."),
     (
         "invalid-piece",
-        "The manifest or the code of a piece has an error.",
+        "The manifest or the code of a custom action has an error.",
     ),
     (
         "invalid-span",
@@ -147,25 +147,25 @@ pub static DIAGNOSTICS: &[(&str, &str)] = &[
     ("invalid-value", "A value has the wrong type or form."),
     (
         "invalid-wait",
-        "A wait has not exactly one of `delayMs`, `until` and `callback`.",
+        "A wait does not have exactly one of `delayMs`, `until` and `callback`.",
     ),
-    ("invalid-width", "The width of a column is written wrong."),
+    ("invalid-width", "The width of a column is malformed."),
     ("key-mismatch", "The key is not the one of the address."),
     ("line-too-narrow", "A line is narrower than a letter."),
     ("links-omitted", "The format cannot hold the links here."),
     ("list-levels-flattened", "Word has nine levels of lists."),
     (
         "misplaced-page-number",
-        "Page numbers stand in inline content only.",
+        "Page numbers are allowed only in inline content.",
     ),
     (
         "misplaced-section",
-        "A section stands in the body of the template only.",
+        "A section is allowed only in the body of the template.",
     ),
     ("missing-field", "A required field is missing."),
     (
         "missing-file",
-        "The page asks for a file that does not exist.",
+        "The page requests a file that does not exist.",
     ),
     ("missing-glyph", "No font has a character of the text."),
     ("negative-slice", "A slice of a pie is below zero."),
@@ -210,7 +210,7 @@ pub static DIAGNOSTICS: &[(&str, &str)] = &[
     ("panel-flattened", "The box of a panel is left out."),
     (
         "row-spans-flattened",
-        "Cells over several rows are written in one.",
+        "Cells that span rows are written in one row.",
     ),
     (
         "rows-omitted",
@@ -225,10 +225,10 @@ pub static DIAGNOSTICS: &[(&str, &str)] = &[
         "The field for a signature is written as a line.",
     ),
     ("style-cycle", "Styles inherit from each other in a circle."),
-    ("summary-rows-omitted", "CSV holds data rows only."),
+    ("summary-rows-omitted", "CSV can hold only data rows."),
     (
         "tables-omitted",
-        "CSV holds one table; the others are left out.",
+        "CSV can hold only one table; the others are omitted.",
     ),
     ("template-too-large", "The template is larger than allowed."),
     (
@@ -274,14 +274,14 @@ pub static DIAGNOSTICS: &[(&str, &str)] = &[
     ("unknown-value", "The value is none of those allowed."),
     (
         "unknown-variable",
-        "Names do not begin with two underscores.",
+        "Names must not begin with two underscores.",
     ),
     ("unsupported-image", "The kind of picture is not supported."),
     (
         "unsupported-option",
         "Chromium's PDF cannot have this option.",
     ),
-    ("unused-message", "No expression asks for this message."),
+    ("unused-message", "No expression uses this message."),
     (
         "unused-option",
         "The format cannot carry this option; it changes nothing.",

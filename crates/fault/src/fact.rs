@@ -20,6 +20,12 @@ macro_rules! words {
                     $(Self::$word => $text,)+
                 }
             }
+
+            /// The word with this spelling.
+            #[must_use]
+            pub fn parse(text: &str) -> Option<Self> {
+                Self::ALL.iter().copied().find(|word| word.as_str() == text)
+            }
         }
     };
 }
@@ -145,8 +151,8 @@ words! {
         Runs = "runs",
         /// The mails under way.
         Mails = "mails",
-        /// The results that wait to be delivered.
-        Webhooks = "webhooks",
+        /// The requests that wait to be executed later.
+        Requests = "requests",
         /// The stored results.
         Results = "results",
         /// The stored pieces.
@@ -174,15 +180,15 @@ impl What {
 /// The members that go with a code.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Facts {
-    /// What was going on.
+    /// Phase in which it happened.
     pub stage: Option<Stage>,
-    /// What was looked for or changed.
+    /// Kind of resource concerned.
     pub resource: Option<Resource>,
-    /// What does not work.
+    /// Backend that failed.
     pub backend: Option<Backend>,
-    /// What is too large, too many or full.
+    /// What is too large, too numerous or full.
     pub what: Option<What>,
-    /// The limit: in bytes for memory and sizes, in milliseconds for processor time, else a number.
+    /// The limit: bytes for memory and sizes, milliseconds for CPU time, otherwise a count.
     pub limit: Option<u64>,
 }
 
@@ -197,5 +203,41 @@ impl Facts {
         ];
         all.into_iter()
             .filter_map(|(name, word)| Some((name, word?)))
+    }
+}
+
+/// A fact that a code needs.
+pub(crate) trait FromFacts: Sized {
+    /// The fact, if it is there.
+    fn of(facts: &Facts) -> Option<Self>;
+}
+
+impl FromFacts for Stage {
+    fn of(facts: &Facts) -> Option<Self> {
+        facts.stage
+    }
+}
+
+impl FromFacts for Resource {
+    fn of(facts: &Facts) -> Option<Self> {
+        facts.resource
+    }
+}
+
+impl FromFacts for Backend {
+    fn of(facts: &Facts) -> Option<Self> {
+        facts.backend
+    }
+}
+
+impl FromFacts for What {
+    fn of(facts: &Facts) -> Option<Self> {
+        facts.what
+    }
+}
+
+impl FromFacts for u64 {
+    fn of(facts: &Facts) -> Option<Self> {
+        facts.limit
     }
 }

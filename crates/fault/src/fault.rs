@@ -83,7 +83,7 @@ impl Fault {
             Self::TooLarge => "What was sent is larger than allowed.",
             Self::Limit => "The work or its result exceeds a limit.",
             Self::Timeout => "It took longer than allowed.",
-            Self::Busy => "Too much is asked at once.",
+            Self::Busy => "There are too many requests at once.",
             Self::Missing => "A program, a part of the set-up or a feature is missing.",
             Self::Unavailable => "A program, the sandbox or the store does not work at the moment.",
             Self::Backend => "A program or another service failed.",
@@ -255,6 +255,23 @@ mod tests {
         );
         let ours = Fault::ALL.into_iter().filter(|fault| fault.is_ours());
         assert!(ours.clone().all(|fault| fault.status() >= 500), "{ours:?}");
+    }
+
+    #[test]
+    fn a_code_is_found_by_its_name_and_facts() {
+        let codes = [
+            Code::InvalidRequest,
+            Code::Timeout(Stage::Page),
+            Code::MemoryLimit(Stage::Render, 5),
+            Code::TooLarge(What::Form, 7),
+            Code::NotFound(Resource::Run),
+            Code::BackendMissing(Backend::Chromium),
+        ];
+        for code in codes {
+            assert_eq!(Code::parse(code.name(), &code.facts()), Some(code));
+        }
+        assert_eq!(Code::parse("timeout", &Facts::default()), None);
+        assert_eq!(Code::parse("no-code", &Facts::default()), None);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Every code once: its name, its fault, what happened and what to do.
 
-use crate::{Backend, Fault, Resource, Stage, What};
+use crate::{Backend, Facts, Fault, Resource, Stage, What, fact::FromFacts};
 
 /// A row of the table.
 #[derive(Clone, Copy, Debug)]
@@ -49,6 +49,15 @@ macro_rules! codes {
         }
 
         impl Code {
+            /// The code with this name and these facts, if there is one.
+            #[must_use]
+            pub fn parse(name: &str, facts: &Facts) -> Option<Self> {
+                match name {
+                    $($name => Some(Self::$variant $(($(<$fact as FromFacts>::of(facts)?),+))?),)+
+                    _ => None,
+                }
+            }
+
             /// Its row in the table.
             #[must_use]
             pub fn entry(self) -> &'static Entry {
@@ -68,10 +77,10 @@ codes! {
     "The path, the query, a header, the body or the form of the request is malformed.",
     "Correct what `detail` names.";
     InvalidOption = "invalid-option", Request,
-    "An option, or an argument of a command, has a value that it cannot have.",
+    "An option, or an argument of a command, has an invalid value.",
     "Correct the option that `detail` names.";
     InvalidJson = "invalid-json", Request,
-    "A text that must be JSON is not.",
+    "A text that must be JSON is not JSON.",
     "Correct the place that `detail` names.";
     InvalidInput = "invalid-input", Request,
     "The input of a step of a flow does not fit its action.",
@@ -83,13 +92,13 @@ codes! {
     "A command cannot read or write a file.",
     "Check the path and its permissions.";
     MediaTypeNotSupported = "media-type-not-supported", Request as 415,
-    "The body has a media type or a content coding that is not read here.",
+    "The body has a media type or a content coding that is not supported.",
     "Send what `detail` names.";
     MethodNotAllowed = "method-not-allowed", Request as 405,
     "The address exists, but not for this method.",
     "Use a method of the header `Allow`.";
     NotAcceptable = "not-acceptable", Request as 406,
-    "None of the accepted media types can be made.",
+    "None of the accepted media types is available.",
     "Accept one of those that `detail` lists, or leave `Accept` out.";
     ExpectationFailed = "expectation-failed", Request as 417,
     "The header `Expect` asks for something other than `100-continue`.",
@@ -98,10 +107,10 @@ codes! {
     "The address is for connections of workers only.",
     "Connect with `platen worker`.";
     MethodNotSupported = "method-not-supported", Missing,
-    "The method is that of a proxy, which Platen is not.",
+    "The method is for proxies, and Platen is not a proxy.",
     "Send the request to the service itself.";
     VersionNotSupported = "version-not-supported", Missing as 505,
-    "The request is in a version of HTTP that is not spoken here.",
+    "The HTTP version of the request is not supported.",
     "Use HTTP/1.1.";
 
     InvalidTemplate = "invalid-template", Content,
@@ -114,7 +123,7 @@ codes! {
     "The flow has errors.",
     "Correct every error in `diagnostics`.";
     InvalidPiece = "invalid-piece", Content,
-    "The archive is not a piece of custom actions.",
+    "The archive is not a valid custom action.",
     "Correct what `diagnostics` or `detail` names.";
     ExpressionFailed = "expression-failed", Content,
     "An expression of a flow failed with the data of this run.",
@@ -126,7 +135,7 @@ codes! {
     "Code of a flow awaits a promise that never settles.",
     "Settle every promise that the code awaits.";
     IdempotencyKeyReused = "idempotency-key-reused", Content,
-    "The Idempotency-Key came with another request before.",
+    "The Idempotency-Key was used with a different request.",
     "Send a new key with a new request.";
 
     DocumentEmpty = "document-empty", Content,
@@ -142,10 +151,10 @@ codes! {
     "The PDF file is encrypted.",
     "Remove the encryption first.";
     DocumentNotLoaded = "document-not-loaded", Content,
-    "LibreOffice does not open the document.",
+    "LibreOffice cannot open the document.",
     "`detail` carries LibreOffice's message.";
     DocumentNotStored = "document-not-stored", Content,
-    "LibreOffice does not write the document with these options.",
+    "LibreOffice cannot write the document with these options.",
     "Change the options; `detail` carries LibreOffice's message.";
     PasswordNeeded = "password-needed", Content,
     "The document is protected by a password, and none was given.",
@@ -154,7 +163,7 @@ codes! {
     "The password is not the document's.",
     "Give the right one.";
     NotPdf = "not-pdf", Content,
-    "There is no PDF file, or the file is none.",
+    "There is no file, or it is not a PDF file.",
     "Send PDF files.";
     FieldWithoutAppearance = "field-without-appearance", Content,
     "A form field of the PDF has a value that nothing shows, so it cannot be flattened.",
@@ -194,27 +203,27 @@ codes! {
     "The signature of the link is not valid.",
     "Use the link as it was given.";
     LinkExpired = "link-expired", Access as 410,
-    "The time of the link is over.",
+    "The link has expired.",
     "Ask for a new one.";
     HostNotLocal = "host-not-local", Access as 421,
     "Without API keys the service answers requests from this machine only.",
     "Set API_KEY_ADMIN.";
     AddressDenied = "address-denied", Access,
-    "A page, a flow or a webhook asks for an address that is not allowed.",
+    "A page, a flow or a webhook requests an address that is not allowed.",
     "Add its host to the allow-list, or leave it out.";
 
     NotFound(Resource) = "not-found", NotFound,
     "It does not exist.",
     "Check the name or the address.";
     AlreadyExists(Resource) = "already-exists", Conflict,
-    "Something of this name exists already.",
+    "The name is already in use.",
     "Choose another name, or update the one that exists.";
     PreconditionFailed(Resource) = "precondition-failed", Conflict as 412,
     "`If-Match` names a version that is not the current one, which `ETag` names.",
     "Read the current version, and apply the change to it.";
     PreconditionRequired(Resource) = "precondition-required", Conflict as 428,
     "A change of what exists needs `If-Match`.",
-    "Send the ETag of the version that you saw, or `*`.";
+    "Send the ETag of the version that the change is based on, or `*`.";
     RunEnded = "run-ended", Conflict,
     "The run has ended.",
     "Start a new one.";
@@ -226,7 +235,7 @@ codes! {
     "Start it again if it is still wanted.";
 
     TooLarge(What, u64) = "too-large", TooLarge,
-    "What `what` names is larger, or are more, than `limit`.",
+    "`what` is larger, or has more elements, than `limit`.",
     "Send or ask for less, or raise the limit.";
     MemoryLimit(Stage, u64) = "memory-limit", Limit,
     "The work needs more memory than `limit` bytes.",
@@ -235,11 +244,11 @@ codes! {
     "The work needs more processor time than `limit` milliseconds.",
     "Split the work, or raise the limit.";
     Timeout(Stage) = "timeout", Timeout,
-    "The time was over at `stage`; waiting for a slot counts.",
+    "`stage` took longer than allowed; the wait for a slot counts.",
     "Try again when there is less to do, or raise the timeout.";
 
     RateLimited = "rate-limited", Busy as 429,
-    "The caller sends more requests than allowed.",
+    "The caller sent more requests than allowed.",
     "Wait for the seconds of `Retry-After`.";
     Overloaded(What) = "overloaded", Busy,
     "The queue or the space that `what` names is full.",
@@ -267,7 +276,7 @@ codes! {
     "Another service answered a request of a flow with a status from 500.",
     "Look at that service.";
     MailFailed = "mail-failed", Backend,
-    "The mail server did not take the mail.",
+    "The mail server did not accept the mail.",
     "The message has the reason.";
 
     RunFailed = "run-failed", Internal,

@@ -85,13 +85,13 @@ pub fn compile(flow: Flow) -> Result<CompiledFlow, Vec<Diagnostic>> {
         compiler.mistake(
             "invalid-key",
             "/key",
-            "a key has letters, digits, `-` and `_` only",
+            "a key may contain only letters, digits, `-` and `_`",
         );
     }
     if let Trigger::Schedule { cron, .. } = &flow.trigger
         && cron.split_whitespace().count() != 5
     {
-        let message = "a schedule has five fields: minute, hour, day, month, day of week";
+        let message = "a schedule needs five fields: minute, hour, day, month, day of week";
         compiler.mistake("invalid-cron", "/trigger/cron", message);
     }
     if flow.steps.is_empty() {
@@ -142,7 +142,7 @@ impl Compiler {
         if let Some(retry) = step.retry
             && !(1..=MAX_ATTEMPTS).contains(&retry.attempts)
         {
-            let message = format!("a step has 1 to {MAX_ATTEMPTS} attempts");
+            let message = format!("`attempts` must be 1 to {MAX_ATTEMPTS}");
             self.mistake("out-of-range", &format!("{path}/retry/attempts"), message);
         }
         let skip_if = step
@@ -163,13 +163,14 @@ impl Compiler {
             .chars()
             .all(|letter| letter.is_ascii_alphanumeric() || letter == '_');
         if name.is_empty() || !letters || name.starts_with(|first: char| first.is_ascii_digit()) {
-            let message = "a step's name has letters, digits and `_`, and no digit first";
+            let message = "a step name may contain only letters, digits and `_`, and must not begin \
+                 with a digit";
             self.mistake("invalid-name", &path, message);
         } else if !self.names.insert(name.to_owned()) {
             self.mistake(
                 "duplicate-step",
                 &path,
-                format!("there are two steps `{name}`"),
+                format!("two steps have the name `{name}`"),
             );
         }
     }
@@ -212,7 +213,7 @@ impl Compiler {
                 ..
             } => {
                 if !(1..=MAX_PARALLEL).contains(parallel) {
-                    let message = format!("a loop has 1 to {MAX_PARALLEL} items at a time");
+                    let message = format!("`parallel` must be 1 to {MAX_PARALLEL}");
                     self.mistake("out-of-range", &format!("{path}/parallel"), message);
                 }
                 let written = braced(items);
@@ -230,7 +231,7 @@ impl Compiler {
             } => {
                 let kinds = [delay_ms.is_some(), until.is_some(), *callback];
                 if kinds.iter().filter(|set| **set).count() != 1 {
-                    let message = "a wait has one of `delayMs`, `until` and `callback`";
+                    let message = "a wait needs exactly one of `delayMs`, `until` and `callback`";
                     self.mistake("invalid-wait", path, message);
                 }
                 let until = until
@@ -244,7 +245,7 @@ impl Compiler {
                 body,
             } => {
                 if !(200..=599).contains(status) {
-                    let message = "a status is from 200 to 599";
+                    let message = "`status` must be 200 to 599";
                     self.mistake("out-of-range", &format!("{path}/status"), message);
                 }
                 let answer = json!({"status": status, "headers": headers, "body": body});

@@ -80,19 +80,19 @@ pub struct StepError {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StepFacts {
-    /// What was going on.
+    /// Phase in which it happened.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stage: Option<String>,
     /// What was looked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resource: Option<String>,
-    /// What does not work.
+    /// Backend that failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub backend: Option<String>,
-    /// What is too large, too many or full.
+    /// What is too large, too numerous or full.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub what: Option<String>,
-    /// The limit: in bytes for memory and sizes, in milliseconds for processor time, else a number.
+    /// The limit: bytes for memory and sizes, milliseconds for CPU time, otherwise a count.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u64>,
 }

@@ -23,8 +23,8 @@ impl Needs {
     pub fn of(flow: &Flow, diagnostics: &mut Vec<Diagnostic>) -> Self {
         for (index, name) in flow.templates.iter().enumerate() {
             if !is_listed(name) {
-                let message = "it is the key of a template, with `*` at its end for all that begin \
-                     so, or with `@` and a version";
+                let message = "an entry must be the key of a template, optionally with a final `*` \
+                     as a wildcard, or with `@` and a version";
                 let path = format!("/templates/{index}");
                 diagnostics.push(Diagnostic::error(
                     "invalid-template-name",
@@ -88,8 +88,8 @@ impl Needs {
             };
             match template {
                 Some(name) if name.contains("{{") && self.listed.is_empty() => {
-                    let message = "which template this is shows only in a run: name those that it \
-                         may be in the flow's `templates`, such as `[\"letter-*\"]`";
+                    let message = "the template is known only at run time: list the possible \
+                         templates in the flow's `templates`, such as `[\"letter-*\"]`";
                     let path = format!("{path}/{place}");
                     diagnostics.push(Diagnostic::error(
                         "invalid-template-name",

@@ -120,7 +120,7 @@ impl<'m> Walk<'m> {
                     Ok(Json::Array(_)) => {
                         return Ok(mistake(format!("a loop has at most {MAX_ITEMS} items")));
                     }
-                    Ok(_) => return Ok(mistake("the items of the loop are no list".to_owned())),
+                    Ok(_) => return Ok(mistake("the items of the loop are not a list".to_owned())),
                     Err(reason) => return Ok(mistake(reason)),
                 };
                 self.repeat(compiled, &items, steps, path, data)

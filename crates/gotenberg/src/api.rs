@@ -3,6 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use platen_server::{
+    deferred::DeferredRequests,
     intake::Intake,
     metrics::Metrics,
     rendering::{chromium::Chromium, libreoffice::LibreOffice, slots::Slots},
@@ -18,6 +19,7 @@ pub(crate) struct FormApi {
     pub(crate) libreoffice: Arc<LibreOffice>,
     pub(crate) slots: Arc<Slots>,
     pub(crate) webhooks: Arc<Webhooks>,
+    pub(crate) deferred: Arc<DeferredRequests>,
     pub(crate) metrics: Arc<Metrics>,
     /// Timeout from the request for a page to its PDF or image.
     pub(crate) render_timeout: Duration,

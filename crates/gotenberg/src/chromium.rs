@@ -276,7 +276,7 @@ fn extra_header(name: &str, value: &str) -> Result<ExtraHeader, Problem> {
         scope = expression.filter(|it| !it.is_empty());
         if scope.is_none() {
             let detail = format!(
-                "the form field `extraHttpHeaders`: `{word}` of `{name}` is no scope such as \
+                "the form field `extraHttpHeaders`: `{word}` of `{name}` is not a scope such as \
                  `scope=https://example\\.com/.*`"
             );
             return Err(Problem::new(Code::InvalidRequest, detail));

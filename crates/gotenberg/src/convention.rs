@@ -15,8 +15,10 @@ use hyper::{
 };
 use platen_fault::{Code, Fault, Stage, What};
 use platen_outbound::is_reserved;
-use platen_server::{intake::content, middleware::Context, problem::Problem};
+use platen_server::{deferred::Replay, middleware::Context, problem::Problem};
 use serde_json::json;
+use tokio::task::JoinSet;
+use tracing::Instrument as _;
 
 use crate::api::FormApi;
 use crate::webhook::Parcel;
@@ -46,12 +48,20 @@ pub(crate) async fn handle(State(api): State<FormApi>, request: Request, next: N
     let given = request.headers().get(TRACE).cloned();
     let given = given.filter(|it| !it.is_empty() && it.len() <= MAX_TRACE_BYTES);
     let trace = given.or_else(|| HeaderValue::from_str(&request_id).ok());
-    let answer = match Hook::of(&api, request.headers()) {
-        Ok(None) => Ok(next.run(request).await),
-        Ok(Some(hook)) => {
-            deliver_by_webhook(api, hook, request, next, trace.clone(), request_id).await
+    let replay = request.extensions().get::<Replay>().cloned();
+    let answer = match (Hook::of(&api, request.headers()), replay) {
+        (Ok(None), _) => Ok(next.run(request).await),
+        (Ok(Some(_)), None) => accept(&api, request).await,
+        (Ok(Some(hook)), Some(replay)) => {
+            let sender = Sender {
+                api,
+                hook,
+                replay,
+                request_id,
+            };
+            sender.make_and_deliver(request, next, trace.clone()).await
         }
-        Err(problem) => Err(problem),
+        (Err(problem), _) => Err(problem),
     };
     let mut response = answer.unwrap_or_else(IntoResponse::into_response);
     finish(&mut response, trace);
@@ -74,7 +84,7 @@ fn finish(response: &mut Response, trace: Option<HeaderValue>) {
 /// exceptions in the page, 400 for documents that cannot be loaded or read.
 fn as_gotenberg(problem: &mut Problem) {
     problem.status = match (problem.code, problem.code.fault()) {
-        (Code::Overloaded(What::Queue | What::Webhooks), _) => StatusCode::TOO_MANY_REQUESTS,
+        (Code::Overloaded(What::Queue | What::Requests), _) => StatusCode::TOO_MANY_REQUESTS,
         (Code::PageException | Code::PageStatus | Code::ResourceFailed, _) => StatusCode::CONFLICT,
         // Gotenberg has no status for a slow request: 408 stays.
         (Code::Timeout(Stage::Head | Stage::Body), _) => return,
@@ -146,38 +156,14 @@ impl Hook {
     }
 }
 
-/// Reads the form, answers 204 and continues in the background.
-async fn deliver_by_webhook(
-    api: FormApi,
-    hook: Hook,
-    request: Request,
-    next: Next,
-    trace: Option<HeaderValue>,
-    request_id: Arc<str>,
-) -> Result<Response, Problem> {
-    let room = api.webhooks.room().ok_or_else(|| {
-        api.metrics.rejected("queue-full");
-        let detail = "too many results wait to be sent (WEBHOOK_MAX_QUEUE)";
-        Problem::new(Code::Overloaded(What::Webhooks), detail)
-    })?;
-    let (parts, body) = request.into_parts();
+/// Stores the form and answers 204: a durable run makes its document and delivers it.
+async fn accept(api: &FormApi, request: Request) -> Result<Response, Problem> {
     let limit = (api.intake.form_max_body_bytes, "FORM_MAX_BODY_BYTES");
-    let taken = content::read(&api.intake, &parts.headers, body, limit).await?;
-    let body = axum::body::Body::new(taken.into_body());
-    tokio::spawn(async move {
-        let _room = room;
-        let request = Request::from_parts(parts, body);
-        // In a task of its own: a handler's panic ends only this task, and the client still
-        // receives an error.
-        let work = tokio::spawn(async move {
-            let mut response = next.run(request).await;
-            finish(&mut response, trace);
-            parcel_of(response).await
-        });
-        let made = work.await;
-        let made = made.unwrap_or_else(|error| Err(Problem::internal(error.to_string())));
-        deliver(&api, hook, made, &request_id).await;
-    });
+    // A failed result is followed by its error.
+    let deliveries = api.webhooks.longest().saturating_mul(2);
+    let timeout = (api.render_timeout + api.office_timeout).saturating_add(deliveries);
+    let accepted = api.deferred.accept(request, limit, timeout).await;
+    accepted.inspect_err(|problem| api.metrics.rejected(problem.code.name()))?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
@@ -210,44 +196,97 @@ fn replace(headers: &mut Vec<(String, String)>, given: Vec<(String, String)>) {
     headers.extend(given);
 }
 
-async fn deliver(api: &FormApi, hook: Hook, made: Result<Made, Problem>, request_id: &str) {
-    let problem = match made {
-        Ok((mut headers, body)) => {
-            replace(&mut headers, hook.headers.clone());
-            let parcel = Parcel {
-                method: hook.method,
-                url: hook.url,
-                headers,
-                body,
-            };
-            if api.webhooks.send(parcel, request_id).await {
-                return;
+/// A deferred form whose result goes to a webhook.
+struct Sender {
+    api: FormApi,
+    hook: Hook,
+    replay: Replay,
+    request_id: Arc<str>,
+}
+
+impl Sender {
+    /// Makes the document of a form and delivers it, or the error.
+    ///
+    /// # Errors
+    /// Why there is no document, or that it could not be delivered.
+    async fn make_and_deliver(
+        self,
+        request: Request,
+        next: Next,
+        trace: Option<HeaderValue>,
+    ) -> Result<Response, Problem> {
+        // In a task of its own: a handler's panic ends only this task, and the client still
+        // receives an error. The set ends the task if the run is cancelled.
+        let mut work = JoinSet::new();
+        work.spawn(
+            async move {
+                let mut response = next.run(request).await;
+                finish(&mut response, trace);
+                parcel_of(response).await
             }
-            let detail = "the result could not be delivered";
-            Problem::new(Code::RequestFailed, detail)
-        }
-        Err(problem) => problem,
-    };
-    if let Some(cause) = &problem.cause {
-        tracing::error!(requestId = request_id, cause, "request failed");
+            .in_current_span(),
+        );
+        let made = match work.join_next().await {
+            Some(Ok(made)) => made,
+            Some(Err(error)) => Err(Problem::internal(error.to_string())),
+            None => Err(Problem::internal("a form has no result")),
+        };
+        let problem = match self.deliver(made).await {
+            Ok(()) => return Ok(StatusCode::NO_CONTENT.into_response()),
+            Err(problem) => problem,
+        };
+        self.deliver_error(&problem).await;
+        Err(problem)
     }
-    let status = problem.status;
-    let message = match problem.detail.as_str() {
-        "" => status.canonical_reason().unwrap_or("Error"),
-        detail => detail,
-    };
-    let body = json!({"status": status.as_u16(), "code": problem.code.name(), "message": message});
-    let mut headers = vec![("content-type".to_owned(), "application/json".to_owned())];
-    let trace = problem.headers.iter().find(|(name, _)| *name == TRACE);
-    headers.extend(trace.and_then(|(name, value)| {
-        Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned()))
-    }));
-    replace(&mut headers, hook.headers);
-    let parcel = Parcel {
-        method: hook.error_method,
-        url: hook.error_url,
-        headers,
-        body: body.to_string().into(),
-    };
-    api.webhooks.send(parcel, request_id).await;
+
+    async fn deliver(&self, made: Result<Made, Problem>) -> Result<(), Problem> {
+        let (headers, body) = made?;
+        let (method, url) = (&self.hook.method, &self.hook.url);
+        match self.send(method, url, headers, body).await {
+            true => Ok(()),
+            false => {
+                let detail = "the result could not be delivered";
+                Err(Problem::new(Code::RequestFailed, detail))
+            }
+        }
+    }
+
+    async fn deliver_error(&self, problem: &Problem) {
+        let status = problem.status;
+        let message = match problem.detail.as_str() {
+            "" => status.canonical_reason().unwrap_or("Error"),
+            detail => detail,
+        };
+        let code = problem.code.name();
+        let body = json!({"status": status.as_u16(), "code": code, "message": message});
+        let mut headers = vec![("content-type".to_owned(), "application/json".to_owned())];
+        let trace = problem.headers.iter().find(|(name, _)| *name == TRACE);
+        headers.extend(trace.and_then(|(name, value)| {
+            Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned()))
+        }));
+        let (method, url) = (&self.hook.error_method, &self.hook.error_url);
+        self.send(method, url, headers, body.to_string().into())
+            .await;
+    }
+
+    async fn send(
+        &self,
+        method: &str,
+        url: &str,
+        mut headers: Vec<(String, String)>,
+        body: Bytes,
+    ) -> bool {
+        // A kill of the service between a delivery and its record leads to a second one: the
+        // receiver can tell by this key.
+        let key = self.replay.name.to_string();
+        headers.push(("idempotency-key".to_owned(), key));
+        replace(&mut headers, self.hook.headers.clone());
+        let parcel = Parcel {
+            method: method.to_owned(),
+            url: url.to_owned(),
+            headers,
+            body,
+        };
+        self.api.webhooks.send(parcel, &self.request_id).await
+    }
 }

@@ -1,7 +1,10 @@
 //! Declarations of Gotenberg's forms. They list the most used fields; the handlers accept others,
 //! too.
 
-use platen_server::operation::{Content, Kind, Route, Tag, binary, description, post};
+use platen_server::{
+    deferred,
+    operation::{Content, Kind, Route, Tag, binary, description, post},
+};
 use serde_json::{Map, Value as Json, json};
 
 use crate::{api::FormApi, chromium, libreoffice, pdf_engines};
@@ -57,9 +60,9 @@ const METADATA: Fields = &[("metadata", "string")];
 const FLATTEN: Fields = &[("flatten", "boolean")];
 
 const PAGE_FILES: &str =
-    "`index.html`, and the files that it names; `header.html` and `footer.html` for sheets.";
+    "`index.html` and the files that it references; optionally `header.html` and `footer.html`.";
 const MARKDOWN_FILES: &str =
-    "`index.html`, which names files by `{{ toHTML \"text.md\" }}`, and those.";
+    "`index.html`, which includes Markdown files with `{{ toHTML \"text.md\" }}`, and those files.";
 const PDF_FILES: &str = "PDF files.";
 
 /// The routes of the forms.
@@ -67,12 +70,11 @@ pub(crate) fn routes() -> Vec<Route<FormApi>> {
     let mut all = chromium_routes();
     all.extend(office_and_pdf_routes());
     let all = all.into_iter().map(|one| {
-        one.kind(Kind::Render)
+        deferred::declared(one)
+            .kind(Kind::Render)
             .tag(Tag::Forms)
             .answer(204, Content::default())
-            .answer_is(
-                "The form is taken; its result goes to the address in `Gotenberg-Webhook-Url`.",
-            )
+            .answer_is("Accepted; the result goes to the URL in `Gotenberg-Webhook-Url`.")
             .problems(&[403, 409, 415, 501])
     });
     all.collect()
@@ -85,33 +87,33 @@ fn chromium_routes() -> Vec<Route<FormApi>> {
     let pictures = || binary(&["image/png", "image/jpeg", "image/webp"]);
     vec![
         post("/forms/chromium/convert/html", chromium::convert_html)
-            .summary("Gotenberg's form: `index.html` and its files to PDF.")
+            .summary("Gotenberg-compatible: converts `index.html` and its files to PDF.")
             .body(form(PAGE_FILES, &page))
             .answer(200, pdf()),
         post(
             "/forms/chromium/convert/markdown",
             chromium::convert_markdown,
         )
-        .summary("Gotenberg's form: `index.html` with files of Markdown to PDF.")
+        .summary("Gotenberg-compatible: converts `index.html` with Markdown files to PDF.")
         .body(form(MARKDOWN_FILES, &page))
         .answer(200, pdf()),
         post("/forms/chromium/convert/url", chromium::convert_url)
-            .summary("Gotenberg's form: an address at an allowed host to PDF.")
+            .summary("Gotenberg-compatible: converts a URL at an allowed host to PDF.")
             .body(address_form(&page))
             .answer(200, pdf()),
         post("/forms/chromium/screenshot/html", chromium::screenshot_html)
-            .summary("Gotenberg's form: `index.html` and its files to a picture.")
+            .summary("Gotenberg-compatible: takes a screenshot of `index.html` and its files.")
             .body(form(PAGE_FILES, &picture))
             .answer(200, pictures()),
         post(
             "/forms/chromium/screenshot/markdown",
             chromium::screenshot_markdown,
         )
-        .summary("Gotenberg's form: `index.html` with files of Markdown to a picture.")
+        .summary("Gotenberg-compatible: takes a screenshot of `index.html` with Markdown files.")
         .body(form(MARKDOWN_FILES, &picture))
         .answer(200, pictures()),
         post("/forms/chromium/screenshot/url", chromium::screenshot_url)
-            .summary("Gotenberg's form: an address at an allowed host to a picture.")
+            .summary("Gotenberg-compatible: takes a screenshot of a URL at an allowed host.")
             .body(address_form(&picture))
             .answer(200, pictures()),
     ]
@@ -121,33 +123,35 @@ fn office_and_pdf_routes() -> Vec<Route<FormApi>> {
     let files = || binary(&["application/pdf", "application/zip"]);
     vec![
         post("/forms/libreoffice/convert", libreoffice::convert_office)
-            .summary("Gotenberg's form: Office files to PDF, merged where asked for.")
+            .summary("Gotenberg-compatible: converts Office files to PDF, optionally merged.")
             .body(form(
                 "Office files.",
                 &[OFFICE, ARCHIVE, METADATA, FLATTEN, SPLIT],
             ))
             .answer(200, files()),
         post("/forms/pdfengines/merge", pdf_engines::merge_pdfs)
-            .summary("Gotenberg's form: PDF files as one, in the order of their names.")
+            .summary("Gotenberg-compatible: merges PDF files in the order of their names.")
             .body(form(PDF_FILES, &[METADATA, FLATTEN]))
             .answer(200, files()),
         post("/forms/pdfengines/split", pdf_engines::split_pdfs)
-            .summary("Gotenberg's form: PDF files in parts.")
+            .summary("Gotenberg-compatible: splits PDF files.")
             .body(form(PDF_FILES, &[SPLIT, METADATA, FLATTEN]))
             .answer(200, files()),
         post("/forms/pdfengines/flatten", pdf_engines::flatten_pdfs)
-            .summary("Gotenberg's form: annotations and form fields become part of the pages.")
+            .summary("Gotenberg-compatible: flattens annotations and form fields.")
             .body(form(PDF_FILES, &[]))
             .answer(200, files()),
         post("/forms/pdfengines/convert", pdf_engines::convert_pdfs)
-            .summary("Gotenberg's form: PDF files to PDF/A or PDF/UA, by way of LibreOffice.")
+            .summary(
+                "Gotenberg-compatible: converts PDF files to PDF/A or PDF/UA with LibreOffice.",
+            )
             .body(form(PDF_FILES, &[ARCHIVE]))
             .answer(200, files()),
         post(
             "/forms/pdfengines/metadata/read",
             pdf_engines::read_pdf_metadata,
         )
-        .summary("Gotenberg's form: what PDF files say of themselves.")
+        .summary("Gotenberg-compatible: reads the metadata of PDF files.")
         .body(form(PDF_FILES, &[]))
         .answer(
             200,
@@ -157,7 +161,7 @@ fn office_and_pdf_routes() -> Vec<Route<FormApi>> {
             "/forms/pdfengines/metadata/write",
             pdf_engines::write_pdf_metadata,
         )
-        .summary("Gotenberg's form: PDF files with other metadata.")
+        .summary("Gotenberg-compatible: writes the metadata of PDF files.")
         .body(form(PDF_FILES, &[METADATA]))
         .answer(200, files()),
     ]
@@ -170,7 +174,7 @@ fn form(about_files: &str, lists: &[Fields]) -> Content {
 
 /// A multipart form with a URL and these fields.
 fn address_form(lists: &[Fields]) -> Content {
-    let about = "An address at a host that the service may reach.";
+    let about = "URL at an allowed host.";
     let url = json!({"type": "string", "format": "uri", "description": about});
     let properties = Map::from_iter([("url".to_owned(), url)]);
     described(properties, "url", "`header.html` and `footer.html`.", lists)

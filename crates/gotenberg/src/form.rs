@@ -10,7 +10,11 @@ use axum::{
 use hyper::HeaderMap;
 use platen_fault::Code;
 use platen_server::{
-    intake::{Intake, MemoryPermit, content::Content, multipart},
+    intake::{
+        Intake, MemoryPermit,
+        content::{self, Content},
+        multipart,
+    },
     middleware::Context,
     problem::Problem,
 };
@@ -108,7 +112,7 @@ impl Form {
 
 /// Reads a file as text.
 pub(crate) async fn text(name: &str, content: Content) -> Result<String, Problem> {
-    let bytes = content.bytes().await?;
+    let bytes = content::bytes(content).await?;
     String::from_utf8(bytes.into()).map_err(|_| {
         let detail = format!("the form file `{name}` is not UTF-8");
         Problem::new(Code::InvalidRequest, detail)

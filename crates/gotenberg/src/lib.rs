@@ -13,42 +13,52 @@ mod post_process;
 mod value;
 mod webhook;
 
-use std::{pin::Pin, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use axum::middleware::from_fn_with_state;
-use platen_server::{Extension, operation::Mounted, services::Services};
+use platen_server::{
+    Extension,
+    deferred::layer::{self, Deferral},
+    operation::Mounted,
+    services::Services,
+};
 
 use self::{api::FormApi, webhook::Webhooks};
 
 /// The Gotenberg routes as an extension.
-struct Gotenberg(FormApi);
+struct Gotenberg {
+    api: FormApi,
+    deferral: Deferral,
+}
 
 /// Adds the Gotenberg routes to the service.
 #[must_use]
 pub fn extension(services: &Services) -> Arc<dyn Extension> {
     let config = &services.config;
-    Arc::new(Gotenberg(FormApi {
+    let api = FormApi {
         intake: Arc::clone(&services.intake),
         chromium: Arc::clone(&services.renderer.chromium),
         libreoffice: Arc::clone(&services.libreoffice),
         slots: Arc::clone(&services.renderer.slots),
-        webhooks: Arc::new(Webhooks::new(&config.webhook)),
+        webhooks: Arc::new(Webhooks::new(&config.webhook, services.webhook_key.clone())),
+        deferred: Arc::clone(&services.deferred),
         metrics: Arc::clone(&services.metrics),
         render_timeout: config.render_timeout(),
         office_timeout: Duration::from_millis(config.office_timeout_ms),
-    }))
+    };
+    Arc::new(Gotenberg {
+        api,
+        deferral: Deferral::new(services),
+    })
 }
 
 impl Extension for Gotenberg {
     fn mount(&self, mounted: &mut Mounted) {
         let mut forms = Mounted::default();
-        forms.add(declaration::routes(), self.0.clone());
-        let dialect = from_fn_with_state(self.0.clone(), convention::handle);
-        forms.router = forms.router.route_layer(dialect);
+        forms.add(declaration::routes(), self.api.clone());
+        let defer = from_fn_with_state(self.deferral.clone(), layer::handle);
+        let dialect = from_fn_with_state(self.api.clone(), convention::handle);
+        forms.router = forms.router.route_layer(defer).route_layer(dialect);
         mounted.merge(forms);
-    }
-
-    fn drain(&self, bound: Duration) -> Pin<Box<dyn Future<Output = bool> + Send + '_>> {
-        Box::pin(self.0.webhooks.drain(bound))
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::{extract::FromRequestParts, http::request::Parts, response::Response};
 use platen_fault::Code;
-use platen_office::{Job, Options, Target};
+use platen_office::{Job, Options, Source, Target};
 use platen_pdf::Operations;
 use platen_server::{intake::content::Content, problem::Problem};
 
@@ -156,7 +156,7 @@ impl OfficeOptions {
             let word = word.ok_or_else(|| {
                 let most = words.len() - 1;
                 let detail =
-                    format!("the form field `{field}` is no whole number from 0 to {most}");
+                    format!("the form field `{field}` is not a whole number from 0 to {most}");
                 Problem::new(Code::InvalidRequest, detail)
             })?;
             options.set(field, name, word)?;
@@ -192,8 +192,8 @@ pub(crate) async fn convert_office(
         ..operations.clone()
     };
     if is_final && !is_changed.is_nothing() {
-        let detail = "a file that is PDF/A, PDF/UA or encrypted is not merged, split, made flat \
-            or given metadata afterwards";
+        let detail = "a PDF/A, PDF/UA or encrypted file cannot be merged, split, flattened or \
+            given metadata afterwards";
         return Err(Problem::new(Code::UnsupportedOption, detail));
     }
     let files = convert(&request.api, files, &options).await?;
@@ -210,7 +210,7 @@ pub(crate) async fn convert(
     // No limit of its own: the form bounds the number of files, and the pool bounds its queue.
     let mut running = Vec::with_capacity(files.len());
     for (name, content) in files {
-        let mut job = Job::new(content.into_source(), Target::Pdf);
+        let mut job = Job::new(Source::Content(content), Target::Pdf);
         job.name = Some(name.clone());
         job.options = options.options.clone();
         job.timeout = api.office_timeout;
@@ -232,7 +232,7 @@ pub(crate) async fn convert(
         })?;
         // A rewritten PDF keeps its name.
         let name = name.strip_suffix(".pdf").map_or(&*name, |stem| stem);
-        made.push((format!("{name}.pdf"), Content::of_office(document.body)?));
+        made.push((format!("{name}.pdf"), document.body));
     }
     Ok(made)
 }

@@ -1,6 +1,6 @@
 //! PDF operations that a form requests, and the response: one file, or several in a ZIP.
 
-use std::{fs::File, io::Write};
+use std::fs::File;
 
 use axum::response::Response;
 use bytes::Bytes;
@@ -12,7 +12,7 @@ use platen_document::work;
 use platen_fault::Code;
 use platen_pdf::{Conditions, NamedFile, Operations, Split};
 use platen_server::{
-    intake::content::{Content, full},
+    intake::content::{self, Content, full},
     middleware::Context,
     problem::Problem,
     rendering::slots::{Lane, Ticket},
@@ -119,7 +119,7 @@ pub(crate) async fn answer(
         _ => (zip_of(files).await?, "zip", "application/zip"),
     };
     let size_bytes = content.size_bytes();
-    let mut response = platen_server::respond::delivered(content.into_body());
+    let mut response = platen_server::respond::delivered(content::body_of(content));
     let length = HeaderValue::from(size_bytes);
     response.headers_mut().insert(CONTENT_LENGTH, length);
     file_headers(
@@ -137,11 +137,12 @@ async fn zip_of(files: Vec<(String, Content)>) -> Result<Content, Problem> {
         let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
         for (name, content) in files {
             writer.start_file(name.as_str(), options)?;
-            writer.write_all(&content.read()?)?;
+            content.write_to(&mut writer)?;
         }
         Ok(writer.finish()?)
     };
     let made = tokio::task::spawn_blocking(write).await;
     let made = made.map_err(std::io::Error::other).flatten();
-    Content::of_file(made.map_err(|error| full(&error))?)
+    let made = made.and_then(Content::of_file);
+    made.map_err(|error| full(&error))
 }

@@ -1,26 +1,28 @@
-//! Webhook delivery of results: allowed hosts only, a bounded number in flight, retries with
-//! growing delays, and a drain for shutdown.
+//! Webhook delivery of results: allowed hosts only, signed, retries with growing delays.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::Arc,
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
 
 use bytes::Bytes;
 use platen_outbound::{Error, Outbound, Settings};
 use platen_render::chain;
 use platen_server::WebhookConfig;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// How much of a receiver's response is read, in bytes.
 const MAX_ANSWER_BYTES: u64 = 64 << 10;
 /// Longest delay between two attempts.
 const MAX_WAIT: Duration = Duration::from_secs(30);
 
-/// Webhook sender, with a limit on deliveries in flight.
+/// Webhook sender.
 pub(crate) struct Webhooks {
     outbound: Arc<Outbound>,
-    room: Arc<Semaphore>,
-    size: u32,
+    /// Key of the signatures (`WEBHOOK_SECRET`).
+    key: Option<Arc<str>>,
     tries: u32,
     wait: Duration,
+    timeout: Duration,
 }
 
 /// A result to deliver.
@@ -33,20 +35,21 @@ pub(crate) struct Parcel {
 }
 
 impl Webhooks {
-    pub(crate) fn new(config: &WebhookConfig) -> Self {
+    pub(crate) fn new(config: &WebhookConfig, key: Option<Arc<str>>) -> Self {
+        let timeout = Duration::from_millis(config.timeout_ms);
         let outbound = Outbound::new(&Settings {
             allowed_hosts: config.allowed_hosts.clone(),
             allow_private_addresses: config.allow_private_addresses,
-            timeout: Duration::from_millis(config.timeout_ms),
+            timeout,
             max_bytes: MAX_ANSWER_BYTES,
             ..Settings::default()
         });
         Self {
             outbound: Arc::new(outbound),
-            room: Arc::new(Semaphore::new(config.max_queue as usize)),
-            size: config.max_queue,
+            key,
             tries: config.max_retries.saturating_add(1),
             wait: Duration::from_millis(config.retry_wait_ms),
+            timeout,
         }
     }
 
@@ -55,16 +58,22 @@ impl Webhooks {
         self.outbound.allows(url)
     }
 
-    /// A permit for one delivery, held until delivery ends; `None` at the limit.
-    pub(crate) fn room(&self) -> Option<OwnedSemaphorePermit> {
-        Arc::clone(&self.room).try_acquire_owned().ok()
+    /// The longest time that [`Webhooks::send`] takes.
+    pub(crate) fn longest(&self) -> Duration {
+        let waits = (1..self.tries).fold((Duration::ZERO, self.wait), |(sum, wait), _| {
+            (sum.saturating_add(wait), (wait * 2).min(MAX_WAIT))
+        });
+        self.timeout
+            .saturating_mul(self.tries)
+            .saturating_add(waits.0)
     }
 
     /// Delivers a result, with retries. False if every attempt failed.
     pub(crate) async fn send(&self, parcel: Parcel, request_id: &str) -> bool {
         let mut wait = self.wait;
         for attempt in 1..=self.tries {
-            let (outbound, one) = (Arc::clone(&self.outbound), parcel.clone());
+            let (outbound, mut one) = (Arc::clone(&self.outbound), parcel.clone());
+            one.headers.extend(self.signature(&one.body));
             let sent = tokio::task::spawn_blocking(move || {
                 outbound.send(&one.method, &one.url, &one.headers, &one.body)
             });
@@ -105,9 +114,12 @@ impl Webhooks {
         false
     }
 
-    /// Waits until all deliveries end. False if that takes longer than `bound`.
-    pub(crate) async fn drain(&self, bound: Duration) -> bool {
-        let all = self.room.acquire_many(self.size);
-        tokio::time::timeout(bound, all).await.is_ok()
+    /// The signature header of a body that is sent now, if there is a key.
+    fn signature(&self, body: &[u8]) -> Option<(String, String)> {
+        let key = self.key.as_ref()?;
+        let seconds = SystemTime::now().duration_since(UNIX_EPOCH);
+        let seconds = seconds.map_or(0, |since| since.as_secs());
+        let value = platen_signing::signature_header(key.as_bytes(), seconds, body);
+        Some(("platen-signature".to_owned(), value))
     }
 }

@@ -1,12 +1,9 @@
 //! Reports of LibreOffice processes that crashed on a document or were killed, for the log. They
 //! never contain any of the document's content.
 
-use std::{
-    fmt,
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::{fmt, sync::Arc, time::Duration};
 
+use parking_lot::Mutex;
 use platen_pool::Handle;
 use platen_urp::Stage;
 
@@ -88,16 +85,12 @@ impl Work {
 
     /// Records the process that took the document.
     pub(crate) fn begins(&self, process: Handle, attempt: u32) {
-        *self.process.lock().unwrap_or_else(PoisonError::into_inner) = Some((process, attempt));
+        *self.process.lock() = Some((process, attempt));
     }
 
     /// Reports a process that disconnected.
     pub(crate) async fn process_ended(&self) {
-        let process = self
-            .process
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone();
+        let process = self.process.lock().clone();
         let Some((process, _)) = process else { return };
         let status = tokio::time::timeout(STATUS_TIMEOUT, process.exited()).await;
         let why = match status {
@@ -127,7 +120,7 @@ impl Work {
     }
 
     fn report_crash(&self, why: String) {
-        let mut process = self.process.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut process = self.process.lock();
         // A document that timed out in the queue had no process.
         let Some((process, attempt)) = process.take() else {
             return;

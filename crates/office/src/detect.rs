@@ -139,7 +139,7 @@ fn by_ole(found: ole::Content, extension: &str, has_password: bool) -> Result<In
     };
     match found {
         Content::Damage => Err(Error::Damaged),
-        Content::Other => unknown("an OLE file that holds no document"),
+        Content::Other => unknown("an OLE file without a document"),
         Content::Document(family, filter, otherwise) => Ok(Inspected::plain(Detected {
             otherwise,
             ..Detected::new(family, filter)
@@ -188,7 +188,7 @@ fn zipped(
         });
     }
     let found = package::detect(file, &directory).map_err(|_| Error::Damaged)?;
-    let none = || Error::UnknownFormat("a zip file that holds no document".to_owned());
+    let none = || Error::UnknownFormat("a zip file without a document".to_owned());
     let detected = found.ok_or_else(none)?;
     // A part that cannot be unpacked is damaged, too.
     let patch = changes::of_package(file, &directory, options.has_single_page_sheets())

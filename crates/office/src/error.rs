@@ -77,7 +77,7 @@ pub enum Error {
         limit_bytes: u64,
     },
     /// The format of the input is unknown.
-    #[error("the format of the document is not known{}", said(.0))]
+    #[error("the format of the document is unknown{}", said(.0))]
     UnknownFormat(String),
     /// The document cannot be converted to the target format.
     #[error("a {from} cannot become {to}")]
@@ -99,16 +99,16 @@ pub enum Error {
     #[error("the document is protected by a password")]
     PasswordNeeded,
     /// The password is wrong.
-    #[error("the password is not the document's")]
+    #[error("the password is wrong")]
     PasswordWrong,
     /// The document is damaged.
     #[error("the document is damaged; a package may open with repair")]
     Damaged,
     /// LibreOffice cannot open the document; with its message.
-    #[error("LibreOffice does not open the document: {0}")]
+    #[error("LibreOffice cannot open the document: {0}")]
     NotLoaded(String),
     /// LibreOffice cannot write the document with these options; with its message.
-    #[error("LibreOffice does not write the document so: {0}")]
+    #[error("LibreOffice cannot write the document with these options: {0}")]
     NotStored(String),
     /// The input cannot be read.
     #[error("the document cannot be read")]

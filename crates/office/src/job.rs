@@ -1,8 +1,8 @@
 //! Input and output of a conversion.
 
-use std::{fs::File, path::PathBuf, sync::Arc, time::Duration};
+use std::{path::PathBuf, time::Duration};
 
-use bytes::Bytes;
+use platen_content::Content;
 use platen_pool::Lane;
 use platen_urp::Phases;
 
@@ -14,10 +14,7 @@ pub enum Source {
     /// An absolute path, which must exist until the job is done.
     Path(PathBuf),
     /// The content.
-    Bytes(Bytes),
-    /// An open file, which need not have a name. It is read by position, so that others may read it
-    /// at the same time.
-    File(Arc<File>),
+    Content(Content),
 }
 
 /// A conversion.
@@ -59,7 +56,7 @@ impl Job {
 #[derive(Debug)]
 pub struct Document {
     /// The content.
-    pub body: Body,
+    pub body: Content,
     /// Size in bytes.
     pub size_bytes: u64,
     /// Format of the result.
@@ -68,15 +65,6 @@ pub struct Document {
     pub detected: Detected,
     /// Duration of each part.
     pub times: Times,
-}
-
-/// The content of a result.
-#[derive(Debug)]
-pub enum Body {
-    /// In memory.
-    Bytes(Bytes),
-    /// In an unnamed file, which is deleted when dropped.
-    File(File),
 }
 
 /// Durations of the parts of a conversion.

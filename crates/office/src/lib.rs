@@ -22,7 +22,6 @@ mod package;
 mod plain;
 mod profile;
 mod program;
-mod reading;
 mod soffice;
 mod staged_input;
 mod zip_directory;
@@ -39,7 +38,7 @@ pub use self::{
     detect::{Detected, detect},
     error::Error,
     format::{Family, Target},
-    job::{Body, Document, Job, Source, Times},
+    job::{Document, Job, Source, Times},
     office::{Office, Status},
     options::{OPTIONS, Options, Shape, Spec},
     profile::profile_settings,

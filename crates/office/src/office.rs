@@ -8,6 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use platen_content::Content;
 use platen_pool::{Attempt, Isolation, Key, Launcher, Pool, Request, Snapshot};
 use platen_urp::{Authors, Conversion, Input, Output, Phases, Property};
 use sha2::{Digest, Sha256};
@@ -18,9 +19,8 @@ use crate::{
     detect::{Inspected, inspect},
     deterministic, find_libreoffice,
     format::{Family, Target},
-    job::{Body, Document, Job, Source, Times},
+    job::{Document, Job, Source, Times},
     outcome::{Failed, Known, is_crash, job_error},
-    reading::Reading,
     soffice::{Soffice, Worker},
     staged_input::{self, StagedInput},
 };
@@ -135,7 +135,9 @@ impl Office {
         let begin = Instant::now();
         self.installation()?;
         let (inspected, key) = match &job.source {
-            Source::Bytes(bytes) if bytes.len() <= INLINE_BYTES => look(&job, &self.config)?,
+            Source::Content(Content::Held(bytes)) if bytes.len() <= INLINE_BYTES => {
+                look(&job, &self.config)?
+            }
             // Files may be slow to read, and the whole content is hashed.
             _ => {
                 let (job, config) = (job.clone(), self.config.clone());
@@ -177,10 +179,7 @@ impl Office {
         let body = finish(done.body, &job).await?;
         times.finish = finishing.elapsed();
         times.total = begin.elapsed();
-        let size_bytes = match &body {
-            Body::Bytes(bytes) => bytes.len() as u64,
-            Body::File(file) => file.metadata().map_err(Error::Output)?.len(),
-        };
+        let size_bytes = body.size_bytes();
         Ok(Document {
             body,
             size_bytes,
@@ -271,13 +270,9 @@ fn impossible(
 fn look(job: &Job, config: &Config) -> Result<(Inspected, Key), Error> {
     let name = job.name.as_deref();
     match &job.source {
-        Source::Bytes(bytes) => {
-            let size = bytes.len() as u64;
-            look_at(&mut io::Cursor::new(bytes), size, name, job, config)
-        }
-        Source::File(file) => {
-            let size = file.metadata().map_err(Error::Input)?.len();
-            look_at(&mut Reading::new(file), size, name, job, config)
+        Source::Content(content) => {
+            let size = content.size_bytes();
+            look_at(&mut content.reader(), size, name, job, config)
         }
         Source::Path(path) => {
             let mut file = File::open(path).map_err(Error::Input)?;
@@ -314,7 +309,7 @@ fn look_at(
 const JOB: &str = "job-current";
 
 struct Done {
-    body: Body,
+    body: Content,
     phases: Phases,
     waited: Duration,
 }
@@ -411,42 +406,34 @@ fn harmless(name: &str, detected: &Detected) -> String {
 }
 
 /// Opens a result. Its name is removed afterwards, so that nothing is left behind whatever happens.
-fn take(path: &Path, limit_bytes: u64) -> Result<Body, Failed> {
+fn take(path: &Path, limit_bytes: u64) -> Result<Content, Failed> {
     let file = File::open(path).map_err(Failed::Output)?;
     let size = file.metadata().map_err(Failed::Output)?.len();
     if size > limit_bytes {
         return Err(Failed::TooLarge(limit_bytes));
     }
     match size > MAX_HELD_BYTES {
-        true => Ok(Body::File(file)),
-        false => std::fs::read(path)
-            .map(|bytes| Body::Bytes(bytes.into()))
-            .map_err(Failed::Output),
+        true => Content::of_file(file),
+        false => std::fs::read(path).map(Content::from),
     }
+    .map_err(Failed::Output)
 }
 
 /// Makes a PDF deterministic, on a blocking thread.
-async fn finish(body: Body, job: &Job) -> Result<Body, Error> {
+async fn finish(body: Content, job: &Job) -> Result<Content, Error> {
     let wanted = job.deterministic && job.target == Target::Pdf && !job.options.encrypts();
     if !wanted {
         return Ok(body);
     }
-    let work = move || -> io::Result<Body> {
-        let bytes = match body {
-            Body::Bytes(bytes) => bytes,
-            Body::File(mut file) => {
-                if file.metadata()?.len() > MAX_STABLE_BYTES {
-                    return Ok(Body::File(file));
-                }
-                let mut bytes = Vec::new();
-                io::Read::read_to_end(&mut file, &mut bytes)?;
-                bytes.into()
-            }
-        };
-        Ok(Body::Bytes(match deterministic::pdf(&bytes) {
+    let work = move || -> io::Result<Content> {
+        if matches!(body, Content::Spooled(_)) && body.size_bytes() > MAX_STABLE_BYTES {
+            return Ok(body);
+        }
+        let bytes = body.read()?;
+        Ok(match deterministic::pdf(&bytes) {
             Some(deterministic) => deterministic.into(),
-            None => bytes,
-        }))
+            None => Content::Held(bytes),
+        })
     };
     let done = tokio::task::spawn_blocking(work).await;
     let done = done.map_err(|error| Error::Output(io::Error::other(error)))?;

@@ -107,58 +107,58 @@ const PAGE_LAYOUTS: Shape = Choice(&[
 #[rustfmt::skip]
 pub const OPTIONS: &[Spec] = &[
     spec("password", Text, "", "password of the input"),
-    spec("repair", Flag, "", "repair a damaged input as far as that goes"),
-    spec("update_indexes", Flag, "", "bring tables of contents and indexes up to date before"),
-    spec("landscape", Flag, "", "turn all pages to landscape before"),
-    spec("result_password", Text, "", "password that a result other than PDF is saved with"),
-    spec("pages", Pages, "PageRange", "pages of the PDF, such as 1-3,7"),
+    spec("repair", Flag, "", "repair a damaged input as far as possible"),
+    spec("update_indexes", Flag, "", "update tables of contents and indexes first"),
+    spec("landscape", Flag, "", "rotate all pages to landscape first"),
+    spec("result_password", Text, "", "password that encrypts a result other than PDF"),
+    spec("pages", Pages, "PageRange", "pages to export, such as 1-3,7"),
     spec("pdf_a", PDF_A, "SelectPdfVersion", "PDF/A: 1b, 2b or 3b"),
     spec("pdf_ua", Flag, "PDFUACompliance", "PDF/UA, which includes tags"),
     spec("tagged", Flag, "UseTaggedPDF", "tagged PDF"),
-    spec("quality", Number(1, 100), "Quality", "quality of JPEG pictures, 1 to 100"),
-    spec("lossless", Flag, "UseLosslessCompression", "pictures without loss"),
-    spec("image_resolution", RESOLUTIONS, "MaxImageResolution", "dots per inch that pictures are reduced to, or keep; 300"),
-    spec("bookmarks", Flag, "ExportBookmarks", "an outline of the headings"),
-    spec("notes", Flag, "ExportNotes", "comments as PDF notes"),
-    spec("notes_pages", Flag, "ExportNotesPages", "the notes pages of a presentation after its slides"),
-    spec("only_notes_pages", Flag, "ExportOnlyNotesPages", "only the notes pages of a presentation"),
-    spec("hidden_slides", Flag, "ExportHiddenSlides", "hidden slides, too"),
-    spec("form_fields", Flag, "ExportFormFields", "form fields as PDF fields"),
-    spec("placeholders", Flag, "ExportPlaceholders", "placeholder fields as they look on the screen"),
-    spec("skip_empty_pages", Flag, "IsSkipEmptyPages", "no pages that are there only for the print"),
-    spec("single_page_sheets", Flag, "SinglePageSheets", "each sheet of a spreadsheet on one page"),
-    spec("embed_original", Flag, "IsAddStream", "the document itself inside the PDF"),
-    spec("watermark", Text, "Watermark", "a text across every page"),
-    spec("open_password", Text, "DocumentOpenPassword", "password that the PDF wants to be opened"),
-    spec("permission_password", Text, "PermissionPassword", "password that the PDF wants to lift its restrictions"),
-    spec("allow_printing", PRINTING, "Printing", "printing with a permission password: none, low, high"),
-    spec("allow_changes", CHANGES, "Changes", "changes with a permission password: none, pages, form, comments, all"),
-    spec("allow_copying", Flag, "EnableCopyingOfContent", "copying with a permission password"),
-    spec("duplicate_field_names", Flag, "AllowDuplicateFieldNames", "form fields keep names that others have"),
-    spec("bookmarks_as_destinations", Flag, "ExportBookmarksToPDFDestination", "bookmarks of the text as named destinations"),
-    spec("notes_in_margin", Flag, "ExportNotesInMargin", "comments in the margin"),
-    spec("office_links_to_pdf", Flag, "ConvertOOoTargetToPDFTarget", "links to OpenDocument files name PDF files"),
-    spec("relative_links", Flag, "ExportLinksRelativeFsys", "links to files are relative"),
-    spec("watermark_color", Number(0, 0xff_ff_ff), "WatermarkColor", "colour of the watermark, red × 65536 + green × 256 + blue"),
-    spec("watermark_font", Text, "WatermarkFontName", "font of the watermark"),
-    spec("watermark_size", Number(1, 2000), "WatermarkFontHeight", "size of the watermark in points"),
-    spec("watermark_angle", Degrees(-360, 360), "WatermarkRotateAngle", "turn of the watermark in degrees"),
-    spec("tiled_watermark", Text, "TiledWatermark", "a text all over every page"),
-    spec("initial_view", VIEWS, "InitialView", "what viewers show first: none, outline, thumbnails"),
+    spec("quality", Number(1, 100), "Quality", "JPEG quality, 1 to 100"),
+    spec("lossless", Flag, "UseLosslessCompression", "lossless image compression"),
+    spec("image_resolution", RESOLUTIONS, "MaxImageResolution", "resolution in dots per inch that images are reduced to, or keep; default 300"),
+    spec("bookmarks", Flag, "ExportBookmarks", "export headings as bookmarks"),
+    spec("notes", Flag, "ExportNotes", "export comments as PDF annotations"),
+    spec("notes_pages", Flag, "ExportNotesPages", "export the notes pages of a presentation after its slides"),
+    spec("only_notes_pages", Flag, "ExportOnlyNotesPages", "export only the notes pages of a presentation"),
+    spec("hidden_slides", Flag, "ExportHiddenSlides", "export hidden slides, too"),
+    spec("form_fields", Flag, "ExportFormFields", "export form fields as PDF form fields"),
+    spec("placeholders", Flag, "ExportPlaceholders", "export placeholder fields as on screen"),
+    spec("skip_empty_pages", Flag, "IsSkipEmptyPages", "skip automatically inserted blank pages"),
+    spec("single_page_sheets", Flag, "SinglePageSheets", "fit each sheet of a spreadsheet on one page"),
+    spec("embed_original", Flag, "IsAddStream", "embed the original document in the PDF"),
+    spec("watermark", Text, "Watermark", "watermark text across every page"),
+    spec("open_password", Text, "DocumentOpenPassword", "password to open the PDF"),
+    spec("permission_password", Text, "PermissionPassword", "password to change the PDF's permissions"),
+    spec("allow_printing", PRINTING, "Printing", "allowed printing, with permission_password: none, low, high"),
+    spec("allow_changes", CHANGES, "Changes", "allowed changes, with permission_password: none, pages, form, comments, all"),
+    spec("allow_copying", Flag, "EnableCopyingOfContent", "allow copying, with permission_password"),
+    spec("duplicate_field_names", Flag, "AllowDuplicateFieldNames", "allow duplicate names of form fields"),
+    spec("bookmarks_as_destinations", Flag, "ExportBookmarksToPDFDestination", "export bookmarks in the text as named destinations"),
+    spec("notes_in_margin", Flag, "ExportNotesInMargin", "export comments in the margin"),
+    spec("office_links_to_pdf", Flag, "ConvertOOoTargetToPDFTarget", "point links to OpenDocument files at PDF files instead"),
+    spec("relative_links", Flag, "ExportLinksRelativeFsys", "make links to files relative"),
+    spec("watermark_color", Number(0, 0xff_ff_ff), "WatermarkColor", "watermark color, red × 65536 + green × 256 + blue"),
+    spec("watermark_font", Text, "WatermarkFontName", "watermark font"),
+    spec("watermark_size", Number(1, 2000), "WatermarkFontHeight", "watermark font size in points"),
+    spec("watermark_angle", Degrees(-360, 360), "WatermarkRotateAngle", "watermark rotation in degrees"),
+    spec("tiled_watermark", Text, "TiledWatermark", "watermark text repeated over every page"),
+    spec("initial_view", VIEWS, "InitialView", "panel that viewers open: none, outline, thumbnails"),
     spec("initial_page", Number(1, 1_000_000), "InitialPage", "page that viewers open"),
-    spec("magnification", MAGNIFICATIONS, "Magnification", "how viewers fit the page: default, page, width, visible, zoom"),
-    spec("zoom", Number(1, 6400), "Zoom", "percent that viewers enlarge to, where magnification is zoom"),
-    spec("page_layout", PAGE_LAYOUTS, "PageLayout", "how viewers lay pages out: default, single, continuous, facing"),
-    spec("first_page_on_left", Flag, "FirstPageOnLeft", "the first page stands on the left, where pages face"),
-    spec("resize_window", Flag, "ResizeWindowToInitialPage", "viewers fit their window to the first page"),
-    spec("center_window", Flag, "CenterWindow", "viewers stand in the middle of the screen"),
-    spec("full_screen", Flag, "OpenInFullScreenMode", "viewers fill the screen"),
-    spec("display_title", Flag, "DisplayPDFDocumentTitle", "viewers show the title"),
-    spec("hide_menu_bar", Flag, "HideViewerMenubar", "viewers show no menu"),
-    spec("hide_tool_bar", Flag, "HideViewerToolbar", "viewers show no tool bar"),
-    spec("hide_window_controls", Flag, "HideViewerWindowControls", "viewers show no controls"),
-    spec("transitions", Flag, "UseTransitionEffects", "transitions of slides as effects of the PDF"),
-    spec("open_bookmark_levels", Number(-1, 10), "OpenBookmarkLevels", "levels of the outline that are open; -1 for all"),
+    spec("magnification", MAGNIFICATIONS, "Magnification", "initial magnification: default, page, width, visible, zoom"),
+    spec("zoom", Number(1, 6400), "Zoom", "zoom factor in percent, if magnification is zoom"),
+    spec("page_layout", PAGE_LAYOUTS, "PageLayout", "page layout in viewers: default, single, continuous, facing"),
+    spec("first_page_on_left", Flag, "FirstPageOnLeft", "place the first page on the left in the facing layout"),
+    spec("resize_window", Flag, "ResizeWindowToInitialPage", "resize the viewer's window to the first page"),
+    spec("center_window", Flag, "CenterWindow", "center the viewer's window on the screen"),
+    spec("full_screen", Flag, "OpenInFullScreenMode", "open in full-screen mode"),
+    spec("display_title", Flag, "DisplayPDFDocumentTitle", "show the document title in the viewer's title bar"),
+    spec("hide_menu_bar", Flag, "HideViewerMenubar", "hide the viewer's menu bar"),
+    spec("hide_tool_bar", Flag, "HideViewerToolbar", "hide the viewer's toolbar"),
+    spec("hide_window_controls", Flag, "HideViewerWindowControls", "hide the viewer's window controls"),
+    spec("transitions", Flag, "UseTransitionEffects", "export slide transitions as PDF transitions"),
+    spec("open_bookmark_levels", Number(-1, 10), "OpenBookmarkLevels", "bookmark levels that viewers expand; -1 for all"),
 ];
 
 /// Alternative names of options.
@@ -173,7 +173,7 @@ impl Options {
         let alias = ALIASES.iter().find(|(alias, _)| *alias == name);
         let name = alias.map_or(name, |(_, name)| name);
         let spec = OPTIONS.iter().find(|spec| spec.name == name);
-        let spec = spec.ok_or_else(|| Error::bad_option(name, "there is no such option"))?;
+        let spec = spec.ok_or_else(|| Error::bad_option(name, "unknown option"))?;
         let value = spec.shape.read(name, value)?;
         match (spec.name, &value.value) {
             ("password", Value::String(text)) => self.password = Some(text.clone()),
@@ -274,7 +274,7 @@ impl Shape {
             Number(least, most) => match text.parse::<i32>() {
                 Ok(number) if (least..=most).contains(&number) => Ok(number.into()),
                 _ => wrong(format!(
-                    "`{text}` is no whole number from {least} to {most}"
+                    "`{text}` is not a whole number from {least} to {most}"
                 )),
             },
             // LibreOffice counts in tenths of a degree.
@@ -283,7 +283,7 @@ impl Shape {
                     Ok(((degrees * 10.0).round() as i32).into())
                 }
                 _ => wrong(format!(
-                    "`{text}` is no number of degrees from {least} to {most}"
+                    "`{text}` is not a number of degrees from {least} to {most}"
                 )),
             },
             Choice(choices) => {
@@ -293,13 +293,13 @@ impl Shape {
                     Some((_, number)) => Ok((*number).into()),
                     None => {
                         let names: Vec<&str> = choices.iter().map(|(word, _)| *word).collect();
-                        wrong(format!("`{text}` is none of {}", names.join(", ")))
+                        wrong(format!("`{text}` is not one of {}", names.join(", ")))
                     }
                 }
             }
             Pages => match is_page_range(text) {
                 true => Ok(text.into()),
-                false => wrong(format!("`{text}` is no page range such as 1-3,7")),
+                false => wrong(format!("`{text}` is not a page range such as 1-3,7")),
             },
             Text if text.len() > 1000 => wrong("longer than 1,000 bytes".to_owned()),
             Text => Ok(text.into()),

@@ -5,15 +5,13 @@ use std::{
     io,
     os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
-    sync::{
-        Mutex, PoisonError,
-        atomic::{AtomicU64, Ordering},
-    },
+    sync::atomic::{AtomicU64, Ordering},
     time::Duration,
 };
 
 use bytes::Bytes;
 use md5::{Digest, Md5};
+use parking_lot::Mutex;
 use platen_fonts::{FontSettings, Installed};
 use platen_pool::{
     Command, Driver, Folder, Handle, Purpose, Spawner, StartError, Started, Unsound,
@@ -65,7 +63,7 @@ impl Soffice {
 
     /// Version of the last process started.
     pub(crate) fn version(&self) -> Option<String> {
-        let version = self.version.lock().unwrap_or_else(PoisonError::into_inner);
+        let version = self.version.lock();
         version.clone()
     }
 
@@ -282,7 +280,7 @@ impl Driver for Soffice {
         if purpose == Purpose::Spare {
             warm(&client).await?;
         }
-        let mut last = self.version.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = self.version.lock();
         *last = Some(version);
         drop(last);
         let isolation = spawner.isolation();

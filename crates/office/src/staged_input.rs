@@ -2,18 +2,15 @@
 
 use std::{
     fs::File,
-    io::{self, Read, Write},
+    io,
     path::{Path, PathBuf},
     sync::Arc,
 };
 
-use crate::{changes::Patch, job::Source, reading::Reading};
+use crate::{changes::Patch, job::Source};
 
 /// File name for a document without one.
 pub(crate) const NAMELESS: &str = "document";
-
-/// Size of the chunks copied, in bytes.
-const CHUNK_BYTES: usize = 256 << 10;
 
 /// Larger documents are written on a blocking thread. In bytes.
 const INLINE_BYTES: u64 = 256 << 10;
@@ -50,20 +47,17 @@ impl StagedInput {
 
     pub(crate) fn size_bytes(&self) -> u64 {
         match &self.source {
-            Source::Bytes(bytes) => bytes.len() as u64,
+            Source::Content(content) => content.size_bytes(),
             Source::Path(path) => path.metadata().map_or(u64::MAX, |it| it.len()),
-            Source::File(file) => file.metadata().map_or(u64::MAX, |it| it.len()),
         }
     }
 
     fn write(&self, place: &Path) -> io::Result<()> {
         let mut to = File::create_new(place)?;
         match (&self.source, self.patch.as_deref()) {
-            (Source::Bytes(bytes), None) => to.write_all(bytes)?,
-            (Source::Bytes(bytes), Some(patch)) => patch.apply(&bytes[..], &mut to)?,
+            (Source::Content(content), None) => content.write_to(&mut to)?,
+            (Source::Content(content), Some(patch)) => patch.apply(content.reader(), &mut to)?,
             (Source::Path(path), patch) => copy(&File::open(path)?, patch, &mut to)?,
-            (Source::File(file), Some(patch)) => patch.apply(Reading::new(file), &mut to)?,
-            (Source::File(file), None) => copy_shared(file, &mut to)?,
         }
         Ok(())
     }
@@ -74,17 +68,5 @@ fn copy(mut from: &File, patch: Option<&Patch>, to: &mut File) -> io::Result<()>
         Some(patch) => patch.apply(from, to),
         // Copied in the kernel if possible.
         None => io::copy(&mut from, to).map(drop),
-    }
-}
-
-/// Copies a shared file by position; a copy in the kernel would move the position of other readers.
-fn copy_shared(from: &File, to: &mut File) -> io::Result<()> {
-    let mut from = Reading::new(from);
-    let mut chunk = vec![0; CHUNK_BYTES];
-    loop {
-        match from.read(&mut chunk)? {
-            0 => return Ok(()),
-            count => to.write_all(&chunk[..count])?,
-        }
     }
 }

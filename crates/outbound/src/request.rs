@@ -220,8 +220,7 @@ impl Outbound {
         for (name, value) in headers {
             if is_reserved(name) {
                 let shown = name.to_ascii_lowercase();
-                let text =
-                    format!("the header `{shown}` is set by the client itself: leave it out");
+                let text = format!("the header `{shown}` is set by the client itself: omit it");
                 return Err(Error::Malformed(text));
             }
             request = request.header(name, value);

@@ -42,7 +42,7 @@ impl Trust {
         }
         let found = CertificateDer::pem_slice_iter(&text)
             .collect::<Result<Vec<_>, _>>()
-            .map_err(|error| invalid(format!("it is no PEM: {error}")))?;
+            .map_err(|error| invalid(format!("it is not PEM: {error}")))?;
         // The bundles of whole systems contain a few unusable certificates.
         let usable = |one: &CertificateDer<'static>| RootCertStore::empty().add(one.clone());
         let authorities: Arc<[_]> = found
@@ -50,7 +50,7 @@ impl Trust {
             .filter(|one| usable(one).is_ok())
             .collect();
         if authorities.is_empty() {
-            return Err(invalid("there is no certificate in it".to_owned()));
+            return Err(invalid("it contains no certificate".to_owned()));
         }
         Ok(Self {
             authorities: Some(authorities),
@@ -125,19 +125,19 @@ pub fn trusted_by_system() -> &'static [CertificateDer<'static>] {
 #[non_exhaustive]
 pub enum TlsRefusal {
     /// The certificate was not signed by a trusted authority.
-    #[error("the server's certificate does not come from an authority that is trusted")]
+    #[error("the server's certificate is not issued by a trusted authority")]
     NotTrusted,
     /// The certificate is for other names.
     #[error("the server's certificate is for another name: {0}")]
     OtherName(String),
     /// The certificate has another problem.
-    #[error("the server's certificate is refused: {0}")]
+    #[error("the server's certificate is rejected: {0}")]
     Certificate(String),
     /// The server does not speak TLS.
-    #[error("the server does not speak TLS at this port")]
+    #[error("the server does not speak TLS on this port")]
     NoTls,
     /// There is no TLS version, algorithm or protocol that both sides support.
-    #[error("the server and this client do not agree on TLS: {0}")]
+    #[error("the TLS handshake failed: {0}")]
     Disagreement(String),
 }
 
@@ -172,7 +172,7 @@ impl TlsRefusal {
                     Self::OtherName(wrong.to_string())
                 }
                 other if format!("{other:?}").contains("CaUsedAsEndEntity") => Self::Certificate(
-                    "it is that of an authority (CA:TRUE), which no server may show".to_owned(),
+                    "it is a CA certificate (CA:TRUE), which a server must not present".to_owned(),
                 ),
                 other => Self::Certificate(other.to_string()),
             },

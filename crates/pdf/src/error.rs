@@ -32,7 +32,7 @@ pub enum Error {
     #[error("there is no PDF file")]
     Nothing,
     /// The page ranges are invalid, or name pages that the file does not have.
-    #[error("`{0}` names no pages of the file; pages are named as in 1-3,7")]
+    #[error("`{0}` selects no pages of the file; write pages as in 1-3,7")]
     BadPages(String),
     /// A metadata field is unknown or has an invalid value.
     #[error("the metadata `{name}` {problem}")]

@@ -168,7 +168,7 @@ fn has_compressed_objects(file: &[u8]) -> bool {
 
 fn change(info: &mut Dictionary, name: &str, value: &Json) -> Result<(), &'static str> {
     let field = FIELDS.iter().find(|(known, _, _)| *known == name);
-    let (_, key, shape) = field.ok_or("is none that can be written")?;
+    let (_, key, shape) = field.ok_or("cannot be written")?;
     let text = match (shape, value) {
         (Shape::List, Json::Array(list)) => {
             let texts: Option<Vec<&str>> = list.iter().map(Json::as_str).collect();

@@ -8,12 +8,13 @@ use crate::Arguments;
 
 const HEAD: &str = "# Command line
 
-Made from the source: `UPDATE=1 cargo test --workspace --bin platen command` writes this page.
+Generated from the source: `UPDATE=1 cargo test --workspace --bin platen command` writes this page.
 
-Documents and data go to standard output, everything else to standard error. An error is two lines, \
-`error:` and `hint:`; with `--json`, an object with `error`, `code` and `hint`. Exit codes: 0 success; \
-1 what the caller can mend (template, data, arguments, a missing program, a limit); 2 what Platen or its \
-surroundings failed at. [errors.md](errors.md) lists the codes.
+Documents and data go to standard output, everything else to standard error. An error has two \
+lines, `error:` and `hint:`; with `--json` it is an object with `error`, `code` and `hint`. Exit \
+codes: 0 for success; 1 for errors that the caller can fix (template, data, arguments, a missing \
+program, a limit); 2 for failures of Platen or its environment. [errors.md](errors.md) lists the \
+codes.
 ";
 
 /// Columns of the help, whatever the terminal of the test has.

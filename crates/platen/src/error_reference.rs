@@ -13,13 +13,13 @@ use platen_fault::{
 
 const HEAD: &str = "# Errors
 
-Made from the source: `UPDATE=1 cargo test --workspace --bin platen errors` writes this page.
+Generated from the source: `UPDATE=1 cargo test --workspace --bin platen errors` writes this page.
 
-Every failure has a code that does not change, and says the same wherever it occurs: in the problem \
-document of an HTTP response (RFC 9457: `code`, beside `status`, `detail` and `requestId`), in the \
-error of a step or a run, and in the output of a command with `--json`. Facts that tell its cases \
-apart are members beside it: `stage`, `resource`, `backend`, `what`, `limit`. Errors in a template, \
-data, a flow or a piece come as `diagnostics`, all in one pass, each with a code of its own.
+Every failure has a stable code, which means the same wherever it occurs: in the problem document \
+of an HTTP response (RFC 9457: `code`, with `status`, `detail` and `requestId`), in the error of a \
+step or a run, and in the output of a command with `--json`. Further members tell its cases apart: \
+`stage`, `resource`, `backend`, `what`, `limit`. Errors in a template, data, a flow or a custom \
+action are reported in one pass as `diagnostics`, each with its own code.
 
 ```json
 {\"type\": \"urn:platen:problem:timeout\", \"title\": \"Gateway Timeout\", \"status\": 504, \
@@ -29,11 +29,10 @@ data, a flow or a piece come as `diagnostics`, all in one pass, each with a code
 
 ## Faults
 
-Each code belongs to a fault, from which everything else follows: the HTTP status, the exit code of a \
-command (0 is success), and whether the same request may succeed later. A few codes have a status of \
-their own where HTTP has a more exact one. The forms of Gotenberg answer with [Gotenberg's \
-statuses](gotenberg.md). A step of a flow is tried again if its `retry` says so and its error is \
-`retryable`.
+Each code belongs to a fault, which determines the HTTP status, the exit code of a command (0 is \
+success), and whether the same request may succeed later. A few codes have a more specific HTTP \
+status. The forms of Gotenberg answer with [Gotenberg's statuses](gotenberg.md). A step of a flow \
+is retried if its `retry` allows it and its error is `retryable`.
 
 | Fault | What it means | HTTP status | Exit code | Retry may help |
 |---|---|---|---|---|
@@ -82,8 +81,8 @@ fn codes(page: &mut String) {
         );
     }
     page.push_str(
-        "\n`too-large` is 413 for what was sent, 431 for the head of a request, and 422 for what would \
-         come about. `timeout` is 408 where the head or the body of a request came too slowly.\n\n\
+        "\n`too-large` is 413 for what was sent, 431 for the head of a request, and 422 for a \
+         result. `timeout` is 408 if the head or the body of a request arrives too slowly.\n\n\
          | Member | Values |\n|---|---|\n",
     );
     let _ = writeln!(page, "| `stage` | {} |", words(Stage::ALL, Stage::as_str));

@@ -30,7 +30,7 @@ const EXAMPLES: &str = if cfg!(feature = "service") {
     "Examples:\n  \
         platen demo                                    six documents of one invoice, in out/\n  \
         platen render invoice.json data.json -o a.pdf  one document\n\n\
-        This build has the native renderer only. `cargo build --release --bin platen` builds all of \
+        This build contains only the native renderer. `cargo build --release --bin platen` builds all of \
         Platen: the service, flows, conversion of Office files and HTML."
 };
 

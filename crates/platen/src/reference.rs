@@ -14,24 +14,24 @@ use crate::Arguments;
 
 const HEAD: &str = "# Settings
 
-Made from the source: `UPDATE=1 cargo test --workspace --bin platen settings` writes this page.
+Generated from the source: `UPDATE=1 cargo test --workspace --bin platen settings` writes this page.
 
-`platen serve` takes each setting from a variable of the environment or, by its name, from \
-`platen.toml` (`--config`); flags win over variables, variables over the file. An empty variable is \
-not set. An unknown name in the file is an error. `platen serve --print-config` prints every setting \
-with its value.
+`platen serve` reads each setting from an environment variable or from `platen.toml` (`--config`). \
+Flags override variables, and variables override the file. An empty variable counts as not set. An \
+unknown name in the file is an error. `platen serve --print-config` prints every setting with its \
+value.
 
-In a file, lists are arrays. Sizes are given in bytes, without a unit: `MAX_BODY_BYTES=33554432` for \
-32 MiB. `cores` in a default are those that the process may use; several processes \
+In the file, lists are arrays. Sizes are in bytes, without a unit: `MAX_BODY_BYTES=33554432` for \
+32 MiB. In a default, `cores` is the number of cores that the process may use; several processes \
 (`PLATEN_WORKERS`) divide them.
 ";
 
 const COMMANDS: &str = "
 ## Variables of commands
 
-A flag wins over its variable.
+A flag overrides its variable.
 
-| Variable | Flag | Commands | What it decides |
+| Variable | Flag | Commands | Description |
 |---|---|---|---|
 ";
 
@@ -43,17 +43,17 @@ const OTHERS: [(&str, &str); 5] = [
     ),
     (
         "LISTEN_FDNAMES",
-        "Names of the sockets that systemd hands over, for `systemd://NAME`.",
+        "Names of the sockets that systemd passes, for `systemd://NAME`.",
     ),
     (
         "LISTEN_FDS",
-        "The sockets that systemd hands over, for `systemd://`.",
+        "Number of sockets that systemd passes, for `systemd://`.",
     ),
     (
         "LISTEN_PID",
-        "The process that those sockets are for; others leave them alone.",
+        "Process that receives these sockets; other processes ignore them.",
     ),
-    ("PATH", "LibreOffice and Chromium are looked for in it."),
+    ("PATH", "Search path for LibreOffice and Chromium."),
 ];
 
 /// Set by a process for its own children, or by tests.
@@ -71,7 +71,7 @@ fn page() -> String {
             group = setting.group;
             let _ = write!(
                 page,
-                "\n## {group}\n\n| Variable | In `platen.toml` | Values | Default | What it decides |\n\
+                "\n## {group}\n\n| Variable | In `platen.toml` | Values | Default | Description |\n\
                  |---|---|---|---|---|\n"
             );
         }
@@ -98,20 +98,20 @@ fn page() -> String {
         let _ = writeln!(page, "| `{variable}` | `{flag}` | {commands} | {about} |");
     }
     page.push_str(
-        "\nCommands that start LibreOffice or Chromium, or run flows, also read the variables of the \
-         service for it: `LIBREOFFICE_PATH`, `CHROMIUM_PATH`, `CHILD_ISOLATION`, \
+        "\nCommands that start LibreOffice or Chromium, or run flows, also read these variables of \
+         the service: `LIBREOFFICE_PATH`, `CHROMIUM_PATH`, `CHILD_ISOLATION`, \
          `CHROMIUM_ALLOWED_HOSTS`, `CHROMIUM_ALLOW_PRIVATE_ADDRESSES`, `RENDER_TIMEOUT_MS`, `SMTP_URL`, \
          `SMTP_FROM` and `SMTP_CA_FILE`.\n\n## Variables of the system\n\n\
-         | Variable | What it does |\n|---|---|\n",
+         | Variable | Description |\n|---|---|\n",
     );
     for (variable, about) in OTHERS {
         let _ = writeln!(page, "| `{variable}` | {about} |");
     }
     page.push_str(
-        "\nLibreOffice and Chromium are started with `PATH`, `LANG`, `LANGUAGE`, `LC_ALL`, `LC_CTYPE`, \
-         `TZ`, `FONTCONFIG_FILE` and `FONTCONFIG_PATH` of the service, and no other of its variables.\n\n\
-         ## Variables of Pulp Engine\n\nThese decide nothing here; where one is set, the log says at the \
-         start what to use instead.\n\n| Variable | Instead |\n|---|---|\n",
+        "\nLibreOffice and Chromium inherit only these variables from the service: `PATH`, `LANG`, \
+         `LANGUAGE`, `LC_ALL`, `LC_CTYPE`, `TZ`, `FONTCONFIG_FILE` and `FONTCONFIG_PATH`.\n\n\
+         ## Variables of Pulp Engine\n\nThese have no effect in Platen. If one is set, the log at \
+         startup names the replacement.\n\n| Variable | Instead |\n|---|---|\n",
     );
     for foreign in FOREIGN {
         let _ = writeln!(page, "| `{}` | {}. |", foreign.variable, foreign.instead);

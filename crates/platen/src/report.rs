@@ -14,7 +14,7 @@ const DOCTOR_HINT: &str = "`platen doctor` shows what is installed";
 /// How much is said, and in what form.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub struct OutputArguments {
-    /// Say nothing but errors.
+    /// Print only errors.
     #[arg(long, short, global = true)]
     pub quiet: bool,
     /// Report as JSON on standard output.
@@ -83,7 +83,7 @@ impl Failure {
         // Warnings are listed with them, but are not what kept the document from being made.
         let count = diagnostics.iter().filter(|found| found.is_error()).count();
         let plural = if count == 1 { "" } else { "s" };
-        let message = format!("{count} mistake{plural}; nothing was made");
+        let message = format!("{count} error{plural}; no document was written");
         Self {
             diagnostics,
             ..Self::new(code, message)
@@ -237,7 +237,7 @@ mod tests {
             Diagnostic::warning("missing-glyph", "", "so"),
         ];
         let failure = Failure::mistakes(Code::InvalidTemplate, found);
-        assert_eq!(failure.message(), "1 mistake; nothing was made");
+        assert_eq!(failure.message(), "1 error; no document was written");
         assert_eq!(
             failure.to_json()["diagnostics"].as_array().map(Vec::len),
             Some(2)

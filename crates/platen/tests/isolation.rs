@@ -134,7 +134,7 @@ fn documents_are_the_same_from_sandboxes() {
     let jailed = Service::start(&[("RENDER_ISOLATION", "jail")]);
     let inline = Service::start(&[("RENDER_ISOLATION", "inline")]);
     let said = jailed.log.iter().any(|line| {
-        line["message"] == "documents are made in sandboxes" && line["sandbox"].is_string()
+        line["message"] == "documents render in sandboxes" && line["sandbox"].is_string()
     });
     assert!(said, "{:?}", jailed.log);
     let mut request = long(40);

@@ -184,7 +184,7 @@ fn pieces_are_checked_pushed_and_listed() {
     let other = service.pieces(&["push", "greeter"]);
     refused(
         &other,
-        &["409", "another content", "another name or version"],
+        &["409", "different content", "another name or version"],
     );
     write_piece(&service, "1.1.0", "{}", code);
     let nobody = service.pieces(&["push", "greeter", "--api-key", "wrong-key"]);
@@ -233,7 +233,7 @@ fn mistakes_in_pieces_are_those_that_the_service_finds() {
         &service.pieces(&["check", "greeter"]),
         &["invalid-piece", "/bundle", "/actions/greet/input"],
     );
-    refused(&service.pieces(&["push", "greeter"]), &["2 mistakes"]);
+    refused(&service.pieces(&["push", "greeter"]), &["2 errors"]);
     let archive = platen_runs::execution::pack(&service.folder.path().join("greeter")).unwrap();
     let told = ureq::put(format!("{}/pieces/greeter/1.0.0", service.url))
         .header("x-api-key", KEY)

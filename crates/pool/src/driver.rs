@@ -8,10 +8,11 @@ use std::{
 };
 
 use crate::{
+    command::Command,
     error::StartError,
     folder::{Folder, Root},
     launcher::{Isolation, Launcher},
-    process::{Command, Process},
+    process::Process,
 };
 
 /// Starts, probes and stops one kind of child process.

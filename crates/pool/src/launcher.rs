@@ -17,7 +17,7 @@ use platen_jail::{
 };
 use tokio::{process::Command as TokioCommand, sync::OnceCell};
 
-use crate::process::Command;
+use crate::command::Command;
 
 /// Wraps a command before it starts, for instance in a sandbox.
 pub trait Launcher: Send + Sync + std::fmt::Debug + 'static {

@@ -53,6 +53,7 @@
 //! ```
 
 mod admission;
+mod command;
 mod config;
 mod driver;
 mod error;
@@ -69,6 +70,7 @@ mod table;
 
 pub use self::{
     admission::Lane,
+    command::{Command, Limits, Pipes},
     config::Config,
     driver::{Driver, Purpose, Spawner, Started, Unsound},
     error::{Error, JobError, StartError, Verdict},
@@ -80,5 +82,6 @@ pub use self::{
     metrics::{BOUNDS_SECONDS, HistogramSnapshot, Reason, Refusal, Snapshot},
     poison::Key,
     pool::{Attempt, JobFuture, Pool, Request},
-    process::{Command, Handle, Limits, Member, Pipes, Process},
+    process::{Handle, Process},
+    table::Member,
 };

@@ -197,9 +197,9 @@ pub struct Snapshot {
     pub in_use: usize,
     /// Slots of both lanes.
     pub slots: usize,
-    /// Children ready for a job.
+    /// Idle child processes.
     pub idle: usize,
-    /// Children being started.
+    /// Child processes being started.
     pub starting: usize,
     /// All children, including those starting and stopping.
     pub children: usize,

@@ -2,9 +2,10 @@
 
 use std::{
     collections::{HashMap, VecDeque},
-    sync::{Mutex, PoisonError},
     time::{Duration, Instant},
 };
+
+use parking_lot::Mutex;
 
 /// Crashes after which an input is refused. One crash may be the child's own fault.
 pub(crate) const MAX_CRASHES: u32 = 2;
@@ -44,7 +45,7 @@ impl Poison {
 
     /// Crashes of this input within the retention time.
     pub(crate) fn crashes(&self, key: &Key) -> u32 {
-        let inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        let inner = self.inner.lock();
         let entry = inner.entries.get(key);
         entry.map_or(0, |entry| {
             if entry.last.elapsed() < self.keep {
@@ -58,7 +59,7 @@ impl Poison {
     /// Counts a crash and returns the input's total.
     pub(crate) fn crashed(&self, key: Key) -> u32 {
         let before = self.crashes(&key);
-        let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut inner = self.inner.lock();
         let entry = Entry {
             crashes: before + 1,
             last: Instant::now(),
@@ -77,7 +78,7 @@ impl Poison {
 
     /// Forgets the crashes of an input that has now been processed without one.
     pub(crate) fn survived(&self, key: &Key) {
-        let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut inner = self.inner.lock();
         if inner.entries.remove(key).is_some() {
             inner.order.retain(|other| other != key);
         }

@@ -3,217 +3,34 @@
 
 use std::{
     collections::VecDeque,
-    ffi::{OsStr, OsString},
-    path::{Path, PathBuf},
-    process::{ExitStatus, Stdio},
+    process::ExitStatus,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc,
         atomic::{AtomicU64, Ordering},
     },
     time::Duration,
 };
 
-use platen_jail::sandbox::Spec;
+use parking_lot::Mutex;
 use rustix::process::{Pid, Resource, Rlimit};
 use tokio::{
     io::AsyncReadExt,
-    process::{Child, ChildStderr, ChildStdin, ChildStdout, Command as TokioCommand},
+    process::{Child, ChildStderr, ChildStdin, ChildStdout},
     sync::{Notify, watch},
 };
 
-use crate::{error::StartError, folder::Folder, launcher::Launcher, table};
+use crate::{
+    command::{Command, Limits},
+    error::StartError,
+    folder::Folder,
+    launcher::Launcher,
+    table::{self, Member},
+};
 
-/// Environment variables of this process that a child inherits.
-const INHERITED: [&str; 6] = ["PATH", "LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "TZ"];
 /// How much of the end of a child's standard error is kept, in bytes.
 const STDERR_KEPT: usize = 4096;
 /// How long to keep killing the family of a dead child.
 const SWEEP_TIMEOUT: Duration = Duration::from_secs(5);
-
-/// Which descriptors of the child are pipes to this process. Standard error always is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Pipes {
-    /// None.
-    #[default]
-    None,
-    /// Standard input and output.
-    Standard,
-    /// The child reads descriptor 3 and writes descriptor 4, as with Chromium's
-    /// `--remote-debugging-pipe`.
-    ThreeAndFour,
-}
-
-/// Resource limits of one process; see setrlimit(2).
-#[derive(Clone, Copy, Debug)]
-pub struct Limits {
-    /// Open files (`RLIMIT_NOFILE`).
-    pub open_files: u64,
-    /// Size of any file it writes, in bytes (`RLIMIT_FSIZE`).
-    pub file_size_bytes: u64,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self {
-            open_files: 4096,
-            file_size_bytes: 4 << 30,
-        }
-    }
-}
-
-/// A program with its arguments, environment and sandbox requirements.
-#[derive(Clone, Debug)]
-pub struct Command {
-    program: OsString,
-    arguments: Vec<OsString>,
-    environment: Vec<(OsString, OsString)>,
-    pipes: Pipes,
-    limits: Limits,
-    reads: Vec<PathBuf>,
-    writes: Vec<PathBuf>,
-    nests: bool,
-}
-
-impl Command {
-    /// A program without arguments.
-    pub fn new(program: impl Into<OsString>) -> Self {
-        Self {
-            program: program.into(),
-            arguments: Vec::new(),
-            environment: Vec::new(),
-            pipes: Pipes::None,
-            limits: Limits::default(),
-            reads: Vec::new(),
-            writes: Vec::new(),
-            nests: false,
-        }
-    }
-
-    /// Adds an argument.
-    #[must_use]
-    pub fn arg(mut self, argument: impl Into<OsString>) -> Self {
-        self.arguments.push(argument.into());
-        self
-    }
-
-    /// Adds arguments.
-    #[must_use]
-    pub fn args<A: Into<OsString>>(mut self, arguments: impl IntoIterator<Item = A>) -> Self {
-        self.arguments.extend(arguments.into_iter().map(Into::into));
-        self
-    }
-
-    /// Sets an environment variable. All others except a few (`PATH`, locale, time zone) are
-    /// cleared.
-    #[must_use]
-    pub fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
-        self.environment.push((name.into(), value.into()));
-        self
-    }
-
-    /// Sets the pipes.
-    #[must_use]
-    pub fn pipes(mut self, pipes: Pipes) -> Self {
-        self.pipes = pipes;
-        self
-    }
-
-    /// Sets the resource limits.
-    #[must_use]
-    pub fn limits(mut self, limits: Limits) -> Self {
-        self.limits = limits;
-        self
-    }
-
-    /// Lets a sandbox expose one more file or folder for reading, besides those of the system.
-    #[must_use]
-    pub fn reads(mut self, path: impl Into<PathBuf>) -> Self {
-        self.reads.push(path.into());
-        self
-    }
-
-    /// Lets a sandbox expose one more folder for writing, besides the child's own.
-    #[must_use]
-    pub fn writes(mut self, path: impl Into<PathBuf>) -> Self {
-        self.writes.push(path.into());
-        self
-    }
-
-    /// Lets the program create namespaces of its own, as browsers do to sandbox pages.
-    #[must_use]
-    pub fn nests(mut self) -> Self {
-        self.nests = true;
-        self
-    }
-
-    /// The sandbox specification of this command.
-    pub(crate) fn sandbox_spec(&self, folder: &Path) -> Spec {
-        // A sandbox cannot mount a path that does not exist.
-        let reads = self.reads.iter().filter(|path| path.exists());
-        Spec {
-            folder: folder.to_owned(),
-            reads: reads.cloned().collect(),
-            writes: self
-                .writes
-                .iter()
-                .filter(|path| !path.starts_with(folder))
-                .cloned()
-                .collect(),
-            nests: self.nests,
-            open_files: self.limits.open_files,
-            file_size_bytes: self.limits.file_size_bytes,
-        }
-    }
-
-    /// Runs the command through another program: its name and arguments become the last arguments
-    /// of `program`.
-    #[must_use]
-    pub fn behind<A: Into<OsString>>(
-        mut self,
-        program: impl Into<OsString>,
-        arguments: impl IntoIterator<Item = A>,
-    ) -> Self {
-        let mut all: Vec<OsString> = arguments.into_iter().map(Into::into).collect();
-        all.push(std::mem::replace(&mut self.program, program.into()));
-        all.append(&mut self.arguments);
-        self.arguments = all;
-        self
-    }
-
-    /// The program.
-    #[must_use]
-    pub fn program(&self) -> &OsStr {
-        &self.program
-    }
-
-    fn prepare(self, folder: &Folder) -> TokioCommand {
-        let command = if self.pipes == Pipes::ThreeAndFour {
-            // `Stdio` covers only descriptors 0 to 2; the shell moves them and execs the program.
-            let script = "exec \"$@\" 3<&0 4>&1 </dev/null >/dev/null";
-            self.behind("sh", ["-c", script, "sh"])
-        } else {
-            self
-        };
-        let mut built = TokioCommand::new(&command.program);
-        built.args(&command.arguments).env_clear();
-        for name in INHERITED {
-            if let Some(value) = std::env::var_os(name) {
-                built.env(name, value);
-            }
-        }
-        let path = folder.path();
-        for name in ["HOME", "TMPDIR", "TMP", "TEMP", "XDG_RUNTIME_DIR"] {
-            built.env(name, path);
-        }
-        built.env(table::MARK, path);
-        built.envs(command.environment);
-        built.current_dir(path).process_group(0).kill_on_drop(true);
-        let piped = command.pipes != Pipes::None;
-        let pipe = || if piped { Stdio::piped() } else { Stdio::null() };
-        built.stdin(pipe()).stdout(pipe()).stderr(Stdio::piped());
-        built
-    }
-}
 
 /// A running process. Dropping it kills the whole family.
 #[derive(Debug)]
@@ -232,7 +49,7 @@ impl Process {
         command: Command,
         folder: Folder,
     ) -> Result<Self, StartError> {
-        let program = command.program.to_string_lossy().into_owned();
+        let program = command.program().to_string_lossy().into_owned();
         let limits = command.limits;
         let mut built = launcher.wrap(command, folder.path()).prepare(&folder);
         let failed = |source| StartError::Spawn {
@@ -339,7 +156,7 @@ impl Handle {
     /// The end of its standard error.
     #[must_use]
     pub fn stderr(&self) -> String {
-        let kept = self.0.stderr.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = self.0.stderr.lock();
         let bytes: Vec<u8> = kept.iter().copied().collect();
         String::from_utf8_lossy(&bytes).trim().to_owned()
     }
@@ -388,17 +205,6 @@ impl Handle {
             table::kill(pid);
         }
     }
-}
-
-/// One process of a family.
-#[derive(Clone, Debug)]
-pub struct Member {
-    /// Process id.
-    pub pid: i32,
-    /// Memory not shared with other processes or files, in bytes.
-    pub own_bytes: u64,
-    /// Its command line, arguments separated by spaces.
-    pub command_line: String,
 }
 
 /// A child and its folder, cleaned up if the supervising task is dropped with its runtime.
@@ -473,7 +279,7 @@ async fn keep_stderr(mut stderr: ChildStderr, shared: Arc<Shared>, read: watch::
         if count == 0 {
             break;
         }
-        let mut kept = shared.stderr.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = shared.stderr.lock();
         kept.extend(&buffer[..count]);
         let excess = kept.len().saturating_sub(STDERR_KEPT);
         kept.drain(..excess);

@@ -5,12 +5,13 @@ use std::{
     collections::HashMap,
     path::Path,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicU64, Ordering},
     },
     time::{Duration, Instant},
 };
 
+use parking_lot::{Mutex, MutexGuard};
 use tokio::{
     runtime::Handle as Runtime,
     sync::{Notify, watch},
@@ -157,7 +158,7 @@ impl<K: Driver> ProcessSet<K> {
     }
 
     pub(crate) fn state(&self) -> MutexGuard<'_, State<K::Child>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     pub(crate) fn notify(&self) {

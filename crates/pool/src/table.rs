@@ -14,8 +14,6 @@ use std::{
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
 
-use crate::process::Member;
-
 /// Environment variable that marks a child and its descendants; its value is the child's folder.
 pub(crate) const MARK: &str = "PLATEN_CHILD_FOLDER";
 
@@ -28,6 +26,17 @@ struct Row {
     pid: i32,
     parent: i32,
     group: i32,
+}
+
+/// One process of a family.
+#[derive(Clone, Debug)]
+pub struct Member {
+    /// Process id.
+    pub pid: i32,
+    /// Memory not shared with other processes or files, in bytes.
+    pub own_bytes: u64,
+    /// Its command line, arguments separated by spaces.
+    pub command_line: String,
 }
 
 /// All processes at one moment.

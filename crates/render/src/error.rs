@@ -10,7 +10,7 @@ const MAX_PICTURE_PIXELS: u64 = 64_000_000;
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// Errors in the template or the data.
-    #[error("the template or the data has {} mistake{}", count(.0), if count(.0) == 1 { "" } else { "s" })]
+    #[error("the template or the data has {} error{}", count(.0), if count(.0) == 1 { "" } else { "s" })]
     Mistakes(Vec<Diagnostic>),
     /// The options ask for something the format does not support.
     #[error(transparent)]
@@ -27,7 +27,7 @@ pub enum Error {
         pages: u32,
     },
     /// The picture of a page would be too large.
-    #[error("the picture would have more than 64 million pixels: ask for fewer dots per inch")]
+    #[error("the image would have more than 64 million pixels: request fewer dots per inch")]
     PictureTooLarge,
     /// The rendering exceeded its memory limit.
     #[error("rendering exceeded its memory limit of {limit_bytes} bytes")]

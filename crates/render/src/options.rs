@@ -32,7 +32,7 @@ fn invalid(message: impl Into<String>) -> OptionsError {
     }
 }
 
-/// What is made differently than the template says.
+/// Options that override the template.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(rename = "Options")]
@@ -47,32 +47,32 @@ pub struct DocumentOptions {
     orientation: Option<Orientation>,
     /// Page of a PNG or SVG, from 1.
     page: Option<u32>,
-    /// Resolution of a PNG, dots per inch; 144 where absent.
+    /// Resolution of a PNG in dots per inch; 144 by default.
     dpi: Option<f32>,
-    /// Name of the table of a CSV; the first where absent.
+    /// Name of the table for a CSV; by default the first.
     table: Option<String>,
-    /// File name; the template's key with the format's extension where absent.
+    /// File name; by default the template's key with the format's extension.
     pub filename: Option<String>,
-    /// Whether a browser shows or saves the file.
+    /// Whether a browser displays or downloads the file.
     pub disposition: Option<Disposition>,
-    /// Instant of `now()` and of the file's dates; the clock where absent.
+    /// Time of `now()` and of the file's dates; by default the current time.
     now: Option<Moment>,
-    /// What a PDF must be.
+    /// PDF options.
     #[serde(default)]
     pdf: PdfOptions,
 }
 
-/// Whether a browser shows or saves a file.
+/// Whether a browser displays or downloads a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Disposition {
-    /// Shows it.
+    /// Display.
     Inline,
-    /// Saves it.
+    /// Download.
     Attachment,
 }
 
-/// An instant: RFC 3339, or seconds since 1970.
+/// A point in time: RFC 3339, or seconds since 1970.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(untagged)]
 enum Moment {
@@ -82,15 +82,15 @@ enum Moment {
     Text(String),
 }
 
-/// What a PDF must be.
+/// PDF options.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct PdfOptions {
-    /// Standard; PDF/UA-1 where absent.
+    /// Standard; PDF/UA-1 by default.
     standard: Option<StandardName>,
-    /// Writes the logical structure; true where absent.
+    /// Tags the logical structure; true by default.
     tagged: Option<bool>,
-    /// Files inside, at most 50.
+    /// Attached files, at most 50.
     #[serde(default)]
     attachments: Vec<AttachmentRequest>,
 }
@@ -109,15 +109,15 @@ enum StandardName {
     A3b,
 }
 
-/// A file inside a PDF.
+/// A file attached to a PDF.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct AttachmentRequest {
     /// File name.
     name: String,
-    /// Media type; `application/octet-stream` where absent.
+    /// Media type; `application/octet-stream` by default.
     media_type: Option<String>,
-    /// What it is.
+    /// Description.
     description: Option<String>,
     /// How it relates to the document.
     relationship: Option<RelationshipName>,
@@ -129,15 +129,15 @@ pub struct AttachmentRequest {
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum RelationshipName {
-    /// Data that the document shows.
+    /// Data shown in the document.
     Data,
-    /// What the document was made from.
+    /// Source of the document.
     Source,
-    /// The same in another form.
+    /// An alternative representation.
     Alternative,
-    /// Something more.
+    /// Supplementary content.
     Supplement,
-    /// Not said.
+    /// Unspecified.
     Unspecified,
 }
 
@@ -155,7 +155,7 @@ impl DocumentOptions {
             });
         }
         if self.dpi.is_some_and(|dpi| !(10.0..=1_200.0).contains(&dpi)) {
-            return Err(invalid("`dpi` is from 10 to 1200"));
+            return Err(invalid("`dpi` must be 10 to 1200"));
         }
         let options = RenderOptions {
             locale: self.locale,
@@ -186,7 +186,7 @@ fn seconds(moment: &Moment) -> Result<i64, OptionsError> {
             .map(Timestamp::as_second)
             .map_err(|_| {
                 let detail =
-                    "`now` is RFC 3339, such as 2026-11-21T15:00:00Z, or seconds since 1970";
+                    "`now` must be RFC 3339, such as 2026-11-21T15:00:00Z, or seconds since 1970";
                 invalid(detail)
             }),
     }

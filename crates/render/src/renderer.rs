@@ -3,12 +3,13 @@
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc,
         atomic::{AtomicBool, Ordering},
     },
     time::{Duration, Instant},
 };
 
+use parking_lot::Mutex;
 use platen_document::{
     BindOptions, CompiledTemplate, Diagnostic, Host,
     bound::Document,
@@ -233,14 +234,14 @@ impl Renderer {
     }
 
     fn take_shaper(&self) -> Shaper {
-        let mut shapers = self.shapers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut shapers = self.shapers.lock();
         shapers
             .pop()
             .unwrap_or_else(|| Shaper::new(Arc::clone(&self.fonts)))
     }
 
     fn give_shaper(&self, shaper: Shaper) {
-        let mut shapers = self.shapers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut shapers = self.shapers.lock();
         if shapers.len() < MAX_IDLE_SHAPERS && !shaper.is_full() {
             shapers.push(shaper);
         }

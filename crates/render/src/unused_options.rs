@@ -92,7 +92,8 @@ pub fn unused_options(
         .map(|option| {
             let (name, carriers) = (option.path.rsplit('/').next(), option.carriers);
             let name = name.unwrap_or_default();
-            let message = format!("the option `{name}` is for {carriers}: it changes nothing here");
+            let message =
+                format!("the option `{name}` has no effect here: it applies to {carriers}");
             Diagnostic::warning("unused-option", option.path, message)
         })
         .collect()

@@ -16,7 +16,7 @@ use crate::{
     fault,
     flow_cache::FlowVersion,
     identity::now_ms,
-    ready_queue::{JustAccepted, ReadyRun},
+    ready_queue::{JustAccepted, ReadyRun, Takes},
     waiters::Event,
     work::Assignment,
 };
@@ -26,7 +26,7 @@ impl Dispatcher {
     pub(crate) async fn next(
         &self,
         worker: &str,
-        sync_only: bool,
+        takes: Takes,
         stop: impl Future<Output = ()>,
     ) -> Option<Assignment> {
         tokio::pin!(stop);
@@ -37,7 +37,7 @@ impl Dispatcher {
             let run = tokio::select! {
                 biased;
                 () = &mut stop => return None,
-                run = self.ready.take(sync_only, limit) => run,
+                run = self.ready.take(takes, limit) => run,
             };
             let flow = run.queued.flow.clone();
             match self.claim(run, worker).await {

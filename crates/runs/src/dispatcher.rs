@@ -3,11 +3,12 @@
 use std::{
     collections::HashMap,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicU64, AtomicUsize, Ordering},
     },
 };
 
+use parking_lot::{Mutex, MutexGuard};
 use platen_fault::Code;
 use platen_flow::{Entry, model::StoreScope};
 use platen_script::Cancellation;
@@ -108,7 +109,7 @@ impl Dispatcher {
     }
 
     pub(crate) fn held(&self) -> MutexGuard<'_, HashMap<String, (u32, Holder)>> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+        self.held.lock()
     }
 
     /// How many runs wait for a slot.

@@ -15,6 +15,7 @@ use crate::{
     answer::bytes,
     dispatcher::{EMBEDDED, Holder, refused, scope_of},
     execution::{FlowRunner, Services, Stop},
+    ready_queue::Takes,
     work::work,
 };
 
@@ -24,19 +25,32 @@ pub fn start(dispatcher: &Arc<Dispatcher>, services: Arc<Services>, count: usize
     let runner = Arc::new(FlowRunner::new(services));
     dispatcher.slots.fetch_add(count, Ordering::Relaxed);
     for index in 0..count {
-        let sync_only = index == 0 && count > 1;
-        let slot = slot(Arc::clone(dispatcher), Arc::clone(&runner), sync_only);
+        let takes = match index == 0 && count > 1 {
+            true => Takes::Synchronous,
+            false => Takes::Flows,
+        };
+        let slot = slot(Arc::clone(dispatcher), Arc::clone(&runner), takes);
         dispatcher.spawn(slot);
     }
 }
 
-async fn slot(dispatcher: Arc<Dispatcher>, runner: Arc<FlowRunner>, sync_only: bool) {
+/// Starts `count` slots for deferred requests. They are apart from the slots of flows because a
+/// request that waits for a receiver must not hold one up.
+pub fn start_deferred(dispatcher: &Arc<Dispatcher>, services: Arc<Services>, count: usize) {
+    let runner = Arc::new(FlowRunner::new(services));
+    for _ in 0..count {
+        let slot = slot(Arc::clone(dispatcher), Arc::clone(&runner), Takes::Deferred);
+        dispatcher.spawn(slot);
+    }
+}
+
+async fn slot(dispatcher: Arc<Dispatcher>, runner: Arc<FlowRunner>, takes: Takes) {
     let channel = Arc::new(LocalChannel {
         dispatcher: Arc::clone(&dispatcher),
         runtime: Handle::current(),
     });
     while !dispatcher.is_draining() {
-        let next = dispatcher.next(EMBEDDED, sync_only, dispatcher.drained());
+        let next = dispatcher.next(EMBEDDED, takes, dispatcher.drained());
         let Some(assignment) = next.await else { break };
         let id = assignment.id.clone();
         let epoch = assignment.epoch;

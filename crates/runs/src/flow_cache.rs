@@ -1,10 +1,8 @@
 //! Cache of flows by key and version: a flow is parsed and checked once.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{collections::HashMap, sync::Arc};
 
+use parking_lot::{Mutex, MutexGuard};
 use platen_storage::{DocumentStore, Error as StoreError};
 use sha2::{Digest, Sha256};
 
@@ -85,7 +83,7 @@ impl FlowCache {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     pub fn set_published(&self, flow: &str, version: Option<u32>) {

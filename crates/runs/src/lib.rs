@@ -38,7 +38,7 @@ pub use self::{
     error::Error,
     execution::{Record, StepReport},
     flow_cache::FlowVersion,
-    ready_queue::Depth,
+    ready_queue::{DEFERRED_FLOW, Depth},
     settings::Settings,
     waiters::Event,
 };

@@ -1,6 +1,6 @@
 //! Shutdown of a dispatcher: it drains first, then closes.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use crate::Dispatcher;
 
@@ -30,7 +30,7 @@ impl Dispatcher {
                 _ = phase.wait_for(|phase| *phase == Phase::Closed) => {}
             }
         });
-        let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tasks = self.tasks.lock();
         tasks.retain(|task| !task.is_finished());
         tasks.push(handle);
     }
@@ -52,7 +52,7 @@ impl Dispatcher {
     pub async fn close(&self) {
         self.phase.send_replace(Phase::Closed);
         let tasks = {
-            let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut tasks = self.tasks.lock();
             std::mem::take(&mut *tasks)
         };
         for task in tasks {

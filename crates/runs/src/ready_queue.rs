@@ -1,11 +1,9 @@
-//! Runs that are ready for a slot: two lanes in memory. An entry may be lost, because the rows are
+//! Runs that are ready for a slot: lanes in memory. An entry may be lost, because the rows are
 //! the truth and maintenance finds queued rows again.
 
-use std::{
-    collections::{HashMap, HashSet, VecDeque},
-    sync::{Mutex, MutexGuard, PoisonError},
-};
+use std::collections::{HashMap, HashSet, VecDeque};
 
+use parking_lot::{Mutex, MutexGuard};
 use platen_storage::runs::{Lane, Queued};
 use tokio::sync::Notify;
 
@@ -16,6 +14,22 @@ use crate::flow_cache::FlowVersion;
 const MAX_ASYNC_READY: usize = 4_096;
 /// Every so many takes, the asynchronous lane goes first: a steady synchronous load must not starve it.
 const ASYNC_SHARE: u32 = 4;
+
+/// Key of the flow that executes requests which the service deferred. Only the process that has
+/// the routes can, so these runs have a lane and slots of their own. Users cannot store a flow with
+/// this key.
+pub const DEFERRED_FLOW: &str = "deferred-request";
+
+/// Which runs a slot takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Takes {
+    /// Synchronous and asynchronous runs of flows.
+    Flows,
+    /// Synchronous runs of flows only.
+    Synchronous,
+    /// Deferred requests only.
+    Deferred,
+}
 
 /// A run that a slot can claim.
 #[derive(Clone, Debug)]
@@ -51,6 +65,7 @@ pub struct Depth {
 struct State {
     sync: VecDeque<ReadyRun>,
     asynchronous: VecDeque<ReadyRun>,
+    deferred: VecDeque<ReadyRun>,
     /// Names of all runs that are in a lane, parked or reserved: a run is queued once.
     ids: HashSet<String>,
     /// For flows with a concurrency limit: how many run, and the runs that wait for one to end.
@@ -63,17 +78,18 @@ struct State {
     abandoned: bool,
 }
 
-/// Both lanes, with the waiting slots.
+/// All lanes, with the waiting slots.
 #[derive(Default)]
 pub(crate) struct ReadyQueue {
     state: Mutex<State>,
     any: Notify,
     sync: Notify,
+    deferred: Notify,
 }
 
 impl ReadyQueue {
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     /// Reserves the name of a run that is about to be accepted: a refill from the store must not
@@ -97,6 +113,7 @@ impl ReadyQueue {
     fn wake(&self) {
         self.any.notify_one();
         self.sync.notify_one();
+        self.deferred.notify_one();
     }
 
     /// Whether runs should be loaded from the store. Resets the flags that say so.
@@ -114,12 +131,16 @@ impl ReadyQueue {
     /// Waits for the next run. The slot calls [`ReadyQueue::claimed`] once the claim is under way
     /// and [`ReadyQueue::done`] when the run has left it. `limit` gives the concurrency limit of a
     /// flow.
-    pub async fn take(&self, sync_only: bool, limit: impl Fn(&str) -> Option<u32>) -> ReadyRun {
+    pub async fn take(&self, takes: Takes, limit: impl Fn(&str) -> Option<u32>) -> ReadyRun {
         loop {
-            let notified = if sync_only { &self.sync } else { &self.any };
+            let notified = match takes {
+                Takes::Flows => &self.any,
+                Takes::Synchronous => &self.sync,
+                Takes::Deferred => &self.deferred,
+            };
             // Registered before the look at the lanes, so that no push in between is missed.
             let notified = notified.notified();
-            if let Some(run) = self.state().next(sync_only, &limit) {
+            if let Some(run) = self.state().next(takes, &limit) {
                 return run;
             }
             notified.await;
@@ -146,7 +167,7 @@ impl ReadyQueue {
                 state.parked.remove(flow);
             }
             if let Some(run) = freed {
-                state.lane(run.queued.lane).push_front(run);
+                state.lane(&run.queued).push_front(run);
                 drop(state);
                 self.wake();
             }
@@ -157,7 +178,7 @@ impl ReadyQueue {
         let state = self.state();
         Depth {
             sync: state.sync.len(),
-            asynchronous: state.asynchronous.len(),
+            asynchronous: state.asynchronous.len() + state.deferred.len(),
             parked: state.parked.values().map(VecDeque::len).sum(),
         }
     }
@@ -200,7 +221,7 @@ impl State {
     /// Whether the run was added.
     fn add(&mut self, run: ReadyRun) -> bool {
         if run.queued.lane == Lane::Async
-            && (self.asynchronous.len() >= MAX_ASYNC_READY
+            && (self.lane(&run.queued).len() >= MAX_ASYNC_READY
                 || self.overflowed && run.just_accepted.is_some())
         {
             // While the store has a backlog, later runs join it: a run that overtakes the backlog
@@ -211,28 +232,30 @@ impl State {
         if !self.ids.insert(run.queued.id.clone()) {
             return false;
         }
-        self.lane(run.queued.lane).push_back(run);
+        self.lane(&run.queued).push_back(run);
         true
     }
 
-    fn lane(&mut self, lane: Lane) -> &mut VecDeque<ReadyRun> {
-        match lane {
+    fn lane(&mut self, run: &Queued) -> &mut VecDeque<ReadyRun> {
+        match run.lane {
+            _ if run.flow == DEFERRED_FLOW => &mut self.deferred,
             Lane::Sync => &mut self.sync,
             Lane::Async => &mut self.asynchronous,
         }
     }
 
-    fn next(&mut self, sync_only: bool, limit: &impl Fn(&str) -> Option<u32>) -> Option<ReadyRun> {
+    fn next(&mut self, takes: Takes, limit: &impl Fn(&str) -> Option<u32>) -> Option<ReadyRun> {
         loop {
             self.takes = self.takes.wrapping_add(1);
-            let async_first = !sync_only && self.takes.is_multiple_of(ASYNC_SHARE);
-            let run = match (sync_only, async_first) {
-                (true, _) => self.sync.pop_front(),
-                (_, true) => self
+            let async_first = self.takes.is_multiple_of(ASYNC_SHARE);
+            let run = match (takes, async_first) {
+                (Takes::Deferred, _) => self.deferred.pop_front(),
+                (Takes::Synchronous, _) => self.sync.pop_front(),
+                (Takes::Flows, true) => self
                     .asynchronous
                     .pop_front()
                     .or_else(|| self.sync.pop_front()),
-                (_, false) => self
+                (Takes::Flows, false) => self
                     .sync
                     .pop_front()
                     .or_else(|| self.asynchronous.pop_front()),
@@ -279,6 +302,20 @@ mod tests {
         queue.push(run("a"));
         assert_eq!(queue.depth().asynchronous, 1);
         assert!(!queue.needs_refill());
+    }
+
+    #[test]
+    fn deferred_requests_go_to_their_own_slots() {
+        let queue = ReadyQueue::default();
+        let mut deferred = run("a");
+        deferred.queued.flow = DEFERRED_FLOW.to_owned();
+        queue.push(deferred);
+        let next = |takes| queue.state().next(takes, &|_: &str| None);
+        assert!(next(Takes::Flows).is_none() && next(Takes::Synchronous).is_none());
+        queue.push(run("b"));
+        assert_eq!(next(Takes::Deferred).unwrap().queued.id, "a");
+        assert!(next(Takes::Deferred).is_none());
+        assert_eq!(next(Takes::Flows).unwrap().queued.id, "b");
     }
 
     #[test]

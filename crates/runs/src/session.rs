@@ -3,10 +3,11 @@
 use std::{
     collections::{HashMap, HashSet},
     io,
-    sync::{Arc, Mutex, PoisonError, atomic::Ordering},
+    sync::{Arc, atomic::Ordering},
     time::Duration,
 };
 
+use parking_lot::Mutex;
 use platen_flow::model::StoreScope;
 use platen_storage::{
     Error as StoreError,
@@ -28,6 +29,7 @@ use crate::{
     protocol::{
         self, Assign, Change, MAX_KNOWN_FLOWS, PROTOCOL, Question, Refusal, ToApp, ToWorker,
     },
+    ready_queue::Takes,
     work::Assignment,
 };
 
@@ -86,8 +88,11 @@ pub async fn serve(
         .slots
         .fetch_add(slots as usize, Ordering::Relaxed);
     for index in 0..slots {
-        let sync_only = index == 0 && slots > 1;
-        tokio::spawn(slot(Arc::clone(&session), sync_only, phases.clone()));
+        let takes = match index == 0 && slots > 1 {
+            true => Takes::Synchronous,
+            false => Takes::Flows,
+        };
+        tokio::spawn(slot(Arc::clone(&session), takes, phases.clone()));
     }
     let ended = session.listen(&mut reader, &phase).await;
     let _ = phase.send(Phase::Closed);
@@ -144,7 +149,7 @@ fn may_use(flow: &FlowVersion, scope: StoreScope) -> bool {
 }
 
 /// Assigns runs to the worker, one at a time.
-async fn slot(session: Arc<Session>, sync_only: bool, mut phases: watch::Receiver<Phase>) {
+async fn slot(session: Arc<Session>, takes: Takes, mut phases: watch::Receiver<Phase>) {
     let dispatcher = Arc::clone(&session.dispatcher);
     let (stop, mut stops) = mpsc::unbounded_channel::<String>();
     let frames = session.frames.clone();
@@ -160,7 +165,7 @@ async fn slot(session: Arc<Session>, sync_only: bool, mut phases: watch::Receive
                 () = dispatcher.drained() => {}
             }
         };
-        let next = dispatcher.next(&session.worker, sync_only, leaving).await;
+        let next = dispatcher.next(&session.worker, takes, leaving).await;
         let Some(assignment) = next else { break };
         let id = assignment.id.clone();
         let epoch = assignment.epoch;
@@ -187,14 +192,14 @@ async fn slot(session: Arc<Session>, sync_only: bool, mut phases: watch::Receive
 }
 
 impl Session {
-    fn open(&self) -> std::sync::MutexGuard<'_, HashMap<(String, u32), Open>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    fn open(&self) -> parking_lot::MutexGuard<'_, HashMap<(String, u32), Open>> {
+        self.open.lock()
     }
 
     async fn assign(&self, assignment: Assignment) -> Result<(), ()> {
         let flow = &assignment.flow;
         let source = {
-            let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut known = self.known.lock();
             if known.contains(&flow.hash) {
                 None
             } else {

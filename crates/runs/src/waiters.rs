@@ -1,10 +1,8 @@
 //! Callers that wait for a run to end, and callers that watch its events.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{collections::HashMap, sync::Arc};
 
+use parking_lot::{Mutex, MutexGuard};
 use platen_storage::runs::RunState;
 use tokio::sync::{mpsc, oneshot};
 
@@ -37,8 +35,7 @@ pub(crate) struct Waiters {
 
 impl Waiters {
     fn listeners(&self) -> MutexGuard<'_, HashMap<String, Listeners>> {
-        let listeners = self.listeners.lock();
-        listeners.unwrap_or_else(PoisonError::into_inner)
+        self.listeners.lock()
     }
 
     /// Receives the answer of a run. Register before the run is accepted, or its answer may be

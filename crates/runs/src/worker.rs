@@ -5,12 +5,13 @@ use std::{
     collections::HashMap,
     io,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::{Duration, Instant},
 };
 
+use parking_lot::{Mutex, MutexGuard};
 use platen_flow::model::StoreScope;
 use platen_script::Cancellation;
 use platen_storage::runs::{Ending, Hold, Write};
@@ -158,7 +159,7 @@ struct Client {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    mutex.lock()
 }
 
 impl Client {

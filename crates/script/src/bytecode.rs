@@ -3,7 +3,9 @@
 //! They are compiled in a cell, because the parser is as exposed as the code itself. The bytecode
 //! never leaves this process's memory except for cells, and runs only in cells.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 /// Sources of at least this size are compiled.
 pub(crate) const MIN_SOURCE_BYTES: usize = 16 << 10;
@@ -31,7 +33,7 @@ impl Bytecode {
         &self,
         compile: impl FnOnce() -> Result<Option<Vec<u8>>, NoCell>,
     ) -> (Option<Arc<[u8]>>, bool) {
-        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.0.lock();
         match &*state {
             State::Made(bytecode) => return (Some(Arc::clone(bytecode)), false),
             State::Refused => return (None, false),

@@ -285,7 +285,7 @@ fn serve<'js>(
         let begin = || -> rquickjs::Result<Promise<'js>> {
             let export: Option<Value> = module.get(call.name).ok();
             let Some(export) = export.and_then(Value::into_function) else {
-                let message = format!("`{}` is no function", call.name);
+                let message = format!("`{}` is not a function", call.name);
                 return Err(Exception::throw_type(ctx, &message));
             };
             let arguments: Vec<Value> = ctx.json_parse(call.arguments.get())?.get()?;
@@ -327,8 +327,7 @@ fn settle<'js>(
 }
 
 /// Error message for a thrown `null` when memory was not short.
-const NULL: &str =
-    "null, which code throws where it says so, or where not even an error has room in its memory";
+const NULL: &str = "null: thrown by the code, or no memory was left for an error";
 
 thread_local! {
     static BOUND: Cell<Bound> = const { Cell::new(Bound { before: 0, limit: 0 }) };

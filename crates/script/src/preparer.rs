@@ -110,7 +110,7 @@ impl Runner {
             Err(vec![Finding::of_all(message)])
         };
         let Ok(job) = serde_json::to_vec(&job) else {
-            return failed("it is no text");
+            return failed("it is not a text");
         };
         let Ok(mut cell) = self.jail().cell(TIMEOUT) else {
             // The sandbox is unavailable, which is not the source's fault.

@@ -2,10 +2,11 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
+use parking_lot::{Mutex, MutexGuard};
 use platen_jail::{Cell, Ending, Jail, Limits};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json, value::RawValue};
@@ -339,7 +340,7 @@ pub(crate) enum Stop {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    mutex.lock()
 }
 
 /// Encodes a job as JSON.

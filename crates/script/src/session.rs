@@ -2,10 +2,11 @@
 //! template.
 
 use std::{
-    sync::{Arc, Mutex, PoisonError, atomic::AtomicBool},
+    sync::{Arc, atomic::AtomicBool},
     time::{Duration, Instant},
 };
 
+use parking_lot::Mutex;
 use platen_jail::{Cell, Limits};
 use serde_json::{Value, value::RawValue};
 
@@ -88,8 +89,8 @@ impl Session {
         self.answer(&mut cell)
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Cell> {
-        self.cell.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> parking_lot::MutexGuard<'_, Cell> {
+        self.cell.lock()
     }
 
     fn answer(&self, cell: &mut Cell) -> Result<Value, Error> {

@@ -71,14 +71,14 @@ impl Keys {
     /// 401 for a missing or wrong token, 403 if no token is configured.
     pub(crate) fn check_worker(&self, headers: &HeaderMap) -> Result<(), Problem> {
         let Some(expected) = &self.worker else {
-            let detail = "no workers are taken here: set WORKER_TOKEN";
+            let detail = "workers cannot connect: set WORKER_TOKEN";
             return Err(Problem::new(Code::Forbidden, detail));
         };
         let given = key_of(headers).map(hash).unwrap_or_default();
         if given.ct_eq(expected).into() {
             Ok(())
         } else {
-            Err(unauthorized("workers need their token"))
+            Err(unauthorized("workers must authenticate with WORKER_TOKEN"))
         }
     }
 
@@ -96,16 +96,17 @@ impl Keys {
             Access::Metrics => self.check_metrics(headers),
             Access::Render | Access::Admin if !self.are_needed() => Ok(Caller::Anonymous),
             Access::Render | Access::Admin => {
-                let key = key_of(headers)
-                    .ok_or_else(|| unauthorized("an API key is needed, in the header X-Api-Key"))?;
+                let key = key_of(headers).ok_or_else(|| {
+                    unauthorized("an API key is required, in the header X-Api-Key")
+                })?;
                 let caller = self
                     .find(key)
-                    .ok_or_else(|| unauthorized("this API key is not known"))?;
+                    .ok_or_else(|| unauthorized("this API key is unknown"))?;
                 match caller {
                     Caller::Key { admin: false, .. } if access == Access::Admin => {
                         Err(Problem::new(
                             Code::Forbidden,
-                            "this API key may render and read templates, not change them",
+                            "this API key may not change templates, flows or custom actions",
                         ))
                     }
                     caller => Ok(caller),
@@ -122,7 +123,9 @@ impl Keys {
         if given.ct_eq(expected).into() {
             Ok(Caller::Anonymous)
         } else {
-            Err(unauthorized("the metrics need their token"))
+            Err(unauthorized(
+                "metrics require the bearer token METRICS_TOKEN",
+            ))
         }
     }
 

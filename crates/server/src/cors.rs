@@ -58,7 +58,7 @@ impl Cors {
         if self.allowed.is_none() {
             return Some(Err(Problem::new(
                 Code::Forbidden,
-                "this origin is not among CORS_ALLOWED_ORIGINS",
+                "this origin is not in CORS_ALLOWED_ORIGINS",
             )));
         }
         let mut response = Response::new(Body::empty());

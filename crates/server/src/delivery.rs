@@ -110,12 +110,12 @@ impl From<ForwardError> for Problem {
         let (code, detail) = match &error {
             ForwardError::Timeout => (
                 Code::Timeout(Stage::Forward),
-                "the process that keeps templates and runs has not answered in time",
+                "the leader process, which stores templates and runs, did not respond in time",
             ),
             _ => (
                 Code::BackendUnavailable(Backend::Leader),
-                "the process that keeps templates and runs ended while it had this request: look \
-                 whether it took effect before you send it again",
+                "the leader process, which stores templates and runs, exited during this request: \
+                 check whether the request took effect before you send it again",
             ),
         };
         Self {

@@ -11,8 +11,8 @@ use std::{
 use platen_outbound::{Outbound, Settings as OutboundSettings, Trust};
 use platen_render::chain;
 use platen_runs::{
-    Dispatcher, RunState, Settings,
-    execution::{ChromiumPrint, Mail, OfficeConvert, Pieces, Services, Smtp, Tools},
+    Dispatcher, RunState, Settings, embedded,
+    execution::{ChromiumPrint, Mail, OfficeConvert, Pieces, Replay, Services, Smtp, Tools},
 };
 use platen_storage::SqliteStore;
 use platen_supervise::ProcessGroup;
@@ -46,6 +46,8 @@ pub(crate) struct Flows {
     services: FlowServices,
     /// Concurrent runs of this process.
     slots: usize,
+    /// Concurrent deferred requests of this process.
+    deferred_slots: usize,
 }
 
 /// Dependencies of flow steps.
@@ -54,6 +56,7 @@ pub(crate) struct FlowServices {
     pub(crate) libreoffice: Arc<LibreOffice>,
     pub(crate) sandbox: Arc<Sandbox>,
     pub(crate) pieces: Arc<PieceStore>,
+    pub(crate) replay: Arc<dyn Replay>,
     pub(crate) metrics: Arc<Metrics>,
 }
 
@@ -95,6 +98,7 @@ impl Flows {
             has_webhook_secret: config.webhook_secret.is_some(),
             services,
             slots: config.flow.slots as usize,
+            deferred_slots: config.webhook.max_queue as usize,
         })
     }
 
@@ -137,17 +141,16 @@ impl Flows {
             tracing::error!(cause = chain(&error), "{message}");
             return;
         }
-        if self.slots > 0 {
-            let sandbox = Arc::clone(&self.services.sandbox);
-            let scripts = tokio::task::spawn_blocking(move || sandbox.runner().ok());
-            let services = Services {
-                engine: Arc::clone(&self.services.renderer.engine),
-                scripts: scripts.await.ok().flatten(),
-                outbound: Arc::clone(&self.outbound),
-                tools: self.tools(),
-            };
-            platen_runs::embedded::start(&self.dispatcher, Arc::new(services), self.slots);
-        }
+        let sandbox = Arc::clone(&self.services.sandbox);
+        let scripts = tokio::task::spawn_blocking(move || sandbox.runner().ok());
+        let services = Arc::new(Services {
+            engine: Arc::clone(&self.services.renderer.engine),
+            scripts: scripts.await.ok().flatten(),
+            outbound: Arc::clone(&self.outbound),
+            tools: self.tools(),
+        });
+        embedded::start(&self.dispatcher, Arc::clone(&services), self.slots);
+        embedded::start_deferred(&self.dispatcher, services, self.deferred_slots);
         let _ = self.started.set(());
         let flows = Arc::clone(self);
         tokio::spawn(async move {
@@ -192,6 +195,7 @@ impl Flows {
             print: Some(Arc::new(print)),
             mail: self.mail.clone(),
             pieces: Some(Arc::clone(&services.pieces) as Arc<dyn Pieces>),
+            replay: Some(Arc::clone(&services.replay)),
             assets: services.renderer.assets_dir.clone(),
         }
     }
@@ -216,12 +220,12 @@ impl Flows {
         ];
         gauge(
             "runs_waiting",
-            "Runs that slots know of and have not taken.",
+            "Runs waiting for a slot, by lane.",
             &waiting,
         );
         gauge(
             "runs_held",
-            "Runs that slots have.",
+            "Runs in progress.",
             &[("", dispatcher.running())],
         );
         gauge(

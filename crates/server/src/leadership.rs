@@ -1,6 +1,6 @@
 //! Selects the requests that only the leader can handle: it alone writes to the data folder.
 
-use hyper::{Method, Request};
+use hyper::{Method, Request, Uri};
 
 /// True if the leader must handle the request.
 pub(crate) fn is_for_leader<B>(request: &Request<B>) -> bool {
@@ -12,16 +12,21 @@ pub(crate) fn is_for_leader<B>(request: &Request<B>) -> bool {
             let reads = ["/validate", "/diff"].iter().any(|end| path.ends_with(end));
             !reads && !matches!(*request.method(), Method::GET | Method::HEAD)
         }
-        // Asynchronous renderings and conversions are runs.
-        "render" | "convert" => {
-            let query = request.uri().query().unwrap_or_default();
-            query.split('&').any(|part| {
-                let (name, value) = part.split_once('=').unwrap_or((part, ""));
-                name == "async" && value != "false"
-            })
+        // Deferred requests are runs.
+        "render" | "convert" => is_async(request.uri()),
+        "forms" => {
+            is_async(request.uri()) || request.headers().contains_key("gotenberg-webhook-url")
         }
         _ => false,
     }
+}
+
+fn is_async(uri: &Uri) -> bool {
+    let query = uri.query().unwrap_or_default();
+    query.split('&').any(|part| {
+        let (name, value) = part.split_once('=').unwrap_or((part, ""));
+        name == "async" && value != "false"
+    })
 }
 
 #[cfg(test)]
@@ -42,6 +47,11 @@ mod tests {
         );
         assert!(asks("POST", "/render?async=true") && asks("POST", "/render/pdf?a&async"));
         assert!(!asks("POST", "/render") && !asks("POST", "/render?async=false"));
+        let form = Request::builder().uri("/forms/pdfengines/merge");
+        assert!(!is_for_leader(&form.body(()).unwrap()));
+        let form = Request::builder().uri("/forms/pdfengines/merge");
+        let form = form.header("gotenberg-webhook-url", "http://a/");
+        assert!(is_for_leader(&form.body(()).unwrap()));
         assert!(!asks("GET", "/health/live") && !asks("GET", "/runsomething"));
     }
 }

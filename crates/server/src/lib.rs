@@ -4,10 +4,12 @@
 //! [`Server::start`] opens the store and listens. [`Server::run`] serves until shutdown and
 //! finishes the requests in progress. [`serve`] does both until SIGTERM or SIGINT.
 
+mod accepted_run;
 pub mod auth;
 mod compression;
 mod config;
 mod cors;
+pub mod deferred;
 mod delivery;
 mod extension;
 mod flows;

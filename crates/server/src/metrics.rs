@@ -3,12 +3,11 @@
 use std::{
     collections::BTreeMap,
     fmt::Write,
-    sync::{
-        Mutex, PoisonError,
-        atomic::{AtomicU64, Ordering},
-    },
+    sync::atomic::{AtomicU64, Ordering},
     time::Duration,
 };
+
+use parking_lot::Mutex;
 
 /// Upper bounds of the histogram buckets, in seconds.
 const BOUNDS: [f64; 14] = [
@@ -89,8 +88,8 @@ pub(crate) struct Gauges {
 }
 
 impl Metrics {
-    fn inner(&self) -> std::sync::MutexGuard<'_, Inner> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    fn inner(&self) -> parking_lot::MutexGuard<'_, Inner> {
+        self.inner.lock()
     }
 
     pub(crate) fn answered(
@@ -161,7 +160,7 @@ impl Metrics {
             let _ = writeln!(text, "platen_http_requests_total{{{labels}}} {count}");
         }
         let name = "http_request_duration_seconds";
-        head(text, name, "histogram", "Time to the head of the answer.");
+        head(text, name, "histogram", "Time to the head of the response.");
         for ((route, method), histogram) in &inner.durations {
             let labels = format!("route=\"{route}\",method=\"{method}\"");
             histogram.write(text, &format!("platen_{name}"), &labels);
@@ -199,7 +198,12 @@ impl Metrics {
             );
         }
         let name = "render_queue_wait_seconds";
-        head(text, name, "histogram", "Wait for a render slot.");
+        head(
+            text,
+            name,
+            "histogram",
+            "Time spent waiting for a render slot.",
+        );
         inner.waits.write(text, &format!("platen_{name}"), "");
     }
 
@@ -209,17 +213,17 @@ impl Metrics {
         let values = [
             ("render_pages_total", "counter", load(&self.pages), "Pages rendered."),
             ("render_bytes_total", "counter", load(&self.bytes), "Bytes rendered."),
-            ("code_compiled_ahead_total", "counter", load(&self.compiled), "Code of flows and pieces compiled before its first run."),
-            ("template_cache_hits_total", "counter", load(&self.cache_hits), "Compiled templates found."),
-            ("template_cache_misses_total", "counter", load(&self.cache_misses), "Templates compiled."),
-            ("template_cache_items", "gauge", gauges.cached_templates as u64, "Compiled templates kept."),
-            ("template_cache_bytes", "gauge", gauges.cached_bytes, "Bytes of their sources."),
-            ("render_queue_depth", "gauge", gauges.waiting as u64, "Renderings that wait."),
-            ("render_slots_in_use", "gauge", gauges.in_use as u64, "Slots in use."),
+            ("code_compiled_ahead_total", "counter", load(&self.compiled), "Flow code and custom actions compiled before their first run."),
+            ("template_cache_hits_total", "counter", load(&self.cache_hits), "Template cache hits."),
+            ("template_cache_misses_total", "counter", load(&self.cache_misses), "Template cache misses."),
+            ("template_cache_items", "gauge", gauges.cached_templates as u64, "Compiled templates in the cache."),
+            ("template_cache_bytes", "gauge", gauges.cached_bytes, "Source bytes of the templates in the cache."),
+            ("render_queue_depth", "gauge", gauges.waiting as u64, "Renderings waiting for a slot."),
+            ("render_slots_in_use", "gauge", gauges.in_use as u64, "Render slots in use."),
             ("render_slots", "gauge", gauges.slots as u64, "Slots."),
             ("connections", "gauge", load(&self.connections), "Open connections."),
-            ("log_lines_dropped_total", "counter", gauges.log_dropped, "Lines of the log that did not fit."),
-            ("ready", "gauge", u64::from(gauges.ready), "1 where the service is ready."),
+            ("log_lines_dropped_total", "counter", gauges.log_dropped, "Log lines dropped because the buffer was full."),
+            ("ready", "gauge", u64::from(gauges.ready), "1 if the service is ready."),
         ];
         for (name, kind, value, about) in values {
             head(text, name, kind, about);

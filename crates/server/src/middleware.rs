@@ -221,7 +221,7 @@ fn check_host(headers: &HeaderMap) -> Result<(), Problem> {
     }
     Err(Problem::new(
         Code::HostNotLocal,
-        "without API keys only this machine is served: set API_KEY_ADMIN",
+        "without API keys the service accepts only local requests: set API_KEY_ADMIN",
     ))
 }
 

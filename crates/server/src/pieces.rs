@@ -4,10 +4,11 @@
 use std::{
     collections::HashMap,
     path::Path,
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
+use parking_lot::Mutex;
 use platen_fault::{Code, Resource, What};
 use platen_render::chain;
 use platen_runs::execution::{Link, Piece, PieceError, Pieces};
@@ -69,7 +70,7 @@ impl PieceStore {
 
     /// Caches the action of `digest`. Prefers an existing entry: it may be compiled already.
     fn keep_ready(&self, digest: String, piece: Piece) -> Arc<Piece> {
-        let mut ready = self.ready.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut ready = self.ready.lock();
         if ready.len() >= MAX_READY {
             ready.clear();
         }
@@ -111,7 +112,7 @@ impl PieceStore {
         signature: &str,
     ) -> Result<Vec<u8>, Problem> {
         if !self.key.allows(digest, expires, signature, now()) {
-            let detail = "the link is not signed by this service, or has ended";
+            let detail = "the signature of the link is invalid, or the link has expired";
             return Err(Problem::new(Code::LinkInvalid, detail));
         }
         Ok(self.blobs.get(digest)?)
@@ -122,7 +123,7 @@ impl Pieces for PieceStore {
     fn load(&self, name: &str, version: &str) -> Result<Arc<Piece>, String> {
         let said = |error: BlobError| missing(name, version, &error);
         let digest = self.blobs.digest(&place(name, version)).map_err(said)?;
-        let ready = || self.ready.lock().unwrap_or_else(PoisonError::into_inner);
+        let ready = || self.ready.lock();
         if let Some(piece) = ready().get(&digest) {
             return Ok(Arc::clone(piece));
         }
@@ -139,7 +140,7 @@ fn place(name: &str, version: &str) -> String {
 fn missing(name: &str, version: &str, error: &BlobError) -> String {
     match error {
         BlobError::NotFound | BlobError::BadName(_) => {
-            format!("there is no piece `{name}@{version}`")
+            format!("there is no custom action `{name}@{version}`")
         }
         other => chain(other),
     }
@@ -159,7 +160,7 @@ fn refused(error: PieceError) -> Problem {
         }
         PieceError::Mistakes(diagnostics) => Problem {
             diagnostics,
-            ..Problem::new(Code::InvalidPiece, "the piece has mistakes")
+            ..Problem::new(Code::InvalidPiece, "the custom action has errors")
         },
         PieceError::Archive(_) => Problem::new(Code::InvalidPiece, text),
     }
@@ -169,9 +170,9 @@ impl From<BlobError> for Problem {
     fn from(error: BlobError) -> Self {
         let problem = Self::of_error(error.code(Resource::Piece, What::Pieces), &error);
         let detail = match error {
-            BlobError::NotFound | BlobError::BadName(_) => "there is no such piece",
+            BlobError::NotFound | BlobError::BadName(_) => "there is no such custom action",
             BlobError::Taken(_) => {
-                "this version has another content already; give the new one another version"
+                "this version is already stored with different content; raise the version"
             }
             _ => return problem,
         };

@@ -9,16 +9,16 @@ pub(crate) fn write_pool(text: &mut String, name: &str, pool: &Snapshot) {
     let label = format!("pool=\"{name}\"");
     #[rustfmt::skip]
     let values = [
-        ("queue_depth", "gauge", pool.waiting as u64, "Jobs that wait for a slot."),
+        ("queue_depth", "gauge", pool.waiting as u64, "Jobs waiting for a slot."),
         ("slots_in_use", "gauge", pool.in_use as u64, "Slots in use."),
         ("slots", "gauge", pool.slots as u64, "Slots."),
-        ("children", "gauge", pool.children as u64, "Children, those being started and stopped included."),
-        ("idle_children", "gauge", pool.idle as u64, "Children ready for a job."),
-        ("starting_children", "gauge", pool.starting as u64, "Children being started."),
-        ("memory_bytes", "gauge", pool.memory_bytes, "Memory of children with a process of their own."),
-        ("starts_total", "counter", pool.starts, "Children started."),
-        ("start_failures_total", "counter", pool.start_failures, "Starts that failed."),
-        ("retries_total", "counter", pool.retries, "Jobs tried again because their child died."),
+        ("children", "gauge", pool.children as u64, "Child processes, including those starting and stopping."),
+        ("idle_children", "gauge", pool.idle as u64, "Idle child processes."),
+        ("starting_children", "gauge", pool.starting as u64, "Child processes being started."),
+        ("memory_bytes", "gauge", pool.memory_bytes, "Memory of child processes."),
+        ("starts_total", "counter", pool.starts, "Child processes started."),
+        ("start_failures_total", "counter", pool.start_failures, "Failed starts of child processes."),
+        ("retries_total", "counter", pool.retries, "Jobs retried because their child process exited."),
     ];
     for (metric, kind, value, about) in values {
         head(text, metric, kind, about);
@@ -28,7 +28,7 @@ pub(crate) fn write_pool(text: &mut String, name: &str, pool: &Snapshot) {
         text,
         "replaced_total",
         "counter",
-        "Children replaced, by reason.",
+        "Child processes replaced, by reason.",
     );
     for (reason, count) in pool.replaced {
         let reason = reason.name();
@@ -48,21 +48,21 @@ pub(crate) fn write_pool(text: &mut String, name: &str, pool: &Snapshot) {
     histogram(
         text,
         "wait_seconds",
-        "Wait for a slot and a child.",
+        "Time spent waiting for a slot and a child process.",
         &label,
         &pool.waits,
     );
     histogram(
         text,
         "job_seconds",
-        "Time of jobs on their child.",
+        "Duration of jobs in the child process.",
         &label,
         &pool.jobs,
     );
     histogram(
         text,
         "start_seconds",
-        "Time of starts.",
+        "Duration of starts.",
         &label,
         &pool.start_time,
     );
@@ -70,7 +70,8 @@ pub(crate) fn write_pool(text: &mut String, name: &str, pool: &Snapshot) {
 
 /// Writes how the processes of a pool are isolated.
 pub(crate) fn write_isolation(text: &mut String, name: &str, isolation: Isolation) {
-    let about = "1 for the level that children are shut in at: full, landlock, network or none.";
+    let about =
+        "1 for the isolation level of the child processes: full, landlock, network or none.";
     head(text, "isolation", "gauge", about);
     for level in ["full", "landlock", "network", "none"] {
         let value = u8::from(level == isolation.name());
@@ -95,7 +96,7 @@ pub(crate) fn write_processes(text: &mut String, processes: &Processes) {
             "process_memory_bytes",
             "gauge",
             processes.memory_bytes,
-            "Memory of the current process and its family.",
+            "Memory of the current process and its descendants.",
         ),
     ];
     for (name, kind, value, about) in values {

@@ -2,12 +2,13 @@
 
 use std::{
     net::IpAddr,
-    sync::{Mutex, PoisonError},
     time::{Duration, Instant},
 };
 
+use parking_lot::Mutex;
 use platen_fault::Code;
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
 use crate::{auth::Caller, problem::Problem};
 
@@ -15,7 +16,7 @@ use crate::{auth::Caller, problem::Problem};
 const MAX_CLIENTS: usize = 50_000;
 
 /// Client identity for rate limits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
 pub(crate) enum Client {
     /// An API key, by its index.
     Key(usize),
@@ -72,7 +73,7 @@ impl RateLimit {
         if self.per_minute <= 0.0 {
             return Ok(());
         }
-        let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut buckets = self.buckets.lock();
         let client = self.make_room(&mut buckets, client, now);
         let bucket = buckets.entry(client).or_insert(Bucket {
             tokens: self.per_minute,
@@ -113,7 +114,7 @@ impl RateLimit {
 }
 
 fn too_many(wait: Duration, per_minute: f64) -> Problem {
-    let detail = format!("more than {per_minute} requests a minute");
+    let detail = format!("more than {per_minute} requests per minute");
     Problem::new(Code::RateLimited, detail).retry_after(wait.as_secs() + 1)
 }
 
@@ -152,7 +153,7 @@ mod tests {
         for address in 0..(MAX_CLIENTS as u128 + 10) {
             let _ = limit.take_at(Client::Address(address), 1, now);
         }
-        let buckets = limit.buckets.lock().unwrap();
+        let buckets = limit.buckets.lock();
         assert!(buckets.len() <= MAX_CLIENTS + 1);
     }
 }

@@ -9,6 +9,7 @@ use axum::{Router, http::Uri, middleware::from_fn_with_state};
 use platen_fault::{Code, Resource};
 
 use crate::{
+    deferred::layer::{self, Deferral},
     extension::Extension,
     middleware::{self, Admission},
     openapi,
@@ -29,7 +30,7 @@ use crate::{
     services::Services,
 };
 
-/// The router of the service.
+/// The router of the service. The replayer of deferred requests gets its routes.
 pub(crate) fn router(services: &Services, extensions: &[Arc<dyn Extension>]) -> Router {
     let mut mounted = Mounted::default();
     mount_health(&mut mounted, services);
@@ -51,6 +52,7 @@ pub(crate) fn router(services: &Services, extensions: &[Arc<dyn Extension>]) -> 
         metrics: Arc::clone(&services.metrics),
         operations: OperationTable::new(mounted.operations),
     };
+    services.replayer.set_routes(Some(mounted.router.clone()));
     let handle = from_fn_with_state(Arc::new(admission), middleware::handle);
     mounted
         .router
@@ -93,6 +95,11 @@ fn mount_documents(mounted: &mut Mounted, services: &Services) {
         flows: Arc::clone(&services.flows),
         batches: Arc::new(batches),
     };
+    let mut deferrable = Mounted::default();
+    deferrable.add(render::declaration::deferrable_routes(), render.clone());
+    let defer = from_fn_with_state(Deferral::new(services), layer::handle);
+    deferrable.router = deferrable.router.route_layer(defer);
+    mounted.merge(deferrable);
     let convert = ConvertApi {
         libreoffice: Arc::clone(&services.libreoffice),
         intake: Arc::clone(&services.intake),
@@ -134,13 +141,13 @@ fn mount_flows(mounted: &mut Mounted, services: &Services) {
 
 async fn not_found(uri: Uri) -> Problem {
     let path: String = uri.path().chars().take(200).collect();
-    let detail = format!("there is nothing at `{path}`; GET /docs shows what there is");
+    let detail = format!("no route matches `{path}`; GET /docs lists the API");
     Problem::new(Code::NotFound(Resource::Path), detail)
 }
 
 async fn method_not_allowed() -> Problem {
     Problem::new(
         Code::MethodNotAllowed,
-        "this address does not take this method; Allow names those it takes",
+        "this path does not support this method; the header `Allow` lists those it does",
     )
 }

@@ -3,10 +3,11 @@
 //! else works.
 
 use std::{
-    sync::{Arc, Mutex, OnceLock, PoisonError},
+    sync::{Arc, OnceLock},
     time::{Duration, Instant},
 };
 
+use parking_lot::Mutex;
 use platen_fault::{Backend, Code};
 use platen_jail::{Jail, Level, Options};
 use platen_render::chain;
@@ -34,17 +35,16 @@ enum State {
     Failed { at: Instant, reason: String },
 }
 
-/// The sandbox, as readiness shows it.
+/// The sandbox for code.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct SandboxHealth {
-    /// `full`, `no-namespaces` or `process-only`; absent until the attempts are over, and where the
-    /// sandbox does not start.
+    /// `full`, `no-namespaces` or `process-only`; absent during startup, and if no sandbox starts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) level: Option<&'static str>,
-    /// The level below which no code runs.
+    /// Minimum level for code.
     pub(crate) least_level: &'static str,
-    /// True where code runs here.
+    /// Whether code can run.
     pub(crate) runs_code: bool,
 }
 
@@ -71,11 +71,11 @@ impl Sandbox {
         let code = Code::BackendUnavailable(Backend::Sandbox);
         let jail = self.start().map_err(|reason| Problem {
             cause: Some(reason),
-            ..Problem::new(code, "there is no sandbox for code")
+            ..Problem::new(code, "no sandbox available for code")
         })?;
         if jail.level() < self.least {
             let detail = format!(
-                "code does not run here: the host allows the sandbox level `{}`, but `{}` is demanded",
+                "code cannot run: the host allows sandbox level `{}`, but `{}` is required",
                 jail.level().name(),
                 self.least.name()
             );
@@ -108,21 +108,18 @@ impl Sandbox {
             Ok(jail) => {
                 let (sandbox, least) = (jail.level().name(), self.least.name());
                 if jail.level() < self.least {
-                    warn!(
-                        sandbox,
-                        least, "code steps are refused: sandbox level too low"
-                    );
+                    warn!(sandbox, least, "code steps refused: sandbox level too low");
                 } else {
-                    info!(sandbox, least, "the sandbox of code is ready");
+                    info!(sandbox, least, "sandbox for code ready");
                 }
             }
-            Err(cause) => warn!(cause, "there is no sandbox for code"),
+            Err(cause) => warn!(cause, "no sandbox available for code"),
         }
     }
 
     fn start(&self) -> Result<Arc<Jail>, String> {
         // Hold the lock during the start: concurrent callers wait for the same sandbox.
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock();
         match &*state {
             State::Ready(jail) => return Ok(Arc::clone(jail)),
             State::Failed { at, reason } if at.elapsed() < RETRY => return Err(reason.clone()),

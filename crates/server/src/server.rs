@@ -21,6 +21,7 @@ use tracing::{error, info, warn};
 
 use crate::{
     config::{ChildIsolation, Config, ConfigError, RenderIsolation},
+    deferred,
     delivery::{self, Connections, Listeners},
     extension::{Extension, ExtensionFactory},
     link_key, log,
@@ -163,7 +164,9 @@ impl Server {
             .await
             .map_err(std::io::Error::other)??;
         if !services.keys.are_needed() {
-            warn!("no API key is set: everybody on this machine may do everything");
+            warn!(
+                "no API key is set: every process on this machine has full access (API_KEY_ADMIN)"
+            );
         }
         warn_of_foreign_variables(&services);
         isolate(&services).await?;
@@ -187,14 +190,17 @@ impl Server {
     pub async fn run(self, shutdown: impl Future<Output = ()>) {
         let services = self.services;
         say_listening(&services, &self.listeners.public);
+        // Before the start of flows: runs that the previous process left behind need the routes.
+        let router = router(&services, &self.extensions);
         start_parts(&services);
         if let Some(supervisor) = &self.supervisor {
             tokio::spawn(say_ready(Arc::clone(&services), supervisor.another()));
         }
         let results = Arc::clone(&services.results);
         let sweeping = tokio::spawn(results::sweep_expired(results));
+        let requests = Arc::clone(&services.deferred.store);
+        let sweeping_requests = tokio::spawn(deferred::sweep_expired(requests));
         let (stop, stopped) = watch::channel(());
-        let router = router(&services, &self.extensions);
         let is_one_of_several = self.supervisor.is_some();
         let connections = {
             let (services, listeners) = (Arc::clone(&services), self.listeners);
@@ -229,8 +235,9 @@ impl Server {
         info!("shutting down");
         // Closes the listeners; each connection closes after its current response.
         drop(stop);
-        finish(&services, &self.extensions, connections).await;
+        finish(&services, connections).await;
         sweeping.abort();
+        sweeping_requests.abort();
     }
 }
 
@@ -243,7 +250,7 @@ fn warn_of_foreign_variables(services: &Services) {
         warn!(
             variable = foreign.variable,
             instead = foreign.instead,
-            "a variable of another product is set; it changes nothing"
+            "a variable of another product is set; it has no effect"
         );
     }
 }
@@ -257,6 +264,32 @@ fn say_listening(services: &Services, listeners: &[Listener]) {
         worker = services.group.as_ref().map(|group| group.index),
         "listening"
     );
+    if services.is_follower() {
+        return;
+    }
+    let lacking = [
+        (
+            services.renderer.chromium.is_installed(),
+            "Chromium is not installed: HTML and URLs to PDF get 501",
+            platen_browser::INSTALL_HINT,
+        ),
+        (
+            services.libreoffice.check_installed().is_ok(),
+            "LibreOffice is not installed: conversions of Office files get 501",
+            platen_office::INSTALL_HINT,
+        ),
+    ];
+    for (_, message, hint) in lacking.into_iter().filter(|(there, ..)| !there) {
+        info!(hint, "{message}");
+    }
+    if let Some(address) = addresses.first() {
+        let url = match address.split_once("://") {
+            None => format!("http://{address}/docs"),
+            Some(("tls", address)) => format!("https://{address}/docs"),
+            Some(_) => return,
+        };
+        info!(url, "open this page to try the API");
+    }
 }
 
 /// Starts the background services.
@@ -282,11 +315,7 @@ fn start_parts(services: &Services) {
 }
 
 /// Waits for the work in progress, up to the shutdown timeout, and aborts the rest.
-async fn finish(
-    services: &Services,
-    extensions: &[Arc<dyn Extension>],
-    mut connections: JoinHandle<()>,
-) {
+async fn finish(services: &Services, mut connections: JoinHandle<()>) {
     let bound = Duration::from_millis(services.config.shutdown_timeout_ms);
     let begin = Instant::now();
     let finished = tokio::time::timeout(bound, &mut connections).await;
@@ -296,13 +325,11 @@ async fn finish(
         connections.abort();
         info!("shutdown timeout: open connections dropped");
     }
-    let left = || bound.saturating_sub(begin.elapsed());
-    services.flows.stop(left()).await;
-    for extension in extensions {
-        if !extension.drain(left()).await {
-            warn!("shutdown timeout: results for webhooks dropped");
-        }
-    }
+    services
+        .flows
+        .stop(bound.saturating_sub(begin.elapsed()))
+        .await;
+    services.replayer.set_routes(None);
     services.renderer.chromium.shutdown(Duration::ZERO).await;
     services.libreoffice.shutdown(Duration::ZERO).await;
     services.unlock_folder();
@@ -407,7 +434,7 @@ fn open(config: Config, group: Option<ProcessGroup>) -> Result<Services, Error> 
     } else if config.render_isolation == RenderIsolation::Jail {
         let isolation = Isolation::start(config.isolation()).map_err(Error::Isolation)?;
         let sandbox = isolation.level().name();
-        info!(sandbox, "documents are made in sandboxes");
+        info!(sandbox, "documents render in sandboxes");
         engine = engine.with_isolation(isolation);
     }
     let opened = Opened {
@@ -431,11 +458,12 @@ fn isolation_when_needed(config: &Config) -> Box<IsolationSource> {
     let start = move || match Isolation::start(settings.clone()) {
         Ok(isolation) => {
             let sandbox = isolation.level().name();
-            info!(sandbox, "templates in requests are processed in sandboxes");
+            info!(sandbox, "templates in requests render in sandboxes");
             Some(Arc::new(isolation))
         }
         Err(error) => {
-            let message = "templates in requests are processed without a sandbox: none starts here";
+            let message =
+                "templates in requests render without a sandbox: this system supports none";
             warn!(cause = chain(&error), "{message}");
             None
         }

@@ -1,15 +1,17 @@
 //! The components of the service: each is created once and shared.
 
-use std::{fs::File, sync::Arc};
+use std::{fs::File, sync::Arc, time::Duration};
 
 use platen_engine::Engine;
 use platen_fault::Resource;
+use platen_runs::execution::Replay;
 use platen_storage::SqliteStore;
 use platen_supervise::ProcessGroup;
 
 use crate::{
     auth::Keys,
     config::{Config, ConfigError},
+    deferred::{DeferredRequests, Replayer, RequestStore},
     flows::{FlowServices, Flows},
     intake::Intake,
     metrics::Metrics,
@@ -46,6 +48,11 @@ pub struct Services {
     pub libreoffice: Arc<LibreOffice>,
     pub(crate) flow_definitions: TemplateRepository,
     pub(crate) flows: Arc<Flows>,
+    /// Accepts requests to be executed later.
+    pub deferred: Arc<DeferredRequests>,
+    pub(crate) replayer: Arc<Replayer>,
+    /// Key that signs results sent to webhooks (`WEBHOOK_SECRET`).
+    pub webhook_key: Option<Arc<str>>,
     pub(crate) pieces: Arc<PieceStore>,
     pub(crate) results: Arc<Results>,
     /// Limits the memory and disk space of bodies and uploads.
@@ -77,12 +84,7 @@ impl Services {
             group,
             lock,
         } = opened;
-        let keys = Arc::new(Keys::new(&config));
-        // From here on, memory contains only their hashes.
-        config.api_key_admin.clear();
-        config.api_key_render.clear();
-        config.metrics_token = None;
-        config.worker_token = None;
+        let keys = Arc::new(take_keys(&mut config));
         let is_shared = group.as_ref().is_some_and(|group| !group.is_leader());
         let repository = |store, resource| {
             TemplateRepository::new(store, resource, &config, Arc::clone(&metrics), is_shared)
@@ -99,23 +101,35 @@ impl Services {
         let flow_definitions = repository(store.flows(), Resource::Flow);
         let libreoffice = Arc::new(LibreOffice::new(&config));
         let pieces = Arc::new(pieces);
+        let results = Arc::new(results);
+        let intake = Arc::new(Intake::new(&config, Arc::clone(&metrics)));
+        let replayer = Arc::new(replayer(&config, &results, &intake));
         let used_by_flows = FlowServices {
             renderer: Arc::clone(&renderer),
             libreoffice: Arc::clone(&libreoffice),
             sandbox: Arc::clone(&sandbox),
             pieces: Arc::clone(&pieces),
+            replay: Arc::clone(&replayer) as Arc<dyn Replay>,
             metrics: Arc::clone(&metrics),
         };
         let flows = Arc::new(Flows::new(&store, &config, used_by_flows)?);
-        config.webhook_secret = None;
+        let deferred = Arc::new(DeferredRequests {
+            flows: Arc::clone(&flows),
+            store: Arc::clone(replayer.store()),
+            intake: Arc::clone(&intake),
+        });
+        let webhook_key = config.webhook_secret.take().map(Arc::from);
         Ok(Self {
             renderer,
             libreoffice,
             flow_definitions,
             flows,
             pieces,
-            results: Arc::new(results),
-            intake: Arc::new(Intake::new(&config, Arc::clone(&metrics))),
+            deferred,
+            replayer,
+            webhook_key,
+            results,
+            intake,
             sandbox,
             keys,
             render_rate: Arc::new(RateLimit::new(config.rate_limit_render_max)),
@@ -140,4 +154,23 @@ impl Services {
             let _ = lock.unlock();
         }
     }
+}
+
+/// The keys of `config`, of which memory holds only the hashes afterwards.
+fn take_keys(config: &mut Config) -> Keys {
+    let keys = Keys::new(config);
+    config.api_key_admin.clear();
+    config.api_key_render.clear();
+    config.metrics_token = None;
+    config.worker_token = None;
+    keys
+}
+
+fn replayer(config: &Config, results: &Arc<Results>, intake: &Arc<Intake>) -> Replayer {
+    let store = RequestStore::new(
+        config.database_folder().join("deferred"),
+        config.webhook.deferred_max_bytes,
+        Duration::from_secs(u64::from(config.flow.retention_hours) * 3_600),
+    );
+    Replayer::new(Arc::new(store), Arc::clone(results), Arc::clone(intake))
 }

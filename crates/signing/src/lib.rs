@@ -1,7 +1,7 @@
 //! Signatures with a secret key: HMAC-SHA256 (RFC 2104), in hexadecimal.
 //!
-//! Platen's links expire and cannot be forged ([`LinkKey`]); bodies that flows send are signed with
-//! a secret of the flow ([`signature`]).
+//! Platen's links expire and cannot be forged ([`LinkKey`]); bodies that are sent to webhooks are
+//! signed with the time ([`signature_header`]).
 
 use std::fmt::Write;
 
@@ -52,8 +52,24 @@ impl LinkKey {
 /// Never: HMAC accepts keys of any length.
 #[must_use]
 pub fn signature(key: &[u8], message: &[u8]) -> String {
+    of_parts(key, &[message])
+}
+
+/// The value of the header `Platen-Signature` of a body that is sent at `seconds` since 1970:
+/// `t=SECONDS,v1=HEX`, with the signature of `SECONDS.BODY`.
+///
+/// The receiver can tell who has sent the body and that it is not an old one sent again.
+#[must_use]
+pub fn signature_header(key: &[u8], seconds: u64, body: &[u8]) -> String {
+    let signature = of_parts(key, &[format!("{seconds}.").as_bytes(), body]);
+    format!("t={seconds},v1={signature}")
+}
+
+fn of_parts(key: &[u8], parts: &[&[u8]]) -> String {
     let mut mac = Hmac::<Sha256>::new_from_slice(key).expect("every key has a length");
-    mac.update(message);
+    for part in parts {
+        mac.update(part);
+    }
     let mut text = String::with_capacity(64);
     for byte in mac.finalize().into_bytes() {
         let _ = write!(text, "{byte:02x}");
@@ -76,6 +92,13 @@ mod tests {
         assert!(!key.allows("ac", 100, &signature, 99));
         assert!(!key.allows("ab", 100, "", 99));
         assert!(!LinkKey::new([8; 32]).allows("ab", 100, &signature, 99));
+    }
+
+    #[test]
+    fn a_header_signs_the_time_and_the_body() {
+        let expected = signature(b"key", b"12.body");
+        let header = signature_header(b"key", 12, b"body");
+        assert_eq!(header, format!("t=12,v1={expected}"));
     }
 
     #[test]

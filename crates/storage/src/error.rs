@@ -10,7 +10,7 @@ pub enum Error {
     #[error("there is no such document, version or run")]
     NotFound,
     /// A document with this key exists already, at this version.
-    #[error("a document of that key exists already, at version {0}")]
+    #[error("a document with this key already exists, at version {0}")]
     Exists(u32),
     /// The expected version is not the current one, which is this one.
     #[error("the current version is {0}, not the expected one")]
@@ -28,11 +28,11 @@ pub enum Error {
     #[error("the store is shut down")]
     Closed,
     /// A write panicked, which is a bug in Platen; the write was rolled back.
-    #[error("a write panicked, which is a bug of Platen; nothing of it was kept")]
+    #[error("a write panicked, which is a bug in Platen; it was rolled back")]
     Panicked,
     /// The database file was deleted or replaced while the service was running.
     #[error(
-        "the database {} was deleted or replaced while it was in use: put it back and start again", .0.display()
+        "the database {} was deleted or replaced while in use: restore it and restart", .0.display()
     )]
     Gone(std::path::PathBuf),
     /// The disk is full.
@@ -46,7 +46,7 @@ pub enum Error {
     Folder(#[from] std::io::Error),
     /// The database was written by a newer version of Platen.
     #[error(
-        "the database has schema {found}, but this version of Platen knows only {known}: use a newer Platen"
+        "the database has schema {found}, but this version of Platen supports only {known}: use a newer version"
     )]
     TooNew {
         /// Schema version of the database.

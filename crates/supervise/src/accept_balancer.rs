@@ -1,14 +1,9 @@
 //! Connection counts of all processes, in a shared file: a process with more connections than
 //! another leaves the next one to it.
 
-use std::{
-    fs::File,
-    io,
-    os::unix::fs::FileExt,
-    path::Path,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{fs::File, io, os::unix::fs::FileExt, path::Path, sync::Arc};
 
+use parking_lot::Mutex;
 use platen_delivery::AcceptPolicy;
 
 use crate::ProcessGroup;
@@ -50,7 +45,7 @@ impl AcceptBalancer {
 
     fn change(&self, change: impl FnOnce(u32) -> u32) {
         // Held until the write is done, so that the file never keeps an older count.
-        let mut own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut own = self.own.lock();
         *own = change(*own);
         // A failed write only makes the distribution less even.
         let _ = self
@@ -61,7 +56,7 @@ impl AcceptBalancer {
 
 impl AcceptPolicy for AcceptBalancer {
     fn may_accept(&self) -> bool {
-        let own = *self.own.lock().unwrap_or_else(PoisonError::into_inner);
+        let own = *self.own.lock();
         let mut bytes = vec![0; self.count * BYTES];
         if own == 0 || self.file.read_exact_at(&mut bytes, 0).is_err() {
             return true;

@@ -2,7 +2,10 @@
 
 use std::{io, path::PathBuf, sync::Arc, time::Duration};
 
-use crate::{Phase, codec::CodecError};
+use crate::{
+    codec::{Any, CodecError, Value},
+    phase::Phase,
+};
 
 /// Why a call or a conversion failed.
 #[derive(Debug, thiserror::Error)]
@@ -91,6 +94,23 @@ pub struct Exception {
     pub name: String,
     /// Its message, which may be empty.
     pub message: String,
+}
+
+impl Exception {
+    /// Type name and message of an exception that a reply carries.
+    pub(crate) fn of(exception: &Any) -> Self {
+        let message = match &exception.value {
+            Value::Struct(members) => match members.first() {
+                Some(Value::String(message)) => message.clone(),
+                _ => String::new(),
+            },
+            _ => String::new(),
+        };
+        Self {
+            name: exception.ty.name().to_owned(),
+            message,
+        }
+    }
 }
 
 fn code_text(code: Option<i32>) -> String {

@@ -1,7 +1,9 @@
 //! Answers LibreOffice's interaction requests, and records them: they explain why a document does
 //! not open.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use crate::{
     Error, Reference,
@@ -44,10 +46,7 @@ impl Interaction {
 
     /// The reason why the document did not open, derived from the requests.
     pub(crate) fn reason(&self, password_given: bool) -> Error {
-        let questions = self
-            .questions
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let questions = self.questions.lock();
         let mut code = None;
         for question in questions.iter() {
             match question {
@@ -63,10 +62,7 @@ impl Interaction {
     }
 
     fn remember(&self, question: Question) {
-        let mut questions = self
-            .questions
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut questions = self.questions.lock();
         questions.push(question);
     }
 

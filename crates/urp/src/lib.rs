@@ -16,15 +16,17 @@ mod convert;
 mod document;
 mod error;
 mod interaction;
+mod phase;
 mod property;
 mod stream;
 mod transfer;
 
 pub use bridge::{Bridge, Options, Reference};
 pub use client::{Client, Setting};
-pub use convert::{Authors, Conversion, Converted, Phase, Phases, Stage};
+pub use convert::{Authors, Conversion, Converted};
 pub use document::Document;
 pub use error::{Error, Exception};
+pub use phase::{Phase, Phases, Stage};
 pub use property::Property;
 pub use stream::ReadSeek;
 pub use transfer::{Input, Output, Transfer};

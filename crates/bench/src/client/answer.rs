@@ -65,7 +65,7 @@ impl Answer {
         let mut line = String::new();
         answer.head_bytes += head.read_line(&mut line)? as u64;
         let status = line.split(' ').nth(1).and_then(|text| text.parse().ok());
-        answer.status = status.ok_or_else(|| invalid("no HTTP answer"))?;
+        answer.status = status.ok_or_else(|| invalid("not an HTTP response"))?;
         loop {
             line.clear();
             answer.head_bytes += head.read_line(&mut line)? as u64;
@@ -95,7 +95,7 @@ impl Answer {
         match name.to_ascii_lowercase().as_str() {
             "content-length" => {
                 let length = value.parse().ok().filter(|it| *it <= MAX_BODY_BYTES);
-                self.length = Some(length.ok_or_else(|| invalid("a length that is none"))?);
+                self.length = Some(length.ok_or_else(|| invalid("an invalid length"))?);
             }
             "transfer-encoding" => self.is_chunked = value.eq_ignore_ascii_case("chunked"),
             "connection" => self.closes = value.eq_ignore_ascii_case("close"),

@@ -47,7 +47,7 @@ impl Target {
                 Ok(Self::Tcp(host.to_owned()))
             }
             _ => Err(Error::argument(
-                format!("`{url}` is not an address"),
+                format!("`{url}` is not a URL"),
                 "write it as http://127.0.0.1:3000 or unix:/run/platen.sock",
             )),
         }
@@ -71,8 +71,8 @@ impl Target {
             return Ok(self);
         }
         Err(Error::argument(
-            format!("`{host}` is another machine"),
-            "this load is for services on this machine; give an address of 127.0.0.0/8 or ::1",
+            format!("`{host}` is not this machine"),
+            "load is sent only to this machine; use an address in 127.0.0.0/8 or ::1",
         ))
     }
 

@@ -4,10 +4,17 @@
 use std::{process::Command, time::Duration};
 
 use super::{
-    Cell, Contender, Error, Load, Once, Options, Outcome, Platen, Program, Progress, Recorder,
-    Request, Runner, Sandbox, Target, publish,
+    Once, Options, publish,
+    runner::{Runner, Sandbox},
 };
-use crate::program::{folder, free_port};
+use crate::{
+    Cell, Error, Outcome, Progress,
+    client::{Request, Target},
+    load::Load,
+    program::{Platen, Program, folder, free_port},
+    recorder::Recorder,
+    rounds::Contender,
+};
 
 /// Concurrency levels for the configurations of which there are many.
 const FEW: [usize; 2] = [1, 16];
@@ -162,8 +169,8 @@ fn node(options: &Options<'_>, sandbox: Sandbox) -> Result<Configuration, Error>
         Sandbox::Reused => "warm",
     };
     let script = options.peer.as_ref().ok_or_else(|| Error::Missing {
-        program: "the server of Node".to_owned(),
-        hint: "run in a checkout of the source, which has bench/flow-peer".to_owned(),
+        program: "the Node server".to_owned(),
+        hint: "run in a source checkout, which has bench/flow-peer".to_owned(),
     })?;
     let port = free_port()?;
     let mut command = Command::new(script);

@@ -11,15 +11,16 @@ use serde_json::Value as Json;
 
 use self::configurations::configurations;
 pub(crate) use self::report::series;
-pub use self::report::{blocks, plots};
-use self::runner::Runner;
+pub use self::{
+    report::{blocks, plots},
+    runner::Sandbox,
+};
 use crate::{
-    Cell, Error, Outcome, Progress,
+    Error, Outcome, Progress,
     client::{Request, Target},
-    load::Load,
-    program::{Platen, Program},
-    results::Recorder,
-    rounds::{Contender, in_turns},
+    program::Platen,
+    recorder::Recorder,
+    rounds::in_turns,
 };
 
 /// Runs the flow once in this process.
@@ -30,15 +31,6 @@ pub type InProcess<'a> = &'a dyn Fn(Sandbox) -> Result<Once, String>;
 
 /// Default number of runs per cell and round.
 pub const SAMPLES: usize = 1_000;
-
-/// Where the code of a run executes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sandbox {
-    /// In a fresh sandbox.
-    Fresh,
-    /// In a sandbox that has executed earlier runs.
-    Reused,
-}
 
 /// What to measure.
 #[derive(Clone)]
@@ -88,7 +80,7 @@ pub fn run(options: &Options<'_>, progress: Progress<'_>) -> Result<Recorder, Er
             }
         }
     }
-    progress(&format!("{} cells in turns", contenders.len()));
+    progress(&format!("{} cells, interleaved", contenders.len()));
     in_turns(options.rounds, contenders, &mut recorder)?;
     Ok(recorder)
 }

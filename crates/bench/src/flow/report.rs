@@ -30,8 +30,8 @@ fn matrix(results: &Results) -> Table {
         "p50",
         "p95",
         "p99",
-        "Service CPU a run",
-        "Workers' CPU a run",
+        "Service CPU per run",
+        "Worker CPU per run",
         "Failures",
     ]);
     for cell in results.section("matrix") {
@@ -167,9 +167,9 @@ pub(crate) fn series() -> Vec<String> {
 #[must_use]
 pub fn plots(results: &Results) -> Vec<(String, Chart)> {
     let mut lines = Lines {
-        title: "Runs a second by clients".to_owned(),
+        title: "Runs per second by clients".to_owned(),
         x: "clients".to_owned(),
-        y: "runs a second".to_owned(),
+        y: "runs per second".to_owned(),
         is_y_logarithmic: true,
         ..Lines::default()
     };

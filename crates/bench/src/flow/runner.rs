@@ -3,7 +3,6 @@
 
 use std::fmt;
 
-use super::Sandbox;
 use crate::{Cell, Results};
 
 /// What runs the flow.
@@ -89,6 +88,15 @@ impl fmt::Display for Runner {
             Self::Address(address) => formatter.write_str(address),
         }
     }
+}
+
+/// Where the code of a run executes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sandbox {
+    /// In a fresh sandbox.
+    Fresh,
+    /// In a sandbox that has executed earlier runs.
+    Reused,
 }
 
 impl Sandbox {

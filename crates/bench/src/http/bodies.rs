@@ -66,7 +66,7 @@ impl BodyConf {
     pub fn parse(text: &str) -> Result<Self, Error> {
         let wrong = || {
             Error::argument(
-                format!("`{text}` is no configuration of bodies"),
+                format!("`{text}` is not a body configuration"),
                 "letters of acsi, then kilobytes: acsi1,10,100,256,512,1024,2048",
             )
         };

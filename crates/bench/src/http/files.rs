@@ -20,7 +20,7 @@ use crate::{
     Cell, Error, Progress, Sample,
     client::Request,
     load::{Load, Run},
-    results::Recorder,
+    recorder::Recorder,
 };
 
 /// Number of requests per cell and round.

@@ -15,7 +15,7 @@ use crate::{
     cpu::{own_seconds, tree_seconds},
     histogram::median,
     load::Load,
-    results::Recorder,
+    recorder::Recorder,
 };
 
 /// Measures every cell of every server.
@@ -163,7 +163,7 @@ fn check(
     }
     let is_chunked = kind == BodyKind::Chunk && server.has_chunks;
     if options.socket != SocketKind::Ssl && answer.is_chunked != is_chunked {
-        return Err(Error::answer(what, "the body is framed another way"));
+        return Err(Error::answer(what, "the body is framed differently"));
     }
     Ok(answer.head_bytes)
 }

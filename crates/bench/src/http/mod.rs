@@ -11,7 +11,7 @@ mod servers;
 mod table;
 mod wrk;
 
-use crate::{Error, Progress, program::Platen, results::Recorder};
+use crate::{Error, Progress, program::Platen, recorder::Recorder};
 
 pub use self::{
     bodies::{BodyConf, BodyKind},

@@ -48,7 +48,7 @@ pub fn blocks(results: &Results) -> Vec<Block> {
             tables += &format!("\n{table}");
         }
         tables += &format!(
-            "{load}, {connections} connections, bind: {socket}, median of {rounds} rounds in turns\n{server}\n```\n\n"
+            "{load}, {connections} connections, bind: {socket}, median of {rounds} interleaved rounds\n{server}\n```\n\n"
         );
     }
     let tables = Block {
@@ -56,10 +56,10 @@ pub fn blocks(results: &Results) -> Vec<Block> {
         title: "Types and sizes of bodies".to_owned(),
         body: tables,
     };
-    let mut beside = beside(results).block("http/beside", "Beside each other");
+    let mut beside = beside(results).block("http/beside", "Comparison");
     if results.section("matrix").any(is_of_old_io) {
-        beside.body += "\nThese results are of a build whose own `io` rows were answered from memory: \
-            they say nothing of files.\n";
+        beside.body += "\nThis build answered Platen's own `io` rows from memory: they say nothing \
+            about files.\n";
     }
     let mut blocks = vec![beside, tables];
     if results.section("files").next().is_some() {
@@ -81,7 +81,7 @@ fn files(results: &Results) -> Table {
         "From the page cache, p50",
         "From the disk, p50",
         "p99",
-        "Time to the page cache's, median (min to max)",
+        "Time relative to the page cache, median (min to max)",
         "Failures",
     ]);
     let is_of = |cell: &Cell, cache: PageCache| cell.of("cache") == cache.name();
@@ -107,20 +107,30 @@ fn files(results: &Results) -> Table {
     table
 }
 
-/// A row for each cell: Platen's requests per second, and their ratio to each of the other servers.
-fn beside(results: &Results) -> Table {
-    let servers = servers(results);
+/// Titles of the columns: one per server for each figure.
+fn head_of(servers: &[String]) -> Vec<String> {
     let mut head = vec!["kB".to_owned(), "Type".to_owned()];
     head.extend(servers.iter().map(|name| format!("{name}, req/s")));
     head.extend(
         servers
             .iter()
             .skip(1)
-            .map(|name| format!("to {name}, median (min to max)")),
+            .map(|name| format!("relative to {name}, median (min to max)")),
     );
-    head.extend(servers.iter().map(|name| format!("{name}, CPU a request")));
+    head.extend(
+        servers
+            .iter()
+            .map(|name| format!("{name}, CPU per request")),
+    );
     head.push("p99 / p50".to_owned());
     head.push("Failures".to_owned());
+    head
+}
+
+/// A row for each cell: Platen's requests per second, and their ratio to each of the other servers.
+fn beside(results: &Results) -> Table {
+    let servers = servers(results);
+    let head = head_of(&servers);
     let head: Vec<&str> = head.iter().map(String::as_str).collect();
     let mut table = Table::new(&head);
     let Some(ours) = servers.first() else {
@@ -204,9 +214,9 @@ pub fn plots(results: &Results) -> Vec<(String, Chart)> {
             .map(|(_, points)| points.iter().map(|point| point.0).collect())
             .unwrap_or_default();
         let chart = Chart::Lines(Lines {
-            title: format!("Requests a second by size: {}", kind.name()),
+            title: format!("Requests per second by size: {}", kind.name()),
             x: "kilobytes".to_owned(),
-            y: "requests a second".to_owned(),
+            y: "requests per second".to_owned(),
             is_x_logarithmic: true,
             is_y_logarithmic: true,
             marks: sizes.iter().map(|it| (*it, format!("{it}"))).collect(),

@@ -28,7 +28,7 @@ where
 {
     if !(rate.is_finite() && rate > 0.0) {
         return Err(Error::argument(
-            format!("{rate} requests a second"),
+            format!("{rate} requests per second"),
             "give a rate above 0",
         ));
     }

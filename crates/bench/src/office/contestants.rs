@@ -19,7 +19,7 @@ use crate::{
     Error, Outcome,
     client::{Request, Target},
     program::{Program, find, folder, free_port},
-    results::Recorder,
+    recorder::Recorder,
 };
 
 /// Keeps one unoserver client, as a service written in Python would.

@@ -6,9 +6,10 @@ use std::{
     io::{BufRead, BufReader, Write},
     path::Path,
     process::{Child, ChildStdin, ChildStdout, Command, Stdio},
-    sync::{Mutex, PoisonError},
     time::{Duration, Instant},
 };
+
+use parking_lot::Mutex;
 
 use crate::{Error, Outcome};
 
@@ -58,7 +59,7 @@ impl LineProgram {
             line.push_str(way);
         }
         line.push('\n');
-        let mut pipes = self.pipes.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut pipes = self.pipes.lock();
         let Some((writer, reader)) = pipes.as_mut() else {
             return Outcome::default();
         };
@@ -94,7 +95,7 @@ impl Drop for LineProgram {
     fn drop(&mut self) {
         // The program ends its child processes when its input ends; if it were killed, it could
         // not.
-        *self.pipes.get_mut().unwrap_or_else(PoisonError::into_inner) = None;
+        *self.pipes.get_mut() = None;
         let begun = Instant::now();
         while matches!(self.child.try_wait(), Ok(None)) && begun.elapsed() < END_TIMEOUT {
             std::thread::sleep(Duration::from_millis(5));

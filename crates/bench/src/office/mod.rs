@@ -17,7 +17,7 @@ use crate::{
     client::Request,
     load::Load,
     program::{Platen, folder},
-    results::Recorder,
+    recorder::Recorder,
     rounds::{Contender, in_turns},
 };
 
@@ -145,7 +145,7 @@ fn compare(
     let all = contestants(options, recorder)?;
     for document in documents {
         progress(&format!(
-            "office: {}, {} in turns",
+            "office: {}, {} interleaved",
             document.name,
             all.len()
         ));

@@ -27,12 +27,12 @@ pub fn blocks(results: &Results) -> Vec<Block> {
     }
     let compare = Block {
         id: "office/compare".to_owned(),
-        title: "Conversions, in turns".to_owned(),
+        title: "Conversions, interleaved".to_owned(),
         body,
     };
     vec![
         compare,
-        io(results).block("office/io", "Ways of bytes"),
+        io(results).block("office/io", "How bytes travel"),
         rate(results).block("office/rate", "By processes"),
     ]
 }
@@ -52,8 +52,8 @@ fn compare(cells: &[&Cell]) -> Table {
         "median",
         "99th %",
         "min",
-        "Time to Platen's, median (min to max)",
-        "CPU a document",
+        "Time relative to Platen, median (min to max)",
+        "CPU per document",
         "Output",
         "Failures",
     ]);
@@ -95,7 +95,7 @@ fn io(results: &Results) -> Table {
         "store",
         "get",
         "close",
-        "Time to io: file, median (min to max)",
+        "Time relative to io: file, median (min to max)",
         "Failures",
     ]);
     for name in NAMES {
@@ -124,10 +124,10 @@ fn rate(results: &Results) -> Table {
         "Document",
         "Processes",
         "Conversions/s",
-        "To one process, median (min to max)",
+        "Relative to one process, median (min to max)",
         "p50",
         "p95",
-        "CPU a document",
+        "CPU per document",
         "Failures",
     ]);
     for name in NAMES {

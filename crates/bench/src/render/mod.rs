@@ -14,7 +14,7 @@ pub use self::{
     report::{blocks, plots},
     sections::SECTIONS,
 };
-use crate::{Error, Progress, client::Target, load::Load, program::Platen, results::Recorder};
+use crate::{Error, Progress, client::Target, load::Load, program::Platen, recorder::Recorder};
 
 /// Default number of requests per cell.
 pub const SAMPLES: usize = 500;
@@ -28,7 +28,7 @@ pub struct Options {
     pub url: Option<Target>,
     /// Its admin API key.
     pub key: Option<String>,
-    /// Folder of the examples.
+    /// Examples folder.
     pub examples: PathBuf,
     /// Names of cells; all if empty.
     pub cells: Vec<String>,
@@ -64,7 +64,7 @@ impl Options {
         ] {
             if let Some(wrong) = given.iter().find(|name| !known.contains(&name.as_str())) {
                 return Err(Error::argument(
-                    format!("there is no {what} `{wrong}`"),
+                    format!("unknown {what} `{wrong}`"),
                     format!("the {what}s are {}", known.join(", ")),
                 ));
             }

@@ -16,7 +16,7 @@ pub fn blocks(results: &Results) -> Vec<Block> {
         cells(results, "serial").block("render/serial", "One at a time"),
     ];
     blocks.extend([
-        chromium(results).block("render/chromium", "Beside headless Chromium"),
+        chromium(results).block("render/chromium", "Compared with headless Chromium"),
         open(results).block("render/open", "At a fixed rate"),
         saturation(results).block("render/saturation", "Saturation"),
         isolation(results).block("render/isolation", "In a sandbox"),
@@ -41,7 +41,7 @@ fn cells(results: &Results, section: &str) -> Table {
         "Server p99",
         "Pages",
         "Output",
-        "CPU a request, server / client",
+        "CPU per request, server / client",
         "Failures",
     ]);
     for cell in results.section(section) {
@@ -124,9 +124,9 @@ fn chromium(results: &Results) -> Table {
 fn open(results: &Results) -> Table {
     let mut table = Table::new(&[
         "Cell",
-        "Of the closed loop's rate",
-        "Sent a second",
-        "Answered a second",
+        "Share of the closed loop's rate",
+        "Sent per second",
+        "Answered per second",
         "p50",
         "p95",
         "p99",
@@ -184,8 +184,8 @@ fn isolation(results: &Results) -> Table {
         "p50",
         "p95",
         "p99",
-        "Time to inline's, median (min to max)",
-        "CPU a request",
+        "Time relative to inline, median (min to max)",
+        "CPU per request",
         "Failures",
     ]);
     for cell in results.section("isolation") {
@@ -234,12 +234,12 @@ fn concurrency(results: &Results) -> Table {
         "Cell",
         "At a time",
         "RPS",
-        "RPS to that of 5, median (min to max)",
+        "RPS relative to 5 clients, median (min to max)",
         "p50",
         "p95",
         "p99",
         "p99 / p50",
-        "CPU a request",
+        "CPU per request",
         "Failures",
     ]);
     for cell in results.section("concurrency") {
@@ -307,7 +307,7 @@ pub fn plots(results: &Results) -> Vec<(String, Chart)> {
     let mut sweep = Lines {
         title: "Throughput by clients".to_owned(),
         x: "clients".to_owned(),
-        y: "requests a second".to_owned(),
+        y: "requests per second".to_owned(),
         is_y_logarithmic: true,
         ..Lines::default()
     };
@@ -321,8 +321,8 @@ pub fn plots(results: &Results) -> Vec<(String, Chart)> {
     plots.push(("throughput".to_owned(), Chart::Lines(sweep)));
     let cells = results.section("cells").filter(|cell| !cell.is_void());
     let bars = Bars {
-        title: "Documents a second, five clients".to_owned(),
-        unit: "a second".to_owned(),
+        title: "Documents per second, five clients".to_owned(),
+        unit: "per second".to_owned(),
         bars: cells.map(|cell| (cell.name.clone(), cell.rps)).collect(),
     };
     plots.push(("documents".to_owned(), Chart::Bars(bars)));

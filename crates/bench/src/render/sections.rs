@@ -12,7 +12,7 @@ use crate::{
     client::{Request, Target},
     load::{Load, Mode, Run},
     program::{Program, find as find_program},
-    results::Recorder,
+    recorder::Recorder,
     rounds::{Contender, in_turns},
 };
 
@@ -184,7 +184,7 @@ impl<'a> Measure<'a> {
                 let cell = Cell::new("chromium", size, &load).label("by", name);
                 contenders.push(contender(cell, load, request, self.here()));
             }
-            (self.progress)(&format!("chromium/{size}, in turns with Platen"));
+            (self.progress)(&format!("chromium/{size}, interleaved with Platen"));
             in_turns(self.options.rounds, contenders, recorder)?;
         }
         Ok(())

@@ -62,7 +62,7 @@ fn the_summary_says_what_the_requests_say() {
     for results in &published.packs {
         let folder = published.folder.join(&results.pack);
         for (index, cell) in results.cells.iter().enumerate() {
-            let kept = platen_bench::results::MAX_RAW_ROWS as u64;
+            let kept = platen_bench::recorder::MAX_RAW_ROWS as u64;
             // wrk does not report individual requests.
             if cell.mode == "wrk" || cell.requests > kept {
                 continue;

@@ -1,10 +1,8 @@
 //! State of one page: written by its request interceptor, read by its job.
 
-use std::{
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Instant,
-};
+use std::{sync::Arc, time::Instant};
 
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::watch;
 
 use crate::options::{Cookie, ExtraHeader, Files};
@@ -70,7 +68,7 @@ impl PageState {
     }
 
     pub(crate) fn state(&self) -> MutexGuard<'_, Observed> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     /// Changes the state and wakes the job.

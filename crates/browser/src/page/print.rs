@@ -272,7 +272,7 @@ impl Page {
             }
             match is_true(&answer["result"]) {
                 None if !may_be_undefined => {
-                    let problem = "it gives undefined; write one that becomes true or false";
+                    let problem = "it evaluates to undefined; use one that becomes true or false";
                     return Err(Error::bad_option("waitForExpression", problem));
                 }
                 Some(true) => return Ok(()),

@@ -4,6 +4,7 @@
 use std::{sync::Arc, time::Instant};
 
 use base64::{Engine, engine::general_purpose::STANDARD};
+use percent_encoding::percent_decode_str;
 use platen_outbound::Answer;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -311,20 +312,7 @@ impl RequestInterceptor {
 /// The file name in a path of the virtual origin, percent-decoded.
 fn file_path(path: &str) -> String {
     let path = path.split(['?', '#']).next().unwrap_or_default();
-    let mut bytes = Vec::with_capacity(path.len());
-    let mut rest = path.bytes();
-    while let Some(byte) = rest.next() {
-        let mut ahead = rest.clone();
-        let digit = |byte: Option<u8>| byte.and_then(|byte| char::from(byte).to_digit(16));
-        match (byte, digit(ahead.next()), digit(ahead.next())) {
-            (b'%', Some(high), Some(low)) => {
-                bytes.push(u8::try_from(high * 16 + low).unwrap_or(b'?'));
-                rest = ahead;
-            }
-            _ => bytes.push(byte),
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
+    percent_decode_str(path).decode_utf8_lossy().into_owned()
 }
 
 fn host_of(url: &str) -> String {

@@ -94,7 +94,7 @@ pub fn receive_fds(channel: impl AsFd) -> io::Result<Vec<OwnedFd>> {
 /// Whether the socket is a UNIX socket. Fails if it is not a listening socket.
 pub(super) fn is_unix(socket: BorrowedFd<'_>) -> io::Result<bool> {
     if !sockopt::socket_acceptconn(socket)? {
-        let message = "an inherited socket is not listened on";
+        let message = "an inherited socket is not listening";
         return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
     }
     Ok(getsockname(socket)?.address_family() == AddressFamily::UNIX)

@@ -267,7 +267,7 @@ fn addresses(endpoint: &Endpoint) -> io::Result<Vec<SocketAddr>> {
         found.truncate(1);
     }
     if found.is_empty() {
-        let message = "the host has no such address";
+        let message = "the host name has no such address";
         return Err(io::Error::new(io::ErrorKind::AddrNotAvailable, message));
     }
     Ok(found)

@@ -103,7 +103,7 @@ impl Endpoint {
         let host = match (bare, host) {
             (Some(bare), _) => bare,
             (None, "") => return Err("a host is missing"),
-            (None, host) if host.contains(':') => return Err("IPv6 addresses stand in brackets"),
+            (None, host) if host.contains(':') => return Err("IPv6 addresses need brackets"),
             (None, host) => host,
         };
         Ok(Self {
@@ -170,7 +170,7 @@ fn read(text: &str) -> Result<Bind, &'static str> {
         "systemd" => Ok(Bind::Activated(
             Some(place.to_owned()).filter(|name| !name.is_empty()),
         )),
-        _ => Err("known are tcp, tcp4, tcp6, tls, unix and systemd"),
+        _ => Err("the scheme must be tcp, tcp4, tcp6, tls, unix or systemd"),
     }
 }
 
@@ -245,7 +245,7 @@ mod tests {
             ("tls://a:1?cert=x", "key"),
             ("unix://relative", "slash"),
             ("unix:///a?mode=9", "octal"),
-            ("ftp://a:1", "known are"),
+            ("ftp://a:1", "the scheme must be"),
         ] {
             let error = text.parse::<Bind>().unwrap_err().to_string();
             assert!(error.contains(reason), "{text}: {error}");

@@ -55,7 +55,7 @@ fn remove_stale(path: &Path) -> io::Result<()> {
         Err(error) => return Err(error),
     };
     if !found.file_type().is_socket() {
-        let message = "something that is not a socket lies there";
+        let message = "a file that is not a socket exists there";
         return Err(io::Error::new(io::ErrorKind::AlreadyExists, message));
     }
     match UnixStream::connect(path) {

@@ -4,13 +4,14 @@
 
 use std::{
     pin::Pin,
-    sync::{Arc, Mutex, PoisonError, Weak},
+    sync::{Arc, Weak},
     task::{Context, Poll},
 };
 
 use bytes::Bytes;
 use http::Response;
 use http_body::{Frame, SizeHint};
+use parking_lot::Mutex;
 
 use super::{Body, BoxError};
 
@@ -52,7 +53,7 @@ impl BodyHandle {
         let key = response.extensions_mut().remove::<HandleKey>();
         let found = key
             .and_then(|key| key.0.upgrade())
-            .and_then(|cell| cell.lock().unwrap_or_else(PoisonError::into_inner).take());
+            .and_then(|cell| cell.lock().take());
         match found {
             Some(body) => response.map(|_| body),
             None => response.map(Body::stream),
@@ -69,11 +70,7 @@ impl http_body::Body for BodyHandle {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
         if self.begun.is_none() {
-            let body = self
-                .cell
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .take();
+            let body = self.cell.lock().take();
             self.begun = Some(body.unwrap_or_default());
         }
         let body = self.begun.get_or_insert_with(Body::empty);
@@ -94,7 +91,7 @@ impl BodyHandle {
         if let Some(body) = &self.begun {
             return look(body);
         }
-        let cell = self.cell.lock().unwrap_or_else(PoisonError::into_inner);
+        let cell = self.cell.lock();
         look(cell.as_ref().unwrap_or(&Body::empty()))
     }
 }

@@ -103,12 +103,10 @@ impl Decoder {
             (State::Size { digits: 0, .. }, _) => return Err(Malformed("a size is missing")),
             (State::Size { value, .. }, b'\r') => State::SizeFeed { size: value },
             (State::Size { value, .. }, b';' | b' ' | b'\t') => State::Extension { size: value },
-            (State::Size { .. }, _) => return Err(Malformed("a size is no hexadecimal number")),
+            (State::Size { .. }, _) => return Err(Malformed("a size is not hexadecimal")),
             (State::Extension { size }, b'\r') => State::SizeFeed { size },
             (State::Extension { .. }, byte) if byte == b'\n' || byte == 0 => {
-                return Err(Malformed(
-                    "an extension has a character that may not be there",
-                ));
+                return Err(Malformed("an extension has an invalid character"));
             }
             (State::Extension { size }, _) => {
                 self.extension_bytes += 1;

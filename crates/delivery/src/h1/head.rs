@@ -73,7 +73,7 @@ pub(crate) fn parse(bytes: Bytes, max_headers: usize) -> Result<Head, Refusal> {
     let mut request = httparse::Request::new(&mut []);
     match request.parse_with_uninit_headers(&bytes, room) {
         Ok(httparse::Status::Complete(_)) => {}
-        Ok(httparse::Status::Partial) => return Err(Refusal::malformed("the head is not whole")),
+        Ok(httparse::Status::Partial) => return Err(Refusal::malformed("the head is incomplete")),
         Err(httparse::Error::TooManyHeaders) => return Err(Refusal::too_many_headers(max_headers)),
         Err(httparse::Error::Version) => return Err(Refusal::version()),
         Err(error) => return Err(Refusal::malformed(error.to_string())),
@@ -122,7 +122,7 @@ impl Head {
             (_, Some(_)) => return Err(Refusal::malformed("`Host` is repeated")),
             (None, None) if is_http11 => return Err(Refusal::malformed("`Host` is missing")),
             (Some(host), None) if !is_host(host.as_bytes()) => {
-                return Err(Refusal::malformed("`Host` is no name or address"));
+                return Err(Refusal::malformed("`Host` is not a host name or address"));
             }
             _ => {}
         }
@@ -171,7 +171,7 @@ fn framing(headers: &HeaderMap, is_http11: bool) -> Result<Framing, Refusal> {
     let mut lengths = headers.get_all(CONTENT_LENGTH).iter();
     let (coding, length) = (codings.next(), lengths.next());
     if lengths.next().is_some() || codings.next().is_some() {
-        return Err(Refusal::malformed("the length of the body is said twice"));
+        return Err(Refusal::malformed("the length of the body is given twice"));
     }
     match (coding, length) {
         (None, None) => Ok(Framing::Length(0)),

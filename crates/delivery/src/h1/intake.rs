@@ -3,12 +3,13 @@
 
 use std::{
     pin::Pin,
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     task::{Context, Poll, Waker},
 };
 
 use bytes::{Bytes, BytesMut};
 use http_body::{Frame, SizeHint};
+use parking_lot::Mutex;
 
 use super::{
     chunked::{Decoded, Decoder},
@@ -29,7 +30,7 @@ struct Shared {
 type Link = Arc<Mutex<Shared>>;
 
 fn locked<T>(link: &Link, work: impl FnOnce(&mut Shared) -> T) -> T {
-    work(&mut link.lock().unwrap_or_else(PoisonError::into_inner))
+    work(&mut link.lock())
 }
 
 /// The body of a request.

@@ -37,7 +37,7 @@ use crate::{
     deadline::Deadline,
     idle_connections::IdleSlot,
     output::Output,
-    serve::Shared,
+    shared::Shared,
     socket::Socket,
     upgrade::{self, Upgraded},
 };
@@ -273,7 +273,7 @@ where
             match self.poll_fill(context, room.max(HEAD_ROOM)) {
                 Poll::Ready(Ok(0)) => {
                     self.half_closed = true;
-                    intake.break_off("the client has sent only a part of the body");
+                    intake.break_off("the client sent only part of the body");
                     return Poll::Pending;
                 }
                 Poll::Ready(Ok(_)) => self.deadline.disarm(),
@@ -284,7 +284,7 @@ where
                     }
                     if self.deadline.poll(context).is_ready() {
                         self.malformed = true;
-                        intake.break_off("the rest of the body did not come in time");
+                        intake.break_off("the rest of the body did not arrive in time");
                     }
                     return Poll::Pending;
                 }

@@ -33,7 +33,7 @@ impl Refusal {
     }
 
     pub(crate) fn too_large(limit: usize) -> Self {
-        let detail = format!("the request's head is larger than {limit} bytes");
+        let detail = format!("the request head is larger than {limit} bytes");
         Self::new(Code::TooLarge(What::Head, limit as u64), detail)
     }
 
@@ -43,12 +43,12 @@ impl Refusal {
     }
 
     pub(crate) fn slow(limit: std::time::Duration) -> Self {
-        let detail = format!("the request's head did not come within {limit:?}");
+        let detail = format!("the request head did not arrive within {limit:?}");
         Self::new(Code::Timeout(Stage::Head), detail)
     }
 
     pub(crate) fn version() -> Self {
-        Self::new(Code::VersionNotSupported, "speak HTTP/1.1 or HTTP/1.0")
+        Self::new(Code::VersionNotSupported, "use HTTP/1.1 or HTTP/1.0")
     }
 
     pub(crate) fn method() -> Self {
@@ -57,7 +57,7 @@ impl Refusal {
     }
 
     pub(crate) fn expectation() -> Self {
-        let detail = "only `100-continue` may be expected";
+        let detail = "only `100-continue` is supported in `Expect`";
         Self::new(Code::ExpectationFailed, detail)
     }
 

@@ -32,7 +32,7 @@ use super::{
 use crate::{
     Body, Error, Limits, RequestBody,
     idle_connections::IdleSlot,
-    serve::Shared,
+    shared::Shared,
     upgrade::{self, Upgraded},
 };
 

@@ -9,10 +9,11 @@ use std::{
     fs, io,
     os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
+use parking_lot::Mutex;
 use tokio_rustls::{
     TlsAcceptor,
     rustls::{
@@ -66,7 +67,7 @@ impl Tls {
     /// The acceptor for the next connection. If the files have changed and cannot be used (they may
     /// be half written), the old certificate stays in use and the reason is returned as well.
     pub(crate) fn acceptor(&self) -> (TlsAcceptor, Option<io::Error>) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock();
         let mut failure = None;
         if state.looked.elapsed() >= POLL_INTERVAL {
             state.looked = Instant::now();

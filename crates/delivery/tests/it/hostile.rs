@@ -200,7 +200,7 @@ fn slow_uploads_end() {
     stream.shutdown(Shutdown::Write).unwrap();
     let answer = rest(&mut stream);
     assert!(
-        answer.starts_with("HTTP/1.1 400 ") && answer.contains("a part"),
+        answer.starts_with("HTTP/1.1 400 ") && answer.contains("only part"),
         "{answer}"
     );
 }

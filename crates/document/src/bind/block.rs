@@ -98,7 +98,8 @@ impl<'b> Binder<'b> {
                 }
             }
             Node::Section(_) => {
-                let message = "a section stands in the template's body, not inside other nodes";
+                let message =
+                    "a section must be directly in the template's body, not inside another node";
                 self.mistake("misplaced-section", message.to_owned(), scope);
             }
             node => {

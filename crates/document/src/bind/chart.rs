@@ -123,7 +123,7 @@ impl<'b> Binder<'b> {
         let made = match made {
             Ok(Some(number)) if kind == ChartKind::Pie && number < 0.0 => Err(Failure::new(
                 "negative-slice",
-                "a pie has no slices below zero",
+                "a pie cannot have negative slices",
             )),
             // Beyond this magnitude, differences between ticks would overflow.
             Ok(Some(number)) if number.abs() > 1e300 => Err(Failure::new(

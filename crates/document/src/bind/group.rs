@@ -194,7 +194,7 @@ impl<'b> Binder<'b> {
             self.below(token, |binder| {
                 binder.warn(
                     "no-room-for-label",
-                    "the first column has a total, so the row's label is left out",
+                    "the first column has a total, so the row's label is omitted",
                 );
             });
         }

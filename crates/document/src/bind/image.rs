@@ -90,9 +90,9 @@ impl Binder<'_> {
             return Ok(bytes);
         }
         let shown: String = source.chars().take(60).collect();
-        let mut failure = Failure::new("unknown-asset", format!("there is no asset `{shown}`"));
+        let mut failure = Failure::new("unknown-asset", format!("unknown asset `{shown}`"));
         failure.hint = Some(if source.contains("://") {
-            "addresses are not fetched: store the picture as an asset".to_owned()
+            "URLs are not fetched: store the picture as an asset".to_owned()
         } else {
             suggestion::hint(source, assets.keys().map(String::as_str))
         });
@@ -145,7 +145,7 @@ pub(crate) fn decode(address: &str) -> Result<Arc<[u8]>, Failure> {
 
 fn too_large(message: String) -> Failure {
     Failure {
-        hint: Some("make the picture smaller before it is put into a document".to_owned()),
+        hint: Some("reduce the size of the picture before adding it".to_owned()),
         ..Failure::new("image-too-large", message)
     }
 }
@@ -154,7 +154,7 @@ fn too_large(message: String) -> Failure {
 fn check(bytes: &Arc<[u8]>) -> Result<ImageData, Failure> {
     if bytes.len() > MAX_BYTES {
         return Err(too_large(format!(
-            "the picture has {} bytes; at most {MAX_BYTES} are read",
+            "the picture has {} bytes; at most {MAX_BYTES} are allowed",
             bytes.len()
         )));
     }
@@ -173,7 +173,7 @@ fn check(bytes: &Arc<[u8]>) -> Result<ImageData, Failure> {
         _ => {
             return Err(Failure::new(
                 "unsupported-image",
-                "this is no PNG, JPEG, GIF or WebP picture",
+                "this is not a PNG, JPEG, GIF or WebP picture",
             ));
         }
     };
@@ -187,7 +187,7 @@ fn check(bytes: &Arc<[u8]>) -> Result<ImageData, Failure> {
     let (width, height) = (u32::try_from(size.width), u32::try_from(size.height));
     let (Ok(width_px), Ok(height_px), true) = (width, height, pixels <= MAX_PIXELS) else {
         return Err(too_large(format!(
-            "the picture has {} x {} pixels; at most {MAX_PIXELS} are read",
+            "the picture has {} x {} pixels; at most {MAX_PIXELS} are allowed",
             size.width, size.height
         )));
     };

@@ -36,7 +36,7 @@ impl Binder<'_> {
         };
         let text = self.evaluate_text(compiled, scope);
         if text.contains([PAGE_NUMBER, PAGE_COUNT]) {
-            let message = "page numbers can only stand in inline content".to_owned();
+            let message = "page numbers are allowed only in inline content".to_owned();
             self.mistake("misplaced-page-number", message, scope);
         }
         if text.contains(['\n', '\t', PAGE_NUMBER, PAGE_COUNT]) {
@@ -228,9 +228,11 @@ impl Binder<'_> {
             return Some(Arc::from(address));
         }
         let shown: String = address.chars().take(60).collect();
-        let message = format!("`{shown}` is not an address that documents link to");
+        let message = format!("`{shown}` is not an allowed link target");
         let failure = crate::expression::Failure {
-            hint: Some("links begin with `https:`, `http:`, `mailto:`, `tel:` or `#id`".to_owned()),
+            hint: Some(
+                "link targets begin with `https:`, `http:`, `mailto:`, `tel:` or `#id`".to_owned(),
+            ),
             ..crate::expression::Failure::new("invalid-link", message)
         };
         self.report(failure, scope);

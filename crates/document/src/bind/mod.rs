@@ -149,9 +149,9 @@ impl<'b> Binder<'b> {
         let zone = match &options.time_zone {
             None => compiled.parts.zone.clone(),
             Some(name) => TimeZone::named(name).ok_or_else(|| {
-                let message = format!("there is no time zone `{name}`");
+                let message = format!("unknown time zone `{name}`");
                 Diagnostic::error("unknown-time-zone", "", message)
-                    .with_hint("write an IANA name such as `Europe/Berlin`")
+                    .with_hint("use an IANA name such as `Europe/Berlin`")
             })?,
         };
         let shared = Shared::new(

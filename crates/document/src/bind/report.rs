@@ -124,7 +124,7 @@ impl Binder<'_> {
             let warning = Diagnostic::warning(
                 "bidi-controls",
                 "",
-                "characters that change the direction of text were taken out of the data",
+                "characters that change the direction of text were removed from the data",
             );
             self.reports.add(warning.in_data());
         }

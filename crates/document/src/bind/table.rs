@@ -58,7 +58,7 @@ impl<'b> Binder<'b> {
         };
         let columns = self.column_plans(node, style, inside, scope);
         if columns.is_empty() {
-            self.warn("no-columns", "every column of this table is left out");
+            self.warn("no-columns", "every column of this table is omitted");
             return None;
         }
         let mut run = TableRun {

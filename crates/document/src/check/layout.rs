@@ -32,7 +32,7 @@ pub(super) fn page(base: &PageSetup, page: &PageSetup, path: &str, found: &mut V
         found.push(Diagnostic::error(
             "unknown-value",
             path,
-            "there is no such paper",
+            "unknown paper size",
         ));
         return;
     };

@@ -88,10 +88,10 @@ pub(crate) fn heads(
         found.push(Diagnostic::error("unknown-locale", "/locale", reason));
     }
     if TimeZone::named(time_zone).is_none() {
-        let message = format!("there is no time zone `{time_zone}`");
+        let message = format!("unknown time zone `{time_zone}`");
         found.push(
             Diagnostic::error("unknown-time-zone", "/timeZone", message)
-                .with_hint("write an IANA name such as `Europe/Berlin`"),
+                .with_hint("use an IANA name such as `Europe/Berlin`"),
         );
     }
     if let Some(code) = currency
@@ -137,8 +137,7 @@ pub(crate) fn messages(
     let known = crate::message::merge(catalogues, locale, locale);
     for (name, path) in used {
         if !known.contains_key(name) {
-            let message =
-                format!("there is no message `{name}` in the template's locale `{locale}`");
+            let message = format!("unknown message `{name}` in the template's locale `{locale}`");
             found.push(
                 Diagnostic::error("unknown-message", path, message)
                     .with_hint(suggestion::hint(name, known.keys().map(String::as_str))),
@@ -150,7 +149,7 @@ pub(crate) fn messages(
             // A warning only, since an expression may compute the name.
             if !used.iter().any(|(used, _)| used == name) {
                 let path = pointer::join(&pointer::join("/messages", tag), name);
-                let message = format!("no expression asks for the message `{name}`");
+                let message = format!("no expression uses the message `{name}`");
                 found.push(Diagnostic::warning("unused-message", path, message));
             }
         }
@@ -177,7 +176,7 @@ fn unique<'t>(
     found: &mut Vec<Diagnostic>,
 ) {
     if let Some(first) = seen.get(name) {
-        let message = format!("the {what} `{name}` is taken by {first}");
+        let message = format!("the {what} `{name}` is already used by {first}");
         found.push(Diagnostic::error(
             &format!("duplicate-{what}"),
             path,
@@ -236,7 +235,7 @@ fn node_rules(node: &Node, path: &str, found: &mut Vec<Diagnostic>) {
         Node::List(list) if list.each.is_some() && list.item.is_none() => mistake(
             "missing-field",
             "each",
-            "a list with `each` needs `item`, which says what each element shows".to_owned(),
+            "a list with `each` needs `item`, the content for each element".to_owned(),
         ),
         Node::List(list) if list.each.is_none() && list.item.is_some() => mistake(
             "missing-field",
@@ -266,8 +265,7 @@ fn variable_name(name: &str, path: String, found: &mut Vec<Diagnostic>) {
     if !sound || RESERVED.contains(&name) {
         let message = "this cannot name an element in expressions";
         found.push(Diagnostic::error("invalid-name", path, message).with_hint(
-            "use letters, digits and `_`, beginning with a letter, and no word that \
-                 expressions already know",
+            "use letters, digits and `_`, begin with a letter, and avoid reserved words",
         ));
     }
 }

@@ -204,7 +204,7 @@ pub(super) fn check_names_with(tokens: &[Token<'_>], more_filters: &[&str]) -> R
             _ => continue,
         };
         if !known.contains(name) {
-            return Err(Failure::new(code, format!("there is no {kind} `{name}`"))
+            return Err(Failure::new(code, format!("unknown {kind} `{name}`"))
                 .with_hint(suggestion::hint(name, known.iter().copied())));
         }
     }

@@ -52,7 +52,7 @@ pub(super) fn round(value: &Dynamic, decimals: Option<i64>) -> Outcome {
     let number = (value.kind() == ValueKind::Number)
         .then(|| f64::try_from(value.clone()).ok())
         .flatten()
-        .ok_or_else(|| error("`round` wants a number"))?;
+        .ok_or_else(|| error("`round` needs a number"))?;
     let decimals = decimals.unwrap_or(0);
     let decimals = u8::try_from(decimals)
         .ok()
@@ -457,7 +457,7 @@ fn pluralise(
 fn message(state: &State<'_, '_>, name: &str, arguments: Kwargs) -> Outcome {
     let shared = shared(state)?;
     let Some(mut text) = shared.messages.get(name).cloned() else {
-        return Err(error(format!("there is no message `{name}`")));
+        return Err(error(format!("unknown message `{name}`")));
     };
     for key in arguments.args() {
         let value: Dynamic = arguments.peek(key)?;

@@ -135,10 +135,7 @@ impl Markup {
             .and_then(|line| u32::try_from(line).ok())
             .unwrap_or(1);
         if error.kind() == minijinja::ErrorKind::WriteFailure {
-            return (
-                line,
-                Failure::new("text-too-long", "the HTML is longer than may be"),
-            );
+            return (line, Failure::new("text-too-long", "the HTML is too long"));
         }
         let failure = Failure::from(error);
         let is_undefined = failure.code == "undefined-variable"

@@ -67,7 +67,7 @@ impl Failure {
             format!("there is no `{}` in the data", path[0])
         } else {
             format!(
-                "`{}` has no field `{}`, which `{written}` asks for",
+                "`{}` has no field `{}`, which `{written}` uses",
                 path[..known].join("."),
                 path[known],
             )

@@ -134,11 +134,8 @@ impl<'s> Scan<'s> {
             .unwrap_or(content.len());
         let (name, body) = content.split_at(name_end);
         if !STATEMENTS.contains(&name) {
-            let failure = Failure::new(
-                "unknown-statement",
-                format!("there is no statement `{name}`"),
-            )
-            .with_hint(suggestion::hint(name, STATEMENTS));
+            let failure = Failure::new("unknown-statement", format!("unknown statement `{name}`"))
+                .with_hint(suggestion::hint(name, STATEMENTS));
             self.failures.push((line, failure));
             return after;
         }
@@ -157,7 +154,7 @@ impl<'s> Scan<'s> {
             "endfor" | "endif" => {
                 let opened = self.open.pop().map(|(_, opened)| opened);
                 if opened != Some(&name[3..]) {
-                    let message = format!("`{{% {name} %}}` ends nothing");
+                    let message = format!("`{{% {name} %}}` closes nothing");
                     self.failures
                         .push((line, Failure::new("unclosed-statement", message)));
                 }
@@ -186,7 +183,7 @@ impl<'s> Scan<'s> {
                 "set name = value"
             };
             return Err(
-                Failure::new("expression-syntax", format!("`{name}` is not complete"))
+                Failure::new("expression-syntax", format!("`{name}` is incomplete"))
                     .with_hint(format!("write `{{% {hint} %}}`")),
             );
         };

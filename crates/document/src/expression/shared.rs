@@ -60,7 +60,7 @@ impl Object for Shared {
         };
         self.charge_dynamic(HELPER_WORK)?;
         let helpers = self.helpers.as_ref();
-        let helpers = helpers.ok_or_else(|| failed("helpers do not run here".to_owned()))?;
+        let helpers = helpers.ok_or_else(|| failed("helpers are not available here".to_owned()))?;
         let arguments: Result<Vec<_>, _> = arguments.iter().map(serde_json::to_value).collect();
         let arguments = arguments.map_err(|error| failed(error.to_string()))?;
         let value = helpers.call(method, arguments).map_err(failed)?;
@@ -118,8 +118,9 @@ impl Shared {
         let left = self.work.load(Ordering::Relaxed);
         if left < amount {
             self.work.store(0, Ordering::Relaxed);
-            return Err(Failure::new("too-much-work", OUT_OF_WORK)
-                .with_hint("an expression goes over a long array for every row: compute it once"));
+            return Err(Failure::new("too-much-work", OUT_OF_WORK).with_hint(
+                "an expression iterates over a long array for every row: compute it once",
+            ));
         }
         self.work.store(left - amount, Ordering::Relaxed);
         Ok(())

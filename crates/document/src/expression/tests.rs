@@ -181,7 +181,7 @@ fn undefined_variables_are_named_with_what_was_meant() {
     for (source, message, near) in [
         (
             "{{ customer.nmae }}",
-            "`customer` has no field `nmae`, which `customer.nmae` asks for",
+            "`customer` has no field `nmae`, which `customer.nmae` uses",
             "customer.name",
         ),
         (

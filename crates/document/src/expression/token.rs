@@ -41,7 +41,7 @@ pub(super) fn tokens(source: &str) -> Result<Vec<Token<'_>>, Failure> {
         return Err(Failure::new(
             "expression-too-long",
             format!(
-                "the expression has {} bytes; at most {MAX_SOURCE_BYTES} are read",
+                "the expression has {} bytes; at most {MAX_SOURCE_BYTES} are allowed",
                 source.len()
             ),
         ));

@@ -130,7 +130,7 @@ pub fn bind_html(
         warnings.push(Diagnostic::warning("control-characters", "", message).in_data());
     }
     if evaluation.shared.cleaned().bidi {
-        let message = "characters that turn the direction of text were taken out of the data";
+        let message = "characters that change the direction of text were removed from the data";
         warnings.push(Diagnostic::warning("bidi-controls", "", message).in_data());
     }
     Ok(HtmlDocument {
@@ -157,9 +157,9 @@ fn evaluation(
     let zone = match &options.time_zone {
         None => compiled.zone.clone(),
         Some(name) => TimeZone::named(name).ok_or_else(|| {
-            let message = format!("there is no time zone `{name}`");
+            let message = format!("unknown time zone `{name}`");
             Diagnostic::error("unknown-time-zone", "", message)
-                .with_hint("write an IANA name such as `Europe/Berlin`")
+                .with_hint("use an IANA name such as `Europe/Berlin`")
         })?,
     };
     let shared = Shared::new(
@@ -207,7 +207,7 @@ fn sheet(
         None => (595.276, 841.89),
         Some(Some(size)) => size,
         Some(None) => {
-            let message = "there is no paper of this name";
+            let message = "unknown paper size";
             found.push(Diagnostic::error("unknown-value", "/page/size", message));
             (595.276, 841.89)
         }

@@ -1,7 +1,7 @@
 //! Dates and times: parses them from data (RFC 3339, plain dates, Unix seconds), converts them to
 //! the document's time zone, and formats them with ICU4X's patterns.
 
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::OnceLock;
 
 use icu_calendar::{Date, Gregorian};
 use icu_datetime::{
@@ -11,6 +11,7 @@ use icu_datetime::{
 };
 use icu_locale::Locale as IcuLocale;
 use jiff::{Timestamp, civil};
+use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 
 use crate::bound::{FormatLength, Value, ValueFormat};
@@ -190,17 +191,14 @@ impl MomentFormats {
     fn date(&self, moment: Moment, length: FormatLength) -> Option<String> {
         let key = (moment.split().0, length);
         let known = |formats: &Self| {
-            let written = formats
-                .written
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
+            let written = formats.written.lock();
             written.get(&key).cloned()
         };
         if let Some(text) = known(self) {
             return Some(text);
         }
         let text = self.write_date(moment, length)?;
-        let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut written = self.written.lock();
         if written.len() >= MAX_WRITTEN {
             written.clear();
         }

@@ -29,7 +29,7 @@ pub(super) fn check(template: &Json, schema: &'static Json) -> Vec<Diagnostic> {
     } else {
         walk.mistake(
             "wrong-type",
-            format!("a template is an object, this is {}", kind_of(template)),
+            format!("a template must be an object, not {}", kind_of(template)),
             None,
         );
     }
@@ -38,7 +38,7 @@ pub(super) fn check(template: &Json, schema: &'static Json) -> Vec<Diagnostic> {
         walk.mistake(
             "too-many-nodes",
             format!(
-                "the template has {} nodes; at most {MAX_NODES} are read",
+                "the template has {} nodes; at most {MAX_NODES} are allowed",
                 walk.nodes
             ),
             Some("bind a table or a `repeat` to an array of the data".to_owned()),
@@ -217,7 +217,7 @@ impl<'s> Walk<'s> {
                     let hint = suggestion::hint(kind, names);
                     let length = self.path.len();
                     self.path.push_str("/type");
-                    let message = format!("there is no node type `{}`", shorten(kind));
+                    let message = format!("unknown node type `{}`", shorten(kind));
                     self.mistake("unknown-node-type", message, Some(hint));
                     self.path.truncate(length);
                 }
@@ -321,7 +321,7 @@ impl<'s> Walk<'s> {
     }
 
     fn wrong_type(&mut self, what: &str, expected: &str, value: &Json) {
-        let message = format!("{what} must be {expected}, this is {}", kind_of(value));
+        let message = format!("{what} must be {expected}, not {}", kind_of(value));
         self.mistake("wrong-type", message, None);
     }
 
@@ -354,7 +354,7 @@ impl<'s> Walk<'s> {
             self.mistake(
                 "text-too-long",
                 format!(
-                    "this text has {} bytes; at most {MAX_TEXT_BYTES} are read",
+                    "this text has {} bytes; at most {MAX_TEXT_BYTES} are allowed",
                     text.len()
                 ),
                 None,

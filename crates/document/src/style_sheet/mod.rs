@@ -102,7 +102,7 @@ impl StyleSheet {
         let mut known = |name: &str, path: String| {
             if !self.specs.contains_key(name) {
                 found.push(
-                    Diagnostic::error("unknown-style", path, format!("there is no style `{name}`"))
+                    Diagnostic::error("unknown-style", path, format!("unknown style `{name}`"))
                         .with_hint(suggestion::hint(name, self.names())),
                 );
             }
@@ -346,7 +346,7 @@ fn unknown_style(name: &str, path: String, theme: &Theme) -> Diagnostic {
     let known = NAMES
         .into_iter()
         .chain(theme.styles.keys().map(String::as_str));
-    Diagnostic::error("unknown-style", path, format!("there is no style `{name}`"))
+    Diagnostic::error("unknown-style", path, format!("unknown style `{name}`"))
         .with_hint(suggestion::hint(name, known))
 }
 

@@ -299,7 +299,7 @@ impl World<'_> {
                 let name: String = name;
                 helpers.call(&name, arguments)
             }
-            _ => Err("the call makes no sense".to_owned()),
+            _ => Err("protocol violation".to_owned()),
         };
         let (mark, content) = match value {
             Ok(value) => (wire::FOUND, value.to_string()),
@@ -370,5 +370,5 @@ fn receive(
 /// Kills a cell that violates the protocol, because it is compromised or broken, and fails the job.
 fn protocol_violation(cell: &mut Cell) -> Error {
     cell.kill();
-    Error::bug("a sandbox of a rendering sent what makes no sense")
+    Error::bug("protocol violation by a render sandbox")
 }

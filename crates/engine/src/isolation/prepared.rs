@@ -5,12 +5,13 @@ use std::{
     collections::VecDeque,
     hash::{BuildHasher, RandomState},
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel},
     },
     time::{Duration, Instant},
 };
 
+use parking_lot::{Mutex, MutexGuard};
 use platen_jail::{Cell, Jail};
 
 /// Recently used templates, by hash. The second use of a template prepares a cell.
@@ -100,7 +101,7 @@ impl PreparedCells {
 }
 
 fn lock(shelf: &Mutex<Shelf>) -> MutexGuard<'_, Shelf> {
-    shelf.lock().unwrap_or_else(PoisonError::into_inner)
+    shelf.lock()
 }
 
 /// Prepares cells until the owner is dropped.

@@ -3,9 +3,10 @@
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
     path::PathBuf,
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
 };
 
+use parking_lot::Mutex;
 use platen_document::{CompiledTemplate, Diagnostic, Helpers, Host};
 use platen_fonts::FontSettings;
 use platen_jail::{Channel, Worker};
@@ -103,7 +104,7 @@ impl Worker for RenderWorker {
         };
         let result = catch_unwind(AssertUnwindSafe(work))
             .unwrap_or_else(|_| Err(Error::bug("the rendering panicked")));
-        let mut channel = channel.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut channel = channel.lock();
         // If the client has exited, nothing receives the response.
         let _ = match result {
             Ok(Answer::Documents(documents)) => send(&mut channel, &documents),
@@ -197,11 +198,7 @@ impl std::fmt::Debug for Asking {
 impl Asking {
     /// The client's response: whether there is a value, and its bytes.
     fn ask(&self, letter: u8, question: &[u8]) -> Option<(bool, Vec<u8>)> {
-        let mut channel = self
-            .0
-            .as_ref()?
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut channel = self.0.as_ref()?.lock();
         message(&mut channel, letter, question).ok()?;
         let mut answer = channel.receive().ok()??;
         (!answer.is_empty()).then(|| (answer.remove(0) == wire::FOUND, answer))
@@ -216,7 +213,7 @@ impl Helpers for Asking {
                 serde_json::from_slice(&value).map_err(|error| error.to_string())
             }
             Some((false, reason)) => Err(String::from_utf8_lossy(&reason).into_owned()),
-            None => Err("helpers do not run here".to_owned()),
+            None => Err("helpers are not available here".to_owned()),
         }
     }
 }

@@ -64,14 +64,14 @@ pub fn write(document: &Document, options: &CsvOptions) -> Result<Written, Error
         report.warn(
             "tables-omitted",
             "",
-            format!("CSV holds one table; {others} more left out"),
+            format!("CSV can hold only one table; {others} more omitted"),
         );
     }
     if table.rows.iter().any(|row| row.kind != RowKind::Data) {
         report.warn(
             "summary-rows-omitted",
             path,
-            "CSV holds data rows only; group headers, subtotals and totals are left out",
+            "CSV can hold only data rows; group headers, subtotals and totals are omitted",
         );
     }
     let mut writer = Writer {
@@ -151,7 +151,7 @@ fn choose<'a>(
         None => Diagnostic::error(
             "no-table",
             "",
-            "CSV needs a table and the document has none",
+            "CSV needs a table, and the document has none",
         )
         .with_hint("add a `table` node, or choose another format"),
     }))

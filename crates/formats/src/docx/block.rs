@@ -103,7 +103,7 @@ impl<'a> Writer<'a> {
             self.report.warn(
                 "list-levels-flattened",
                 self.path,
-                "Word knows nine levels of lists; deeper ones stand at the ninth",
+                "Word has nine list levels; deeper levels use the ninth",
             );
         }
         let number = self.numbering.list(list.ordered, level, list.start);
@@ -283,7 +283,7 @@ impl<'a> Writer<'a> {
         self.report.warn(
             "signature-as-line",
             self.path,
-            "Word has no signature field here: a line to sign on is written",
+            "Word has no signature field here: a line to sign on is written instead",
         );
     }
 

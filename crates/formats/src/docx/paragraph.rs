@@ -191,7 +191,7 @@ impl<'a> Writer<'a> {
         self.report.warn(
             "footnote-unlinked",
             self.path,
-            "Word allows footnotes in the body only; here the mark stands without its link",
+            "Word allows footnotes only in the body; this mark has no link",
         );
         let _ = write!(
             self.out,

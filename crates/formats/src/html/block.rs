@@ -193,7 +193,7 @@ impl<'a> Writer<'a> {
         self.report.warn(
             "signature-as-line",
             &block.path,
-            "HTML has no signature field: a line to sign on is written",
+            "HTML has no signature fields: a line to sign on is written instead",
         );
     }
 

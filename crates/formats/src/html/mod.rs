@@ -232,7 +232,7 @@ impl<'a> Writer<'a> {
         self.report.warn(
             "footnotes-as-endnotes",
             "",
-            "HTML has no page feet: footnotes stand together after the text",
+            "HTML has no pages: footnotes follow the text",
         );
     }
 

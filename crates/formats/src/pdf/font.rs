@@ -14,7 +14,7 @@ use skrifa::{
 use subsetter::GlyphRemapper;
 
 use super::{
-    Error,
+    error::Error,
     file::File,
     syntax::{Reference, Syntax},
 };

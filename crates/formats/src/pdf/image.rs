@@ -3,7 +3,7 @@
 use platen_document::bound::{ImageData, ImageFormat};
 
 use super::{
-    Error,
+    error::Error,
     file::File,
     syntax::{Reference, Syntax},
 };

@@ -7,18 +7,18 @@
 mod annotation;
 mod attachment;
 mod color_profile;
+mod error;
 mod file;
 mod font;
 mod graphics;
 mod image;
 mod metadata;
+mod options;
 mod outline;
 mod page;
 mod structure;
 mod syntax;
 mod text;
-
-use std::sync::Arc;
 
 use platen_document::{
     Diagnostic,
@@ -26,108 +26,16 @@ use platen_document::{
 };
 use platen_layout::{Layout, Shaper, page::Page};
 
+pub use self::{
+    error::Error,
+    options::{Attachment, Options, Relationship, Standard},
+};
 use self::{
     file::File,
     page::{PagePlaces, PageWriter},
     structure::Structure,
     syntax::{Reference, Syntax},
 };
-
-/// The standard that the PDF must satisfy.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Standard {
-    /// PDF 1.7, tagged, and PDF/UA-1 if the document permits it.
-    #[default]
-    Pdf17,
-    /// PDF/A-2b. It allows no attachments other than PDF/A files, and none are accepted here.
-    PdfA2b,
-    /// PDF/A-3b, which allows attachments of any type.
-    PdfA3b,
-}
-
-impl Standard {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Pdf17 => "PDF 1.7",
-            Self::PdfA2b => "PDF/A-2b",
-            Self::PdfA3b => "PDF/A-3b",
-        }
-    }
-}
-
-/// A file embedded in the PDF.
-#[derive(Clone, Debug)]
-pub struct Attachment {
-    /// File name.
-    pub name: String,
-    /// Media type, such as `application/xml`.
-    pub media_type: String,
-    /// Description for readers; the file name if absent.
-    pub description: Option<String>,
-    /// Its relationship to the document.
-    pub relationship: Relationship,
-    /// Its content.
-    pub bytes: Arc<Vec<u8>>,
-}
-
-/// How an attachment relates to the document, ISO 32000-2 §7.11.3.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Relationship {
-    /// The data that the document presents.
-    Data,
-    /// The source that the document was made from.
-    Source,
-    /// The same content in another form.
-    Alternative,
-    /// Additional material.
-    Supplement,
-    /// Unspecified.
-    #[default]
-    Unspecified,
-}
-
-/// Options of the PDF writer.
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// The standard to satisfy.
-    pub standard: Standard,
-    /// Writes the logical structure, which PDF/UA-1 requires.
-    pub tagged: bool,
-    /// Files to embed.
-    pub attachments: Vec<Attachment>,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            standard: Standard::Pdf17,
-            tagged: true,
-            attachments: Vec::new(),
-        }
-    }
-}
-
-/// Why no PDF was written.
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    /// The document violates the requested standard.
-    #[error("the document cannot be written as {standard}: {reasons}")]
-    Standard {
-        /// Name of the standard.
-        standard: &'static str,
-        /// The violations, at most five.
-        reasons: String,
-    },
-    /// An image could not be decoded.
-    #[error("an image could not be decoded: {0}")]
-    Image(String),
-    /// A font could not be embedded.
-    #[error("a font could not be embedded: {0}")]
-    Font(String),
-    /// The file would exceed 4 GiB.
-    #[error("the PDF would be larger than 4 GiB")]
-    TooLarge,
-}
 
 /// Violations of standards found while writing.
 #[derive(Default)]
@@ -223,7 +131,7 @@ pub fn write(
                 "",
                 format!("the PDF is tagged, but is not PDF/UA-1: {reasons}"),
             )
-            .with_hint("mend what is named to make the document accessible to all"),
+            .with_hint("fix these points to make the document accessible"),
         );
     }
     let catalog = catalog(

@@ -12,8 +12,8 @@ use platen_layout::{
 };
 
 use super::{
-    Error,
     annotation::AnnotationContext,
+    error::Error,
     file::File,
     graphics::Graphics,
     image,

@@ -81,7 +81,7 @@ impl<'a> Flow<'a> {
             self.report.warn(
                 "off-slide",
                 path,
-                "a part of it is higher than a slide and runs off its end",
+                "part of it is taller than a slide and extends beyond its edge",
             );
         }
         Ok(())
@@ -142,7 +142,7 @@ impl<'a> Flow<'a> {
         self.report.warn(
             "signature-as-line",
             path,
-            "slides have no signature field: a line to sign on is drawn",
+            "slides have no signature fields: a line to sign on is drawn instead",
         );
     }
 

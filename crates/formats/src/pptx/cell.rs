@@ -11,7 +11,8 @@ use rustc_hash::FxHashMap;
 
 use super::{
     flow::{Flow, Strip},
-    slide::{Place, line, solid},
+    markup::{line, solid},
+    slide::Place,
     split::spanned_width,
     table::{Content, SlideCell, SlideRow, SlideTable},
     text::{Mark, push_run_text},

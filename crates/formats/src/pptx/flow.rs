@@ -5,8 +5,8 @@ use platen_document::bound::{
 };
 
 use super::{
-    Geometry,
     footer::Footer,
+    geometry::Geometry,
     notes::{NOTES_PART, Notes},
     slide::{Place, Slide},
     text::{Mark, Typeset},
@@ -95,7 +95,7 @@ impl<'a> Flow<'a> {
             self.report.warn(
                 "footer-simplified",
                 "/page/footer",
-                "footers of slides are a line of text: pictures and charts are left out",
+                "slide footers are one line of text: pictures and charts are omitted",
             );
         }
         let mut body = section.body.as_slice();

@@ -41,7 +41,7 @@ impl<'a> Flow<'a> {
             self.report.warn(
                 "columns-flattened",
                 path,
-                "these columns are higher than a slide and stand below each other",
+                "these columns are taller than a slide and are placed below each other",
             );
             for column in &columns.columns {
                 self.blocks(&column.body, strip)?;
@@ -116,7 +116,7 @@ impl<'a> Flow<'a> {
             self.report.warn(
                 "panel-flattened",
                 path,
-                "this panel is higher than a slide; its box is left out",
+                "this panel is taller than a slide; its box is omitted",
             );
             if let Some(title) = title {
                 self.paragraph(title, title_style, Mark::None, strip);

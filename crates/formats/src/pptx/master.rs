@@ -2,13 +2,11 @@
 
 use platen_document::bound::{Direction, Document};
 
-use super::{Geometry, NAMESPACES};
+use super::{
+    geometry::Geometry,
+    markup::{GROUP, NAMESPACES, NUMBER},
+};
 use crate::ooxml::{DECLARATION, Package, Relationships, emu, theme};
-
-/// The empty group that every shape tree starts with.
-pub(super) const GROUP: &str = "<p:nvGrpSpPr><p:cNvPr id=\"1\" name=\"\"/><p:cNvGrpSpPr/><p:nvPr/>\
-    </p:nvGrpSpPr><p:grpSpPr><a:xfrm><a:off x=\"0\" y=\"0\"/><a:ext cx=\"0\" cy=\"0\"/>\
-    <a:chOff x=\"0\" y=\"0\"/><a:chExt cx=\"0\" cy=\"0\"/></a:xfrm></p:grpSpPr>";
 
 pub(super) fn add(package: &mut Package, document: &Document, geometry: Geometry) {
     let mut relationships = Relationships::default();
@@ -59,10 +57,6 @@ pub(super) fn add(package: &mut Package, document: &Document, geometry: Geometry
         theme(document),
     );
 }
-
-/// The field that shows the slide number.
-pub(super) const NUMBER: &str = "<a:fld id=\"{B6F15528-21DE-4FAA-801E-634DDDAF4B2B}\" \
-    type=\"slidenum\"><a:rPr lang=\"en-US\"/><a:t>‹#›</a:t></a:fld>";
 
 fn placeholder(id: u32, name: &str, kind: &str, properties: &str, content: &str) -> String {
     format!(

@@ -9,6 +9,8 @@ mod figure;
 mod flow;
 mod footer;
 mod frame;
+mod geometry;
+mod markup;
 mod master;
 mod notes;
 mod slide;
@@ -20,65 +22,11 @@ use std::fmt::Write as _;
 
 use platen_document::bound::{BlockKind, Document};
 
-use self::flow::Flow;
+use self::{flow::Flow, geometry::Geometry, markup::NAMESPACES};
 use crate::{
     Error, Written,
     ooxml::{self, DECLARATION, Package, Relationships},
 };
-
-const NAMESPACES: &str = "xmlns:a=\"http://schemas.openxmlformats.org/drawingml/2006/main\" \
-     xmlns:r=\"http://schemas.openxmlformats.org/officeDocument/2006/relationships\" \
-     xmlns:p=\"http://schemas.openxmlformats.org/presentationml/2006/main\"";
-
-/// Slide geometry in points, and the enlargement of text compared to paper.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Geometry {
-    width: f32,
-    height: f32,
-    /// Distance of all content from the left and right edges.
-    side: f32,
-    /// Top and height of the title.
-    title: (f32, f32),
-    /// Top and bottom of the content area.
-    top: f32,
-    bottom: f32,
-    scale: f32,
-}
-
-impl Geometry {
-    /// A 16:9 slide for portrait pages, otherwise the page itself.
-    fn new(document: &Document) -> Self {
-        let page = document
-            .sections
-            .first()
-            .map(|section| section.page)
-            .unwrap_or_default();
-        let (width, height) = if page.width > page.height {
-            // PowerPoint allows 1 to 56 inches (ECMA-376-1 §19.7.10).
-            (
-                page.width.clamp(72.0, 4032.0),
-                page.height.clamp(72.0, 4032.0),
-            )
-        } else {
-            (960.0, 540.0)
-        };
-        let text = (page.width - page.margins.left - page.margins.right).max(100.0);
-        let side = width * 0.05;
-        Self {
-            width,
-            height,
-            side,
-            title: (height * 0.055, height * 0.1),
-            top: height * 0.175,
-            bottom: height * 0.92,
-            scale: ((width - side * 2.0) / text).clamp(1.0, 1.4),
-        }
-    }
-
-    fn content_width(&self) -> f32 {
-        self.width - self.side * 2.0
-    }
-}
 
 /// Writes `document` as PPTX.
 ///
@@ -127,7 +75,7 @@ fn report_losses(document: &Document, geometry: Geometry, flow: &mut Flow<'_>) {
         flow.report.warn(
             "page-size-changed",
             "",
-            "slides have one size: 16:9 where the first page is portrait, else that page's",
+            "all slides have one size: 16:9 if the first page is portrait, else that page's size",
         );
     }
     let shown = |blocks: &[platen_document::bound::Block]| {

@@ -5,10 +5,8 @@ use std::fmt::Write as _;
 use platen_document::{Color, bound::Border};
 
 use super::{
-    NAMESPACES,
     footer::{Footer, FooterPart},
-    master::{GROUP, NUMBER},
-    text::dash,
+    markup::{GROUP, NAMESPACES, NUMBER, line, solid},
 };
 use crate::ooxml::{DECLARATION, Escaped, Relationships, emu};
 
@@ -238,21 +236,4 @@ impl Slide {
         }
         runs
     }
-}
-
-pub(super) fn solid(color: Color) -> String {
-    format!(
-        "<a:solidFill><a:srgbClr val=\"{}\"/></a:solidFill>",
-        color.to_hex()
-    )
-}
-
-/// A line element, such as `a:ln` or `a:lnB`, at least 0.25 points wide.
-pub(super) fn line(name: &str, border: &Border) -> String {
-    format!(
-        "<a:{name} w=\"{}\">{}<a:prstDash val=\"{}\"/></a:{name}>",
-        emu(border.width).max(3175),
-        solid(border.color),
-        dash(border.style)
-    )
 }

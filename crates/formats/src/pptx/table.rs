@@ -357,7 +357,7 @@ impl<'a> Flow<'a> {
                 self.report.warn(
                     "cell-flattened",
                     path,
-                    "a slide's table cell holds text only",
+                    "table cells on slides can hold only text",
                 );
             }
         }

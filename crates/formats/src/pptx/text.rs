@@ -3,10 +3,11 @@
 use std::fmt::Write as _;
 
 use platen_document::{
-    bound::{Align, Baseline, Document, Inline, LineStyle, Style, StyleId, plain_text},
+    bound::{Align, Baseline, Document, Inline, Style, StyleId, plain_text},
     work,
 };
 
+use super::markup::solid;
 use crate::{
     metrics::{line_count, lines_end},
     ooxml::{Escaped, Relationships, emu, push_escaped},
@@ -228,7 +229,7 @@ impl Typeset<'_> {
             let _ = write!(xml, " spc=\"{}\"", spacing as i32);
         }
         xml.push('>');
-        xml.push_str(&super::slide::solid(style.color));
+        xml.push_str(&solid(style.color));
         // Text without a font of its own uses the theme's, which is the body font.
         let body = &self.document.styles[self.document.named.body].font_families;
         if style.font_families.first() != body.first() {
@@ -288,13 +289,5 @@ pub(super) fn align(align: Align, rtl: bool) -> &'static str {
         (Align::End | Align::Right, false) | (Align::Start | Align::Right, true) => "r",
         (Align::Center, _) => "ctr",
         (Align::Justify, _) => "just",
-    }
-}
-
-pub(super) fn dash(line: LineStyle) -> &'static str {
-    match line {
-        LineStyle::Solid => "solid",
-        LineStyle::Dashed => "dash",
-        LineStyle::Dotted => "sysDot",
     }
 }

@@ -60,7 +60,7 @@ impl<'a> Sheet<'a> {
                 self.report.warn(
                     "columns-flattened",
                     &block.path,
-                    "columns side by side stand below each other on a sheet",
+                    "columns are placed below each other on a sheet",
                 );
                 for column in &columns.columns {
                     self.blocks(&column.body, main)?;
@@ -70,7 +70,7 @@ impl<'a> Sheet<'a> {
                 self.report.warn(
                     "panel-flattened",
                     &block.path,
-                    "a panel's box is left out on a sheet; its content stands in rows",
+                    "a panel's box is omitted on a sheet; its content is written as rows",
                 );
                 if let Some(title) = title {
                     self.line(title, style, "")?;
@@ -86,7 +86,7 @@ impl<'a> Sheet<'a> {
             BlockKind::TableOfContents { .. } => self.report.warn(
                 "contents-omitted",
                 &block.path,
-                "a sheet has no pages to list: the table of contents is left out",
+                "a sheet has no pages to list: the table of contents is omitted",
             ),
             BlockKind::Signature(signature) => self.signature(signature, style)?,
         }
@@ -141,7 +141,7 @@ impl<'a> Sheet<'a> {
         self.report.warn(
             "signature-as-line",
             path,
-            "a sheet has no signature field: a line to sign on is written",
+            "sheets have no signature fields: a line to sign on is written instead",
         );
         Ok(())
     }

@@ -31,7 +31,7 @@ pub(super) fn set_up(sheet: &mut Sheet<'_>, section: &Section) {
         None => sheet.report.warn(
             "page-size-changed",
             "/page",
-            "Excel does not know this paper size; the printer's own is used",
+            "Excel does not support this paper size; the printer's default is used",
         ),
     }
     if page.width > page.height {
@@ -53,7 +53,7 @@ pub(super) fn set_up(sheet: &mut Sheet<'_>, section: &Section) {
         sheet.report.warn(
             "first-page-number-omitted",
             "/page",
-            "a sheet's pages are counted from 1",
+            "pages of a sheet are numbered from 1",
         );
     }
     if section.first_header.is_some() || section.first_footer.is_some() {
@@ -93,7 +93,7 @@ fn margin(sheet: &mut Sheet<'_>, blocks: &[Block]) -> Option<String> {
         sheet.report.warn(
             "header-omitted",
             "/page",
-            "Excel's headers hold 255 characters; this one is longer",
+            "Excel headers have at most 255 characters; this one is longer",
         );
         return None;
     }
@@ -131,7 +131,7 @@ fn collect(sheet: &mut Sheet<'_>, block: &Block, place: Option<usize>, parts: &m
         _ => sheet.report.warn(
             "header-simplified",
             &block.path,
-            "a sheet's header and footer hold texts only",
+            "headers and footers of sheets can hold only text",
         ),
     }
 }

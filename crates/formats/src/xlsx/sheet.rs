@@ -237,7 +237,7 @@ impl<'a> Sheet<'a> {
             self.report.warn(
                 "links-omitted",
                 path,
-                "a cell holds one link for all of its text",
+                "a cell can hold only one link, for all of its text",
             );
             return None;
         }
@@ -287,7 +287,7 @@ impl<'a> Sheet<'a> {
             self.report.warn(
                 "text-cut",
                 path,
-                "a cell holds 32,767 characters; the rest is left out",
+                "a cell holds at most 32,767 characters; the rest is omitted",
             );
         }
         cut
@@ -299,7 +299,7 @@ impl<'a> Sheet<'a> {
         self.report.warn(
             "rows-omitted",
             path,
-            "a sheet holds 1,048,576 rows; the rest is left out",
+            "a sheet holds at most 1,048,576 rows; the rest is omitted",
         );
         Ok(())
     }
@@ -320,7 +320,7 @@ impl<'a> Sheet<'a> {
         self.report.warn(
             "footnotes-as-rows",
             "",
-            "footnotes stand below the sheet's last row",
+            "footnotes are written below the sheet's last row",
         );
         Ok(())
     }

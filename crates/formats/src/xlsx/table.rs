@@ -282,7 +282,7 @@ impl<'a> Sheet<'a> {
             {
                 let path = blocks.first().map_or("", |block| &block.path);
                 self.report
-                    .warn("cell-flattened", path, "a cell holds text only");
+                    .warn("cell-flattened", path, "a cell can hold only text");
             }
             let text = cell_text(cell, self.document);
             let text = self.cut(&text);

@@ -291,14 +291,14 @@ fn what_restricts_a_file_is_done_or_refused() {
             String::from_utf8_lossy(&answer.bytes)
         );
         let text = String::from_utf8_lossy(&answer.bytes).into_owned();
-        let at = text
-            .find("/Standard")
-            .and_then(|at| text[at..].find("/P").map(|it| at + it));
-        let rest = text[at.expect("an encryption") + 2..].trim_start();
-        let end = rest
-            .find(|it: char| !it.is_ascii_digit() && it != '-')
-            .unwrap();
-        rest[..end].parse::<i64>().unwrap()
+        let rest = &text[text.find("/Standard").expect("an encryption")..];
+        // The keys beside it are random bytes, in which `/P` may stand too.
+        let mut numbers = rest.split("/P").skip(1).filter_map(|rest| {
+            let rest = rest.trim_start();
+            let end = rest.find(|it: char| !it.is_ascii_digit() && it != '-')?;
+            rest[..end].parse::<i64>().ok()
+        });
+        numbers.next().expect("permissions")
     };
     let (open, shut) = (
         with("allowPrinting", b"true"),

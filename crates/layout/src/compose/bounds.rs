@@ -3,7 +3,7 @@
 
 use platen_document::Diagnostic;
 
-use super::Composer;
+use super::composer::Composer;
 use crate::page::{Area, Artifact, Item, Page, TagId};
 
 /// Overhang that is tolerated, in points: less than the stroke of a letter.
@@ -43,12 +43,9 @@ impl Composer<'_> {
             Diagnostic::error(
                 "off-page",
                 path,
-                format!(
-                    "a part of it stands outside page {} and would be lost",
-                    index + 1
-                ),
+                format!("part of it is outside page {} and would be lost", index + 1),
             )
-            .with_hint("make it smaller, give it more room, or make the page larger"),
+            .with_hint("make it smaller, give it more space, or enlarge the page"),
         );
     }
 }

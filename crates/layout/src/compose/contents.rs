@@ -5,7 +5,7 @@ use std::{collections::VecDeque, sync::Arc};
 use platen_document::bound::{Align, Block, BlockKind, Inline, plain_text};
 
 use super::{
-    Composer, Output, Place,
+    composer::{Composer, Output, Place},
     fragment::{Body, Fragment},
     paragraph::TextBox,
 };

@@ -9,7 +9,7 @@ use std::{
 use platen_document::{Diagnostic, bound::Section, work};
 
 use super::{
-    Composer, Output,
+    composer::{Composer, Output},
     fragment::{Body, Fragment, MIN_PART, Mark, split_fragment},
     notes::Notes,
     room::Room,
@@ -310,7 +310,7 @@ impl<'s> Flow<'s> {
             Diagnostic::warning(
                 "content-too-tall",
                 path,
-                "a part of the document is higher than a page and runs into its margin",
+                "part of the document is taller than a page and extends into its margin",
             )
             .with_hint("make it smaller, or the page larger"),
         );
@@ -347,7 +347,7 @@ impl<'s> Flow<'s> {
             .extend(content.items.iter().filter(at_foot).cloned());
         let (dx, height) = (self.column_offset(), *height);
         if let Some(page) = self.pages.last_mut() {
-            append(page, rule, dx, y - height);
+            rule.append_to(page, dx, y - height);
         }
     }
 
@@ -378,25 +378,14 @@ impl<'s> Flow<'s> {
         };
         placed(marks, y);
         match body {
-            Body::Solid(content) => append(page, content, dx, y),
+            Body::Solid(content) => content.append_to(page, dx, y),
             body => {
                 let mut sink = Sink::default();
                 body.draw(y, height, &mut sink, &mut placed);
-                append(page, sink, dx, 0.0);
+                sink.append_to(page, dx, 0.0);
             }
         }
     }
-}
-
-/// Appends `content`, moved by (`x`, `y`), to a page.
-pub(super) fn append(page: &mut Page, content: Sink, x: f32, y: f32) {
-    let mut sink = Sink {
-        items: std::mem::take(&mut page.items),
-        words: std::mem::take(&mut page.words),
-    };
-    sink.append(content, x, y);
-    page.items = sink.items;
-    page.words = sink.words;
 }
 
 impl Output for Flow<'_> {

@@ -3,8 +3,8 @@
 use platen_document::bound::{Block, Direction, Inline, Section};
 
 use super::{
-    Composer, Place,
-    flow::{Flow, Frame, append},
+    composer::{Composer, Place},
+    flow::{Flow, Frame},
     fragment::{Fragment, stack_height},
     notes::NoteLines,
     paragraph::TextBox,
@@ -55,7 +55,7 @@ impl Composer<'_> {
             self.warn_once(platen_document::Diagnostic::warning(
                 "header-too-tall",
                 "/page",
-                "header and footer leave no room for text and overlap it",
+                "header and footer leave no space for text and overlap it",
             ));
         }
         Frame {
@@ -125,7 +125,7 @@ impl Composer<'_> {
                         *item = Item::Artifact(kind);
                     }
                 }
-                append(page, sink, 0.0, top);
+                sink.append_to(page, 0.0, top);
             }
         }
         self.furniture = false;

@@ -7,7 +7,7 @@ use platen_document::bound::{
 };
 
 use super::{
-    Composer, Output, Place,
+    composer::{Composer, Output, Place},
     fragment::{Body, Fragment, Frame, Lane, Lanes},
     paragraph::{TextBox, framed, lanes_fragment},
 };

@@ -3,7 +3,8 @@
 use platen_document::bound::{Align, Block, Inline, List};
 
 use super::{
-    Collector, Composer, Output, Place,
+    block::Collector,
+    composer::{Composer, Output, Place},
     fragment::{Body, Fragment},
     paragraph::TextBox,
 };

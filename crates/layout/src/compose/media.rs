@@ -11,7 +11,7 @@ use platen_document::{
 };
 
 use super::{
-    Composer, Output, Place,
+    composer::{Composer, Output, Place},
     fragment::{Body, Fragment},
     paragraph::TextBox,
 };

@@ -4,10 +4,7 @@ use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap;
 
-use super::{
-    flow::append,
-    room::{FOOTNOTE_GAP, NoteHeight},
-};
+use super::room::{FOOTNOTE_GAP, NoteHeight};
 use crate::{
     page::{Artifact, Item, Page},
     text::Sink,
@@ -107,7 +104,7 @@ impl Notes {
             style: platen_document::bound::LineStyle::Solid,
         });
         for (content, height) in lines {
-            append(page, content, dx, y);
+            content.append_to(page, dx, y);
             y += height;
         }
     }

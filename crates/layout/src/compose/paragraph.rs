@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use platen_document::bound::{Align, Block, Inline, StyleId, VerticalAlign, plain_text};
 
 use super::{
-    Composer, Output, Place,
+    composer::{Composer, Output, Place},
     fragment::{Body, Fragment, Frame, Lane, Lanes, Mark},
 };
 use crate::{

@@ -9,7 +9,7 @@ use platen_document::{
 
 use super::{Atom, Line, Paragraph, TextContext};
 use crate::{
-    page::{Area, Item, PlacedWord, TagId, TagKind, Tags, TextRun},
+    page::{Area, Item, Page, PlacedWord, TagId, TagKind, Tags, TextRun},
     shape::WordId,
 };
 
@@ -29,6 +29,17 @@ impl Sink {
             item.shift(x, y, base);
             item
         }));
+    }
+
+    /// Appends all of it, moved by (`x`, `y`), to a page.
+    pub fn append_to(self, page: &mut Page, x: f32, y: f32) {
+        let mut sink = Self {
+            items: std::mem::take(&mut page.items),
+            words: std::mem::take(&mut page.words),
+        };
+        sink.append(self, x, y);
+        page.items = sink.items;
+        page.words = sink.words;
     }
 }
 

@@ -263,8 +263,8 @@ impl TextContext<'_> {
             if part.width > width + TOLERANCE {
                 self.warn(
                     "line-too-narrow",
-                    "a line is narrower than a letter, which stands over what is beside it".into(),
-                    "give the text more room",
+                    "a line is narrower than a letter, which overlaps its neighbors".into(),
+                    "give the text more space",
                 );
             }
             parts.push(part);

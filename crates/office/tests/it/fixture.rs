@@ -9,7 +9,7 @@ use std::{
 
 use bytes::Bytes;
 use platen_office::{
-    Body, Config, Document, Error, Job, Launcher, Office, Options, Source, Target, detect_launcher,
+    Config, Document, Error, Job, Launcher, Office, Options, Source, Target, detect_launcher,
 };
 use zip::write::SimpleFileOptions;
 
@@ -151,20 +151,13 @@ pub fn job(input: Bytes, target: Target, options: &[(&str, &str)]) -> Job {
     for (name, value) in options {
         set.set(name, value).unwrap();
     }
-    let mut job = Job::new(Source::Bytes(input), target);
+    let mut job = Job::new(Source::Content(input.into()), target);
     (job.options, job.timeout) = (set, PATIENCE);
     job
 }
 
 pub fn bytes(document: Document) -> Bytes {
-    match document.body {
-        Body::Bytes(bytes) => bytes,
-        Body::File(mut file) => {
-            let mut bytes = Vec::new();
-            std::io::Read::read_to_end(&mut file, &mut bytes).unwrap();
-            bytes.into()
-        }
-    }
+    document.body.read().unwrap()
 }
 
 pub fn zip(parts: &[(&str, &[u8])]) -> Bytes {

@@ -19,6 +19,18 @@ const FORMATS: [Format; 6] = [
     Format::Csv,
 ];
 
+/// What to type next.
+#[cfg(feature = "service")]
+const NEXT: &str = "\
+    One template made all six. Next:\n  \
+    platen render TEMPLATE DATA -o a.pdf   your own document; examples/ has templates\n  \
+    platen serve                           the HTTP service, with an API explorer at /docs";
+#[cfg(not(feature = "service"))]
+const NEXT: &str = "\
+    One template made all six. Next:\n  \
+    make run    builds everything and starts the HTTP service, with an API explorer at /docs\n\
+    README.md shows how to make a document of your own.";
+
 /// Arguments of `platen demo`.
 #[derive(Debug, Args)]
 pub struct Arguments {
@@ -63,6 +75,9 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
                 say(format_args!("  {warning}"));
             }
         }
+    }
+    if !output.quiet {
+        say(format_args!("\n{NEXT}"));
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -44,7 +44,7 @@ pub fn read_json(path: &Path) -> Result<serde_json::Value, Failure> {
     serde_json::from_slice(&bytes).map_err(|error| {
         Failure::caller(
             format!("`{}` is not valid JSON: {error}", path.display()),
-            "check the place named; JSON wants double quotes and no comma after the last element",
+            "check the position; JSON needs double quotes and allows no comma after the last element",
         )
     })
 }

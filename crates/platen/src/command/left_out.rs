@@ -27,7 +27,7 @@ pub fn left_out(error: &clap::Error) -> Option<Failure> {
     };
     LEFT_OUT.contains(&name.as_str()).then(|| {
         Failure::caller(
-            format!("this build of Platen has no `{name}`: it has the native renderer only"),
+            format!("this build of Platen has no `{name}`: it contains only the native renderer"),
             "`cargo build --release --bin platen` builds all of Platen",
         )
     })

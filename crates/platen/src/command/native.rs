@@ -20,7 +20,7 @@ pub fn render(request: Request<'_>) -> Result<Vec<Rendered>, Failure> {
     let extension = request.path.extension().and_then(|text| text.to_str());
     if matches!(extension, Some("html" | "htm")) || is_html_template(request.source) {
         return Err(Failure::caller(
-            "Chromium prints pages of HTML, and this build of Platen has the native renderer only",
+            "Chromium prints HTML pages, and this build of Platen contains only the native renderer",
             "`cargo build --release --bin platen` builds all of Platen",
         ));
     }

@@ -116,7 +116,7 @@ pub struct Request<'a> {
     pub data: Json,
     /// Formats, each once.
     pub formats: &'a [Format],
-    /// What is made differently than the template says.
+    /// Options that override the template.
     pub options: &'a RenderOptions,
     /// Where fonts come from.
     pub fonts: &'a FontArguments,

@@ -44,7 +44,7 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
             say(format_args!("{}: valid", arguments.template.display()));
         } else if !valid {
             let plural = if errors == 1 { "" } else { "s" };
-            say(format_args!("error: {errors} mistake{plural}"));
+            say(format_args!("error: {errors} error{plural} found"));
         }
     }
     Ok(if valid {

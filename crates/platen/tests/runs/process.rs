@@ -185,14 +185,23 @@ impl Service {
 
     /// `None` where the service ends before it answers.
     pub fn try_post(&self, path: &str, headers: &[(&str, &str)], body: &Json) -> Option<Answer> {
-        let mut request = self
-            .agent
-            .post(format!("{}{path}", self.url))
-            .header("content-type", "application/json");
+        let mut all = vec![("content-type", "application/json")];
+        all.extend_from_slice(headers);
+        self.try_post_bytes(path, &all, body.to_string().as_bytes())
+    }
+
+    /// As [`Service::try_post`], with a body of any media type.
+    pub fn try_post_bytes(
+        &self,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &[u8],
+    ) -> Option<Answer> {
+        let mut request = self.agent.post(format!("{}{path}", self.url));
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        request.send(&body.to_string()).ok().and_then(read)
+        request.send(body).ok().and_then(read)
     }
 
     #[track_caller]

@@ -146,7 +146,7 @@ fn a_certificate_that_is_wrong_for_a_while_costs_no_worker() {
         if connections > cuts.replace(connections) {
             relay.cut();
         }
-        count("authority that is trusted") > 0
+        count("not issued by a trusted authority") > 0
     });
     ours.bind(folder.path(), &["localhost", "127.0.0.1"]);
     let before = count("connected with");
@@ -201,7 +201,7 @@ fn who_is_not_trusted_is_not_spoken_to() {
     let own = authority.write(folder.path());
     let elsewhere = tempfile::tempdir().unwrap();
     let other = Authority::new().write(elsewhere.path());
-    let not_trusted = ["authority that is trusted", "hint: ", "--ca-file"];
+    let not_trusted = ["not issued by a trusted authority", "hint: ", "--ca-file"];
     assert_refused(&service.url, &[], &not_trusted);
     // Only the authorities of the file are trusted.
     assert_refused(&service.url, &["--ca-file", text(&other)], &not_trusted);
@@ -223,10 +223,10 @@ fn the_wrong_scheme_is_named() {
     let (folder, secure) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let plain = Service::start(folder.path(), &[]);
     let url = plain.url.replace("http://", "https://");
-    assert_refused(&url, &[], &["does not speak TLS", "hint: write http://"]);
+    assert_refused(&url, &[], &["does not speak TLS", "hint: use http://"]);
     let service = Service::start_with_tls(secure.path(), &Authority::new(), "localhost", &[]);
     let url = service.url.replace("https://", "http://");
-    assert_refused(&url, &[], &["speak", "TLS", "hint: write https://"]);
+    assert_refused(&url, &[], &["speak", "TLS", "hint: use https://"]);
 }
 
 #[test]
@@ -245,7 +245,7 @@ fn secrets_stay_here_where_the_certificate_is_refused() {
             (said, sent, String::from_utf8(meant).unwrap())
         };
         let (said, sent, meant) = ask(&[]);
-        assert!(said.contains("authority that is trusted"), "{said}");
+        assert!(said.contains("not issued by a trusted authority"), "{said}");
         assert!(!sent.is_empty() && meant.is_empty(), "{meant}");
         // The same server hears it once it is trusted, and only there.
         let (said, sent, meant) = ask(&["--ca-file", text(&own)]);

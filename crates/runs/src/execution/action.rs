@@ -50,15 +50,29 @@ impl StepExecutor<'_> {
                 let limit = self.limit(step, Some(HTTP_TIMEOUT));
                 return self.request(input, Some(path), &limit).map(plain);
             }
+            ("request", "replay") => return self.replay(step, input).map(plain),
             ("email", "send") => return self.mail(step, path, input).map(plain),
             ("pdf", action) => return self.pdf_step(step, action, input).map(plain),
             ("store", "get") => StoreOperation::Get,
             ("store", "put") => StoreOperation::Put,
             ("store", "delete") => StoreOperation::Delete,
-            ("render" | "convert" | "http" | "email" | "store", _) => return Err(unknown()),
+            ("render" | "convert" | "http" | "email" | "store" | "request", _) => {
+                return Err(unknown());
+            }
             _ => return builtin_actions::call(piece, action, input).map(plain),
         };
         self.store(operation, input).map(plain)
+    }
+
+    /// Executes a request that the service deferred. Only the service knows names of such requests.
+    fn replay(&self, step: &Step, input: &Json) -> Result<Json, StepError> {
+        let replay = self.services.tools.replay.as_ref();
+        let replay = replay.ok_or_else(|| {
+            let message = "deferred requests are executed by the service that accepted them";
+            StepError::new(Code::BackendMissing(Backend::Leader), message)
+        })?;
+        let name = input["request"].as_str().unwrap_or_default();
+        replay.replay(name, &self.limit(step, None))
     }
 
     fn mail(&self, step: &Step, path: &str, input: &Json) -> Result<Json, StepError> {
@@ -88,7 +102,7 @@ impl StepExecutor<'_> {
     pub(super) fn convert(&self, step: &Step, input: &Json) -> Result<Json, StepError> {
         let convert = self.services.tools.convert.as_ref();
         let convert = convert.ok_or_else(|| {
-            let message = "there is no LibreOffice for flows here";
+            let message = "LibreOffice is not available to flows here";
             StepError::new(Code::BackendMissing(Backend::LibreOffice), message)
         })?;
         let file = File::of_value(&input["file"])?;
@@ -107,7 +121,7 @@ impl StepExecutor<'_> {
     ) -> Result<StepResult, StepError> {
         let pieces = self.services.tools.pieces.as_ref();
         let pieces = pieces.ok_or_else(|| {
-            let message = "pieces of users are not set up here";
+            let message = "custom actions are not available here";
             StepError::new(Code::BackendMissing(Backend::Pieces), message)
         })?;
         let piece = pieces

@@ -26,8 +26,8 @@ pub(super) fn call(piece: &str, action: &str, input: &Json) -> Outcome {
         "json" => values(action, input),
         "csv" => csv(action, input),
         _ => Err(wrong(format!(
-            "there is no piece `{piece}`; built in are math, text, date, json, csv, http, store, render, \
-             convert, pdf and email; those of users are written `name@version`"
+            "unknown piece `{piece}`; the built-in pieces are math, text, date, json, csv, http, \
+             store, render, convert, pdf and email; custom actions are written `name@version`"
         ))),
     }
 }
@@ -61,7 +61,7 @@ impl<'a> Input<'a> {
         };
         number
             .filter(|number: &f64| number.is_finite())
-            .ok_or_else(|| wrong(format!("the input `{name}` is no number")))
+            .ok_or_else(|| wrong(format!("the input `{name}` is not a number")))
     }
 
     fn text(self, name: &str) -> Result<String, StepError> {
@@ -77,7 +77,7 @@ impl<'a> Input<'a> {
     fn list(self, name: &str) -> Result<&'a [Json], StepError> {
         let list = self.member(name)?.as_array();
         list.map(Vec::as_slice)
-            .ok_or_else(|| wrong(format!("the input `{name}` is no list")))
+            .ok_or_else(|| wrong(format!("the input `{name}` is not a list")))
     }
 }
 
@@ -89,7 +89,7 @@ fn as_text(value: &Json) -> String {
 
 fn number(value: f64) -> Outcome {
     if !value.is_finite() {
-        return Err(wrong("the result is no number"));
+        return Err(wrong("the result is not a number"));
     }
     // Whole numbers stay whole.
     if value.fract() == 0.0 && value.abs() < 9e15 {
@@ -105,7 +105,7 @@ fn math(action: &str, input: Input<'_>) -> Outcome {
         "add" => number(a()? + b()?),
         "subtract" => number(a()? - b()?),
         "multiply" => number(a()? * b()?),
-        "divide" if b()? == 0.0 => Err(wrong("a division by zero")),
+        "divide" if b()? == 0.0 => Err(wrong("division by zero")),
         "divide" => number(a()? / b()?),
         "remainder" => number(a()? % b()?),
         "power" => number(a()?.powf(b()?)),
@@ -155,7 +155,7 @@ fn date(action: &str, input: Input<'_>) -> Outcome {
         let text = input.text(name)?;
         text.parse()
             .or_else(|_| format!("{text}T00:00:00Z").parse())
-            .map_err(|_| wrong(format!("the input `{name}` is no date: {text}")))
+            .map_err(|_| wrong(format!("the input `{name}` is not a date: {text}")))
     };
     match action {
         "now" => Ok(Json::from(Timestamp::now().to_string())),
@@ -178,7 +178,7 @@ fn date(action: &str, input: Input<'_>) -> Outcome {
                 "hours" => 3_600.0,
                 "minutes" => 60.0,
                 "seconds" => 1.0,
-                other => return Err(wrong(format!("there is no unit `{other}`"))),
+                other => return Err(wrong(format!("unknown unit `{other}`"))),
             };
             number(seconds as f64 / unit)
         }
@@ -189,14 +189,14 @@ fn date(action: &str, input: Input<'_>) -> Outcome {
 fn values(action: &str, input: Input<'_>) -> Outcome {
     match action {
         "parse" => serde_json::from_str(&input.text("text")?)
-            .map_err(|error| wrong(format!("the text is no JSON: {error}"))),
+            .map_err(|error| wrong(format!("the text is not JSON: {error}"))),
         "stringify" => Ok(Json::from(input.member("value")?.to_string())),
         "merge" => {
             let mut merged = Map::new();
             for object in input.list("objects")? {
                 let object = object
                     .as_object()
-                    .ok_or_else(|| wrong("one of the objects is none"))?;
+                    .ok_or_else(|| wrong("an element of `objects` is not an object"))?;
                 merged.extend(object.clone());
             }
             Ok(Json::Object(merged))
@@ -214,7 +214,7 @@ fn csv(action: &str, input: Input<'_>) -> Outcome {
     let separator = input.text_or("separator", ",");
     let mut letters = separator.chars();
     let (Some(separator), None) = (letters.next(), letters.next()) else {
-        return Err(wrong("the separator is one character"));
+        return Err(wrong("the separator must be one character"));
     };
     match action {
         "parse" => {
@@ -265,7 +265,7 @@ fn parse_csv(text: &str, separator: char) -> Result<Vec<Vec<String>>, StepError>
         }
     }
     if quoted {
-        return Err(wrong("a quoted field does not end"));
+        return Err(wrong("a quoted field is not closed"));
     }
     match rows.last_mut() {
         Some(last) if last.is_empty() && field.is_empty() => {
@@ -403,6 +403,6 @@ mod tests {
         assert!(said("math", "plus", json!({})).contains("add, subtract"));
         assert!(said("math", "add", json!({"a": 1})).contains("`b` is missing"));
         assert!(said("math", "divide", json!({"a": 1, "b": 0})).contains("zero"));
-        assert!(said("csv", "parse", json!({"text": "a\n\"b"})).contains("does not end"));
+        assert!(said("csv", "parse", json!({"text": "a\n\"b"})).contains("not closed"));
     }
 }

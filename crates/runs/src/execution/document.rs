@@ -110,7 +110,7 @@ impl StepExecutor<'_> {
     fn print(&self, page: Page, limit: &Limit) -> Result<Rendered, StepError> {
         let print = self.services.tools.print.as_ref();
         let print = print.ok_or_else(|| {
-            let message = "there is no Chromium for flows here";
+            let message = "Chromium is not available to flows here";
             StepError::new(Code::BackendMissing(Backend::Chromium), message)
         })?;
         print.print(page, limit.left(), self.cancel)

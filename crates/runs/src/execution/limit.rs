@@ -127,7 +127,7 @@ impl Limit {
     }
 
     /// Completes when the step was cancelled.
-    pub(super) async fn cancelled(&self) -> StepError {
+    pub async fn cancelled(&self) -> StepError {
         while !self.cancel.is_cancelled() {
             tokio::time::sleep(POLL_INTERVAL).await;
         }

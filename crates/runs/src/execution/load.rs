@@ -176,7 +176,7 @@ impl CodeReader<'_> {
             && fixed.now.parse::<jiff::Timestamp>().is_err()
         {
             let message = format!(
-                "`{}` is no instant: write one such as `2026-11-21T14:30:00Z`",
+                "`{}` is not a timestamp: write one such as `2026-11-21T14:30:00Z`",
                 fixed.now
             );
             let path = format!("{path}/deterministic/now");

@@ -35,5 +35,5 @@ pub use self::{
     run::{FlowRunner, RunOptions},
     schedule::Schedule,
     task::{Memory, Services, StepHost, Templates},
-    tools::{Convert, OfficeConvert, Tools},
+    tools::{Convert, OfficeConvert, Replay, Tools},
 };

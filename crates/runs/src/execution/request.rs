@@ -63,18 +63,18 @@ impl StepExecutor<'_> {
         answered(url, answer)
     }
 
-    /// `t=SECONDS,v1=HEX`: HMAC-SHA256 (RFC 2104) under a secret of the flow over `SECONDS.BODY`, so
-    /// that the receiver can tell who sent it, and that it is not sent again later.
+    /// The signature of a body under the secret `name` of the flow.
     fn sign(&self, name: &str, body: &[u8]) -> Result<String, StepError> {
         let secret = self.secrets.get(name).ok_or_else(|| {
             let message = format!("the flow has no secret `{name}` to sign with");
             StepError::new(Code::InvalidInput, message)
         })?;
         let seconds = Duration::as_secs(&now());
-        let mut signed = format!("{seconds}.").into_bytes();
-        signed.extend_from_slice(body);
-        let signature = platen_signing::signature(secret.as_bytes(), &signed);
-        Ok(format!("t={seconds},v1={signature}"))
+        Ok(platen_signing::signature_header(
+            secret.as_bytes(),
+            seconds,
+            body,
+        ))
     }
 }
 

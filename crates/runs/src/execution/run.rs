@@ -379,7 +379,7 @@ impl RunExecutor<'_> {
             Some(Json::String(text)) => text
                 .parse::<jiff::Timestamp>()
                 .map(|instant| Some(instant.as_millisecond().max(0) as u64))
-                .map_err(|_| format!("`{text}` is no instant: write `2026-11-21T14:30:00Z`")),
+                .map_err(|_| format!("`{text}` is not a timestamp: write `2026-11-21T14:30:00Z`")),
             Some(_) => Err("the instant to wait for is neither a number nor a text".to_owned()),
             None if self.options.suspend_after.is_some() => Ok(None),
             None => Err("nobody can call back a run that has no service around it".to_owned()),

@@ -26,7 +26,7 @@ impl Schedule {
         let in_utc = parse_crontab(&format!("{cron} UTC")).map_err(|error| {
             let said = error.to_string();
             let reason = said.lines().last().unwrap_or_default().trim();
-            let message = format!("`{cron}` is no schedule: {reason}");
+            let message = format!("`{cron}` is not a schedule: {reason}");
             wrong("invalid-cron", "/cron", message)
         })?;
         let crontab = match time_zone {

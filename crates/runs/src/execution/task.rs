@@ -2,10 +2,11 @@
 
 use std::{
     collections::{BTreeMap, HashMap},
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
+use parking_lot::Mutex;
 use platen_engine::Engine;
 use platen_fault::{Backend, Code};
 use platen_flow::{
@@ -65,12 +66,12 @@ impl Memory {
 
 impl StepHost for Memory {
     fn get(&self, scope: StoreScope, key: &str) -> Result<Option<Json>, String> {
-        let values = self.values.lock().unwrap_or_else(PoisonError::into_inner);
+        let values = self.values.lock();
         Ok(values.get(&(scope, key.to_owned())).cloned())
     }
 
     fn put(&self, scope: StoreScope, key: &str, value: Option<Json>) -> Result<(), String> {
-        let mut values = self.values.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut values = self.values.lock();
         let key = (scope, key.to_owned());
         match value {
             Some(value) => values.insert(key, value),
@@ -140,7 +141,7 @@ pub(super) fn kind(step: &Step) -> StepKind {
                 .as_str()
                 .is_some_and(|method| method != "GET"),
             "store" => action != "get",
-            "email" => true,
+            "email" | "request" => true,
             // Code may have effects; nothing declares them beforehand.
             name => name.contains('@'),
         },
@@ -278,7 +279,7 @@ impl StepExecutor<'_> {
         let Some(scripts) = &self.services.scripts else {
             return Err(StepError::new(
                 Code::BackendUnavailable(Backend::Sandbox),
-                "there is no sandbox for code here",
+                "no sandbox is available for code here",
             ));
         };
         let input = RawValue::from_string(input.to_string())

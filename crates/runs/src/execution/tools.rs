@@ -4,7 +4,7 @@ use std::{path::PathBuf, pin::Pin, sync::Arc, time::Duration};
 
 use platen_fault::Code;
 use platen_flow::StepError;
-use platen_office::{Body, Document, Error as OfficeError, Job, Options, Source, Target};
+use platen_office::{Document, Error as OfficeError, Job, Options, Source, Target};
 use platen_render::chain;
 use serde_json::Value as Json;
 use tokio::runtime::Handle;
@@ -25,6 +25,8 @@ pub struct Tools {
     pub mail: Option<Arc<dyn Mail>>,
     /// Finds pieces that users made.
     pub pieces: Option<Arc<dyn Pieces>>,
+    /// Executes requests that the service deferred.
+    pub replay: Option<Arc<dyn Replay>>,
     /// Folder of the assets that templates name.
     pub assets: Option<PathBuf>,
 }
@@ -42,6 +44,15 @@ pub trait Convert: Send + Sync {
         options: &Json,
         limit: &Limit,
     ) -> Result<File, StepError>;
+}
+
+/// Executes a request that was stored to be executed later. Blocks the thread that calls it.
+pub trait Replay: Send + Sync {
+    /// Executes the request stored as `name`. Its output describes the response.
+    ///
+    /// # Errors
+    /// The problem of the request.
+    fn replay(&self, name: &str, limit: &Limit) -> Result<Json, StepError>;
 }
 
 type Converting = Pin<Box<dyn Future<Output = Result<Document, StepError>> + Send>>;
@@ -84,7 +95,7 @@ impl Convert for OfficeConvert {
             .rsplit_once('.')
             .map_or(&*file.name, |(stem, _)| stem);
         let name = format!("{stem}.{}", target.extension());
-        let mut job = Job::new(Source::Bytes(file.bytes.into()), target);
+        let mut job = Job::new(Source::Content(file.bytes.into()), target);
         job.options = options_of(options)?;
         job.name = Some(file.name).filter(|name| !name.is_empty());
         job.timeout = limit.left();
@@ -96,26 +107,15 @@ impl Convert for OfficeConvert {
                 () = tokio::time::sleep(limit.left() + GRACE) => Err(timed_out()),
             }
         });
-        let document = document?;
+        let bytes = document?.body.read().map_err(|error| {
+            let message = format!("the converted file cannot be read: {error}");
+            StepError::new(Code::InternalError, message)
+        })?;
         Ok(File {
             name,
             media_type: target.media_type().to_owned(),
-            bytes: read(document.body).map_err(|error| {
-                let message = format!("the converted file cannot be read: {error}");
-                StepError::new(Code::InternalError, message)
-            })?,
+            bytes: bytes.into(),
         })
-    }
-}
-
-fn read(body: Body) -> std::io::Result<Vec<u8>> {
-    match body {
-        Body::Bytes(bytes) => Ok(bytes.into()),
-        Body::File(mut file) => {
-            let mut bytes = Vec::new();
-            std::io::Read::read_to_end(&mut file, &mut bytes)?;
-            Ok(bytes)
-        }
     }
 }
 

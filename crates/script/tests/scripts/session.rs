@@ -44,8 +44,8 @@ pub fn exports_are_called_one_after_the_other() {
             "wrong",
             "ReferenceError: missing is not defined (helpers.ts:6",
         ),
-        ("seven", "`seven` is no function"),
-        ("none", "`none` is no function"),
+        ("seven", "`seven` is not a function"),
+        ("none", "`none` is not a function"),
     ] {
         let error = call(name, &[]).expect_err("no value").to_string();
         assert!(error.contains(said), "{error}");

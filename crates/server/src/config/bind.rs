@@ -8,8 +8,9 @@ use serde::Serializer;
 use super::{ConfigError, Settings};
 
 pub(super) fn addresses(settings: &Settings) -> Result<Vec<Bind>, ConfigError> {
-    let hint = "write an address and a port, such as 127.0.0.1:3000 or [::1]:3000; \
-                unix:///run/platen.sock; tls://0.0.0.0:443?cert=FILE&key=FILE; several with commas";
+    let hint = "use an address with a port, such as 127.0.0.1:3000 or [::1]:3000; \
+                unix:///run/platen.sock; tls://0.0.0.0:443?cert=FILE&key=FILE; separate several \
+                with commas";
     let Some(list) = &settings.bind else {
         return Ok(vec![Bind::Tcp(endpoint(settings, hint)?)]);
     };

@@ -14,17 +14,17 @@ pub struct Foreign {
 pub const FOREIGN: [Foreign; 3] = [
     Foreign {
         variable: "RENDER_MODE",
-        instead: "RENDER_ISOLATION (auto, jail or inline) says where templates are rendered, \
-                  CHILD_ISOLATION (auto, required, landlock or off) how Chromium is shut in",
+        instead: "RENDER_ISOLATION (auto, jail or inline) selects where templates render, \
+                  CHILD_ISOLATION (auto, required, landlock or off) how Chromium is isolated",
     },
     Foreign {
         variable: "HARDEN_PRODUCTION",
-        instead: "set what it would demand: API_KEY_ADMIN, METRICS_TOKEN, CORS_ALLOWED_ORIGINS, \
+        instead: "set what it would require: API_KEY_ADMIN, METRICS_TOKEN, CORS_ALLOWED_ORIGINS, \
                   PLATEN_BIND with tls://, RENDER_ISOLATION=jail, CHILD_ISOLATION=required",
     },
     Foreign {
         variable: "EDITOR_TOKEN_SECRET",
-        instead: "there are no editor tokens: who writes templates needs a key of API_KEY_ADMIN",
+        instead: "there are no editor tokens: changing templates requires a key from API_KEY_ADMIN",
     },
 ];
 

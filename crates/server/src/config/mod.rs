@@ -292,7 +292,7 @@ impl Config {
         if self.workers > MAX_WORKERS {
             return Err(ConfigError::new(
                 format!("workers is above {MAX_WORKERS}"),
-                "as many processes as there are cores are enough",
+                "one process per core is enough",
             ));
         }
         if self.max_concurrent_pages <= self.render_preview_reserved_slots {
@@ -304,19 +304,19 @@ impl Config {
         if self.max_inflight_body_bytes < self.max_body_bytes {
             return Err(ConfigError::new(
                 "max_inflight_body_bytes is below max_body_bytes",
-                "no body of that size could ever be read: raise it, or lower max_body_bytes",
+                "no body of that size would ever be accepted: raise it, or lower max_body_bytes",
             ));
         }
         if self.max_header_bytes < 8_192 {
             return Err(ConfigError::new(
                 "max_header_bytes is below 8192",
-                "clients send heads of several kilobytes; leave it out for 65536",
+                "clients send heads of several kilobytes; omit the setting for the default, 65536",
             ));
         }
         if self.worker_timeout_ms < 2_000 {
             return Err(ConfigError::new(
                 "worker_timeout_ms is below 2000",
-                "processes say twice a second that they are well; leave it out for 60000",
+                "processes send a heartbeat twice a second; omit the setting for the default, 60000",
             ));
         }
         let positive = [
@@ -335,20 +335,22 @@ impl Config {
         if let Some((name, _)) = positive.into_iter().find(|(_, value)| *value == 0) {
             return Err(ConfigError::new(
                 format!("{name} is 0"),
-                "leave it out for its default",
+                "omit the setting for its default",
             ));
         }
         let keys = self.api_key_admin.iter().chain(&self.api_key_render);
         if keys.into_iter().any(|key| key.len() < 8) {
             return Err(ConfigError::new(
                 "an API key is shorter than 8 characters",
-                "make one with: openssl rand -hex 24",
+                "generate one with: openssl rand -hex 24",
             ));
         }
         let open = self.bind.iter().find(|bind| !bind.is_local());
         if let Some(open) = open.filter(|_| !self.has_keys()) {
             return Err(ConfigError::new(
-                format!("without API keys only this machine is served, not {open}"),
+                format!(
+                    "without API keys the service does not listen on {open}, which other machines may reach"
+                ),
                 "set API_KEY_ADMIN (openssl rand -hex 24), or bind to 127.0.0.1",
             ));
         }

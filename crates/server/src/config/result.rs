@@ -42,13 +42,13 @@ impl ResultConfig {
         if config.ttl_seconds > max_ttl_seconds {
             return Err(ConfigError::new(
                 "results_ttl_seconds is above results_max_ttl_seconds",
-                "raise the maximum, or lower what holds where a request says nothing",
+                "raise results_max_ttl_seconds, or lower results_ttl_seconds",
             ));
         }
         if config.ttl_seconds == 0 || config.sweep_seconds == 0 {
             return Err(ConfigError::new(
                 "results_ttl_seconds or results_sweep_seconds is 0",
-                "leave it out for its default; results_max_bytes = 0 stores none",
+                "omit the setting for its default; results_max_bytes = 0 disables storage",
             ));
         }
         Ok(config)
@@ -67,8 +67,8 @@ fn base(url: &str) -> Result<String, ConfigError> {
         return Ok(url.to_owned());
     }
     Err(ConfigError::new(
-        format!("PUBLIC_URL `{url}` is not an address"),
-        "write where clients reach the service, such as https://documents.example.com",
+        format!("PUBLIC_URL `{url}` is not a base URL"),
+        "set the URL that clients use, such as https://documents.example.com",
     ))
 }
 

@@ -87,105 +87,106 @@ macro_rules! settings {
 
 settings! {
     "Addresses and processes" {
-        bind: String = "PLATEN_BIND", "127.0.0.1:3000", "Addresses to listen on, with commas: `HOST:PORT`, `tls://HOST:PORT?cert=FILE&key=FILE`, `unix://PATH`, `systemd://`.";
-        host: String = "HOST", "127.0.0.1", "Address to listen on where `bind` is not given.";
-        port: u16 = "PORT", "3000", "Port to listen on where `bind` is not given.";
-        threads: u32 = "PLATEN_THREADS", "cores", "Threads that serve connections, in each process.";
-        workers: u32 = "PLATEN_WORKERS", "0", "Processes that serve together under a supervisor and divide the cores and slots among them; 0 for one process without a supervisor.";
-        worker_timeout_ms: u64 = "PLATEN_WORKER_TIMEOUT_MS", "60000", "A process that is silent towards the supervisor for so long is killed and started again.";
-        data_dir: PathBuf = "PLATEN_DATA_DIR", "platen-data", "Folder of the database, of results and of archives of pieces.";
-        shutdown_timeout_ms: u64 = "SHUTDOWN_TIMEOUT_MS", "30000", "Time that a shutdown waits for requests and runs that were accepted.";
-        log_format: LogFormat = "LOG_FORMAT", "text", "Form of the log on standard error: lines for people, or a JSON object a line.";
-        log_level: LogLevel = "LOG_LEVEL", "info", "What is logged: this level and those above it. Requests are `info`, health checks `debug`.";
+        bind: String = "PLATEN_BIND", "127.0.0.1:3000", "Listen addresses, comma-separated: `HOST:PORT`, `tls://HOST:PORT?cert=FILE&key=FILE`, `unix://PATH`, `systemd://`.";
+        host: String = "HOST", "127.0.0.1", "Listen address if `bind` is not set.";
+        port: u16 = "PORT", "3000", "Listen port if `bind` is not set.";
+        threads: u32 = "PLATEN_THREADS", "cores", "Threads that serve connections, per process.";
+        workers: u32 = "PLATEN_WORKERS", "0", "Worker processes under a supervisor. Defaults per core are divided among them, except that of FLOW_SLOTS. 0 runs one process without a supervisor.";
+        worker_timeout_ms: u64 = "PLATEN_WORKER_TIMEOUT_MS", "60000", "The supervisor kills and restarts a process without a heartbeat for this long.";
+        data_dir: PathBuf = "PLATEN_DATA_DIR", "platen-data", "Folder of the database, the stored results and the archives of custom actions.";
+        shutdown_timeout_ms: u64 = "SHUTDOWN_TIMEOUT_MS", "30000", "How long a shutdown waits for requests and runs in progress.";
+        log_format: LogFormat = "LOG_FORMAT", "text", "Log format on standard error: lines of text, or one JSON object per line.";
+        log_level: LogLevel = "LOG_LEVEL", "info", "Minimum log level. Requests are logged at `info`, health checks at `debug`.";
     }
     "Access" {
-        api_key_admin: Vec<String> = "API_KEY_ADMIN", "none", "Keys that may do everything; at least 8 characters each. Without any key the service listens on this machine only.";
-        api_key_render: Vec<String> = "API_KEY_RENDER", "none", "Keys that may render and read templates.";
-        metrics_token: String = "METRICS_TOKEN", "none", "Bearer token of `/metrics`, which is open to all without it.";
-        rate_limit_max: u32 = "RATE_LIMIT_MAX", "60000", "Requests a minute and client, counted by each process; 0 for no limit.";
-        rate_limit_render_max: u32 = "RATE_LIMIT_RENDER_MAX", "60000", "Renderings a minute and client, each item of a batch counted; 0 for no limit.";
-        cors_allowed_origins: Vec<String> = "CORS_ALLOWED_ORIGINS", "none", "Origins that browsers may call from; `*` for all.";
-        worker_token: String = "WORKER_TOKEN", "none", "Token that `platen worker` connects with; no worker can connect without it.";
+        api_key_admin: Vec<String> = "API_KEY_ADMIN", "none", "API keys for all operations; at least 8 characters each. Without any API key the service listens only on loopback addresses and Unix sockets.";
+        api_key_render: Vec<String> = "API_KEY_RENDER", "none", "API keys for everything except changes to templates, flows and custom actions.";
+        metrics_token: String = "METRICS_TOKEN", "none", "Bearer token for `/metrics`; without it `/metrics` is open to everyone.";
+        rate_limit_max: u32 = "RATE_LIMIT_MAX", "60000", "Requests per minute and client, counted per process; 0 for no limit.";
+        rate_limit_render_max: u32 = "RATE_LIMIT_RENDER_MAX", "60000", "Renderings per minute and client, counted per process; each item of a batch counts. 0 for no limit.";
+        cors_allowed_origins: Vec<String> = "CORS_ALLOWED_ORIGINS", "none", "Origins that may call the service from a browser (CORS); `*` for all.";
+        worker_token: String = "WORKER_TOKEN", "none", "Token that `platen worker` authenticates with; without it no worker can connect.";
     }
     "Connections and bodies" {
-        max_connections: u32 = "MAX_CONNECTIONS", "2048", "Connections at once; at the limit one that only waits for a request is closed, from the address that has the most.";
-        max_header_bytes: u64 = "MAX_HEADER_BYTES", "64 KiB", "Largest head of a request; at least 8 KiB.";
-        header_timeout_ms: u64 = "HEADER_TIMEOUT_MS", "30000", "Time to send the head of a request. A connection that is idle for longer is closed.";
-        body_timeout_ms: u64 = "BODY_TIMEOUT_MS", "60000", "Time to send the body of a request.";
-        write_timeout_ms: u64 = "WRITE_TIMEOUT_MS", "60000", "A client that takes nothing of its answer for so long is dropped.";
+        max_connections: u32 = "MAX_CONNECTIONS", "2048", "Concurrent connections. At the limit the service closes an idle connection of the address that has the most.";
+        max_header_bytes: u64 = "MAX_HEADER_BYTES", "64 KiB", "Largest request head; at least 8 KiB.";
+        header_timeout_ms: u64 = "HEADER_TIMEOUT_MS", "30000", "Timeout for the head of a request, and for an idle connection.";
+        body_timeout_ms: u64 = "BODY_TIMEOUT_MS", "60000", "Timeout for the body of a request.";
+        write_timeout_ms: u64 = "WRITE_TIMEOUT_MS", "60000", "The service closes a connection whose client reads none of the response for this long.";
         max_body_bytes: u64 = "MAX_BODY_BYTES", "32 MiB", "Largest request body without files.";
-        max_inflight_body_bytes: u64 = "MAX_INFLIGHT_BODY_BYTES", "512 MiB", "Bytes of all bodies in memory at once; more get 503.";
-        form_max_body_bytes: u64 = "FORM_MAX_BODY_BYTES", "256 MiB", "Largest form with files; what is long of it is in temporary files.";
-        max_spool_bytes: u64 = "MAX_SPOOL_BYTES", "4 GiB", "Bytes of all uploads in temporary files at once; more get 503.";
+        max_inflight_body_bytes: u64 = "MAX_INFLIGHT_BODY_BYTES", "512 MiB", "Bytes of all request bodies in memory at once; further requests get 503.";
+        form_max_body_bytes: u64 = "FORM_MAX_BODY_BYTES", "256 MiB", "Largest form with files. Large parts go to temporary files.";
+        max_spool_bytes: u64 = "MAX_SPOOL_BYTES", "4 GiB", "Bytes of all uploads in temporary files at once; further uploads get 503.";
+        deferred_max_bytes: u64 = "DEFERRED_MAX_BYTES", "4 GiB", "Bytes of all requests on disk that are executed later (`?async=true`, `Gotenberg-Webhook-Url`); further ones get 503, forms 429.";
     }
     "Rendering" {
-        max_concurrent_pages: u32 = "MAX_CONCURRENT_PAGES", "cores + 1", "Renderings at once, those in reserved slots included.";
-        render_preview_reserved_slots: u32 = "RENDER_PREVIEW_RESERVED_SLOTS", "1", "Slots that only previews may use.";
-        render_max_queue_depth: u32 = "RENDER_MAX_QUEUE_DEPTH", "256", "Renderings that may wait for a slot; more get 503.";
-        render_timeout_ms: u64 = "RENDER_TIMEOUT_MS", "65000", "Deadline of a rendering, the wait for a slot included.";
-        render_isolation: RenderIsolation = "RENDER_ISOLATION", "auto", "Where templates are read and documents are made. `auto`: those that a request brings, to render or to check, in a sandbox each where the system allows sandboxes; stored ones in the service. `jail`: all in a sandbox each, or the service does not start. `inline`: all in the service. Code runs in a sandbox of its own whatever this says.";
-        render_memory_bytes: u64 = "RENDER_MEMORY_BYTES", "1 GiB", "Memory of one rendering, in a sandbox or in the service.";
-        render_cpu_ms: u32 = "RENDER_CPU_MS", "60000", "Processor time of one rendering in a sandbox.";
-        render_max_output_bytes: u64 = "RENDER_MAX_OUTPUT_BYTES", "512 MiB", "Largest document made in a sandbox.";
-        batch_concurrency: u32 = "BATCH_CONCURRENCY", "5", "Items of one batch rendered at once.";
-        batch_max_items: u32 = "BATCH_MAX_ITEMS", "1000", "Items of one batch.";
-        batch_max_bytes: u64 = "BATCH_MAX_BYTES", "256 MiB", "Bytes of all documents of one JSON or ZIP batch.";
-        template_cache_max_items: u32 = "TEMPLATE_CACHE_MAX_ITEMS", "512", "Compiled templates kept in memory.";
-        template_cache_max_bytes: u64 = "TEMPLATE_CACHE_MAX_BYTES", "64 MiB", "Bytes of the sources of the compiled templates kept in memory.";
-        fonts_dirs: Vec<PathBuf> = "PLATEN_FONTS_DIR", "none", "Folders whose fonts win over the system's.";
-        system_fonts: bool = "PLATEN_SYSTEM_FONTS", "true", "Whether the system's fonts are used, too.";
-        assets_dir: PathBuf = "PLATEN_ASSETS_DIR", "none", "Folder of the assets that templates name.";
+        max_concurrent_pages: u32 = "MAX_CONCURRENT_PAGES", "cores + 1", "Concurrent renderings, including those in reserved slots.";
+        render_preview_reserved_slots: u32 = "RENDER_PREVIEW_RESERVED_SLOTS", "1", "Slots reserved for previews.";
+        render_max_queue_depth: u32 = "RENDER_MAX_QUEUE_DEPTH", "256", "Renderings that may wait for a slot; further requests get 503.";
+        render_timeout_ms: u64 = "RENDER_TIMEOUT_MS", "65000", "Deadline of a rendering, including the wait for a slot.";
+        render_isolation: RenderIsolation = "RENDER_ISOLATION", "auto", "Which templates are parsed and rendered in a sandbox of their own. `auto`: templates inside a request, if the system supports sandboxes; stored templates render in the service. `jail`: all templates; without a sandbox the service does not start. `inline`: none. Code always runs in a sandbox of its own.";
+        render_memory_bytes: u64 = "RENDER_MEMORY_BYTES", "1 GiB", "Memory limit of one rendering, in a sandbox or in the service.";
+        render_cpu_ms: u32 = "RENDER_CPU_MS", "60000", "CPU time limit of one rendering in a sandbox.";
+        render_max_output_bytes: u64 = "RENDER_MAX_OUTPUT_BYTES", "512 MiB", "Largest document of a rendering in a sandbox.";
+        batch_concurrency: u32 = "BATCH_CONCURRENCY", "5", "Items of one batch that render concurrently.";
+        batch_max_items: u32 = "BATCH_MAX_ITEMS", "1000", "Largest number of items in a batch.";
+        batch_max_bytes: u64 = "BATCH_MAX_BYTES", "256 MiB", "Bytes of all documents in a JSON or ZIP batch.";
+        template_cache_max_items: u32 = "TEMPLATE_CACHE_MAX_ITEMS", "512", "Compiled templates in the cache.";
+        template_cache_max_bytes: u64 = "TEMPLATE_CACHE_MAX_BYTES", "64 MiB", "Source bytes of the compiled templates in the cache.";
+        fonts_dirs: Vec<PathBuf> = "PLATEN_FONTS_DIR", "none", "Font folders that take precedence over system fonts.";
+        system_fonts: bool = "PLATEN_SYSTEM_FONTS", "true", "Also use the fonts of the system.";
+        assets_dir: PathBuf = "PLATEN_ASSETS_DIR", "none", "Asset folder for templates.";
     }
     "Sandboxes" {
-        sandbox_level: SandboxLevel = "SANDBOX_LEVEL", "no-namespaces", "Level of sandbox below which code, and rendering in sandboxes, is refused.";
-        child_isolation: ChildIsolation = "CHILD_ISOLATION", "auto", "How LibreOffice and Chromium are shut in. `auto`: as well as the system allows. `required`: wholly, or the service does not start. `landlock`: without namespaces, as in most containers. `off`: as any other program.";
+        sandbox_level: SandboxLevel = "SANDBOX_LEVEL", "no-namespaces", "Minimum sandbox level; below it the service refuses code and sandboxed rendering.";
+        child_isolation: ChildIsolation = "CHILD_ISOLATION", "auto", "Isolation of LibreOffice and Chromium. `auto`: the strongest that the system supports. `required`: full isolation; without it the service does not start. `landlock`: Landlock instead of namespaces, as in most containers. `off`: none.";
     }
     "LibreOffice" {
-        libreoffice_path: PathBuf = "LIBREOFFICE_PATH", "none", "LibreOffice's program; without it, the first that is installed.";
-        libreoffice_warm: bool = "LIBREOFFICE_WARM", "false", "Whether LibreOffice starts with the service, which is ready only then, and not with the first document.";
-        office_slots: u32 = "OFFICE_SLOTS", "cores", "Conversions at once, a LibreOffice each.";
-        office_timeout_ms: u64 = "OFFICE_TIMEOUT_MS", "120000", "Deadline of a conversion, the wait for a slot included.";
+        libreoffice_path: PathBuf = "LIBREOFFICE_PATH", "none", "LibreOffice executable; by default the first one found.";
+        libreoffice_warm: bool = "LIBREOFFICE_WARM", "false", "Start LibreOffice with the service instead of with the first document. The service becomes ready once LibreOffice has started.";
+        office_slots: u32 = "OFFICE_SLOTS", "cores", "Concurrent conversions, one LibreOffice process each.";
+        office_timeout_ms: u64 = "OFFICE_TIMEOUT_MS", "120000", "Deadline of a conversion, including the wait for a slot.";
         office_max_body_bytes: u64 = "OFFICE_MAX_BODY_BYTES", "256 MiB", "Largest document to convert.";
     }
     "Chromium" {
-        chromium_path: PathBuf = "CHROMIUM_PATH", "none", "Chromium's program; without it, the first that is installed.";
-        chromium_warm: bool = "CHROMIUM_WARM", "false", "Whether Chromium starts with the service, which is ready only then, and not with the first page of HTML.";
-        chromium_spare_pages: u32 = "CHROMIUM_SPARE_PAGES", "2", "Pages that Chromium has ready ahead of need.";
-        chromium_allowed_hosts: Vec<String> = "CHROMIUM_ALLOWED_HOSTS", "none", "Hosts that pages of HTML may load from, such as `*.example.com`.";
-        chromium_allow_private_addresses: bool = "CHROMIUM_ALLOW_PRIVATE_ADDRESSES", "false", "Whether those hosts may have loopback and private addresses.";
+        chromium_path: PathBuf = "CHROMIUM_PATH", "none", "Chromium executable; by default the first one found.";
+        chromium_warm: bool = "CHROMIUM_WARM", "false", "Start Chromium with the service instead of with the first HTML page. The service becomes ready once Chromium has started.";
+        chromium_spare_pages: u32 = "CHROMIUM_SPARE_PAGES", "2", "Idle pages that Chromium keeps open in advance.";
+        chromium_allowed_hosts: Vec<String> = "CHROMIUM_ALLOWED_HOSTS", "none", "Hosts that HTML pages may load from, such as `*.example.com`.";
+        chromium_allow_private_addresses: bool = "CHROMIUM_ALLOW_PRIVATE_ADDRESSES", "false", "Allow loopback and private addresses for these hosts.";
     }
     "Flows" {
-        flow_slots: u32 = "FLOW_SLOTS", "4 x cores", "Runs of flows at once in this process; 0 where workers do them all.";
-        flow_timeout_ms: u64 = "FLOW_TIMEOUT_MS", "30000", "How long a request waits for the answer of a flow.";
-        flow_sync_queue: u32 = "FLOW_SYNC_QUEUE", "1024", "Runs that may wait for a slot while a request waits for them.";
-        flow_async_queue: u32 = "FLOW_ASYNC_QUEUE", "100000", "Runs that may wait for a slot while nobody waits for them.";
-        flow_lease_ms: u64 = "FLOW_LEASE_MS", "10000", "A worker that is silent for so long loses its runs to others.";
-        flow_max_deaths: u32 = "FLOW_MAX_DEATHS", "2", "Workers that may die of a run before it is not tried again.";
-        flow_retention_hours: u32 = "FLOW_RETENTION_HOURS", "168", "How long runs that have ended are kept.";
-        flow_allowed_hosts: Vec<String> = "FLOW_ALLOWED_HOSTS", "none", "Hosts that flows may reach, such as `*.example.com`.";
-        flow_allow_private_addresses: bool = "FLOW_ALLOW_PRIVATE_ADDRESSES", "false", "Whether those hosts may have loopback and private addresses.";
-        flow_secrets_file: PathBuf = "FLOW_SECRETS_FILE", "none", "TOML file of secrets, `NAME = \"value\"`; flows name those that they use.";
-        blobs_max_bytes: u64 = "BLOBS_MAX_BYTES", "256 MiB", "Bytes of all archives of pieces.";
-        smtp_url: String = "SMTP_URL", "none", "Mail server of flows, such as `smtps://user:password@mail.example.com`.";
-        smtp_ca_file: PathBuf = "SMTP_CA_FILE", "none", "PEM file of the only authorities that the mail server's certificate may come from; without it, the public ones.";
-        smtp_from: String = "SMTP_FROM", "none", "Sender of the mail of flows, such as `Platen <platen@example.com>`.";
+        flow_slots: u32 = "FLOW_SLOTS", "4 x cores", "Concurrent flow runs in this process; 0 leaves all runs to workers.";
+        flow_timeout_ms: u64 = "FLOW_TIMEOUT_MS", "30000", "How long a request waits for the answer of its flow.";
+        flow_sync_queue: u32 = "FLOW_SYNC_QUEUE", "1024", "Queue limit of runs whose caller waits for the answer.";
+        flow_async_queue: u32 = "FLOW_ASYNC_QUEUE", "100000", "Queue limit of runs without a waiting caller.";
+        flow_lease_ms: u64 = "FLOW_LEASE_MS", "10000", "A worker without a heartbeat for this long loses its runs to other workers.";
+        flow_max_deaths: u32 = "FLOW_MAX_DEATHS", "2", "Lost workers after which a run is dead-lettered.";
+        flow_retention_hours: u32 = "FLOW_RETENTION_HOURS", "168", "Retention of finished runs.";
+        flow_allowed_hosts: Vec<String> = "FLOW_ALLOWED_HOSTS", "none", "Hosts that flows may connect to, such as `*.example.com`.";
+        flow_allow_private_addresses: bool = "FLOW_ALLOW_PRIVATE_ADDRESSES", "false", "Allow loopback and private addresses for these hosts.";
+        flow_secrets_file: PathBuf = "FLOW_SECRETS_FILE", "none", "TOML file of secrets, `NAME = \"value\"`; a flow lists the secrets that it uses.";
+        blobs_max_bytes: u64 = "BLOBS_MAX_BYTES", "256 MiB", "Bytes of all archives of custom actions.";
+        smtp_url: String = "SMTP_URL", "none", "Mail server for flows, such as `smtps://user:password@mail.example.com`.";
+        smtp_ca_file: PathBuf = "SMTP_CA_FILE", "none", "PEM file of the only certificate authorities to trust for the mail server; by default the public ones.";
+        smtp_from: String = "SMTP_FROM", "none", "Sender address of mail from flows, such as `Platen <platen@example.com>`.";
     }
     "Stored results" {
-        results_max_bytes: u64 = "RESULTS_MAX_BYTES", "10 GiB", "Bytes of all results that are stored for links; 0 stores none.";
-        results_ttl_seconds: u64 = "RESULTS_TTL_SECONDS", "86400", "How long a stored result is kept where the request does not say.";
-        results_max_ttl_seconds: u64 = "RESULTS_MAX_TTL_SECONDS", "604800", "How long a request may have a result kept.";
-        results_sweep_seconds: u64 = "RESULTS_SWEEP_SECONDS", "60", "Time between sweeps that remove results whose time is over.";
-        results_cache_bytes: u64 = "RESULTS_CACHE_BYTES", "64 MiB", "Bytes of stored results kept in memory.";
-        public_url: String = "PUBLIC_URL", "none", "Where clients reach the service: links to results begin so. Without it they begin with a slash.";
+        results_max_bytes: u64 = "RESULTS_MAX_BYTES", "10 GiB", "Bytes of all stored results; 0 disables storage.";
+        results_ttl_seconds: u64 = "RESULTS_TTL_SECONDS", "86400", "Default retention of a stored result.";
+        results_max_ttl_seconds: u64 = "RESULTS_MAX_TTL_SECONDS", "604800", "Longest retention that a request may ask for.";
+        results_sweep_seconds: u64 = "RESULTS_SWEEP_SECONDS", "60", "Interval between sweeps that remove expired results.";
+        results_cache_bytes: u64 = "RESULTS_CACHE_BYTES", "64 MiB", "Bytes of stored results in the memory cache.";
+        public_url: String = "PUBLIC_URL", "none", "Base URL of the service as clients see it, the prefix of links to results. Without it links begin with a slash.";
     }
     "Results sent to webhooks" {
         webhook_allowed_hosts: Vec<String> = "WEBHOOK_ALLOWED_HOSTS", "none", "Hosts that results may be sent to, such as `*.example.com`.";
-        webhook_allow_private_addresses: bool = "WEBHOOK_ALLOW_PRIVATE_ADDRESSES", "false", "Whether those hosts may have loopback and private addresses.";
-        webhook_secret: String = "WEBHOOK_SECRET", "none", "Key of the HMAC-SHA256 signature of results that are sent; without it they are not signed.";
-        webhook_max_queue: u32 = "WEBHOOK_MAX_QUEUE", "16", "Results for webhooks under way at once.";
-        webhook_max_retries: u32 = "WEBHOOK_MAX_RETRIES", "4", "Tries to send a result after the first.";
-        webhook_retry_wait_ms: u64 = "WEBHOOK_RETRY_WAIT_MS", "1000", "Wait before the second try, doubled each time up to 30 s.";
-        webhook_timeout_ms: u64 = "WEBHOOK_TIMEOUT_MS", "30000", "Time of one try.";
+        webhook_allow_private_addresses: bool = "WEBHOOK_ALLOW_PRIVATE_ADDRESSES", "false", "Allow loopback and private addresses for these hosts.";
+        webhook_secret: String = "WEBHOOK_SECRET", "none", "HMAC-SHA256 key that signs webhook deliveries; without it they are not signed.";
+        webhook_max_queue: u32 = "WEBHOOK_MAX_QUEUE", "16", "Deferred requests in progress at once, including the delivery of their results; further ones wait on disk.";
+        webhook_max_retries: u32 = "WEBHOOK_MAX_RETRIES", "4", "Retries after the first attempt.";
+        webhook_retry_wait_ms: u64 = "WEBHOOK_RETRY_WAIT_MS", "1000", "Delay before the first retry, doubled for each further one up to 30 s.";
+        webhook_timeout_ms: u64 = "WEBHOOK_TIMEOUT_MS", "30000", "Timeout of one attempt.";
     }
     "Benchmarks" {
         bench_results_dir: PathBuf = "BENCH_RESULTS_DIR", "none", "Folder of benchmark results that `/bench` shows.";
@@ -203,7 +204,7 @@ fn variable<T: FromVariable>(
     match T::from_variable(&text) {
         Some(value) => Ok(Some(value)),
         None => Err(ConfigError {
-            message: format!("the variable {name} does not hold {}", T::VALUES),
+            message: format!("the variable {name} must be {}", T::VALUES),
             hint: None,
         }),
     }

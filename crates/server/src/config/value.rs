@@ -159,7 +159,7 @@ impl FromVariable for bool {
 }
 
 impl FromVariable for Vec<String> {
-    const VALUES: &'static str = "texts with commas between them";
+    const VALUES: &'static str = "a comma-separated list";
 
     fn from_variable(text: &str) -> Option<Self> {
         let parts = text.split(',').map(str::trim);
@@ -169,7 +169,7 @@ impl FromVariable for Vec<String> {
 }
 
 impl FromVariable for Vec<PathBuf> {
-    const VALUES: &'static str = "paths with colons between them";
+    const VALUES: &'static str = "a colon-separated list of paths";
 
     fn from_variable(text: &str) -> Option<Self> {
         Some(std::env::split_paths(text).collect())

@@ -1,19 +1,21 @@
-//! Settings of webhook delivery.
+//! Settings of deferred requests and of the delivery of their results.
 
 use serde::Serialize;
 
 use super::{Settings, is_on};
 
-/// Webhook delivery of results.
+/// Deferred requests, and webhook delivery of their results.
 #[derive(Clone, Debug, Serialize)]
 pub struct WebhookConfig {
+    /// Bytes of all requests on disk that are executed later; more get 503.
+    pub deferred_max_bytes: u64,
     /// Hosts that receive results.
     #[serde(rename = "webhook_allowed_hosts")]
     pub allowed_hosts: Vec<String>,
     /// Permits loopback and private addresses for the allowed hosts.
     #[serde(rename = "webhook_allow_private_addresses")]
     pub allow_private_addresses: bool,
-    /// Deliveries in flight at once.
+    /// Deferred requests in execution at once, with their deliveries.
     #[serde(rename = "webhook_max_queue")]
     pub max_queue: u32,
     /// Retries after the first attempt.
@@ -30,6 +32,7 @@ pub struct WebhookConfig {
 impl WebhookConfig {
     pub(super) fn resolve(settings: &Settings) -> Self {
         Self {
+            deferred_max_bytes: settings.deferred_max_bytes.unwrap_or(4 << 30),
             allowed_hosts: settings.webhook_allowed_hosts.clone().unwrap_or_default(),
             allow_private_addresses: is_on(settings.webhook_allow_private_addresses),
             max_queue: settings.webhook_max_queue.unwrap_or(16),

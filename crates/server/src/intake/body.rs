@@ -74,7 +74,7 @@ pub async fn read(
     let bytes = tokio::time::timeout(timeout, collect(body, limit, first))
         .await
         .unwrap_or_else(|_| {
-            let detail = format!("the body did not come within {} ms", timeout.as_millis());
+            let detail = format!("the body did not arrive within {} ms", timeout.as_millis());
             Err(Problem::new(Code::Timeout(Stage::Body), detail))
         })?;
     Ok((bytes, permit))
@@ -94,7 +94,8 @@ async fn discard(mut body: Body, limit: u64) {
 async fn collect(mut body: Body, limit: u64, room: usize) -> Result<Bytes, Problem> {
     let mut bytes = BytesMut::new();
     while let Some(frame) = body.frame().await {
-        let frame = frame.map_err(|_| Problem::new(Code::InvalidRequest, "the body broke off"))?;
+        let frame =
+            frame.map_err(|_| Problem::new(Code::InvalidRequest, "the body ended early"))?;
         let Ok(data) = frame.into_data() else {
             continue;
         };

@@ -1,12 +1,14 @@
 //! Request content of any size: the start in memory, the rest in an unnamed temporary file, so that
 //! nothing remains however the request ends.
 
-use std::{fs::File, io::Write, os::unix::fs::FileExt, sync::Arc};
+use std::{fs::File, io::Write, sync::Arc};
 
 use axum::body::Body;
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt;
 use hyper::{HeaderMap, header::CONTENT_LENGTH};
+pub use platen_content::Content;
+use platen_content::Spooled;
 use platen_delivery::{Body as Delivered, FileBody};
 use platen_fault::{Code, Stage, What};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -17,103 +19,29 @@ use crate::problem::Problem;
 /// Longer content spills to a file. Bytes.
 const HELD_BYTES: usize = 256 << 10;
 
-/// Content in memory or in a file.
-#[derive(Clone, Debug)]
-pub enum Content {
-    /// In memory.
-    Held(Bytes),
-    /// In an unnamed file, freed with the last clone.
-    Spooled(Spooled),
+/// Reads content into memory, off the async threads.
+///
+/// # Errors
+/// 500 if the temporary folder fails.
+pub async fn bytes(content: Content) -> Result<Bytes, Problem> {
+    if let Content::Held(bytes) = content {
+        return Ok(bytes);
+    }
+    let read = tokio::task::spawn_blocking(move || content.read()).await;
+    read.map_err(std::io::Error::other)
+        .flatten()
+        .map_err(|error| full(&error))
 }
 
-/// Content in an unnamed file.
-#[derive(Clone, Debug)]
-pub struct Spooled {
-    file: Arc<File>,
-    size_bytes: u64,
-    _room: Option<Arc<OwnedSemaphorePermit>>,
-}
-
-impl Content {
-    /// Length in bytes.
-    pub fn size_bytes(&self) -> u64 {
-        match self {
-            Self::Held(bytes) => bytes.len() as u64,
-            Self::Spooled(spooled) => spooled.size_bytes,
+/// A body that reads the content while it is sent.
+pub fn body_of(content: Content) -> Delivered {
+    match content {
+        Content::Held(bytes) => Delivered::from(bytes),
+        Content::Spooled(spooled) => {
+            let file = Arc::clone(spooled.file());
+            let size_bytes = spooled.size_bytes();
+            FileBody::range(file, 0, size_bytes).keeping(spooled).into()
         }
-    }
-
-    /// True if the content starts with `wanted`.
-    pub fn starts_with(&self, wanted: &[u8]) -> bool {
-        match self {
-            Self::Held(bytes) => bytes.starts_with(wanted),
-            Self::Spooled(spooled) => {
-                let mut first = vec![0; wanted.len()];
-                spooled.file.read_exact_at(&mut first, 0).is_ok() && first == wanted
-            }
-        }
-    }
-
-    /// Reads all of it into memory. Blocks on the disk.
-    pub fn read(&self) -> std::io::Result<Bytes> {
-        match self {
-            Self::Held(bytes) => Ok(bytes.clone()),
-            Self::Spooled(spooled) => {
-                // Positioned reads: clones share the file and its offset.
-                let mut bytes = vec![0; spooled.size_bytes as usize];
-                spooled.file.read_exact_at(&mut bytes, 0)?;
-                Ok(bytes.into())
-            }
-        }
-    }
-
-    /// As [`Content::read`], off the async threads.
-    pub async fn bytes(self) -> Result<Bytes, Problem> {
-        if let Self::Held(bytes) = self {
-            return Ok(bytes);
-        }
-        let read = tokio::task::spawn_blocking(move || self.read()).await;
-        read.map_err(std::io::Error::other)
-            .flatten()
-            .map_err(|error| full(&error))
-    }
-
-    /// The content as input for LibreOffice.
-    pub fn into_source(self) -> platen_office::Source {
-        match self {
-            Self::Held(bytes) => platen_office::Source::Bytes(bytes),
-            Self::Spooled(spooled) => platen_office::Source::File(spooled.file),
-        }
-    }
-
-    /// A body that reads the content while it is sent.
-    pub fn into_body(self) -> Delivered {
-        match self {
-            Self::Held(bytes) => Delivered::from(bytes),
-            Self::Spooled(spooled) => {
-                let file = Arc::clone(&spooled.file);
-                let size_bytes = spooled.size_bytes;
-                FileBody::range(file, 0, size_bytes).keeping(spooled).into()
-            }
-        }
-    }
-
-    /// Takes over a result of LibreOffice.
-    pub fn of_office(body: platen_office::Body) -> Result<Self, Problem> {
-        match body {
-            platen_office::Body::Bytes(bytes) => Ok(Self::Held(bytes)),
-            platen_office::Body::File(file) => Self::of_file(file),
-        }
-    }
-
-    /// Takes over a complete file.
-    pub fn of_file(file: File) -> Result<Self, Problem> {
-        let size_bytes = file.metadata().map_err(|error| full(&error))?.len();
-        Ok(Self::Spooled(Spooled {
-            file: Arc::new(file),
-            size_bytes,
-            _room: None,
-        }))
     }
 }
 
@@ -205,11 +133,10 @@ impl Sink {
         }
         Ok(match self.file {
             None => Content::Held(self.held.freeze()),
-            Some(file) => Content::Spooled(Spooled {
-                file: Arc::new(file),
-                size_bytes: self.size_bytes,
-                _room: self.permit.map(Arc::new),
-            }),
+            Some(file) => {
+                let permit = self.permit.map(|permit| Arc::new(permit) as Arc<_>);
+                Content::Spooled(Spooled::new(file, self.size_bytes, permit))
+            }
         })
     }
 }
@@ -245,7 +172,7 @@ pub async fn read(
 /// 400 if the body is incomplete.
 pub async fn next(body: &mut Body) -> Result<Option<Bytes>, Problem> {
     while let Some(frame) = body.frame().await {
-        let broken = |_| Problem::new(Code::InvalidRequest, "the body broke off");
+        let broken = |_| Problem::new(Code::InvalidRequest, "the body ended early");
         if let Ok(data) = frame.map_err(broken)?.into_data() {
             return Ok(Some(data));
         }
@@ -277,31 +204,7 @@ pub async fn timed<T>(
     let timeout = intake.body_timeout;
     let read = tokio::time::timeout(timeout, reading).await;
     read.unwrap_or_else(|_| {
-        let detail = format!("the body did not come within {} ms", timeout.as_millis());
+        let detail = format!("the body did not arrive within {} ms", timeout.as_millis());
         Err(Problem::new(Code::Timeout(Stage::Body), detail))
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn two_readers_of_a_file_do_not_mix() {
-        let mut file = tempfile::tempfile().unwrap();
-        let whole: Vec<u8> = (0..1_000_000_u32).map(|at| (at / 7) as u8).collect();
-        file.write_all(&whole).unwrap();
-        let content = Content::of_file(file).unwrap();
-        std::thread::scope(|scope| {
-            for _ in 0..4 {
-                let content = content.clone();
-                let whole = &whole;
-                scope.spawn(move || {
-                    for _ in 0..50 {
-                        assert!(content.read().unwrap() == whole[..]);
-                    }
-                });
-            }
-        });
-    }
 }

@@ -49,6 +49,11 @@ impl Intake {
         }
     }
 
+    /// The space of temporary files, to be shared by all that spools.
+    pub(crate) fn disk(&self) -> &Arc<Semaphore> {
+        &self.disk
+    }
+
     /// Reserves memory for `size_bytes`.
     ///
     /// # Errors

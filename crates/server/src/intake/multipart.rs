@@ -42,7 +42,7 @@ pub struct Field {
 impl Field {
     /// Reads the content as text.
     pub async fn text(&self) -> Result<String, Problem> {
-        let bytes = self.content.clone().bytes().await?;
+        let bytes = content::bytes(self.content.clone()).await?;
         String::from_utf8(bytes.into()).map_err(|_| {
             let name: String = self.name.chars().take(80).collect();
             Problem::new(

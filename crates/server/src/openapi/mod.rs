@@ -10,15 +10,17 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::{operation::Operation, problem::ProblemDocument};
 
-const ABOUT: &str = "Templates and JSON become PDF, HTML, DOCX, PPTX, XLSX, CSV, PNG and SVG.\n\n\
-    Limits (variables of the service change them): request bodies 32 MiB (MAX_BODY_BYTES, 413), forms with files 256 MiB (FORM_MAX_BODY_BYTES, 413) and 512 MiB at once (MAX_INFLIGHT_BODY_BYTES, 503), \
-    heads 64 KiB and 100 lines (MAX_HEADER_BYTES, 431), templates 4 MiB, 120 levels and 20,000 nodes (422), \
-    a head within 30 s and a body within 60 s (408), a rendering within 65 s with its wait \
-    (RENDER_TIMEOUT_MS, 504), 256 waiting renderings (RENDER_MAX_QUEUE_DEPTH, 503), \
-    60,000 requests and renderings a minute and client (RATE_LIMIT_MAX, RATE_LIMIT_RENDER_MAX, 429), \
-    1,000 items (BATCH_MAX_ITEMS, 422) and 256 MiB of documents a batch, 50 attachments a PDF.\n\n\
-    Errors are RFC 9457 problem documents; mistakes of an author are all in `diagnostics` of a 422. \
-    Every answer carries X-Request-Id.";
+const ABOUT: &str = "Renders templates with JSON data to PDF, HTML, DOCX, PPTX, XLSX, CSV, PNG and \
+    SVG.\n\n\
+    Limits (settings change them): request body 32 MiB (MAX_BODY_BYTES, 413), form with files 256 MiB \
+    (FORM_MAX_BODY_BYTES, 413), all request bodies in memory 512 MiB (MAX_INFLIGHT_BODY_BYTES, 503), \
+    request head 64 KiB and 100 lines (MAX_HEADER_BYTES, 431), template 4 MiB, 120 levels and 20,000 \
+    nodes (422), 30 s for a request head and 60 s for a body (408), 65 s for a rendering including its \
+    wait (RENDER_TIMEOUT_MS, 504), 256 waiting renderings (RENDER_MAX_QUEUE_DEPTH, 503), 60,000 \
+    requests and 60,000 renderings per minute and client (RATE_LIMIT_MAX, RATE_LIMIT_RENDER_MAX, 429), \
+    1,000 items (BATCH_MAX_ITEMS, 422) and 256 MiB of documents per batch, 50 attachments per PDF.\n\n\
+    Errors are RFC 9457 problem documents; `diagnostics` of a 422 lists all errors in a template and \
+    its data. Every response has the header X-Request-Id.";
 
 /// The OpenAPI document of `operations`.
 pub(crate) fn document(operations: &[Operation]) -> Json {
@@ -46,11 +48,11 @@ pub(crate) fn document(operations: &[Operation]) -> Json {
         },
         "servers": [{"url": "/"}],
         "tags": [
-            {"name": "render", "description": "Documents from templates and data."},
-            {"name": "templates", "description": "Templates and their versions, which never change."},
-            {"name": "flows", "description": "Flows, what starts them, and their runs."},
-            {"name": "forms", "description": "The same forms as Gotenberg's, for its clients."},
-            {"name": "service", "description": "Health, metrics and descriptions."},
+            {"name": "render", "description": "Rendering and conversion of documents."},
+            {"name": "templates", "description": "Templates and their immutable versions."},
+            {"name": "flows", "description": "Flows, their triggers and their runs."},
+            {"name": "forms", "description": "Gotenberg-compatible forms."},
+            {"name": "service", "description": "Health, metrics and API descriptions."},
         ],
         "security": [{"apiKey": []}, {"bearer": []}],
         "paths": paths,
@@ -58,9 +60,9 @@ pub(crate) fn document(operations: &[Operation]) -> Json {
             "securitySchemes": {
                 "apiKey": {
                     "type": "apiKey", "in": "header", "name": "X-Api-Key",
-                    "description": "A key of API_KEY_ADMIN (everything) or API_KEY_RENDER (rendering and reading templates).",
+                    "description": "A key from API_KEY_ADMIN (all operations) or API_KEY_RENDER (all except changes to templates, flows and custom actions).",
                 },
-                "bearer": {"type": "http", "scheme": "bearer", "description": "The same keys, as bearer tokens."},
+                "bearer": {"type": "http", "scheme": "bearer", "description": "The same keys as bearer tokens."},
             },
             "schemas": schemas,
             "responses": problems::components(),

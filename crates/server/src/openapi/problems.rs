@@ -3,30 +3,30 @@
 use serde_json::{Map, Value as Json, json};
 
 /// Header of every response.
-pub(super) const REQUEST_ID: (&str, &str) = ("X-Request-Id", "Names the request in the log.");
+pub(super) const REQUEST_ID: (&str, &str) = ("X-Request-Id", "ID of the request, also in the log.");
 
 #[rustfmt::skip]
 const PROBLEMS: [(u16, &str, &str); 20] = [
-    (400, "BadRequest", "The request is not JSON, or not as described; `detail` names line and column."),
-    (401, "Unauthorized", "No API key, or an unknown one."),
-    (403, "Forbidden", "The API key lacks the admin scope; or the link is not signed by this service."),
+    (400, "BadRequest", "The request is malformed; `detail` says where."),
+    (401, "Unauthorized", "The API key is missing or unknown."),
+    (403, "Forbidden", "The API key lacks the admin scope, or the signature of the link is invalid."),
     (404, "NotFound", "No such template, version, format or result."),
-    (406, "NotAcceptable", "Nothing in Accept is made here."),
-    (408, "RequestTimeout", "The body came too slowly."),
-    (409, "Conflict", "A template or flow of that key exists, ETag has its version; or the run is in another state."),
-    (410, "Gone", "The link has ended."),
-    (412, "PreconditionFailed", "Another version is current; ETag has it."),
+    (406, "NotAcceptable", "None of the media types in Accept is available."),
+    (408, "RequestTimeout", "The body arrived too slowly."),
+    (409, "Conflict", "A template or flow with this key exists (ETag has its version), or the run is in another state."),
+    (410, "Gone", "The link has expired."),
+    (412, "PreconditionFailed", "Another version is current; ETag names it."),
     (413, "ContentTooLarge", "The body is too large."),
     (415, "UnsupportedMediaType", "The body is not JSON."),
-    (422, "UnprocessableContent", "Errors in the template or the data, all in `diagnostics`; or the document cannot be processed, or would exceed a limit."),
+    (422, "UnprocessableContent", "The template or the data has errors, all listed in `diagnostics`; or the document cannot be processed or would exceed a limit."),
     (428, "PreconditionRequired", "If-Match is missing."),
-    (429, "TooManyRequests", "Too many requests a minute; Retry-After says when to come back."),
-    (500, "InternalServerError", "A failure of the service; the log has the cause under the request id."),
-    (501, "NotImplemented", "Chromium, which prints HTML, or LibreOffice, which converts Office files, is not installed; `detail` says how to install it."),
-    (502, "BadGateway", "Chromium, LibreOffice or the sandbox crashed during the work; another try may succeed."),
-    (503, "ServiceUnavailable", "Too much waits already; Retry-After says when to come back."),
-    (504, "GatewayTimeout", "Not done before the deadline."),
-    (507, "InsufficientStorage", "No room to store the document: RESULTS_MAX_BYTES is reached, or the disk is full; `what` tells which."),
+    (429, "TooManyRequests", "Too many requests per minute; retry after the time in Retry-After."),
+    (500, "InternalServerError", "Internal failure; the log has the cause under the request ID."),
+    (501, "NotImplemented", "Chromium (for HTML) or LibreOffice (for Office files) is not installed; `detail` says how to install it."),
+    (502, "BadGateway", "Chromium, LibreOffice or the sandbox crashed; a retry may succeed."),
+    (503, "ServiceUnavailable", "A queue is full; retry after the time in Retry-After."),
+    (504, "GatewayTimeout", "The deadline passed."),
+    (507, "InsufficientStorage", "No space to store the document: RESULTS_MAX_BYTES is reached, or the disk is full; `what` says which."),
 ];
 
 pub(super) fn name_of(code: u16) -> &'static str {
@@ -46,7 +46,7 @@ pub(super) fn components() -> Map<String, Json> {
             let mut headers = json!({id: {"description": what, "schema": {"type": "string"}}});
             if matches!(code, 429 | 503) {
                 headers["Retry-After"] = json!({
-                    "description": "Seconds after which another try makes sense.",
+                    "description": "Seconds to wait before a retry.",
                     "schema": {"type": "integer", "minimum": 1}
                 });
             }

@@ -48,8 +48,8 @@ impl<S> Route<S> {
     pub fn paged(self) -> Self {
         let limit = value!({"type": "integer", "minimum": 1, "maximum": 500, "default": 50});
         let after = value!({"type": "string"});
-        self.parameter(query("limit", limit, "Most entries of the page."))
-            .parameter(query("after", after, "`next` of the page before."))
+        self.parameter(query("limit", limit, "Page size."))
+            .parameter(query("after", after, "`next` of the previous page."))
             .problems(&[400])
     }
 
@@ -62,7 +62,7 @@ impl<S> Route<S> {
     /// Adds the path parameter for a version number.
     pub fn version(self) -> Self {
         let number = value!({"type": "integer", "minimum": 1});
-        self.parameter(path("version", number, "Number of a version."))
+        self.parameter(path("version", number, "Version number."))
     }
 
     /// Answers 304 if the client has the current content.
@@ -107,11 +107,11 @@ impl<S> Route<S> {
     /// Adds a success response; a route may have several.
     pub fn answer(mut self, status: u16, content: Content) -> Self {
         let about = match status {
-            101 => "The connection speaks the frames of workers from now on.",
-            201 => "It is stored.",
-            204 => "It is done, and there is nothing to say.",
+            101 => "The connection switches to the worker protocol.",
+            201 => "Stored.",
+            204 => "Done; no content.",
             _ if content.is_file() => "The document.",
-            _ => "What was asked for.",
+            _ => "Success.",
         };
         self.operation.answers.push(Answer {
             status,

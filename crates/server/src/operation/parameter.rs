@@ -71,21 +71,21 @@ pub fn required_header(header_and_about: (&'static str, &'static str)) -> Parame
 /// Expected current version of a write.
 pub const IF_MATCH: (&str, &str) = (
     "If-Match",
-    "ETag of the version that the change starts from, or `*`. Without it 428, with a stale one 412.",
+    "ETag of the version that the change is based on, or `*`. 428 without it, 412 if it is stale.",
 );
 /// Version that the client already has.
 pub const IF_NONE_MATCH: (&str, &str) = (
     "If-None-Match",
-    "ETags that the client has; 304 where one is current.",
+    "ETags that the client has; 304 if one of them is current.",
 );
 /// Headers of range requests.
 pub const RANGES: [(&str, &str); 2] = [
     (
         "Range",
-        "Up to 16 ranges of bytes: 206, or 416 where there are none such.",
+        "Up to 16 byte ranges: 206, or 416 if none is satisfiable.",
     ),
     (
         "If-Range",
-        "The ranges are for this ETag only; else the whole comes.",
+        "Applies the ranges only to this ETag; otherwise the whole document is returned.",
     ),
 ];

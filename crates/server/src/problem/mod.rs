@@ -36,7 +36,7 @@ pub struct Problem {
     pub headers: Vec<(HeaderName, HeaderValue)>,
 }
 
-/// A failed request, as RFC 9457 writes it.
+/// Problem details of a failed request, RFC 9457.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Problem")]
@@ -44,34 +44,34 @@ pub struct ProblemDocument {
     /// URN of the code.
     #[serde(rename = "type")]
     pub kind: String,
-    /// The status in words.
+    /// Reason phrase of the status.
     pub title: String,
     /// HTTP status.
     pub status: u16,
-    /// What happened, for people.
+    /// What happened, in words.
     #[serde(skip_serializing_if = "String::is_empty")]
     #[schemars(default)]
     pub detail: String,
-    /// What happened, for programs: a stable name in kebab-case.
+    /// Machine-readable code: a stable name in kebab-case.
     pub code: String,
-    /// What was going on.
+    /// Phase in which it happened.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stage: Option<&'static str>,
-    /// What was looked for or changed.
+    /// Kind of resource concerned.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resource: Option<&'static str>,
-    /// What does not work.
+    /// Backend that failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub backend: Option<&'static str>,
-    /// What is too large, too many or full.
+    /// What is too large, too numerous or full.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub what: Option<&'static str>,
-    /// The limit: in bytes for memory and sizes, in milliseconds for processor time, else a number.
+    /// The limit: bytes for memory and sizes, milliseconds for CPU time, otherwise a count.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<u64>,
     /// Identifier of the request, also in the log.
     pub request_id: String,
-    /// Every mistake of the author of the template or the data.
+    /// All errors in the template or the data.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(default)]
     pub diagnostics: Vec<Diagnostic>,
@@ -113,7 +113,7 @@ impl Problem {
     pub fn mistakes(diagnostics: Vec<Diagnostic>) -> Self {
         let count = diagnostics.len();
         let plural = if count == 1 { "" } else { "s" };
-        let detail = format!("the template or the data has {count} mistake{plural}");
+        let detail = format!("the template or the data has {count} error{plural}");
         let code = of_mistakes(&diagnostics);
         Self {
             diagnostics,
@@ -211,8 +211,9 @@ impl Problem {
             Error::Exists(version) | Error::Stale(version) => problem.with_version(*version),
             // Clients must not learn the path of the data folder.
             Error::Gone(_) => Self {
-                detail: "the data folder was deleted under the service; nothing was stored"
-                    .to_owned(),
+                detail:
+                    "the data folder was deleted while the service was running; nothing was stored"
+                        .to_owned(),
                 ..problem
             },
             _ => problem,

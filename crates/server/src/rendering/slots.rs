@@ -185,14 +185,14 @@ impl Slots {
                 result
             });
             running.await.unwrap_or_else(|error| {
-                Err(Problem::internal(format!("a job did not end: {error}")))
+                Err(Problem::internal(format!("a job was aborted: {error}")))
             })
         };
         let result = tokio::time::timeout(self.timeout, work).await;
         drop(guard);
         result.unwrap_or_else(|_| {
             self.metrics.rejected("deadline");
-            let detail = format!("not done within {} ms", self.timeout.as_millis());
+            let detail = format!("rendering timed out after {} ms", self.timeout.as_millis());
             Err(Problem::new(Code::Timeout(Stage::Render), detail))
         })
     }
@@ -203,7 +203,7 @@ impl Slots {
         let waiting = Waiting(&self.waiting);
         if before >= self.max_waiting {
             self.metrics.rejected("queue-full");
-            let detail = "too many renderings wait already; try again in a moment";
+            let detail = "too many renderings are waiting; try again later";
             return Err(Problem::new(Code::Overloaded(What::Queue), detail));
         }
         Ok(waiting)

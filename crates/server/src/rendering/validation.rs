@@ -7,11 +7,11 @@ use serde::Serialize;
 use super::{Renderer, slots::Ticket};
 use crate::problem::Problem;
 
-/// What is known of a template and its data without rendering.
+/// Result of a validation without rendering.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Validation {
-    /// No finding is an error.
+    /// True if there are no errors; warnings do not count.
     valid: bool,
     /// Errors and warnings.
     diagnostics: Vec<Diagnostic>,

@@ -67,8 +67,8 @@ impl ResultLink {
             found.map_or("", |(_, value)| value.as_str())
         };
         let forged = || {
-            let detail = "the link is not signed by this service, or not as it is now: take it \
-                          whole, with everything behind `?`";
+            let detail = "the signature of the link is invalid: use the complete link, with \
+                          everything after `?`";
             Problem::new(Code::LinkInvalid, detail)
         };
         let link = Self {
@@ -91,7 +91,7 @@ impl ResultLink {
     pub(super) fn left(&self) -> Result<u64, Problem> {
         let left = self.expires.checked_sub(now()).filter(|left| *left > 0);
         left.ok_or_else(|| {
-            let detail = "the time of the link is over";
+            let detail = "the link has expired";
             Problem::new(Code::LinkExpired, detail)
         })
     }

@@ -27,26 +27,26 @@ use crate::{log::LogFields, problem::Problem, respond};
 /// Headers of a response with a link.
 pub(crate) const STORED_HEADERS: [(&str, &str); 1] = [("Location", "Link to the document.")];
 
-/// What is done with a document instead of sending it.
+/// Delivery of a document other than as the response.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct OutputRequest {
-    /// Stores the document and answers 201 with a link to it that needs no API key.
+    /// Stores the document and responds with 201 and a link that needs no API key.
     pub(crate) store: bool,
-    /// How long the link holds; RESULTS_TTL_SECONDS (a day) where absent, at most
+    /// Lifetime of the link; by default RESULTS_TTL_SECONDS (a day), at most
     /// RESULTS_MAX_TTL_SECONDS (a week).
     #[schemars(range(min = 1))]
     pub(crate) ttl_seconds: Option<u64>,
 }
 
-/// A document that is stored.
+/// A stored document.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct StoredResult {
-    /// Link to the document; it needs no API key. Begins with PUBLIC_URL, or with a slash where that
-    /// is not set.
+    /// Link to the document; it needs no API key. Begins with PUBLIC_URL, or with a slash without
+    /// one.
     pub(crate) url: String,
-    /// When the link ends, RFC 3339.
+    /// Expiry of the link, RFC 3339.
     pub(crate) expires_at: String,
     /// Size in bytes.
     pub(crate) size_bytes: u64,
@@ -56,7 +56,7 @@ pub(crate) struct StoredResult {
     pub(crate) file_name: String,
     /// SHA-256 of the document, in hexadecimal.
     pub(crate) sha256: String,
-    /// Pages, where the format has them.
+    /// Number of pages, for formats with pages.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) pages: Option<u32>,
 }
@@ -100,7 +100,7 @@ impl Results {
         let most = config.max_ttl_seconds;
         if seconds == 0 || seconds > most {
             let detail = format!(
-                "`/output/ttlSeconds` is from 1 to {most} (RESULTS_MAX_TTL_SECONDS), not {seconds}"
+                "`/output/ttlSeconds` must be 1 to {most} (RESULTS_MAX_TTL_SECONDS), not {seconds}"
             );
             return Err(Problem::new(Code::InvalidRequest, detail));
         }

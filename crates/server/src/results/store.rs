@@ -195,13 +195,15 @@ impl Results {
         let (reason, detail, count) = match error {
             BlobError::Full { quota_bytes } => {
                 let detail = format!(
-                    "the stored results take all of {quota_bytes} bytes (RESULTS_MAX_BYTES); there \
-                     is room again when some of them have ended"
+                    "the stored results use all of {quota_bytes} bytes (RESULTS_MAX_BYTES); space \
+                     becomes free as results expire"
                 );
                 ("storage-full", detail, &self.counts.refused_full)
             }
             BlobError::DiskFull => {
-                let detail = "the disk is full; without `output` the document is sent".to_owned();
+                let detail =
+                    "the disk is full; omit `output` to receive the document in the response"
+                        .to_owned();
                 ("disk-full", detail, &self.counts.refused_disk)
             }
             other => return Problem::internal(format!("the stored results: {}", chain(other))),
@@ -224,7 +226,7 @@ impl Results {
         let link = ResultLink::read(address, query, &self.key)?;
         let gone = |error: BlobError| match error {
             BlobError::NotFound => {
-                let detail = "the document was taken away, as its time was over";
+                let detail = "the document has expired";
                 Problem::new(Code::NotFound(Resource::Result), detail)
             }
             other => Problem::internal(format!("the stored results: {}", chain(&other))),
@@ -254,14 +256,14 @@ impl Results {
         let cached = self.cache.size_bytes() as u64;
         #[rustfmt::skip]
         let values = [
-            ("files", "gauge", usage.files, "Stored results, as of the last sweep and what this process stored since."),
-            ("bytes", "gauge", usage.size_bytes, "What they take on the disk, in blocks of 4 KiB."),
-            ("max_bytes", "gauge", self.config.max_bytes, "What they may take."),
-            ("cache_bytes", "gauge", cached, "Bytes of those that are held in memory."),
-            ("stored_total", "counter", load(&counts.stored_files), "Results stored, those included that were there already."),
+            ("files", "gauge", usage.files, "Stored results, as of the last sweep plus those stored by this process since."),
+            ("bytes", "gauge", usage.size_bytes, "Disk space of stored results, in blocks of 4 KiB."),
+            ("max_bytes", "gauge", self.config.max_bytes, "Disk space limit of stored results."),
+            ("cache_bytes", "gauge", cached, "Bytes of results in the memory cache."),
+            ("stored_total", "counter", load(&counts.stored_files), "Results stored, including those that already existed."),
             ("stored_bytes_total", "counter", load(&counts.stored_bytes), "Bytes of results stored."),
-            ("swept_total", "counter", load(&counts.swept_files), "Results taken away by this process."),
-            ("swept_bytes_total", "counter", load(&counts.swept_bytes), "What they took on the disk."),
+            ("swept_total", "counter", load(&counts.swept_files), "Results removed by this process."),
+            ("swept_bytes_total", "counter", load(&counts.swept_bytes), "Disk space freed by removed results."),
         ];
         for (name, kind, value, about) in values {
             head(text, &format!("results_{name}"), kind, about);
@@ -285,7 +287,7 @@ impl Results {
 
 /// The problem for a document that breaks off while it is stored.
 fn broken(error: axum::Error) -> Problem {
-    let text = format!("the document broke off: {}", chain(&error));
+    let text = format!("the document ended early: {}", chain(&error));
     let inside = error.into_inner().downcast::<std::io::Error>().ok();
     let of_browser =
         inside.and_then(|error| error.into_inner()?.downcast::<platen_browser::Error>().ok());

@@ -24,28 +24,24 @@ pub(crate) type Description = Arc<OnceLock<Page>>;
 /// The routes of the OpenAPI document and of the documentation page, with the document as their
 /// state.
 pub(crate) fn routes() -> Vec<Route<Description>> {
-    let file = path(
-        "file",
-        json!({"type": "string"}),
-        "Name of a file of the page.",
-    );
+    let file = path("file", json!({"type": "string"}), "File name.");
     let schema = || description("application/schema+json", json!({}));
     let all = vec![
         get("/openapi.json", get_openapi)
-            .summary("This description.")
+            .summary("This OpenAPI document.")
             .answer(200, any_json()),
         get("/docs", get_docs)
-            .summary("This description as a page.")
+            .summary("Interactive documentation of this API.")
             .answer(200, text(&["text/html"])),
         get("/docs/{file}", get_docs_file)
-            .summary("A file of that page.")
+            .summary("A file of the documentation page.")
             .parameter(file)
             .answer(200, text(&["text/javascript", "text/css", "image/svg+xml"])),
         get("/schema/template.json", get_template_format)
-            .summary("The JSON Schema of templates.")
+            .summary("Reads the JSON Schema of templates.")
             .answer(200, schema()),
         get("/schema/html-template.json", get_html_template_format)
-            .summary("The JSON Schema of templates of kind `html`.")
+            .summary("Reads the JSON Schema of `html` templates.")
             .answer(200, schema()),
         get("/schema/flow.json", get_flow_format)
             .summary("Reads the JSON Schema of flows.")
@@ -83,12 +79,12 @@ pub(crate) async fn get_openapi(
     page.answer(&method, &headers, "application/json", CACHE)
 }
 
-/// The JSON Schema of templates.
+/// Reads the JSON Schema of templates.
 pub(crate) async fn get_template_format(method: Method, headers: HeaderMap) -> Response {
     SCHEMA.answer(&method, &headers, "application/schema+json", CACHE)
 }
 
-/// The JSON Schema of templates of kind `html`.
+/// Reads the JSON Schema of `html` templates.
 pub(crate) async fn get_html_template_format(method: Method, headers: HeaderMap) -> Response {
     HTML_SCHEMA.answer(&method, &headers, "application/schema+json", CACHE)
 }

@@ -23,7 +23,7 @@ impl PageQuery {
         match self.limit {
             Some(limit) if !(1..=MAX_PAGE).contains(&limit) => Err(Problem::new(
                 Code::InvalidRequest,
-                format!("`limit` is from 1 to {MAX_PAGE}"),
+                format!("`limit` must be 1 to {MAX_PAGE}"),
             )),
             limit => Ok(limit.unwrap_or(DEFAULT_PAGE)),
         }
@@ -65,7 +65,7 @@ impl<S: Sync + Send> FromRequestParts<S> for KeyPath {
         if !platen_document::is_key(&raw.key) {
             return Err(Problem::new(
                 Code::InvalidRequest,
-                "a key has lower-case letters, digits, `-`, `_` and `.`, up to 128",
+                "a key has up to 128 lower-case letters, digits, `-`, `_` and `.`",
             ));
         }
         let version = raw.version.map(|version| {
@@ -73,7 +73,9 @@ impl<S: Sync + Send> FromRequestParts<S> for KeyPath {
                 .parse()
                 .ok()
                 .filter(|version| *version > 0)
-                .ok_or_else(|| Problem::new(Code::InvalidRequest, "a version is a number from 1"))
+                .ok_or_else(|| {
+                    Problem::new(Code::InvalidRequest, "a version must be a number from 1")
+                })
         });
         Ok(Self {
             key: raw.key,

@@ -69,50 +69,48 @@ pub(crate) fn routes() -> Vec<Route<HealthApi>> {
         get("/health", get_health)
             .access(Access::Open)
             .kind(Kind::Probe)
-            .summary(
-                "Whether the service takes work, and which programs are behind it, as Gotenberg says it.",
-            )
+            .summary("State of the service and its backends, in Gotenberg's format.")
             .answer(200, operation::json::<Overview>())
             .answer(503, operation::json::<Overview>())
-            .answer_is("The service takes no work now."),
+            .answer_is("The service accepts no work at the moment."),
         get("/version", get_version)
             .access(Access::Open)
-            .summary("The version of the service.")
+            .summary("Returns the version of the service.")
             .answer(200, text(&["text/plain"])),
         get("/health/live", get_health_live)
             .access(Access::Open)
             .kind(Kind::Probe)
-            .summary("The process answers.")
+            .summary("Liveness: the process responds.")
             .answer(200, operation::json::<Health>()),
         get("/health/ready", get_health_ready)
             .access(Access::Open)
             .kind(Kind::Probe)
-            .summary("The engine is warm and the store answers; 503 otherwise.")
+            .summary("Readiness: the engine is warm and the store responds; 503 otherwise.")
             .answer(200, operation::json::<Health>())
             .answer(503, operation::json::<Health>())
-            .answer_is("The service takes no work now; `checks` says why."),
+            .answer_is("The service accepts no work at the moment; `checks` says why."),
         get("/metrics", get_metrics)
             .access(Access::Metrics)
             .kind(Kind::Probe)
-            .summary("Measurements for Prometheus.")
+            .summary("Metrics in the Prometheus text format.")
             .answer(200, text(&["text/plain"])),
     ]
 }
 
-/// Whether the service can work.
+/// Readiness of the service.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Health {
     /// `ok` or `unavailable`.
     pub(crate) status: &'static str,
-    /// What was checked.
+    /// The checks.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(default)]
     pub(crate) checks: Vec<Check>,
-    /// Which of several processes answers, from 0; nothing where there is one.
+    /// Index of the worker process that responds, from 0; absent without worker processes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) worker: Option<u32>,
-    /// How well code is shut in. The service is ready without it.
+    /// Sandbox for code. The service can be ready without one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) sandbox: Option<SandboxHealth>,
 }
@@ -123,7 +121,7 @@ pub(crate) struct Health {
 pub(crate) struct Check {
     /// Its name.
     pub(crate) name: &'static str,
-    /// Passed or not.
+    /// Whether the check passed.
     pub(crate) ok: bool,
 }
 
@@ -138,23 +136,23 @@ pub(crate) async fn get_health_live(State(api): State<HealthApi>) -> Response {
     uncached(json(StatusCode::OK, &health))
 }
 
-/// The programs behind the service, as Gotenberg's clients read it.
+/// State of the backends, as Gotenberg's clients read it.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Overview {
     /// `up` or `down`.
     pub(crate) status: &'static str,
-    /// `chromium` and `libreoffice`, where they are installed.
+    /// `chromium` and `libreoffice`, if installed.
     pub(crate) details: BTreeMap<&'static str, Part>,
 }
 
-/// One program.
+/// One backend.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Part {
     /// `up` or `down`.
     pub(crate) status: &'static str,
-    /// When it was looked at. RFC 3339.
+    /// Time of the check, RFC 3339.
     pub(crate) timestamp: String,
 }
 
@@ -191,7 +189,7 @@ pub(crate) async fn get_health_ready(State(api): State<HealthApi>) -> Response {
     let store = match api.renderer.templates.store().check().await {
         Ok(()) => true,
         Err(error) => {
-            tracing::error!(cause = chain(&error), "the store does not answer");
+            tracing::error!(cause = chain(&error), "the store does not respond");
             false
         }
     };

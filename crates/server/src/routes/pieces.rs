@@ -44,37 +44,37 @@ pub(crate) struct PieceApi {
 pub(crate) fn routes() -> Vec<Route<PieceApi>> {
     let string = || json!({"type": "string"});
     let [range, if_range] = RANGES;
-    let about_expires = "When the link ends, in seconds since 1970.";
+    let about_expires = "Expiry of the link, in seconds since 1970.";
     let all = vec![
         get("/pieces", list_pieces)
-            .summary("Lists pieces that users stored.")
+            .summary("Lists the stored custom actions.")
             .answer(200, operation::json::<PieceList>()),
         named(put("/pieces/{name}/{version}", put_piece))
             .access(Access::Admin)
             .summary(
-                "Stores a piece: the body is a ZIP of `piece.json` and its bundle. A version never changes.",
+                "Stores a custom action: a ZIP of `piece.json` and its bundle. Versions are immutable.",
             )
             .body(binary(&["application/zip"]))
             .answer(201, operation::json::<PieceDocument>())
             .problems(&[422]),
         named(get("/pieces/{name}/{version}", get_piece))
-            .summary("Reads the archive of a piece, with its digest as ETag.")
+            .summary("Reads the archive of a custom action; its digest is the ETag.")
             .parameter(header(IF_NONE_MATCH))
             .parameter(header(range))
             .parameter(header(if_range))
             .answer(200, binary(&["application/zip"])),
         named(delete("/pieces/{name}/{version}", delete_piece))
             .access(Access::Admin)
-            .summary("Takes a piece away.")
+            .summary("Deletes a custom action.")
             .answer(204, operation::Content::default()),
         named(get("/pieces/{name}/{version}/link", get_piece_link))
             .access(Access::Open)
-            .summary("For workers: a link to an archive that holds for five minutes.")
+            .summary("For workers: creates a link to an archive, valid for five minutes.")
             .answer(200, operation::any_json())
             .problems(&[403]),
         get("/pieces/archives/{digest}", get_piece_archive)
             .access(Access::Open)
-            .summary("For workers: an archive by a signed link that ends by itself.")
+            .summary("For workers: reads an archive through a signed, expiring link.")
             .parameter(path("digest", string(), "Digest of the archive."))
             .parameter(query("expires", json!({"type": "integer"}), about_expires))
             .parameter(query("signature", string(), "Signature of the link."))
@@ -89,35 +89,35 @@ pub(crate) fn routes() -> Vec<Route<PieceApi>> {
 fn named(route: Route<PieceApi>) -> Route<PieceApi> {
     let string = || json!({"type": "string"});
     route
-        .parameter(path("name", string(), "Name of a piece."))
-        .parameter(path("version", string(), "Its version."))
+        .parameter(path("name", string(), "Name of the custom action."))
+        .parameter(path("version", string(), "Version of the custom action."))
 }
 
-/// A piece that is stored.
+/// A stored custom action.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Piece")]
 pub(crate) struct PieceDocument {
     /// Its name.
     name: String,
-    /// Its version.
+    /// Version of the custom action.
     version: String,
-    /// SHA-256 of its archive, in hexadecimal.
+    /// SHA-256 of the archive, in hexadecimal.
     digest: String,
-    /// What it is for.
+    /// Purpose.
     #[serde(skip_serializing_if = "Option::is_none")]
     description: Option<String>,
-    /// Names of its actions; not in lists.
+    /// Names of its actions; absent in lists.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(default)]
     actions: Vec<String>,
 }
 
-/// Pieces that are stored.
+/// Stored custom actions.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct PieceList {
-    /// In the order of their names.
+    /// Ordered by name.
     items: Vec<PieceDocument>,
 }
 

@@ -28,10 +28,10 @@ use crate::{
 pub(crate) fn routes() -> Vec<Route<Arc<Results>>> {
     let string = || json!({"type": "string"});
     let digest = json!({"type": "string", "pattern": "^[0-9a-f]{64}$"});
-    let about_digest = "SHA-256 of the document, which is its ETag.";
-    let about_disposition = "`attachment` where a browser saves the file.";
-    let about_expires = "When the link ends, in seconds since 1970.";
-    let about_signature = "HMAC-SHA256 of all of it, in hexadecimal.";
+    let about_digest = "SHA-256 of the document, also its ETag.";
+    let about_disposition = "`attachment` if browsers are to download the file.";
+    let about_expires = "Expiry of the link, in seconds since 1970.";
+    let about_signature = "HMAC-SHA256 of the link, in hexadecimal.";
     let [range, if_range] = RANGES;
     vec![
         get("/results/{digest}/{name}", get_result)

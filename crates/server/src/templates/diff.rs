@@ -8,30 +8,30 @@ use serde_json::Value as Json;
 /// Most changes in a diff.
 pub(crate) const MAX_CHANGES: usize = 5_000;
 
-/// What is done at a place.
+/// Operation of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Operation {
-    /// A value is new.
+    /// A new value.
     Add,
-    /// A value is gone.
+    /// A removed value.
     Remove,
-    /// A value is another.
+    /// A changed value.
     Replace,
 }
 
-/// One change; in order they are an RFC 6902 patch.
+/// One operation of an RFC 6902 patch.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Change {
-    /// What is done.
+    /// Operation.
     pub(crate) op: Operation,
-    /// RFC 6901 pointer of the place.
+    /// RFC 6901 JSON pointer to the value.
     pub(crate) path: String,
     /// The new value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) value: Option<Json>,
-    /// The value before.
+    /// The old value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) old_value: Option<Json>,
 }

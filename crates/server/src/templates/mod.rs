@@ -8,8 +8,9 @@
 mod cache;
 pub(crate) mod diff;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::Ordering};
+use std::sync::{Arc, atomic::Ordering};
 
+use parking_lot::{Mutex, MutexGuard};
 use platen_engine::{Engine, Origin, PreparedTemplate};
 use platen_fault::Resource;
 use platen_storage::{DocumentStore, Error, NewVersion, StoredDocument, VersionInfo};
@@ -78,7 +79,7 @@ impl TemplateRepository {
     }
 
     fn cache(&self) -> MutexGuard<'_, Cache> {
-        self.cache.lock().unwrap_or_else(PoisonError::into_inner)
+        self.cache.lock()
     }
 
     /// Number and source bytes of the cached compiled templates.
@@ -249,7 +250,7 @@ impl TemplateRepository {
         });
         let result = task
             .await
-            .map_err(|error| Problem::internal(format!("a write did not end: {error}")))?;
+            .map_err(|error| Problem::internal(format!("a write was aborted: {error}")))?;
         result.map_err(|error| self.problem(&error))
     }
 }

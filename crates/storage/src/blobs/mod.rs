@@ -22,13 +22,13 @@ pub enum BlobError {
     #[error("there is no such blob")]
     NotFound,
     /// The name already stands for other content, with this digest.
-    #[error("the name is taken by different content")]
+    #[error("the name already belongs to different content")]
     Taken(BlobDigest),
     /// The name is invalid.
     #[error("`{0}` is not a valid blob name")]
     BadName(String),
     /// The quota is reached.
-    #[error("the store of blobs holds no more than {quota_bytes} bytes")]
+    #[error("the blob store is full: its limit is {quota_bytes} bytes")]
     Full {
         /// The quota, in bytes.
         quota_bytes: u64,

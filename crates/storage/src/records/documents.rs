@@ -74,7 +74,7 @@ pub trait DocumentStore: Send + Sync {
 pub struct NewVersion {
     /// Key of the document.
     pub key: String,
-    /// Name for people.
+    /// Display name.
     pub name: String,
     /// The document as JSON.
     pub source: Arc<[u8]>,
@@ -97,7 +97,7 @@ pub struct StoredDocument {
 pub struct DocumentSummary {
     /// Key of the document.
     pub key: String,
-    /// Name for people.
+    /// Display name.
     pub name: String,
     /// Number of the current version.
     pub version: u32,
@@ -122,7 +122,7 @@ pub struct VersionInfo {
     pub key: String,
     /// Number of the version, from 1.
     pub version: u32,
-    /// Name for people.
+    /// Display name.
     pub name: String,
     /// Description of the change.
     #[serde(skip_serializing_if = "Option::is_none")]

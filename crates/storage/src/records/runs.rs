@@ -339,7 +339,7 @@ pub struct Queued {
     pub number: u64,
     /// Id of the run.
     pub id: String,
-    /// Key of its flow.
+    /// Key of the flow.
     pub flow: String,
     /// Whether a caller waits.
     pub lane: Lane,

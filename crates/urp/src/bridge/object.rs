@@ -1,15 +1,22 @@
 //! Objects of this process that the peer can call.
 
-use std::sync::{
-    Arc, Weak,
-    atomic::{AtomicBool, AtomicI64, Ordering},
+use std::{
+    future::Future,
+    pin::Pin,
+    sync::{
+        Arc, Weak,
+        atomic::{AtomicBool, AtomicI64, Ordering},
+    },
 };
 
-use super::{Boxed, Inner, Reference};
+use super::connection::Inner;
 use crate::{
     Error,
     codec::{Any, Function, Oid, Request, Tid, Type, TypeClass, Value, registry},
 };
+
+/// A boxed future.
+pub type Boxed<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// Result of a call: the return value followed by the `out` and `inout` parameters, or an
 /// exception.
@@ -30,21 +37,8 @@ pub struct Incoming {
     pub function: &'static Function,
     /// Values of the `in` and `inout` parameters.
     pub arguments: Vec<Value>,
-    inner: Arc<Inner>,
-    tid: Tid,
-}
-
-impl Incoming {
-    /// Adopts a reference among the arguments. Calls to it run in the thread of this call, in which
-    /// the peer is waiting.
-    #[must_use]
-    pub fn reference(&self, value: &Value, interface: &str) -> Option<Reference> {
-        let Value::Interface(Some(oid)) = value else {
-            return None;
-        };
-        let reference = Reference::new(&self.inner, oid.clone(), Type::interface(interface));
-        Some(reference.in_thread(&self.tid))
-    }
+    pub(super) inner: Arc<Inner>,
+    pub(super) tid: Tid,
 }
 
 pub(crate) struct Exported {

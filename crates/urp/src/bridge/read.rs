@@ -8,7 +8,11 @@ use tokio::{
     sync::oneshot,
 };
 
-use super::{Broken, Inner, object};
+use super::{
+    connection::Inner,
+    object::{self, Outcome},
+    state::Broken,
+};
 use crate::codec::{
     Any, BlockHeader, CodecError, Decoder, HEADER_BYTES, Message, PROPERTIES_OID, Request, Type,
     TypeClass, Value, registry,
@@ -29,9 +33,7 @@ pub(super) async fn run(inner: Arc<Inner>, mut stream: Stream, ready: oneshot::S
         () = inner.closing.notified() => Broken::Dropped,
     };
     inner.end(why);
-    // References may keep `inner` alive, but the peer must see the connection close.
-    let mut writer = inner.writer.lock().await;
-    writer.stream = Box::new(tokio::io::sink());
+    inner.close_writer().await;
 }
 
 async fn read_all(inner: &Arc<Inner>, stream: &mut Stream, ready: oneshot::Sender<()>) -> Broken {
@@ -78,7 +80,7 @@ async fn read_all(inner: &Arc<Inner>, stream: &mut Stream, ready: oneshot::Sende
 }
 
 /// Releases the references in an outcome that no caller waits for any more.
-fn forget(inner: &Inner, outcome: super::Outcome) {
+fn forget(inner: &Inner, outcome: Outcome) {
     if let Err(exception) = outcome {
         let mut state = inner.state();
         state.release_within(&exception.value, &exception.ty);

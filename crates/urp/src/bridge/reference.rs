@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use super::Inner;
+use super::{connection::Inner, object::Incoming};
 use crate::{
     Error,
     codec::{Any, Oid, Tid, Type, TypeClass, Value, registry},
-    error::Exception,
 };
 
 const ROOT: &str = "com.sun.star.uno.XInterface";
@@ -147,26 +146,24 @@ impl Reference {
     }
 }
 
+impl Incoming {
+    /// Adopts a reference among the arguments. Calls to it run in the thread of this call, in which
+    /// the peer is waiting.
+    #[must_use]
+    pub fn reference(&self, value: &Value, interface: &str) -> Option<Reference> {
+        let Value::Interface(Some(oid)) = value else {
+            return None;
+        };
+        let reference = Reference::new(&self.inner, oid.clone(), Type::interface(interface));
+        Some(reference.in_thread(&self.tid))
+    }
+}
+
 impl Drop for Reference {
     fn drop(&mut self) {
         if self.counted {
             let mut state = self.inner.state();
             state.release(&self.oid, &self.interface);
         }
-    }
-}
-
-/// Type name and message of an exception.
-pub(crate) fn describe(exception: &Any) -> Exception {
-    let message = match &exception.value {
-        Value::Struct(members) => match members.first() {
-            Some(Value::String(message)) => message.clone(),
-            _ => String::new(),
-        },
-        _ => String::new(),
-    };
-    Exception {
-        name: exception.ty.name().to_owned(),
-        message,
     }
 }

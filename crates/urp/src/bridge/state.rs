@@ -7,11 +7,21 @@ use std::{
 
 use tokio::sync::oneshot;
 
-use super::{Broken, Outcome, object::Exported};
-use crate::codec::{Any, Function, Oid, Pending, Tid, Type, TypeClass, Value, registry};
+use super::object::{Exported, Outcome};
+use crate::codec::{
+    Any, CodecError, Function, Oid, Pending, Tid, Type, TypeClass, Value, registry,
+};
 
 /// Prefix of the thread ids of this side.
 const THREAD_PREFIX: &str = "platen-";
+
+/// Why a connection ended.
+#[derive(Clone, Debug)]
+pub(crate) enum Broken {
+    Dropped,
+    Io(Arc<std::io::Error>),
+    Codec(CodecError),
+}
 
 #[derive(Default)]
 pub(crate) struct State {

@@ -2,15 +2,15 @@
 //! number.
 
 mod row;
-mod rows;
-mod rules;
 mod widths;
 
 use platen_document::bound::{Block, Cell, Column, ColumnWidth, Inline, Row, RowKind, Table};
 
-pub(super) use self::rows::Rows;
-use self::rules::Look;
-use super::{Composer, Output, Place, fragment::Fragment, group::first_style};
+use super::{
+    composer::{Composer, Output, Place},
+    fragment::{Fragment, Look, Mark},
+    group::first_style,
+};
 use crate::{
     page::{Artifact, Item, TagId, TagKind},
     text::Sink,
@@ -96,8 +96,7 @@ impl Composer<'_> {
             self.text.warn(
                 "columns-too-wide",
                 format!(
-                    "the columns are {} mm wide, which is more than the {} mm there are: they are \
-                     made narrower",
+                    "the columns are {} mm wide, but only {} mm are available: they are narrowed",
                     millimetres(sum),
                     millimetres(width)
                 ),
@@ -132,7 +131,7 @@ impl Composer<'_> {
         if let Some(id) = &block.id {
             let fragment = Fragment {
                 keep: true,
-                marks: vec![super::Mark::Anchor(id.to_string())],
+                marks: vec![Mark::Anchor(id.to_string())],
                 ..Fragment::default()
             };
             out.push(self, fragment);
@@ -212,18 +211,6 @@ fn repeated(fragment: &Fragment) -> (Sink, f32) {
         }
     }
     (sink, fragment.height)
-}
-
-/// Top of each row, and the bottom of the last.
-fn offsets(heights: &[f32]) -> Vec<f32> {
-    let mut tops = Vec::with_capacity(heights.len() + 1);
-    let mut top = 0.0;
-    tops.push(top);
-    for height in heights {
-        top += height;
-        tops.push(top);
-    }
-    tops
 }
 
 /// Number of columns that a cell covers.

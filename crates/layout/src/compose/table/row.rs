@@ -6,14 +6,14 @@ use platen_document::bound::{Cell, CellContent, Row, RowBreak, RowKind, StyleId,
 
 use super::{
     super::{
-        Composer, Place,
-        fragment::{Body, Fragment, Frame, Lane, MIN_PART, stack_height},
+        composer::{Composer, Place},
+        fragment::{
+            Body, CellBox, Edges, Fragment, Frame, Lane, MIN_PART, RowCell, Rows, draw_backgrounds,
+            draw_rules, offsets, stack_height,
+        },
         paragraph::TextBox,
     },
-    Grid, offsets,
-    rows::{RowCell, Rows},
-    rules::{self, CellBox, Edges},
-    span,
+    Grid, span,
 };
 use crate::{
     page::{Area, TagId, TagKind},
@@ -119,11 +119,11 @@ impl Composer<'_> {
                 background: self.style(set.cell.style).background,
             })
             .collect();
-        let painted = rules::draw_backgrounds(grid.look, &tops, &shaded, &boxes, &mut sink);
+        let painted = draw_backgrounds(grid.look, &tops, &shaded, &boxes, &mut sink);
         for set in cells {
             self.draw_cell(set, &tops, &mut sink, &mut footnotes);
         }
-        rules::draw_rules(grid.look, edges, &tops, &boxes, painted, &mut sink);
+        draw_rules(grid.look, edges, &tops, &boxes, painted, &mut sink);
         Fragment {
             height: total,
             footnotes,

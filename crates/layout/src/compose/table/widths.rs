@@ -5,7 +5,7 @@ use platen_document::{
     work,
 };
 
-use super::{super::Composer, span};
+use super::{super::composer::Composer, span};
 use crate::text::{Break, Paragraph};
 
 /// Minimum and maximum useful width of a column, in points.

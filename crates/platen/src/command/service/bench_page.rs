@@ -37,7 +37,7 @@ impl Extension for BenchPage {
 }
 
 fn routes() -> Vec<Route<Option<PathBuf>>> {
-    let about = "A folder of benchmark results as a page; 404 where BENCH_RESULTS_DIR names none.";
+    let about = "A page of benchmark results; 404 without BENCH_RESULTS_DIR.";
     vec![
         get("/bench", get_bench)
             .access(Access::Admin)
@@ -50,8 +50,8 @@ fn routes() -> Vec<Route<Option<PathBuf>>> {
 /// The results in the folder of `BENCH_RESULTS_DIR`, with their tables and plots.
 async fn get_bench(State(folder): State<Option<PathBuf>>) -> Result<Response, Problem> {
     let Some(folder) = folder else {
-        let detail = "no results are shown: set BENCH_RESULTS_DIR, or serve with \
-            --bench-results DIR, to a folder that `platen bench … --out DIR` has made";
+        let detail = "there are no results: set BENCH_RESULTS_DIR, or serve with --bench-results \
+            DIR, to a folder written by `platen bench … --out DIR`";
         return Err(Problem::new(Code::NotFound(Resource::Path), detail));
     };
     let made = tokio::task::spawn_blocking(move || platen_bench::page::page(&folder)).await;

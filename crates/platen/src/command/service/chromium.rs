@@ -102,7 +102,7 @@ pub fn print(fonts: FontSettings) -> Result<Arc<dyn Print>, String> {
     let longest = match variable("RENDER_TIMEOUT_MS") {
         None => TIMEOUT,
         Some(text) => {
-            let wrong = |_| format!("RENDER_TIMEOUT_MS is `{text}`, no number of milliseconds");
+            let wrong = |_| format!("RENDER_TIMEOUT_MS is `{text}`, not a number of milliseconds");
             Duration::from_millis(text.parse().map_err(wrong)?)
         }
     };

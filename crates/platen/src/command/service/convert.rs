@@ -9,7 +9,7 @@ use std::{
 
 use clap::Args;
 use platen_fault::{Backend, Code};
-use platen_office::{Body, Config, Document, Job, OPTIONS, Office, Options, Source, Target};
+use platen_office::{Config, Document, Job, OPTIONS, Office, Options, Source, Target};
 use platen_render::chain;
 use tokio::{runtime::Runtime, task::JoinSet};
 
@@ -97,9 +97,9 @@ fn tasks(arguments: &Arguments) -> Result<Vec<Task>, Failure> {
         let task = task(input, place(input), &arguments.to)?;
         if tasks.iter().any(|other| other.output == task.output) || task.output == *input {
             let name = task.output.display();
-            let hint = "give --out-dir, or convert them one by one with -o";
+            let hint = "use --out-dir, or convert them one by one with -o";
             return Err(Failure::caller(
-                format!("`{name}` would be written over"),
+                format!("`{name}` would be overwritten"),
                 hint,
             ));
         }
@@ -111,7 +111,7 @@ fn tasks(arguments: &Arguments) -> Result<Vec<Task>, Failure> {
 fn task(input: &Path, output: PathBuf, extension: &str) -> Result<Task, Failure> {
     let target = Target::from_extension(extension).ok_or_else(|| {
         let known: Vec<&str> = Target::all().map(Target::extension).collect();
-        let message = format!("`{extension}` is no format that documents are converted to");
+        let message = format!("`{extension}` is not a supported target format");
         Failure::caller(message, format!("one of {}", known.join(", ")))
     })?;
     let input = input.to_owned();
@@ -215,18 +215,12 @@ async fn convert(
     let document = document.map_err(|error| Failure::new(error.code(), chain(&error)))?;
     let size = document.size_bytes;
     let unwritable = |error| Failure::file("write", &task.output.display().to_string(), &error);
-    write(document, &task.output).map_err(unwritable)?;
+    write(&document, &task.output).map_err(unwritable)?;
     Ok(size)
 }
 
-fn write(document: Document, path: &Path) -> std::io::Result<()> {
-    match document.body {
-        Body::Bytes(bytes) => std::fs::write(path, &bytes),
-        Body::File(mut from) => {
-            let mut to = std::fs::File::create(path)?;
-            std::io::copy(&mut from, &mut to).map(drop)
-        }
-    }
+fn write(document: &Document, path: &Path) -> std::io::Result<()> {
+    document.body.write_to(&mut std::fs::File::create(path)?)
 }
 
 fn tell(reports: &[(Task, Result<u64, Failure>, Duration)], output: OutputArguments) {

@@ -11,21 +11,19 @@ use platen_render::{FolderHost, Format, RenderOptions, Renderer};
 use super::{FontArguments, isolation};
 use crate::report::{Failure, OutputArguments, print_line};
 
-/// Families that documents from elsewhere often name.
-const COMMON_FAMILIES: [&str; 6] = [
-    "Arial",
-    "Times New Roman",
-    "Courier New",
-    "Calibri",
-    "Cambria",
-    "Noto Sans CJK JP",
+/// Families that documents from elsewhere often name, and Debian's package of each or of a font of
+/// the same widths.
+const COMMON_FAMILIES: [(&str, &str); 6] = [
+    ("Arial", "fonts-liberation"),
+    ("Times New Roman", "fonts-liberation"),
+    ("Courier New", "fonts-liberation"),
+    ("Calibri", "fonts-crosextra-carlito"),
+    ("Cambria", "fonts-crosextra-caladea"),
+    ("Noto Sans CJK JP", "fonts-noto-cjk"),
 ];
 
-/// Programs that checks and later features use; none is needed to render.
-const PROGRAMS: [(&str, &str); 2] = [
-    ("qpdf", "checks of PDF files"),
-    ("pdftoppm", "pictures of PDF files"),
-];
+/// Programs that only the tests and benchmarks of Platen use, and their packages.
+const PROGRAMS: [(&str, &str); 2] = [("qpdf", "qpdf"), ("pdftoppm", "poppler-utils")];
 
 /// Arguments of `platen doctor`.
 #[derive(Debug, Args)]
@@ -52,12 +50,11 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
         data_dir_check(arguments),
         finding("fonts", true, format!("{} faces", renderer.fonts().count())),
     ];
-    for family in COMMON_FAMILIES {
+    for (family, package) in COMMON_FAMILIES {
         let there = renderer.has_family(family);
-        let detail = if there {
-            "found"
-        } else {
-            "not installed; another font stands in"
+        let detail = match there {
+            true => "found".to_owned(),
+            false => format!("not installed, another font is used (Debian: {package})"),
         };
         findings.push(finding(format!("font {family}"), there, detail));
     }
@@ -65,11 +62,11 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
     findings.push(isolation::isolation_check());
     findings.push(chromium_check());
     findings.push(libreoffice::libreoffice_check());
-    for (program, purpose) in PROGRAMS {
+    for (program, package) in PROGRAMS {
         let found = find_program(program);
         let detail = match &found {
-            Some(path) => format!("{} ({purpose})", path.display()),
-            None => format!("not installed ({purpose})"),
+            Some(path) => path.display().to_string(),
+            None => format!("not installed, only tests and benchmarks use it (Debian: {package})"),
         };
         findings.push(finding(program, found.is_some(), detail));
     }
@@ -86,11 +83,28 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
         }
     }
     let sound = findings.iter().take(3).all(|one| one.good);
+    if !output.json {
+        print_line(&format!("\n{}", verdict(&findings, sound)));
+    }
     Ok(if sound {
         ExitCode::SUCCESS
     } else {
         ExitCode::from(2)
     })
+}
+
+/// What the findings come to, and what to do next.
+fn verdict(findings: &[Finding], sound: bool) -> String {
+    if !sound {
+        return "This machine cannot make documents: the first lines with -- say why.".to_owned();
+    }
+    let missing = findings.iter().filter(|one| !one.good);
+    let missing: Vec<&str> = missing.map(|one| one.name.as_str()).collect();
+    let without = match missing.is_empty() {
+        true => String::new(),
+        false => format!(" Missing: {}.", missing.join(", ")),
+    };
+    format!("This machine can make documents.{without} Next: `platen demo`, or `platen serve`.")
 }
 
 pub(super) fn finding(name: impl Into<String>, good: bool, detail: impl Into<String>) -> Finding {
@@ -148,11 +162,11 @@ fn sandbox_check() -> Finding {
     match Jail::start(Options::new(platen_script::KIND)) {
         Ok(jail) => {
             let detail = match jail.level() {
-                Level::Full => "full: namespaces, empty root, seccomp; all takeovers failed",
+                Level::Full => "full: namespaces, empty root, seccomp; all escape probes failed",
                 Level::NoNamespaces => {
                     "no-namespaces: seccomp and limits; the host forbids user namespaces"
                 }
-                Level::ProcessOnly => "process-only: for code that you trust, and no other",
+                Level::ProcessOnly => "process-only: for trusted code only",
             };
             finding(name, jail.level() >= Level::NoNamespaces, detail)
         }
@@ -165,7 +179,7 @@ fn chromium_check() -> Finding {
     let named = std::env::var_os("CHROMIUM_PATH").map(PathBuf::from);
     let program = match platen_browser::find_chromium(named.as_deref()) {
         Ok(program) => program,
-        Err(error) => return finding("chromium", false, format!("{error} (HTML to PDF)")),
+        Err(error) => return finding("chromium", false, format!("HTML to PDF: {error}")),
     };
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -173,9 +187,8 @@ fn chromium_check() -> Finding {
     let printed = runtime
         .map_err(|error| error.to_string())
         .and_then(|runtime| {
-            runtime
-                .block_on(print_page())
-                .map_err(|error| error.to_string())
+            let printed = runtime.block_on(print_page());
+            printed.map_err(|error| platen_render::chain(&*error))
         });
     match printed {
         Ok(detail) => finding("chromium", true, format!("{}: {detail}", program.display())),
@@ -218,7 +231,7 @@ async fn print_page() -> Result<String, Box<dyn std::error::Error>> {
     let network = if status.isolation.network {
         "no network"
     } else {
-        "network denied by its switches only"
+        "network denied by command-line switches only"
     };
     let sandbox = if status.sandbox {
         "own sandbox"

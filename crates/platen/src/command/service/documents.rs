@@ -39,7 +39,7 @@ enum IsolationArgument {
     /// In this process.
     #[default]
     Inline,
-    /// In a fresh sandbox for each.
+    /// In a fresh sandbox.
     Jail,
 }
 

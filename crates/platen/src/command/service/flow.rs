@@ -247,7 +247,7 @@ impl Surroundings {
         });
         let jail = jail.map_err(|error| match error {
             platen_jail::Error::Level { .. } => {
-                let hint = "allow user namespaces, or lower --sandbox for code that you trust";
+                let hint = "allow user namespaces, or lower --sandbox for trusted code";
                 let code = Code::BackendUnavailable(Backend::Sandbox);
                 Failure::new(code, error.to_string()).with_hint(hint)
             }
@@ -267,6 +267,7 @@ impl Surroundings {
                 print: Some(print),
                 mail: tools::mail()?,
                 pieces: self.pieces,
+                replay: None,
                 assets: self.assets,
             },
         })
@@ -309,8 +310,8 @@ fn secrets(
         .map(|name| match given.get(name) {
             Some(value) => Ok((name.clone(), value.clone())),
             None => Err(Failure::caller(
-                format!("the flow wants the secret `{name}`"),
-                "give it with --secret NAME=VALUE",
+                format!("the flow needs the secret `{name}`"),
+                "pass it with --secret NAME=VALUE",
             )),
         })
         .collect()
@@ -355,7 +356,7 @@ fn table(report: &Report) {
         }
     }
     say(format_args!(
-        "{:width$}  {} ms altogether",
+        "{:width$}  {} ms in total",
         "",
         milliseconds(report.duration)
     ));

@@ -31,9 +31,11 @@ pub(super) fn isolation_check() -> Finding {
         Ok(chosen) => {
             let isolation = chosen.launcher.isolation();
             let level = match isolation.name() {
-                "full" => "full: a root and processes of their own, no network, no capabilities",
-                "landlock" => "landlock: no files of others, no connections; processes are seen",
-                "network" => "network: no network, but the files of this machine",
+                "full" => "full: own root and process namespace, no network, no capabilities",
+                "landlock" => {
+                    "landlock: no access to other files, no connections; processes are visible"
+                }
+                "network" => "network: no network, but access to this machine's files",
                 _ => "none",
             };
             let reason = chosen.reason.map(|reason| format!(" ({reason})"));

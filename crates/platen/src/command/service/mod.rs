@@ -74,16 +74,16 @@ impl Command {
 }
 
 /// What helps where `http://` meets a server with TLS.
-const TLS_HINT: &str = "write https://";
+const TLS_HINT: &str = "use https://";
 
 /// What helps where `https://` is refused.
 fn advice(refusal: &TlsRefusal) -> &'static str {
     match refusal {
         TlsRefusal::NotTrusted => {
-            "give the certificate of its authority, a PEM file, with --ca-file or PLATEN_CA_FILE"
+            "pass the certificate of its CA, a PEM file, with --ca-file or PLATEN_CA_FILE"
         }
-        TlsRefusal::NoTls => "write http:// where the service is not started with tls://",
-        _ => "look at the certificate that the service is started with",
+        TlsRefusal::NoTls => "use http:// if the service does not listen on tls://",
+        _ => "check the certificate that the service uses",
     }
 }
 

@@ -24,8 +24,8 @@ use crate::report::{Failure, OutputArguments, print_line, say};
     platen pieces push greeter/ --url http://127.0.0.1:3000\n  \
     platen pieces push greeter.zip\n  \
     platen pieces list\n\n\
-    A piece is a folder, or a ZIP of it, with `piece.json` and the bundle that it names. \
-    A version that is stored never changes: give `piece.json` another version.")]
+    A custom action (piece) is a folder, or a ZIP of it, with `piece.json` and the bundle that it \
+    names. Stored versions are immutable: to change one, raise the version in `piece.json`.")]
 pub struct Arguments {
     #[command(subcommand)]
     action: Action,

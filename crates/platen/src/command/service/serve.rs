@@ -22,11 +22,11 @@ const DEFAULT_FILE: &str = "platen.toml";
     platen serve                                     this machine only, without keys\n  \
     API_KEY_ADMIN=$(openssl rand -hex 24) platen serve --bind 0.0.0.0:3000\n  \
     platen serve --workers 4                         four processes behind one port\n  \
-    WORKER_TOKEN=… platen serve --role app           runs of flows are done by `platen worker`
+    WORKER_TOKEN=… platen serve --role app           leave flow runs to `platen worker`
   \
     platen serve --config platen.toml --log-format json\n  \
     platen serve --print-config                      every setting with its value\n\n\
-    Flags win over variables, variables over the configuration file.")]
+    Flags override variables, and variables override the configuration file.")]
 pub struct Arguments {
     /// Address to listen on: host:port, tls://, unix:// or systemd://; several with commas or
     /// repeated flags; default 127.0.0.1:3000.
@@ -118,11 +118,11 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         let hint = match &error {
             Error::Listen(_) => "another process may use the address: see --bind",
             Error::Folder { .. } => {
-                "let the user of the service write to it, or name another: see --data-dir"
+                "give the service's user write access, or choose another folder: see --data-dir"
             }
-            Error::InUse(_) => "end the other service, or name another folder: see --data-dir",
+            Error::InUse(_) => "stop the other service, or choose another folder: see --data-dir",
             Error::Store { .. } | Error::Blobs(_) | Error::Results(_) => {
-                "put a sound copy of the folder in its place, or name another: see --data-dir"
+                "restore the folder from an intact copy, or choose another: see --data-dir"
             }
             _ => "see --help for the settings",
         };
@@ -150,7 +150,7 @@ fn supervise(config: Config) -> Result<ExitCode, Failure> {
         .block_on(platen_supervise::supervise(settings))
         .map_err(|error| {
             let cause = std::error::Error::source(&error).map(|source| format!(": {source}"));
-            let hint = "what the worker process said stands above; another process may use the \
+            let hint = "see the worker process's message above; another process may use the \
                         address: see --bind";
             Failure::caller(format!("{error}{}", cause.unwrap_or_default()), hint)
         })?;

@@ -25,7 +25,7 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
     platen templates pull invoice -o invoice.json\n  \
     platen templates list --url https://platen.example.com --ca-file ca.pem\n  \
     platen templates history invoice\n\n\
-    With an http:// address neither the key nor the templates are encrypted.")]
+    With http:// neither the key nor the templates are encrypted.")]
 pub struct Arguments {
     #[command(subcommand)]
     action: Action,
@@ -65,10 +65,10 @@ enum Action {
     Pull {
         /// Key of the template.
         key: String,
-        /// File to write; standard output where absent.
+        /// Output file; by default standard output.
         #[arg(long = "output", short, value_name = "FILE")]
         output: Option<PathBuf>,
-        /// Version; the current one where absent.
+        /// Version; by default the current one.
         #[arg(long)]
         version: Option<u32>,
     },
@@ -292,7 +292,7 @@ impl Service<'_> {
         let bytes = self.bytes(sent)?;
         serde_json::from_slice(&bytes).map_err(|error| {
             Failure::caller(
-                format!("`{}` does not answer as Platen does: {error}", self.url),
+                format!("`{}` does not respond like Platen: {error}", self.url),
                 "check --url",
             )
         })
@@ -312,11 +312,11 @@ impl Service<'_> {
         let detail = problem["detail"].as_str().unwrap_or_default();
         let hint = match status.as_u16() {
             401 | 403 => "give an admin key with --api-key or PLATEN_API_KEY",
-            300..=399 => "the service is elsewhere: give its own address with --url",
-            404 => "`list` of this command shows what there is",
-            409 => "what is stored is not replaced: give the new one another name or version",
-            412 => "somebody else stored a version meanwhile: pull it and push again",
-            _ => "the service's log has more, under the request id",
+            300..=399 => "the URL redirects: pass the service's own URL with --url",
+            404 => "`list` shows what exists",
+            409 => "stored versions are never replaced: choose another name or version",
+            412 => "a newer version was stored in the meantime: pull it, then push again",
+            _ => "the service's log has details under the request ID",
         };
         let message = format!("{status}: {detail}");
         Err(Failure::of_problem(status.as_u16(), &problem, message).with_hint(hint))
@@ -331,7 +331,7 @@ impl Service<'_> {
             }
             (None, ureq::Error::Protocol(_)) if is_plain => (
                 Code::InvalidOption,
-                "the server does not speak HTTP at this port; perhaps it speaks TLS".to_owned(),
+                "the server does not speak HTTP on this port; it may expect TLS".to_owned(),
                 TLS_HINT,
             ),
             _ => (

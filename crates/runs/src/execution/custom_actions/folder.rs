@@ -1,10 +1,8 @@
 //! Pieces in a folder: `NAME/VERSION` or `NAME`, each with `piece.json` and its bundle.
 
-use std::{
-    collections::HashMap,
-    path::PathBuf,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{collections::HashMap, path::PathBuf, sync::Arc};
+
+use parking_lot::Mutex;
 
 use super::{
     Piece, Pieces,
@@ -35,10 +33,10 @@ impl FolderPieces {
 impl Pieces for FolderPieces {
     fn load(&self, name: &str, version: &str) -> Result<Arc<Piece>, String> {
         if !is_name(name) || !is_version(version) {
-            return Err(format!("`{name}@{version}` is no name of a piece"));
+            return Err(format!("`{name}@{version}` is not a valid name of a piece"));
         }
         let key = format!("{name}@{version}");
-        let mut ready = self.ready.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut ready = self.ready.lock();
         if let Some(piece) = ready.get(&key) {
             return Ok(Arc::clone(piece));
         }
@@ -46,12 +44,12 @@ impl Pieces for FolderPieces {
         let folder = [own.join(version), own]
             .into_iter()
             .find(|folder| folder.join("piece.json").is_file())
-            .ok_or_else(|| format!("there is no piece `{key}`"))?;
+            .ok_or_else(|| format!("no piece `{key}`"))?;
         let piece = Piece::of_folder(&folder).map_err(|error| format!("`{key}`: {error}"))?;
         let said = piece.manifest();
         if said.name != name || said.version != version {
             let found = format!("{}@{}", said.name, said.version);
-            return Err(format!("there is no piece `{key}`; there is `{found}`"));
+            return Err(format!("no piece `{key}`; its folder holds `{found}`"));
         }
         if ready.len() >= MAX_READY {
             ready.clear();

@@ -4,10 +4,11 @@ use std::{
     collections::HashMap,
     io::{Read, Write},
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     time::Duration,
 };
 
+use parking_lot::Mutex;
 use platen_outbound::Trust;
 use sha2::{Digest, Sha256};
 
@@ -67,15 +68,16 @@ impl LinkedPieces {
         );
         Self::new(app, trust, folder, move |name, version| {
             if !is_name(name) || !is_version(version) {
-                return Err(format!("`{name}@{version}` is no name of a piece"));
+                return Err(format!("`{name}@{version}` is not a valid name of a piece"));
             }
             let answer = agent
                 .get(format!("{base}/pieces/{name}/{version}/link"))
                 .header("authorization", &authorization)
                 .call();
-            let mut answer = answer.map_err(|error| format!("the app gives no link: {error}"))?;
+            let mut answer =
+                answer.map_err(|error| format!("the app returned no link: {error}"))?;
             if answer.status() == 404 {
-                return Err(format!("there is no piece `{name}@{version}`"));
+                return Err(format!("no piece `{name}@{version}`"));
             }
             let limited = answer
                 .body_mut()
@@ -85,7 +87,7 @@ impl LinkedPieces {
             let link = limited
                 .ok()
                 .and_then(|body| serde_json::from_slice(&body).ok());
-            link.ok_or_else(|| format!("the app gives no link: it answered {}", answer.status()))
+            link.ok_or_else(|| format!("the app returned no link: status {}", answer.status()))
         })
     }
 
@@ -134,7 +136,7 @@ impl LinkedPieces {
 impl Pieces for LinkedPieces {
     fn load(&self, name: &str, version: &str) -> Result<Arc<Piece>, String> {
         let link = (self.links)(name, version)?;
-        let ready = || self.ready.lock().unwrap_or_else(PoisonError::into_inner);
+        let ready = || self.ready.lock();
         if let Some(piece) = ready().get(&link.digest) {
             return Ok(Arc::clone(piece));
         }

@@ -187,7 +187,7 @@ fn body(input: &Json) -> Result<MultiPart, StepError> {
         (Some(text), Some(html)) => MultiPart::alternative_plain_html(text, html),
         (Some(text), None) => MultiPart::mixed().singlepart(SinglePart::plain(text)),
         (None, Some(html)) => MultiPart::mixed().singlepart(SinglePart::html(html)),
-        (None, None) => return Err(wrong("a mail wants `text` or `html`")),
+        (None, None) => return Err(wrong("an email needs `text` or `html`")),
     })
 }
 

@@ -6,14 +6,15 @@ use serde_json::{Map, Value as Json, json};
 
 use super::{ConvertApi, convert_document};
 use crate::{
+    accepted_run::declared as accepted,
     operation::{self, Kind, Route, Tag, binary, description, post, query},
     results::{STORED_HEADERS, StoredResult},
-    routes::{flows::declaration::accepted, render::declaration::STORED},
+    routes::render::declaration::STORED,
 };
 
 /// The conversion route.
 pub(crate) fn routes() -> Vec<Route<ConvertApi>> {
-    let about = "Converts an Office file by LibreOffice: the file as the body, or as the only file of a form.";
+    let about = "Converts an Office file with LibreOffice. The file is the request body, or the only file of a form.";
     let form = description("multipart/form-data", form());
     let mut route = post("/convert", convert_document)
         .kind(Kind::Render)
@@ -27,7 +28,13 @@ pub(crate) fn routes() -> Vec<Route<ConvertApi>> {
     for (name, schema, about) in all() {
         route = route.parameter(query(name, schema, about));
     }
-    vec![accepted(route, "Made later, as `async` says.").problems(&[501, 507])]
+    vec![
+        accepted(
+            route,
+            "Accepted for asynchronous processing, because of `async`.",
+        )
+        .problems(&[501, 507]),
+    ]
 }
 
 /// Response content of all target formats.
@@ -55,38 +62,38 @@ fn general() -> Vec<(&'static str, Json, &'static str)> {
         (
             "to",
             json!({"type": "string", "enum": targets, "default": "pdf"}),
-            "What the document becomes.",
+            "Target format.",
         ),
         (
             "filename",
             json!({"type": "string"}),
-            "Its name, which tells plain texts apart and names the result.",
+            "File name: it identifies plain-text formats and names the result.",
         ),
-        ("lane", lanes, "The lane it waits in."),
+        ("lane", lanes, "Queue lane."),
         (
             "async",
             json!({"type": "boolean", "default": false}),
-            "Made later, for files up to 16 MiB: 202 with the address of a run, whose output is the document.",
+            "Converts asynchronously, for files up to 16 MiB: 202 with the location of a run, whose output is the document.",
         ),
         (
             "webhookUrl",
             json!({"type": "string", "format": "uri"}),
-            "With `async`: where the document is sent, at a host of FLOW_ALLOWED_HOSTS.",
+            "With `async`: URL that receives the document, at a host in FLOW_ALLOWED_HOSTS.",
         ),
         (
             "store",
             json!({"type": "boolean", "default": false}),
-            "The result is stored and 201 gives a link to it that needs no API key; not with `async`.",
+            "Stores the result and responds with 201 and a link that needs no API key; not with `async`.",
         ),
         (
             "ttlSeconds",
             json!({"type": "integer", "minimum": 1, "default": 86_400}),
-            "With `store`: how long the link holds, at most RESULTS_MAX_TTL_SECONDS (a week).",
+            "With `store`: lifetime of the link, at most RESULTS_MAX_TTL_SECONDS (a week).",
         ),
         (
             "stable",
             json!({"type": "boolean", "default": true}),
-            "The same bytes for the same PDF every time: dates and identifiers are fixed.",
+            "Deterministic output: the same input gives the same bytes, with fixed dates and identifiers.",
         ),
     ]
 }

@@ -16,7 +16,7 @@ use hyper::{
     header::{HeaderName, HeaderValue},
 };
 use platen_fault::Code;
-use platen_office::{Document, Job, Lane, Options, Target, Times};
+use platen_office::{Document, Job, Lane, Options, Source, Target, Times};
 use serde_json::{Map, Value as Json};
 
 use super::{
@@ -27,6 +27,7 @@ use super::{
     },
 };
 use crate::{
+    accepted_run::MAX_FILE_BYTES,
     flows::Flows,
     intake::{
         Intake,
@@ -82,7 +83,12 @@ impl ConvertParams {
             "to" => {
                 let target = Target::from_extension(value.trim_start_matches('.'));
                 let known: Vec<&str> = Target::all().map(Target::extension).collect();
-                let none = || invalid(format!("to: `{value}` is none of {}", known.join(", ")));
+                let none = || {
+                    invalid(format!(
+                        "`to` is `{value}`, which is not one of {}",
+                        known.join(", ")
+                    ))
+                };
                 self.target = Some(target.ok_or_else(none)?);
             }
             "filename" => self.name = Some(value.to_owned()),
@@ -90,14 +96,18 @@ impl ConvertParams {
                 self.lane = Some(match value {
                     "interactive" => Lane::Interactive,
                     "batch" => Lane::Batch,
-                    _ => return Err(invalid("lane: interactive or batch".to_owned())),
+                    _ => return Err(invalid("`lane` must be interactive or batch".to_owned())),
                 });
             }
             "async" => self.is_async = matches!(value, "true" | "1"),
             "store" => self.store = matches!(value, "true" | "1"),
             "ttlSeconds" => {
                 let seconds = value.parse();
-                let bad = |_| invalid(format!("ttlSeconds: `{value}` is no number of seconds"));
+                let bad = |_| {
+                    invalid(format!(
+                        "`ttlSeconds` is `{value}`, which is not a number of seconds"
+                    ))
+                };
                 self.ttl_seconds = Some(seconds.map_err(bad)?);
             }
             "webhookUrl" => self.webhook = Some(value.to_owned()),
@@ -157,7 +167,7 @@ pub(crate) async fn convert_document(
         async_job::check_output(Some(output))?;
         return convert_later(&api.flows, &headers, document, target, params).await;
     }
-    let mut job = Job::new(document.clone().into_source(), target);
+    let mut job = Job::new(Source::Content(document.clone()), target);
     job.name.clone_from(&params.name);
     job.options = params.options;
     job.lane = params.lane.unwrap_or(Lane::Batch);
@@ -185,10 +195,10 @@ async fn convert_later(
         url,
         headers: Map::new(),
     });
-    if document.size_bytes() > async_job::MAX_FILE_BYTES {
+    if document.size_bytes() > MAX_FILE_BYTES {
         return Err(async_job::too_large());
     }
-    let bytes = document.bytes().await?;
+    let bytes = content::bytes(document).await?;
     let name = params.name.unwrap_or_default();
     let to = target.extension();
     async_job::convert(flows, headers, (&name, &bytes), to, params.given, webhook).await
@@ -202,7 +212,7 @@ async fn of_form(
     for field in fields {
         if let Some(name) = field.file_name.clone() {
             if file.is_some() {
-                let detail = "the form has more than one file; send a request for each";
+                let detail = "the form has more than one file; send one request per file";
                 return Err(Problem::new(Code::InvalidRequest, detail));
             }
             params.name.get_or_insert(name);
@@ -223,7 +233,7 @@ fn answer(document: Document, name: Option<&str>, received: Duration) -> Result<
         ..
     } = document;
     let name = with_extension(name, target);
-    let mut response = crate::respond::delivered(Content::of_office(body)?.into_body());
+    let mut response = crate::respond::delivered(content::body_of(body));
     let headers = response.headers_mut();
     let text = |text: String| {
         let value = HeaderValue::from_str(&text);

@@ -9,7 +9,7 @@ use hyper::{
 };
 use platen_document::Diagnostic;
 use platen_fault::{Code, Resource};
-use platen_runs::execution::load_flow_with;
+use platen_runs::{DEFERRED_FLOW, execution::load_flow_with};
 use platen_storage::NewVersion;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -34,9 +34,9 @@ use crate::{
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct FlowList {
-    /// Flows in order of their keys.
+    /// Flows, ordered by key.
     flows: Vec<FlowEntry>,
-    /// `after` of the next page; absent on the last.
+    /// `after` for the next page; absent on the last.
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<String>,
 }
@@ -47,14 +47,14 @@ pub(crate) struct FlowList {
 pub(crate) struct FlowEntry {
     /// Key.
     key: String,
-    /// Name for people.
+    /// Display name.
     name: String,
     /// Current version: the draft, unless it is the published one.
     version: u32,
-    /// The version that its triggers start.
+    /// Published version, which its triggers start.
     #[serde(skip_serializing_if = "Option::is_none")]
     published: Option<u32>,
-    /// When the current version was written, RFC 3339.
+    /// Time of the current version, RFC 3339.
     updated_at: String,
 }
 
@@ -64,16 +64,16 @@ pub(crate) struct FlowEntry {
 pub(crate) struct FlowVersionList {
     /// Versions, newest first.
     versions: Vec<VersionDocument>,
-    /// The version that its triggers start.
+    /// Published version, which its triggers start.
     #[serde(skip_serializing_if = "Option::is_none")]
     published: Option<u32>,
 }
 
-/// Which version is published.
+/// The published version.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Publication {
-    /// The version; the current one where absent.
+    /// The version; by default the current one.
     version: Option<u32>,
 }
 
@@ -150,12 +150,8 @@ pub(crate) async fn list_flow_versions(
 ) -> Result<Response, Problem> {
     let limit = query.limit()?;
     let before = query.after.as_deref().map(str::parse::<u32>).transpose();
-    let before = before.map_err(|_| {
-        Problem::new(
-            Code::InvalidRequest,
-            "`after` is the number of a version here",
-        )
-    })?;
+    let before = before
+        .map_err(|_| Problem::new(Code::InvalidRequest, "`after` must be a version number"))?;
     let store = api.definitions.store();
     let versions = store.versions(path.key.clone(), before, limit).await;
     let versions = versions.map_err(of_flow)?;
@@ -257,8 +253,13 @@ async fn checked(
             let loaded = load_flow_with(&bytes, &preparer).map_err(platen_runs::Error::Flow)?;
             let flow = loaded.flow();
             if let Some(key) = key.filter(|key| *key != flow.key) {
-                let message = format!("the key is `{}`, but the address names `{key}`", flow.key);
+                let message = format!("the key is `{}`, but the path names `{key}`", flow.key);
                 let mistake = Diagnostic::error("key-mismatch", "/key", message);
+                return Err(platen_runs::Error::Flow(vec![mistake]).into());
+            }
+            if flow.key == DEFERRED_FLOW {
+                let message = format!("the key `{DEFERRED_FLOW}` is the service's own");
+                let mistake = Diagnostic::error("invalid-key", "/key", message);
                 return Err(platen_runs::Error::Flow(vec![mistake]).into());
             }
             Ok(NewVersion {

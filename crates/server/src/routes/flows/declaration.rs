@@ -7,10 +7,11 @@ use super::{
     FlowApi,
     content::{self, FlowList, FlowVersionList, Publication},
     run::{self, RetryRequest},
-    view::{AcceptedRun, RunDocument, RunList},
+    view::{RunDocument, RunList},
     webhook, worker,
 };
 use crate::{
+    accepted_run::declared as accepted,
     auth::Access,
     operation::{
         self, Content, Route, Tag, any_json, binary, delete, get, header, path, post, put, query,
@@ -19,21 +20,16 @@ use crate::{
     routes::templates::{CHANGE_NOTE, LOCATION, VERSION_HEADERS, VersionDocument},
 };
 
-/// Headers of a response with a run.
-const RUN_HEADERS: [(&str, &str); 2] = [
-    ("Location", "Address of the run."),
-    ("X-Run-Id", "Name of the run."),
-];
 /// Header of a request that starts a run.
 const IDEMPOTENCY_KEY: (&str, &str) = (
     "Idempotency-Key",
-    "The same key with the same body is the same run.",
+    "Requests with the same key and body return the same run.",
 );
 /// Description of a webhook's body.
 const TRIGGER_BODY: &str =
-    "What `trigger.body` is in the flow: JSON, a URL-encoded form, text, or a file.";
+    "Value of `trigger.body` in the flow: JSON, a URL-encoded form, text or a file.";
 /// Description of a response with a run.
-const STARTED: &str = "The run is durable, and goes on.";
+const STARTED: &str = "The run is stored durably and continues after the response.";
 
 /// The routes of flows and runs.
 pub(crate) fn routes() -> Vec<Route<FlowApi>> {
@@ -42,14 +38,6 @@ pub(crate) fn routes() -> Vec<Route<FlowApi>> {
     all.extend(starts());
     all.extend(run_routes());
     all.into_iter().map(|one| one.tag(Tag::Flows)).collect()
-}
-
-/// Declares the response 202 with the location of a run.
-pub(crate) fn accepted<S>(route: Route<S>, about: &'static str) -> Route<S> {
-    route
-        .answer(202, operation::json::<AcceptedRun>())
-        .answer_is(about)
-        .answer_headers(&RUN_HEADERS)
 }
 
 fn flow_routes() -> Vec<Route<FlowApi>> {
@@ -68,7 +56,7 @@ fn flow_routes() -> Vec<Route<FlowApi>> {
             .answer_headers(&[LOCATION])
             .problems(&[409]),
         get("/flows/{key}", content::get_flow)
-            .summary("Reads a flow, as it was stored.")
+            .summary("Reads the current version of a flow.")
             .key()
             .conditional()
             .answer(200, operation::json::<Flow>())
@@ -107,13 +95,13 @@ fn version_routes() -> Vec<Route<FlowApi>> {
             .answer_headers(&VERSION_HEADERS),
         post("/flows/{key}/publication", content::publish_flow)
             .access(Access::Admin)
-            .summary("Makes a version the one that the flow's triggers start.")
+            .summary("Publishes a version: the flow's triggers start it.")
             .key()
             .optional_body(operation::json::<Publication>())
             .answer(200, operation::json::<Publication>()),
         delete("/flows/{key}/publication", content::unpublish_flow)
             .access(Access::Admin)
-            .summary("Turns the flow's triggers off.")
+            .summary("Unpublishes the flow: its triggers stop.")
             .key()
             .answer(204, Content::default()),
     ]
@@ -121,10 +109,10 @@ fn version_routes() -> Vec<Route<FlowApi>> {
 
 fn starts() -> Vec<Route<FlowApi>> {
     let version = json!({"type": "integer", "minimum": 1});
-    let about_version = "Version to run, published or not, with an admin key.";
-    let about_trigger = "What `trigger` is in the flow: for a flow of a webhook with `body`, as its requests bring it.";
+    let about_version = "Version to run, published or not; needs an admin key.";
+    let about_trigger = "Value of `trigger` in the flow. For a webhook flow it needs `body`, as in a webhook request.";
     let create = post("/flows/{key}/runs", run::create_run)
-        .summary("Starts a flow by hand; the body is its `trigger`.")
+        .summary("Starts a flow manually; the body becomes `trigger`.")
         .key()
         .parameter(query("version", version, about_version))
         .parameter(header(IDEMPOTENCY_KEY))
@@ -133,7 +121,9 @@ fn starts() -> Vec<Route<FlowApi>> {
         .problems(&[401, 403, 422, 503]);
     let start = post("/webhooks/{key}", webhook::start_flow)
         .access(Access::Open)
-        .summary("Starts a flow; the run is durable once this is answered, and goes on.")
+        .summary(
+            "Starts a flow. The run is stored durably before the response and continues after it.",
+        )
         .key()
         .parameter(header(IDEMPOTENCY_KEY))
         .optional_body(any_json())
@@ -141,76 +131,83 @@ fn starts() -> Vec<Route<FlowApi>> {
         .problems(&[401, 409, 422, 503]);
     let call = post("/webhooks/{key}/sync", webhook::call_flow)
         .access(Access::Open)
-        .summary("Starts a flow and gives its answer, never an empty one. `Prefer: respond-async` gives 202 and the run's address where it is late.")
+        .summary("Starts a flow and returns its answer. With `Prefer: respond-async`, a flow that takes too long gives 202 and the location of the run.")
         .key()
         .parameter(header(IDEMPOTENCY_KEY))
-        .parameter(header(("Prefer", "`wait=SECONDS`, and `respond-async` for 202 instead of 504. RFC 7240.")))
+        .parameter(header(("Prefer", "`wait=SECONDS`, and `respond-async` for 202 instead of 504 (RFC 7240).")))
         .optional_body(any_json())
         .body_is(TRIGGER_BODY)
         .answer(200, any_json().or(binary(&["*/*"])))
-        .answer_is("A file as it is, text, or JSON.")
+        .answer_is("A file, text or JSON.")
         .answer_headers(&[
-            ("X-Run-Id", "Name of the run."),
+            ("X-Run-Id", "ID of the run."),
             ("Server-Timing", "ingress, queue, provision, run and total, in milliseconds."),
         ])
         .problems(&[401, 409, 422, 503, 504]);
     vec![
         accepted(create, STARTED),
         accepted(start, STARTED),
-        accepted(call, "Late, where `Prefer: respond-async` was sent."),
+        accepted(
+            call,
+            "Not finished in time, and `Prefer: respond-async` was sent.",
+        ),
     ]
 }
 
 fn run_routes() -> Vec<Route<FlowApi>> {
     let string = || json!({"type": "string"});
     let retry = named(post("/runs/{id}/retry", run::retry_run))
-        .summary("Repeats a run that is over, from a step on.")
+        .summary("Retries a finished run from a given step.")
         .optional_body(operation::json::<RetryRequest>())
         .problems(&[409]);
     let call_back = named(post("/runs/{id}/callback/{token}", run::call_run_back))
         .access(Access::Open)
-        .summary("Ends a wait of a run from outside.")
-        .parameter(path("token", string(), "Token of the run."))
+        .summary("Completes a wait of a run through its callback.")
+        .parameter(path("token", string(), "Callback token of the run."))
         .parameter(query(
             "step",
             string(),
-            "The wait that is ended, where several are open.",
+            "Path of the wait, if several are open.",
         ))
         .optional_body(any_json())
-        .body_is("The output of the step that waits.")
+        .body_is("Output of the waiting step.")
         .problems(&[409]);
     vec![
         get("/runs", run::list_runs)
             .summary("Lists runs, newest first.")
             .paged()
             .parameter(query("flow", string(), "Key of a flow."))
-            .parameter(query("state", string(), "State of the runs."))
+            .parameter(query(
+                "state",
+                string(),
+                "State of the run, such as `failed`.",
+            ))
             .answer(200, operation::json::<RunList>()),
         named(get("/runs/{id}", run::get_run))
-            .summary("Reads a run with its steps and where its time went.")
+            .summary("Reads a run with its steps and timings.")
             .answer(200, operation::json::<RunDocument>()),
         named(get("/runs/{id}/output", run::get_run_output))
-            .summary("What a run answered, as its caller would have had it.")
+            .summary("Returns the answer of a run as its caller would receive it.")
             .answer(200, any_json().or(binary(&["*/*"])))
-            .answer_is("A file as it is, text, or JSON.")
-            .problems(&[409]),
+            .answer_is("A file, text or JSON.")
+            .problems(&[403, 409, 413, 415, 422, 429, 501, 502, 503, 504]),
         named(get("/runs/{id}/events", run::get_run_events))
-            .summary("What happens in a run, as server-sent events.")
+            .summary("Streams the events of a run as server-sent events.")
             .answer(200, text(&["text/event-stream"])),
         named(post("/runs/{id}/cancel", run::cancel_run))
-            .summary("Ends a run that is not over.")
+            .summary("Cancels an unfinished run.")
             .answer(200, operation::json::<RunDocument>())
             .problems(&[409]),
         accepted(retry, STARTED),
         accepted(call_back, STARTED),
         get("/workers/connection", worker::connect_worker)
             .access(Access::Open)
-            .summary("For `platen worker`: an upgrade to its own frames.")
+            .summary("For `platen worker`: upgrades the connection to the worker protocol.")
             .answer(101, Content::default())
             .problems(&[403]),
     ]
 }
 
 fn named(route: Route<FlowApi>) -> Route<FlowApi> {
-    route.parameter(path("id", json!({"type": "string"}), "Name of a run."))
+    route.parameter(path("id", json!({"type": "string"}), "ID of the run."))
 }

@@ -42,12 +42,12 @@ impl From<Error> for Problem {
                 ..problem
             },
             Error::Flow(diagnostics) => Self {
-                detail: format!("the flow has {} mistakes", diagnostics.len()),
+                detail: format!("the flow has {} errors", diagnostics.len()),
                 diagnostics,
                 ..problem
             },
             Error::Reused => Self {
-                detail: "this Idempotency-Key was sent with another request: take a new one"
+                detail: "this Idempotency-Key was used with a different request: use a new one"
                     .to_owned(),
                 ..problem
             },

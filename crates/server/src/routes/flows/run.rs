@@ -19,7 +19,7 @@ use hyper::{
     header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue},
 };
 use platen_fault::Code;
-use platen_runs::{Answer, Event, Lane, Record, Request, RunFilter};
+use platen_runs::{Answer, DEFERRED_FLOW, Event, Lane, Record, Request, RunFilter, RunState};
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
 use tokio::sync::mpsc;
@@ -28,9 +28,16 @@ use super::{
     super::extract::{KeyPath, MAX_PAGE, Query},
     FlowApi,
     view::{RunDocument, RunList, state},
-    webhook::{accepted, answer_of, checked, idempotency_key},
+    webhook::{answer_of, checked},
 };
-use crate::{auth::Access, intake::body, problem::Problem, respond::json};
+use crate::{
+    accepted_run::{idempotency_key, response as accepted},
+    auth::Access,
+    deferred,
+    intake::body,
+    problem::Problem,
+    respond::json,
+};
 
 /// Interval of keep-alive events, so that proxies do not close an idle connection.
 const HEARTBEAT: Duration = Duration::from_secs(15);
@@ -96,14 +103,15 @@ pub(crate) async fn list_runs(
     let invalid = |detail: String| Problem::new(Code::InvalidRequest, detail);
     let limit = query.limit.unwrap_or(50);
     if !(1..=MAX_PAGE).contains(&limit) {
-        return Err(invalid(format!("`limit` is from 1 to {MAX_PAGE}")));
+        return Err(invalid(format!("`limit` must be 1 to {MAX_PAGE}")));
     }
     let wanted = query
         .state
         .as_deref()
-        .map(|of| state(of).ok_or_else(|| invalid(format!("there is no state `{of}`"))));
+        .map(|of| state(of).ok_or_else(|| invalid(format!("unknown state `{of}`"))));
     let before = query.after.as_deref().map(str::parse).transpose();
-    let before = before.map_err(|_| invalid("`after` is `next` of the page before".to_owned()))?;
+    let before = before
+        .map_err(|_| invalid("`after` must be the `next` of the previous page".to_owned()))?;
     let filter = RunFilter {
         flow: query.flow,
         state: wanted.transpose()?,
@@ -142,6 +150,9 @@ pub(crate) async fn get_run_output(
         let detail = format!("the run is {}; try again later", run.state.as_str());
         return Err(Problem::new(Code::RunNotEnded, detail).retry_after(1));
     };
+    if run.flow == DEFERRED_FLOW && answer.state == RunState::Failed {
+        return Err(deferred::problem_of(&answer));
+    }
     answer_of(&answer, 0, Instant::now())
 }
 
@@ -155,11 +166,11 @@ pub(crate) async fn cancel_run(
     Ok(json(StatusCode::OK, &RunDocument::new(&run, None)))
 }
 
-/// From where a run is repeated.
+/// Where a retry begins.
 #[derive(Debug, Default, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct RetryRequest {
-    /// A step at the flow's top level; that which failed where absent.
+    /// A step at the flow's top level; by default the one that failed.
     from: Option<String>,
 }
 

@@ -14,34 +14,34 @@ use crate::respond::moment;
 pub(crate) struct RunDocument {
     /// Its name.
     pub(crate) id: String,
-    /// Key of its flow.
+    /// Key of the flow.
     pub(crate) flow: String,
-    /// Version of its flow; 0 for one that is not stored.
+    /// Version of the flow; 0 if the flow is not stored.
     pub(crate) version: u32,
     /// `queued`, `running`, `waiting`, `succeeded`, `failed`, `cancelled`, `timed-out` or `dead`.
     pub(crate) state: &'static str,
-    /// `sync` where somebody waits for its answer, else `async`.
+    /// `sync` if a caller waits for the answer, else `async`.
     pub(crate) lane: &'static str,
-    /// When it was accepted, RFC 3339.
+    /// Time of acceptance, RFC 3339.
     pub(crate) created_at: String,
-    /// When a worker had it first, RFC 3339.
+    /// Time when a worker first took it, RFC 3339.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) started_at: Option<String>,
-    /// When it ended, RFC 3339.
+    /// Time when it finished, RFC 3339.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) ended_at: Option<String>,
-    /// When it wakes, RFC 3339.
+    /// End of its current wait, RFC 3339.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) wakes_at: Option<String>,
-    /// Who has it, or had it last.
+    /// Worker that executes it, or did last.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) worker: Option<String>,
-    /// How many workers died while they had it.
+    /// Number of workers lost while they executed it.
     pub(crate) deaths: u32,
-    /// The run that it repeats.
+    /// Run that this one retries.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) retry_of: Option<String>,
-    /// Where the milliseconds before and around its steps went, in microseconds.
+    /// Time spent before and around its steps, in microseconds.
     #[serde(skip_serializing_if = "Json::is_null")]
     #[schemars(default)]
     pub(crate) times: Json,
@@ -49,29 +49,17 @@ pub(crate) struct RunDocument {
     #[serde(skip_serializing_if = "Json::is_null")]
     #[schemars(default)]
     pub(crate) error: Json,
-    /// Output of its last step, where it has not answered.
+    /// Output of the last step, unless the flow has answered.
     #[serde(skip_serializing_if = "Json::is_null")]
     #[schemars(default)]
     pub(crate) output: Json,
     /// Its answer: `status`, `headers` and `body`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) answer: Option<Json>,
-    /// Its steps with their times, in the order in which they ended.
+    /// Its steps with their timings, in order of completion.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Vec<Json>>")]
     pub(crate) steps: Option<Vec<StepReport>>,
-}
-
-/// A run that was accepted: it is durable, and goes on.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct AcceptedRun {
-    /// Name of the run.
-    pub(crate) run: String,
-    /// Address of the run.
-    pub(crate) address: String,
-    /// It was begun before: by a request of the same Idempotency-Key, or as the run that goes on.
-    pub(crate) known: bool,
 }
 
 /// A page of the list of runs.
@@ -80,7 +68,7 @@ pub(crate) struct AcceptedRun {
 pub(crate) struct RunList {
     /// Runs, newest first, without their steps.
     pub(crate) runs: Vec<RunDocument>,
-    /// `after` of the next page; absent on the last.
+    /// `after` for the next page; absent on the last.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) next: Option<String>,
 }

@@ -23,14 +23,16 @@ use serde_json::{Map, Value as Json, json};
 use super::{
     super::{extract::KeyPath, render::response::POLICY},
     FlowApi,
-    view::AcceptedRun,
 };
-use crate::{auth::Access, intake::body, problem::Problem, rendering::slots::Slots, respond};
+use crate::{
+    accepted_run::{RUN_ID, add_run, idempotency_key, response as accepted},
+    auth::Access,
+    intake::body,
+    problem::Problem,
+    rendering::slots::Slots,
+    respond,
+};
 
-/// Header with the id of a run.
-pub(crate) const RUN_ID: HeaderName = HeaderName::from_static("x-run-id");
-/// Longest `Idempotency-Key` in bytes.
-const MAX_KEY_BYTES: usize = 200;
 /// Headers hidden from flows.
 const HIDDEN: [&str; 4] = [
     "authorization",
@@ -65,7 +67,9 @@ pub(crate) async fn call_flow(
     let limit = Duration::from_millis(api.timeout_ms);
     let limit = prefer.wait.map_or(limit, |wait| wait.min(limit));
     let Some(waiting) = receipt.answer else {
-        return Err(Problem::internal("nobody waits for the answer of the run"));
+        return Err(Problem::internal(
+            "no caller waits for the answer of the run",
+        ));
     };
     let left = limit.saturating_sub(arrived.elapsed());
     let mut response = match tokio::time::timeout(left, waiting).await {
@@ -74,7 +78,7 @@ pub(crate) async fn call_flow(
         _ => {
             let id = &receipt.id;
             let detail = format!(
-                "not answered within {} ms; see /runs/{id}",
+                "the flow did not answer within {} ms; see /runs/{id}",
                 limit.as_millis()
             );
             Problem::new(Code::Timeout(Stage::Answer), detail).into_response_of(id)
@@ -204,18 +208,6 @@ pub(super) async fn checked(
     slots.check(check).await
 }
 
-pub(crate) fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
-    let Some(key) = headers.get("idempotency-key") else {
-        return Ok(None);
-    };
-    let key = key.to_str().unwrap_or_default().trim();
-    if key.is_empty() || key.len() > MAX_KEY_BYTES {
-        let detail = format!("Idempotency-Key has 1 to {MAX_KEY_BYTES} printable ASCII characters");
-        return Err(Problem::new(Code::InvalidRequest, detail));
-    }
-    Ok(Some(key.to_owned()))
-}
-
 /// Parses the body of a request as JSON, a form, text, or a file.
 fn content(headers: &HeaderMap, bytes: &[u8]) -> Result<Json, Problem> {
     let media_type = headers
@@ -266,27 +258,6 @@ fn visible(headers: &HeaderMap) -> Map<String, Json> {
     shown
         .filter_map(|(name, value)| Some((name.to_string(), value.to_str().ok()?.into())))
         .collect()
-}
-
-/// 202 with the location of the durable run.
-pub(crate) fn accepted(id: &str, known: bool) -> Response {
-    let run = AcceptedRun {
-        run: id.to_owned(),
-        address: format!("/runs/{id}"),
-        known,
-    };
-    let mut response = respond::json(StatusCode::ACCEPTED, &run);
-    add_run(response.headers_mut(), id);
-    if let Ok(location) = HeaderValue::from_str(&run.address) {
-        response.headers_mut().insert(LOCATION, location);
-    }
-    response
-}
-
-fn add_run(headers: &mut HeaderMap, id: &str) {
-    if let Ok(value) = HeaderValue::from_str(id) {
-        headers.insert(RUN_ID, value);
-    }
 }
 
 /// The response of a run, or a problem if it ended without one.

@@ -28,11 +28,11 @@ pub(crate) async fn connect_worker(
         .get(UPGRADE)
         .and_then(|value| value.to_str().ok());
     if !wanted.is_some_and(|wanted| wanted.eq_ignore_ascii_case(protocol::UPGRADE)) {
-        let detail = "this address is for `platen worker`: it wants `Upgrade: platen-worker`";
+        let detail = "this path is for `platen worker`: it requires `Upgrade: platen-worker`";
         return Err(Problem::new(Code::UpgradeRequired, detail));
     }
     let upgrade = platen_delivery::on_upgrade(&mut request).ok_or_else(|| {
-        let detail = "the connection cannot change its protocol: `Connection: upgrade` is missing";
+        let detail = "the connection cannot be upgraded: `Connection: upgrade` is missing";
         Problem::new(Code::InvalidRequest, detail)
     })?;
     tokio::spawn(async move {

@@ -12,14 +12,12 @@ use serde::Deserialize;
 use serde_json::{Map, Value as Json, json};
 
 use crate::{
+    accepted_run::{MAX_FILE_BYTES, idempotency_key, response as accepted},
     flows::{Flows, WEBHOOK_SECRET},
     problem::Problem,
     results::OutputRequest,
-    routes::flows::webhook::{accepted, idempotency_key},
 };
 
-/// Largest file that a run may carry, in bytes.
-pub(crate) const MAX_FILE_BYTES: u64 = 16 << 20;
 /// Attempts to deliver a webhook.
 const ATTEMPTS: u32 = 6;
 
@@ -30,13 +28,13 @@ pub(crate) struct Delivery {
     pub(crate) is_async: bool,
 }
 
-/// Where a result is sent.
+/// Webhook that receives a result.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct WebhookRequest {
-    /// Address at a host of FLOW_ALLOWED_HOSTS. It gets the document, or `{"error": …}`.
+    /// URL at a host in FLOW_ALLOWED_HOSTS. It receives the document, or `{"error": …}`.
     pub(crate) url: String,
-    /// Headers beside ours.
+    /// Additional headers.
     #[serde(default)]
     pub(crate) headers: Map<String, Json>,
 }
@@ -46,8 +44,7 @@ pub(crate) fn check_output(output: Option<OutputRequest>) -> Result<(), Problem>
     if output.is_none_or(|output| !output.store) {
         return Ok(());
     }
-    let detail = "what is made later is not stored beside its run: leave `output` out, and read \
-                  GET /runs/{id}/output";
+    let detail = "`output` is not available with `async`: omit it, and read GET /runs/{id}/output";
     Err(Problem::new(Code::UnsupportedOption, detail))
 }
 
@@ -79,7 +76,7 @@ pub(crate) async fn render(
 /// The problem for a file that is too large for a run.
 pub(crate) fn too_large() -> Problem {
     let detail = format!(
-        "files of more than {MAX_FILE_BYTES} bytes are not converted later: leave `async` out"
+        "files of more than {MAX_FILE_BYTES} bytes are not converted asynchronously: omit `async`"
     );
     Problem::new(Code::TooLarge(What::File, MAX_FILE_BYTES), detail)
 }

@@ -1,9 +1,12 @@
 //! Batches: many documents in one request, with bounded concurrency. A failed item does not affect
 //! the others.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicU64, Ordering},
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
 };
 
 use axum::{Extension, body::Body, extract::State, response::Response};
@@ -22,6 +25,7 @@ use super::{
     request::RenderRequest,
 };
 use crate::{
+    deferred::Replay,
     intake::body,
     middleware::Context,
     problem::Problem,
@@ -32,6 +36,9 @@ use crate::{
     results::{ResultLink, StoredResult},
 };
 
+/// Poll interval of a deferred batch that waits for its rate limit.
+const RATE_INTERVAL: Duration = Duration::from_secs(1);
+
 /// Documents to make.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -39,19 +46,19 @@ pub(crate) struct BatchRequest {
     /// The documents, at most `BATCH_MAX_ITEMS` (1000).
     #[schemars(with = "Vec<RenderRequest>")]
     items: Vec<Box<RawValue>>,
-    /// How the documents come.
+    /// Packaging of the documents.
     #[serde(default)]
     packaging: Packaging,
 }
 
-/// How the documents of a batch come.
+/// Packaging of a batch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Packaging {
     /// One JSON document.
     #[default]
     Json,
-    /// A line of JSON for each, as soon as it is made.
+    /// One line of JSON per document, as soon as it is ready.
     Ndjson,
     /// A ZIP file with a `manifest.json`.
     Zip,
@@ -61,26 +68,37 @@ pub(crate) enum Packaging {
 pub(crate) async fn create_render_batch(
     State(api): State<RenderApi>,
     Extension(context): Extension<Context>,
+    replay: Option<Extension<Replay>>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    create(&api, &context, &headers, body, None).await
+    create(&api, &context, replay.is_some(), &headers, body, None).await
 }
 
 /// Renders a batch in the format of the path.
 pub(crate) async fn create_render_batch_in_format(
     State(api): State<RenderApi>,
     Extension(context): Extension<Context>,
+    replay: Option<Extension<Replay>>,
     PathFormat(format): PathFormat,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    create(&api, &context, &headers, body, Some(format)).await
+    create(
+        &api,
+        &context,
+        replay.is_some(),
+        &headers,
+        body,
+        Some(format),
+    )
+    .await
 }
 
 async fn create(
     api: &RenderApi,
     context: &Context,
+    is_deferred: bool,
     headers: &HeaderMap,
     body: Body,
     format: Option<Format>,
@@ -90,17 +108,21 @@ async fn create(
     let count = request.items.len();
     let most = api.batches.max_items;
     if count == 0 || count > most {
-        let detail = format!("a batch has from 1 to {most} items (BATCH_MAX_ITEMS), not {count}");
+        let detail = format!("a batch must have 1 to {most} items (BATCH_MAX_ITEMS), not {count}");
         let code = match count {
             0 => Code::InvalidRequest,
             _ => Code::TooLarge(What::Batch, most as u64),
         };
         return Err(Problem::new(code, detail));
     }
-    api.batches
-        .rate
-        .take(context.client, count as u32)
-        .inspect_err(|problem| api.renderer.metrics.rejected(problem.code.name()))?;
+    while let Err(problem) = api.batches.rate.take(context.client, count as u32) {
+        if !is_deferred {
+            api.renderer.metrics.rejected(problem.code.name());
+            return Err(problem);
+        }
+        // Nobody waits for a deferred batch: it starts when the rate limit allows.
+        tokio::time::sleep(RATE_INTERVAL).await;
+    }
     // NDJSON streams and never holds all documents; the other packagings have a limit.
     let room = match request.packaging {
         Packaging::Ndjson => u64::MAX,
@@ -125,18 +147,13 @@ fn start(
     let workers = api.batches.concurrency.min(items.len());
     // Bounds the finished documents that wait for a slow client.
     let (sender, receiver) = mpsc::channel(workers);
-    let queue = Arc::new(std::sync::Mutex::new(items.into_iter().enumerate()));
+    let queue = Arc::new(parking_lot::Mutex::new(items.into_iter().enumerate()));
     let room = Arc::new(AtomicU64::new(room));
     for _ in 0..workers {
         let (api, queue, room) = (api.clone(), Arc::clone(&queue), Arc::clone(&room));
         let (sender, request_id) = (sender.clone(), Arc::clone(&context.request_id));
         tokio::spawn(async move {
-            let next = || {
-                queue
-                    .lock()
-                    .unwrap_or_else(std::sync::PoisonError::into_inner)
-                    .next()
-            };
+            let next = || queue.lock().next();
             while let Some((index, raw)) = next() {
                 let work = make(&api, index, &raw, format, &room, &request_id);
                 let item = tokio::select! {
@@ -217,7 +234,7 @@ async fn try_make(
         check_format(&request, format)?;
     }
     if request.dry_run {
-        let detail = "`dryRun` is not for items of a batch: use /render/validate";
+        let detail = "`dryRun` is not available for items of a batch: use /render/validate";
         return Err(Problem::new(Code::InvalidRequest, detail));
     }
     let ttl_seconds = api.results.retention(request.output)?;

@@ -101,7 +101,7 @@ async fn respond(
     format: Format,
 ) -> Result<Response, Problem> {
     if request.webhook.is_some() {
-        let detail = "`webhook` goes with `?async=true`";
+        let detail = "`webhook` requires `?async=true`";
         return Err(Problem::new(Code::InvalidRequest, detail));
     }
     let ttl_seconds = api.results.retention(request.output)?;
@@ -213,7 +213,7 @@ fn accepted(headers: &HeaderMap) -> Result<Format, Problem> {
         }
     }
     best.map(|(_, format)| format).ok_or_else(|| {
-        let detail = "none of the media types in Accept is made here; leave it out for PDF";
+        let detail = "none of the media types in Accept is available; omit the header for PDF";
         Problem::new(Code::NotAcceptable, detail)
     })
 }

@@ -13,26 +13,37 @@ use super::{
     response::DOCUMENT_HEADERS,
 };
 use crate::{
-    operation::{
-        self, Content, Kind, Route, Tag, binary, description, path, post, query, schema_of,
-    },
+    deferred,
+    operation::{self, Content, Kind, Route, Tag, binary, description, path, post, schema_of},
     rendering::validation::Validation,
     results::{STORED_HEADERS, StoredResult},
-    routes::flows::declaration::accepted,
 };
 
 /// The render routes.
 pub(crate) fn routes() -> Vec<Route<RenderApi>> {
-    let mut all = vec![
+    let all = vec![
         render(post("/render", create::create_render))
-            .summary("Makes a document; PDF where neither `format` nor Accept says otherwise.")
+            .summary("Renders a document; a PDF unless `format` or Accept selects another format.")
             .problems(&[406]),
         render(post("/render/{format}", create::create_render_in_format))
-            .summary("Makes a document of a format.")
+            .summary("Renders a document in this format.")
             .parameter(format()),
+        post("/render/validate", create::validate_render)
+            .kind(Kind::Render)
+            .summary("Says what is wrong with template and data, without rendering.")
+            .body(operation::json::<RenderRequest>())
+            .answer(200, operation::json::<Validation>()),
+    ];
+    let all = all.into_iter().map(|one| one.tag(Tag::Render));
+    all.collect()
+}
+
+/// The render routes that `?async=true` defers whole.
+pub(crate) fn deferrable_routes() -> Vec<Route<RenderApi>> {
+    let all = vec![
         post("/render/html-to-pdf", html::create_html_render)
             .kind(Kind::Render)
-            .summary("Prints a page of HTML by Chromium and sends the PDF as it is produced.")
+            .summary("Prints an HTML page with Chromium and streams the PDF.")
             .body(
                 operation::json::<HtmlRequest>()
                     .or(description("multipart/form-data", html_form())),
@@ -42,34 +53,28 @@ pub(crate) fn routes() -> Vec<Route<RenderApi>> {
             .answer_is(STORED)
             .answer_headers(&STORED_HEADERS)
             .problems(&[501, 507]),
-        post("/render/validate", create::validate_render)
-            .kind(Kind::Render)
-            .summary("Says what is wrong with template and data, without rendering.")
-            .body(operation::json::<RenderRequest>())
-            .answer(200, operation::json::<Validation>()),
         many(post("/render/batch", batch::create_render_batch))
-            .summary("Makes many documents; one bad item does not spoil the rest."),
+            .summary("Renders many documents; an item that fails does not affect the others."),
         many(post(
             "/render/batch/{format}",
             batch::create_render_batch_in_format,
         ))
-        .summary("Makes many documents of a format.")
+        .summary("Renders many documents in this format.")
         .parameter(format()),
     ];
-    all = all.into_iter().map(|one| one.tag(Tag::Render)).collect();
-    all
+    let all = all
+        .into_iter()
+        .map(|one| deferred::declared(one.tag(Tag::Render)));
+    all.collect()
 }
 
 /// Description of a response with a link.
-pub(crate) const STORED: &str = "The document was stored, as `output.store` says.";
+pub(crate) const STORED: &str = "The document was stored because of `output.store`.";
 
 fn render(route: Route<RenderApi>) -> Route<RenderApi> {
     let media_types: Vec<&str> = Format::ALL.iter().map(|one| one.media_type()).collect();
-    let later = json!({"type": "boolean", "default": false});
-    let about = "Made later: 202 with the address of a run, whose output is the document.";
     let route = route
         .kind(Kind::Render)
-        .parameter(query("async", later, about))
         .body(operation::json::<RenderRequest>())
         .answer(
             200,
@@ -79,7 +84,7 @@ fn render(route: Route<RenderApi>) -> Route<RenderApi> {
         .answer(201, operation::json::<StoredResult>())
         .answer_is(STORED)
         .answer_headers(&STORED_HEADERS);
-    accepted(route, "Made later, as `async` says.").problems(&[501, 507])
+    deferred::declared(route).problems(&[501, 507])
 }
 
 fn many(route: Route<RenderApi>) -> Route<RenderApi> {

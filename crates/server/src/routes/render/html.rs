@@ -34,70 +34,70 @@ use crate::{
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct HtmlRequest {
-    /// The page. Nothing in it is evaluated.
+    /// The page. Expressions in it are not evaluated.
     html: String,
-    /// A style sheet, added to the page.
+    /// A style sheet to add to the page.
     css: Option<String>,
-    /// HTML at the top of every sheet; the classes `pageNumber`, `totalPages`, `title`, `date` and
-    /// `url` are filled in.
+    /// HTML at the top of every sheet. Chromium fills elements with the classes `pageNumber`,
+    /// `totalPages`, `title`, `date` and `url`.
     header: Option<String>,
     /// HTML at the bottom of every sheet.
     footer: Option<String>,
-    /// Files beside the page by name, in base64.
+    /// Files that the page may load, by name, in base64.
     #[serde(default)]
     files: BTreeMap<String, String>,
-    /// How it is printed.
+    /// Print options.
     #[serde(default)]
     options: HtmlOptions,
-    /// What is done with the PDF; it is sent where absent.
+    /// Delivery of the PDF; by default it is the response.
     output: Option<OutputRequest>,
 }
 
-/// How a page is printed.
+/// Print options of an HTML page.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub(crate) struct HtmlOptions {
-    /// Paper; A4 where absent.
+    /// Paper size; A4 by default.
     paper_size: Option<PaperSize>,
-    /// Turns the paper.
+    /// Landscape orientation.
     landscape: bool,
-    /// Margin above; 10 mm where absent.
+    /// Top margin; 10 mm by default.
     margin_top: Option<Length>,
-    /// Margin below; 10 mm where absent.
+    /// Bottom margin; 10 mm by default.
     margin_bottom: Option<Length>,
-    /// Margin to the left; 10 mm where absent.
+    /// Left margin; 10 mm by default.
     margin_left: Option<Length>,
-    /// Margin to the right; 10 mm where absent.
+    /// Right margin; 10 mm by default.
     margin_right: Option<Length>,
-    /// Prints colours and pictures of backgrounds; true where absent.
+    /// Prints background colors and images; true by default.
     print_background: Option<bool>,
-    /// Size of everything, from 0.1 to 2.
+    /// Scale factor from 0.1 to 2.
     scale: Option<f64>,
     /// Pages to print, such as `1-3, 5`.
     page_ranges: Option<String>,
-    /// Takes sizes from `@page`; true where absent.
+    /// Uses page sizes from `@page` rules; true by default.
     prefer_css_page_size: Option<bool>,
-    /// Tags the structure; true where absent.
+    /// Tags the structure; true by default.
     tagged: Option<bool>,
     /// Bookmarks from headings.
     outline: bool,
-    /// Runs the scripts of the page.
+    /// Runs the page's scripts.
     java_script: bool,
-    /// Waits until no request has been under way for half a second.
+    /// Waits until the network has been idle for half a second.
     wait_for_network_idle: bool,
     /// Waits for this time, in milliseconds.
     wait_delay_ms: Option<u64>,
-    /// Waits for an element that this selector finds.
+    /// Waits for an element that matches this CSS selector.
     wait_for_selector: Option<String>,
-    /// Waits until this expression of JavaScript is true.
+    /// Waits until this JavaScript expression is true.
     wait_for_expression: Option<String>,
-    /// Refused requests are errors.
+    /// Treats requests that are not allowed as errors.
     fail_on_denied: bool,
-    /// Exceptions of scripts are errors.
+    /// Treats exceptions in scripts as errors.
     fail_on_exceptions: bool,
-    /// File name; `document.pdf` where absent.
+    /// File name; `document.pdf` by default.
     filename: Option<String>,
-    /// Whether a browser shows or saves the file.
+    /// Whether a browser displays or downloads the file.
     disposition: Option<Disposition>,
 }
 
@@ -262,7 +262,7 @@ fn pdf_options(
     let (width, height) = paper.dimensions().ok_or_else(|| {
         Problem::new(
             Code::InvalidRequest,
-            "`paperSize` is no paper that is known",
+            "`paperSize` is not a known paper size",
         )
     })?;
     Ok(PdfOptions {

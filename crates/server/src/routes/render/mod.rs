@@ -69,7 +69,7 @@ fn check_format(request: &RenderRequest, format: Format) -> Result<(), Problem> 
     match request.format {
         Some(other) if Format::from(other) != format => Err(Problem::new(
             Code::InvalidRequest,
-            format!("`format` is not {format}, as the address says"),
+            format!("`format` is not {format}, the format in the path"),
         )),
         _ => Ok(()),
     }

@@ -27,7 +27,7 @@ use crate::{
     results::StoredResult,
 };
 
-/// What came of a batch.
+/// Result of a batch.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct BatchResult {
@@ -41,13 +41,13 @@ pub(crate) struct BatchResult {
     pub(crate) results: Vec<ItemResult>,
 }
 
-/// What came of an item.
+/// Result of an item.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ItemResult {
-    /// Place of the item, from 0.
+    /// Index of the item, from 0.
     pub(crate) index: usize,
-    /// A document was made.
+    /// Whether a document was made.
     pub(crate) success: bool,
     /// Format of the document.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -64,20 +64,20 @@ pub(crate) struct ItemResult {
     /// Its size in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) size_bytes: Option<usize>,
-    /// Its pages, where the format has them.
+    /// Number of pages, for formats with pages.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) pages: Option<u32>,
-    /// What is not as the template says.
+    /// How the document differs from the template.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(default)]
     pub(crate) warnings: Vec<Diagnostic>,
-    /// The link to the document, where its item has `output.store`.
+    /// Link to the document, if the item has `output.store`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) stored: Option<StoredResult>,
-    /// The document in base64; not in a ZIP file, and not where it is stored.
+    /// The document in base64; absent in ZIP packages and for stored documents.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) content_base64: Option<String>,
-    /// Why there is none.
+    /// Why the item failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) error: Option<ProblemDocument>,
 }

@@ -9,35 +9,35 @@ use serde_json::{Value as Json, value::RawValue};
 use super::async_job::WebhookRequest;
 use crate::{problem::Problem, results::OutputRequest};
 
-/// A document to make. Either `template` or `definition` is given.
+/// A document to render, with either `template` or `definition`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct RenderRequest {
     /// Key of a stored template.
     pub(crate) template: Option<String>,
-    /// A template, for this request only.
+    /// An inline template, for this request only.
     #[schemars(with = "Option<Template>")]
     pub(crate) definition: Option<Box<RawValue>>,
-    /// Version of the stored template; the current one where absent.
+    /// Version of the stored template; by default the current one.
     pub(crate) version: Option<u32>,
-    /// The data; `{}` where absent.
+    /// The data; `{}` by default.
     #[schemars(with = "Option<Json>")]
     pub(crate) data: Option<Box<RawValue>>,
-    /// Format; that of the address or of `Accept` where absent, else PDF.
+    /// Output format; by default the one from the path, else from `Accept`, else PDF.
     pub(crate) format: Option<FormatName>,
-    /// What is made differently than the template says.
+    /// Options that override the template.
     #[serde(default)]
     pub(crate) options: DocumentOptions,
-    /// Says only what is wrong; makes nothing.
+    /// Validates without rendering.
     #[serde(default)]
     pub(crate) dry_run: bool,
-    /// What is done with the document; it is sent where absent.
+    /// Delivery of the document; by default it is the response.
     pub(crate) output: Option<OutputRequest>,
-    /// With `?async=true`: where the document is sent when it is made.
+    /// With `?async=true`: where to deliver the finished document.
     pub(crate) webhook: Option<WebhookRequest>,
 }
 
-/// A format of documents.
+/// An output format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(rename = "DocumentFormat")]

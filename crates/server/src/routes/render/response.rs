@@ -28,16 +28,16 @@ use crate::{
 pub(crate) const DOCUMENT_HEADERS: [(&str, &str); 7] = [
     (
         "X-Render-Duration-Ms",
-        "Time from the request being read to the document, in milliseconds.",
+        "Time from reading the request to the finished document, in milliseconds.",
     ),
     ("X-Render-Size-Bytes", "Size of the document."),
     (
         "X-Render-Pages",
-        "Pages, for PDF, PNG and SVG; a trailer where a PDF of HTML is streamed.",
+        "Number of pages of a PDF, PNG or SVG; a trailer if the PDF is streamed from HTML.",
     ),
     (
         "X-Render-Warnings",
-        "`count=…;codes=…` where the document is not as the template says.",
+        "`count=…;codes=…` if the document differs from what the template says.",
     ),
     ("X-Template-Version", "Version of the stored template."),
     (

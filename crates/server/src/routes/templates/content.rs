@@ -31,9 +31,9 @@ use crate::{
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct TemplateList {
-    /// Templates in order of their keys.
+    /// Templates, ordered by key.
     templates: Vec<TemplateEntry>,
-    /// `after` of the next page; absent on the last.
+    /// `after` for the next page; absent on the last.
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<String>,
 }
@@ -44,11 +44,11 @@ pub(crate) struct TemplateList {
 pub(crate) struct TemplateEntry {
     /// Key.
     key: String,
-    /// Name for people.
+    /// Display name.
     name: String,
     /// Current version.
     version: u32,
-    /// When the current version was written, RFC 3339.
+    /// Time of the current version, RFC 3339.
     updated_at: String,
 }
 
@@ -209,7 +209,7 @@ async fn checked(
             let compiled = shared.engine.compile_any(&bytes)?;
             if let Some(key) = key.filter(|key| key != compiled.key()) {
                 let message = format!(
-                    "the key is `{}`, but the address names `{key}`",
+                    "the key is `{}`, but the path names `{key}`",
                     compiled.key()
                 );
                 let mistake = Diagnostic::error("key-mismatch", "/key", message);

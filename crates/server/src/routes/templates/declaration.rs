@@ -30,7 +30,7 @@ fn content_routes() -> Vec<Route<TemplateApi>> {
     vec![
         get("/templates", content::list_templates)
             .alias("/templates/")
-            .summary("Lists templates in order of their keys.")
+            .summary("Lists templates by key.")
             .paged()
             .answer(200, operation::json::<TemplateList>()),
         post("/templates", content::create_template)
@@ -60,7 +60,7 @@ fn content_routes() -> Vec<Route<TemplateApi>> {
             .answer_headers(&VERSION_HEADERS),
         delete("/templates/{key}", content::delete_template)
             .access(Access::Admin)
-            .summary("Deletes a template. Its version numbers are not given again.")
+            .summary("Deletes a template. Its version numbers are never reused.")
             .key()
             .expects_version()
             .answer(204, operation::Content::default()),
@@ -80,7 +80,7 @@ fn checks() -> Vec<Route<TemplateApi>> {
     vec![
         post("/templates/{key}/validate", preview::validate_template)
             .kind(Kind::Render)
-            .summary("Says everything about a template without rendering it.")
+            .summary("Validates a template and data without rendering.")
             .key()
             .body(operation::json::<ValidateTemplateRequest>())
             .answer(200, operation::json::<Validation>()),
@@ -130,7 +130,7 @@ fn version_routes() -> Vec<Route<TemplateApi>> {
             version::restore_template_version,
         )
         .access(Access::Admin)
-        .summary("Makes the content of a former version current, as a new version.")
+        .summary("Restores the content of an earlier version as a new version.")
         .key()
         .version()
         .expects_version()

@@ -13,6 +13,7 @@ use hyper::{
     HeaderMap, StatusCode,
     header::{CACHE_CONTROL, ETAG, HeaderName, HeaderValue, LAST_MODIFIED},
 };
+use percent_encoding::percent_decode;
 use platen_fault::Code;
 use platen_storage::VersionInfo;
 use schemars::JsonSchema;
@@ -43,17 +44,17 @@ pub(crate) const MAX_NOTE_BYTES: usize = 2_000;
 pub(crate) struct VersionDocument {
     /// Key of the template.
     key: String,
-    /// Number, from 1.
+    /// Version number, from 1.
     version: u32,
-    /// Name for people.
+    /// Display name.
     name: String,
     /// What changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<String>,
-    /// The version whose content this restored.
+    /// Version that was restored.
     #[serde(skip_serializing_if = "Option::is_none")]
     restored_from: Option<u32>,
-    /// When it was written, RFC 3339.
+    /// Time of the write, RFC 3339.
     created_at: String,
     /// Size of the content in bytes.
     size_bytes: u64,
@@ -75,16 +76,16 @@ impl From<VersionInfo> for VersionDocument {
 
 /// Headers of a response with a version.
 pub(crate) const VERSION_HEADERS: [(&str, &str); 2] = [
-    ("ETag", "The version in quotes."),
-    ("X-Template-Version", "The version."),
+    ("ETag", "Version number in quotes."),
+    ("X-Template-Version", "Version number."),
 ];
 /// Header of a write.
 pub(crate) const CHANGE_NOTE: (&str, &str) = (
     "X-Change-Note",
-    "What changed: percent-encoded UTF-8, at most 2000 bytes. X-PulpEngine-Change-Note is the same.",
+    "Change note: percent-encoded UTF-8, at most 2000 bytes. X-PulpEngine-Change-Note is an alias.",
 );
 /// Response header with the path of the created resource.
-pub(crate) const LOCATION: (&str, &str) = ("Location", "Address of what was created.");
+pub(crate) const LOCATION: (&str, &str) = ("Location", "Path of the created resource.");
 
 /// The change note of a write. Text outside the header character set is percent-encoded UTF-8.
 pub(crate) fn change_note(headers: &HeaderMap) -> Result<Option<String>, Problem> {
@@ -100,28 +101,12 @@ pub(crate) fn change_note(headers: &HeaderMap) -> Result<Option<String>, Problem
             format!("a change note is percent-encoded UTF-8 of at most {MAX_NOTE_BYTES} bytes"),
         )
     };
-    let note = String::from_utf8(percent_decoded(header.as_bytes())).map_err(|_| invalid())?;
+    let note = percent_decode(header.as_bytes()).decode_utf8();
+    let note = note.map_err(|_| invalid())?;
     if note.len() > MAX_NOTE_BYTES || note.contains('\0') {
         return Err(invalid());
     }
     Ok(Some(note.trim().to_owned()).filter(|note| !note.is_empty()))
-}
-
-fn percent_decoded(bytes: &[u8]) -> Vec<u8> {
-    let digit = |byte: Option<&u8>| (*byte? as char).to_digit(16);
-    let mut decoded = Vec::with_capacity(bytes.len());
-    let mut index = 0;
-    while let Some(byte) = bytes.get(index) {
-        let pair = (digit(bytes.get(index + 1)), digit(bytes.get(index + 2)));
-        if let (b'%', (Some(high), Some(low))) = (byte, pair) {
-            decoded.push((high * 16 + low) as u8);
-            index += 3;
-        } else {
-            decoded.push(*byte);
-            index += 1;
-        }
-    }
-    decoded
 }
 
 /// Responds with a written version.

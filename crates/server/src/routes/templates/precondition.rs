@@ -30,7 +30,7 @@ impl Expected {
         let value = headers.get(IF_MATCH).ok_or_else(|| {
             Problem::new(
                 Code::PreconditionRequired(resource),
-                "send If-Match with the ETag of the version that you saw, or `*`",
+                "send If-Match with the ETag of the version that the change is based on, or `*`",
             )
         })?;
         let text = value.to_str().unwrap_or_default().trim();
@@ -77,7 +77,7 @@ impl Expected {
                 result => return result,
             }
         }
-        Err(Problem::internal("a write was tried without end"))
+        Err(Problem::internal("a write was retried too often"))
     }
 }
 

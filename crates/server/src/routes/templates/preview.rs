@@ -41,16 +41,16 @@ pub(crate) struct PreviewQuery {
     dpi: Option<f32>,
 }
 
-/// What to check a template with.
+/// What to validate.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ValidateTemplateRequest {
     /// A template to check instead of the stored one.
     #[schemars(with = "Option<platen_document::template::Template>")]
     definition: Option<Box<RawValue>>,
-    /// Version to check; the current one where absent.
+    /// Version to check; by default the current one.
     version: Option<u32>,
-    /// Data to check, too.
+    /// Data to check with the template.
     #[schemars(with = "Option<Json>")]
     data: Option<Box<RawValue>>,
 }
@@ -62,18 +62,18 @@ pub(super) fn described(route: Route<TemplateApi>) -> Route<TemplateApi> {
     let string = || json!({"type": "string"});
     route
         .kind(Kind::Render)
-        .summary("A picture of a page, on slots of their own.")
+        .summary("Renders one page as an image, in the slots reserved for previews.")
         .key()
-        .parameter(query("page", number(), "Page, from 1."))
+        .parameter(query("page", number(), "Page number, from 1."))
         .parameter(query(
             "version",
             number(),
-            "Version; the current one where absent.",
+            "Version; by default the current one.",
         ))
         .parameter(query(
             "data",
             string(),
-            "Data: JSON in base64url; `{}` where absent.",
+            "Data: JSON in base64url; `{}` by default.",
         ))
         .parameter(query("locale", string(), "BCP 47 locale."))
         .parameter(query("dpi", dpi, "Resolution of a PNG."))

@@ -25,7 +25,7 @@ use crate::{
 pub(crate) struct VersionList {
     /// Versions, newest first.
     versions: Vec<VersionDocument>,
-    /// `after` of the next page; absent on the last.
+    /// `after` for the next page; absent on the last.
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<String>,
 }
@@ -36,11 +36,11 @@ pub(crate) struct VersionList {
 pub(crate) struct DiffRequest {
     /// The older version.
     from: u32,
-    /// The newer version; the current one where absent.
+    /// The newer version; by default the current one.
     to: Option<u32>,
 }
 
-/// What changed between two versions.
+/// Difference between two versions.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Difference {
@@ -48,9 +48,9 @@ pub(crate) struct Difference {
     from: u32,
     /// The newer version.
     to: u32,
-    /// The changes; in order they are an RFC 6902 patch.
+    /// The changes; in this order an RFC 6902 patch.
     changes: Vec<Change>,
-    /// More changes than are listed.
+    /// Whether there are more changes than listed.
     truncated: bool,
 }
 
@@ -65,7 +65,7 @@ pub(crate) async fn list_template_versions(
     let before = after.map_err(|_| {
         Problem::new(
             Code::InvalidRequest,
-            "`after` is the `next` of the page before",
+            "`after` must be the `next` of the previous page",
         )
     })?;
     let store = api.renderer.templates.store();

@@ -21,37 +21,37 @@ const FLOW: &str = "examples/flows/sum.json";
 #[command(after_help = "Examples:\n  \
     platen bench all --quick && platen bench report\n  \
     platen bench all --packs render,http --out /tmp/results\n\n\
-    Run it in a checkout of the source, on a machine that does nothing else. --quick takes under ten \
-    minutes on two cores; without it, about an hour.")]
+    Run it in a source checkout on an otherwise idle machine. With --quick it takes less than ten \
+    minutes on two cores, without it about an hour.")]
 pub struct Arguments {
     /// Fewer samples, rounds and sizes.
     #[arg(long)]
     quick: bool,
-    /// Packs: render, flow, office, http; all where absent.
+    /// Benchmarks to run: render, flow, office, http; default: all.
     #[arg(long, value_delimiter = ',')]
     packs: Vec<String>,
-    /// Folder of the run; bench/results/DAY-MACHINE where absent.
+    /// Results folder; default: bench/results/DAY-MACHINE.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Folder that holds unoserver for /usr/bin/python3.
+    /// Folder with unoserver for /usr/bin/python3.
     #[arg(long, value_name = "DIR", env = "UNOSERVER")]
     unoserver: Option<PathBuf>,
-    /// Address of a Gotenberg on this machine.
+    /// URL of a Gotenberg on this machine.
     #[arg(long, value_name = "URL", env = "GOTENBERG_URL")]
     gotenberg: Option<String>,
 }
 
 /// Runs the packs one after the other.
 pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, Failure> {
-    let known = platen_bench::report::PACKS;
+    let known = platen_bench::packs::PACKS;
     if let Some(wrong) = arguments
         .packs
         .iter()
         .find(|it| !known.contains(&it.as_str()))
     {
         return Err(Failure::caller(
-            format!("there is no pack `{wrong}`"),
-            format!("the packs are {}", known.join(", ")),
+            format!("unknown benchmark `{wrong}`"),
+            format!("the benchmarks are {}", known.join(", ")),
         ));
     }
     let begun = Instant::now();

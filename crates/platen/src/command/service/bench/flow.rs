@@ -27,31 +27,31 @@ pub(super) const PEER: &str = "bench/flow-peer/start.sh";
     platen bench flow\n  \
     platen bench flow --samples 5000 --concurrency 1,16,64 --out results\n  \
     platen bench flow --url http://127.0.0.1:3000 --api-key KEY\n\n\
-    Without --url, services and workers are started here; Node's server is measured where Node and \
-    isolated-vm are to be had.")]
+    Without --url, the command starts services and workers itself. It measures the Node server if \
+    Node and isolated-vm are available.")]
 pub struct Arguments {
     /// Flow to run.
     #[arg(long, default_value = "examples/flows/sum.json")]
     flow: PathBuf,
-    /// Runs before measuring.
+    /// Warm-up runs.
     #[arg(long, default_value_t = 200)]
     warmup: usize,
-    /// Runs measured in each cell and round.
+    /// Measured runs per cell and round.
     #[arg(long, default_value_t = flow::SAMPLES)]
     samples: usize,
-    /// Runs at the same time, a cell for each.
+    /// Concurrent runs, one cell per value.
     #[arg(long, value_delimiter = ',', default_value = "1,4,16,32")]
     concurrency: Vec<usize>,
-    /// Rounds, in turns.
+    /// Rounds; the candidates are interleaved.
     #[arg(long, default_value_t = 3)]
     rounds: usize,
-    /// Address of a running service on this machine: only that is measured.
+    /// URL of a running service on this machine; measure only this one.
     #[arg(long)]
     url: Option<String>,
     /// API key with the admin scope, for the service: the flow is stored and published first.
     #[arg(long, env = "PLATEN_API_KEY", hide_env_values = true)]
     api_key: Option<String>,
-    /// Script that starts the server of Node: PORT, and cold or warm.
+    /// Script that starts the Node server; its arguments are PORT and `cold` or `warm`.
     #[arg(long, value_name = "FILE", default_value = PEER)]
     peer: PathBuf,
     #[command(flatten)]

@@ -16,19 +16,20 @@ use crate::report::{Failure, OutputArguments};
     platen bench http -b s1,100,1024 -D 5 -T 4 -c 4\n  \
     platen bench http -s unix --peer puma\n  \
     platen bench http --peer http://127.0.0.1:40001\n\n\
-    wrk makes the load, and a client of our own where sockets are of UNIX. Servers take turns; figures are \
-    medians of the rounds. Bodies are checked once a cell. nginx sends the same files for every type.")]
+    wrk generates the load; Unix sockets use a built-in client. The servers are interleaved, and \
+    the figures are medians of the rounds. Bodies are verified once per cell. nginx sends the same \
+    files for every body type.")]
 pub struct Arguments {
-    /// Processes of a server.
+    /// Processes per server.
     #[arg(short = 'w', long, default_value_t = 2)]
     workers: usize,
-    /// Threads of each process; of `5:5` the last counts.
+    /// Threads per process; `5:5` counts as 5.
     #[arg(short = 't', long, default_value = "5", value_parser = threads)]
     threads: usize,
-    /// What is listened on: tcp, tcp4, tcp6, ssl, unix, aunix.
+    /// Socket type: tcp, tcp4, tcp6, ssl, unix, aunix.
     #[arg(short = 's', long, default_value = "tcp", value_parser = socket)]
     socket: SocketKind,
-    /// Types (a array, c chunk, s string, i io) and kilobytes.
+    /// Body types (a array, c chunk, s string, i io) and sizes in kilobytes.
     #[arg(
         short = 'b',
         long,
@@ -36,22 +37,22 @@ pub struct Arguments {
         value_parser = bodies
     )]
     body_conf: BodyConf,
-    /// Connections of each thread of the client.
+    /// Connections per client thread.
     #[arg(short = 'c', long, default_value_t = 2)]
     connections: usize,
-    /// Seconds of a run.
+    /// Duration of a run in seconds.
     #[arg(short = 'D', long, default_value_t = http::SECONDS)]
     duration: u64,
-    /// Threads of the client; four fifths of the server's where absent.
+    /// Client threads; default: four fifths of the server's.
     #[arg(short = 'T', long)]
     client_threads: Option<usize>,
-    /// Seconds that the server sleeps before each answer.
+    /// Delay before each response, in seconds.
     #[arg(short = 'd', long)]
     delay: Option<String>,
-    /// Who else is measured: puma, nginx, or the address of a server on this machine.
+    /// Servers to compare with: puma, nginx, or the URL of a server on this machine.
     #[arg(long = "peer", value_delimiter = ',')]
     peers: Vec<String>,
-    /// Rounds, in turns.
+    /// Rounds; the candidates are interleaved.
     #[arg(long, default_value_t = 3)]
     rounds: usize,
     #[command(flatten)]
@@ -81,7 +82,7 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
             .parse::<f64>()
             .is_ok_and(|it| (0.0..=60.0).contains(&it))
     {
-        let message = format!("`{delay}` is no time to sleep");
+        let message = format!("`{delay}` is not a delay");
         return Err(Failure::caller(message, "seconds from 0 to 60: -d 0.2"));
     }
     let options = Options {

@@ -30,19 +30,22 @@ pub struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Pack {
-    /// Documents of the pack: PDF of 1, 10 and 100 pages, every format, Chromium; slots, sandboxes, replicas.
+    /// Benchmark rendering: PDF of 1, 10 and 100 pages, every format, Chromium, slots, sandboxes,
+    /// replicas.
     Render(render::Arguments),
-    /// Store the templates of the pack in a running service; those that it has stay as they are.
+    /// Store the benchmark templates in a running service; existing ones stay unchanged.
     Seed(render::SeedArguments),
-    /// A flow by a service, its workers, one process, and Node.
+    /// Benchmark a flow in a service, with workers, in one process, and in Node.
     Flow(flow::Arguments),
-    /// Office files to PDF, by Platen, every way of its protocol, and others with the same LibreOffice.
+    /// Benchmark Office conversion: Platen, each variant of its protocol, and other tools, all with
+    /// the same LibreOffice.
     Office(office::Arguments),
-    /// Bodies from 1 kB to 2 MB as arrays, chunks, strings and files, by the delivery layer and by `platen serve`, beside Puma and nginx.
+    /// Benchmark HTTP delivery of bodies from 1 kB to 2 MB as arrays, chunks, strings and files,
+    /// compared with Puma and nginx.
     Http(http::Arguments),
-    /// All packs into one folder.
+    /// Run all benchmarks and write the results to one folder.
     All(all::Arguments),
-    /// Make docs/benchmarks.md from a folder of results.
+    /// Update docs/benchmarks.md from a results folder.
     Report(report::Arguments),
     /// The server that `bench http` measures.
     #[command(hide = true)]
@@ -55,7 +58,7 @@ enum Pack {
 /// What all packs take.
 #[derive(Clone, Debug, Args)]
 pub struct Place {
-    /// Folder of the results: requests, a summary, plots, the machine. None is written where absent.
+    /// Results folder (requests, summary, plots, environment); without it nothing is written.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }

@@ -14,27 +14,27 @@ use crate::report::{Failure, OutputArguments};
     platen bench office --documents letter.docx --rounds 10\n  \
     platen bench office --unoserver ~/.cache/platen/unoserver --out results\n  \
     platen bench office --gotenberg http://127.0.0.1:3001\n\n\
-    `make bench-office` fetches unoserver first. All convert with the same LibreOffice, in turns.")]
+    `make bench-office` fetches unoserver first. All candidates use the same LibreOffice and are interleaved.")]
 pub struct Arguments {
-    /// Documents: letter.docx, small.docx (2.5 MB), large.docx (14 MB); all where absent.
+    /// Documents: letter.docx, small.docx (2.5 MB), large.docx (14 MB); default: all.
     #[arg(long, value_delimiter = ',')]
     documents: Vec<String>,
-    /// Sections: compare, rate; both where absent.
+    /// Sections: compare, rate; default: both.
     #[arg(long, value_delimiter = ',')]
     sections: Vec<String>,
-    /// Rounds, in turns.
+    /// Rounds; the candidates are interleaved.
     #[arg(long, default_value_t = office::ROUNDS)]
     rounds: usize,
-    /// Letters converted in a round; of a larger document one.
+    /// Conversions of letter.docx per round; larger documents are converted once.
     #[arg(long, default_value_t = 5)]
     samples: usize,
-    /// Write the documents to this folder, and stop.
+    /// Write the documents to this folder and exit.
     #[arg(long, value_name = "DIR")]
     write_documents: Option<PathBuf>,
-    /// Folder that holds unoserver for /usr/bin/python3, which must have LibreOffice's module uno.
+    /// Folder with unoserver for /usr/bin/python3, which needs LibreOffice's `uno` module.
     #[arg(long, value_name = "DIR", env = "UNOSERVER")]
     unoserver: Option<PathBuf>,
-    /// Address of a Gotenberg on this machine.
+    /// URL of a Gotenberg on this machine.
     #[arg(long, value_name = "URL", env = "GOTENBERG_URL")]
     gotenberg: Option<String>,
     #[command(flatten)]

@@ -67,7 +67,7 @@ fn transfer(name: &str) -> Result<Transfer, Boxed> {
     match name {
         "file" => Ok(Transfer::File),
         "stream" => Ok(Transfer::Stream),
-        _ => Err(format!("there is no way `{name}`").into()),
+        _ => Err(format!("unknown way `{name}`").into()),
     }
 }
 

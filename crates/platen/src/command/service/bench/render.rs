@@ -15,36 +15,37 @@ use crate::report::{Failure, OutputArguments, say};
     platen bench render --cells pdf-1p,format-docx --samples 500 --out results\n  \
     platen bench render --sections isolation,cold\n  \
     platen bench render --url http://127.0.0.1:3000 --api-key KEY --concurrency 5\n\n\
-    Without --url the services are started here, on free ports, with empty data folders and without rate \
-    limits. With --url or --cells only the cells are measured. Cells: pdf-1p, pdf-10p, pdf-100p, \
+    Without --url, the command starts the services itself, on free ports, with empty data folders \
+    and without rate limits. With --url or --cells it measures only the \
+    cells. Cells: pdf-1p, pdf-10p, pdf-100p, \
     format-docx, format-pptx, format-xlsx, csv, html, chromium-1p, chromium-10p, chromium-100p. Sections: \
     cells, serial, chromium, open, saturation, isolation, cold, concurrency, replicas.")]
 pub struct Arguments {
-    /// Cells to measure; all where absent.
+    /// Cells to measure; default: all.
     #[arg(long, value_delimiter = ',')]
     cells: Vec<String>,
-    /// Sections to measure; all where absent.
+    /// Sections to measure; default: all.
     #[arg(long, value_delimiter = ',')]
     sections: Vec<String>,
-    /// Renderings before measuring; fewer of heavy documents.
+    /// Warm-up renderings; fewer for heavy documents.
     #[arg(long, default_value_t = 100)]
     warmup: usize,
-    /// Renderings measured; fewer of heavy documents.
+    /// Measured renderings; fewer for heavy documents.
     #[arg(long, default_value_t = render::SAMPLES)]
     samples: usize,
-    /// Renderings at the same time.
+    /// Concurrent renderings.
     #[arg(long, default_value_t = 5)]
     concurrency: usize,
-    /// Rounds of comparisons, in turns.
+    /// Rounds of comparisons; the candidates are interleaved.
     #[arg(long, default_value_t = 3)]
     rounds: usize,
-    /// Address of a running service on this machine.
+    /// URL of a running service on this machine.
     #[arg(long)]
     url: Option<String>,
     /// API key with the admin scope, for the service: the templates are stored first.
     #[arg(long, env = "PLATEN_API_KEY", hide_env_values = true)]
     api_key: Option<String>,
-    /// Folder of the examples.
+    /// Examples folder.
     #[arg(long, default_value = "examples")]
     examples: PathBuf,
     #[command(flatten)]
@@ -56,13 +57,13 @@ pub struct Arguments {
 #[command(after_help = "Examples:\n  \
     platen bench seed --url http://127.0.0.1:3000 --api-key KEY")]
 pub struct SeedArguments {
-    /// Address of the service.
+    /// URL of the service.
     #[arg(long)]
     url: String,
     /// API key with the admin scope.
     #[arg(long, env = "PLATEN_API_KEY", hide_env_values = true)]
     api_key: Option<String>,
-    /// Folder of the examples.
+    /// Examples folder.
     #[arg(long, default_value = "examples")]
     examples: PathBuf,
 }
@@ -100,7 +101,7 @@ pub fn seed(arguments: &SeedArguments, output: OutputArguments) -> Result<ExitCo
     let stored = render::seed(&target, key, &arguments.examples)?;
     if !output.quiet {
         say(format_args!(
-            "{stored} templates stored; the others were there already"
+            "{stored} templates stored; the others already existed"
         ));
     }
     Ok(ExitCode::SUCCESS)

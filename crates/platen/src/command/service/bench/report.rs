@@ -23,13 +23,13 @@ pub(super) const RESULTS: &str = "bench/results";
     platen bench report --results bench/results/2026-11-21-amd-epyc-2c\n  \
     platen bench report --check")]
 pub struct Arguments {
-    /// Folder of a run; the newest below bench/results where absent.
+    /// Results folder of a run; default: the newest in bench/results.
     #[arg(long, value_name = "DIR")]
     results: Option<PathBuf>,
-    /// Document with the markers.
+    /// Document with the markers to fill in.
     #[arg(long, value_name = "FILE", default_value = "docs/benchmarks.md")]
     document: PathBuf,
-    /// Change nothing, and fail where something differs.
+    /// Change nothing; fail if something differs.
     #[arg(long)]
     check: bool,
 }
@@ -46,7 +46,7 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
     }
     if !output.quiet {
         say(format_args!(
-            "{} says what {} says",
+            "{} matches {}",
             arguments.document.display(),
             published.folder.display()
         ));

@@ -14,7 +14,7 @@ pub(super) fn libreoffice_check() -> Finding {
     let named = std::env::var_os("LIBREOFFICE_PATH").map(PathBuf::from);
     let installation = match find_libreoffice(named.as_deref()) {
         Ok(installation) => installation,
-        Err(error) => return finding("libreoffice", false, format!("{error} (Office to PDF)")),
+        Err(error) => return finding("libreoffice", false, format!("Office to PDF: {error}")),
     };
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(1)
@@ -24,7 +24,7 @@ pub(super) fn libreoffice_check() -> Finding {
         .map_err(|error| error.to_string())
         .and_then(|runtime| {
             let converted = runtime.block_on(convert_text(named));
-            converted.map_err(|error| error.to_string())
+            converted.map_err(|error| platen_render::chain(&*error))
         });
     let program = installation.program.display();
     match converted {
@@ -44,7 +44,7 @@ async fn convert_text(named: Option<PathBuf>) -> Result<String, Box<dyn std::err
     let start = Instant::now();
     let launcher = isolation::launcher().await?.launcher;
     let office = Office::new(config, launcher, std::env::temp_dir())?;
-    let text = Source::Bytes("Hello".into());
+    let text = Source::Content(b"Hello".to_vec().into());
     let mut job = Job::new(text, Target::Pdf);
     job.timeout = Duration::from_secs(60);
     let first = office.convert(job.clone()).await.map(drop);
@@ -59,9 +59,9 @@ async fn convert_text(named: Option<PathBuf>) -> Result<String, Box<dyn std::err
     let network = if status.isolation.network {
         "no network"
     } else {
-        "network denied by its settings only"
+        "network denied by settings only"
     };
     Ok(format!(
-        "{version}, a text in {cold:.0} ms from the start and {warm:.0} ms warm, {network}"
+        "{version}, a text document in {cold:.0} ms cold and {warm:.0} ms warm, {network}"
     ))
 }

@@ -67,8 +67,8 @@ impl App {
     /// The app at an address.
     pub fn new(address: &str, trust: &Trust) -> Result<Self, Failure> {
         let (is_secure, host, port) = parts(address).ok_or_else(|| {
-            let hint = "write https://HOST, https://HOST:PORT or http://HOST:PORT";
-            Failure::caller(format!("`{address}` is no address of a service"), hint)
+            let hint = "use https://HOST, https://HOST:PORT or http://HOST:PORT";
+            Failure::caller(format!("`{address}` is not the URL of a service"), hint)
         })?;
         let authority = format!("{host}:{port}");
         if !is_secure {
@@ -78,8 +78,8 @@ impl App {
         // Brackets of IPv6 are no part of the name in a certificate.
         let name = ServerName::try_from(host.trim_matches(['[', ']']).to_owned());
         let name = name.map_err(|_| {
-            let hint = "certificates are for names of the DNS and for IP addresses";
-            Failure::caller(format!("`{host}` is no name of a host"), hint)
+            let hint = "certificates are issued for DNS names and IP addresses";
+            Failure::caller(format!("`{host}` is not a host name"), hint)
         })?;
         let config = trust.client_config();
         let config = config.map_err(|error| Failure::internal(&error))?;
@@ -138,7 +138,7 @@ impl App {
             // What follows the head belongs to the protocol.
             head.push(stream.read_u8().await?);
             if head == [ALERT] && self.tls.is_none() {
-                let message = "the server speaks TLS at this port".to_owned();
+                let message = "the server speaks TLS on this port".to_owned();
                 let hint = TLS_HINT;
                 return Err(Unconnected::Mistaken { message, hint });
             }
@@ -148,7 +148,7 @@ impl App {
         match line.split_whitespace().nth(1) {
             Some("101") => Ok(stream),
             Some("401" | "403" | "404") => Err(Unconnected::Refused(format!(
-                "it answered `{line}`: is the token that of WORKER_TOKEN there?"
+                "it answered `{line}`: does the token match its WORKER_TOKEN?"
             ))),
             _ => Err(io::Error::other(format!("it answered `{line}`")).into()),
         }

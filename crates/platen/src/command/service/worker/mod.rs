@@ -34,8 +34,8 @@ const LONGEST_WAIT: Duration = Duration::from_secs(10);
     platen worker --app https://platen.example.com --token-file /run/secrets/worker\n  \
     platen worker --app https://10.0.0.5:3443 --ca-file ca.pem --token-file /run/secrets/worker\n  \
     WORKER_TOKEN=… platen worker --app http://localhost:3000 --slots 4 --allow-host api.example.com\n\n\
-    A worker holds no key of the database or the store: it asks the app for what its runs need. \
-    With http:// the connection is not encrypted; keep it inside a network that you trust.")]
+    A worker has no access to the database: it requests from the app what its runs need. With \
+    http:// the connection is not encrypted; use it only within a trusted network.")]
 pub struct Arguments {
     /// URL of the service, `https://HOST[:PORT]` or `http://HOST[:PORT]`.
     #[arg(long, value_name = "URL", env = "PLATEN_APP")]
@@ -129,9 +129,9 @@ fn token(arguments: &Arguments) -> Result<String, Failure> {
     };
     let token = token.trim().to_owned();
     if token.is_empty() || !token.chars().all(|letter| letter.is_ascii_graphic()) {
-        let hint = "give the service's WORKER_TOKEN with --token-file or in WORKER_TOKEN";
+        let hint = "pass the service's WORKER_TOKEN with --token-file or in WORKER_TOKEN";
         return Err(Failure::caller(
-            "there is no token for the service".to_owned(),
+            "the worker token is missing".to_owned(),
             hint,
         ));
     }

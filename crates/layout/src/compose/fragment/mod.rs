@@ -1,5 +1,8 @@
 //! Fragments: vertical stretches of content; pages break between them, or inside breakable ones.
 
+mod rows;
+mod rules;
+
 use std::collections::VecDeque;
 
 use platen_document::{
@@ -7,7 +10,11 @@ use platen_document::{
     work,
 };
 
-use super::{room::Room, table::Rows};
+pub(super) use self::{
+    rows::{RowCell, Rows, offsets},
+    rules::{CellBox, Edges, Look, draw_backgrounds, draw_rules},
+};
+use super::room::Room;
 use crate::{
     page::{Area, Artifact, Item, TagId},
     text::Sink,

@@ -5,11 +5,10 @@ use std::collections::VecDeque;
 use platen_document::work;
 
 use super::{
-    super::{
-        fragment::{Lane, MIN_PART, Mark, take},
-        room::Room,
-    },
+    super::room::Room,
+    Lane, MIN_PART, Mark,
     rules::{self, Edges, Look},
+    take,
 };
 use crate::{page::Area, text::Sink};
 
@@ -18,7 +17,7 @@ const WHOLE_PART: f32 = 1.0 / 3.0;
 
 /// Table rows, laid out but not drawn.
 #[derive(Clone, Debug)]
-pub(in super::super) struct Rows {
+pub(crate) struct Rows {
     pub look: Look,
     pub edges: Edges,
     /// Per row: whether it has the background of alternate rows.
@@ -31,7 +30,7 @@ pub(in super::super) struct Rows {
 
 /// A cell of [`Rows`].
 #[derive(Clone, Debug)]
-pub(in super::super) struct RowCell {
+pub(crate) struct RowCell {
     /// Index of its first row.
     pub first: usize,
     /// Number of rows that it covers, at least one.
@@ -120,7 +119,7 @@ impl Rows {
             let sum: f32 = heights[cell.first..cell.end()].iter().sum();
             heights[cell.end() - 1] += (cell.height - sum).max(0.0);
         }
-        super::offsets(&heights)
+        offsets(&heights)
     }
 
     /// Takes the rows that fit into `room`, and part of the next one if it may be split. With
@@ -234,4 +233,16 @@ impl Rows {
         }
         rules::draw_rules(self.look, self.edges, &tops, &boxes, painted, sink);
     }
+}
+
+/// Top of each row, and the bottom of the last.
+pub(crate) fn offsets(heights: &[f32]) -> Vec<f32> {
+    let mut tops = Vec::with_capacity(heights.len() + 1);
+    let mut top = 0.0;
+    tops.push(top);
+    for height in heights {
+        top += height;
+        tops.push(top);
+    }
+    tops
 }

@@ -15,7 +15,7 @@ pub(super) const RULE: f32 = 0.5;
 
 /// The look of a table, the same for all of its rows.
 #[derive(Clone, Copy, Debug)]
-pub(in super::super) struct Look {
+pub(crate) struct Look {
     pub x: f32,
     pub width: f32,
     pub borders: TableBorders,
@@ -29,7 +29,7 @@ pub(in super::super) struct Look {
 
 /// Position of rows in their table.
 #[derive(Clone, Copy, Debug, Default)]
-pub(in super::super) struct Edges {
+pub(crate) struct Edges {
     pub header: bool,
     /// Whether nothing of the table is above.
     pub first: bool,
@@ -41,13 +41,13 @@ pub(in super::super) struct Edges {
 
 /// Area and background of a cell.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct CellBox {
+pub(crate) struct CellBox {
     pub area: Area,
     pub background: Option<Color>,
 }
 
 /// Draws the backgrounds of rows and cells. Returns whether there are any.
-pub(super) fn draw_backgrounds(
+pub(crate) fn draw_backgrounds(
     look: Look,
     tops: &[f32],
     shaded: &[bool],
@@ -96,7 +96,7 @@ pub(super) fn draw_backgrounds(
 
 /// Draws the rules around and between rows. `painted` backgrounds cover half of the rule that the
 /// row above has drawn, so it is drawn again.
-pub(super) fn draw_rules(
+pub(crate) fn draw_rules(
     look: Look,
     edges: Edges,
     tops: &[f32],

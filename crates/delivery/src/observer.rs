@@ -1,0 +1,33 @@
+//! The events of connections, for logs and metrics.
+
+use std::io;
+
+use http::Response;
+
+use crate::{body::Body, error::Error, h1::Refusal, peer::Peer};
+
+/// Receives the events of connections.
+pub trait Observer: Send + Sync + 'static {
+    /// A connection was accepted.
+    fn opened(&self, _peer: &Peer) {}
+
+    /// A connection was closed; `cause` tells why it was aborted.
+    fn closed(&self, _peer: &Peer, _cause: Option<&Error>) {}
+
+    /// An accept failed.
+    fn not_accepted(&self, _cause: &io::Error) {}
+
+    /// Changed certificate files cannot be used; the old certificate stays in use.
+    fn certificate_not_read(&self, _cause: &io::Error) {}
+
+    /// The response to a request that was refused before it reached the service.
+    fn refuse(&self, refusal: Refusal) -> Response<Body> {
+        refusal.into_response(None)
+    }
+}
+
+/// An observer that does nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Silent;
+
+impl Observer for Silent {}

@@ -1,0 +1,12 @@
+//! State shared by all connections of a service.
+
+use std::sync::Arc;
+
+use crate::{limits::Limits, observer::Observer, writers::Writers};
+
+/// State shared by all connections.
+pub(crate) struct Shared {
+    pub(crate) limits: Limits,
+    pub(crate) writers: Writers,
+    pub(crate) observer: Arc<dyn Observer>,
+}

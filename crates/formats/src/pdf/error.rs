@@ -1,0 +1,23 @@
+//! Why no PDF was written.
+
+/// Why no PDF was written.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The document violates the requested standard.
+    #[error("the document cannot be written as {standard}: {reasons}")]
+    Standard {
+        /// Name of the standard.
+        standard: &'static str,
+        /// The violations, at most five.
+        reasons: String,
+    },
+    /// An image could not be decoded.
+    #[error("an image could not be decoded: {0}")]
+    Image(String),
+    /// A font could not be embedded.
+    #[error("a font could not be embedded: {0}")]
+    Font(String),
+    /// The file would exceed 4 GiB.
+    #[error("the PDF would be larger than 4 GiB")]
+    TooLarge,
+}

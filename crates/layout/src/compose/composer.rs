@@ -1,0 +1,208 @@
+//! What the layout of every kind of block uses: the state of one pass, the output that takes
+//! fragments, and the spacing and keeps of a block.
+
+use std::{collections::VecDeque, sync::Arc};
+
+use icu_segmenter::{LineSegmenter, options::LineBreakOptions};
+use platen_document::{
+    Diagnostic,
+    bound::{Block, Direction, Document, Inline, Style, StyleId},
+};
+
+use super::fragment::{Body, Fragment, Frame, Mark};
+use crate::{
+    page::{OutlineEntry, TagId, TagKind, Tags},
+    shape::Shaper,
+    text::{Fields, Hyphenator, Sink, TextContext},
+};
+
+/// Maximum number of characters without a glyph that a warning names.
+const NAMED_CHARACTERS: usize = 20;
+
+/// Results of the previous pass.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Known {
+    pub outline: Vec<OutlineEntry>,
+    pub page_count: u32,
+    pub numbers: Vec<u32>,
+}
+
+/// Receives fragments.
+pub(super) trait Output {
+    /// Takes the next fragment.
+    fn push(&mut self, composer: &mut Composer<'_>, fragment: Fragment);
+
+    /// Sets the rows, with their heights, to repeat at the top of each further page; none to stop.
+    fn set_repeat(&mut self, composer: &mut Composer<'_>, rows: Vec<(Sink, f32)>);
+
+    /// Printed number of the current page.
+    fn page_number(&self) -> u32;
+}
+
+/// Lays out the blocks of one document in one pass.
+pub(crate) struct Composer<'a> {
+    pub document: &'a Document,
+    pub text: TextContext<'a>,
+    pub tags: Tags,
+    pub(super) known: &'a Known,
+    /// Whether the text shows page numbers, so that another pass may be needed.
+    pub(super) needs_numbers: bool,
+    /// Space that the previous block wants below it, in points.
+    pub(super) space_after: f32,
+    /// Whether page furniture is being laid out, for which page fields are exact.
+    pub(super) furniture: bool,
+    /// Text height of the section's pages, in points.
+    pub(super) room: f32,
+    /// Nesting depth of lists at the current block.
+    pub(super) list_level: usize,
+}
+
+/// Position of a block, and its parent in the logical structure.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    pub x: f32,
+    pub width: f32,
+    pub tag: Option<TagId>,
+}
+
+impl<'a> Composer<'a> {
+    pub(super) fn new(document: &'a Document, shaper: &'a mut Shaper, known: &'a Known) -> Self {
+        let page_count = known.page_count.max(1);
+        Self {
+            document,
+            text: TextContext {
+                document,
+                styles: document.styles.clone(),
+                shaper,
+                hyphenator: Hyphenator::new(&document.language),
+                fields: Fields {
+                    page_number: 1,
+                    page_count,
+                },
+                segmenter: LineSegmenter::new_auto(LineBreakOptions::default()),
+                word_ids: Vec::new(),
+                node: Arc::from(""),
+                warnings: Vec::new(),
+            },
+            tags: Tags::default(),
+            known,
+            needs_numbers: false,
+            space_after: 0.0,
+            furniture: false,
+            room: f32::MAX,
+            list_level: 0,
+        }
+    }
+
+    pub(super) fn right_to_left(&self) -> bool {
+        self.document.direction == Direction::RightToLeft
+    }
+
+    pub(super) fn style(&self, id: StyleId) -> &Style {
+        &self.text.styles[id]
+    }
+
+    /// Adds a tag below `parent`; none inside page furniture.
+    pub(super) fn tag(&mut self, kind: TagKind, parent: Option<TagId>) -> Option<TagId> {
+        parent.map(|parent| self.tags.add(kind, parent))
+    }
+
+    /// Adds a warning unless one with the same code and path exists.
+    pub(super) fn warn_once(&mut self, warning: Diagnostic) {
+        let known = |other: &Diagnostic| other.code == warning.code && other.path == warning.path;
+        if !self.text.warnings.iter().any(known) {
+            self.text.warnings.push(warning);
+        }
+    }
+
+    pub(super) fn warn_missing(&mut self) {
+        for family in self.text.shaper.unknown_families() {
+            self.text.warnings.push(
+                Diagnostic::warning(
+                    "font-not-found",
+                    "/theme/fonts",
+                    format!("the font `{family}` is not installed: another one is used"),
+                )
+                .with_hint("install it, add it to a font folder, or choose another"),
+            );
+        }
+        let missing = self.text.shaper.missing();
+        if missing.is_empty() {
+            return;
+        }
+        let mut named: Vec<String> = missing
+            .iter()
+            .take(NAMED_CHARACTERS)
+            .map(|character| format!("`{character}` (U+{:04X})", *character as u32))
+            .collect();
+        if missing.len() > NAMED_CHARACTERS {
+            named.push(format!("{} more", missing.len() - NAMED_CHARACTERS));
+        }
+        let message = match missing.len() {
+            1 => format!("no font has the character {}", named[0]),
+            count => format!("no font has {count} characters: {}", named.join(", ")),
+        };
+        self.text.warnings.push(
+            Diagnostic::warning("missing-glyph", "", message)
+                .with_hint("install a font that has them, or add one to a font folder"),
+        );
+    }
+
+    /// Pushes the only fragment of a block, with its spacing, keeps and anchor.
+    pub(super) fn push_block(
+        &mut self,
+        block: &Block,
+        mut fragment: Fragment,
+        out: &mut dyn Output,
+    ) {
+        if let Body::Lanes(lanes) = &mut fragment.body {
+            lanes.whole |= self.style(block.style).keep_together;
+        }
+        self.push_fragments(block, VecDeque::from([fragment]), out);
+    }
+
+    /// Pushes the fragments of a block, with its spacing, keeps and anchor.
+    pub(super) fn push_fragments(
+        &mut self,
+        block: &Block,
+        fragments: VecDeque<Fragment>,
+        out: &mut dyn Output,
+    ) {
+        let style = self.style(block.style);
+        let (before, after) = (style.space_before, style.space_after);
+        let (keep_next, keep_together) = (style.keep_with_next, style.keep_together);
+        let count = fragments.len();
+        for (index, mut fragment) in fragments.into_iter().enumerate() {
+            if index == 0 {
+                fragment.gap = self.space_after.max(before);
+                if let Some(id) = &block.id {
+                    fragment.marks.push(Mark::Anchor(id.to_string()));
+                }
+            }
+            let last = index + 1 == count;
+            fragment.keep |= if last { keep_next } else { keep_together };
+            out.push(self, fragment);
+        }
+        self.space_after = after;
+    }
+
+    /// Background, borders and padding of a style.
+    pub(super) fn frame(&self, style: StyleId) -> Frame {
+        let style = self.style(style);
+        Frame {
+            background: style.background,
+            borders: style.borders,
+            padding: style.padding,
+        }
+    }
+
+    /// Records whether `content` shows page numbers, which need another pass.
+    pub(super) fn note_fields(&mut self, content: &[Inline]) {
+        if self.furniture {
+            return;
+        }
+        self.needs_numbers |= content
+            .iter()
+            .any(|inline| matches!(inline, Inline::PageNumber(_) | Inline::PageCount(_)));
+    }
+}
