@@ -243,6 +243,7 @@ impl Browser {
         let work = async move {
             let result = run(&pool, job, max_bytes, Arc::clone(&begin), sender.clone()).await;
             let Err(error) = result else { return };
+            tracing::Span::current().record("error", error.code().name());
             if error.code().fault().is_ours() {
                 tracing::warn!(code = error.code().name(), cause = %error, "page failed");
             }
@@ -253,7 +254,8 @@ impl Browser {
             }
         };
         // The task logs under the request or run that the page is for.
-        let job = JobGuard(tokio::spawn(work.in_current_span()));
+        let span = tracing::info_span!("chromium", error = tracing::field::Empty);
+        let job = JobGuard(tokio::spawn(work.instrument(span)));
         // Dropping this future cancels the job too: `job` aborts its task.
         let report = begun.await.unwrap_or(Err(Error::Disconnected))?;
         Ok(Printed {

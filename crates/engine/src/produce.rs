@@ -86,6 +86,21 @@ impl Engine {
     /// For the first format that fails: errors in template and data, options that the template does
     /// not support, [`Error::Data`] if the data is not JSON, and the failure of a sandbox.
     pub fn produce(&self, job: Job<'_>) -> Result<Vec<Product>, Error> {
+        let span = tracing::info_span!(
+            "document",
+            platen.formats = ?job.formats,
+            platen.sandboxed = matches!(job.template, PreparedTemplate::Isolated(_)),
+            error = tracing::field::Empty,
+        );
+        let _within = span.enter();
+        let made = self.produce_within(job);
+        if let Err(error) = &made {
+            span.record("error", error.code().name());
+        }
+        made
+    }
+
+    fn produce_within(&self, job: Job<'_>) -> Result<Vec<Product>, Error> {
         let Job {
             template,
             data,

@@ -74,6 +74,7 @@ impl Webhooks {
         for attempt in 1..=self.tries {
             let (outbound, mut one) = (Arc::clone(&self.outbound), parcel.clone());
             one.headers.extend(self.signature(&one.body));
+            one.headers.extend(trace_header(&one.headers));
             let sent = tokio::task::spawn_blocking(move || {
                 outbound.send(&one.method, &one.url, &one.headers, &one.body)
             });
@@ -122,4 +123,14 @@ impl Webhooks {
         let value = platen_signing::signature_header(key.as_bytes(), seconds, body);
         Some(("platen-signature".to_owned(), value))
     }
+}
+
+/// The header that continues the trace of the request, unless the client set its own.
+fn trace_header(headers: &[(String, String)]) -> Option<(String, String)> {
+    let mut names = headers.iter().map(|(name, _)| name);
+    if names.any(|name| name.eq_ignore_ascii_case(platen_trace::HEADER)) {
+        return None;
+    }
+    let trace = platen_trace::current()?;
+    Some((platen_trace::HEADER.to_owned(), trace.to_string()))
 }

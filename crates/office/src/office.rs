@@ -12,6 +12,7 @@ use platen_content::Content;
 use platen_pool::{Attempt, Isolation, Key, Launcher, Pool, Request, Snapshot};
 use platen_urp::{Authors, Conversion, Input, Output, Phases, Property};
 use sha2::{Digest, Sha256};
+use tracing::{Instrument as _, field::Empty};
 
 use crate::{
     Config, Detected, Error, Installation,
@@ -132,6 +133,26 @@ impl Office {
     /// # Errors
     /// See [`Error`].
     pub async fn convert(&self, job: Job) -> Result<Document, Error> {
+        let span = tracing::info_span!(
+            "libreoffice",
+            platen.target = ?job.target,
+            platen.wait_ms = Empty,
+            error = Empty,
+        );
+        let converted = self.convert_within(job).instrument(span.clone()).await;
+        match &converted {
+            Ok(document) => {
+                let wait_ms = document.times.wait.as_secs_f64() * 1e3;
+                span.record("platen.wait_ms", wait_ms);
+            }
+            Err(error) => {
+                span.record("error", error.code().name());
+            }
+        }
+        converted
+    }
+
+    async fn convert_within(&self, job: Job) -> Result<Document, Error> {
         let begin = Instant::now();
         self.installation()?;
         let (inspected, key) = match &job.source {

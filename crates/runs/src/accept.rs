@@ -106,7 +106,7 @@ impl Dispatcher {
         let id = name(now_ms);
         let token = token();
         let new = self.row(&request, &id, &token, now_ms);
-        let deadline_ms = new.deadline_ms;
+        let (deadline_ms, trace) = (new.deadline_ms, new.trace.clone());
         let waiting = (request.lane == Lane::Sync).then(|| self.waiters.wait(&id));
         let reservation = self.ready.reserve(&id);
         fault::point("accepting");
@@ -139,6 +139,7 @@ impl Dispatcher {
         };
         let just_accepted = JustAccepted {
             flow: request.flow,
+            trace,
             trigger: request.trigger,
             created_ms: now_ms,
             token,
@@ -194,6 +195,7 @@ impl Dispatcher {
             created_ms: now_ms,
             token: token.to_owned(),
             retry_of: None,
+            trace: trace(),
             journal: None,
         }
     }
@@ -246,6 +248,7 @@ impl Dispatcher {
             created_ms: now_ms,
             token: token(),
             retry_of: Some(run.id),
+            trace: trace(),
             journal: serde_json::to_vec(&records).ok().map(Arc::from),
         };
         let id = new.id.clone();
@@ -254,6 +257,11 @@ impl Dispatcher {
         self.enqueue(crate::dispatcher::queued(&run));
         Ok(id)
     }
+}
+
+/// The trace of the request that starts a run, for the run's row: it may execute elsewhere, later.
+fn trace() -> Option<String> {
+    platen_trace::current().map(|trace| trace.to_string())
 }
 
 /// Keeps the records of steps before the first repeated step that succeeded.

@@ -98,6 +98,9 @@ pub struct Assign {
     pub worked_ms: u64,
     /// When it was accepted, in milliseconds since 1970.
     pub created_ms: u64,
+    /// Trace that it belongs to, as W3C's `traceparent`.
+    #[serde(default)]
+    pub trace: Option<String>,
     /// Token of the callback address.
     pub token: String,
     /// Secrets that the flow names.

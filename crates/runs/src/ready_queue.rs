@@ -43,6 +43,7 @@ pub(crate) struct ReadyRun {
 #[derive(Clone, Debug)]
 pub(crate) struct JustAccepted {
     pub flow: std::sync::Arc<FlowVersion>,
+    pub trace: Option<String>,
     pub trigger: std::sync::Arc<[u8]>,
     pub created_ms: u64,
     pub token: String,

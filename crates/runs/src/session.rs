@@ -220,6 +220,7 @@ impl Session {
             journal: assignment.journal,
             worked_ms: assignment.worked_ms,
             created_ms: assignment.created_ms,
+            trace: assignment.trace,
             token: assignment.token,
             secrets: assignment.secrets,
             times: assignment.times,

@@ -6,9 +6,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use platen_flow::{Entry, model::StoreScope};
+use platen_flow::{Entry, Finish, model::StoreScope};
 use platen_script::Cancellation;
 use platen_storage::runs::{Hold, Write};
+use platen_trace::TraceContext;
 use serde_json::Value as Json;
 
 use crate::{
@@ -33,6 +34,8 @@ pub(crate) struct Assignment {
     /// Time spent on it so far, in milliseconds.
     pub worked_ms: u64,
     pub created_ms: u64,
+    /// Trace that it belongs to, as W3C's `traceparent`.
+    pub trace: Option<String>,
     /// Part of the callback address in `run`.
     pub token: String,
     pub secrets: BTreeMap<String, String>,
@@ -53,6 +56,20 @@ pub(crate) fn work(
     channel: &dyn RunChannel,
 ) -> Result<(), Stop> {
     fault::point("working");
+    let flow = &assignment.flow.loaded;
+    let span = tracing::info_span!(
+        "run",
+        otel.name = format_args!("run {}", flow.flow().key),
+        otel.kind = "consumer",
+        traceparent = assignment.trace.as_deref(),
+        runId = assignment.id,
+        traceId = assignment.trace.as_deref().and_then(trace_id),
+        platen.flow = flow.flow().key,
+        platen.flow.version = assignment.flow.version,
+        platen.run.epoch = assignment.epoch,
+        error = tracing::field::Empty,
+    );
+    let _within = span.enter();
     let mut journal = Buffered {
         id: &assignment.id,
         epoch: assignment.epoch,
@@ -82,13 +99,22 @@ pub(crate) fn work(
         provision_us: assignment.taken.elapsed().as_micros() as u64,
         ..assignment.times
     };
-    let flow = &assignment.flow.loaded;
     let report = runner.run(flow, &options, &host, &mut journal)?;
     let write = journal.write();
     match &report.progress {
         Progress::Suspended(wake_ms) => channel.suspend(write, *wake_ms),
-        Progress::Ended(finish) => channel.finish(write, ending(&report, finish, times)),
+        Progress::Ended(finish) => {
+            if let Finish::Failed { error, .. } = finish {
+                span.record("error", &*error.code);
+            }
+            channel.finish(write, ending(&report, finish, times))
+        }
     }
+}
+
+/// The identifier of a trace, for the log.
+fn trace_id(trace: &str) -> Option<String> {
+    TraceContext::parse(trace).map(|trace| trace.trace_id_text())
 }
 
 /// Buffers records until a step needs them durable.

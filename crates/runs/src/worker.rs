@@ -228,6 +228,7 @@ impl Client {
                         journal: assign.journal,
                         worked_ms: assign.worked_ms,
                         created_ms: assign.created_ms,
+                        trace: assign.trace,
                         token: assign.token,
                         secrets: assign.secrets,
                         times: assign.times,

@@ -5,6 +5,7 @@
 //! finishes the requests in progress. [`serve`] does both until SIGTERM or SIGINT.
 
 mod accepted_run;
+mod access_log;
 pub mod auth;
 mod compression;
 mod config;
@@ -36,12 +37,11 @@ mod sandbox;
 mod server;
 pub mod services;
 mod templates;
-mod trace_context;
 
 pub use self::{
     config::{
         ChildIsolation, Config, ConfigError, FOREIGN, Foreign, LogFormat, LogLevel,
-        RenderIsolation, SETTINGS, SandboxLevel, Setting, Settings, WebhookConfig,
+        RenderIsolation, SETTINGS, SandboxLevel, Setting, Settings, TraceConfig, WebhookConfig,
     },
     extension::{Extension, ExtensionFactory},
     server::{Error, Server, serve},

@@ -223,6 +223,7 @@ impl Metrics {
             ("render_slots", "gauge", gauges.slots as u64, "Slots."),
             ("connections", "gauge", load(&self.connections), "Open connections."),
             ("log_lines_dropped_total", "counter", gauges.log_dropped, "Log lines dropped because the buffer was full."),
+            ("trace_spans_dropped_total", "counter", platen_trace::dropped(), "Spans that did not reach the collector of traces."),
             ("ready", "gauge", u64::from(gauges.ready), "1 if the service is ready."),
         ];
         for (name, kind, value, about) in values {

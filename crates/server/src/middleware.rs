@@ -8,7 +8,6 @@ use std::{
     panic::{AssertUnwindSafe, catch_unwind},
     pin::pin,
     sync::Arc,
-    time::{Duration, Instant},
 };
 
 use axum::{
@@ -17,16 +16,15 @@ use axum::{
     middleware::Next,
     response::Response,
 };
-use http_body::Body as _;
 use hyper::{
     HeaderMap, Method, StatusCode,
     header::{ACCEPT_ENCODING, ALLOW, CONTENT_ENCODING, HOST, HeaderName, HeaderValue},
 };
 use platen_fault::Code;
-use serde_json::Value as Json;
 use tracing::Instrument as _;
 
 use crate::{
+    access_log::AccessLog,
     auth::Keys,
     compression,
     cors::{self, AllowedOrigins},
@@ -35,7 +33,7 @@ use crate::{
     operation::{Kind, Operation, OperationTable},
     problem::Problem,
     rate_limit::{Client, RateLimit},
-    request_id, trace_context,
+    request_id,
 };
 
 /// Authentication and rate limits.
@@ -60,19 +58,6 @@ pub struct Context {
     pub request_id: Arc<str>,
 }
 
-/// Logs and counts a request when dropped, even if the client disconnects before the response.
-struct AccessLogGuard {
-    admission: Arc<Admission>,
-    method: &'static str,
-    route: &'static str,
-    path: String,
-    request_id: Arc<str>,
-    trace_id: Option<String>,
-    address: IpAddr,
-    start: Instant,
-    done: bool,
-}
-
 /// Handles a request.
 pub(crate) async fn handle(
     State(admission): State<Arc<Admission>>,
@@ -84,17 +69,8 @@ pub(crate) async fn handle(
     let request_id = request_id::of(request.headers());
     let peer = request.extensions().get::<Peer>();
     let address = peer.map_or(IpAddr::from([0, 0, 0, 0]), |peer| peer.0.ip());
-    let mut access_log = AccessLogGuard {
-        admission: Arc::clone(&admission),
-        method: method_name(request.method()),
-        route: route.map_or("none", |route| route.path),
-        path: request.uri().path().chars().take(512).collect(),
-        request_id: Arc::clone(&request_id),
-        trace_id: trace_context::trace_id(request.headers()).map(str::to_owned),
-        address,
-        start: Instant::now(),
-        done: false,
-    };
+    let mut access_log =
+        AccessLog::begin(&admission.metrics, &request, route, &request_id, address);
     let cors = cors::Cors::of(&admission.origins, request.headers());
     let headers = compression::Wish::of(request.headers());
     let early = cors.preflight(request.method());
@@ -108,14 +84,7 @@ pub(crate) async fn handle(
                     client,
                     request_id: Arc::clone(&request_id),
                 });
-                // Log events below this span, including LibreOffice's and Chromium's, carry the
-                // request id.
-                let span = tracing::info_span!(
-                    "request",
-                    requestId = &*request_id,
-                    traceId = access_log.trace_id.as_deref()
-                );
-                guard(next.run(request).instrument(span)).await
+                guard(next.run(request).instrument(access_log.span())).await
             }
         },
     };
@@ -260,110 +229,6 @@ fn finish_headers(headers: &mut HeaderMap, request_id: &str) {
     }
 }
 
-fn method_name(method: &Method) -> &'static str {
-    match *method {
-        Method::GET => "GET",
-        Method::HEAD => "HEAD",
-        Method::POST => "POST",
-        Method::PUT => "PUT",
-        Method::DELETE => "DELETE",
-        Method::OPTIONS => "OPTIONS",
-        Method::PATCH => "PATCH",
-        _ => "other",
-    }
-}
-
-impl AccessLogGuard {
-    fn finish(
-        &mut self,
-        response: &Response<Body>,
-        problem: Option<&Problem>,
-        note: Option<LogFields>,
-    ) {
-        self.done = true;
-        let status = response.status().as_u16();
-        let elapsed = self.start.elapsed();
-        self.admission
-            .metrics
-            .answered(self.method, self.route, status, elapsed);
-        if let Some(cause) = problem.and_then(|problem| problem.cause.as_deref()) {
-            tracing::error!(
-                requestId = &*self.request_id,
-                traceId = self.trace_id.as_deref(),
-                cause,
-                "request failed"
-            );
-        }
-        let mut more = note.unwrap_or_default().0;
-        if let Some(size) = response.body().size_hint().exact() {
-            more.push(("sizeBytes", Json::from(size)));
-        }
-        if let Some(problem) = problem {
-            more.push(("code", Json::from(problem.code.name())));
-        }
-        self.write(status, elapsed, &more);
-    }
-
-    fn write(&self, status: u16, elapsed: Duration, more: &[(&'static str, Json)]) {
-        let value = |name: &str| more.iter().find(|(known, _)| *known == name);
-        let text = |name| value(name).and_then(|(_, value)| value.as_str());
-        let number = |name| value(name).and_then(|(_, value)| value.as_u64());
-        // `tracing` needs the level of an event at compile time.
-        macro_rules! line {
-            ($level:ident) => {
-                tracing::$level!(
-                    requestId = &*self.request_id,
-                    traceId = self.trace_id.as_deref(),
-                    client = %self.address,
-                    method = self.method,
-                    path = without_secret(self.route, &self.path),
-                    status,
-                    durationMs = (elapsed.as_secs_f64() * 1e6).round() / 1e3,
-                    format = text("format"),
-                    template = text("template"),
-                    version = number("version"),
-                    pages = number("pages"),
-                    warnings = number("warnings"),
-                    stored = text("stored"),
-                    sizeBytes = number("sizeBytes"),
-                    code = text("code"),
-                    "request"
-                )
-            };
-        }
-        if matches!(self.route, "/health/live" | "/health/ready" | "/metrics") {
-            line!(debug);
-        } else {
-            line!(info);
-        }
-    }
-}
-
-/// The path for the log, without a segment that acts as a secret.
-fn without_secret(route: &str, path: &str) -> String {
-    let names = route.split('/');
-    let parts = path.split('/').zip(names.chain(std::iter::repeat("")));
-    let shown = parts.map(|(part, name)| if name == "{token}" { "***" } else { part });
-    shown.collect::<Vec<_>>().join("/")
-}
-
-impl Drop for AccessLogGuard {
-    fn drop(&mut self) {
-        if !self.done {
-            // 499 is nginx's status for a client that closes before the response.
-            let elapsed = self.start.elapsed();
-            self.admission
-                .metrics
-                .answered(self.method, self.route, 499, elapsed);
-            self.write(
-                499,
-                elapsed,
-                &[("code", Json::from(Code::Cancelled.name()))],
-            );
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -374,17 +239,6 @@ mod tests {
         assert_eq!(problem.status, StatusCode::INTERNAL_SERVER_ERROR);
         assert!(problem.detail.is_empty());
         assert!(problem.cause.unwrap().contains("secret"));
-    }
-
-    #[test]
-    fn tokens_in_paths_are_not_logged() {
-        let route = "/runs/{id}/callback/{token}";
-        assert_eq!(
-            without_secret(route, "/runs/7/callback/secret"),
-            "/runs/7/callback/***"
-        );
-        assert_eq!(without_secret("/runs/{id}", "/runs/7"), "/runs/7");
-        assert_eq!(without_secret("unknown", "/a/b/c"), "/a/b/c");
     }
 
     #[test]

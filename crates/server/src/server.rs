@@ -157,7 +157,8 @@ impl Server {
         extensions: &[ExtensionFactory],
     ) -> Result<Self, Error> {
         let (group, supervisor) = place.unzip();
-        log::install(config.log_format, config.log_level)?;
+        let traces = config.trace.export().map_err(Error::Config)?;
+        log::install(config.log_format, config.log_level, traces)?;
         let address = listeners.public.iter().find_map(Listener::address);
         let address = address.unwrap_or_else(|| SocketAddr::from(([0, 0, 0, 0], 0)));
         let services = tokio::task::spawn_blocking(move || open(config, group))

@@ -15,17 +15,17 @@ use serde_json::{Value as Json, json};
 
 use crate::process::{Answer, ENDS, LONG, Service};
 
-/// A webhook's receiver.
-struct Hook {
-    host: String,
+/// A receiver of requests.
+pub struct Hook {
+    pub host: String,
     /// Status of its answers.
-    status: Arc<AtomicU16>,
+    pub status: Arc<AtomicU16>,
     /// Head, in lower case, and body of each request.
-    requests: Receiver<(String, Vec<u8>)>,
+    pub requests: Receiver<(String, Vec<u8>)>,
 }
 
 impl Hook {
-    fn start() -> Self {
+    pub fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let host = listener.local_addr().unwrap().to_string();
         let status = Arc::new(AtomicU16::new(200));
@@ -108,7 +108,7 @@ fn pdf(service: &Service) -> Vec<u8> {
     service.post("/render", &request).bytes
 }
 
-fn field<'a>(head: &'a str, name: &str) -> &'a str {
+pub fn field<'a>(head: &'a str, name: &str) -> &'a str {
     let mut fields = head.lines().filter_map(|line| line.split_once(": "));
     let found = fields.find(|(of, _)| *of == name);
     found.unwrap_or_else(|| panic!("{name} in {head}")).1.trim()

@@ -12,6 +12,7 @@ mod pages;
 mod process;
 mod service;
 mod tls;
+mod traces;
 mod triggers;
 mod wire;
 mod workers;

@@ -38,6 +38,11 @@ impl StepExecutor<'_> {
             let run = self.run["id"].as_str().unwrap_or_default();
             headers.push(("idempotency-key".to_owned(), format!("{run}:{path}")));
         }
+        if let Some(trace) = platen_trace::current()
+            && !known(&headers, platen_trace::HEADER)
+        {
+            headers.push((platen_trace::HEADER.to_owned(), trace.to_string()));
+        }
         let body = body_of(input, &mut headers);
         if let Some(name) = input["signWith"].as_str() {
             headers.push(("platen-signature".to_owned(), self.sign(name, &body)?));

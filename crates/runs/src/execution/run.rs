@@ -7,7 +7,10 @@ use std::{
 };
 
 use platen_fault::Code;
-use platen_flow::{Command, Entry, Finish, Machine, StepError, Task, model::Step};
+use platen_flow::{
+    Command, Entry, Finish, Machine, StepError, Task,
+    model::{Action, Step},
+};
 use platen_script::Cancellation;
 use serde_json::{Value as Json, json};
 
@@ -106,12 +109,14 @@ impl FlowRunner {
             steps: Vec::new(),
         };
         let (done, ended) = mpsc::channel();
+        let span = tracing::Span::current();
         std::thread::scope(|scope| {
             let executed = run_executor.execute(
                 &ended,
                 |step, task| {
-                    let (done, executor) = (done.clone(), &executor);
+                    let (done, executor, span) = (done.clone(), &executor, &span);
                     scope.spawn(move || {
+                        let _within = span.enter();
                         let _ = done.send(executor.attempt(&step, task));
                     });
                 },
@@ -142,16 +147,40 @@ impl StepExecutor<'_> {
             let pause = Duration::from_millis(not_before_ms).saturating_sub(now());
             self.cancel.sleep(pause);
         }
+        let span = tracing::info_span!(
+            "step",
+            otel.name = format_args!("step {}", task.path),
+            platen.step.path = task.path,
+            platen.step.action = action_name(step),
+            platen.step.attempt = task.attempt,
+            error = tracing::field::Empty,
+        );
+        let _within = span.enter();
         let started = Instant::now();
         let act = std::panic::AssertUnwindSafe(|| self.run(step, &task));
         let result = std::panic::catch_unwind(act)
             .unwrap_or_else(|_| Err(StepError::new(Code::InternalError, "the step panicked")));
+        if let Err(error) = &result {
+            span.record("error", &*error.code);
+        }
         Attempt {
             task,
             started,
             duration: started.elapsed(),
             result,
         }
+    }
+}
+
+/// What a step does, for traces.
+fn action_name(step: &Step) -> &str {
+    match &step.action {
+        Action::Piece { piece, .. } => piece,
+        Action::Code { .. } => "code",
+        Action::Http(_) => "http",
+        Action::Render { .. } => "render",
+        Action::Store { .. } => "store",
+        _ => "control",
     }
 }
 

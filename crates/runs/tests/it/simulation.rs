@@ -82,6 +82,7 @@ impl World {
             created_ms: self.now_ms,
             token: "token".to_owned(),
             retry_of: None,
+            trace: None,
             journal: None,
         };
         self.store.accept(new).await.unwrap();

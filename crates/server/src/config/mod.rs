@@ -7,6 +7,7 @@ mod foreign;
 mod print;
 mod result;
 mod settings;
+mod trace;
 mod value;
 mod webhook;
 
@@ -25,6 +26,7 @@ pub use self::{
     foreign::{FOREIGN, Foreign},
     result::ResultConfig,
     settings::{SETTINGS, Setting, Settings},
+    trace::TraceConfig,
     value::{ChildIsolation, LogFormat, LogLevel, RenderIsolation, SandboxLevel},
     webhook::WebhookConfig,
 };
@@ -184,6 +186,9 @@ pub struct Config {
     /// Webhook delivery of results.
     #[serde(flatten)]
     pub webhook: WebhookConfig,
+    /// Distributed traces.
+    #[serde(flatten)]
+    pub trace: TraceConfig,
     /// Variables of another product that are set but have no effect here.
     #[serde(skip)]
     pub foreign: Vec<Foreign>,
@@ -226,6 +231,7 @@ impl Config {
             flow: FlowConfig::resolve(&settings, cores),
             results: ResultConfig::resolve(&settings)?,
             webhook: WebhookConfig::resolve(&settings),
+            trace: TraceConfig::resolve(&settings)?,
             threads: settings.threads.unwrap_or(share).max(1),
             workers: settings.workers.unwrap_or(0),
             worker_timeout_ms: settings.worker_timeout_ms.unwrap_or(60_000),

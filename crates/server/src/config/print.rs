@@ -34,6 +34,7 @@ impl Config {
             "metrics_token" => Some(usize::from(self.metrics_token.is_some())),
             "webhook_secret" => Some(usize::from(self.webhook_secret.is_some())),
             "smtp_url" => Some(usize::from(self.smtp_url.is_some())),
+            "otel_exporter_otlp_headers" => Some(usize::from(!self.trace.headers.is_empty())),
             "worker_token" => Some(usize::from(self.worker_token.is_some())),
             _ => None,
         }

@@ -98,6 +98,14 @@ settings! {
         log_format: LogFormat = "LOG_FORMAT", "text", "Log format on standard error: lines of text, or one JSON object per line.";
         log_level: LogLevel = "LOG_LEVEL", "info", "Minimum log level. Requests are logged at `info`, health checks at `debug`.";
     }
+    "Traces" {
+        otel_exporter_otlp_endpoint: String = "OTEL_EXPORTER_OTLP_ENDPOINT", "none", "Collector that gets the spans of requests, runs, steps and documents: OTLP over HTTP with JSON bodies, `http://HOST:4318`. Without it nothing is exported.";
+        otel_exporter_otlp_headers: String = "OTEL_EXPORTER_OTLP_HEADERS", "none", "Headers of the requests to the collector, `NAME=VALUE,NAME=VALUE`; values may be percent-encoded.";
+        otel_service_name: String = "OTEL_SERVICE_NAME", "platen", "Name of this service in traces.";
+        otel_resource_attributes: String = "OTEL_RESOURCE_ATTRIBUTES", "none", "Further attributes of this service in traces, `NAME=VALUE,NAME=VALUE`.";
+        otel_traces_sampler: String = "OTEL_TRACES_SAMPLER", "parentbased_always_on", "Traces that are recorded: `always_on`, `always_off`, `traceidratio`, or `parentbased_` with `always_on`, `always_off` or `traceidratio`, which follow the caller's decision where there is one.";
+        otel_traces_sampler_arg: f64 = "OTEL_TRACES_SAMPLER_ARG", "1", "Share of traces that `traceidratio` records, from 0 to 1.";
+    }
     "Access" {
         api_key_admin: Vec<String> = "API_KEY_ADMIN", "none", "API keys for all operations; at least 8 characters each. Without any API key the service listens only on loopback addresses and Unix sockets.";
         api_key_render: Vec<String> = "API_KEY_RENDER", "none", "API keys for everything except changes to templates, flows and custom actions.";

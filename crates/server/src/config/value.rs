@@ -130,6 +130,14 @@ macro_rules! number {
 
 number!(u16, u32, u64);
 
+impl FromVariable for f64 {
+    const VALUES: &'static str = "a number";
+
+    fn from_variable(text: &str) -> Option<Self> {
+        text.trim().parse().ok()
+    }
+}
+
 impl FromVariable for String {
     const VALUES: &'static str = "text";
 

@@ -62,6 +62,24 @@ impl Visit for Fields {
     }
 }
 
+/// Records the identifiers among the fields of a span, which every line below the span repeats. The
+/// other fields are for traces.
+pub(super) struct Identifiers<'a>(pub(super) &'a mut Fields);
+
+impl Visit for Identifiers<'_> {
+    fn record_str(&mut self, field: &Field, value: &str) {
+        if field.name().ends_with("Id") {
+            self.0.record_str(field, value);
+        }
+    }
+
+    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
+        if field.name().ends_with("Id") {
+            self.0.record_debug(field, value);
+        }
+    }
+}
+
 impl Visit for Line {
     fn record_str(&mut self, field: &Field, value: &str) {
         match field.name() {

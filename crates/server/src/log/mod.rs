@@ -28,7 +28,7 @@ use tracing_subscriber::{
     registry::LookupSpan,
 };
 
-use self::line::{Fields, Line};
+use self::line::{Fields, Identifiers, Line};
 use crate::config::{LogFormat, LogLevel};
 
 /// Most lines in the queue.
@@ -48,12 +48,16 @@ enum Message {
 #[derive(Clone, Debug, Default)]
 pub struct LogFields(pub Vec<(&'static str, Json)>);
 
-/// Writes the events of this process at `level` and above to standard error. Later calls have no
-/// effect.
+/// Writes the events of this process at `level` and above to standard error, and exports its spans
+/// if `traces` names a collector. Later calls have no effect.
 ///
 /// # Errors
-/// If the writer thread cannot start.
-pub fn install(format: LogFormat, level: LogLevel) -> std::io::Result<()> {
+/// If a thread cannot start.
+pub fn install(
+    format: LogFormat,
+    level: LogLevel,
+    traces: Option<platen_trace::Settings>,
+) -> std::io::Result<()> {
     if WRITER.get().is_some() {
         return Ok(());
     }
@@ -69,7 +73,9 @@ pub fn install(format: LogFormat, level: LogLevel) -> std::io::Result<()> {
             LogLevel::Info => LevelFilter::INFO,
             LogLevel::Debug => LevelFilter::DEBUG,
         };
-        let subscriber = tracing_subscriber::registry().with(layer.with_filter(OurEvents(filter)));
+        let subscriber = tracing_subscriber::registry()
+            .with(layer.with_filter(OurEvents(filter)))
+            .with(platen_trace::layer(traces)?);
         // An embedding process may have its own subscriber: events stay there.
         let _ = tracing::subscriber::set_global_default(subscriber);
     }
@@ -81,9 +87,11 @@ pub(crate) fn dropped() -> u64 {
     DROPPED.load(Ordering::Relaxed)
 }
 
-/// Waits until all events so far are written, for at most a second. Blocks.
+/// Waits until all spans so far are exported, for at most three seconds, and all events so far are
+/// written, for at most a second. Blocks.
 pub fn flush() {
     let (done, wait) = sync_channel(1);
+    platen_trace::flush();
     if let Some(lines) = WRITER.get()
         && lines.try_send(Message::Flush(done)).is_ok()
     {
@@ -114,7 +122,7 @@ struct LogLayer {
 impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for LogLayer {
     fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, context: Context<'_, S>) {
         let mut fields = Fields::default();
-        attributes.record(&mut fields);
+        attributes.record(&mut Identifiers(&mut fields));
         if let Some(span) = context.span(id) {
             span.extensions_mut().insert(fields);
         }
@@ -124,7 +132,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for LogLayer {
         if let Some(span) = context.span(id)
             && let Some(fields) = span.extensions_mut().get_mut::<Fields>()
         {
-            values.record(fields);
+            values.record(&mut Identifiers(fields));
         }
     }
 

@@ -250,6 +250,8 @@ pub struct NewRun {
     pub token: String,
     /// The run that this one repeats.
     pub retry_of: Option<String>,
+    /// Trace that the run belongs to: a value of W3C's `traceparent`.
+    pub trace: Option<String>,
     /// Records that the journal begins with.
     pub journal: Option<Arc<[u8]>>,
 }
@@ -393,6 +395,8 @@ pub struct Run {
     pub token: String,
     /// The run that this one repeats.
     pub retry_of: Option<String>,
+    /// Trace that the run belongs to: a value of W3C's `traceparent`.
+    pub trace: Option<String>,
     /// Payload of the trigger, as JSON.
     pub trigger: Arc<[u8]>,
     /// The response, as JSON.

@@ -24,6 +24,7 @@ fn new(id: &str) -> NewRun {
         created_ms: 1_000,
         token: format!("token-{id}"),
         retry_of: None,
+        trace: None,
         journal: None,
     }
 }

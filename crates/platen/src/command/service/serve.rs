@@ -133,7 +133,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
 }
 
 fn supervise(config: Config) -> Result<ExitCode, Failure> {
-    platen_server::log::install(config.log_format, config.log_level)
+    platen_server::log::install(config.log_format, config.log_level, None)
         .map_err(|error| Failure::internal(&error))?;
     let settings = platen_supervise::Settings {
         data_folder: config.database_folder().to_owned(),
@@ -195,7 +195,7 @@ fn configuration_file(arguments: &Arguments) -> Result<Option<String>, Failure> 
         .map_err(|error| Failure::file("read", &path.display().to_string(), &error))
 }
 
-fn refused(error: ConfigError) -> Failure {
+pub(super) fn refused(error: ConfigError) -> Failure {
     let failure = Failure::new(Code::InvalidOption, error.message);
     match error.hint {
         Some(hint) => failure.with_hint(hint),

@@ -27,7 +27,7 @@ const MAX_STATEMENTS: usize = 64;
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Migrations in order; the database's `user_version` counts those applied.
-const MIGRATIONS: [&str; 3] = [
+const MIGRATIONS: [&str; 4] = [
     "
     CREATE TABLE templates (
         key TEXT PRIMARY KEY,
@@ -128,6 +128,10 @@ const MIGRATIONS: [&str; 3] = [
     ) STRICT, WITHOUT ROWID;
     INSERT INTO kept SELECT '', key, value FROM kept_by_all;
     DROP TABLE kept_by_all;
+    ",
+    "
+    -- The trace that a run belongs to, as W3C's traceparent.
+    ALTER TABLE runs ADD COLUMN trace TEXT;
     ",
 ];
 

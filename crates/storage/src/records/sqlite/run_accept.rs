@@ -41,8 +41,9 @@ pub(super) fn insert(connection: &Connection, new: &NewRun) -> Result<Accepted, 
     connection
         .prepare_cached(
             "INSERT INTO runs (id, flow, version, definition, lane, state, deadline_ms, created_ms,
-             token, retry_of, idempotency_key, request_hash, trigger_payload)
-             VALUES (?1, ?2, ?3, ?4, ?5, 0, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+             token, retry_of, idempotency_key, request_hash, trigger_payload,
+             trace)
+             VALUES (?1, ?2, ?3, ?4, ?5, 0, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
         )?
         .execute(params![
             new.id,
@@ -57,6 +58,7 @@ pub(super) fn insert(connection: &Connection, new: &NewRun) -> Result<Accepted, 
             new.idempotency.as_ref().map(|(key, _)| key),
             new.idempotency.as_ref().map(|(_, hash)| hash),
             &*new.trigger,
+            new.trace,
         ])?;
     if let Some(records) = &new.journal {
         add(connection, connection.last_insert_rowid(), 0, records)?;

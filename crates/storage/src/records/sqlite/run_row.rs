@@ -10,7 +10,8 @@ use crate::records::runs::{Lane, Queued, Run, RunState};
 pub(super) const QUEUED: &str =
     "number, id, flow, lane, CASE WHEN started_ms IS NULL THEN deadline_ms END";
 pub(super) const ALL: &str = "number, id, flow, lane, deadline_ms, version, definition, state, epoch, deaths, \
-     worker, wake_ms, created_ms, started_ms, ended_ms, token, retry_of, trigger_payload, answer, ending";
+     worker, wake_ms, created_ms, started_ms, ended_ms, token, retry_of, trigger_payload, answer, ending, \
+     trace";
 
 pub(super) fn state_number(state: RunState) -> i64 {
     let position = RunState::ALL.iter().position(|known| *known == state);
@@ -91,5 +92,6 @@ pub(super) fn run(row: &Row<'_>) -> rusqlite::Result<Run> {
         trigger: bytes(row, 17)?.unwrap_or_default(),
         answer: bytes(row, 18)?,
         details: bytes(row, 19)?,
+        trace: row.get(20)?,
     })
 }

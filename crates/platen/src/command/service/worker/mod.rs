@@ -11,6 +11,7 @@ use platen_runs::{
     execution::Services,
     worker::{self, Error, Options},
 };
+use platen_server::{LogFormat, LogLevel, TraceConfig};
 use tokio::{
     signal::unix::{SignalKind, signal},
     sync::Notify,
@@ -20,6 +21,7 @@ use self::app::{App, Unconnected};
 use super::{
     FontArguments, TrustArguments,
     flow::{LEVELS, Surroundings},
+    serve::refused,
     tools,
 };
 use crate::report::{Failure, OutputArguments, say};
@@ -84,6 +86,10 @@ pub struct Arguments {
 
 /// Runs the command.
 pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, Failure> {
+    let traces = TraceConfig::from_environment(|name| std::env::var(name).ok());
+    let traces = traces.and_then(|config| config.export()).map_err(refused)?;
+    platen_server::log::install(LogFormat::Text, LogLevel::Warn, traces)
+        .map_err(|error| Failure::internal(&error))?;
     let trust = arguments.trust.trust()?;
     let app = App::new(&arguments.app, &trust)?;
     let token = token(arguments)?;
@@ -117,6 +123,7 @@ pub fn run(arguments: &Arguments, output: OutputArguments) -> Result<ExitCode, F
     let quiet = output.quiet;
     let served = runtime.block_on(serve(&app, &token, &services, &options, quiet));
     runtime.shutdown_timeout(Duration::from_secs(1));
+    platen_server::log::flush();
     served.map(|()| ExitCode::SUCCESS)
 }
 
