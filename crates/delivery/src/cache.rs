@@ -1,9 +1,10 @@
 //! An in-memory cache for files that are requested repeatedly, bounded in total size. The keys are
 //! digests of the content, so entries never become stale.
 
-use std::{collections::HashMap, fs::File, io, os::unix::fs::FileExt, sync::Arc};
+use std::{fs::File, io, os::unix::fs::FileExt, sync::Arc};
 
 use bytes::Bytes;
+use lru::LruCache;
 use parking_lot::{Mutex, MutexGuard};
 
 use crate::{Body, FileBody};
@@ -19,17 +20,15 @@ pub struct FileCache {
     max_file_bytes: u64,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct State {
-    entries: HashMap<String, Entry>,
+    entries: LruCache<String, Entry>,
     size_bytes: usize,
-    clock: u64,
 }
 
 #[derive(Debug, Default)]
 struct Entry {
     bytes: Option<Bytes>,
-    used: u64,
     /// A request is reading the file into memory.
     reading: bool,
 }
@@ -39,7 +38,10 @@ impl FileCache {
     #[must_use]
     pub fn new(max_bytes: usize, max_file_bytes: u64) -> Self {
         Self {
-            state: Mutex::default(),
+            state: Mutex::new(State {
+                entries: LruCache::unbounded(),
+                size_bytes: 0,
+            }),
             max_bytes,
             max_file_bytes: max_file_bytes.min(max_bytes as u64),
         }
@@ -59,16 +61,13 @@ impl FileCache {
     ) -> io::Result<Body> {
         let known = {
             let mut state = self.lock();
-            state.clock += 1;
-            let clock = state.clock;
             if let Some(entry) = state.entries.get_mut(digest) {
-                entry.used = clock;
                 if let Some(bytes) = &entry.bytes {
                     return Ok(Body::from(bytes.clone()));
                 }
                 !std::mem::replace(&mut entry.reading, true)
             } else {
-                state.remember(digest, clock);
+                state.remember(digest);
                 false
             }
         };
@@ -99,21 +98,17 @@ impl FileCache {
 }
 
 impl State {
-    fn remember(&mut self, digest: &str, clock: u64) {
+    fn remember(&mut self, digest: &str) {
         if self.entries.len() >= MAX_ENTRIES {
             self.forget_oldest();
         }
-        let entry = Entry {
-            used: clock,
-            ..Entry::default()
-        };
-        self.entries.insert(digest.to_owned(), entry);
+        self.entries.push(digest.to_owned(), Entry::default());
     }
 
     fn keep(&mut self, digest: &str, bytes: Option<Bytes>, max_bytes: usize) {
         let size = bytes.as_ref().map_or(0, Bytes::len);
         // The entry may have been evicted while the file was read.
-        let Some(entry) = self.entries.get_mut(digest) else {
+        let Some(entry) = self.entries.peek_mut(digest) else {
             return;
         };
         entry.reading = false;
@@ -123,15 +118,10 @@ impl State {
     }
 
     fn forget_oldest(&mut self) -> bool {
-        let oldest = self.entries.iter().min_by_key(|(_, entry)| entry.used);
-        let Some(digest) = oldest.map(|(digest, _)| digest.clone()) else {
+        let Some((_, entry)) = self.entries.pop_lru() else {
             return false;
         };
-        let entry = self.entries.remove(&digest);
-        let size = entry
-            .and_then(|entry| entry.bytes)
-            .map_or(0, |bytes| bytes.len());
-        self.size_bytes -= size;
+        self.size_bytes -= entry.bytes.map_or(0, |bytes| bytes.len());
         true
     }
 }

@@ -1,7 +1,8 @@
 //! Cache of flows by key and version: a flow is parsed and checked once.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{collections::HashMap, num::NonZero, sync::Arc};
 
+use lru::LruCache;
 use parking_lot::{Mutex, MutexGuard};
 use platen_storage::{DocumentStore, Error as StoreError};
 use sha2::{Digest, Sha256};
@@ -11,8 +12,8 @@ use crate::{
     execution::{LoadedFlow, load_flow},
 };
 
-/// Flows in the cache. When it is full it is emptied: published flows come back with their next run.
-const MAX_READY: usize = 256;
+/// Flows in the cache.
+const MAX_READY: NonZero<usize> = NonZero::new(256).unwrap();
 
 /// A version of a flow, ready to run.
 #[derive(Debug)]
@@ -44,12 +45,11 @@ impl FlowVersion {
     }
 }
 
-#[derive(Default)]
 struct State {
     published: HashMap<String, u32>,
     /// Concurrency limits, for flows that have one.
     limits: HashMap<String, u32>,
-    ready: HashMap<(String, u32), Arc<FlowVersion>>,
+    ready: LruCache<(String, u32), Arc<FlowVersion>>,
 }
 
 impl State {
@@ -78,7 +78,11 @@ impl FlowCache {
     pub fn new(store: Arc<dyn DocumentStore>) -> Self {
         Self {
             store,
-            state: Mutex::default(),
+            state: Mutex::new(State {
+                published: HashMap::new(),
+                limits: HashMap::new(),
+                ready: LruCache::new(MAX_READY),
+            }),
         }
     }
 
@@ -140,11 +144,8 @@ impl FlowCache {
             .map_err(|_| Error::Store(StoreError::Panicked))??;
         let flow = Arc::new(read);
         let mut state = self.state();
-        if state.ready.len() >= MAX_READY {
-            state.ready.clear();
-        }
         state.set_limit(&flow);
-        state.ready.insert(key, Arc::clone(&flow));
+        state.ready.push(key, Arc::clone(&flow));
         Ok(flow)
     }
 }

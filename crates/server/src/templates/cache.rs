@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use lru::LruCache;
 use platen_engine::PreparedTemplate;
 use rustc_hash::FxHashMap;
 
@@ -20,16 +21,14 @@ pub(super) enum Identity {
 struct Entry {
     template: Arc<PreparedTemplate>,
     size_bytes: u64,
-    used: u64,
 }
 
 pub(super) struct Cache {
     current: FxHashMap<String, u32>,
-    compiled: FxHashMap<Identity, Entry>,
+    compiled: LruCache<Identity, Entry>,
     size_bytes: u64,
     max_items: usize,
     max_bytes: u64,
-    clock: u64,
     writes: u64,
 }
 
@@ -37,11 +36,10 @@ impl Cache {
     pub(super) fn new(max_items: usize, max_bytes: u64) -> Self {
         Self {
             current: FxHashMap::default(),
-            compiled: FxHashMap::default(),
+            compiled: LruCache::unbounded(),
             size_bytes: 0,
             max_items,
             max_bytes,
-            clock: 0,
             writes: 0,
         }
     }
@@ -60,9 +58,7 @@ impl Cache {
     }
 
     pub(super) fn compiled(&mut self, identity: &Identity) -> Option<Arc<PreparedTemplate>> {
-        self.clock += 1;
-        let entry = self.compiled.get_mut(identity)?;
-        entry.used = self.clock;
+        let entry = self.compiled.get(identity)?;
         Some(Arc::clone(&entry.template))
     }
 
@@ -92,20 +88,17 @@ impl Cache {
         self.remove(&identity);
         while self.compiled.len() >= self.max_items || self.size_bytes + size_bytes > self.max_bytes
         {
-            let oldest = self.compiled.iter().min_by_key(|(_, entry)| entry.used);
-            let Some(identity) = oldest.map(|(identity, _)| identity.clone()) else {
+            let Some((_, oldest)) = self.compiled.pop_lru() else {
                 break;
             };
-            self.remove(&identity);
+            self.size_bytes -= oldest.size_bytes;
         }
-        self.clock += 1;
         self.size_bytes += size_bytes;
         let entry = Entry {
             template,
             size_bytes,
-            used: self.clock,
         };
-        self.compiled.insert(identity, entry);
+        self.compiled.push(identity, entry);
     }
 
     /// Invalidates `key` after a write.
@@ -115,7 +108,8 @@ impl Cache {
         // Versions are immutable until the template is deleted; after that, none may be found.
         let of_key: Vec<Identity> = self
             .compiled
-            .keys()
+            .iter()
+            .map(|(identity, _)| identity)
             .filter(|identity| matches!(identity, Identity::Stored(stored, _) if stored == key))
             .cloned()
             .collect();
@@ -125,7 +119,7 @@ impl Cache {
     }
 
     fn remove(&mut self, identity: &Identity) {
-        if let Some(entry) = self.compiled.remove(identity) {
+        if let Some(entry) = self.compiled.pop(identity) {
             self.size_bytes -= entry.size_bytes;
         }
     }
