@@ -7,12 +7,14 @@ use std::{
         Mutex,
         atomic::{AtomicBool, AtomicUsize, Ordering},
     },
-    time::{Duration, Instant},
 };
 
 use serde_json::Value as Json;
 
-use crate::process::{LONG, Service};
+use crate::{
+    process::{LONG, Service},
+    waiting::wait_until,
+};
 
 /// A small document of the template `t`.
 pub const RENDER: &str = r#"{"template":"t","format":"html"}"#;
@@ -151,11 +153,9 @@ impl Load {
 
     pub fn wait_for(&self, more: usize) {
         let target = self.done.load(Ordering::Relaxed) + more;
-        let until = Instant::now() + LONG;
-        while self.done.load(Ordering::Relaxed) < target {
-            assert!(Instant::now() < until, "nothing is rendered any more");
-            std::thread::sleep(Duration::from_millis(2));
-        }
+        wait_until("more is rendered", || {
+            self.done.load(Ordering::Relaxed) >= target
+        });
     }
 }
 

@@ -13,5 +13,7 @@ mod process;
 mod service;
 mod tls;
 mod triggers;
+#[path = "../waiting/mod.rs"]
+mod waiting;
 mod wire;
 mod workers;
