@@ -104,6 +104,8 @@ impl Client {
 pub struct Load {
     stop: AtomicBool,
     done: AtomicUsize,
+    /// Connections that were opened.
+    opened: AtomicUsize,
     /// By the process that had the connection.
     pub failures: Mutex<Vec<(u64, String)>>,
 }
@@ -113,6 +115,7 @@ impl Load {
         Self {
             stop: AtomicBool::new(false),
             done: AtomicUsize::new(0),
+            opened: AtomicUsize::new(0),
             failures: Mutex::default(),
         }
     }
@@ -127,6 +130,7 @@ impl Load {
                     continue;
                 }
             };
+            self.opened.fetch_add(1, Ordering::Relaxed);
             while !self.stop.load(Ordering::Relaxed) {
                 let close = match client.ask("POST", "/render", "", RENDER) {
                     Ok(reply) if reply.status == 200 => reply.header("connection") == Some("close"),
@@ -149,6 +153,13 @@ impl Load {
 
     fn fail(&self, worker: u64, cause: String) {
         self.failures.lock().unwrap().push((worker, cause));
+    }
+
+    /// Waits until `count` connections were opened: whichever breaks then, its process is known.
+    pub fn wait_for_clients(&self, count: usize) {
+        wait_until("all clients are connected", || {
+            self.opened.load(Ordering::Relaxed) >= count
+        });
     }
 
     pub fn wait_for(&self, more: usize) {

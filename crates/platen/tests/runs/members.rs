@@ -167,6 +167,7 @@ fn under_load(service: &Service, work: impl FnOnce(&Load)) -> Vec<(u64, String)>
         for _ in 0..8 {
             scope.spawn(|| load.run(service));
         }
+        load.wait_for_clients(8);
         load.wait_for(100);
         work(&load);
         load.wait_for(200);
