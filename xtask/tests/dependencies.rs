@@ -1,4 +1,5 @@
-//! Checks the dependencies of the workspace: licenses, banned crates, and unused dependencies.
+//! Checks the dependencies of the workspace: licenses, the Rust that they need, banned crates, and
+//! unused dependencies.
 
 mod workspace;
 
@@ -91,6 +92,40 @@ fn every_dependency_has_a_licence_that_is_allowed() {
     assert!(findings.is_empty(), "licences:\n{}", findings.join("\n"));
     assert!(is_allowed("(MIT OR Apache-2.0) AND Unicode-3.0"));
     assert!(!is_allowed("GPL-3.0-only") && !is_allowed("MIT AND GPL-2.0"));
+}
+
+/// Numbers of a version such as `1.92` or `1.92.1`.
+fn numbers(version: &str) -> Vec<u32> {
+    let mut numbers: Vec<u32> = version.split('.').map(|it| it.parse().unwrap()).collect();
+    numbers.resize(3, 0);
+    numbers
+}
+
+/// A lower `rust-version` would promise a toolchain that cargo then refuses, in a dependency that the
+/// user has never heard of.
+#[test]
+fn our_rust_version_is_at_least_that_of_every_dependency() {
+    let metadata = metadata();
+    let required = |package: &Json| package["rust_version"].as_str().map(numbers);
+    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    for package in list(&metadata, "packages") {
+        match package["source"].is_null() {
+            true => ours.push(required(package).expect("every crate of ours has `rust-version`")),
+            false => theirs.push((required(package), &package["name"], &package["version"])),
+        }
+    }
+    let lowest = ours.into_iter().min().unwrap();
+    assert!(theirs.len() > 100, "cargo lists the dependencies");
+    let above = theirs.into_iter().filter_map(|(required, name, version)| {
+        let required = required.filter(|required| *required > lowest)?;
+        Some(format!("{name} {version}: {required:?}"))
+    });
+    let above: Vec<String> = above.collect();
+    assert!(
+        above.is_empty(),
+        "these need more than our rust-version, {lowest:?}:\n{}",
+        above.join("\n")
+    );
 }
 
 #[test]

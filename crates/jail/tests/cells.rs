@@ -1,5 +1,7 @@
 //! Real cells: this program is its own zygote, so the tests have their own `main`.
 
+mod waiting;
+
 use std::{
     io::Write,
     time::{Duration, Instant},
@@ -9,6 +11,7 @@ use platen_jail::{
     Allocator, Cell, Channel, Ending, Error, Jail, Level, Limits, MARK, Options, Worker,
     escape_probes,
 };
+use waiting::wait_until;
 
 #[global_allocator]
 static ALLOCATOR: Allocator = Allocator;
@@ -252,11 +255,7 @@ fn zygotes_are_recycled_and_nothing_is_left() {
     let done = jail.snapshot();
     assert!(done.zygotes >= 3, "{done:?}");
     drop(jail);
-    let started = Instant::now();
-    while !children().is_empty() && started.elapsed() < Duration::from_secs(20) {
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    assert_eq!(children(), Vec::<String>::new(), "processes are left");
+    wait_until("no processes are left", || children().is_empty());
 }
 
 /// Child processes of this one that still exist.

@@ -1,17 +1,19 @@
 //! Real sandboxes: this program enters them itself, so the tests have their own `main`.
 
+mod waiting;
+
 use std::{
     ffi::OsString,
     io::{BufRead, BufReader, Read},
     path::Path,
     process::{Child, Command, ExitCode, Stdio},
-    time::{Duration, Instant},
 };
 
 use platen_jail::{
     MARK,
     sandbox::{self, Finding, KIND, Spec},
 };
+use waiting::wait_until;
 
 /// First argument of a process that starts a sandboxed program and waits to be killed.
 const OWNER: &str = "owner";
@@ -95,14 +97,6 @@ fn processes_with(text: &str) -> usize {
     let lines = entries.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
     let is_so = |line: &Vec<u8>| String::from_utf8_lossy(line).contains(text);
     lines.filter(is_so).count()
-}
-
-fn wait_until(what: &str, mut is_true: impl FnMut() -> bool) {
-    let start = Instant::now();
-    while !is_true() {
-        assert!(start.elapsed() < Duration::from_secs(30), "never: {what}");
-        std::thread::sleep(Duration::from_millis(2));
-    }
 }
 
 fn the_root_has_programs_and_one_folder(secret: &Path) {

@@ -382,12 +382,23 @@ mod tests {
         assert_eq!(served.join().ok(), Some(0));
     }
 
+    struct Silent {
+        url: String,
+        client: Outbound,
+        /// Receives when the request has arrived.
+        asked: std::sync::mpsc::Receiver<()>,
+        served: std::thread::JoinHandle<()>,
+    }
+
     /// A server that accepts one connection and stays silent as long as the client waits.
-    fn silent() -> (String, Outbound, std::thread::JoinHandle<()>) {
+    fn silent() -> Silent {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let host = listener.local_addr().expect("an address").to_string();
+        let (sender, asked) = std::sync::mpsc::channel();
         let served = std::thread::spawn(move || {
             let (mut stream, _) = listener.accept().expect("a connection");
+            let _ = stream.read(&mut [0; 1024]);
+            let _ = sender.send(());
             let mut all = Vec::new();
             let _ = stream.read_to_end(&mut all);
         });
@@ -397,12 +408,22 @@ mod tests {
             timeout: Duration::from_secs(600),
             ..Settings::default()
         });
-        (format!("http://{host}/"), client, served)
+        Silent {
+            url: format!("http://{host}/"),
+            client,
+            asked,
+            served,
+        }
     }
 
     #[test]
     fn a_request_that_is_given_up_ends() {
-        let (url, client, served) = silent();
+        let Silent {
+            url,
+            client,
+            asked,
+            served,
+        } = silent();
         let limits = RequestLimits {
             stop: Some(Arc::default()),
             ..RequestLimits::default()
@@ -410,7 +431,7 @@ mod tests {
         let stop = limits.stop.clone().unwrap_or_default();
         let sent = std::thread::scope(|scope| {
             let sending = scope.spawn(|| client.send_within("GET", &url, &[], b"", &limits));
-            std::thread::sleep(Duration::from_millis(100));
+            asked.recv().expect("a request");
             stop.store(true, Ordering::Relaxed);
             sending.join().expect("it does not panic")
         });
@@ -423,7 +444,12 @@ mod tests {
 
     #[test]
     fn a_request_ends_at_its_own_time() {
-        let (url, client, served) = silent();
+        let Silent {
+            url,
+            client,
+            served,
+            ..
+        } = silent();
         let limits = RequestLimits {
             timeout: Some(Duration::from_millis(120)),
             ..RequestLimits::default()

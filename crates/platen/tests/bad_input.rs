@@ -196,6 +196,7 @@ fn pages_that_harm() {
         let work = scope.spawn(|| quick.print(&page));
         let in_use = "platen_pool_slots_in_use{pool=\"chromium\"} 1";
         quick.wait_until("it is printed", || !quick.metrics(in_use).is_empty());
+        // Models an instant in the middle of its work; the test holds for any other.
         std::thread::sleep(Duration::from_millis(200));
         for (pid, _) in quick.children() {
             let _ = Command::new("kill")

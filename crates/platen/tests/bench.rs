@@ -13,7 +13,7 @@ use platen_bench::{
     client::{Request, Target},
     gaps::gaps,
 };
-use process::{Service, has_chromium, is_missing};
+use process::{Service, has_chromium, is_missing, waiting::wait_until};
 
 fn root() -> PathBuf {
     Path::new(&std::env::var_os("CARGO_MANIFEST_DIR").unwrap()).join("../..")
@@ -255,20 +255,11 @@ fn a_signal_ends_what_is_measured_too() {
             .filter(|environment| text(environment).contains(&mark))
             .count()
     };
-    let until = std::time::Instant::now() + std::time::Duration::from_secs(60);
-    let wait = || {
-        assert!(std::time::Instant::now() < until);
-        std::thread::sleep(std::time::Duration::from_millis(20));
-    };
-    while living() < 2 {
-        wait();
-    }
+    wait_until("a service is measured", || living() >= 2);
     let status = Command::new("kill").arg(bench.id().to_string()).status();
     assert!(status.unwrap().success());
     assert_eq!(bench.wait().unwrap().code(), Some(143));
-    while living() > 0 {
-        wait();
-    }
+    wait_until("no process is left", || living() == 0);
     let left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().collect();
     assert!(left.is_empty(), "{left:?}");
 }

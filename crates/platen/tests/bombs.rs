@@ -51,6 +51,7 @@ fn ticks(root: u32) -> u64 {
 /// How much of a processor is used over half a second.
 fn load(service: &Service) -> f64 {
     let (before, start) = (ticks(service.process.id()), Instant::now());
+    // The time over which is measured.
     std::thread::sleep(Duration::from_millis(500));
     let used = ticks(service.process.id()).saturating_sub(before) as f64 / 100.0;
     used / start.elapsed().as_secs_f64()
@@ -182,24 +183,12 @@ fn explode(isolation: &str, path: &str) {
             took < DEADLINE + Duration::from_secs(60),
             "{name}: {took:?}"
         );
-        // Within a second of the deadline the work has ended.
-        std::thread::sleep((DEADLINE + Duration::from_secs(1)).saturating_sub(took));
-        let mut used = load(&service);
-        // A machine that is busy with others gives the end of the work late, but gives it.
-        for _ in 0..4 {
-            if used >= REST {
-                used = load(&service);
-            }
-        }
-        assert!(
-            used < REST,
-            "{isolation} {path} {name}: {used} of a processor at work: {answer}"
-        );
+        let which = format!("{isolation} {path} {name}");
+        service.wait_until(&format!("{which}: the work ends: {answer}"), || {
+            load(&service) < REST
+        });
         let held = service.memory_bytes().saturating_sub(rest);
-        assert!(
-            held < KEPT_BYTES,
-            "{isolation} {path} {name}: {held} bytes are kept"
-        );
+        assert!(held < KEPT_BYTES, "{which}: {held} bytes are kept");
         let (answer, _) = post(&service, path, &sound);
         assert!(
             answer.starts_with("HTTP/1.1 200 "),

@@ -1,10 +1,12 @@
 //! `platen render` with pages of HTML, as a shell runs it.
 
+#[allow(dead_code, reason = "each test uses what it needs")]
+mod waiting;
+
 use std::{
     io::{Read, Write},
     path::Path,
     process::{Command, Output},
-    time::{Duration, Instant},
 };
 
 fn has_chromium() -> bool {
@@ -206,14 +208,10 @@ fn flows_print_pages_without_scripts_and_network() {
 
 /// Answers the first request, and gives it; fails where none comes.
 fn answer_once(listener: &std::net::TcpListener) -> String {
-    let until = Instant::now() + Duration::from_secs(60);
-    let mut stream = loop {
-        match listener.accept() {
-            Ok((stream, _)) => break stream,
-            Err(_) => assert!(Instant::now() < until, "nothing asks"),
-        }
-        std::thread::sleep(Duration::from_millis(5));
-    };
+    let (mut stream, _) = waiting::wait_for(|| {
+        let accepted = listener.accept();
+        accepted.map_err(|error| format!("a request: {error}"))
+    });
     stream.set_nonblocking(false).unwrap();
     let mut request = vec![0; 4096];
     let length = stream.read(&mut request).unwrap();

@@ -1,5 +1,8 @@
 //! `platen serve` whose documents are made in sandboxes.
 
+#[allow(dead_code, reason = "each test uses what it needs")]
+mod waiting;
+
 use std::{
     io::{BufRead, BufReader},
     process::{Child, Command, Stdio},
@@ -59,16 +62,15 @@ impl Service {
             later,
             _folder: folder,
         };
-        let until = std::time::Instant::now() + std::time::Duration::from_secs(30);
-        loop {
+        waiting::wait_for(|| {
             let (status, health) = service.get("/health/ready");
             let health: Json = serde_json::from_slice(&health).unwrap();
-            if status == 200 && health["sandbox"]["level"].is_string() {
-                return service;
+            match status == 200 && health["sandbox"]["level"].is_string() {
+                true => Ok(()),
+                false => Err(format!("ready with a sandbox: {health}")),
             }
-            assert!(std::time::Instant::now() < until, "{health}");
-            std::thread::sleep(std::time::Duration::from_millis(10));
-        }
+        });
+        service
     }
 
     fn get(&self, path: &str) -> (u16, Vec<u8>) {

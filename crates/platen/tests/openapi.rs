@@ -31,9 +31,9 @@ impl TestApp {
         let settings = ureq::Agent::config_builder().http_status_as_error(false);
         let agent = settings.build().into();
         let app = Self { service, agent };
-        while app.send("GET", "/health/ready", &[], b"").status != 200 {
-            std::thread::sleep(std::time::Duration::from_millis(10));
-        }
+        app.service.wait_until("it is ready", || {
+            app.send("GET", "/health/ready", &[], b"").status == 200
+        });
         app
     }
 

@@ -133,6 +133,7 @@ fn nothing_grows() {
             if turn >= states.len() * jobs / 10 {
                 states.push(state(&service));
             }
+            // Between two looks at the jobs that are done; each of these has a deadline.
             std::thread::sleep(Duration::from_millis(5));
         }
     });
@@ -140,7 +141,6 @@ fn nothing_grows() {
         let state = state(&service);
         state.job_files + state.nameless + state.zombies == 0
     });
-    std::thread::sleep(Duration::from_secs(1));
     states.push(state(&service));
     for state in &states {
         println!("{state:?}");
@@ -151,16 +151,13 @@ fn nothing_grows() {
         println!("{line}");
     }
     // The first tenth fills caches.
-    let (first, last) = (states[1], states[states.len() - 1]);
-    assert!(
-        last.descriptors <= first.descriptors + 20,
-        "{first:?} {last:?}"
-    );
-    assert!(
-        last.memory_kb <= first.memory_kb + 50_000,
-        "{first:?} {last:?}"
-    );
-    assert!(last.processes <= first.processes + 12, "{first:?} {last:?}");
+    let first = states[1];
+    service.wait_until("no more is held than after the first tenth", || {
+        let last = state(&service);
+        last.descriptors <= first.descriptors + 20
+            && last.memory_kb <= first.memory_kb + 50_000
+            && last.processes <= first.processes + 12
+    });
     assert!(
         failures.len() <= kills / 4,
         "what was killed is repeated: {failures:?}"

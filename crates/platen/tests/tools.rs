@@ -1,10 +1,12 @@
 //! Steps of flows with files, and pieces of users: by the command line, the service and a worker.
 
+#[allow(dead_code, reason = "each test uses what it needs")]
+mod waiting;
+
 use std::{
     io::{BufRead, BufReader},
     path::PathBuf,
     process::{Child, Command, Stdio},
-    time::{Duration, Instant},
 };
 
 use serde_json::{Value as Json, json};
@@ -190,11 +192,9 @@ impl Service {
             agent,
             folder,
         };
-        let until = Instant::now() + Duration::from_secs(60);
-        while service.send("GET", "/health/ready", &[], b"").0 != 200 {
-            assert!(Instant::now() < until, "not ready");
-            std::thread::sleep(Duration::from_millis(20));
-        }
+        waiting::wait_until("the service is ready", || {
+            service.send("GET", "/health/ready", &[], b"").0 == 200
+        });
         service
     }
 

@@ -58,6 +58,7 @@ fn a_service_that_cannot_be_warm_is_not_ready_and_says_why() {
         let (status, answer) = ready(&service);
         assert_eq!(status, "503", "{answer}");
         assert!(answer.contains("libreoffice"), "{answer}");
+        // Models a prober: the service tries again meanwhile, and is ready at no time.
         std::thread::sleep(std::time::Duration::from_millis(100));
     }
 }

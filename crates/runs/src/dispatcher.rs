@@ -17,10 +17,7 @@ use platen_storage::{
     runs::{Ending, Lane, Queued, Run, RunFilter, RunState, Scope, Write},
 };
 use serde_json::Value as Json;
-use tokio::{
-    sync::{mpsc, oneshot, watch},
-    task::JoinHandle,
-};
+use tokio::sync::{mpsc, oneshot};
 
 use crate::{
     Answer, Depth, Error, Settings,
@@ -29,7 +26,7 @@ use crate::{
     fault,
     flow_cache::FlowCache,
     identity::now_ms,
-    lifecycle::Phase,
+    lifecycle::Lifecycle,
     ready_queue::{ReadyQueue, ReadyRun},
     waiters::{Event, Waiters},
 };
@@ -58,9 +55,8 @@ pub struct Dispatcher {
     held: Mutex<HashMap<String, (u32, Holder)>>,
     /// Slots in this process and in connected workers.
     pub(crate) slots: AtomicUsize,
-    pub(crate) phase: watch::Sender<Phase>,
-    /// Maintenance, triggers, and the slots in this process.
-    pub(crate) tasks: Mutex<Vec<JoinHandle<()>>>,
+    /// Ends maintenance, triggers, the slots in this process, and the connections of workers.
+    pub(crate) lifecycle: Lifecycle,
     /// Runs that ended since the process started, by state in the order of [`RunState::ALL`].
     ended: [AtomicU64; RunState::ALL.len()],
 }
@@ -83,29 +79,24 @@ impl Dispatcher {
             settings,
             held: Mutex::default(),
             slots: AtomicUsize::new(0),
-            phase: watch::Sender::new(Phase::Open),
-            tasks: Mutex::default(),
+            lifecycle: Lifecycle::default(),
             ended: Default::default(),
         })
     }
 
-    /// Recovers runs of an earlier process, then starts maintenance and triggers.
-    ///
-    /// # Errors
-    /// Failures of the store.
-    pub async fn start(self: &Arc<Self>) -> Result<(), Error> {
-        self.store.orphan(None, EMBEDDED.to_owned()).await?;
-        for published in self.store.published().await? {
-            let version = Some(published.version);
-            self.flow_cache.set_published(&published.flow, version);
-            // A flow that can no longer be read fails when it is started, not here.
-            let _ = self.flow_cache.current(&published.flow).await;
-        }
-        self.reconcile().await?;
-        self.refill().await?;
-        self.spawn(crate::maintenance::run(Arc::clone(self)));
-        self.spawn(crate::triggers::run(Arc::clone(self)));
-        Ok(())
+    /// Stops accepting runs and giving them to slots.
+    pub fn drain(&self) {
+        self.lifecycle.drain();
+    }
+
+    /// Stops the slots of this process, the connections of workers, and maintenance.
+    pub async fn close(&self) {
+        self.lifecycle.close().await;
+    }
+
+    /// Returns once the dispatcher is closed.
+    pub async fn closed(&self) {
+        self.lifecycle.closed().await;
     }
 
     pub(crate) fn held(&self) -> MutexGuard<'_, HashMap<String, (u32, Holder)>> {

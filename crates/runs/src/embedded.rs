@@ -30,7 +30,7 @@ pub fn start(dispatcher: &Arc<Dispatcher>, services: Arc<Services>, count: usize
             false => Takes::Flows,
         };
         let slot = slot(Arc::clone(dispatcher), Arc::clone(&runner), takes);
-        dispatcher.spawn(slot);
+        dispatcher.lifecycle.spawn(slot);
     }
 }
 
@@ -40,7 +40,7 @@ pub fn start_deferred(dispatcher: &Arc<Dispatcher>, services: Arc<Services>, cou
     let runner = Arc::new(FlowRunner::new(services));
     for _ in 0..count {
         let slot = slot(Arc::clone(dispatcher), Arc::clone(&runner), Takes::Deferred);
-        dispatcher.spawn(slot);
+        dispatcher.lifecycle.spawn(slot);
     }
 }
 
@@ -49,8 +49,8 @@ async fn slot(dispatcher: Arc<Dispatcher>, runner: Arc<FlowRunner>, takes: Takes
         dispatcher: Arc::clone(&dispatcher),
         runtime: Handle::current(),
     });
-    while !dispatcher.is_draining() {
-        let next = dispatcher.next(EMBEDDED, takes, dispatcher.drained());
+    while !dispatcher.lifecycle.is_draining() {
+        let next = dispatcher.next(EMBEDDED, takes, dispatcher.lifecycle.drained());
         let Some(assignment) = next.await else { break };
         let id = assignment.id.clone();
         let epoch = assignment.epoch;

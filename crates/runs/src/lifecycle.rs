@@ -1,28 +1,36 @@
-//! Shutdown of a dispatcher: it drains first, then closes.
+//! Shutdown: draining first, then closing. What it ends are tasks, of any kind.
 
-use std::sync::Arc;
+use parking_lot::Mutex;
+use tokio::{sync::watch, task::JoinHandle};
 
-use crate::Dispatcher;
-
-/// Phase of a dispatcher.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Phase {
-    /// It accepts runs and gives them to slots.
+enum Phase {
+    /// Runs are accepted and given to slots.
     Open,
-    /// It accepts no runs; runs under execution continue.
+    /// No runs are accepted; runs under execution continue.
     Draining,
     /// Nothing continues.
     Closed,
 }
 
-impl Dispatcher {
-    /// Stops accepting runs and giving them to slots.
-    pub fn drain(&self) {
-        self.phase.send_replace(Phase::Draining);
-    }
+/// The phase of a service, and the tasks that end with it.
+pub(crate) struct Lifecycle {
+    phase: watch::Sender<Phase>,
+    tasks: Mutex<Vec<JoinHandle<()>>>,
+}
 
-    /// Runs `task` until it ends or the dispatcher closes.
-    pub(crate) fn spawn(self: &Arc<Self>, task: impl Future<Output = ()> + Send + 'static) {
+impl Default for Lifecycle {
+    fn default() -> Self {
+        Self {
+            phase: watch::Sender::new(Phase::Open),
+            tasks: Mutex::default(),
+        }
+    }
+}
+
+impl Lifecycle {
+    /// Runs `task` until it ends or [`Lifecycle::close`] is called.
+    pub fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
         let mut phase = self.phase.subscribe();
         let handle = tokio::spawn(async move {
             tokio::select! {
@@ -35,20 +43,22 @@ impl Dispatcher {
         tasks.push(handle);
     }
 
-    /// Returns once the dispatcher is closed.
-    pub async fn closed(&self) {
-        let mut phase = self.phase.subscribe();
-        // The sender lives as long as `self`, so this cannot fail.
-        let _ = phase.wait_for(|phase| *phase == Phase::Closed).await;
+    pub fn drain(&self) {
+        self.phase.send_replace(Phase::Draining);
     }
 
-    /// Returns once the dispatcher drains.
-    pub(crate) async fn drained(&self) {
+    pub fn is_draining(&self) -> bool {
+        *self.phase.borrow() != Phase::Open
+    }
+
+    /// Returns once it drains.
+    pub async fn drained(&self) {
         let mut phase = self.phase.subscribe();
+        // The sender lives as long as `self`, so this cannot fail.
         let _ = phase.wait_for(|phase| *phase != Phase::Open).await;
     }
 
-    /// Stops the slots of this process, the connections of workers, and maintenance.
+    /// Ends all tasks, and waits until they have ended.
     pub async fn close(&self) {
         self.phase.send_replace(Phase::Closed);
         let tasks = {
@@ -61,7 +71,9 @@ impl Dispatcher {
         }
     }
 
-    pub(crate) fn is_draining(&self) -> bool {
-        *self.phase.borrow() != Phase::Open
+    /// Returns once it is closed.
+    pub async fn closed(&self) {
+        let mut phase = self.phase.subscribe();
+        let _ = phase.wait_for(|phase| *phase == Phase::Closed).await;
     }
 }

@@ -162,7 +162,7 @@ async fn slot(session: Arc<Session>, takes: Takes, mut phases: watch::Receiver<P
         let leaving = async {
             tokio::select! {
                 _ = phases.wait_for(|phase| *phase != Phase::Open) => {}
-                () = dispatcher.drained() => {}
+                () = dispatcher.lifecycle.drained() => {}
             }
         };
         let next = dispatcher.next(&session.worker, takes, leaving).await;

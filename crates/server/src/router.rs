@@ -119,6 +119,7 @@ fn mount_documents(mounted: &mut Mounted, services: &Services) {
 fn mount_flows(mounted: &mut Mounted, services: &Services) {
     let flows = FlowApi {
         flows: Arc::clone(&services.flows),
+        deferred: Arc::clone(&services.deferred),
         definitions: services.flow_definitions.clone(),
         sandbox: Arc::clone(&services.sandbox),
         slots: Arc::clone(&services.renderer.slots),

@@ -117,6 +117,7 @@ impl Services {
             flows: Arc::clone(&flows),
             store: Arc::clone(replayer.store()),
             intake: Arc::clone(&intake),
+            progress: Arc::clone(replayer.progress()),
         });
         let webhook_key = config.webhook_secret.take().map(Arc::from);
         Ok(Self {

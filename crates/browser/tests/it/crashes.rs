@@ -50,6 +50,7 @@ async fn kills_at_many_instants_cost_a_retry_at_most() {
             tokio::spawn(async move { browser.print(job).await?.bytes().await })
         });
         let pages: Vec<_> = pages.collect();
+        // Models a crash at any instant.
         tokio::time::sleep(Duration::from_millis(round * 15)).await;
         signal(leader, "KILL");
         for page in pages {
@@ -163,6 +164,7 @@ async fn clients_that_go_away_leave_nothing() {
         let mut slow = job(&"<p>text</p>".repeat(3000));
         slow.page.wait = vec![Wait::Delay(Duration::from_millis(100))];
         let client = tokio::spawn(async move { browser.print(slow).await?.bytes().await });
+        // Models a client that waits for a while.
         tokio::time::sleep(Duration::from_millis(delay_ms)).await;
         client.abort();
     }

@@ -46,6 +46,7 @@ async fn soak() {
         });
         let pages: Vec<_> = pages.collect();
         if round % 12 == 11 {
+            // Models a crash at any instant.
             tokio::time::sleep(Duration::from_millis(round % 40)).await;
             signal(bench.leader(), "KILL");
         }

@@ -22,7 +22,7 @@ async fn speed_of_one_page() {
     let mut times = [Vec::new(), Vec::new()];
     for round in 0..ROUNDS + 10 {
         for (index, bench) in [&ahead, &on_demand].into_iter().enumerate() {
-            // A client that comes occasionally finds the spare page ready.
+            // Models a client that comes occasionally, and finds the spare page ready.
             if index == 0 {
                 assert!(bench.browser.warm(Duration::from_secs(30)).await);
             }

@@ -167,5 +167,6 @@ fn activated_child() {
         return;
     }
     let _server = Server::on(&[bind("systemd://web")], limits());
-    std::thread::sleep(std::time::Duration::from_secs(30));
+    // The other half kills this process; if it cannot, the process ends by itself.
+    std::thread::sleep(std::time::Duration::from_secs(600));
 }

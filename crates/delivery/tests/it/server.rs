@@ -106,11 +106,20 @@ impl Server {
     }
 
     pub fn wait_until(&self, mut done: impl FnMut(&Seen) -> bool) {
-        let start = Instant::now();
-        while !done(&self.seen) {
-            assert!(start.elapsed() < Duration::from_secs(60), "{:?}", self.seen);
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        until(|| match done(&self.seen) {
+            true => Ok(()),
+            false => Err(format!("{:?}", self.seen)),
+        });
+    }
+}
+
+/// Waits until `look` finds what it wants, which nothing announces. The time limit is only a safety
+/// net.
+pub fn until(mut look: impl FnMut() -> Result<(), String>) {
+    let start = Instant::now();
+    while let Err(seen) = look() {
+        assert!(start.elapsed() < Duration::from_secs(60), "never: {seen}");
+        std::thread::sleep(Duration::from_millis(5));
     }
 }
 
@@ -211,6 +220,7 @@ async fn answer(mut request: Request<RequestBody>) -> Response<Body> {
             std::thread::sleep(Duration::from_millis(number as u64));
             Body::from("blocked")
         }
+        // Models work that takes time.
         "slow" => {
             tokio::time::sleep(Duration::from_millis(number as u64)).await;
             Body::from("slept")
@@ -222,6 +232,7 @@ async fn answer(mut request: Request<RequestBody>) -> Response<Body> {
             });
             body
         }
+        // Models a source that is slower than its client.
         "channel" => {
             let (sender, body) = Body::channel(1);
             tokio::spawn(async move {
@@ -232,6 +243,7 @@ async fn answer(mut request: Request<RequestBody>) -> Response<Body> {
             });
             body
         }
+        // Models a source that never sends: longer than any test.
         "silent" => {
             let (sender, body) = Body::channel(1);
             tokio::spawn(async move {

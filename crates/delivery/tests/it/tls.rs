@@ -17,7 +17,7 @@ use tokio_rustls::rustls::{
     pki_types::{CertificateDer, ServerName},
 };
 
-use crate::server::{Server, exactly, get, head, limits, resident_bytes, rest};
+use crate::server::{Server, exactly, get, head, limits, resident_bytes, rest, until};
 
 type Stream = StreamOwned<ClientConnection, TcpStream>;
 
@@ -76,7 +76,7 @@ fn a_new_certificate_is_taken_and_a_broken_one_is_not() {
     };
     assert!(works(&old));
     fs::write(folder.path().join("cert.pem"), "half of a certif").unwrap();
-    // The files are checked at most once a second.
+    // Models time that passes: the files are checked at most once a second.
     std::thread::sleep(Duration::from_millis(1_200));
     assert!(works(&old));
     let new = write_certificate(folder.path());
@@ -270,6 +270,7 @@ fn who_opens_windows_slowly_gets_all() {
             break;
         }
         if taken == opened {
+            // Models a slow client.
             std::thread::sleep(Duration::from_millis(100));
             let more = 10_000_u32.to_be_bytes();
             stream.write_all(&frame(8, 0, 1, &more)).unwrap();
@@ -326,10 +327,10 @@ fn http1_inside_tls_may_ask_once_more_at_a_stop() {
     assert_eq!(exactly(&mut stream, 5), "hello");
     let address = server.address();
     let stopping = std::thread::spawn(move || server.stop());
-    // Until nothing listens any more.
-    while TcpStream::connect(address).is_ok() {
-        std::thread::sleep(Duration::from_millis(1));
-    }
+    until(|| match TcpStream::connect(address) {
+        Ok(_) => Err("it listens no more".to_owned()),
+        Err(_) => Ok(()),
+    });
     stream.write_all(request).unwrap();
     let answer = rest(&mut stream).to_lowercase();
     assert!(

@@ -264,7 +264,8 @@ fn nothing_runs_away() {
         let start = Instant::now();
         let outcome = text_in("en", source, &data);
         assert!(outcome.is_err(), "{:.40}", source);
-        assert!(start.elapsed() < Duration::from_secs(2), "{:.40}", source);
+        // Without their bounds they would take hours.
+        assert!(start.elapsed() < Duration::from_secs(60), "{:.40}", source);
     }
     assert_eq!(
         text_in("en", "{{ n }} {{ n|number(2) }}", &data).as_deref(),

@@ -357,6 +357,7 @@ fn a_rendering_that_nobody_wants_is_stopped() {
     let (template, data) = long(300_000);
     std::thread::scope(|scope| {
         scope.spawn(|| {
+            // Models a client that waits for a while: any instant of the rendering will do.
             std::thread::sleep(Duration::from_millis(50));
             stop.store(true, Ordering::Relaxed);
         });

@@ -184,6 +184,7 @@ async fn the_same_bytes_from_every_process() {
                     .with(document.clone(), None, Target::Pdf, options)
                     .await;
                 results.push(pdf.unwrap());
+                // Models time that passes: no date of a file may show it.
                 tokio::time::sleep(std::time::Duration::from_millis(600)).await;
             }
             bench.close().await;

@@ -9,7 +9,7 @@ use std::{
 
 use platen_office::{Error, Target};
 
-use crate::fixture::{Bench, bench, docx, job, small};
+use crate::fixture::{Bench, bench, docx, job, small, until};
 
 /// Signals all processes at once: a repeated job must not be hit by the second signal.
 fn signal(pids: &[u32], signal: &str) {
@@ -24,21 +24,51 @@ fn signal(pids: &[u32], signal: &str) {
 
 /// Waits until a conversion is running.
 async fn busy(bench: &Bench) {
-    while bench.office.status().pool.in_use == 0 || bench.office.status().pool.children == 0 {
-        tokio::time::sleep(Duration::from_millis(1)).await;
-    }
+    until("a conversion is running", async || {
+        let pool = bench.office.status().pool;
+        pool.in_use > 0 && pool.children > 0
+    })
+    .await;
 }
 
-/// Waits until a process is ready. If one were killed just after its job was done, that would be a
-/// second crash for the next job.
-async fn rested(bench: &Bench) {
-    tokio::time::sleep(Duration::from_millis(200)).await;
-    loop {
-        let pool = bench.office.status().pool;
-        if pool.idle > 0 && pool.starting == 0 {
-            return;
-        }
-        tokio::time::sleep(Duration::from_millis(10)).await;
+/// Time that processes have spent on a processor, in clock ticks.
+fn ticks(pids: &[u32]) -> u64 {
+    let stat = |pid| std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let spent = |stat: String| {
+        let (_, rest) = stat.rsplit_once(") ")?;
+        // proc(5): state is field 3, utime 14, stime 15.
+        let fields = rest.split(' ').skip(11).take(2);
+        Some(fields.filter_map(|it| it.parse::<u64>().ok()).sum::<u64>())
+    };
+    pids.iter().filter_map(|pid| spent(stat(pid))).sum()
+}
+
+/// Kills all processes of a converter, and waits until another is ready. If the next job met one that
+/// was killed just after its own job was done, that would be a second crash for it.
+struct Kill {
+    pids: Vec<u32>,
+    starts: u64,
+}
+
+impl Kill {
+    fn now(bench: &Bench) -> Self {
+        let starts = bench.office.status().pool.starts;
+        let pids = bench.pids();
+        signal(&pids, "-KILL");
+        Self { pids, starts }
+    }
+
+    async fn replaced(self, bench: &Bench) {
+        until("another process is ready", async || {
+            let pool = bench.office.status().pool;
+            let left = bench.processes();
+            let is_gone = |pid: &u32| left.iter().all(|(known, _)| known != pid);
+            self.pids.iter().all(is_gone)
+                && pool.starts > self.starts
+                && pool.idle > 0
+                && pool.starting == 0
+        })
+        .await;
     }
 }
 
@@ -57,17 +87,18 @@ async fn a_kill_at_any_instant_costs_one_retry() {
     // From loading to the end of storing. A different document each time: one that crashes twice is
     // refused.
     for part in 0..8 {
-        rested(&bench).await;
         let work = {
             let (bench, document) = (Arc::clone(&bench), docx(1501 + part as usize));
             tokio::spawn(async move { bench.convert(document, Target::Pdf).await })
         };
         busy(&bench).await;
+        // Models a crash at that instant.
         tokio::time::sleep(usual * part / 8).await;
-        signal(&bench.pids(), "-KILL");
+        let kill = Kill::now(&bench);
         let made = work.await.unwrap();
         let made = made.unwrap_or_else(|error| panic!("{part}: {error:?}"));
         assert!(made.starts_with(b"%PDF"));
+        kill.replaced(&bench).await;
     }
     let retries = bench.office.status().pool.retries;
     // On a machine that was busy before and no longer is, some kills come after everything is done.
@@ -88,19 +119,17 @@ async fn an_input_that_kills_is_refused() {
         tokio::spawn(async move { bench.office.convert(job(document, Target::Pdf, &[])).await })
     };
     busy(&bench).await;
-    tokio::time::sleep(Duration::from_millis(50)).await;
-    let mut started = bench.office.status().pool.starts;
-    signal(&bench.pids(), "-KILL");
+    let mut started = Kill::now(&bench).starts;
     // The second attempt runs once its process has started. A process that is still starting is not
     // killed, because that would be another failure.
-    while !work.is_finished() {
+    until("the conversion is given up", async || {
         let pool = bench.office.status().pool;
-        if pool.retries > 0 && pool.starting == 0 && pool.starts > started && pool.in_use > 0 {
-            started = pool.starts;
-            signal(&bench.pids(), "-KILL");
+        if pool.starting == 0 && pool.starts > started && pool.in_use > 0 {
+            started = Kill::now(&bench).starts;
         }
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
+        work.is_finished()
+    })
+    .await;
     let error = work.await.unwrap().unwrap_err();
     assert!(matches!(error, Error::Crashed { crashes: 2 }), "{error:?}");
     if matches!(error, Error::Crashed { .. }) {
@@ -108,14 +137,10 @@ async fn an_input_that_kills_is_refused() {
         assert!(matches!(again, Err(Error::Crashed { .. })), "{again:?}");
     }
     // Starts that were interrupted delay the next one.
-    for _ in 0..100 {
-        if bench.convert(docx(2), Target::Pdf).await.is_ok() {
-            break;
-        }
-        tokio::time::sleep(Duration::from_millis(200)).await;
-    }
-    let other = bench.convert(docx(2), Target::Pdf).await;
-    assert!(other.is_ok(), "{other:?}");
+    until("another input is converted", async || {
+        bench.convert(docx(2), Target::Pdf).await.is_ok()
+    })
+    .await;
     Arc::into_inner(bench).unwrap().close().await;
 }
 
@@ -204,13 +229,21 @@ async fn a_death_is_told_with_its_reason() {
     // Large, so that it takes a while.
     let document = docx(20_000);
     let bench = Arc::new(bench);
+    // A process that waits for a job takes no time, but one that starts does.
+    until("processes are ready", async || {
+        let pool = bench.office.status().pool;
+        pool.idle > 0 && pool.starting == 0
+    })
+    .await;
+    let pids = bench.pids();
+    let before = ticks(&pids);
     let work = {
         let (bench, document) = (Arc::clone(&bench), document.clone());
         tokio::spawn(async move { bench.convert(document, Target::Pdf).await })
     };
     busy(&bench).await;
-    tokio::time::sleep(Duration::from_millis(100)).await;
-    signal(&bench.pids(), "-KILL");
+    until("it is converted", async || ticks(&pids) > before + 10).await;
+    let kill = Kill::now(&bench);
     assert!(work.await.unwrap().is_ok());
     let crashes = std::mem::take(&mut *reported.lock().unwrap());
     assert_eq!(crashes.len(), 1, "{crashes:?}");
@@ -224,7 +257,7 @@ async fn a_death_is_told_with_its_reason() {
     // A document that is not done in time.
     let mut late = job(docx(20_001), Target::Pdf, &[]);
     late.timeout = Duration::from_millis(400);
-    rested(&bench).await;
+    kill.replaced(&bench).await;
     assert!(matches!(
         bench.office.convert(late).await,
         Err(Error::Timeout { .. })

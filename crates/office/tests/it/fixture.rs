@@ -4,7 +4,7 @@ use std::{
     io::{Cursor, Write as _},
     path::Path,
     sync::Arc,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use bytes::Bytes;
@@ -107,15 +107,7 @@ impl Bench {
     /// Shuts the converter down and checks that nothing of it is left.
     pub async fn close(self) {
         self.office.shutdown(Duration::from_secs(20)).await;
-        let mut left = self.processes();
-        for _ in 0..200 {
-            if left.is_empty() {
-                break;
-            }
-            tokio::time::sleep(Duration::from_millis(50)).await;
-            left = self.processes();
-        }
-        assert!(left.is_empty(), "{left:?}");
+        until("no process is left", async || self.processes().is_empty()).await;
         drop(self.office);
         let files = || {
             std::fs::read_dir(self.folder.path())
@@ -123,16 +115,19 @@ impl Bench {
                 .flatten()
                 .count()
         };
-        for _ in 0..200 {
-            if files() == 0 {
-                break;
-            }
-            tokio::time::sleep(Duration::from_millis(50)).await;
-        }
-        assert_eq!(files(), 0);
+        until("no file is left", async || files() == 0).await;
         let mark = self.folder.path().display().to_string();
         drop(self.folder);
         assert!(!Path::new(&mark).exists());
+    }
+}
+
+/// Waits until `is_so`, which nothing announces. The time limit is only a safety net.
+pub async fn until(what: &str, mut is_so: impl AsyncFnMut() -> bool) {
+    let end = Instant::now() + PATIENCE;
+    while !is_so().await {
+        assert!(Instant::now() < end, "never: {what}");
+        tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }
 

@@ -107,6 +107,7 @@ async fn nothing_grows() {
         if turn >= (states.len() + 1) * conversions / 11 {
             states.push(state(&bench));
         }
+        // Between two looks at the conversions that are done; each of these has a deadline.
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     for worker in workers {

@@ -6,8 +6,10 @@ use std::{
     net::TcpStream,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
-    time::{Duration, Instant},
 };
+
+#[path = "../waiting/mod.rs"]
+pub mod waiting;
 
 /// True, said aloud, where a program is not installed.
 pub fn is_missing(what: &str, is_found: bool) -> bool {
@@ -206,12 +208,8 @@ impl Service {
         lines.map(str::to_owned).collect()
     }
 
-    pub fn wait_until(&self, what: &str, mut is_true: impl FnMut() -> bool) {
-        let start = Instant::now();
-        while !is_true() {
-            assert!(start.elapsed() < Duration::from_secs(60), "never: {what}");
-            std::thread::sleep(Duration::from_millis(10));
-        }
+    pub fn wait_until(&self, what: &str, is_true: impl FnMut() -> bool) {
+        waiting::wait_until(what, is_true);
     }
 
     /// Sends a form with a file, as much of it as `most` says; all that comes back.

@@ -7,12 +7,14 @@ use std::{
         Mutex,
         atomic::{AtomicBool, AtomicUsize, Ordering},
     },
-    time::{Duration, Instant},
 };
 
 use serde_json::Value as Json;
 
-use crate::process::{LONG, Service};
+use crate::{
+    process::{LONG, Service},
+    waiting::wait_until,
+};
 
 /// A small document of the template `t`.
 pub const RENDER: &str = r#"{"template":"t","format":"html"}"#;
@@ -102,6 +104,8 @@ impl Client {
 pub struct Load {
     stop: AtomicBool,
     done: AtomicUsize,
+    /// Connections that were opened.
+    opened: AtomicUsize,
     /// By the process that had the connection.
     pub failures: Mutex<Vec<(u64, String)>>,
 }
@@ -111,6 +115,7 @@ impl Load {
         Self {
             stop: AtomicBool::new(false),
             done: AtomicUsize::new(0),
+            opened: AtomicUsize::new(0),
             failures: Mutex::default(),
         }
     }
@@ -125,6 +130,7 @@ impl Load {
                     continue;
                 }
             };
+            self.opened.fetch_add(1, Ordering::Relaxed);
             while !self.stop.load(Ordering::Relaxed) {
                 let close = match client.ask("POST", "/render", "", RENDER) {
                     Ok(reply) if reply.status == 200 => reply.header("connection") == Some("close"),
@@ -149,13 +155,18 @@ impl Load {
         self.failures.lock().unwrap().push((worker, cause));
     }
 
+    /// Waits until `count` connections were opened: whichever breaks then, its process is known.
+    pub fn wait_for_clients(&self, count: usize) {
+        wait_until("all clients are connected", || {
+            self.opened.load(Ordering::Relaxed) >= count
+        });
+    }
+
     pub fn wait_for(&self, more: usize) {
         let target = self.done.load(Ordering::Relaxed) + more;
-        let until = Instant::now() + LONG;
-        while self.done.load(Ordering::Relaxed) < target {
-            assert!(Instant::now() < until, "nothing is rendered any more");
-            std::thread::sleep(Duration::from_millis(2));
-        }
+        wait_until("more is rendered", || {
+            self.done.load(Ordering::Relaxed) >= target
+        });
     }
 }
 

@@ -13,7 +13,10 @@ use std::{
 
 use serde_json::{Value as Json, json};
 
-use crate::process::{Answer, ENDS, LONG, Service};
+use crate::{
+    process::{Answer, ENDS, LONG, Service},
+    waiting::wait_until,
+};
 
 /// A receiver of requests.
 pub struct Hook {
@@ -235,4 +238,90 @@ fn what_is_made_later_is_what_would_have_come_at_once() {
     let problem = service.get(&format!("/runs/{id}/output"));
     assert_eq!(problem.json()["code"], "not-pdf", "{problem:?}");
     assert_eq!(problem.status, 422);
+}
+
+/// A batch of four: a document, an item without a template, one that renders until its deadline, and
+/// the only one whose format is CSV.
+fn endless_batch() -> Json {
+    let item = |body: Json, format: &str| {
+        json!({"definition": {"key": "note", "name": "Note", "body": body}, "format": format,
+            "data": {"rows": vec![0; 3_000]}})
+    };
+    let text = json!([{"type": "text", "content": "Dear Ada"}]);
+    let table = json!([{"type": "table", "rows": "rows", "columns": [
+        {"key": "a", "header": "A", "value": "{{ item }}"}]}]);
+    let endless = (0..5).fold(
+        json!([]),
+        |body, _| json!([{"type": "repeat", "each": "rows", "body": body}]),
+    );
+    json!({"items": [item(text, "html"), {"template": "none"}, item(endless, "pdf"),
+        item(table, "csv")]})
+}
+
+/// Value of a metric; 0 if it is absent.
+fn metric(service: &Service, name: &str) -> u64 {
+    let metrics = service.get("/metrics").text;
+    let mut lines = metrics.lines().filter_map(|line| line.rsplit_once(' '));
+    let found = lines.find(|(of, _)| *of == name);
+    found.map_or(0, |(_, value)| value.parse().unwrap())
+}
+
+#[test]
+fn a_deferred_batch_shows_its_progress_until_it_is_cancelled() {
+    let folder = tempfile::tempdir().unwrap();
+    // An hour: the endless item must not end by itself.
+    let variables = [
+        ("BATCH_CONCURRENCY", "1"),
+        ("RENDER_TIMEOUT_MS", "3600000"),
+        ("RENDER_ISOLATION", "inline"),
+        ("FLOW_MAX_DEATHS", "50"),
+    ];
+    let mut service = Service::start(folder.path(), &variables);
+    let accepted = service.post("/render/batch?async=true", &endless_batch());
+    assert_eq!(accepted.status, 202, "{accepted:?}");
+    let id = accepted.json()["run"].as_str().unwrap().to_owned();
+    // The third item runs until it is stopped, so this is where the progress stays.
+    let halfway = json!({"total": 4, "succeeded": 1, "failed": 1});
+    let is_halfway = |service: &Service| service.run(&id)["progress"] == halfway;
+    wait_until("the batch gets to its third item", || is_halfway(&service));
+    assert_eq!(runs(&service)[0]["progress"], halfway);
+    // A restart makes all items again. If it counted on, two documents would have been made.
+    service.process.signal("KILL");
+    service.process.wait();
+    let service = Service::start(folder.path(), &variables);
+    wait_until("the batch gets there again", || is_halfway(&service));
+    let cancelled = service.post(&format!("/runs/{id}/cancel"), &json!({}));
+    assert_eq!(cancelled.status, 200, "{cancelled:?}");
+    let run = service.run(&id);
+    assert_eq!(run["state"], "cancelled", "{run:#}");
+    assert_eq!(run["progress"], Json::Null, "{run:#}");
+    wait_until("the third item stops", || {
+        metric(&service, "platen_render_slots_in_use") == 0
+    });
+    // The only worker of the batch ended with the third item, so it never starts the fourth.
+    let made = metric(
+        &service,
+        r#"platen_renders_total{format="csv",outcome="ok"}"#,
+    );
+    assert_eq!(made, 0);
+}
+
+#[test]
+fn the_result_of_a_deferred_batch_has_the_problem_of_each_item() {
+    let folder = tempfile::tempdir().unwrap();
+    let service = Service::start(folder.path(), &[]);
+    let mut batch = endless_batch();
+    batch["items"].as_array_mut().unwrap().remove(2);
+    let accepted = service.post("/render/batch?async=true", &batch);
+    let id = accepted.json()["run"].as_str().unwrap().to_owned();
+    let run = service.until(&id, &ENDS);
+    assert_eq!(run["state"], "succeeded", "{run:#}");
+    assert_eq!(run["progress"], Json::Null, "{run:#}");
+    let result = service.get(&format!("/runs/{id}/output")).json();
+    let counts = ["total", "succeeded", "failed"].map(|name| result[name].as_u64());
+    assert_eq!(counts, [Some(3), Some(2), Some(1)], "{result:#}");
+    assert_eq!(
+        result["results"][1]["error"]["code"], "not-found",
+        "{result:#}"
+    );
 }

@@ -120,6 +120,7 @@ fn call_back(service: &mut Service, id: &str) -> Option<serde_json::Value> {
     let until = Instant::now() + LONG;
     loop {
         assert!(Instant::now() < until, "{id} does not end");
+        // Models somebody who calls now and then.
         std::thread::sleep(Duration::from_millis(30));
         if service.process.0.try_wait().unwrap().is_some() {
             return None;

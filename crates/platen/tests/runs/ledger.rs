@@ -1,21 +1,40 @@
-//! A service outside that flows have effects on: it counts requests by their idempotency keys.
+//! A service outside that flows have effects on: it counts requests by their idempotency keys, and
+//! holds those at a gate until it is opened.
 
 use std::{
     collections::BTreeMap,
     io::{BufRead, BufReader, Read, Write},
     net::{TcpListener, TcpStream},
     sync::{
-        Arc, Mutex, OnceLock,
+        Arc, Condvar, Mutex, OnceLock,
         atomic::{AtomicU32, Ordering},
     },
 };
 
+use crate::process::LONG;
+
 type Counts = Mutex<BTreeMap<(String, String), u32>>;
+
+/// State of a gate.
+#[derive(Default)]
+struct Passage {
+    /// Requests that have arrived.
+    arrived: u32,
+    is_open: bool,
+}
+
+/// Gates by path, and the event that one has changed.
+#[derive(Default)]
+struct Gates {
+    all: Mutex<BTreeMap<String, Passage>>,
+    changed: Condvar,
+}
 
 /// Where all ledgers of this process listen, and what they counted.
 struct Office {
     host: String,
     counts: Arc<Counts>,
+    gates: Arc<Gates>,
 }
 
 fn office() -> &'static Office {
@@ -25,13 +44,19 @@ fn office() -> &'static Office {
         let host = listener.local_addr().unwrap().to_string();
         let counts: Arc<Counts> = Arc::default();
         let counted = Arc::clone(&counts);
+        let gates = Arc::<Gates>::default();
+        let passed = Arc::clone(&gates);
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                let counted = Arc::clone(&counted);
-                std::thread::spawn(move || answer(stream, &counted));
+                let (counted, passed) = (Arc::clone(&counted), Arc::clone(&passed));
+                std::thread::spawn(move || answer(stream, &counted, &passed));
             }
         });
-        Office { host, counts }
+        Office {
+            host,
+            counts,
+            gates,
+        }
     })
 }
 
@@ -63,8 +88,64 @@ impl Ledger {
     }
 }
 
+/// An address that answers nobody until it is opened.
+pub struct Gate {
+    pub url: String,
+    path: String,
+}
+
+impl Gate {
+    pub fn start() -> Self {
+        let Ledger { path, .. } = Ledger::start();
+        let path = format!("/gate{path}");
+        let mut all = office().gates.all.lock().unwrap();
+        all.insert(path.clone(), Passage::default());
+        Self {
+            url: format!("http://{}{path}", host()),
+            path,
+        }
+    }
+
+    /// Waits until `count` requests have arrived, whether or not they still wait.
+    #[track_caller]
+    pub fn wait_for(&self, count: u32) {
+        let gates = &office().gates;
+        let all = gates.all.lock().unwrap();
+        let waiting = gates
+            .changed
+            .wait_timeout_while(all, LONG, |all| all[&self.path].arrived < count);
+        let is_late = waiting.unwrap().1.timed_out();
+        assert!(!is_late, "never: {count} requests at the gate");
+    }
+
+    /// Answers who waits, and all who come later.
+    pub fn open(&self) {
+        let gates = &office().gates;
+        let mut all = gates.all.lock().unwrap();
+        all.get_mut(&self.path).unwrap().is_open = true;
+        gates.changed.notify_all();
+    }
+}
+
+impl Drop for Gate {
+    fn drop(&mut self) {
+        self.open();
+    }
+}
+
+/// Lets a request through its gate, if there is one at `path`.
+fn pass(gates: &Gates, path: &str) {
+    let mut all = gates.all.lock().unwrap();
+    if let Some(passage) = all.get_mut(path) {
+        passage.arrived += 1;
+        gates.changed.notify_all();
+        let opened = gates.changed.wait_while(all, |all| !all[path].is_open);
+        drop(opened.unwrap());
+    }
+}
+
 /// One request, then the connection is closed.
-fn answer(stream: TcpStream, counts: &Counts) {
+fn answer(stream: TcpStream, counts: &Counts, gates: &Gates) {
     let mut reader = BufReader::new(&stream);
     let (mut key, mut length) = (String::new(), 0);
     let mut first = String::new();
@@ -84,6 +165,7 @@ fn answer(stream: TcpStream, counts: &Counts) {
     }
     let mut body = vec![0; length];
     let _ = reader.read_exact(&mut body);
+    pass(gates, &path);
     *counts.lock().unwrap().entry((path, key)).or_default() += 1;
     let _ = (&stream).write_all(
         b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}",

@@ -14,5 +14,7 @@ mod service;
 mod tls;
 mod traces;
 mod triggers;
+#[path = "../waiting/mod.rs"]
+mod waiting;
 mod wire;
 mod workers;

@@ -6,8 +6,9 @@ use serde_json::{Value as Json, json};
 
 use crate::{
     client::{Client, Load, RENDER, Stop},
-    ledger::Ledger,
-    process::{ENDS, LONG, Process, Service, steps, wait_until},
+    ledger::{Gate, Ledger},
+    process::{ENDS, LONG, Process, Service, steps},
+    waiting::wait_until,
 };
 
 /// The processes that `parent` has started, by number.
@@ -166,6 +167,7 @@ fn under_load(service: &Service, work: impl FnOnce(&Load)) -> Vec<(u64, String)>
         for _ in 0..8 {
             scope.spawn(|| load.run(service));
         }
+        load.wait_for_clients(8);
         load.wait_for(100);
         work(&load);
         load.wait_for(200);
@@ -305,22 +307,26 @@ fn processes_are_replaced_without_a_dropped_request() {
 fn an_end_finishes_what_was_taken_and_leaves_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let mut service = start(folder.path(), "2");
-    let slow = json!([{"name": "work", "type": "code",
-        "source": "export default () => { const end = Date.now() + 700; while (Date.now() < end) {} return 5; };"}]);
-    service.publish("slow", &slow);
+    let gate = Gate::start();
+    let source = format!(
+        "export default async (_, ctx) => {{ await ctx.fetch('{}'); return 5; }}",
+        gate.url
+    );
+    service.publish(
+        "held",
+        &json!([{"name": "work", "type": "code", "source": source}]),
+    );
     let mut clients = connections(&service, 2);
     let processes = children(service.process.0.id());
     assert_eq!(processes.len(), 2);
     std::thread::scope(|scope| {
         let asking: Vec<_> = clients
             .iter_mut()
-            .map(|client| scope.spawn(|| client.ask("POST", "/webhooks/slow/sync", "", "{}")))
+            .map(|client| scope.spawn(|| client.ask("POST", "/webhooks/held/sync", "", "{}")))
             .collect();
-        wait_until("both runs begin", || {
-            let text = service.get("/metrics").text;
-            text.contains("platen_runs_held{worker=\"0\"} 2")
-        });
+        gate.wait_for(2);
         service.process.signal("TERM");
+        gate.open();
         for answer in asking {
             assert_eq!(answer.join().unwrap().unwrap().body, b"5");
         }

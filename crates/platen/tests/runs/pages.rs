@@ -7,7 +7,10 @@ use std::{
 
 use serde_json::{Value as Json, json};
 
-use crate::process::{Answer, ENDS, Service, wait_until};
+use crate::{
+    process::{Answer, ENDS, Service},
+    waiting::wait_until,
+};
 
 const IN_USE: &str = "platen_pool_slots_in_use{pool=\"chromium\"} ";
 

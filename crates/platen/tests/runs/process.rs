@@ -5,13 +5,16 @@ use std::{
     io::{BufRead, BufReader},
     path::Path,
     process::{Child, Command, Stdio},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use serde_json::{Value as Json, json};
 use ureq::tls::{RootCerts, TlsConfig};
 
-use crate::authority::Authority;
+use crate::{
+    authority::Authority,
+    waiting::{wait_for, wait_until},
+};
 
 pub const TOKEN: &str = "worker-token-of-tests";
 /// Nothing here takes so long on any machine.
@@ -29,14 +32,10 @@ impl Process {
     }
 
     pub fn wait(&mut self) -> std::process::ExitStatus {
-        let until = Instant::now() + LONG;
-        loop {
-            if let Some(status) = self.0.try_wait().unwrap() {
-                return status;
-            }
-            assert!(Instant::now() < until, "the process does not end");
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        wait_for(|| {
+            let status = self.0.try_wait().unwrap();
+            status.ok_or_else(|| "the process ends".to_owned())
+        })
     }
 }
 
@@ -144,14 +143,10 @@ impl Service {
             url,
             agent,
         };
-        let until = Instant::now() + LONG;
-        while service
-            .try_get("/health/ready")
-            .is_none_or(|answer| answer.status != 200)
-        {
-            assert!(Instant::now() < until, "the service is not ready");
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        wait_until("the service is ready", || {
+            let answer = service.try_get("/health/ready");
+            answer.is_some_and(|answer| answer.status == 200)
+        });
         service
     }
 
@@ -236,25 +231,13 @@ impl Service {
     /// The run once it is in one of `states`.
     #[track_caller]
     pub fn until(&self, id: &str, states: &[&str]) -> Json {
-        let until = Instant::now() + LONG;
-        loop {
+        wait_for(|| {
             let run = self.run(id);
-            if states.contains(&run["state"].as_str().unwrap()) {
-                return run;
+            match states.contains(&run["state"].as_str().unwrap()) {
+                true => Ok(run),
+                false => Err(format!("{states:?}: {run:#}")),
             }
-            assert!(Instant::now() < until, "{run:#}");
-            std::thread::sleep(Duration::from_millis(10));
-        }
-    }
-}
-
-/// Waits until `is_so`, which `what` describes.
-#[track_caller]
-pub fn wait_until(what: &str, is_so: impl Fn() -> bool) {
-    let until = Instant::now() + LONG;
-    while !is_so() {
-        assert!(Instant::now() < until, "never: {what}");
-        std::thread::sleep(Duration::from_millis(5));
+        })
     }
 }
 

@@ -13,7 +13,8 @@ use serde_json::json;
 use crate::{
     authority::Authority,
     ledger::Ledger,
-    process::{Process, Service, TOKEN, platen, steps, wait_until},
+    process::{Process, Service, TOKEN, platen, steps},
+    waiting::wait_until,
     wire::{Eavesdropper, Relay},
 };
 

@@ -7,12 +7,15 @@ use std::{
         Arc, Mutex,
         atomic::{AtomicU32, Ordering},
     },
-    time::{Duration, Instant},
 };
 
 use serde_json::{Value as Json, json};
 
-use crate::process::{ENDS, LONG, Service, wait_until};
+use crate::{
+    ledger::{self, Gate},
+    process::{ENDS, Service},
+    waiting::{wait_for, wait_until},
+};
 
 /// An address that has news, and counts who asks.
 struct News {
@@ -58,11 +61,9 @@ impl News {
     /// Waits until what is there now has been asked for, and what came of it before is done.
     fn wait_for_looks(&self, looks: u32) {
         let before = self.asked.load(Ordering::SeqCst);
-        let until = Instant::now() + LONG;
-        while self.asked.load(Ordering::SeqCst) < before + looks {
-            assert!(Instant::now() < until, "nobody asks for news");
-            std::thread::sleep(Duration::from_millis(20));
-        }
+        wait_until("somebody asks for news", || {
+            self.asked.load(Ordering::SeqCst) >= before + looks
+        });
     }
 }
 
@@ -80,34 +81,6 @@ fn tell(mut stream: &TcpStream, items: &Json) {
     );
 }
 
-/// An address that answers nobody until it is opened.
-struct Closed {
-    host: String,
-    waiting: Arc<Mutex<Vec<TcpStream>>>,
-}
-
-impl Closed {
-    fn start() -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let host = listener.local_addr().unwrap().to_string();
-        let waiting: Arc<Mutex<Vec<TcpStream>>> = Arc::default();
-        let taken = Arc::clone(&waiting);
-        std::thread::spawn(move || {
-            for stream in listener.incoming().flatten() {
-                taken.lock().unwrap().push(stream);
-            }
-        });
-        Self { host, waiting }
-    }
-
-    /// Answers who waits.
-    fn open(&self) {
-        for stream in self.waiting.lock().unwrap().drain(..) {
-            tell(&stream, &json!([]));
-        }
-    }
-}
-
 fn runs(service: &Service) -> Vec<Json> {
     let found = service.get("/runs?flow=news").json();
     found["runs"].as_array().expect("runs").clone()
@@ -115,11 +88,10 @@ fn runs(service: &Service) -> Vec<Json> {
 
 /// The names that runs answered with, once there are so many.
 fn told(service: &Service, count: usize) -> Vec<String> {
-    let until = Instant::now() + LONG;
-    while runs(service).len() < count {
-        assert!(Instant::now() < until, "{:?}", runs(service));
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    wait_for(|| match runs(service) {
+        found if found.len() >= count => Ok(()),
+        found => Err(format!("{count} runs: {found:?}")),
+    });
     let answer = |run: &Json| {
         let run = service.until(run["id"].as_str().unwrap(), &ENDS);
         run["answer"]["body"]
@@ -163,26 +135,24 @@ fn a_poll_starts_one_run_for_each_new_item() {
 #[test]
 fn news_wait_where_the_queue_is_full() {
     let news = News::start();
-    let closed = Closed::start();
+    let gate = Gate::start();
     let folder = tempfile::tempdir().unwrap();
-    let hosts = format!("{},{}", news.host, closed.host);
+    let hosts = format!("{},{}", news.host, ledger::host());
     let variables = [
         ("FLOW_ALLOWED_HOSTS", hosts.as_str()),
         ("FLOW_SLOTS", "1"),
         ("FLOW_ASYNC_QUEUE", "1"),
     ];
     let service = Service::start(folder.path(), &variables);
-    let url = format!("http://{}/", closed.host);
     service.publish(
         "busy",
-        &json!([{"name": "ask", "type": "http", "method": "GET", "url": url}]),
+        &json!([{"name": "ask", "type": "http", "method": "GET", "url": gate.url}]),
     );
     news.publish_flow(&service);
     news.wait_for_looks(2);
     assert_eq!(service.post("/webhooks/busy", &json!({})).status, 202);
-    wait_until("the only slot is taken", || {
-        !closed.waiting.lock().unwrap().is_empty()
-    });
+    // The only slot is taken.
+    gate.wait_for(1);
     assert_eq!(service.post("/webhooks/busy", &json!({})).status, 202);
     let full = service.post("/webhooks/busy", &json!({}));
     assert_eq!(full.status, 503, "{full:?}");
@@ -191,21 +161,8 @@ fn news_wait_where_the_queue_is_full() {
     }
     news.wait_for_looks(3);
     assert_eq!(runs(&service), Vec::<Json>::new(), "there is no room");
-    let opening = Arc::new(AtomicU32::new(0));
-    std::thread::scope(|scope| {
-        let open = Arc::clone(&opening);
-        let closed = &closed;
-        // The second run asks when the first has ended.
-        scope.spawn(move || {
-            while open.load(Ordering::SeqCst) == 0 {
-                closed.open();
-                std::thread::sleep(Duration::from_millis(5));
-            }
-        });
-        let found = told(&service, 3);
-        opening.store(1, Ordering::SeqCst);
-        assert_eq!(found, ["one", "three", "two"]);
-    });
+    gate.open();
+    assert_eq!(told(&service, 3), ["one", "three", "two"]);
     news.wait_for_looks(2);
     assert_eq!(told(&service, 3).len(), 3, "each once");
 }

@@ -1,29 +1,30 @@
 //! Workers that are killed, stopped, poisoned, drained and cancelled.
 
-use std::time::{Duration, Instant};
-
 use serde_json::json;
 
 use crate::{
-    ledger::Ledger,
+    ledger::{Gate, Ledger},
     process::{ENDS, Service, steps},
 };
 
 const SHORT_LEASE: [(&str, &str); 2] = [("PLATEN_ROLE", "app"), ("FLOW_LEASE_MS", "1500")];
 
-/// Code that takes this long, then tells the ledger.
-fn slow(milliseconds: u32, ledger: &str) -> serde_json::Value {
+/// Code that waits at the gate, then tells the ledger.
+fn held(gate: &Gate, ledger: &Ledger) -> serde_json::Value {
     json!([
         {"name": "work", "type": "code", "source": format!(
-            "export default async () => {{ const end = Date.now() + {milliseconds}; \
-             while (Date.now() < end) {{}} return 1; }}")},
-        {"name": "tell", "type": "http", "method": "POST", "url": ledger, "body": {}},
+            "export default async (_, ctx) => {{ await ctx.fetch('{}'); return 1; }}", gate.url)},
+        {"name": "tell", "type": "http", "method": "POST", "url": ledger.url, "body": {}},
         {"name": "reply", "type": "respond", "body": "done"},
     ])
 }
 
 fn start(service: &Service) -> String {
-    let answer = service.post("/webhooks/f", &json!({"a": 1}));
+    start_flow(service, "f")
+}
+
+fn start_flow(service: &Service, key: &str) -> String {
+    let answer = service.post(&format!("/webhooks/{key}"), &json!({"a": 1}));
     assert_eq!(answer.status, 202, "{answer:?}");
     answer.json()["run"].as_str().unwrap().to_owned()
 }
@@ -117,16 +118,17 @@ fn a_worker_without_the_token_or_of_another_protocol_gets_nothing() {
 #[test]
 fn runs_survive_the_kill_of_their_worker() {
     let folder = tempfile::tempdir().unwrap();
-    let ledger = Ledger::start();
+    let (ledger, gate) = (Ledger::start(), Gate::start());
     let service = Service::start(folder.path(), &SHORT_LEASE);
-    service.publish("f", &slow(700, &ledger.url));
+    service.publish("f", &held(&gate, &ledger));
     let mut first = service.worker(1, &[]);
     let id = start(&service);
-    service.until(&id, &["running"]);
-    std::thread::sleep(Duration::from_millis(200));
+    gate.wait_for(1);
     first.0.kill().unwrap();
     first.wait();
     let _second = service.worker(1, &[]);
+    gate.wait_for(2);
+    gate.open();
     let run = service.until(&id, &ENDS);
     assert_eq!(
         (&run["state"], &run["deaths"]),
@@ -139,23 +141,28 @@ fn runs_survive_the_kill_of_their_worker() {
 #[test]
 fn a_worker_that_wakes_up_late_writes_nothing() {
     let folder = tempfile::tempdir().unwrap();
-    let ledger = Ledger::start();
+    let (ledger, gate) = (Ledger::start(), Gate::start());
     let service = Service::start(folder.path(), &SHORT_LEASE);
-    service.publish("f", &slow(600, &ledger.url));
+    service.publish("f", &held(&gate, &ledger));
     let first = service.worker(1, &[]);
     let id = start(&service);
-    service.until(&id, &["running"]);
-    std::thread::sleep(Duration::from_millis(100));
+    gate.wait_for(1);
     first.signal("STOP");
-    let _second = service.worker(1, &[]);
+    let mut second = service.worker(1, &[]);
+    gate.wait_for(2);
+    gate.open();
     let run = service.until(&id, &ENDS);
     assert_eq!(run["state"], "succeeded", "{run:#}");
+    second.signal("TERM");
+    second.wait();
     first.signal("CONT");
-    // It may find out only when it writes; either way nothing changes any more.
-    std::thread::sleep(Duration::from_millis(1_500));
+    // It may find out only when it writes; either way nothing has changed once it does another run.
+    let next = start(&service);
+    assert_eq!(service.until(&next, &ENDS)["state"], "succeeded");
     assert_eq!(service.run(&id), run);
     let told = ledger.counts();
-    assert_eq!(told.keys().collect::<Vec<_>>(), [&format!("{id}:tell")]);
+    let expected = [&id, &next].map(|id| format!("{id}:tell"));
+    assert_eq!(told.into_keys().collect::<Vec<_>>(), expected);
 }
 
 #[test]
@@ -212,16 +219,18 @@ fn runs_survive_kills_of_a_worker_at_every_point() {
 #[test]
 fn runs_survive_the_kill_of_the_app() {
     let folder = tempfile::tempdir().unwrap();
-    let ledger = Ledger::start();
+    let (ledger, gate) = (Ledger::start(), Gate::start());
     let mut app = Service::start(folder.path(), &SHORT_LEASE);
-    app.publish("f", &slow(700, &ledger.url));
+    app.publish("f", &held(&gate, &ledger));
     let _worker = app.worker(1, &[]);
     let id = start(&app);
-    app.until(&id, &["running"]);
+    gate.wait_for(1);
     app.process.0.kill().unwrap();
     app.process.wait();
     // Its worker stops what it did; the app that comes back does it itself.
     let app = Service::start(folder.path(), &[]);
+    gate.wait_for(2);
+    gate.open();
     let run = app.until(&id, &ENDS);
     assert_eq!(
         (&run["state"], &run["deaths"]),
@@ -234,13 +243,26 @@ fn runs_survive_the_kill_of_the_app() {
 fn a_cancelled_run_does_not_go_on() {
     for role in ["all", "app"] {
         let folder = tempfile::tempdir().unwrap();
-        let ledger = Ledger::start();
-        let service = Service::start(folder.path(), &[("PLATEN_ROLE", role)]);
-        service.publish("f", &slow(1_500, &ledger.url));
+        let (ledger, gate) = (Ledger::start(), Gate::start());
+        // The gate only says that the code has begun. It does not end before this test gives up.
+        gate.open();
+        let source = format!(
+            "export default async (_, ctx) => {{ await ctx.fetch('{}'); while (true) {{}} }}",
+            gate.url
+        );
+        let variables = [("PLATEN_ROLE", role), ("FLOW_SLOTS", "1")];
+        let service = Service::start(folder.path(), &variables);
+        service.publish(
+            "f",
+            &json!([
+                {"name": "work", "type": "code", "source": source, "timeoutMs": 600_000},
+                {"name": "tell", "type": "http", "method": "POST", "url": ledger.url, "body": {}},
+            ]),
+        );
+        service.publish("g", &steps(&ledger.url));
         let _worker = (role == "app").then(|| service.worker(1, &[]));
         let id = start(&service);
-        service.until(&id, &["running"]);
-        std::thread::sleep(Duration::from_millis(100));
+        gate.wait_for(1);
         let cancelled = service.post(&format!("/runs/{id}/cancel"), &json!({}));
         assert_eq!(cancelled.status, 200, "{cancelled:?}");
         assert_eq!(service.run(&id)["state"], "cancelled");
@@ -249,29 +271,27 @@ fn a_cancelled_run_does_not_go_on() {
             (again.status, &again.json()["code"]),
             (409, &json!("run-ended"))
         );
-        // Its slot is free before its code would have ended.
-        let begun = Instant::now();
-        let next = start(&service);
-        service.until(&next, &["running"]);
-        std::thread::sleep(Duration::from_millis(1_700).saturating_sub(begun.elapsed()));
+        // The only slot is free, so the code has ended, and nothing comes after it.
+        let next = start_flow(&service, "g");
+        assert_eq!(service.until(&next, &ENDS)["state"], "succeeded");
         assert!(!ledger.counts().contains_key(&format!("{id}:tell")));
         assert_eq!(service.run(&id)["state"], "cancelled");
-        assert_eq!(service.until(&next, &ENDS)["state"], "succeeded");
     }
 }
 
 #[test]
 fn a_clean_end_of_the_service_counts_no_death() {
     let folder = tempfile::tempdir().unwrap();
-    let ledger = Ledger::start();
+    let (ledger, gate) = (Ledger::start(), Gate::start());
     let variables = [("SHUTDOWN_TIMEOUT_MS", "300")];
     let mut service = Service::start(folder.path(), &variables);
-    service.publish("f", &slow(3_000, &ledger.url));
+    service.publish("f", &held(&gate, &ledger));
     let id = start(&service);
-    service.until(&id, &["running"]);
+    gate.wait_for(1);
     service.process.signal("TERM");
     service.process.wait();
     let service = Service::start(folder.path(), &[]);
+    gate.open();
     let run = service.until(&id, &ENDS);
     assert_eq!(
         (&run["state"], &run["deaths"]),

@@ -100,6 +100,7 @@ async fn random_kills_never_leave_anything_behind() {
             })
         });
         let jobs: Vec<_> = jobs.collect();
+        // Models a crash at any instant.
         tokio::time::sleep(Duration::from_micros(next() % 3000)).await;
         let children = processes_in(&folder);
         if !children.is_empty() {

@@ -152,6 +152,7 @@ impl Journal for CancelOnStart {
         if let Entry::Started { .. } = record.entry {
             let cancel = self.cancel.clone();
             let waiter = std::thread::spawn(move || {
+                // Models somebody who waits for a while: any instant of the step will do.
                 std::thread::sleep(std::time::Duration::from_millis(50));
                 cancel.cancel();
             });

@@ -66,7 +66,8 @@ async fn what_waited_for_too_long_is_not_begun() {
     let hasty = dispatcher.accept(hasty).await.unwrap();
     let patient = request(&dispatcher, Lane::Sync, Some(60_000)).await;
     let patient = dispatcher.accept(patient).await.unwrap();
-    tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+    // Models time that passes: the queue timeout of the hasty one is over.
+    tokio::time::sleep(Duration::from_millis(5)).await;
     start(&dispatcher).await;
     assert_eq!(
         hasty.answer.unwrap().await.unwrap().state,
@@ -140,7 +141,8 @@ async fn remembered(store: &dyn RunStore) -> Json {
 /// Starts the dispatcher and returns its runs once it waits for `due_ms`.
 async fn runs_of(dispatcher: &Arc<Dispatcher>, store: &dyn RunStore, due_ms: u64) -> Vec<Run> {
     start(dispatcher).await;
-    let watchdog = Instant::now() + Duration::from_secs(60);
+    let safety_net = Instant::now() + Duration::from_secs(60);
+    // Nothing announces that the store has the next due time.
     loop {
         let filter = RunFilter {
             limit: 10,
@@ -151,7 +153,7 @@ async fn runs_of(dispatcher: &Arc<Dispatcher>, store: &dyn RunStore, due_ms: u64
         if is_over && remembered(store).await["dueMs"] == json!(due_ms) {
             return runs;
         }
-        assert!(Instant::now() < watchdog, "{runs:?}");
+        assert!(Instant::now() < safety_net, "{runs:?}");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }

@@ -331,6 +331,7 @@ fn a_host_that_is_late_ends_the_run() {
     struct Slow;
     impl Host for Slow {
         fn call(&self, _: Call, deadline: Instant) -> Result<Value, String> {
+            // Models a host that answers too late.
             std::thread::sleep(deadline.saturating_duration_since(Instant::now()));
             Err("too late".to_owned())
         }

@@ -6,6 +6,7 @@
 //! service loses nothing: the run starts again, and its receiver may get a result twice.
 
 pub mod layer;
+mod progress;
 mod replayer;
 mod request_store;
 
@@ -16,11 +17,15 @@ use std::{
 
 use axum::{extract::Request as HttpRequest, response::Response};
 use platen_fault::{Backend, Code, Facts, Resource, Stage, What};
-use platen_runs::{Answer, DEFERRED_FLOW, FlowVersion, Lane, Request};
+use platen_runs::{Answer, DEFERRED_FLOW, FlowVersion, Lane, Request, Run, RunState};
 use serde_json::{Value as Json, json};
 
-use self::request_store::RequestHead;
-pub(crate) use self::{replayer::Replayer, request_store::RequestStore};
+use self::{progress::ProgressRegistry, request_store::RequestHead};
+pub(crate) use self::{
+    progress::{BatchProgress, Progress},
+    replayer::Replayer,
+    request_store::RequestStore,
+};
 use crate::{
     accepted_run::{self, idempotency_key},
     flows::Flows,
@@ -38,6 +43,8 @@ const SWEEP_INTERVAL: Duration = Duration::from_secs(300);
 pub struct Replay {
     /// Name of the request, the same in each attempt.
     pub name: Arc<str>,
+    /// Counts the items of this attempt.
+    pub(crate) progress: Arc<Progress>,
 }
 
 /// Accepts requests to be executed later.
@@ -45,6 +52,7 @@ pub struct DeferredRequests {
     pub(crate) flows: Arc<Flows>,
     pub(crate) store: Arc<RequestStore>,
     pub(crate) intake: Arc<Intake>,
+    pub(crate) progress: Arc<ProgressRegistry>,
 }
 
 /// A run that will execute a request.
@@ -117,6 +125,15 @@ impl DeferredRequests {
             id: receipt.id,
             is_known: receipt.known,
         })
+    }
+
+    /// Progress of the batch that a run executes now.
+    pub(crate) fn progress(&self, run: &Run) -> Option<BatchProgress> {
+        if run.flow != DEFERRED_FLOW || run.state != RunState::Running {
+            return None;
+        }
+        let trigger: Json = serde_json::from_slice(&run.trigger).ok()?;
+        self.progress.of(trigger["request"].as_str()?)
     }
 }
 

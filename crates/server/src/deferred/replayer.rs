@@ -21,7 +21,11 @@ use tokio::runtime::Handle;
 use tower_service::Service as _;
 use tracing::Instrument as _;
 
-use super::{Replay, RequestStore, request_store::StoredRequest};
+use super::{
+    Replay, RequestStore,
+    progress::{Progress, ProgressRegistry},
+    request_store::StoredRequest,
+};
 use crate::{
     accepted_run::MAX_FILE_BYTES,
     intake::{
@@ -42,6 +46,7 @@ pub(crate) struct Replayer {
     store: Arc<RequestStore>,
     results: Arc<Results>,
     intake: Arc<Intake>,
+    progress: Arc<ProgressRegistry>,
     runtime: Handle,
     /// The routes, without admission: these requests were admitted when they came. Absent before
     /// the start and after the end of the service, whose parts the routes hold.
@@ -59,6 +64,7 @@ impl Replayer {
             store,
             results,
             intake,
+            progress: Arc::default(),
             runtime: Handle::current(),
             routes: Mutex::default(),
         }
@@ -67,6 +73,11 @@ impl Replayer {
     /// The requests that it executes.
     pub(crate) fn store(&self) -> &Arc<RequestStore> {
         &self.store
+    }
+
+    /// Progress of the requests that it executes.
+    pub(crate) fn progress(&self) -> &Arc<ProgressRegistry> {
+        &self.progress
     }
 
     /// Sets the routes, or drops them.
@@ -179,7 +190,10 @@ impl Replays for Replayer {
         let stored = stored.map_err(|problem| StepError::new(problem.code, problem.detail))?;
         let request_id = Arc::clone(&stored.head.context.request_id);
         let span = tracing::info_span!("deferred", requestId = &*request_id);
-        let request = request_of(name, stored);
+        let name: Arc<str> = name.into();
+        let execution = self.progress.start(&name);
+        let progress = Arc::clone(&execution.progress);
+        let request = request_of(Arc::clone(&name), progress, stored);
         // A panic of a route must not end the thread of the run.
         let work = AssertUnwindSafe(|| {
             let work = self.within(request, limit).instrument(span);
@@ -189,12 +203,12 @@ impl Replays for Replayer {
             let message = "the service panicked";
             Err(StepError::new(Code::InternalError, message))
         });
-        self.store.end(name, output.is_err());
+        self.store.end(&name, output.is_err());
         output
     }
 }
 
-fn request_of(name: &str, stored: StoredRequest) -> Request {
+fn request_of(name: Arc<str>, progress: Arc<Progress>, stored: StoredRequest) -> Request {
     let StoredRequest {
         head,
         file,
@@ -207,7 +221,7 @@ fn request_of(name: &str, stored: StoredRequest) -> Request {
     *request.uri_mut() = head.uri;
     *request.headers_mut() = head.headers;
     let extensions = request.extensions_mut();
-    extensions.insert(Replay { name: name.into() });
+    extensions.insert(Replay { name, progress });
     extensions.insert(head.context);
     request
 }

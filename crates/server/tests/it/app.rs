@@ -1,7 +1,7 @@
 //! A server for one test.
 
 use std::{
-    io::{Read, Write},
+    io::{ErrorKind, Read, Write},
     net::{SocketAddr, TcpStream},
     sync::{Arc, Barrier},
     time::{Duration, Instant},
@@ -114,7 +114,7 @@ impl TestApp {
     pub fn wait_until(&self, mut done: impl FnMut() -> bool) {
         let start = Instant::now();
         while !done() {
-            assert!(start.elapsed() < Duration::from_secs(30), "waited too long");
+            assert!(start.elapsed() < Duration::from_secs(60), "waited too long");
             std::thread::sleep(Duration::from_millis(5));
         }
     }
@@ -182,16 +182,18 @@ impl TestApp {
         )
     }
 
-    /// Sends bytes as they are and returns all that comes back.
+    /// Sends bytes as they are and returns all that comes back until the server closes.
     pub fn raw(&self, request: &[u8]) -> String {
         let mut stream = TcpStream::connect(self.address).unwrap();
         stream
-            .set_read_timeout(Some(Duration::from_secs(20)))
+            .set_read_timeout(Some(Duration::from_secs(60)))
             .unwrap();
         // The server may answer and close before it has read everything.
         let _ = stream.write_all(request);
         let mut bytes = Vec::new();
-        let _ = stream.read_to_end(&mut bytes);
+        let ended = stream.read_to_end(&mut bytes);
+        let is_open = ended.is_err_and(|error| error.kind() == ErrorKind::WouldBlock);
+        assert!(!is_open, "the server does not close the connection");
         String::from_utf8_lossy(&bytes).into_owned()
     }
 

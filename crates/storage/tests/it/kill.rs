@@ -61,6 +61,7 @@ async fn acknowledged_versions_survive() {
                 }
             }
         }
+        // Models a kill in the middle of whatever comes next.
         std::thread::sleep(Duration::from_millis(3));
         child.kill().unwrap();
         child.wait().unwrap();

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use platen_urp::{Client, Conversion, Converted, Input, Options, Output, Property, Transfer};
 use tokio::io::AsyncReadExt;
 
-use crate::soffice::{Soffice, program};
+use crate::soffice::{Soffice, program, until};
 
 /// A small flat document, from which every format that LibreOffice writes is created.
 pub const FLAT: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
@@ -51,17 +51,15 @@ fn is_pdf(bytes: &[u8]) -> bool {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_conversion_over_tcp() {
     let Some(program) = program() else { return };
-    let soffice = Soffice::start(&program);
+    let soffice = Soffice::start(&program).await;
     let address = format!("127.0.0.1:{}", soffice.port);
-    let mut connected = Client::connect_tcp(&address, Options::default()).await;
-    for _ in 0..600 {
-        if connected.is_ok() {
-            break;
-        }
-        // The pipe may exist a moment before the port.
-        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
-        connected = Client::connect_tcp(&address, Options::default()).await;
-    }
+    let mut connected = None;
+    // The pipe may exist a moment before the port.
+    until("soffice listens", async || {
+        connected = Client::connect_tcp(&address, Options::default()).await.ok();
+        connected.is_some()
+    })
+    .await;
     let client = connected.unwrap();
     let docx = make(&client, FLAT, "MS Word 2007 XML").await;
     for transfer in [Transfer::File, Transfer::Stream] {
@@ -87,7 +85,7 @@ async fn a_conversion_over_tcp() {
 #[tokio::test(flavor = "multi_thread")]
 async fn every_way_in_and_out() {
     let Some(program) = program() else { return };
-    let soffice = Soffice::start(&program);
+    let soffice = Soffice::start(&program).await;
     let client = soffice.client().await;
     let docx = make(&client, FLAT, "MS Word 2007 XML").await;
     let folder = tempfile::tempdir().unwrap();
@@ -161,7 +159,7 @@ fn assert_phases(converted: &Converted) {
 #[tokio::test(flavor = "multi_thread")]
 async fn streams_of_every_format_give_what_files_give() {
     let Some(program) = program() else { return };
-    let soffice = Soffice::start(&program);
+    let soffice = Soffice::start(&program).await;
     let client = soffice.client().await;
     let formats = [
         (FLAT, "MS Word 2007 XML", "writer_pdf_Export"),
@@ -209,7 +207,7 @@ async fn streams_of_every_format_give_what_files_give() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_long_stream_goes_in_pieces() {
     let Some(program) = program() else { return };
-    let soffice = Soffice::start(&program);
+    let soffice = Soffice::start(&program).await;
     let client = soffice.client().await;
     // Longer than what is sent as one sequence; one line of text, of which one page is enough.
     let text = bytes::Bytes::from(vec![b' '; 40 * 1024 * 1024]);
@@ -228,7 +226,7 @@ async fn a_long_stream_goes_in_pieces() {
 #[tokio::test(flavor = "multi_thread")]
 async fn options_indexes_and_landscape_reach_the_document() {
     let Some(program) = program() else { return };
-    let soffice = Soffice::start(&program);
+    let soffice = Soffice::start(&program).await;
     let client = soffice.client().await;
     let odt = make(&client, FLAT, "writer8").await;
     let conversion = Conversion {

@@ -10,7 +10,7 @@ use platen_urp::{
 
 use crate::{
     convert::{FLAT, make, pdf},
-    soffice::{Soffice, program},
+    soffice::{Soffice, program, until},
 };
 
 async fn convert(
@@ -46,7 +46,7 @@ fn store_password(filter: &str, password: &str) -> Property {
 #[tokio::test(flavor = "multi_thread")]
 async fn passwords() {
     let Some(program) = program() else { return };
-    let soffice = Soffice::start(&program);
+    let soffice = Soffice::start(&program).await;
     let client = soffice.client().await;
     for filter in ["writer8", "MS Word 2007 XML"] {
         let conversion = Conversion {
@@ -82,7 +82,7 @@ async fn passwords() {
 #[tokio::test(flavor = "multi_thread")]
 async fn damaged_missing_and_unknown() {
     let Some(program) = program() else { return };
-    let soffice = Soffice::start(&program);
+    let soffice = Soffice::start(&program).await;
     let client = soffice.client().await;
     let odt = make(&client, FLAT, "writer8").await;
     let cut = odt.slice(..odt.len() * 2 / 3);
@@ -123,7 +123,7 @@ async fn damaged_missing_and_unknown() {
 #[tokio::test(flavor = "multi_thread")]
 async fn repair_on_request() {
     let Some(program) = program() else { return };
-    let soffice = Soffice::start(&program);
+    let soffice = Soffice::start(&program).await;
     let client = soffice.client().await;
     let odt = make(&client, FLAT, "writer8").await;
     // Without the directory at the end.
@@ -158,7 +158,7 @@ async fn an_input_or_output_that_fails() {
         }
     }
     let Some(program) = program() else { return };
-    let soffice = Soffice::start(&program);
+    let soffice = Soffice::start(&program).await;
     let client = soffice.client().await;
     for transfer in [Transfer::File, Transfer::Stream] {
         let mut conversion = from("MS Word 2007 XML");
@@ -186,7 +186,7 @@ async fn an_input_or_output_that_fails() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_program_that_is_killed_or_stopped() {
     let Some(program) = program() else { return };
-    let soffice = Soffice::start(&program);
+    let soffice = Soffice::start(&program).await;
     let options = Options {
         silence: Duration::from_secs(2),
         ..Options::default()
@@ -216,20 +216,17 @@ async fn a_program_that_is_killed_or_stopped() {
         "{dead:?}"
     );
     // The system releases the pipe a moment after the signal.
-    for _ in 0..600 {
+    until("nobody answers", async || {
         let nobody = Client::connect_unix(&soffice.pipe, Options::default()).await;
-        if let Err(Error::Connect { .. }) = nobody {
-            return;
-        }
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
-    panic!("somebody still answers");
+        matches!(nobody, Err(Error::Connect { .. }))
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_is_left_after_a_conversion_in_memory() {
     let Some(program) = program() else { return };
-    let soffice = Soffice::start(&program);
+    let soffice = Soffice::start(&program).await;
     let client = soffice.client().await;
     let before = soffice.leftovers().len();
     for _ in 0..3 {

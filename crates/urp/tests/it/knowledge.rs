@@ -7,7 +7,7 @@ use crate::soffice::{Soffice, program};
 #[tokio::test(flavor = "multi_thread")]
 async fn version_locale_services_filters_types_and_settings() {
     let Some(program) = program() else { return };
-    let soffice = Soffice::start(&program);
+    let soffice = Soffice::start(&program).await;
     let client = soffice.client().await;
     let version = client.version().await.unwrap();
     assert!(version.split('.').count() >= 3, "{version}");
@@ -40,7 +40,7 @@ async fn version_locale_services_filters_types_and_settings() {
 #[tokio::test(flavor = "multi_thread")]
 async fn calls_of_several_tasks_do_not_mix() {
     let Some(program) = program() else { return };
-    let soffice = Soffice::start(&program);
+    let soffice = Soffice::start(&program).await;
     let client = std::sync::Arc::new(soffice.client().await);
     let tasks: Vec<_> = (0..8)
         .map(|turn| {

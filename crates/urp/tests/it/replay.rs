@@ -120,7 +120,7 @@ fn byte(hex: &[u8]) -> u8 {
 }
 
 async fn record(program: &std::path::Path) {
-    let soffice = Soffice::start(program);
+    let soffice = Soffice::start(program).await;
     let docx = make(&soffice.client().await, FLAT, "MS Word 2007 XML").await;
     let record = Record::default();
     let (client, middle) = UnixStream::pair().unwrap();

@@ -5,10 +5,19 @@ use std::{
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     sync::atomic::{AtomicU64, Ordering},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use platen_urp::{Client, Options};
+
+/// Waits until `is_so`, which nothing announces. The time limit is only a safety net.
+pub async fn until(what: &str, mut is_so: impl AsyncFnMut() -> bool) {
+    let end = Instant::now() + Duration::from_secs(120);
+    while !is_so().await {
+        assert!(Instant::now() < end, "never: {what}");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
 
 /// A running soffice; dropping it kills it with all of its child processes.
 pub struct Soffice {
@@ -46,7 +55,7 @@ pub fn program() -> Option<PathBuf> {
 
 impl Soffice {
     /// Starts soffice. With a new profile it exits once with code 81, which asks for a restart.
-    pub fn start(program: &Path) -> Self {
+    pub async fn start(program: &Path) -> Self {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         let folder = tempfile::tempdir().unwrap();
         let user = folder.path().join("profile/user");
@@ -87,15 +96,14 @@ impl Soffice {
                 .unwrap()
         };
         let mut child = start();
-        for _ in 0..600 {
-            if std::os::unix::net::UnixStream::connect(&pipe).is_ok() {
-                break;
-            }
-            if child.try_wait().unwrap().is_some() {
+        until("soffice listens", async || {
+            let is_there = std::os::unix::net::UnixStream::connect(&pipe).is_ok();
+            if !is_there && child.try_wait().unwrap().is_some() {
                 child = start();
             }
-            std::thread::sleep(Duration::from_millis(50));
-        }
+            is_there
+        })
+        .await;
         Self {
             child,
             folder,

@@ -92,7 +92,8 @@ fn bounds_hold() {
         };
         let start = std::time::Instant::now();
         let found = bind(&compiled, &data, &options, &HOST).unwrap_err();
-        assert!(start.elapsed().as_secs() < 5);
+        // Without a bound it would take minutes and gigabytes.
+        assert!(start.elapsed().as_secs() < 60);
         found[0].code.clone()
     };
     let default = Limits::default();

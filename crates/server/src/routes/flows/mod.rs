@@ -13,14 +13,15 @@ use platen_fault::Resource;
 use platen_runs::Error;
 
 use crate::{
-    auth::Keys, flows::Flows, intake::Intake, metrics::Metrics, problem::Problem,
-    rendering::slots::Slots, sandbox::Sandbox, templates::TemplateRepository,
+    auth::Keys, deferred::DeferredRequests, flows::Flows, intake::Intake, metrics::Metrics,
+    problem::Problem, rendering::slots::Slots, sandbox::Sandbox, templates::TemplateRepository,
 };
 
 /// State of the handlers of flows and runs.
 #[derive(Clone)]
 pub(crate) struct FlowApi {
     pub(crate) flows: Arc<Flows>,
+    pub(crate) deferred: Arc<DeferredRequests>,
     /// Repository of flow definitions.
     pub(crate) definitions: TemplateRepository,
     pub(crate) sandbox: Arc<Sandbox>,

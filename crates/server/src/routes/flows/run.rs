@@ -19,7 +19,7 @@ use hyper::{
     header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue},
 };
 use platen_fault::Code;
-use platen_runs::{Answer, DEFERRED_FLOW, Event, Lane, Record, Request, RunFilter, RunState};
+use platen_runs::{Answer, DEFERRED_FLOW, Event, Lane, Record, Request, Run, RunFilter, RunState};
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
 use tokio::sync::mpsc;
@@ -122,7 +122,7 @@ pub(crate) async fn list_runs(
     let next = runs.last().filter(|_| runs.len() == limit as usize);
     let list = RunList {
         next: next.map(|last| last.number.to_string()),
-        runs: runs.iter().map(|run| RunDocument::new(run, None)).collect(),
+        runs: runs.iter().map(|run| document(&api, run, None)).collect(),
     };
     Ok(json(StatusCode::OK, &list))
 }
@@ -134,10 +134,15 @@ pub(crate) async fn get_run(
 ) -> Result<Response, Problem> {
     let run = api.flows.dispatcher.get(&id).await?;
     let records = api.flows.dispatcher.journal(&id).await?;
-    Ok(json(
-        StatusCode::OK,
-        &RunDocument::new(&run, Some(&records)),
-    ))
+    Ok(json(StatusCode::OK, &document(&api, &run, Some(&records))))
+}
+
+/// A run, with the progress of its batch.
+fn document(api: &FlowApi, run: &Run, records: Option<&[Record]>) -> RunDocument {
+    RunDocument {
+        progress: api.deferred.progress(run),
+        ..RunDocument::new(run, records)
+    }
 }
 
 /// Returns the response of a run as its original caller would have received it.

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value as Json;
 
-use crate::respond::moment;
+use crate::{deferred::BatchProgress, respond::moment};
 
 /// A run.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -41,6 +41,9 @@ pub(crate) struct RunDocument {
     /// Run that this one retries.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) retry_of: Option<String>,
+    /// Progress of a deferred batch while it executes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) progress: Option<BatchProgress>,
     /// Time spent before and around its steps, in microseconds.
     #[serde(skip_serializing_if = "Json::is_null")]
     #[schemars(default)]
@@ -131,6 +134,7 @@ impl RunDocument {
             worker: run.worker.clone(),
             deaths: run.worker_losses,
             retry_of: run.retry_of.clone(),
+            progress: None,
             times: Json::Null,
             error: Json::Null,
             output: Json::Null,

@@ -25,7 +25,7 @@ use super::{
     request::RenderRequest,
 };
 use crate::{
-    deferred::Replay,
+    deferred::{Progress, Replay},
     intake::body,
     middleware::Context,
     problem::Problem,
@@ -72,7 +72,7 @@ pub(crate) async fn create_render_batch(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    create(&api, &context, replay.is_some(), &headers, body, None).await
+    create(&api, &context, replay, &headers, body, None).await
 }
 
 /// Renders a batch in the format of the path.
@@ -84,21 +84,13 @@ pub(crate) async fn create_render_batch_in_format(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    create(
-        &api,
-        &context,
-        replay.is_some(),
-        &headers,
-        body,
-        Some(format),
-    )
-    .await
+    create(&api, &context, replay, &headers, body, Some(format)).await
 }
 
 async fn create(
     api: &RenderApi,
     context: &Context,
-    is_deferred: bool,
+    replay: Option<Extension<Replay>>,
     headers: &HeaderMap,
     body: Body,
     format: Option<Format>,
@@ -115,8 +107,12 @@ async fn create(
         };
         return Err(Problem::new(code, detail));
     }
+    let progress = replay.map(|Extension(replay)| replay.progress);
+    if let Some(progress) = &progress {
+        progress.begin(count);
+    }
     while let Err(problem) = api.batches.rate.take(context.client, count as u32) {
-        if !is_deferred {
+        if progress.is_none() {
             api.renderer.metrics.rejected(problem.code.name());
             return Err(problem);
         }
@@ -128,7 +124,7 @@ async fn create(
         Packaging::Ndjson => u64::MAX,
         Packaging::Json | Packaging::Zip => api.batches.max_bytes,
     };
-    let items = start(api, context, request.items, format, room);
+    let items = start(api, context, request.items, format, room, progress);
     match request.packaging {
         Packaging::Json => package::json(items, count).await,
         Packaging::Ndjson => Ok(package::ndjson(items)),
@@ -143,6 +139,7 @@ fn start(
     items: Vec<Box<RawValue>>,
     format: Option<Format>,
     room: u64,
+    progress: Option<Arc<Progress>>,
 ) -> mpsc::Receiver<Item> {
     let workers = api.batches.concurrency.min(items.len());
     // Bounds the finished documents that wait for a slow client.
@@ -152,6 +149,7 @@ fn start(
     for _ in 0..workers {
         let (api, queue, room) = (api.clone(), Arc::clone(&queue), Arc::clone(&room));
         let (sender, request_id) = (sender.clone(), Arc::clone(&context.request_id));
+        let progress = progress.clone();
         tokio::spawn(async move {
             let next = || queue.lock().next();
             while let Some((index, raw)) = next() {
@@ -160,6 +158,9 @@ fn start(
                     item = work => item,
                     () = sender.closed() => return,
                 };
+                if let Some(progress) = &progress {
+                    progress.count(item.result.success);
+                }
                 if sender.send(item).await.is_err() {
                     return;
                 }

@@ -4,7 +4,6 @@ use std::{
     io::{Cursor, Read, Write},
     net::TcpStream,
     os::unix::net::UnixStream,
-    time::{Duration, Instant},
 };
 
 use platen_server::{Config, Server, Settings};
@@ -158,6 +157,8 @@ fn stalled_readers_are_dropped() {
     let app = TestApp::with(Settings {
         // Long enough for all of them to be there at once on a busy machine.
         write_timeout_ms: Some(3_000),
+        // It must not be the idle timeout that drops them.
+        header_timeout_ms: Some(600_000),
         ..Settings::default()
     });
     let request = b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(500);
@@ -169,11 +170,6 @@ fn stalled_readers_are_dropped() {
         })
         .collect();
     app.wait_until(|| app.metric("platen_connections") > 3.5);
-    let start = Instant::now();
     app.wait_until(|| app.metric("platen_connections") < 1.5);
-    assert!(
-        start.elapsed() < Duration::from_secs(20),
-        "that was not the idle timeout"
-    );
     drop(readers);
 }
