@@ -96,6 +96,7 @@ mod tests {
                 let run = load
                     .run(|| {
                         Ok(|| {
+                            // Models a request, which takes some time.
                             std::thread::sleep(std::time::Duration::from_micros(20));
                             Outcome {
                                 is_good: true,
