@@ -10,6 +10,7 @@ use std::{
 };
 
 use bytes::Bytes;
+use futures_core::future::BoxFuture;
 use parking_lot::Mutex;
 use platen_pool::{
     Driver, Isolation, JobError, Launcher, Pool, Purpose, Request, Snapshot, Spawner, StartError,
@@ -233,47 +234,51 @@ impl Browser {
     ///
     /// # Errors
     /// See [`Error`].
-    pub async fn print(&self, job: Job) -> Result<Printed, Error> {
-        job.check()?;
-        let (begin, begun) = oneshot::channel();
-        let (sender, chunks) = mpsc::channel(MAX_BUFFERED_CHUNKS);
-        let begin = Arc::new(Mutex::new(Some(begin)));
-        let pool = Arc::clone(&self.pool);
-        let max_bytes = self.max_result_bytes;
-        let work = async move {
-            let result = run(&pool, job, max_bytes, Arc::clone(&begin), sender.clone()).await;
-            let Err(error) = result else { return };
-            tracing::Span::current().record("error", error.code().name());
-            if error.code().fault().is_ours() {
-                tracing::warn!(code = error.code().name(), cause = %error, "page failed");
-            }
-            let waiting = begin.lock().take();
-            match waiting {
-                Some(waiting) => drop(waiting.send(Err(error))),
-                None => drop(sender.send(Err(error)).await),
-            }
-        };
-        // The task logs under the request or run that the page is for.
-        let span = tracing::info_span!("chromium", error = tracing::field::Empty);
-        let job = JobGuard(tokio::spawn(work.instrument(span)));
-        // Dropping this future cancels the job too: `job` aborts its task.
-        let report = begun.await.unwrap_or(Err(Error::Disconnected))?;
-        Ok(Printed {
-            report,
-            chunks,
-            job,
+    pub fn print(&self, job: Job) -> BoxFuture<'_, Result<Printed, Error>> {
+        Box::pin(async move {
+            job.check()?;
+            let (begin, begun) = oneshot::channel();
+            let (sender, chunks) = mpsc::channel(MAX_BUFFERED_CHUNKS);
+            let begin = Arc::new(Mutex::new(Some(begin)));
+            let pool = Arc::clone(&self.pool);
+            let max_bytes = self.max_result_bytes;
+            let work = async move {
+                let result = run(&pool, job, max_bytes, Arc::clone(&begin), sender.clone()).await;
+                let Err(error) = result else { return };
+                tracing::Span::current().record("error", error.code().name());
+                if error.code().fault().is_ours() {
+                    tracing::warn!(code = error.code().name(), cause = %error, "page failed");
+                }
+                let waiting = begin.lock().take();
+                match waiting {
+                    Some(waiting) => drop(waiting.send(Err(error))),
+                    None => drop(sender.send(Err(error)).await),
+                }
+            };
+            // The task logs under the request or run that the page is for.
+            let span = tracing::info_span!("chromium", error = tracing::field::Empty);
+            let job = JobGuard(tokio::spawn(work.instrument(span)));
+            // Dropping this future cancels the job too: `job` aborts its task.
+            let report = begun.await.unwrap_or(Err(Error::Disconnected))?;
+            Ok(Printed {
+                report,
+                chunks,
+                job,
+            })
         })
     }
 
     /// Waits until the spare pages are ready; false after the timeout.
-    pub async fn warm(&self, timeout: Duration) -> bool {
-        self.pool.warm(timeout).await
+    pub fn warm(&self, timeout: Duration) -> BoxFuture<'_, bool> {
+        Box::pin(async move { self.pool.warm(timeout).await })
     }
 
     /// Shuts down: rejects new jobs and lets running ones finish for up to `drain`.
-    pub async fn shutdown(&self, drain: Duration) {
-        self.pool.driver().keeper.release().await;
-        self.pool.shutdown(drain).await;
+    pub fn shutdown(&self, drain: Duration) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            self.pool.driver().keeper.release().await;
+            self.pool.shutdown(drain).await;
+        })
     }
 
     /// State of the pool.

@@ -8,6 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use futures_core::future::BoxFuture;
 use platen_content::Content;
 use platen_pool::{Attempt, Isolation, Key, Launcher, Pool, Request, Snapshot};
 use platen_urp::{Authors, Conversion, Input, Output, Phases, Property};
@@ -119,37 +120,41 @@ impl Office {
     }
 
     /// Waits until a process is ready; false after `timeout`.
-    pub async fn warm(&self, timeout: Duration) -> bool {
-        self.pool.warm(timeout).await
+    pub fn warm(&self, timeout: Duration) -> BoxFuture<'_, bool> {
+        Box::pin(async move { self.pool.warm(timeout).await })
     }
 
     /// Stops all processes, after giving jobs up to `drain` to finish.
-    pub async fn shutdown(&self, drain: Duration) {
-        self.pool.shutdown(drain).await;
+    pub fn shutdown(&self, drain: Duration) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            self.pool.shutdown(drain).await;
+        })
     }
 
     /// Converts a document.
     ///
     /// # Errors
     /// See [`Error`].
-    pub async fn convert(&self, job: Job) -> Result<Document, Error> {
-        let span = tracing::info_span!(
-            "libreoffice",
-            platen.target = ?job.target,
-            platen.wait_ms = Empty,
-            error = Empty,
-        );
-        let converted = self.convert_within(job).instrument(span.clone()).await;
-        match &converted {
-            Ok(document) => {
-                let wait_ms = document.times.wait.as_secs_f64() * 1e3;
-                span.record("platen.wait_ms", wait_ms);
+    pub fn convert(&self, job: Job) -> BoxFuture<'_, Result<Document, Error>> {
+        Box::pin(async move {
+            let span = tracing::info_span!(
+                "libreoffice",
+                platen.target = ?job.target,
+                platen.wait_ms = Empty,
+                error = Empty,
+            );
+            let converted = self.convert_within(job).instrument(span.clone()).await;
+            match &converted {
+                Ok(document) => {
+                    let wait_ms = document.times.wait.as_secs_f64() * 1e3;
+                    span.record("platen.wait_ms", wait_ms);
+                }
+                Err(error) => {
+                    span.record("error", error.code().name());
+                }
             }
-            Err(error) => {
-                span.record("error", error.code().name());
-            }
-        }
-        converted
+            converted
+        })
     }
 
     async fn convert_within(&self, job: Job) -> Result<Document, Error> {

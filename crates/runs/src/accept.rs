@@ -2,6 +2,7 @@
 
 use std::{sync::Arc, time::Instant};
 
+use futures_core::future::BoxFuture;
 use platen_flow::Entry;
 use platen_storage::runs::{Accepted, Lane, NewRun, Queued};
 use serde_json::Value as Json;
@@ -53,62 +54,64 @@ impl Dispatcher {
     /// # Errors
     /// [`Error::Full`], [`Error::Reused`], [`Error::Draining`], failures of the store; then there
     /// is no run.
-    pub async fn accept(&self, request: Request) -> Result<Receipt, Error> {
-        self.admit(request.lane).await?;
-        let now_ms = now_ms();
-        let id = name(now_ms);
-        let token = token();
-        let new = self.row(&request, &id, &token, now_ms);
-        let (deadline_ms, trace) = (new.deadline_ms, new.trace.clone());
-        let waiting = (request.lane == Lane::Sync).then(|| self.waiters.wait(&id));
-        let reservation = self.ready.reserve(&id);
-        fault::point("accepting");
-        let accepted = self.store.accept(new).await?;
-        fault::point("accepted");
-        match accepted {
-            Accepted::Known { same: false, .. } => return Err(Error::Reused),
-            Accepted::Known { id, .. } => {
-                let answer = match request.lane {
-                    Lane::Sync => Some(self.wait(&id).await?),
-                    Lane::Async => None,
-                };
-                return Ok(Receipt {
-                    id,
-                    known: true,
-                    answer,
-                    ingress_us: 0,
-                });
+    pub fn accept(&self, request: Request) -> BoxFuture<'_, Result<Receipt, Error>> {
+        Box::pin(async move {
+            self.admit(request.lane).await?;
+            let now_ms = now_ms();
+            let id = name(now_ms);
+            let token = token();
+            let new = self.row(&request, &id, &token, now_ms);
+            let (deadline_ms, trace) = (new.deadline_ms, new.trace.clone());
+            let waiting = (request.lane == Lane::Sync).then(|| self.waiters.wait(&id));
+            let reservation = self.ready.reserve(&id);
+            fault::point("accepting");
+            let accepted = self.store.accept(new).await?;
+            fault::point("accepted");
+            match accepted {
+                Accepted::Known { same: false, .. } => return Err(Error::Reused),
+                Accepted::Known { id, .. } => {
+                    let answer = match request.lane {
+                        Lane::Sync => Some(self.wait(&id).await?),
+                        Lane::Async => None,
+                    };
+                    return Ok(Receipt {
+                        id,
+                        known: true,
+                        answer,
+                        ingress_us: 0,
+                    });
+                }
+                Accepted::New => {}
             }
-            Accepted::New => {}
-        }
-        let ingress_us = request.arrived.elapsed().as_micros() as u64;
-        let queued = Queued {
-            // The store assigns the number; slots do not need it.
-            number: 0,
-            id: id.clone(),
-            flow: request.flow.loaded.flow().key.clone(),
-            lane: request.lane,
-            deadline_ms,
-        };
-        let just_accepted = JustAccepted {
-            flow: request.flow,
-            trace,
-            trigger: request.trigger,
-            created_ms: now_ms,
-            token,
-            ingress_us,
-            accepted: Instant::now(),
-        };
-        reservation.push(ReadyRun {
-            queued,
-            just_accepted: Some(just_accepted),
-        });
-        fault::point("ready");
-        Ok(Receipt {
-            id,
-            known: false,
-            answer: waiting,
-            ingress_us,
+            let ingress_us = request.arrived.elapsed().as_micros() as u64;
+            let queued = Queued {
+                // The store assigns the number; slots do not need it.
+                number: 0,
+                id: id.clone(),
+                flow: request.flow.loaded.flow().key.clone(),
+                lane: request.lane,
+                deadline_ms,
+            };
+            let just_accepted = JustAccepted {
+                flow: request.flow,
+                trace,
+                trigger: request.trigger,
+                created_ms: now_ms,
+                token,
+                ingress_us,
+                accepted: Instant::now(),
+            };
+            reservation.push(ReadyRun {
+                queued,
+                just_accepted: Some(just_accepted),
+            });
+            fault::point("ready");
+            Ok(Receipt {
+                id,
+                known: false,
+                answer: waiting,
+                ingress_us,
+            })
         })
     }
 
@@ -158,57 +161,63 @@ impl Dispatcher {
     ///
     /// # Errors
     /// [`Error::NotFound`], [`Error::NotEnded`], [`Error::Retry`].
-    pub async fn retry(&self, id: &str, step: Option<&str>) -> Result<String, Error> {
-        let run = self.get(id).await?;
-        if !run.state.is_end() {
-            return Err(Error::NotEnded);
-        }
-        self.admit(Lane::Async).await?;
-        let flow = match &run.definition {
-            Some(source) => Arc::new(FlowVersion::read(Arc::clone(source), 0)?),
-            None => self.flow_cache.get(&run.flow, run.version).await?,
-        };
-        let mut records = self.journal(id).await?;
-        let steps = &flow.loaded.flow().steps;
-        let get_value = match step {
-            None => steps.len(),
-            Some(step) => {
-                let position = steps.iter().position(|known| known.name == step);
-                position.ok_or_else(|| {
-                    Error::Retry(format!("the flow has no step `{step}` at its top level"))
-                })?
+    pub fn retry<'a>(
+        &'a self,
+        id: &'a str,
+        step: Option<&'a str>,
+    ) -> BoxFuture<'a, Result<String, Error>> {
+        Box::pin(async move {
+            let run = self.get(id).await?;
+            if !run.state.is_end() {
+                return Err(Error::NotEnded);
             }
-        };
-        let before = |path: &str| {
-            let top = path.split(['.', '[']).next().unwrap_or_default();
-            steps[..get_value].iter().any(|step| step.name == top)
-        };
-        records.retain(|record| keeps(record, &before));
-        for record in &mut records {
-            // The time limit of the new run starts at zero.
-            record.worked_ms = 0;
-        }
-        let now_ms = now_ms();
-        let new = NewRun {
-            id: name(now_ms),
-            flow: run.flow,
-            version: run.version,
-            definition: run.definition,
-            lane: Lane::Async,
-            trigger: run.trigger,
-            idempotency: None,
-            deadline_ms: None,
-            created_ms: now_ms,
-            token: token(),
-            retry_of: Some(run.id),
-            trace: trace(),
-            journal: serde_json::to_vec(&records).ok().map(Arc::from),
-        };
-        let id = new.id.clone();
-        self.store.accept(new).await?;
-        let run = self.get(&id).await?;
-        self.enqueue(crate::dispatcher::queued(&run));
-        Ok(id)
+            self.admit(Lane::Async).await?;
+            let flow = match &run.definition {
+                Some(source) => Arc::new(FlowVersion::read(Arc::clone(source), 0)?),
+                None => self.flow_cache.get(&run.flow, run.version).await?,
+            };
+            let mut records = self.journal(id).await?;
+            let steps = &flow.loaded.flow().steps;
+            let get_value = match step {
+                None => steps.len(),
+                Some(step) => {
+                    let position = steps.iter().position(|known| known.name == step);
+                    position.ok_or_else(|| {
+                        Error::Retry(format!("the flow has no step `{step}` at its top level"))
+                    })?
+                }
+            };
+            let before = |path: &str| {
+                let top = path.split(['.', '[']).next().unwrap_or_default();
+                steps[..get_value].iter().any(|step| step.name == top)
+            };
+            records.retain(|record| keeps(record, &before));
+            for record in &mut records {
+                // The time limit of the new run starts at zero.
+                record.worked_ms = 0;
+            }
+            let now_ms = now_ms();
+            let new = NewRun {
+                id: name(now_ms),
+                flow: run.flow,
+                version: run.version,
+                definition: run.definition,
+                lane: Lane::Async,
+                trigger: run.trigger,
+                idempotency: None,
+                deadline_ms: None,
+                created_ms: now_ms,
+                token: token(),
+                retry_of: Some(run.id),
+                trace: trace(),
+                journal: serde_json::to_vec(&records).ok().map(Arc::from),
+            };
+            let id = new.id.clone();
+            self.store.accept(new).await?;
+            let run = self.get(&id).await?;
+            self.enqueue(crate::dispatcher::queued(&run));
+            Ok(id)
+        })
     }
 }
 

@@ -8,6 +8,7 @@ use std::{
     },
 };
 
+use futures_core::future::BoxFuture;
 use parking_lot::{Mutex, MutexGuard};
 use platen_fault::Code;
 use platen_flow::{Entry, model::StoreScope};
@@ -215,29 +216,31 @@ impl Dispatcher {
     /// # Errors
     /// [`Error::NotFound`], also for a wrong token; [`Error::Ended`]; [`Error::Retry`] if more than
     /// one wait is open.
-    pub async fn call_back(
-        &self,
-        id: &str,
-        token: &str,
+    pub fn call_back<'a>(
+        &'a self,
+        id: &'a str,
+        token: &'a str,
         step: Option<String>,
         payload: Json,
-    ) -> Result<(), Error> {
-        let path = match step {
-            Some(step) => step,
-            None => self.open_wait(id).await?,
-        };
-        let entry = Entry::Resumed { path, payload };
-        let records = serde_json::to_vec(&[Record::now(entry)]).unwrap_or_default();
-        let call = self
-            .store
-            .call_back(id.to_owned(), token.to_owned(), Arc::from(records));
-        let state = call.await?;
-        fault::point("called-back");
-        if state == RunState::Queued {
-            let run = self.get(id).await?;
-            self.enqueue(queued(&run));
-        }
-        Ok(())
+    ) -> BoxFuture<'a, Result<(), Error>> {
+        Box::pin(async move {
+            let path = match step {
+                Some(step) => step,
+                None => self.open_wait(id).await?,
+            };
+            let entry = Entry::Resumed { path, payload };
+            let records = serde_json::to_vec(&[Record::now(entry)]).unwrap_or_default();
+            let call = self
+                .store
+                .call_back(id.to_owned(), token.to_owned(), Arc::from(records));
+            let state = call.await?;
+            fault::point("called-back");
+            if state == RunState::Queued {
+                let run = self.get(id).await?;
+                self.enqueue(queued(&run));
+            }
+            Ok(())
+        })
     }
 
     async fn open_wait(&self, id: &str) -> Result<String, Error> {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::{Dispatcher, Error, flow_cache::FlowVersion, triggers};
+use futures_core::future::BoxFuture;
 
 impl Dispatcher {
     /// The published version of a flow.
@@ -35,20 +36,26 @@ impl Dispatcher {
     ///
     /// # Errors
     /// [`Error::NotFound`], [`Error::Flow`].
-    pub async fn publish(&self, key: &str, version: Option<u32>) -> Result<(), Error> {
-        if let Some(version) = version {
-            self.flow_cache.get(key, version).await?;
-        }
-        let published = self.store.publish(key.to_owned(), version).await;
-        published.map_err(Error::of_flow)?;
-        self.flow_cache.set_published(key, version);
-        if version.is_some() {
-            // Loads the concurrency limit before the first run.
-            let flow = self.flow_cache.current(key).await?;
-            // Stores the first due time now: the first poll of the triggers may be a second away,
-            // and a time in between must not be missed.
-            let _ = triggers::plan(self, &flow).await;
-        }
-        Ok(())
+    pub fn publish<'a>(
+        &'a self,
+        key: &'a str,
+        version: Option<u32>,
+    ) -> BoxFuture<'a, Result<(), Error>> {
+        Box::pin(async move {
+            if let Some(version) = version {
+                self.flow_cache.get(key, version).await?;
+            }
+            let published = self.store.publish(key.to_owned(), version).await;
+            published.map_err(Error::of_flow)?;
+            self.flow_cache.set_published(key, version);
+            if version.is_some() {
+                // Loads the concurrency limit before the first run.
+                let flow = self.flow_cache.current(key).await?;
+                // Stores the first due time now: the first poll of the triggers may be a second away,
+                // and a time in between must not be missed.
+                let _ = triggers::plan(self, &flow).await;
+            }
+            Ok(())
+        })
     }
 }

@@ -8,6 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use futures_core::future::BoxFuture;
 use platen_browser::{SandboxUnavailable, choose_launcher};
 use platen_delivery::{AcceptPolicy, ListenError, Listener, Sharing};
 use platen_engine::{Engine, Isolation, IsolationSource};
@@ -103,12 +104,17 @@ impl Server {
     ///
     /// # Errors
     /// If the address is in use or the store is damaged.
-    pub async fn start(config: Config, extensions: &[ExtensionFactory]) -> Result<Self, Error> {
-        let mut listeners = Vec::new();
-        for bind in &config.bind {
-            listeners.extend(Listener::bind(bind, Sharing::Alone)?);
-        }
-        Self::start_on(config, listeners, extensions).await
+    pub fn start<'a>(
+        config: Config,
+        extensions: &'a [ExtensionFactory],
+    ) -> BoxFuture<'a, Result<Self, Error>> {
+        Box::pin(async move {
+            let mut listeners = Vec::new();
+            for bind in &config.bind {
+                listeners.extend(Listener::bind(bind, Sharing::Alone)?);
+            }
+            Self::start_on(config, listeners, extensions).await
+        })
     }
 
     /// Opens the store and accepts connections from `listeners` instead of the configured
@@ -116,17 +122,19 @@ impl Server {
     ///
     /// # Errors
     /// If the store is damaged.
-    pub async fn start_on(
+    pub fn start_on<'a>(
         config: Config,
         listeners: Vec<Listener>,
-        extensions: &[ExtensionFactory],
-    ) -> Result<Self, Error> {
-        let listeners = Listeners {
-            public: listeners,
-            peers: None,
-            balancer: None,
-        };
-        Self::start_as(config, listeners, None, extensions).await
+        extensions: &'a [ExtensionFactory],
+    ) -> BoxFuture<'a, Result<Self, Error>> {
+        Box::pin(async move {
+            let listeners = Listeners {
+                public: listeners,
+                peers: None,
+                balancer: None,
+            };
+            Self::start_as(config, listeners, None, extensions).await
+        })
     }
 
     /// Joins the supervisor's process group.
@@ -476,24 +484,29 @@ fn isolation_when_needed(config: &Config) -> Box<IsolationSource> {
 ///
 /// # Errors
 /// If the service cannot start.
-pub async fn serve(config: Config, extensions: &[ExtensionFactory]) -> Result<(), Error> {
-    use tokio::signal::unix::{SignalKind, signal};
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    // A closing terminal sends SIGHUP; certificates reload without a signal.
-    let mut hang_up = signal(SignalKind::hangup())?;
-    let server = match Membership::take(&config.bind)? {
-        None => Server::start(config, extensions).await?,
-        Some(membership) => Server::join(config, membership, extensions).await?,
-    };
-    server
-        .run(async move {
-            tokio::select! {
-                _ = terminate.recv() => {}
-                _ = interrupt.recv() => {}
-                _ = hang_up.recv() => {}
-            }
-        })
-        .await;
-    Ok(())
+pub fn serve<'a>(
+    config: Config,
+    extensions: &'a [ExtensionFactory],
+) -> BoxFuture<'a, Result<(), Error>> {
+    Box::pin(async move {
+        use tokio::signal::unix::{SignalKind, signal};
+        let mut terminate = signal(SignalKind::terminate())?;
+        let mut interrupt = signal(SignalKind::interrupt())?;
+        // A closing terminal sends SIGHUP; certificates reload without a signal.
+        let mut hang_up = signal(SignalKind::hangup())?;
+        let server = match Membership::take(&config.bind)? {
+            None => Server::start(config, extensions).await?,
+            Some(membership) => Server::join(config, membership, extensions).await?,
+        };
+        server
+            .run(async move {
+                tokio::select! {
+                    _ = terminate.recv() => {}
+                    _ = interrupt.recv() => {}
+                    _ = hang_up.recv() => {}
+                }
+            })
+            .await;
+        Ok(())
+    })
 }

@@ -2,6 +2,7 @@
 
 use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
+use futures_core::future::BoxFuture;
 use hyper::{
     HeaderMap, Method, Request, Response, StatusCode, Uri, Version,
     client::conn::http1::handshake,
@@ -63,30 +64,32 @@ impl Forward {
     ///
     /// # Errors
     /// If there is no response.
-    pub async fn send(
-        &self,
+    pub fn send<'a>(
+        &'a self,
         mut request: Request<RequestBody>,
         client: SocketAddr,
-        (id_header, request_id): (&'static str, &str),
-    ) -> Result<Response<Body>, ForwardError> {
-        let upgrade = on_upgrade(&mut request);
-        let request = prepare(request, client, (id_header, request_id), upgrade.is_some());
-        // GET and HEAD are safe to retry if the leader exits during the request.
-        let again = matches!(*request.method(), Method::GET | Method::HEAD).then(|| {
-            let mut again = Request::new(RequestBody::default());
-            request.method().clone_into(again.method_mut());
-            request.uri().clone_into(again.uri_mut());
-            request.headers().clone_into(again.headers_mut());
-            again
-        });
-        let first = self.exchange(request).await;
-        let answer = match (first, again) {
-            (Err(ForwardError::Broken(_)), Some(again)) if upgrade.is_none() => {
-                self.exchange(again).await
-            }
-            (first, _) => first,
-        };
-        answer.map(|response| arrived(response, upgrade))
+        (id_header, request_id): (&'static str, &'a str),
+    ) -> BoxFuture<'a, Result<Response<Body>, ForwardError>> {
+        Box::pin(async move {
+            let upgrade = on_upgrade(&mut request);
+            let request = prepare(request, client, (id_header, request_id), upgrade.is_some());
+            // GET and HEAD are safe to retry if the leader exits during the request.
+            let again = matches!(*request.method(), Method::GET | Method::HEAD).then(|| {
+                let mut again = Request::new(RequestBody::default());
+                request.method().clone_into(again.method_mut());
+                request.uri().clone_into(again.uri_mut());
+                request.headers().clone_into(again.headers_mut());
+                again
+            });
+            let first = self.exchange(request).await;
+            let answer = match (first, again) {
+                (Err(ForwardError::Broken(_)), Some(again)) if upgrade.is_none() => {
+                    self.exchange(again).await
+                }
+                (first, _) => first,
+            };
+            answer.map(|response| arrived(response, upgrade))
+        })
     }
 
     async fn exchange(

@@ -2,6 +2,7 @@
 
 use std::{fmt::Write, path::Path, time::Duration};
 
+use futures_core::future::BoxFuture;
 use http_body_util::{BodyExt, Empty, Limited};
 use hyper::{Request, StatusCode, body::Bytes, client::conn::http1::handshake, header};
 use hyper_util::rt::TokioIo;
@@ -17,26 +18,28 @@ const MAX_BYTES: usize = 4 << 20;
 /// Merges `own` with the metrics of all other processes and labels each line with its process as
 /// `worker`. Leaves out a process that does not respond; `platen_worker_up` reports the state of
 /// each.
-pub async fn gather(
-    group: &ProcessGroup,
+pub fn gather<'a>(
+    group: &'a ProcessGroup,
     own: String,
-    authorization: Option<&header::HeaderValue>,
-) -> String {
-    let mut asked = JoinSet::new();
-    for index in (0..group.count).filter(|index| *index != group.index) {
-        let (socket, authorization) = (group.socket(index), authorization.cloned());
-        asked.spawn(async move {
-            let asking = ask(&socket, authorization);
-            let text = tokio::time::timeout(PATIENCE, asking).await.ok().flatten();
-            (index, text)
-        });
-    }
-    let mut texts = vec![(group.index, Some(own))];
-    while let Some(answer) = asked.join_next().await {
-        texts.extend(answer.ok());
-    }
-    texts.sort_by_key(|(index, _)| *index);
-    merge(&texts)
+    authorization: Option<&'a header::HeaderValue>,
+) -> BoxFuture<'a, String> {
+    Box::pin(async move {
+        let mut asked = JoinSet::new();
+        for index in (0..group.count).filter(|index| *index != group.index) {
+            let (socket, authorization) = (group.socket(index), authorization.cloned());
+            asked.spawn(async move {
+                let asking = ask(&socket, authorization);
+                let text = tokio::time::timeout(PATIENCE, asking).await.ok().flatten();
+                (index, text)
+            });
+        }
+        let mut texts = vec![(group.index, Some(own))];
+        while let Some(answer) = asked.join_next().await {
+            texts.extend(answer.ok());
+        }
+        texts.sort_by_key(|(index, _)| *index);
+        merge(&texts)
+    })
 }
 
 async fn ask(socket: &Path, authorization: Option<header::HeaderValue>) -> Option<String> {

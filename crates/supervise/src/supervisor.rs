@@ -14,6 +14,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use futures_core::future::BoxFuture;
 use platen_delivery::{Bind, ListenError, Listener, Sharing};
 use tempfile::TempDir;
 use tokio::{
@@ -210,42 +211,44 @@ type Order = oneshot::Sender<bool>;
 ///
 /// # Errors
 /// If an address cannot be listened on, or a process does not start.
-pub async fn supervise(settings: Settings) -> Result<(), SuperviseError> {
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let mut hang_up = signal(SignalKind::hangup())?;
-    let mut user = signal(SignalKind::user_defined1())?;
-    let program = std::env::current_exe()?;
-    let arguments = std::env::args_os().skip(1).collect();
-    let plan = Arc::new(Plan::open(&settings, program, arguments)?);
-    let mut keepers = JoinSet::new();
-    let mut is_ending = true;
-    let orders = {
-        let mut starting = std::pin::pin!(start_all(&plan, &mut keepers));
-        tokio::select! {
-            started = starting.as_mut() => {
-                is_ending = false;
-                started?
+pub fn supervise(settings: Settings) -> BoxFuture<'static, Result<(), SuperviseError>> {
+    Box::pin(async move {
+        let mut terminate = signal(SignalKind::terminate())?;
+        let mut interrupt = signal(SignalKind::interrupt())?;
+        let mut hang_up = signal(SignalKind::hangup())?;
+        let mut user = signal(SignalKind::user_defined1())?;
+        let program = std::env::current_exe()?;
+        let arguments = std::env::args_os().skip(1).collect();
+        let plan = Arc::new(Plan::open(&settings, program, arguments)?);
+        let mut keepers = JoinSet::new();
+        let mut is_ending = true;
+        let orders = {
+            let mut starting = std::pin::pin!(start_all(&plan, &mut keepers));
+            tokio::select! {
+                started = starting.as_mut() => {
+                    is_ending = false;
+                    started?
+                }
+                // Processes accept connections before they report ready. Let those that are starting
+                // finish, then shut them down like the others.
+                _ = terminate.recv() => starting.await?,
+                _ = interrupt.recv() => starting.await?,
             }
-            // Processes accept connections before they report ready. Let those that are starting
-            // finish, then shut them down like the others.
-            _ = terminate.recv() => starting.await?,
-            _ = interrupt.recv() => starting.await?,
+        };
+        while !is_ending {
+            tokio::select! {
+                _ = terminate.recv() => is_ending = true,
+                _ = interrupt.recv() => is_ending = true,
+                _ = hang_up.recv() => replace_all(&orders).await,
+                _ = user.recv() => replace_all(&orders).await,
+            }
         }
-    };
-    while !is_ending {
-        tokio::select! {
-            _ = terminate.recv() => is_ending = true,
-            _ = interrupt.recv() => is_ending = true,
-            _ = hang_up.recv() => replace_all(&orders).await,
-            _ = user.recv() => replace_all(&orders).await,
-        }
-    }
-    info!("stopping the worker processes");
-    // Closes the channel of every `keep` task, which shuts its process down.
-    drop(orders);
-    while keepers.join_next().await.is_some() {}
-    Ok(())
+        info!("stopping the worker processes");
+        // Closes the channel of every `keep` task, which shuts its process down.
+        drop(orders);
+        while keepers.join_next().await.is_some() {}
+        Ok(())
+    })
 }
 
 /// Starts the leader first: the followers read what it creates.

@@ -7,6 +7,7 @@ use crate::{
     codec::{Any, Value},
     property::{Property, named_values},
 };
+use futures_core::future::BoxFuture;
 
 /// A connection to a running LibreOffice.
 ///
@@ -38,16 +39,22 @@ impl Client {
     ///
     /// # Errors
     /// Nothing listens there, or the peer is not LibreOffice.
-    pub async fn connect_unix(path: &Path, options: Options) -> Result<Self, Error> {
-        Self::over(Bridge::connect_unix(path, options).await?).await
+    pub fn connect_unix<'a>(
+        path: &'a Path,
+        options: Options,
+    ) -> BoxFuture<'a, Result<Self, Error>> {
+        Box::pin(async move { Self::over(Bridge::connect_unix(path, options).await?).await })
     }
 
     /// Connects to the host and port of a LibreOffice.
     ///
     /// # Errors
     /// Nothing listens there, or the peer is not LibreOffice.
-    pub async fn connect_tcp(address: &str, options: Options) -> Result<Self, Error> {
-        Self::over(Bridge::connect_tcp(address, options).await?).await
+    pub fn connect_tcp<'a>(
+        address: &'a str,
+        options: Options,
+    ) -> BoxFuture<'a, Result<Self, Error>> {
+        Box::pin(async move { Self::over(Bridge::connect_tcp(address, options).await?).await })
     }
 
     /// Uses an established connection.
@@ -221,56 +228,65 @@ impl Client {
     ///
     /// # Errors
     /// There is no such value, it has another type, or the connection is broken.
-    pub async fn change_settings(&self, settings: &[Setting]) -> Result<(), Error> {
-        let service = "com.sun.star.configuration.ConfigurationUpdateAccess";
-        for same_path in settings.chunk_by(|a, b| a.path == b.path) {
-            let access = self.configuration(service, &same_path[0].path).await?;
-            let replace = access.query("com.sun.star.container.XNameReplace").await?;
-            for setting in same_path {
-                let arguments = vec![
-                    setting.property.as_str().into(),
-                    setting.value.clone().into(),
-                ];
-                replace.call("replaceByName", arguments).await?;
+    pub fn change_settings<'a>(
+        &'a self,
+        settings: &'a [Setting],
+    ) -> BoxFuture<'a, Result<(), Error>> {
+        Box::pin(async move {
+            let service = "com.sun.star.configuration.ConfigurationUpdateAccess";
+            for same_path in settings.chunk_by(|a, b| a.path == b.path) {
+                let access = self.configuration(service, &same_path[0].path).await?;
+                let replace = access.query("com.sun.star.container.XNameReplace").await?;
+                for setting in same_path {
+                    let arguments = vec![
+                        setting.property.as_str().into(),
+                        setting.value.clone().into(),
+                    ];
+                    replace.call("replaceByName", arguments).await?;
+                }
+                let batch = access.query("com.sun.star.util.XChangesBatch").await?;
+                batch.call("commitChanges", vec![]).await?;
             }
-            let batch = access.query("com.sun.star.util.XChangesBatch").await?;
-            batch.call("commitChanges", vec![]).await?;
-        }
-        Ok(())
+            Ok(())
+        })
     }
 
     /// Closes documents that an earlier connection left open. Returns their number.
     ///
     /// # Errors
     /// The connection is broken.
-    pub async fn close_documents(&self) -> Result<usize, Error> {
-        let desktop = self.desktop.query("com.sun.star.frame.XDesktop").await?;
-        let access = "com.sun.star.container.XEnumerationAccess";
-        let all = desktop.get_reference("getComponents", vec![], access);
-        let Some(all) = all.await? else { return Ok(0) };
-        let enumeration = "com.sun.star.container.XEnumeration";
-        let all = all.get_reference("createEnumeration", vec![], enumeration);
-        let Some(all) = all.await? else { return Ok(0) };
-        let mut open = Vec::new();
-        while let Value::Boolean(true) = all.get("hasMoreElements", vec![]).await? {
-            let interface = "com.sun.star.uno.XInterface";
-            open.extend(all.get_reference("nextElement", vec![], interface).await?);
-        }
-        for document in &open {
-            if let Some(document) = document.find("com.sun.star.util.XCloseable").await? {
-                document.call("close", vec![Value::Boolean(true)]).await?;
+    pub fn close_documents(&self) -> BoxFuture<'_, Result<usize, Error>> {
+        Box::pin(async move {
+            let desktop = self.desktop.query("com.sun.star.frame.XDesktop").await?;
+            let access = "com.sun.star.container.XEnumerationAccess";
+            let all = desktop.get_reference("getComponents", vec![], access);
+            let Some(all) = all.await? else { return Ok(0) };
+            let enumeration = "com.sun.star.container.XEnumeration";
+            let all = all.get_reference("createEnumeration", vec![], enumeration);
+            let Some(all) = all.await? else { return Ok(0) };
+            let mut open = Vec::new();
+            while let Value::Boolean(true) = all.get("hasMoreElements", vec![]).await? {
+                let interface = "com.sun.star.uno.XInterface";
+                open.extend(all.get_reference("nextElement", vec![], interface).await?);
             }
-        }
-        Ok(open.len())
+            for document in &open {
+                if let Some(document) = document.find("com.sun.star.util.XCloseable").await? {
+                    document.call("close", vec![Value::Boolean(true)]).await?;
+                }
+            }
+            Ok(open.len())
+        })
     }
 
     /// Asks LibreOffice to exit.
     ///
     /// # Errors
     /// The connection is broken, which may be the effect of exiting.
-    pub async fn terminate(&self) -> Result<(), Error> {
-        let desktop = self.desktop.query("com.sun.star.frame.XDesktop").await?;
-        desktop.call("terminate", vec![]).await.map(drop)
+    pub fn terminate(&self) -> BoxFuture<'_, Result<(), Error>> {
+        Box::pin(async move {
+            let desktop = self.desktop.query("com.sun.star.frame.XDesktop").await?;
+            desktop.call("terminate", vec![]).await.map(drop)
+        })
     }
 }
 

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
+use futures_core::future::BoxFuture;
 
 use crate::{
     Client, Document, Error, Exception, Input, Output, Property, Setting, Transfer,
@@ -100,24 +101,26 @@ impl Client {
     ///
     /// # Errors
     /// See [`Error`].
-    pub async fn convert(
-        &self,
+    pub fn convert<'a>(
+        &'a self,
         input: Input,
         output: Output,
-        conversion: &Conversion,
-    ) -> Result<Converted, Error> {
-        let progress = Progress::new(conversion.stage.clone());
-        let work = self.work(input, output, conversion, &progress);
-        let Some(limit) = conversion.timeout else {
-            return work.await;
-        };
-        match tokio::time::timeout(limit, work).await {
-            Ok(done) => done,
-            Err(_) => Err(Error::Timeout {
-                phase: progress.phase(),
-                limit,
-            }),
-        }
+        conversion: &'a Conversion,
+    ) -> BoxFuture<'a, Result<Converted, Error>> {
+        Box::pin(async move {
+            let progress = Progress::new(conversion.stage.clone());
+            let work = self.work(input, output, conversion, &progress);
+            let Some(limit) = conversion.timeout else {
+                return work.await;
+            };
+            match tokio::time::timeout(limit, work).await {
+                Ok(done) => done,
+                Err(_) => Err(Error::Timeout {
+                    phase: progress.phase(),
+                    limit,
+                }),
+            }
+        })
     }
 
     async fn work(

@@ -16,6 +16,7 @@ use std::{
 };
 
 use axum::{extract::Request as HttpRequest, response::Response};
+use futures_core::future::BoxFuture;
 use platen_fault::{Backend, Code, Facts, Resource, Stage, What};
 use platen_runs::{Answer, DEFERRED_FLOW, FlowVersion, Lane, Request, Run, RunState};
 use serde_json::{Value as Json, json};
@@ -76,54 +77,56 @@ impl DeferredRequests {
     ///
     /// # Errors
     /// As reading its body; `overloaded requests` if too many requests wait.
-    pub async fn accept(
-        &self,
+    pub fn accept<'a>(
+        &'a self,
         request: HttpRequest,
-        limit: (u64, &str),
+        limit: (u64, &'a str),
         timeout: Duration,
-    ) -> Result<Accepted, Problem> {
-        let arrived = Instant::now();
-        let (mut parts, body) = request.into_parts();
-        let context = parts.extensions.remove::<Context>();
-        let idempotency = idempotency_key(&parts.headers)?;
-        let body = content::read(&self.intake, &parts.headers, body, limit).await?;
-        let head = RequestHead {
-            method: parts.method,
-            uri: parts.uri,
-            headers: parts.headers,
-            context: context.ok_or_else(|| Problem::internal("the request has no context"))?,
-        };
-        // Two forms of the same content differ, in their boundaries, so a repeated key is checked
-        // against the address only.
-        let same = json!({"method": head.method.as_str(), "uri": head.uri.to_string()});
-        let path = head.uri.path().to_owned();
-        let store = Arc::clone(&self.store);
-        let stored = tokio::task::spawn_blocking(move || store.put(&head, &body)).await;
-        let name = stored.map_err(|error| Problem::internal(error.to_string()))??;
-        let trigger = json!({"request": name, "path": path}).to_string();
-        let receipt = async {
-            let request = Request {
-                flow: Arc::new(flow(timeout)?),
-                lane: Lane::Async,
-                idempotency: idempotency.map(|key| (key, same)),
-                trigger: Arc::from(trigger.into_bytes()),
-                queue_timeout_ms: None,
-                arrived,
+    ) -> BoxFuture<'a, Result<Accepted, Problem>> {
+        Box::pin(async move {
+            let arrived = Instant::now();
+            let (mut parts, body) = request.into_parts();
+            let context = parts.extensions.remove::<Context>();
+            let idempotency = idempotency_key(&parts.headers)?;
+            let body = content::read(&self.intake, &parts.headers, body, limit).await?;
+            let head = RequestHead {
+                method: parts.method,
+                uri: parts.uri,
+                headers: parts.headers,
+                context: context.ok_or_else(|| Problem::internal("the request has no context"))?,
             };
-            self.flows
-                .dispatcher
-                .accept(request)
-                .await
-                .map_err(Problem::from)
-        };
-        let receipt = receipt.await;
-        if receipt.as_ref().map_or(true, |receipt| receipt.known) {
+            // Two forms of the same content differ, in their boundaries, so a repeated key is checked
+            // against the address only.
+            let same = json!({"method": head.method.as_str(), "uri": head.uri.to_string()});
+            let path = head.uri.path().to_owned();
             let store = Arc::clone(&self.store);
-            tokio::task::spawn_blocking(move || store.remove(&name));
-        }
-        receipt.map(|receipt| Accepted {
-            id: receipt.id,
-            is_known: receipt.known,
+            let stored = tokio::task::spawn_blocking(move || store.put(&head, &body)).await;
+            let name = stored.map_err(|error| Problem::internal(error.to_string()))??;
+            let trigger = json!({"request": name, "path": path}).to_string();
+            let receipt = async {
+                let request = Request {
+                    flow: Arc::new(flow(timeout)?),
+                    lane: Lane::Async,
+                    idempotency: idempotency.map(|key| (key, same)),
+                    trigger: Arc::from(trigger.into_bytes()),
+                    queue_timeout_ms: None,
+                    arrived,
+                };
+                self.flows
+                    .dispatcher
+                    .accept(request)
+                    .await
+                    .map_err(Problem::from)
+            };
+            let receipt = receipt.await;
+            if receipt.as_ref().map_or(true, |receipt| receipt.known) {
+                let store = Arc::clone(&self.store);
+                tokio::task::spawn_blocking(move || store.remove(&name));
+            }
+            receipt.map(|receipt| Accepted {
+                id: receipt.id,
+                is_known: receipt.known,
+            })
         })
     }
 

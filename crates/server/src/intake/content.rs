@@ -5,6 +5,7 @@ use std::{fs::File, io::Write, sync::Arc};
 
 use axum::body::Body;
 use bytes::{Bytes, BytesMut};
+use futures_core::future::BoxFuture;
 use http_body_util::BodyExt;
 use hyper::{HeaderMap, header::CONTENT_LENGTH};
 pub use platen_content::Content;
@@ -23,14 +24,16 @@ const HELD_BYTES: usize = 256 << 10;
 ///
 /// # Errors
 /// 500 if the temporary folder fails.
-pub async fn bytes(content: Content) -> Result<Bytes, Problem> {
-    if let Content::Held(bytes) = content {
-        return Ok(bytes);
-    }
-    let read = tokio::task::spawn_blocking(move || content.read()).await;
-    read.map_err(std::io::Error::other)
-        .flatten()
-        .map_err(|error| full(&error))
+pub fn bytes(content: Content) -> BoxFuture<'static, Result<Bytes, Problem>> {
+    Box::pin(async move {
+        if let Content::Held(bytes) = content {
+            return Ok(bytes);
+        }
+        let read = tokio::task::spawn_blocking(move || content.read()).await;
+        read.map_err(std::io::Error::other)
+            .flatten()
+            .map_err(|error| full(&error))
+    })
 }
 
 /// A body that reads the content while it is sent.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use bytes::{Buf, BytesMut};
+use futures_core::future::BoxFuture;
 use hyper::{
     HeaderMap,
     header::{CONTENT_TYPE, HeaderValue},
@@ -85,22 +86,24 @@ pub fn boundary(headers: &HeaderMap) -> Option<String> {
 /// # Errors
 /// 400 for a malformed form, 413 for one that is too large or has too many fields or too much text;
 /// 408, 503.
-pub async fn read(
-    intake: &Intake,
-    headers: &HeaderMap,
+pub fn read<'a>(
+    intake: &'a Intake,
+    headers: &'a HeaderMap,
     body: Body,
-    boundary: &str,
-) -> Result<(Vec<Field>, MemoryPermit), Problem> {
-    let bounds = Bounds {
-        form_bytes: intake.form_max_body_bytes,
-        text_bytes: intake.max_body_bytes,
-        spool: Arc::clone(&intake.disk),
-    };
-    content::check_announced(headers, bounds.form_bytes, SETTING)?;
-    let permit = intake.reserve_bytes(HELD_BYTES as u64)?;
-    let mut reader = Reader::new(bounds, body, boundary);
-    let fields = content::timed(intake, reader.fields()).await?;
-    Ok((fields, permit))
+    boundary: &'a str,
+) -> BoxFuture<'a, Result<(Vec<Field>, MemoryPermit), Problem>> {
+    Box::pin(async move {
+        let bounds = Bounds {
+            form_bytes: intake.form_max_body_bytes,
+            text_bytes: intake.max_body_bytes,
+            spool: Arc::clone(&intake.disk),
+        };
+        content::check_announced(headers, bounds.form_bytes, SETTING)?;
+        let permit = intake.reserve_bytes(HELD_BYTES as u64)?;
+        let mut reader = Reader::new(bounds, body, boundary);
+        let fields = content::timed(intake, reader.fields()).await?;
+        Ok((fields, permit))
+    })
 }
 
 fn broken(what: &str) -> Problem {

@@ -3,6 +3,7 @@
 
 use std::{path::PathBuf, time::Duration};
 
+use futures_core::future::BoxFuture;
 use platen_browser::{
     Browser, Config as BrowserConfig, Demand, Job, Printed, SandboxUnavailable, Status,
     choose_launcher,
@@ -61,19 +62,23 @@ impl Chromium {
     }
 
     /// Prints a page; returns when the first bytes arrive.
-    pub async fn print(&self, job: Job) -> Result<Printed, Problem> {
-        let browser = self.browser().await?;
-        Ok(browser.print(job).await?)
+    pub fn print(&self, job: Job) -> BoxFuture<'_, Result<Printed, Problem>> {
+        Box::pin(async move {
+            let browser = self.browser().await?;
+            Ok(browser.print(job).await?)
+        })
     }
 
     /// Prints a page for a step of a flow.
-    pub async fn print_for_flow(&self, job: Job) -> Result<Printed, StepError> {
-        let browser = self.browser().await.map_err(|problem| {
-            let text = problem.cause.unwrap_or(problem.detail);
-            ChromiumPrint::not_started(text)
-        })?;
-        let printed = browser.print(job).await;
-        printed.map_err(|error| ChromiumPrint::failure(&error))
+    pub fn print_for_flow(&self, job: Job) -> BoxFuture<'_, Result<Printed, StepError>> {
+        Box::pin(async move {
+            let browser = self.browser().await.map_err(|problem| {
+                let text = problem.cause.unwrap_or(problem.detail);
+                ChromiumPrint::not_started(text)
+            })?;
+            let printed = browser.print(job).await;
+            printed.map_err(|error| ChromiumPrint::failure(&error))
+        })
     }
 
     /// State of the pool; `None` before first use.

@@ -3,6 +3,7 @@
 
 use std::{path::PathBuf, time::Duration};
 
+use futures_core::future::BoxFuture;
 use platen_fault::{Backend, Code};
 use platen_flow::StepError;
 use platen_office::{
@@ -72,19 +73,23 @@ impl LibreOffice {
     }
 
     /// Converts a document.
-    pub async fn convert(&self, job: Job) -> Result<Document, Problem> {
-        let office = self.office().await?;
-        Ok(office.convert(job).await?)
+    pub fn convert(&self, job: Job) -> BoxFuture<'_, Result<Document, Problem>> {
+        Box::pin(async move {
+            let office = self.office().await?;
+            Ok(office.convert(job).await?)
+        })
     }
 
     /// Converts a document for a step of a flow.
-    pub async fn convert_for_flow(&self, job: Job) -> Result<Document, StepError> {
-        let office = self.office().await.map_err(|problem| {
-            let reason = problem.cause.unwrap_or(problem.detail);
-            StepError::new(Code::BackendUnavailable(Backend::LibreOffice), reason)
-        })?;
-        let converted = office.convert(job).await;
-        converted.map_err(|error| OfficeConvert::failure(&error))
+    pub fn convert_for_flow(&self, job: Job) -> BoxFuture<'_, Result<Document, StepError>> {
+        Box::pin(async move {
+            let office = self.office().await.map_err(|problem| {
+                let reason = problem.cause.unwrap_or(problem.detail);
+                StepError::new(Code::BackendUnavailable(Backend::LibreOffice), reason)
+            })?;
+            let converted = office.convert(job).await;
+            converted.map_err(|error| OfficeConvert::failure(&error))
+        })
     }
 
     /// State of the pool; `None` before first use.
