@@ -15,9 +15,6 @@ fn main() -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
     let bind: Bind = arguments.next().ok_or("an address is missing")?.parse()?;
     let threads: usize = arguments.next().map_or(Ok(2), |text| text.parse())?;
     let mut limits = Limits::default();
-    limits.large_bytes = number("LARGE").unwrap_or(limits.large_bytes);
-    limits.gather_bytes = number("GATHER").unwrap_or(limits.gather_bytes);
-    limits.writer_threads = number("WRITERS").unwrap_or(limits.writer_threads);
     limits.send_buffer_bytes = number("SNDBUF");
     let folder = std::env::temp_dir().join(format!("bench_fixture-{}", std::process::id()));
     std::fs::create_dir_all(&folder)?;

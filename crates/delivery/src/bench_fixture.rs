@@ -19,14 +19,14 @@ use std::{
 };
 
 use bytes::Bytes;
+use futures_core::future::BoxFuture;
 use http::{
     HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode, header::CONTENT_TYPE,
 };
 use http_body::{Frame, SizeHint};
 use parking_lot::Mutex;
-use tower_service::Service;
 
-use crate::{Bind, Body, FileBody, Limits, RequestBody, ShardError, Shards, Silent};
+use crate::{Bind, Body, FileBody, Handler, Limits, Peer, RequestBody, ShardError, Shards, Silent};
 
 /// Size of a segment, in bytes.
 const PART_BYTES: usize = 1_024;
@@ -165,8 +165,8 @@ pub fn start(
     threads: usize,
     limits: Limits,
 ) -> Result<Shards, ShardError> {
-    let bench_fixture = bench_fixture.clone();
-    let make = move |_: &_| bench_fixture.clone();
+    let handler: Arc<dyn Handler> = Arc::new(bench_fixture.clone());
+    let make = Arc::new(move |_: &Peer| Arc::clone(&handler));
     Shards::start(binds, threads, limits, Arc::new(Silent), make)
 }
 
@@ -243,16 +243,8 @@ impl http_body::Body for Chunks {
     }
 }
 
-impl Service<Request<RequestBody>> for BenchFixture {
-    type Response = Response<Body>;
-    type Error = Infallible;
-    type Future = Pin<Box<dyn Future<Output = Result<Response<Body>, Infallible>> + Send>>;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, request: Request<RequestBody>) -> Self::Future {
+impl Handler for BenchFixture {
+    fn handle(&self, request: Request<RequestBody>) -> BoxFuture<'static, Response<Body>> {
         let delay = delay(request.headers()).map(|(text, delay)| (text.to_owned(), delay));
         let (text, wait) = delay.unwrap_or_default();
         let body = match configuration(request.headers()) {
@@ -268,11 +260,11 @@ impl Service<Request<RequestBody>> for BenchFixture {
             None => *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR,
         }
         if wait.is_zero() {
-            return Box::pin(std::future::ready(Ok(response)));
+            return Box::pin(std::future::ready(response));
         }
         Box::pin(async move {
             tokio::time::sleep(wait).await;
-            Ok(response)
+            response
         })
     }
 }

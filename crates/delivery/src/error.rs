@@ -2,19 +2,21 @@
 
 use std::io;
 
+use platen_fault::Code;
+
 use crate::BoxError;
 
 /// Why a connection was aborted.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The socket failed.
-    #[error("connection failed")]
-    Io(#[from] io::Error),
-    /// The client disconnected in the middle of a request head.
-    #[error("request truncated: client disconnected")]
-    Incomplete,
-    /// The client disconnected before its response was ready.
+    /// The TLS handshake failed.
+    #[error("TLS handshake failed")]
+    Tls(#[source] io::Error),
+    /// The client sent no complete and valid request head.
+    #[error("request head refused: {0}")]
+    Refused(Code),
+    /// The client disconnected before its request or its response was complete.
     #[error("client disconnected before its response was ready")]
     Gone,
     /// The client read nothing within the write timeout.
@@ -23,13 +25,7 @@ pub enum Error {
     /// The response body failed.
     #[error("answer aborted")]
     Body(#[source] BoxError),
-    /// The response body is longer or shorter than its `Content-Length`.
-    #[error("response length does not match its head")]
-    Length,
-    /// A writer thread panicked.
-    #[error("writer thread failed")]
-    Writer,
-    /// The TLS handshake or the protocol inside TLS failed.
-    #[error("TLS connection failed")]
+    /// The socket failed, or the client broke the protocol.
+    #[error("connection failed")]
     Protocol(#[source] BoxError),
 }

@@ -1,31 +1,29 @@
-//! The HTTP transport: listeners, HTTP/1.1, TLS with HTTP/2 or HTTP/1.1, and response bodies that
-//! are each sent in the cheapest way.
+//! The HTTP transport: listeners, connections of HTTP/1.1, TLS with HTTP/2 or HTTP/1.1, and response
+//! bodies.
 //!
-//! [`serve()`] accepts connections from [`Listener`]s and hands requests to a
-//! [`Service`](tower_service::Service), whose responses carry a [`Body`].
+//! [`serve()`] accepts connections from [`Listener`]s and hands requests to a [`Handler`], whose
+//! responses carry a [`Body`].
 
 pub mod bench_fixture;
 mod bind;
 mod body;
 mod cache;
+mod connection;
 mod deadline;
 mod document;
 mod error;
-#[cfg(feature = "fuzzing")]
-pub mod fuzzing;
-mod h1;
+mod handler;
 mod idle_connections;
 mod limits;
 mod observer;
-mod output;
 mod peer;
+mod refusal;
 mod serve;
 mod shards;
 mod shared;
 mod socket;
 mod tls;
 mod upgrade;
-mod writers;
 
 pub use self::{
     bind::{
@@ -34,12 +32,14 @@ pub use self::{
     },
     body::{Body, BodyHandle, BoxError, BoxStream, FileBody, Gone, Part, Segments, Sender},
     cache::FileCache,
+    connection::RequestBody,
     document::{Metadata, document},
     error::Error,
-    h1::{Refusal, RequestBody},
+    handler::{Handler, MakeHandler},
     limits::Limits,
     observer::{Observer, Silent},
     peer::Peer,
+    refusal::Refusal,
     serve::serve,
     shards::{ShardError, Shards},
     upgrade::{NotUpgraded, OnUpgrade, Upgraded, on_upgrade},

@@ -3,8 +3,9 @@
 use std::io;
 
 use http::Response;
+use platen_fault::Code;
 
-use crate::{body::Body, error::Error, h1::Refusal, peer::Peer};
+use crate::{body::Body, error::Error, peer::Peer, refusal::Refusal};
 
 /// Receives the events of connections.
 pub trait Observer: Send + Sync + 'static {
@@ -20,7 +21,11 @@ pub trait Observer: Send + Sync + 'static {
     /// Changed certificate files cannot be used; the old certificate stays in use.
     fn certificate_not_read(&self, _cause: &io::Error) {}
 
-    /// The response to a request that was refused before it reached the service.
+    /// A request head was refused that was malformed, too large or too slow. The client got a bare
+    /// status or nothing.
+    fn refused(&self, _code: Code) {}
+
+    /// The response to a request that is refused before it reaches the handler.
     fn refuse(&self, refusal: Refusal) -> Response<Body> {
         refusal.into_response(None)
     }

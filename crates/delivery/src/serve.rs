@@ -1,24 +1,23 @@
 //! Accepts connections from several listeners, up to a limit, until the service stops.
 
-use std::{convert::Infallible, io, sync::Arc, time::Duration};
+use std::{io, sync::Arc, time::Duration};
 
-use http::{Request, Response};
+use futures_core::future::BoxFuture;
 use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore, oneshot, watch},
     task::JoinSet,
     time::Instant,
 };
-use tower_service::Service;
 
 use crate::{
-    Body, Error, Limits, Listener, Observer, Peer, RequestBody,
+    Error, Handler, Limits, Listener, MakeHandler, Observer, Peer,
     bind::Accepted,
-    h1::Connection,
+    connection::{self, Protocol, WriteTimeoutIo},
     idle_connections::{IdleConnections, IdleSlot},
     shared::Shared,
     socket::Socket,
     tls,
-    writers::Writers,
+    upgrade::Transport,
 };
 
 /// Pause after a failed accept, for example when there are no file descriptors left: an immediate
@@ -38,28 +37,17 @@ const MAX_LAST_ACCEPTS: u32 = 4096;
 /// Accepts connections from `listeners` until `stopped` changes or closes; then closes the
 /// listeners, lets every connection finish its response, and returns once all are closed.
 ///
-/// `make` creates the service of a connection.
-pub async fn serve<M, S>(
+/// `make` creates the handler of a connection.
+#[must_use]
+pub fn serve(
     listeners: Vec<Listener>,
     limits: Limits,
     observer: Arc<dyn Observer>,
-    make: M,
+    make: MakeHandler,
     stopped: watch::Receiver<()>,
-) where
-    M: Fn(&Peer) -> S + Clone + Send + Sync + 'static,
-    S: Service<Request<RequestBody>, Response = Response<Body>, Error = Infallible>
-        + Clone
-        + Send
-        + 'static,
-    S::Future: Send,
-{
-    serve_in(
-        ConnectionSlots::new(limits, observer),
-        listeners,
-        make,
-        stopped,
-    )
-    .await;
+) -> BoxFuture<'static, ()> {
+    let slots = ConnectionSlots::new(limits, observer);
+    Box::pin(serve_in(slots, listeners, make, stopped))
 }
 
 /// Slots for connections, shared by several calls of [`serve_in`].
@@ -75,11 +63,7 @@ impl ConnectionSlots {
         Self {
             connections: Arc::new(Semaphore::new(limits.connections)),
             idle_connections: Arc::default(),
-            shared: Arc::new(Shared {
-                writers: Writers::new(limits.writer_threads),
-                limits,
-                observer,
-            }),
+            shared: Arc::new(Shared { limits, observer }),
         }
     }
 }
@@ -102,44 +86,30 @@ impl ConnectionSlots {
     }
 }
 
-pub(crate) async fn serve_in<M, S>(
+pub(crate) async fn serve_in(
     slots: ConnectionSlots,
     listeners: Vec<Listener>,
-    make: M,
+    make: MakeHandler,
     stopped: watch::Receiver<()>,
-) where
-    M: Fn(&Peer) -> S + Clone + Send + Sync + 'static,
-    S: Service<Request<RequestBody>, Response = Response<Body>, Error = Infallible>
-        + Clone
-        + Send
-        + 'static,
-    S::Future: Send,
-{
+) {
     let mut accepting = JoinSet::new();
     for listener in listeners {
         accepting.spawn(accept(
             listener,
             slots.clone(),
-            make.clone(),
+            Arc::clone(&make),
             stopped.clone(),
         ));
     }
     while accepting.join_next().await.is_some() {}
 }
 
-async fn accept<M, S>(
+async fn accept(
     listener: Listener,
     slots: ConnectionSlots,
-    make: M,
+    make: MakeHandler,
     mut stopped: watch::Receiver<()>,
-) where
-    M: Fn(&Peer) -> S + Send + Sync + 'static,
-    S: Service<Request<RequestBody>, Response = Response<Body>, Error = Infallible>
-        + Clone
-        + Send
-        + 'static,
-    S::Future: Send,
-{
+) {
     let mut connections = JoinSet::new();
     // A receiver that has not seen the stop, for connections that are accepted after it.
     let unseen = stopped.clone();
@@ -172,12 +142,12 @@ async fn accept<M, S>(
         let Some(permit) = slots.enter().await else {
             break;
         };
-        let service = make(&accepted.peer);
+        let handler = make(&accepted.peer);
         let (give, idle_slot) = oneshot::channel();
         let peer = accepted.peer;
         let connection = converse(
             accepted,
-            service,
+            handler,
             Arc::clone(&slots.shared),
             unseen.clone(),
             (permit, idle_slot),
@@ -206,19 +176,13 @@ async fn accept_last(
     tokio::time::timeout(pause, listener.accept()).await.ok()
 }
 
-async fn converse<S>(
+async fn converse(
     accepted: Accepted,
-    service: S,
+    handler: Arc<dyn Handler>,
     shared: Arc<Shared>,
     stopped: watch::Receiver<()>,
     (permit, idle_slot): (OwnedSemaphorePermit, oneshot::Receiver<IdleSlot>),
-) where
-    S: Service<Request<RequestBody>, Response = Response<Body>, Error = Infallible>
-        + Clone
-        + Send
-        + 'static,
-    S::Future: Send,
-{
+) {
     let Accepted { socket, peer, tls } = accepted;
     let Ok(idle_slot) = idle_slot.await else {
         return;
@@ -231,15 +195,18 @@ async fn converse<S>(
     };
     shared.observer.opened(&peer);
     prepare(&socket, &shared.limits);
-    let ended = match (tls, socket) {
-        (Some(tls), Socket::Tcp(stream)) => {
-            tls::converse(stream, tls, service, shared, stopped, idle_slot).await
+    // Below TLS, because there a write that waits means a client that does not read.
+    let stream = WriteTimeoutIo::new(socket.into_transport(), shared.limits.write_timeout);
+    let stream: Box<dyn Transport> = Box::new(stream);
+    let greeted = match tls {
+        Some(tls) => tls::handshake(stream, &tls, &shared).await,
+        None => Ok((stream, Protocol::Http1)),
+    };
+    let ended = match greeted {
+        Ok((stream, protocol)) => {
+            connection::converse(stream, protocol, handler, shared, stopped, idle_slot).await
         }
-        (_, socket) => {
-            Connection::new(socket, service, shared, stopped, idle_slot)
-                .serve()
-                .await
-        }
+        Err(error) => Err(error),
     };
     open.cause = ended.err();
     drop(open);
@@ -263,7 +230,7 @@ fn prepare(socket: &Socket, limits: &Limits) {
         // Responses are written whole, so Nagle's algorithm would only delay them.
         let _ = stream.set_nodelay(true);
     }
-    if let (Some(size), Some(descriptor)) = (limits.send_buffer_bytes, socket.descriptor()) {
-        let _ = rustix::net::sockopt::set_socket_send_buffer_size(descriptor, size);
+    if let Some(size) = limits.send_buffer_bytes {
+        let _ = rustix::net::sockopt::set_socket_send_buffer_size(socket, size);
     }
 }

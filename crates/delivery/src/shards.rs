@@ -1,17 +1,15 @@
 //! Thread per core: each thread has its own runtime and its own listening sockets, and a connection
 //! stays on the thread that accepted it.
 
-use std::{convert::Infallible, io, net::SocketAddr, os::fd::AsFd, sync::Arc, thread::JoinHandle};
+use std::{io, net::SocketAddr, os::fd::AsFd, sync::Arc, thread::JoinHandle};
 
-use http::{Request, Response};
 use tokio::{
     runtime::{Builder, Runtime},
     sync::watch,
 };
-use tower_service::Service;
 
 use crate::{
-    Bind, Body, Limits, ListenError, Listener, Observer, Peer, RequestBody, Sharing,
+    Bind, Limits, ListenError, Listener, MakeHandler, Observer, Sharing,
     serve::{ConnectionSlots, serve_in},
 };
 
@@ -41,21 +39,13 @@ impl Shards {
     ///
     /// # Errors
     /// An address is taken, or a thread cannot be started.
-    pub fn start<M, S>(
+    pub fn start(
         binds: &[Bind],
         count: usize,
         limits: Limits,
         observer: Arc<dyn Observer>,
-        make: M,
-    ) -> Result<Self, ShardError>
-    where
-        M: Fn(&Peer) -> S + Clone + Send + Sync + 'static,
-        S: Service<Request<RequestBody>, Response = Response<Body>, Error = Infallible>
-            + Clone
-            + Send
-            + 'static,
-        S::Future: Send,
-    {
+        make: MakeHandler,
+    ) -> Result<Self, ShardError> {
         let slots = ConnectionSlots::new(limits, observer);
         let first = Self::listen(binds, None)?;
         let addresses = first.1.iter().filter_map(Listener::address).collect();
@@ -67,7 +57,7 @@ impl Shards {
         let (stop, stopped) = watch::channel(());
         let mut threads = Vec::new();
         for (runtime, listeners) in shards {
-            let work = serve_in(slots.clone(), listeners, make.clone(), stopped.clone());
+            let work = serve_in(slots.clone(), listeners, Arc::clone(&make), stopped.clone());
             let thread = std::thread::Builder::new().name("shard".to_owned());
             threads.push(thread.spawn(move || runtime.block_on(work))?);
         }

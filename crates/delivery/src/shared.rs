@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::{limits::Limits, observer::Observer, writers::Writers};
+use crate::{limits::Limits, observer::Observer};
 
 /// State shared by all connections.
 pub(crate) struct Shared {
     pub(crate) limits: Limits,
-    pub(crate) writers: Writers,
     pub(crate) observer: Arc<dyn Observer>,
 }

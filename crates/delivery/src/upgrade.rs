@@ -7,7 +7,6 @@ use std::{
     task::{Context, Poll},
 };
 
-use bytes::{Buf, Bytes};
 use parking_lot::Mutex;
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
@@ -21,8 +20,6 @@ impl<T: AsyncRead + AsyncWrite + Send + Unpin> Transport for T {}
 
 /// The connection after the 101 response, for the new protocol.
 pub struct Upgraded {
-    /// Bytes of the new protocol that arrived with the request.
-    early: Bytes,
     transport: Box<dyn Transport>,
 }
 
@@ -73,8 +70,8 @@ pub(crate) fn offer<B>(request: &mut http::Request<B>) -> oneshot::Sender<Upgrad
 }
 
 impl Upgraded {
-    pub(crate) fn new(transport: Box<dyn Transport>, early: Bytes) -> Self {
-        Self { early, transport }
+    pub(crate) fn new(transport: Box<dyn Transport>) -> Self {
+        Self { transport }
     }
 }
 
@@ -84,13 +81,7 @@ impl AsyncRead for Upgraded {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        if self.early.is_empty() {
-            return Pin::new(&mut self.transport).poll_read(context, buffer);
-        }
-        let here = self.early.len().min(buffer.remaining());
-        buffer.put_slice(&self.early[..here]);
-        self.early.advance(here);
-        Poll::Ready(Ok(()))
+        Pin::new(&mut self.transport).poll_read(context, buffer)
     }
 }
 

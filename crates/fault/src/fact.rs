@@ -107,10 +107,8 @@ words! {
 words! {
     /// What is too large, too many or full: `what`.
     What {
-        /// The head of a request, in bytes.
+        /// The head of a request, in bytes or lines.
         Head = "head",
-        /// The lines of the head of a request, by number.
-        Headers = "headers",
         /// The body of a request, in bytes.
         Body = "body",
         /// A form, in bytes or fields.

@@ -172,7 +172,7 @@ impl Code {
     pub fn status(self) -> u16 {
         use crate::Stage;
         match self {
-            Self::TooLarge(What::Head | What::Headers, _) => 431,
+            Self::TooLarge(What::Head, _) => 431,
             Self::Timeout(Stage::Head | Stage::Body) => 408,
             other => other.entry().status.unwrap_or(other.fault().status()),
         }

@@ -109,9 +109,6 @@ codes! {
     MethodNotSupported = "method-not-supported", Missing,
     "The method is for proxies, and Platen is not a proxy.",
     "Send the request to the service itself.";
-    VersionNotSupported = "version-not-supported", Missing as 505,
-    "The HTTP version of the request is not supported.",
-    "Use HTTP/1.1.";
 
     InvalidTemplate = "invalid-template", Content,
     "The template has errors.",

@@ -2,33 +2,29 @@
 //! connection layer can send efficiently.
 
 use std::{
-    convert::Infallible,
     net::{Ipv4Addr, SocketAddr},
-    pin::Pin,
     sync::{Arc, atomic::Ordering},
-    task::{Context, Poll},
     time::Duration,
 };
 
 use axum::Router;
+use futures_core::future::BoxFuture;
 use hyper::{HeaderMap, Request, Response, header::HeaderValue};
 use platen_delivery::{
-    Body, BodyHandle, Error, Limits, Listener, Observer, Peer as Client, Refusal, RequestBody,
+    Body, BodyHandle, Error, Handler, Limits, Listener, Observer, Peer as Client, Refusal,
+    RequestBody,
 };
 use platen_fault::{Backend, Code, Stage};
 use platen_render::chain;
 use platen_supervise::{AcceptBalancer, Forward, ForwardError, ProcessGroup, client_of};
 use tokio::sync::watch;
-use tower_service::Service;
+use tower_service::Service as _;
 use tracing::{debug, info, warn};
 
 use crate::{
     config::Config, flows::Flows, leadership::is_for_leader, metrics::Metrics, middleware::Peer,
     problem::Problem, request_id,
 };
-
-/// Most header lines of one request.
-const MAX_HEADERS: usize = 100;
 
 /// Timeout of a body that no route reads: this much after the routes' own timeout.
 const BODY_GRACE: Duration = Duration::from_secs(5);
@@ -79,18 +75,20 @@ pub(crate) async fn serve(
         forward,
         is_internal: false,
     };
-    let inner = ConnectionService {
+    let inner: Arc<dyn Handler> = Arc::new(ConnectionService {
         forward: None,
         is_internal: true,
         ..service.clone()
-    };
-    let make = move |client: &Client| ConnectionService {
-        peer: Peer(address(client)),
-        ..service.clone()
-    };
+    });
+    let make = Arc::new(move |client: &Client| -> Arc<dyn Handler> {
+        Arc::new(ConnectionService {
+            peer: Peer(address(client)),
+            ..service.clone()
+        })
+    });
     let public =
         platen_delivery::serve(listeners.public, limits.clone(), all, make, stopped.clone());
-    let make = move |_: &Client| inner.clone();
+    let make = Arc::new(move |_: &Client| Arc::clone(&inner));
     let own = listeners.peers.into_iter().collect();
     let own = platen_delivery::serve(own, limits, others, make, stopped);
     tokio::join!(public, own);
@@ -131,9 +129,8 @@ fn limits(config: &Config) -> Limits {
     Limits {
         connections: config.max_connections as usize,
         head_bytes: config.max_header_bytes as usize,
-        headers: MAX_HEADERS,
         head_timeout,
-        idle_timeout: head_timeout,
+        ping_interval: head_timeout,
         // The routes' own timeout comes first and answers 408.
         body_timeout: Duration::from_millis(config.body_timeout_ms) + BODY_GRACE,
         write_timeout: Duration::from_millis(config.write_timeout_ms),
@@ -167,29 +164,21 @@ struct ConnectionService {
     is_internal: bool,
 }
 
-impl Service<Request<RequestBody>> for ConnectionService {
-    type Response = Response<Body>;
-    type Error = Infallible;
-    type Future = Pin<Box<dyn Future<Output = Result<Response<Body>, Infallible>> + Send>>;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, request: Request<RequestBody>) -> Self::Future {
+impl Handler for ConnectionService {
+    fn handle(&self, request: Request<RequestBody>) -> BoxFuture<'static, Response<Body>> {
         let for_leader = is_for_leader(&request);
         if let Some(forward) = self.forward.as_ref().filter(|_| for_leader) {
             let (forward, client) = (Arc::clone(forward), self.peer.0);
             return Box::pin(async move {
                 let request_id = request_id::of(request.headers());
                 let id = (request_id::HEADER, &*request_id);
-                Ok(match forward.send(request, client, id).await {
+                match forward.send(request, client, id).await {
                     Ok(response) => response,
                     Err(error) => {
                         let problem = Problem::from(error);
                         BodyHandle::detach(problem.into_document_response(&request_id))
                     }
-                })
+                }
             });
         }
         let mut request = request.map(axum::body::Body::new);
@@ -199,15 +188,15 @@ impl Service<Request<RequestBody>> for ConnectionService {
             request.extensions_mut().insert(Origin::ForwardedByPeer);
         }
         request.extensions_mut().insert(peer);
-        if for_leader && !self.flows.is_started() {
-            let (flows, mut router) = (Arc::clone(&self.flows), self.router.clone());
-            return Box::pin(async move {
+        let (flows, mut router) = (Arc::clone(&self.flows), self.router.clone());
+        let must_wait = for_leader && !flows.is_started();
+        Box::pin(async move {
+            if must_wait {
                 flows.settle().await;
-                router.call(request).await.map(BodyHandle::detach)
-            });
-        }
-        let answering = self.router.call(request);
-        Box::pin(async move { answering.await.map(BodyHandle::detach) })
+            }
+            let Ok(response) = router.call(request).await;
+            BodyHandle::detach(response)
+        })
     }
 }
 
@@ -237,6 +226,15 @@ impl Observer for Watcher {
 
     fn certificate_not_read(&self, cause: &std::io::Error) {
         warn!(%cause, "certificate not reloaded; the previous one stays");
+    }
+
+    fn refused(&self, code: Code) {
+        self.metrics.rejected(code.name());
+        info!(
+            status = code.status(),
+            code = code.name(),
+            "malformed request refused"
+        );
     }
 
     fn refuse(&self, refusal: Refusal) -> Response<Body> {

@@ -236,7 +236,6 @@ pub(super) fn ours(options: &Options) -> Result<Server, Error> {
     command
         .args(["bench", "http-server", "--bind", &bind])
         .args(["-w", &options.workers.to_string()])
-        .args(["-t", &options.threads.to_string()])
         .env("TMPDIR", folder.path());
     let name = format!("delivery of Platen {}", env!("CARGO_PKG_VERSION"));
     begin(name, command, folder, place, true)

@@ -1,5 +1,4 @@
-//! Ranges of a file. The HTTP/1.1 connection has a writer thread read and send them; other users
-//! get reads of 256 KiB, one at a time, from the runtime's blocking threads.
+//! Ranges of a file, read in blocks of 256 KiB, one at a time, on the runtime's blocking threads.
 
 use std::{
     collections::VecDeque,
@@ -15,7 +14,7 @@ use bytes::Bytes;
 use tokio::task::JoinHandle;
 
 /// Size of one read, in bytes.
-pub(crate) const READ_BYTES: usize = 256 << 10;
+const READ_BYTES: usize = 256 << 10;
 
 /// A part of the body.
 #[derive(Clone, Debug)]
@@ -56,7 +55,7 @@ impl Part {
 
 /// Ranges of a file, with bytes in memory between them.
 pub struct FileBody {
-    pub(crate) file: Arc<File>,
+    file: Arc<File>,
     pub(crate) parts: VecDeque<Part>,
     reading: Option<JoinHandle<io::Result<Vec<u8>>>>,
     kept: Option<Box<dyn Send>>,
@@ -101,7 +100,7 @@ impl FileBody {
     }
 
     /// Reads the next bytes; `None` at the end.
-    pub(crate) fn poll_read(
+    pub(super) fn poll_read(
         &mut self,
         context: &mut Context<'_>,
     ) -> Poll<Option<io::Result<Bytes>>> {
@@ -138,7 +137,7 @@ impl FileBody {
     }
 
     /// Removes `sent` bytes from the first part.
-    pub(crate) fn advance(&mut self, sent: u64) {
+    fn advance(&mut self, sent: u64) {
         match self.parts.front_mut() {
             Some(Part::Range { offset, size_bytes }) => {
                 *offset += sent;

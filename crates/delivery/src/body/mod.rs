@@ -1,9 +1,9 @@
-//! Response bodies: bytes, segments, a stream, or a file. The HTTP/1.1 connection sends each kind
-//! in the cheapest way; elsewhere a body is an ordinary [`http_body::Body`].
+//! Response bodies: bytes, segments, a stream, or a file.
 
 mod body_handle;
 mod channel;
 mod file;
+mod gathered;
 
 use std::{
     collections::VecDeque,
@@ -14,7 +14,8 @@ use std::{
 use bytes::Bytes;
 use http_body::{Frame, SizeHint};
 
-pub(crate) use self::file::READ_BYTES;
+use self::gathered::Gathered;
+
 pub use self::{
     body_handle::BodyHandle,
     channel::{Gone, Sender},
@@ -87,6 +88,19 @@ impl Body {
     pub fn channel(frames: usize) -> (Sender, Self) {
         let (sender, body) = channel::pair(frames);
         (sender, Self::Stream(Box::pin(body)))
+    }
+
+    /// The same body in larger pieces, if it consists of small ones: each costs a chunk and a turn
+    /// of the protocol library.
+    pub(crate) fn gathered(self) -> Self {
+        match self {
+            Self::Stream(stream) => Self::Stream(Box::pin(Gathered::new(stream))),
+            Self::Segments(segments) => {
+                let stream: BoxStream = Box::pin(Self::Segments(segments));
+                Self::Stream(Box::pin(Gathered::new(stream)))
+            }
+            other => other,
+        }
     }
 
     /// Length in bytes, if known.

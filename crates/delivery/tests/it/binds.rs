@@ -15,9 +15,9 @@ use std::{
     },
 };
 
-use platen_delivery::{AcceptPolicy, Bind, Listener, Peer, Sharing, pass_fds, receive_fds, serve};
+use platen_delivery::{AcceptPolicy, Bind, Listener, Sharing, pass_fds, receive_fds, serve};
 
-use crate::server::{Routes, Seen, Server, get, limits, rest};
+use crate::server::{Routes, Seen, Server, get, limits, making, rest};
 
 fn bind(text: &str) -> Bind {
     text.parse().unwrap()
@@ -120,9 +120,8 @@ async fn what_nobody_else_takes_is_taken_out_of_turn() {
     }
     let address = listeners[0].address().unwrap();
     let seen = Arc::new(Seen::default());
-    let routes = Routes(Arc::clone(&seen));
+    let make = making(Routes(Arc::clone(&seen)));
     let (stop, stopped) = tokio::sync::watch::channel(());
-    let make = move |_: &Peer| routes.clone();
     let serving = tokio::spawn(serve(listeners, limits(), seen, make, stopped));
     let asking = tokio::task::spawn_blocking(move || {
         for _ in 0..20 {

@@ -4,7 +4,10 @@ use std::{
     io::{Read, Write},
     net::Shutdown,
     sync::atomic::Ordering,
+    time::{Duration, Instant},
 };
+
+use platen_delivery::Limits;
 
 use crate::server::{Server, exactly, get, head, limits, rest};
 
@@ -179,8 +182,11 @@ fn a_body_that_nobody_reads_does_not_become_a_request() {
 }
 
 #[test]
-fn half_closed_clients_get_their_answers() {
-    let server = Server::start(limits());
+fn half_closed_clients_get_answers_that_come_soon() {
+    let server = Server::start(Limits {
+        half_closed_timeout: Duration::from_secs(20),
+        ..limits()
+    });
     let mut stream = server.connect();
     stream
         .write_all(
@@ -188,11 +194,20 @@ fn half_closed_clients_get_their_answers() {
         )
         .unwrap();
     stream.shutdown(Shutdown::Write).unwrap();
+    let begin = Instant::now();
     let answer = rest(&mut stream);
     assert!(
         answer.contains("slept") && answer.ends_with("hello"),
         "{answer}"
     );
+    // The connection closes at once, not when the time is over.
+    assert!(begin.elapsed() < Duration::from_secs(15));
+    // A body that takes longer than the time, and goes on all the while.
+    let server = Server::start(limits());
+    let mut stream = server.connect();
+    stream.write_all(&get("/channel/1000")).unwrap();
+    stream.shutdown(Shutdown::Write).unwrap();
+    assert!(rest(&mut stream).ends_with("\r\n0\r\n\r\n"));
 }
 
 #[test]
@@ -202,16 +217,19 @@ fn clients_that_have_gone_are_not_worked_for() {
     let request = b"GET /slow/600000 HTTP/1.1\r\nHost: a\r\n\r\n";
     stream.write_all(request).unwrap();
     server.wait_until(|seen| seen.requests.load(Ordering::SeqCst) == 1);
-    let half = server.connect();
-    (&half).write_all(request).unwrap();
-    half.shutdown(Shutdown::Write).unwrap();
-    server.wait_until(|seen| seen.requests.load(Ordering::SeqCst) == 2);
     drop(stream);
-    // Long before any timeout; the one that waits is left waiting.
-    server.wait_until(|seen| seen.open.load(Ordering::SeqCst) == 1);
-    let mut half = half;
-    assert_eq!(head(&mut half), "HTTP/1.1 102 Processing\r\n\r\n");
-    assert_eq!(server.seen.open.load(Ordering::SeqCst), 1);
+    server.wait_until(|seen| seen.open.load(Ordering::SeqCst) == 0);
+    // A reset is noticed at once.
+    let server = Server::start(Limits {
+        half_closed_timeout: Duration::from_secs(600),
+        ..limits()
+    });
+    let stream = server.connect();
+    (&stream).write_all(request).unwrap();
+    server.wait_until(|seen| seen.requests.load(Ordering::SeqCst) == 1);
+    rustix::net::sockopt::set_socket_linger(&stream, Some(Duration::ZERO)).unwrap();
+    drop(stream);
+    server.wait_until(|seen| seen.open.load(Ordering::SeqCst) == 0);
 }
 
 #[test]

@@ -15,11 +15,15 @@ use std::{
 };
 
 use bytes::Bytes;
+use futures_core::future::BoxFuture;
 use http::{HeaderMap, HeaderValue, Request, Response, StatusCode};
 use http_body::{Body as _, Frame, SizeHint};
-use platen_delivery::{Bind, Body, Error, Limits, Observer, Peer, RequestBody, Shards, on_upgrade};
+use platen_delivery::{
+    Bind, Body, Error, Handler, Limits, MakeHandler, Observer, Peer, Refusal, RequestBody, Shards,
+    on_upgrade,
+};
+use platen_fault::Code;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tower_service::Service;
 
 /// What the server has observed.
 #[derive(Debug, Default)]
@@ -27,6 +31,7 @@ pub struct Seen {
     pub open: AtomicUsize,
     pub requests: AtomicUsize,
     pub broken: AtomicUsize,
+    pub refused: AtomicUsize,
 }
 
 impl Observer for Seen {
@@ -38,6 +43,15 @@ impl Observer for Seen {
         self.open.fetch_sub(1, Ordering::SeqCst);
         self.broken
             .fetch_add(usize::from(cause.is_some()), Ordering::SeqCst);
+    }
+
+    fn refused(&self, _: Code) {
+        self.refused.fetch_add(1, Ordering::SeqCst);
+    }
+
+    fn refuse(&self, refusal: Refusal) -> Response<Body> {
+        self.refused.fetch_add(1, Ordering::SeqCst);
+        refusal.into_response(None)
     }
 }
 
@@ -54,10 +68,10 @@ pub struct Server {
 pub fn limits() -> Limits {
     Limits {
         head_timeout: Duration::from_millis(400),
-        idle_timeout: Duration::from_secs(20),
+        ping_interval: Duration::from_secs(20),
         write_timeout: Duration::from_millis(400),
         body_timeout: Duration::from_millis(400),
-        half_closed_timeout: Duration::from_secs(600),
+        half_closed_timeout: Duration::from_secs(1),
         linger_timeout: Duration::from_millis(500),
         ..Limits::default()
     }
@@ -70,9 +84,8 @@ impl Server {
 
     pub fn on(binds: &[Bind], limits: Limits) -> Self {
         let seen = Arc::new(Seen::default());
-        let routes = Routes(Arc::clone(&seen));
+        let make = making(Routes(Arc::clone(&seen)));
         let observer = Arc::clone(&seen) as Arc<dyn Observer>;
-        let make = move |_: &Peer| routes.clone();
         let shards = Shards::start(binds, 2, limits, observer, make).unwrap();
         Self {
             seen,
@@ -285,17 +298,15 @@ async fn answer(mut request: Request<RequestBody>) -> Response<Body> {
     response
 }
 
-impl Service<Request<RequestBody>> for Routes {
-    type Response = Response<Body>;
-    type Error = Infallible;
-    type Future = Pin<Box<dyn Future<Output = Result<Response<Body>, Infallible>> + Send>>;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, request: Request<RequestBody>) -> Self::Future {
+impl Handler for Routes {
+    fn handle(&self, request: Request<RequestBody>) -> BoxFuture<'static, Response<Body>> {
         self.0.requests.fetch_add(1, Ordering::SeqCst);
-        Box::pin(async move { Ok(answer(request).await) })
+        Box::pin(answer(request))
     }
+}
+
+/// Gives every connection the same routes.
+pub fn making(routes: Routes) -> MakeHandler {
+    let routes: Arc<dyn Handler> = Arc::new(routes);
+    Arc::new(move |_: &Peer| Arc::clone(&routes))
 }

@@ -20,21 +20,18 @@ pub struct Arguments {
     /// Threads that take connections, each with a place in the kernel's queue: what are processes elsewhere.
     #[arg(short = 'w', long, default_value_t = 2)]
     workers: usize,
-    /// Threads of each of them that write what is large.
-    #[arg(short = 't', long, default_value_t = 5)]
-    threads: usize,
+    /// Without effect: there are no threads for large responses any more.
+    #[arg(short = 't', long, hide = true)]
+    threads: Option<usize>,
 }
 
 /// Serves until the process is ended.
 pub fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let limits = Limits {
-        writer_threads: (arguments.workers * arguments.threads).max(1),
-        ..Limits::default()
-    };
     let folder = std::env::temp_dir();
     let service = BenchFixture::new(&folder);
     let binds = [arguments.bind.clone()];
-    let started = bench_fixture::start(&service, &binds, arguments.workers.max(1), limits);
+    let threads = arguments.workers.max(1);
+    let started = bench_fixture::start(&service, &binds, threads, Limits::default());
     let _shards = started.map_err(|error| Failure::new(Code::InvalidOption, error.to_string()))?;
     loop {
         std::thread::park();

@@ -18,7 +18,7 @@ use std::{
 use bytes::Bytes;
 use http_body::{Body as HttpBody, Frame, SizeHint};
 
-use super::connection::UnderWay;
+use super::traffic::UnderWay;
 use crate::{Body, body::BoxError};
 
 /// Largest part: the default size of an HTTP/2 frame.

@@ -1,12 +1,12 @@
-//! Requests that the connection refuses before the service sees them, and their problem documents
+//! Requests that the connection refuses before the handler sees them, and their problem documents
 //! (RFC 9457).
 
 use http::{HeaderValue, Response, StatusCode, header::CONTENT_TYPE};
-use platen_fault::{Code, Stage, What};
+use platen_fault::Code;
 
 use crate::Body;
 
-/// Why a request is refused before the service sees it. The connection closes after the response.
+/// Why a request is refused before the handler sees it. The connection closes after the response.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Refusal {
@@ -32,25 +32,6 @@ impl Refusal {
         Self::new(Code::InvalidRequest, detail)
     }
 
-    pub(crate) fn too_large(limit: usize) -> Self {
-        let detail = format!("the request head is larger than {limit} bytes");
-        Self::new(Code::TooLarge(What::Head, limit as u64), detail)
-    }
-
-    pub(crate) fn too_many_headers(limit: usize) -> Self {
-        let detail = format!("the request has more than {limit} header lines");
-        Self::new(Code::TooLarge(What::Headers, limit as u64), detail)
-    }
-
-    pub(crate) fn slow(limit: std::time::Duration) -> Self {
-        let detail = format!("the request head did not arrive within {limit:?}");
-        Self::new(Code::Timeout(Stage::Head), detail)
-    }
-
-    pub(crate) fn version() -> Self {
-        Self::new(Code::VersionNotSupported, "use HTTP/1.1 or HTTP/1.0")
-    }
-
     pub(crate) fn method() -> Self {
         let detail = "this is not a proxy";
         Self::new(Code::MethodNotSupported, detail)
@@ -73,13 +54,6 @@ impl Refusal {
             escape(&self.detail),
             self.code,
         );
-        let facts = self.code.facts();
-        for (name, word) in facts.words() {
-            document.push_str(&format!(r#","{name}":"{word}""#));
-        }
-        if let Some(limit) = facts.limit {
-            document.push_str(&format!(r#","limit":{limit}"#));
-        }
         if let Some(id) = request_id {
             document.push_str(&format!(r#","requestId":"{}""#, escape(id)));
         }

@@ -11,14 +11,15 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::deadline::Deadline;
 
-pub(super) struct WriteTimeoutIo<T> {
+/// A stream whose client must read.
+pub(crate) struct WriteTimeoutIo<T> {
     stream: T,
     timeout: Duration,
     deadline: Deadline,
 }
 
 impl<T> WriteTimeoutIo<T> {
-    pub(super) fn new(stream: T, timeout: Duration) -> Self {
+    pub(crate) fn new(stream: T, timeout: Duration) -> Self {
         Self {
             stream,
             timeout,
@@ -87,8 +88,20 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for WriteTimeoutIo<T> {
     }
 }
 
-/// Length of the HTTP/2 connection preface, by which the protocol is recognized; no HTTP/1.1
-/// request is shorter.
+/// Whether one of these timeouts is the reason for `error`.
+pub(super) fn is_timeout(error: &hyper::Error) -> bool {
+    let mut source = std::error::Error::source(error);
+    while let Some(cause) = source {
+        let found = cause.downcast_ref::<io::Error>();
+        if found.is_some_and(|found| found.kind() == io::ErrorKind::TimedOut) {
+            return true;
+        }
+        source = cause.source();
+    }
+    false
+}
+
+/// Length of the HTTP/2 connection preface.
 const PREFACE_BYTES: usize = 24;
 
 /// A stream whose first bytes must arrive in time. For later ones the protocol's own timeouts

@@ -1,9 +1,5 @@
-//! TLS: certificates that are reloaded when their files change, and HTTP/2 or HTTP/1.1 inside,
-//! negotiated with ALPN (RFC 7301).
-
-mod connection;
-mod stall_guard;
-mod timeout_io;
+//! TLS: handshakes that negotiate HTTP/2 or HTTP/1.1 (ALPN, RFC 7301), and certificates that are
+//! reloaded when their files change.
 
 use std::{
     fs, io,
@@ -23,7 +19,7 @@ use tokio_rustls::{
     },
 };
 
-pub(crate) use self::connection::converse;
+use crate::{Error, connection::Protocol, shared::Shared, upgrade::Transport};
 
 /// How often, at most, the certificate files are checked for changes: otherwise each connection
 /// would cost two `stat` calls.
@@ -84,6 +80,29 @@ impl Tls {
         }
         Ok(())
     }
+}
+
+/// Completes the handshake, within the timeout of a request head. HTTP/2 is spoken only if the
+/// client has negotiated it (RFC 9113, section 3.3).
+pub(crate) async fn handshake(
+    stream: Box<dyn Transport>,
+    tls: &Tls,
+    shared: &Shared,
+) -> Result<(Box<dyn Transport>, Protocol), Error> {
+    let (acceptor, failure) = tls.acceptor();
+    if let Some(failure) = failure {
+        shared.observer.certificate_not_read(&failure);
+    }
+    let stream = tokio::time::timeout(shared.limits.head_timeout, acceptor.accept(stream))
+        .await
+        .map_err(|_| io::Error::from(io::ErrorKind::TimedOut))
+        .flatten()
+        .map_err(Error::Tls)?;
+    let protocol = match stream.get_ref().1.alpn_protocol() {
+        Some(b"h2") => Protocol::Http2,
+        _ => Protocol::Http1,
+    };
+    Ok((Box::new(stream), protocol))
 }
 
 fn stamp(path: &Path) -> io::Result<Stamp> {

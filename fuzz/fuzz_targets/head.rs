@@ -1,6 +1,0 @@
-//! Any bytes as a request head, in one part or two: the result is the same, and nothing panics.
-#![no_main]
-
-use libfuzzer_sys::fuzz_target;
-
-fuzz_target!(|input: (u16, &[u8])| platen_delivery::fuzzing::read_head(input.1, input.0.into()));
