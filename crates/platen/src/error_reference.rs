@@ -66,7 +66,7 @@ fn codes(page: &mut String) {
     );
     for entry in CODES {
         let status = match entry.name {
-            "too-large" => "413, 422, 431".to_owned(),
+            "too-large" => "413, 422".to_owned(),
             "timeout" => "504, 408".to_owned(),
             _ => entry.status.unwrap_or(entry.fault.status()).to_string(),
         };
@@ -81,8 +81,9 @@ fn codes(page: &mut String) {
         );
     }
     page.push_str(
-        "\n`too-large` is 413 for what was sent, 431 for the head of a request, and 422 for a \
-         result. `timeout` is 408 if the head or the body of a request arrives too slowly.\n\n\
+        "\n`too-large` is 413 for what was sent, and 422 for a result. `timeout` is 408 if the body \
+         of a request arrives too slowly. A head that is malformed, too large or too slow gets a \
+         bare status or none; its code is in the log and in `platen_rejected_total`.\n\n\
          | Member | Values |\n|---|---|\n",
     );
     let _ = writeln!(page, "| `stage` | {} |", words(Stage::ALL, Stage::as_str));

@@ -19,7 +19,7 @@ use super::{
     request_body::RequestBody,
     screening,
     stall_guard::{StallGuardedBody, StallMonitor},
-    traffic::{Protocol, Traffic},
+    traffic::{Protocol, Traffic, UnderWay},
 };
 use crate::{
     Body, Handler,
@@ -60,8 +60,8 @@ impl Exchanges {
     pub(super) async fn answer(
         self: Arc<Self>,
         request: Request<Incoming>,
+        under_way: UnderWay,
     ) -> Result<Response<StallGuardedBody>, Infallible> {
-        let under_way = self.traffic.begin();
         let expects = request.headers().contains_key(EXPECT);
         let (mut response, is_refused) = match screening::check(&request) {
             Ok(()) => {
@@ -87,7 +87,7 @@ impl Exchanges {
         Ok(response.map(|body| self.guarded(body, under_way)))
     }
 
-    fn guarded(&self, body: Body, under_way: super::traffic::UnderWay) -> StallGuardedBody {
+    fn guarded(&self, body: Body, under_way: UnderWay) -> StallGuardedBody {
         StallGuardedBody::new(body.gathered(), self.monitor.clone(), under_way)
     }
 

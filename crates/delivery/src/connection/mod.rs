@@ -61,7 +61,12 @@ pub(crate) async fn converse(
     let exchanges = Arc::new(exchanges);
     let service = {
         let exchanges = Arc::clone(&exchanges);
-        service_fn(move |request| Arc::clone(&exchanges).answer(request))
+        // The request begins here, not when its future is polled: hyper may look for the end of the
+        // client's data in between.
+        service_fn(move |request| {
+            let under_way = exchanges.traffic.begin();
+            Arc::clone(&exchanges).answer(request, under_way)
+        })
     };
     let ended = match monitor {
         None => {

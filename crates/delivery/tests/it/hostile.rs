@@ -230,6 +230,10 @@ fn slow_uploads_end() {
         answer.starts_with("HTTP/1.1 400 ") && answer.contains("in time"),
         "{answer}"
     );
+    let server = Server::start(Limits {
+        body_timeout: Duration::from_secs(20),
+        ..limits()
+    });
     let mut stream = server.connect();
     stream
         .write_all(b"POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nabc")
@@ -261,6 +265,26 @@ fn connections_at_once_are_bounded() {
         assert!(rest(stream).ends_with("slept"));
     }
     server.wait_until(|seen| seen.open.load(Ordering::SeqCst) == 0);
+}
+
+/// A response is complete for the service long before its client has all of it.
+#[test]
+fn who_still_reads_is_not_evicted() {
+    let server = Server::start(Limits {
+        connections: 1,
+        write_timeout: Duration::from_secs(20),
+        ..limits()
+    });
+    let mut reader = server.connect();
+    reader.write_all(&get("/bytes/30000000")).unwrap();
+    server.wait_until(|seen| seen.requests.load(Ordering::SeqCst) == 1);
+    let mut waiting = server.connect();
+    waiting.write_all(&get("/hello")).unwrap();
+    // Models a client that is slow to read, for longer than an eviction takes.
+    std::thread::sleep(Duration::from_millis(200));
+    let answer = rest(&mut reader);
+    assert!(answer.len() > 30_000_000, "{}", answer.len());
+    assert!(rest(&mut waiting).ends_with("hello"));
 }
 
 /// Connects from another address of this machine.

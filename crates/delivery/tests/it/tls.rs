@@ -115,7 +115,9 @@ fn who_says_nothing_after_the_greeting_is_let_go() {
         // Even an empty write starts the client's handshake.
         stream.write_all(begin).unwrap();
         stream.conn.complete_io(&mut stream.sock).unwrap();
-        assert_eq!(rest(&mut stream), "");
+        // A server of HTTP/2 sends its settings first.
+        let said = rest(&mut stream);
+        assert!(protocol == "h2" || said.is_empty(), "{said}");
     }
     server.wait_until(|seen| seen.open.load(Ordering::SeqCst) == 0);
 }

@@ -15,8 +15,8 @@ const ABOUT: &str = "Renders templates with JSON data to PDF, HTML, DOCX, PPTX, 
     Limits (settings change them): request body 32 MiB (MAX_BODY_BYTES, 413), form with files 256 MiB \
     (FORM_MAX_BODY_BYTES, 413), all request bodies in memory 512 MiB (MAX_INFLIGHT_BODY_BYTES, 503), \
     request head 64 KiB and 100 lines (MAX_HEADER_BYTES, 431), template 4 MiB, 120 levels and 20,000 \
-    nodes (422), 30 s for a request head and 60 s for a body (408), 65 s for a rendering including its \
-    wait (RENDER_TIMEOUT_MS, 504), 256 waiting renderings (RENDER_MAX_QUEUE_DEPTH, 503), 60,000 \
+    nodes (422), 30 s for a request head (the connection closes), 60 s for a body (408), 65 s for a \
+    rendering including its wait (RENDER_TIMEOUT_MS, 504), 256 waiting renderings (RENDER_MAX_QUEUE_DEPTH, 503), 60,000 \
     requests and 60,000 renderings per minute and client (RATE_LIMIT_MAX, RATE_LIMIT_RENDER_MAX, 429), \
     1,000 items (BATCH_MAX_ITEMS, 422) and 256 MiB of documents per batch, 50 attachments per PDF.\n\n\
     Errors are RFC 9457 problem documents; `diagnostics` of a 422 lists all errors in a template and \

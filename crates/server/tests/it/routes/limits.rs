@@ -265,8 +265,8 @@ fn a_deadline_answers_504() {
 #[test]
 fn a_client_that_goes_away_stops_its_job() {
     let app = TestApp::start();
-    // It must still be at work when its client's end is noticed, some 200 ms later.
-    let body = long_request(20).to_string();
+    // It must still be at work when its client's end is noticed, a second later.
+    let body = long_request(30).to_string();
     let mut stream = TcpStream::connect(app.address).unwrap();
     let head = format!(
         "POST /render HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
