@@ -14,8 +14,10 @@ fn main() -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
     let mut arguments = std::env::args().skip(1);
     let bind: Bind = arguments.next().ok_or("an address is missing")?.parse()?;
     let threads: usize = arguments.next().map_or(Ok(2), |text| text.parse())?;
-    let mut limits = Limits::default();
-    limits.send_buffer_bytes = number("SNDBUF");
+    let limits = Limits {
+        send_buffer_bytes: number("SNDBUF"),
+        ..Limits::default()
+    };
     let folder = std::env::temp_dir().join(format!("bench_fixture-{}", std::process::id()));
     std::fs::create_dir_all(&folder)?;
     let service = BenchFixture::new(&folder);

@@ -108,6 +108,9 @@ impl Body for Gathered {
 
 #[cfg(test)]
 mod tests {
+    use http::HeaderMap;
+    use proptest::prelude::*;
+
     use super::*;
     use crate::Body as OurBody;
 
@@ -133,5 +136,51 @@ mod tests {
         }
         assert_eq!(read, [30_000, 200_000, 50, 60_000, 30_000]);
         assert!(sent == whole);
+    }
+
+    /// Frames with a pause after each pair; trailers at the end.
+    struct Frames(std::vec::IntoIter<Bytes>, Option<HeaderMap>, usize);
+
+    impl Body for Frames {
+        type Data = Bytes;
+        type Error = BoxError;
+
+        fn poll_frame(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Item> {
+            self.2 += 1;
+            if self.2.is_multiple_of(3) {
+                return Poll::Pending;
+            }
+            let data = self.0.next().map(Frame::data);
+            let trailers = |frames: &mut Self| frames.1.take().map(Frame::trailers);
+            Poll::Ready(data.or_else(|| trailers(&mut self)).map(Ok))
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_is_lost(sizes in prop::collection::vec(0_usize..40_000, 0..40)) {
+            let parts: Vec<Bytes> = (sizes.iter().zip((b'a'..=b'z').cycle()))
+                .map(|(size, fill)| vec![fill; *size].into())
+                .collect();
+            let whole = parts.concat();
+            let frames = Frames(parts.into_iter(), Some(HeaderMap::new()), 0);
+            let mut body = Gathered::new(Box::pin(frames));
+            let mut context = Context::from_waker(std::task::Waker::noop());
+            let (mut sent, mut has_trailers) = (Vec::new(), false);
+            loop {
+                match Pin::new(&mut body).poll_frame(&mut context) {
+                    Poll::Pending => {}
+                    Poll::Ready(None) => break,
+                    Poll::Ready(Some(frame)) => match frame.unwrap().into_data() {
+                        Ok(data) => {
+                            prop_assert!(!has_trailers);
+                            sent.extend_from_slice(&data);
+                        }
+                        Err(_) => has_trailers = true,
+                    },
+                }
+            }
+            prop_assert!(has_trailers && sent == whole);
+        }
     }
 }
