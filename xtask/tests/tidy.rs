@@ -120,7 +120,7 @@ fn libraries_stay_in_their_rooms() {
         (
             "hyper::",
             "crates/server/ crates/gotenberg/ crates/platen/src/command/service/bench_page.rs \
-             crates/delivery/src/tls/ crates/supervise/",
+             crates/delivery/src/connection/ crates/supervise/",
         ),
         ("rusqlite::", "crates/storage/"),
         ("subsetter::", "crates/formats/src/pdf/"),
