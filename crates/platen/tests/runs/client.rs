@@ -91,7 +91,9 @@ impl Client {
             head,
             body: Vec::new(),
         };
-        let size: u64 = reply.header("content-length").unwrap().parse().unwrap();
+        // A 204 has no length (RFC 9110, section 8.6).
+        let size = reply.header("content-length");
+        let size: u64 = size.map_or(0, |size| size.parse().unwrap());
         (&mut self.stream).take(size).read_to_end(&mut reply.body)?;
         if reply.body.len() as u64 != size {
             return Err(io::ErrorKind::UnexpectedEof.into());
