@@ -1,4 +1,4 @@
-//! Ranges of a file, read in blocks of 256 KiB, one at a time, on the runtime's blocking threads.
+//! Ranges of a file, read in blocks of 256 KiB on the runtime's blocking threads, one block ahead.
 
 use std::{
     collections::VecDeque,
@@ -111,6 +111,8 @@ impl FileBody {
                 let read = read.map_err(io::Error::other).flatten();
                 return Poll::Ready(Some(read.map(|read| {
                     self.advance(read.len() as u64);
+                    // The next block is read while this one is sent.
+                    self.begin_read();
                     read.into()
                 })));
             }
@@ -124,16 +126,23 @@ impl FileBody {
                     self.parts.pop_front();
                     return Poll::Ready(Some(Ok(bytes)));
                 }
-                Some(&Part::Range { offset, size_bytes }) => {
-                    let file = Arc::clone(&self.file);
-                    self.reading = Some(tokio::task::spawn_blocking(move || {
-                        let mut buffer = vec![0; size_bytes.min(READ_BYTES as u64) as usize];
-                        file.read_exact_at(&mut buffer, offset)?;
-                        Ok(buffer)
-                    }));
-                }
+                Some(Part::Range { .. }) => self.begin_read(),
             }
         }
+    }
+
+    /// Begins to read the next block, if a range comes next.
+    fn begin_read(&mut self) {
+        let (offset, size_bytes) = match self.parts.front() {
+            Some(&Part::Range { offset, size_bytes }) if size_bytes > 0 => (offset, size_bytes),
+            _ => return,
+        };
+        let file = Arc::clone(&self.file);
+        self.reading = Some(tokio::task::spawn_blocking(move || {
+            let mut buffer = vec![0; size_bytes.min(READ_BYTES as u64) as usize];
+            file.read_exact_at(&mut buffer, offset)?;
+            Ok(buffer)
+        }));
     }
 
     /// Removes `sent` bytes from the first part.

@@ -11,7 +11,7 @@ use http_body::{Body, Frame, SizeHint};
 use super::{BoxError, BoxStream};
 
 /// Frames are joined up to this size.
-const GATHER_BYTES: usize = 64 << 10;
+const GATHER_BYTES: usize = 256 << 10;
 /// Frames of at least this size are passed on as they are, which is cheaper than copying them.
 const LARGE_BYTES: usize = 16 << 10;
 

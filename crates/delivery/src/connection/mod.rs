@@ -33,9 +33,9 @@ use crate::{
     Error, Handler, Limits, idle_connections::IdleSlot, shared::Shared, upgrade::Transport,
 };
 
-/// Bytes of a response that hyper buffers for a client that does not read; its smallest value is
+/// hyper takes no more of a response body while it holds this many bytes of it. Its minimum is
 /// 8 KiB.
-const BUFFER_BYTES: usize = 384 << 10;
+const BUFFER_BYTES: usize = 256 << 10;
 /// Maximum number of concurrent requests of one connection.
 const MAX_STREAMS: u32 = 128;
 /// Maximum number of streams that the client has reset and that are still being cleaned up
