@@ -16,7 +16,7 @@ use hyper::body::Incoming;
 use hyper_util::rt::TokioIo;
 
 use super::{
-    request_body::RequestBody,
+    request_body::{Remainder, RequestBody},
     screening,
     stall_guard::{StallGuardedBody, StallMonitor},
     traffic::{Protocol, Traffic, UnderWay},
@@ -63,26 +63,25 @@ impl Exchanges {
         under_way: UnderWay,
     ) -> Result<Response<StallGuardedBody>, Infallible> {
         let expects = request.headers().contains_key(EXPECT);
-        let (mut response, is_refused) = match screening::check(&request) {
+        let (mut response, is_whole) = match screening::check(&request) {
             Ok(()) => {
-                let request = self.taken(request);
-                (self.handler.handle(request).await, false)
+                let (request, remainder) = self.taken(request);
+                let response = self.handler.handle(request).await;
+                (response, remainder.skip(expects).await)
             }
-            Err(refusal) => {
-                // Where the request ends is what its readers may disagree on.
-                self.traffic.abandon_body();
-                (self.shared.observer.refuse(refusal), true)
-            }
+            // Where the request ends is what its readers may disagree on.
+            Err(refusal) => (self.shared.observer.refuse(refusal), false),
         };
+        if !is_whole {
+            self.traffic.abandon_body();
+        }
         if response.status() == StatusCode::SWITCHING_PROTOCOLS {
             self.traffic.upgrade();
-        } else if self.traffic.protocol == Protocol::Http1 {
-            // A client that waits for `100 Continue` cannot know whether to send the body anyway.
-            let is_unread = expects && self.traffic.has_abandoned_body();
-            if is_refused || is_unread || self.is_stopping.load(Ordering::Relaxed) {
-                let close = HeaderValue::from_static("close");
-                response.headers_mut().insert(CONNECTION, close);
-            }
+        } else if self.traffic.protocol == Protocol::Http1
+            && (!is_whole || self.is_stopping.load(Ordering::Relaxed))
+        {
+            let close = HeaderValue::from_static("close");
+            response.headers_mut().insert(CONNECTION, close);
         }
         Ok(response.map(|body| self.guarded(body, under_way)))
     }
@@ -92,7 +91,7 @@ impl Exchanges {
     }
 
     /// Converts the protocol library's request to the type that handlers expect.
-    fn taken(&self, mut request: Request<Incoming>) -> Request<RequestBody> {
+    fn taken(&self, mut request: Request<Incoming>) -> (Request<RequestBody>, Remainder) {
         if wants_upgrade(request.headers()) {
             let theirs = hyper::upgrade::on(&mut request);
             let switch = upgrade::offer(&mut request);
@@ -104,7 +103,9 @@ impl Exchanges {
             });
         }
         let timeout = self.shared.limits.body_timeout;
-        request.map(|body| RequestBody::new(body, timeout, Arc::clone(&self.traffic)))
+        let (parts, body) = request.into_parts();
+        let (body, remainder) = RequestBody::new(body, timeout, Arc::clone(&self.traffic));
+        (Request::from_parts(parts, body), remainder)
     }
 }
 

@@ -77,17 +77,14 @@ impl Traffic {
         self.has_abandoned_body.store(true, Ordering::Relaxed);
     }
 
-    pub(super) fn has_abandoned_body(&self) -> bool {
-        self.has_abandoned_body.load(Ordering::Relaxed)
-    }
-
     pub(super) fn upgrade(&self) {
         self.is_upgraded.store(true, Ordering::Relaxed);
     }
 
     /// Whether the client may still be sending what nobody will read.
     pub(super) fn is_sending_in_vain(&self) -> bool {
-        let is_sending = self.has_input.load(Ordering::Relaxed) || self.has_abandoned_body();
+        let is_sending = self.has_input.load(Ordering::Relaxed)
+            || self.has_abandoned_body.load(Ordering::Relaxed);
         is_sending && !self.is_upgraded.load(Ordering::Relaxed)
     }
 }

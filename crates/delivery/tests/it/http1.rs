@@ -181,6 +181,34 @@ fn a_body_that_nobody_reads_does_not_become_a_request() {
     assert!(answer.ends_with("hello"), "{answer}");
 }
 
+/// Whoever keeps the connection is told when it closes: otherwise its next request would be lost.
+#[test]
+fn a_body_that_comes_late_closes_the_connection_with_notice() {
+    let server = Server::start(limits());
+    let begin = "POST /hello HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\n";
+    let mut stream = server.connect();
+    for _ in 0..100 {
+        stream.write_all(begin.as_bytes()).unwrap();
+        stream.write_all(b"data").unwrap();
+        let head = head(&mut stream);
+        assert_eq!(exactly(&mut stream, 5), "hello");
+        if head.contains("connection: close\r\n") {
+            assert_eq!(rest(&mut stream), "");
+            stream = server.connect();
+        }
+    }
+    stream.write_all(begin.as_bytes()).unwrap();
+    let answer = rest(&mut stream);
+    assert!(answer.contains("connection: close\r\n"), "{answer}");
+    let sent = format!("{begin}data");
+    let mut stream = server.connect();
+    for _ in 0..3 {
+        stream.write_all(sent.as_bytes()).unwrap();
+        assert!(!head(&mut stream).contains("connection:"));
+        assert_eq!(exactly(&mut stream, 5), "hello");
+    }
+}
+
 #[test]
 fn half_closed_clients_get_answers_that_come_soon() {
     let server = Server::start(Limits {
