@@ -133,7 +133,10 @@ pub(super) async fn versions(
 ) -> Result<SchemaVersions, Error> {
     let known = MIGRATIONS.len() as u32;
     let found = async {
-        let table = "SELECT to_regclass('platen_schema') IS NOT NULL";
+        // Not `to_regclass`: within a transaction it may answer from a cache that is older than
+        // what another process has just committed.
+        let table = "SELECT EXISTS (SELECT 1 FROM pg_tables
+             WHERE tablename = 'platen_schema' AND schemaname = ANY(current_schemas(false)))";
         let rows = connection.query(table, &[]).await?;
         let is_there = match rows.first() {
             Some(row) => row.try_get(0)?,

@@ -1,8 +1,15 @@
 //! A real PostgreSQL server: several stores on one database, restarts, lost connections, and what
 //! the server refuses.
 
+mod cuts;
 mod isolation;
+mod proxy;
+mod races;
+mod refusals;
+mod restarts;
 pub mod server;
+mod speed;
+mod tls;
 
 use std::{sync::Arc, time::Duration};
 
