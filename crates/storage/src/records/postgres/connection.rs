@@ -29,6 +29,9 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 /// What the network may take beyond the time that the server allows a statement.
 const NETWORK: Duration = Duration::from_secs(2);
 
+/// Idle time after which the system asks whether the server is still there.
+const KEEPALIVE: Duration = Duration::from_secs(30);
+
 /// A future on the heap.
 pub(super) type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 /// A column of a statement that takes arrays.
@@ -55,11 +58,22 @@ pub(super) struct Connector {
 
 impl Connector {
     pub(super) fn new(
-        address: Address,
+        mut address: Address,
         tls: Tls,
         connect_within: Duration,
         statement_timeout: Duration,
     ) -> Self {
+        let config = &mut address.config;
+        // So that the next host is tried when one is silent.
+        if config.get_connect_timeout().is_none() {
+            let hosts = u32::try_from(config.get_hosts().len()).unwrap_or(1).max(1);
+            config.connect_timeout(connect_within / hosts);
+        }
+        // A network that forgot a connection does not say so.
+        config.keepalives_idle(KEEPALIVE);
+        if config.get_tcp_user_timeout().is_none() {
+            config.tcp_user_timeout(statement_timeout + NETWORK);
+        }
         Self {
             address,
             tls,

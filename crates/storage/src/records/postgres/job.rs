@@ -196,3 +196,21 @@ pub(super) async fn caught<'a, T>(make: impl FnOnce() -> BoxFuture<'a, T>) -> Op
     })
     .await
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_panic_of_a_job_is_caught() {
+        assert_eq!(caught(|| Box::pin(async { 7 })).await, Some(7));
+        let late = caught(|| {
+            Box::pin(async {
+                tokio::task::yield_now().await;
+                panic!("injected");
+            })
+        });
+        assert_eq!(late.await, None::<()>);
+        assert_eq!(caught::<()>(|| panic!("injected")).await, None);
+    }
+}

@@ -5,9 +5,12 @@
 //! that a bad one fails alone. If the connection is lost, what happened is read back, see
 //! [`super::writer`].
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
-use tokio::{sync::mpsc, time::Instant};
+use tokio::{
+    sync::mpsc,
+    time::{Instant, sleep},
+};
 use tokio_postgres::Error as PgError;
 
 use super::{
@@ -25,6 +28,9 @@ const MAX_BATCH: usize = 256;
 const MAX_BATCH_BYTES: usize = 4 << 20;
 /// How often a job that failed for a passing reason is tried again.
 const MAX_TRIES: u32 = 5;
+
+/// Pause before a transaction whose connection was lost is repeated.
+const PAUSE: Duration = Duration::from_millis(5);
 
 /// How jobs ended.
 enum Settled {
@@ -169,6 +175,7 @@ impl Lane {
                 let cause = "connections to it are lost again and again";
                 return Settled::Gone(Trouble::Unavailable(cause.to_owned()));
             }
+            sleep(PAUSE).await;
         }
     }
 

@@ -30,10 +30,15 @@ impl From<Trouble> for Error {
 /// that ends a session says so with severity FATAL, possibly after it has committed.
 pub(super) fn is_lost(error: &tokio_postgres::Error) -> bool {
     match error.as_db_error() {
-        Some(said) => matches!(
-            said.parsed_severity(),
-            Some(Severity::Fatal | Severity::Panic)
-        ),
+        Some(said) => {
+            let is_ended = matches!(
+                said.parsed_severity(),
+                Some(Severity::Fatal | Severity::Panic)
+            );
+            // A statement that a migration, or a proxy between, made unusable: it is prepared anew
+            // on another connection.
+            is_ended || ["0A000", "26000"].contains(&said.code().code())
+        }
         None => {
             error.is_closed()
                 || error.source().is_some_and(|cause| cause.is::<io::Error>())

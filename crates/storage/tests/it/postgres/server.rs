@@ -172,9 +172,8 @@ impl Server {
     pub fn signal_all(&self, name: &str) {
         let file = std::fs::read_to_string(self.data().join("postmaster.pid")).unwrap();
         let number = file.lines().next().unwrap();
-        let found = Command::new("pgrep").args(["-P", number]).output().unwrap();
-        for child in String::from_utf8_lossy(&found.stdout).lines() {
-            signal(name, child);
+        for child in children(number) {
+            signal(name, &child);
         }
         signal(name, number);
     }
@@ -241,6 +240,19 @@ impl Drop for Server {
     fn drop(&mut self) {
         self.wait();
     }
+}
+
+/// Processes whose parent is this one.
+fn children(parent: &str) -> Vec<String> {
+    let processes = std::fs::read_dir("/proc").unwrap().flatten();
+    let names = processes.filter_map(|entry| entry.file_name().into_string().ok());
+    let is_child = |name: &String| {
+        let state = std::fs::read_to_string(format!("/proc/{name}/stat")).unwrap_or_default();
+        // The name of the program, in brackets, may contain anything.
+        let behind = state.rsplit_once(')').map_or("", |(_, behind)| behind);
+        behind.split_whitespace().nth(1) == Some(parent)
+    };
+    names.filter(is_child).collect()
 }
 
 fn signal(name: &str, process: &str) {

@@ -13,8 +13,10 @@ use platen_storage::{PostgresOptions, PostgresStore, RunStore, SqliteStore};
 
 use super::{bytes, ending, lease, new, server::Server, write};
 
-const ROUND: Duration = Duration::from_millis(1_500);
-const ROUNDS: usize = 5;
+const ROUND: Duration = Duration::from_secs(1);
+const ROUNDS: usize = 3;
+/// Numbers of lanes.
+const WRITERS: [usize; 3] = [1, 2, 4];
 
 /// Work of one caller.
 async fn one(store: &dyn RunStore, id: String, is_life: bool) {
@@ -63,22 +65,30 @@ async fn speed() {
         return;
     };
     let folder = tempfile::tempdir().unwrap();
-    let sqlite = SqliteStore::open(folder.path()).unwrap().runs();
-    let url = server.database().await;
-    let postgres = PostgresStore::open(&url, &PostgresOptions::default()).await;
-    let postgres = postgres.unwrap().runs();
-    println!("| what | callers | SQLite | PostgreSQL | share |");
-    println!("|---|---|---|---|---|");
+    let mut stores = vec![SqliteStore::open(folder.path()).unwrap().runs()];
+    for writers in WRITERS {
+        let options = PostgresOptions {
+            writers,
+            ..PostgresOptions::default()
+        };
+        let store = PostgresStore::open(&server.database().await, &options).await;
+        stores.push(store.unwrap().runs());
+    }
+    println!("| what | callers | SQLite | PostgreSQL, by lanes {WRITERS:?} |");
+    println!("|---|---|---|---|");
     for (is_life, label) in [(false, "accepted"), (true, "whole lives")] {
         for callers in [1, 8, 64, 256] {
-            let (mut first, mut second) = (Vec::new(), Vec::new());
+            let mut rates = vec![Vec::new(); stores.len()];
             for _ in 0..ROUNDS {
-                first.push(rate(&sqlite, callers, is_life).await);
-                second.push(rate(&postgres, callers, is_life).await);
+                for (store, rates) in stores.iter().zip(&mut rates) {
+                    rates.push(rate(store, callers, is_life).await);
+                }
             }
-            let (first, second) = (median(first), median(second));
-            let share = second / first * 100.0;
-            println!("| {label} | {callers} | {first:.0}/s | {second:.0}/s | {share:.0} % |");
+            let rates: Vec<f64> = rates.into_iter().map(median).collect();
+            let share = |rate: &f64| format!("{rate:.0}/s ({:.0} %)", rate / rates[0] * 100.0);
+            let shares: Vec<String> = rates[1..].iter().map(share).collect();
+            let (first, rest) = (rates[0], shares.join(", "));
+            println!("| {label} | {callers} | {first:.0}/s | {rest} |");
         }
     }
 }
