@@ -54,7 +54,7 @@ pub struct PostgresOptions {
 impl Default for PostgresOptions {
     fn default() -> Self {
         Self {
-            writers: 4,
+            writers: 2,
             readers: 4,
             ca_file: None,
             connect_within: Duration::from_secs(10),

@@ -373,7 +373,7 @@ impl RunStore for Runs {
                         cursor: bytes(row, 2)?,
                     })
                 });
-                Ok(published.collect::<Result<_, Failure>>()?)
+                published.collect::<Result<_, Failure>>()
             })
         })
     }
