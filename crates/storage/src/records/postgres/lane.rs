@@ -196,7 +196,7 @@ impl Lane {
             match self.look_up(&job).await {
                 Ok(Some(outcome)) => job.acknowledge(outcome),
                 Ok(None) => {
-                    let cause = "the run with this idempotency key was deleted at this moment";
+                    let cause = "another run has this id, or that with its key was just deleted";
                     job.fail(Error::Unavailable(cause.to_owned()));
                 }
                 Err(trouble) => return fail([job].into_iter().chain(unsettled), trouble),
