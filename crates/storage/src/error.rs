@@ -53,6 +53,9 @@ pub enum Error {
     /// even so, if its connection was lost during the commit and did not come back in time.
     #[error("the PostgreSQL server does not answer: {0}; try again")]
     Unavailable(String),
+    /// Another service uses the PostgreSQL database.
+    #[error("another service uses the database")]
+    InUse,
     /// The PostgreSQL server rejected a statement.
     #[error("a statement failed in PostgreSQL")]
     Statement(#[source] tokio_postgres::Error),
@@ -89,6 +92,7 @@ impl Error {
             Self::DiskFull => Code::StorageFull(What::Disk),
             Self::Fenced
             | Self::Panicked
+            | Self::InUse
             | Self::Database(_)
             | Self::Statement(_)
             | Self::Folder(_)

@@ -17,7 +17,7 @@ pub use self::{
         documents::{
             DocumentPage, DocumentStore, DocumentSummary, NewVersion, StoredDocument, VersionInfo,
         },
-        postgres::{PostgresOptions, PostgresStore, SchemaVersions},
+        postgres::{PostgresOptions, PostgresStore, SchemaVersions, ServiceLock},
         runs::{self, RunState, RunStore},
         sqlite::SqliteStore,
     },

@@ -16,6 +16,7 @@ mod maintenance;
 mod run_row;
 mod runs;
 mod schema;
+mod service_lock;
 mod shard;
 mod tls;
 mod transaction;
@@ -24,7 +25,6 @@ mod writer;
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
-pub use self::schema::SchemaVersions;
 use self::{
     address::Address,
     connection::{Connection, Connector, Role},
@@ -33,6 +33,7 @@ use self::{
     runs::Runs,
     tls::Tls,
 };
+pub use self::{schema::SchemaVersions, service_lock::ServiceLock};
 use crate::{DocumentStore, Error, RunStore};
 
 /// How a [`PostgresStore`] uses its server.
