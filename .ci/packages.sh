@@ -13,6 +13,8 @@ need npm "nodejs npm"
 need go golang-go
 need wrk wrk
 need openssl openssl
+# Debian keeps the programs of the server outside of PATH.
+ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || missing="$missing postgresql"
 command -v chromium-headless-shell >/dev/null 2>&1 || need chromium chromium
 venv="${XDG_CACHE_HOME:-$HOME/.cache}/platen/venv"
 if ! command -v openxml-audit >/dev/null 2>&1 && [ ! -x "$venv/bin/openxml-audit" ]; then

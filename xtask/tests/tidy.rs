@@ -123,6 +123,7 @@ fn libraries_stay_in_their_rooms() {
              crates/delivery/src/connection/ crates/supervise/",
         ),
         ("rusqlite::", "crates/storage/"),
+        ("tokio_postgres::", "crates/storage/"),
         ("subsetter::", "crates/formats/src/pdf/"),
         ("tiny_skia::", "crates/formats/src/picture/"),
         ("minijinja::", "crates/document/src/expression/"),

@@ -14,7 +14,6 @@ use platen_runs::{
     Dispatcher, RunState, Settings, embedded,
     execution::{ChromiumPrint, Mail, OfficeConvert, Pieces, Replay, Services, Smtp, Tools},
 };
-use platen_storage::SqliteStore;
 use platen_supervise::ProcessGroup;
 use tokio::{runtime::Handle, sync::watch};
 
@@ -24,6 +23,7 @@ use crate::{
     pieces::PieceStore,
     rendering::{Renderer, libreoffice::LibreOffice},
     sandbox::Sandbox,
+    stores::Stores,
 };
 
 /// Name of the secret that signs webhooks.
@@ -62,7 +62,7 @@ pub(crate) struct FlowServices {
 
 impl Flows {
     pub(crate) fn new(
-        store: &SqliteStore,
+        store: &Stores,
         config: &Config,
         services: FlowServices,
     ) -> Result<Self, ConfigError> {
@@ -263,12 +263,12 @@ impl Flows {
 
 /// The mail server, if one is configured.
 fn mail(config: &Config) -> Result<Option<Arc<dyn Mail>>, ConfigError> {
-    let Some(url) = &config.smtp_url else {
+    let Some(url) = &config.mail.url else {
         return Ok(None);
     };
     let hint = "set SMTP_URL to smtps://user:password@host, and SMTP_FROM to an address";
-    let from = config.smtp_from.as_deref().unwrap_or_default();
-    let trust = match &config.smtp_ca_file {
+    let from = config.mail.from.as_deref().unwrap_or_default();
+    let trust = match &config.mail.ca_file {
         None => Trust::default(),
         Some(file) => Trust::only(file).map_err(|error| {
             let reason = format!("SMTP_CA_FILE, {}: {error}", file.display());

@@ -21,6 +21,7 @@ pub mod log;
 pub mod metrics;
 pub mod middleware;
 mod openapi;
+mod opening;
 pub mod operation;
 mod pieces;
 mod pool_metrics;
@@ -36,12 +37,14 @@ mod routes;
 mod sandbox;
 mod server;
 pub mod services;
+mod stores;
 mod templates;
 
 pub use self::{
     config::{
-        ChildIsolation, Config, ConfigError, FOREIGN, Foreign, LogFormat, LogLevel,
-        RenderIsolation, SETTINGS, SandboxLevel, Setting, Settings, TraceConfig, WebhookConfig,
+        ChildIsolation, Config, ConfigError, DatabaseConfig, FOREIGN, Foreign, LogFormat, LogLevel,
+        MailConfig, RenderIsolation, SETTINGS, SandboxLevel, Setting, Settings, TraceConfig,
+        WebhookConfig,
     },
     extension::{Extension, ExtensionFactory},
     server::{Error, Server, serve},

@@ -1,38 +1,30 @@
 //! Startup and shutdown of the service.
 
 use std::{
-    fs::File,
     io,
     net::SocketAddr,
-    sync::{Arc, OnceLock},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
 use futures_core::future::BoxFuture;
 use platen_browser::{SandboxUnavailable, choose_launcher};
 use platen_delivery::{AcceptPolicy, ListenError, Listener, Sharing};
-use platen_engine::{Engine, Isolation, IsolationSource};
-use platen_render::chain;
-use platen_storage::SqliteStore;
-use platen_supervise::{
-    AcceptBalancer, Channel, HANDOVER_GRACE, Membership, MembershipError, ProcessGroup,
-};
+use platen_supervise::{AcceptBalancer, Channel, Membership, MembershipError, ProcessGroup};
 use tokio::{sync::watch, task::JoinHandle};
 use tracing::{error, info, warn};
 
 use crate::{
-    config::{ChildIsolation, Config, ConfigError, RenderIsolation},
+    config::{ChildIsolation, Config, ConfigError},
     deferred,
     delivery::{self, Connections, Listeners},
     extension::{Extension, ExtensionFactory},
-    link_key, log,
-    metrics::Metrics,
-    pieces::PieceStore,
+    log,
+    opening::open,
     readiness::CHILD_START_TIMEOUT,
-    results::{self, Results},
+    results,
     router::router,
-    sandbox::Sandbox,
-    services::{Opened, Services},
+    services::Services,
 };
 
 /// Why the service cannot start.
@@ -50,6 +42,12 @@ pub enum Error {
         /// The cause.
         source: platen_storage::Error,
     },
+    /// The PostgreSQL database cannot be used.
+    #[error("the database that DATABASE_URL names cannot be used")]
+    Database(#[source] platen_storage::Error),
+    /// Another service uses the PostgreSQL database.
+    #[error("the database that DATABASE_URL names is in use by another service")]
+    DatabaseInUse,
     /// The data folder cannot be created or written to.
     #[error("the data folder `{folder}` cannot be written to")]
     Folder {
@@ -97,7 +95,7 @@ pub struct Server {
 }
 
 /// Poll interval of conditions that a start or a shutdown waits for.
-const POLL_INTERVAL: Duration = Duration::from_millis(10);
+pub(crate) const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 impl Server {
     /// Opens the store and listens.
@@ -236,6 +234,9 @@ impl Server {
         };
         tokio::select! {
             () = shutdown => {}
+            () = services.database_lost() => {
+                error!("another service has taken the database: this one ends");
+            }
             () = supervised => {
                 error!("the supervisor has ended");
             }
@@ -383,101 +384,6 @@ async fn say_ready(services: Arc<Services>, supervisor: io::Result<Channel>) {
         supervisor.say_ready();
         supervisor.send_heartbeats().await;
     }
-}
-
-/// Locks the data folder: this process's caches would not notice writes of another service. A
-/// successor waits for its predecessor.
-fn lock(config: &Config, group: Option<&ProcessGroup>) -> Result<File, Error> {
-    let folder = config.database_folder();
-    let made = platen_storage::create_folder(folder)
-        .and_then(|()| File::create(folder.join("platen.lock")));
-    let lock = made.map_err(|source| Error::Folder {
-        folder: folder.display().to_string(),
-        source,
-    })?;
-    let patience = group.map_or(Duration::ZERO, |_| {
-        Duration::from_millis(config.shutdown_timeout_ms) + HANDOVER_GRACE
-    });
-    let begin = Instant::now();
-    // `File::lock` has no timeout, hence the polling.
-    while lock.try_lock().is_err() {
-        if begin.elapsed() >= patience {
-            return Err(Error::InUse(folder.display().to_string()));
-        }
-        std::thread::sleep(POLL_INTERVAL);
-    }
-    Ok(lock)
-}
-
-fn open(config: Config, group: Option<ProcessGroup>) -> Result<Services, Error> {
-    let folder = config.database_folder();
-    let failed = |source| Error::Store {
-        folder: folder.display().to_string(),
-        source,
-    };
-    let follower = group.as_ref().filter(|group| !group.is_leader());
-    let (lock, store, blobs) = match follower {
-        None => {
-            let lock = lock(&config, group.as_ref())?;
-            let store = SqliteStore::open(folder).map_err(failed)?;
-            (Some(lock), store, folder.join("blobs"))
-        }
-        // The leader handles requests about custom actions.
-        Some(group) => {
-            let store = SqliteStore::open_reader(folder).map_err(failed)?;
-            (None, store, group.own_folder())
-        }
-    };
-    // All processes sign with this key, and store results.
-    let key = Arc::new(link_key::open(folder).map_err(Error::LinkKey)?);
-    let pieces = PieceStore::open(&blobs, &config, Arc::clone(&key)).map_err(Error::Blobs)?;
-    let metrics = Arc::new(Metrics::default());
-    let results = Results::open(&config, key, Arc::clone(&metrics)).map_err(Error::Results)?;
-    let sandbox = Arc::new(Sandbox::new(&config));
-    let mut engine = Engine::new(&config.fonts()).with_helpers({
-        let sandbox = Arc::clone(&sandbox);
-        Arc::new(move || sandbox.runner().map_err(|problem| problem.detail))
-    });
-    if config.render_isolation == RenderIsolation::Auto {
-        engine = engine.with_isolation_of_strangers(isolation_when_needed(&config));
-    } else if config.render_isolation == RenderIsolation::Jail {
-        let isolation = Isolation::start(config.isolation()).map_err(Error::Isolation)?;
-        let sandbox = isolation.level().name();
-        info!(sandbox, "documents render in sandboxes");
-        engine = engine.with_isolation(isolation);
-    }
-    let opened = Opened {
-        store,
-        engine,
-        sandbox,
-        pieces,
-        results,
-        metrics,
-        group,
-        lock,
-    };
-    Services::new(config, opened).map_err(Error::Config)
-}
-
-/// Starts sandboxes for untrusted input once, on first use; without sandboxes the service handles
-/// that input itself.
-fn isolation_when_needed(config: &Config) -> Box<IsolationSource> {
-    let settings = config.isolation();
-    let started = OnceLock::new();
-    let start = move || match Isolation::start(settings.clone()) {
-        Ok(isolation) => {
-            let sandbox = isolation.level().name();
-            info!(sandbox, "templates in requests render in sandboxes");
-            Some(Arc::new(isolation))
-        }
-        Err(error) => {
-            let message =
-                "templates in requests render without a sandbox: this system supports none";
-            warn!(cause = chain(&error), "{message}");
-            None
-        }
-    };
-    Box::new(move || started.get_or_init(&start).clone())
 }
 
 /// Serves until SIGTERM, SIGINT or SIGHUP; joins the process group under a supervisor.

@@ -2,10 +2,11 @@
 
 use std::{fs::File, sync::Arc, time::Duration};
 
+use parking_lot::Mutex;
 use platen_engine::Engine;
 use platen_fault::Resource;
 use platen_runs::execution::Replay;
-use platen_storage::SqliteStore;
+use platen_storage::ServiceLock;
 use platen_supervise::ProcessGroup;
 
 use crate::{
@@ -21,12 +22,13 @@ use crate::{
     rendering::{Renderer, chromium::Chromium, libreoffice::LibreOffice, slots::Slots},
     results::Results,
     sandbox::Sandbox,
+    stores::Stores,
     templates::TemplateRepository,
 };
 
 /// Components that are created first because they can fail.
 pub(crate) struct Opened {
-    pub(crate) store: SqliteStore,
+    pub(crate) store: Stores,
     pub(crate) engine: Engine,
     pub(crate) sandbox: Arc<Sandbox>,
     pub(crate) pieces: PieceStore,
@@ -36,6 +38,8 @@ pub(crate) struct Opened {
     pub(crate) group: Option<ProcessGroup>,
     /// Lock on the data folder; the leader holds it.
     pub(crate) lock: Option<File>,
+    /// Lock on the PostgreSQL database; the leader holds it.
+    pub(crate) database_lock: Option<ServiceLock>,
 }
 
 /// The components of the service.
@@ -66,6 +70,7 @@ pub struct Services {
     pub metrics: Arc<Metrics>,
     pub(crate) group: Option<ProcessGroup>,
     lock: Option<File>,
+    database_lock: Mutex<Option<ServiceLock>>,
 }
 
 impl Services {
@@ -83,6 +88,7 @@ impl Services {
             metrics,
             group,
             lock,
+            database_lock,
         } = opened;
         let keys = Arc::new(take_keys(&mut config));
         let is_shared = group.as_ref().is_some_and(|group| !group.is_leader());
@@ -138,6 +144,7 @@ impl Services {
             metrics,
             group,
             lock,
+            database_lock: Mutex::new(database_lock),
             config,
         })
     }
@@ -145,6 +152,15 @@ impl Services {
     /// True if another process, the leader, owns the data folder.
     pub(crate) fn is_follower(&self) -> bool {
         self.group.as_ref().is_some_and(|group| !group.is_leader())
+    }
+
+    /// Completes once another service has taken the database of this one. May be awaited once.
+    pub(crate) async fn database_lost(&self) {
+        let lock = self.database_lock.lock().take();
+        match lock {
+            Some(lock) => lock.lost().await,
+            None => std::future::pending().await,
+        }
     }
 
     /// Unlocks the data folder for the next service. Background work may keep references to these

@@ -41,6 +41,24 @@ pub enum Error {
     /// The database failed.
     #[error("database failed")]
     Database(#[source] rusqlite::Error),
+    /// The address of the PostgreSQL server cannot be understood.
+    #[error(
+        "the PostgreSQL address cannot be used: {0}; write postgres://user:password@host:5432/database?sslmode=verify-full"
+    )]
+    Address(String),
+    /// The PostgreSQL server refuses this service, and will until an operator changes something.
+    #[error("the PostgreSQL server refuses: {0}")]
+    Server(String),
+    /// The PostgreSQL server cannot be reached; retrying may help. A write may have been stored
+    /// even so, if its connection was lost during the commit and did not come back in time.
+    #[error("the PostgreSQL server does not answer: {0}; try again")]
+    Unavailable(String),
+    /// Another service uses the PostgreSQL database.
+    #[error("another service uses the database")]
+    InUse,
+    /// The PostgreSQL server rejected a statement.
+    #[error("a statement failed in PostgreSQL")]
+    Statement(#[source] tokio_postgres::Error),
     /// The folder of the database cannot be created.
     #[error("the data folder cannot be created")]
     Folder(#[from] std::io::Error),
@@ -67,11 +85,16 @@ impl Error {
             Self::Ended => Code::RunEnded,
             Self::Busy => Code::Overloaded(What::Writes),
             Self::Closed => Code::ShuttingDown,
-            Self::Gone(_) => Code::BackendUnavailable(Backend::Store),
+            Self::Address(_) => Code::BackendMissing(Backend::Store),
+            Self::Gone(_) | Self::Server(_) | Self::Unavailable(_) => {
+                Code::BackendUnavailable(Backend::Store)
+            }
             Self::DiskFull => Code::StorageFull(What::Disk),
             Self::Fenced
             | Self::Panicked
+            | Self::InUse
             | Self::Database(_)
+            | Self::Statement(_)
             | Self::Folder(_)
             | Self::TooNew { .. } => Code::InternalError,
         }

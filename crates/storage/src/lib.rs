@@ -1,7 +1,8 @@
 //! Storage behind traits: one contract suite runs against every implementation.
 //!
-//! [`blobs`] stores files; [`records`] stores templates, flows and runs in SQLite. A write is
-//! acknowledged once it would survive a loss of power; see [`SqliteStore`].
+//! [`blobs`] stores files; [`records`] stores templates, flows and runs in SQLite or PostgreSQL.
+//! A write is acknowledged once it would survive a loss of power; see [`SqliteStore`] and
+//! [`PostgresStore`].
 
 pub mod blobs;
 mod error;
@@ -16,6 +17,7 @@ pub use self::{
         documents::{
             DocumentPage, DocumentStore, DocumentSummary, NewVersion, StoredDocument, VersionInfo,
         },
+        postgres::{PostgresOptions, PostgresStore, SchemaVersions, ServiceLock},
         runs::{self, RunState, RunStore},
         sqlite::SqliteStore,
     },

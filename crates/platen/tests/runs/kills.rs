@@ -10,10 +10,10 @@ use crate::{
 };
 
 /// A run that was acknowledged: the number in its request, and its name.
-type Acknowledged = (usize, String);
+pub type Acknowledged = (usize, String);
 
 /// Sends runs of these numbers until the service is gone.
-fn send(service: &Service, numbers: impl IntoIterator<Item = usize>) -> Vec<Acknowledged> {
+pub fn send(service: &Service, numbers: impl IntoIterator<Item = usize>) -> Vec<Acknowledged> {
     let mut acknowledged = Vec::new();
     for number in numbers {
         let Some(answer) = service.try_post("/webhooks/f", &[], &json!({"a": number})) else {
@@ -28,7 +28,7 @@ fn send(service: &Service, numbers: impl IntoIterator<Item = usize>) -> Vec<Ackn
 }
 
 /// All of them end well, with the answer to their own request, and tell the ledger under one key.
-fn check(service: &Service, ledger: &Ledger, acknowledged: &[Acknowledged]) {
+pub fn check(service: &Service, ledger: &Ledger, acknowledged: &[Acknowledged]) {
     for (number, id) in acknowledged {
         let run = service.until(id, &ENDS);
         assert_eq!(run["state"], "succeeded", "{run:#}");

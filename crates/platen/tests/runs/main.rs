@@ -3,6 +3,7 @@
 
 mod authority;
 mod client;
+mod database;
 mod deferred;
 mod kills;
 mod later;

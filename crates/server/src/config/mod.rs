@@ -4,6 +4,7 @@
 mod bind;
 mod flow;
 mod foreign;
+mod outside;
 mod print;
 mod result;
 mod settings;
@@ -24,6 +25,7 @@ use serde::Serialize;
 pub use self::{
     flow::FlowConfig,
     foreign::{FOREIGN, Foreign},
+    outside::{DatabaseConfig, MailConfig},
     result::ResultConfig,
     settings::{SETTINGS, Setting, Settings},
     trace::TraceConfig,
@@ -110,6 +112,9 @@ pub struct Config {
     /// Concurrent connections. At the limit, an idle connection is closed: one from the address
     /// with the most connections.
     pub max_connections: u32,
+    /// PostgreSQL database.
+    #[serde(flatten)]
+    pub database: DatabaseConfig,
     /// How long a shutdown waits for requests and runs in progress.
     pub shutdown_timeout_ms: u64,
     /// Flows.
@@ -152,13 +157,9 @@ pub struct Config {
     pub render_max_output_bytes: u64,
     /// Bytes of all stored custom actions.
     pub blobs_max_bytes: u64,
-    /// URL of the mail server for flows; skipped because it contains the password.
-    #[serde(skip)]
-    pub smtp_url: Option<String>,
-    /// PEM file of certificate authorities for the mail server.
-    pub smtp_ca_file: Option<PathBuf>,
-    /// Sender address of mail from flows.
-    pub smtp_from: Option<String>,
+    /// Mail server for flows.
+    #[serde(flatten)]
+    pub mail: MailConfig,
     /// Minimum sandbox level for code and for sandboxed rendering.
     pub sandbox_level: SandboxLevel,
     /// LibreOffice executable; if `None`, the first one found.
@@ -232,6 +233,8 @@ impl Config {
             results: ResultConfig::resolve(&settings)?,
             webhook: WebhookConfig::resolve(&settings),
             trace: TraceConfig::resolve(&settings)?,
+            database: DatabaseConfig::resolve(&settings),
+            mail: MailConfig::resolve(&settings),
             threads: settings.threads.unwrap_or(share).max(1),
             workers: settings.workers.unwrap_or(0),
             worker_timeout_ms: settings.worker_timeout_ms.unwrap_or(60_000),
@@ -274,9 +277,6 @@ impl Config {
             render_cpu_ms: settings.render_cpu_ms.unwrap_or(60_000),
             render_max_output_bytes: settings.render_max_output_bytes.unwrap_or(512 << 20),
             blobs_max_bytes: settings.blobs_max_bytes.unwrap_or(256 << 20),
-            smtp_url: settings.smtp_url,
-            smtp_ca_file: settings.smtp_ca_file,
-            smtp_from: settings.smtp_from,
             sandbox_level: settings.sandbox_level.unwrap_or_default(),
             libreoffice_path: settings.libreoffice_path,
             libreoffice_warm: settings.libreoffice_warm.unwrap_or(false),

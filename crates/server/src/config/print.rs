@@ -33,8 +33,9 @@ impl Config {
             "api_key_render" => Some(self.api_key_render.len()),
             "metrics_token" => Some(usize::from(self.metrics_token.is_some())),
             "webhook_secret" => Some(usize::from(self.webhook_secret.is_some())),
-            "smtp_url" => Some(usize::from(self.smtp_url.is_some())),
+            "smtp_url" => Some(usize::from(self.mail.url.is_some())),
             "otel_exporter_otlp_headers" => Some(usize::from(!self.trace.headers.is_empty())),
+            "database_url" => Some(usize::from(self.database.url.is_some())),
             "worker_token" => Some(usize::from(self.worker_token.is_some())),
             _ => None,
         }

@@ -93,7 +93,9 @@ settings! {
         threads: u32 = "PLATEN_THREADS", "cores", "Threads that serve connections, per process.";
         workers: u32 = "PLATEN_WORKERS", "0", "Worker processes under a supervisor. Defaults per core are divided among them, except that of FLOW_SLOTS. 0 runs one process without a supervisor.";
         worker_timeout_ms: u64 = "PLATEN_WORKER_TIMEOUT_MS", "60000", "The supervisor kills and restarts a process without a heartbeat for this long.";
-        data_dir: PathBuf = "PLATEN_DATA_DIR", "platen-data", "Folder of the database, the stored results and the archives of custom actions.";
+        data_dir: PathBuf = "PLATEN_DATA_DIR", "platen-data", "Folder of the database (unless `database_url` names another), the stored results and the archives of custom actions.";
+        database_url: String = "DATABASE_URL", "none", "PostgreSQL database for templates, flows and runs, `postgres://USER:PASSWORD@HOST:PORT/DATABASE?sslmode=verify-full`; without it they are in SQLite in the data folder. One service uses a database at a time.";
+        database_ca_file: PathBuf = "DATABASE_CA_FILE", "none", "PEM file of certificate authorities for the PostgreSQL server, instead of the system's.";
         shutdown_timeout_ms: u64 = "SHUTDOWN_TIMEOUT_MS", "30000", "How long a shutdown waits for requests and runs in progress.";
         log_format: LogFormat = "LOG_FORMAT", "text", "Log format on standard error: lines of text, or one JSON object per line.";
         log_level: LogLevel = "LOG_LEVEL", "info", "Minimum log level. Requests are logged at `info`, health checks at `debug`.";

@@ -216,6 +216,13 @@ impl Problem {
                         .to_owned(),
                 ..problem
             },
+            // They name the server, the role and the database; the log has them.
+            Error::Server(_) | Error::Unavailable(_) => Self {
+                detail: "the database does not answer; nothing is acknowledged: try again"
+                    .to_owned(),
+                cause: Some(error.to_string()),
+                ..problem
+            },
             _ => problem,
         }
     }

@@ -1,6 +1,8 @@
-//! Records: documents and runs, and their implementation in SQLite.
+//! Records: documents and runs, and their implementations in SQLite and PostgreSQL.
 
 pub mod documents;
+mod endings;
+pub mod postgres;
 pub mod runs;
 pub mod sqlite;
 

@@ -17,6 +17,8 @@ pub trait RunStore: Send + Sync {
     ///
     /// # Errors
     /// [`crate::Error::Busy`] and failures of the store; in both cases the run was not accepted.
+    /// After [`crate::Error::Unavailable`] it may have been: repeat it with the same id and token,
+    /// or with the same idempotency key.
     fn accept(&self, new: NewRun) -> StoreFuture<'_, Accepted>;
 
     /// Gives a queued run to a worker. Its lease gets the next epoch.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use platen_storage::{DocumentStore, Error, NewVersion, SqliteStore};
+use platen_storage::{DocumentStore, Error, NewVersion, PostgresStore, SqliteStore};
 
 fn version(key: &str, source: &str) -> NewVersion {
     NewVersion {
@@ -137,6 +137,22 @@ async fn sqlite() {
     // The documents are still there after the store was reopened.
     let store = SqliteStore::open(folder.path()).unwrap().templates();
     assert_eq!(store.current_version("a".into()).await.unwrap(), 3);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn postgres() {
+    let Some(server) = crate::postgres::server::shared().await else {
+        return;
+    };
+    let (url, options) = (server.database().await, crate::postgres::options());
+    let store = PostgresStore::open(&url, &options).await.unwrap();
+    contract(store.templates()).await;
+    contract(store.flows()).await;
+    let store = PostgresStore::open(&url, &options).await.unwrap();
+    assert_eq!(
+        store.templates().current_version("a".into()).await.unwrap(),
+        3
+    );
 }
 
 #[tokio::test]

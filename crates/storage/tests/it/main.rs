@@ -1,7 +1,9 @@
-//! The contracts of the stores, for every implementation, and kills of the writing process.
+//! The contracts of the stores, for every implementation, kills of the writing process, and what a
+//! server and a network may do.
 
 mod blobs;
 mod contract;
 mod expiring;
 mod kill;
+mod postgres;
 mod runs;

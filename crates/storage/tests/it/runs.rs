@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use platen_storage::{
-    Error, RunState, RunStore, SqliteStore,
+    Error, PostgresStore, RunState, RunStore, SqliteStore,
     runs::{Accepted, Ending, Hold, Lane, Lease, NewRun, RunFilter, Scope, Write},
 };
 
@@ -24,7 +24,7 @@ fn new(id: &str) -> NewRun {
         created_ms: 1_000,
         token: format!("token-{id}"),
         retry_of: None,
-        trace: None,
+        trace: Some(format!("trace-{id}")),
         journal: None,
     }
 }
@@ -72,6 +72,7 @@ async fn lives(store: &dyn RunStore) {
         (claimed.run.epoch, claimed.run.state),
         (1, RunState::Running)
     );
+    assert_eq!(claimed.run.trace.as_deref(), Some("trace-a"));
     assert!(claimed.journal.is_empty());
     assert!(matches!(
         store.claim("a".into(), lease("v", 2_000)).await,
@@ -99,6 +100,7 @@ async fn lives(store: &dyn RunStore) {
     let run = store.get("a".into()).await.unwrap();
     assert_eq!(run.state, RunState::Succeeded);
     assert_eq!(run.answer.as_deref(), Some(&b"first"[..]));
+    assert_eq!(run.trace.as_deref(), Some("trace-a"));
     assert_eq!((run.started_ms, run.ended_ms), (Some(2_000), Some(2_003)));
     let journal = store.journal("a".into()).await.unwrap();
     assert_eq!(journal, [bytes("[1]"), bytes("[2]"), bytes("[3]")]);
@@ -340,25 +342,92 @@ async fn what_is_kept_and_published(store: &dyn RunStore) {
     assert!(store.published().await.unwrap().is_empty());
 }
 
+/// Nobody waits for a write before the next one is called.
+async fn writes_happen_in_the_order_of_calls(store: &dyn RunStore) {
+    let ids: Vec<String> = (0..40).map(|index| format!("run-{index}")).collect();
+    let mut last = Vec::new();
+    for id in &ids {
+        drop(store.accept(new(id)));
+        drop(store.claim(id.clone(), lease("w", 1_000)));
+        drop(store.append(write(id, 1, 1_001, "[1]")));
+        drop(store.respond(write(id, 1, 1_002, "[2]"), bytes("early")));
+        drop(store.suspend(write(id, 1, 1_003, "[3]"), Some(1_004)));
+        last.push(store.call_back(id.clone(), format!("token-{id}"), bytes("[4]")));
+    }
+    for state in last {
+        assert_eq!(state.await.unwrap(), RunState::Queued);
+    }
+    for id in ids {
+        let claimed = store.claim(id.clone(), lease("v", 2_000)).await.unwrap();
+        assert_eq!(claimed.run.epoch, 2);
+        let all = ["[1]", "[2]", "[3]", "[4]"].map(bytes);
+        assert_eq!(claimed.journal, all);
+        drop(store.release(write(&id, 2, 2_001, "")));
+        let ended = store.expire(id.clone(), ending(RunState::TimedOut, "late"), 2_002);
+        assert!(ended.await.unwrap());
+        let run = store.get(id).await.unwrap();
+        assert_eq!(run.answer, Some(bytes("early")));
+    }
+}
+
+async fn many_leases_are_extended_at_once(store: &dyn RunStore) {
+    let mut leases = Vec::new();
+    for index in 0..20 {
+        let id = format!("run-{index}");
+        drop(store.accept(new(&id)));
+        drop(store.claim(id.clone(), lease("w", 1_000)));
+        leases.push((id, if index % 5 == 0 { 2 } else { 1 }));
+    }
+    let lost = store
+        .heartbeat(leases.clone(), 2_000, 50_000)
+        .await
+        .unwrap();
+    leases.retain(|(_, epoch)| *epoch == 2);
+    assert_eq!(lost, leases);
+    let expired = store.expire_leases(30_000, 9, 100).await.unwrap();
+    assert_eq!(expired.len(), lost.len());
+    store
+        .orphan(Some("w".into()), "other".into())
+        .await
+        .unwrap();
+    assert_eq!(store.queued(0, 100).await.unwrap().len(), 20);
+}
+
 /// Runs the whole suite, with a new store for each part.
-async fn contract(mut fresh: impl FnMut() -> Arc<dyn RunStore>) {
-    lives(&*fresh()).await;
-    the_same_request_is_one_run(&*fresh()).await;
-    a_lapsed_lease_writes_nothing(&*fresh()).await;
-    sleeps_and_callbacks(&*fresh()).await;
-    a_cancelled_run_is_out_of_hands(&*fresh()).await;
-    given_back_and_orphaned(&*fresh()).await;
-    what_is_kept_and_published(&*fresh()).await;
+async fn contract(mut fresh: impl AsyncFnMut() -> Arc<dyn RunStore>) {
+    lives(&*fresh().await).await;
+    the_same_request_is_one_run(&*fresh().await).await;
+    a_lapsed_lease_writes_nothing(&*fresh().await).await;
+    sleeps_and_callbacks(&*fresh().await).await;
+    a_cancelled_run_is_out_of_hands(&*fresh().await).await;
+    given_back_and_orphaned(&*fresh().await).await;
+    what_is_kept_and_published(&*fresh().await).await;
+    writes_happen_in_the_order_of_calls(&*fresh().await).await;
+    many_leases_are_extended_at_once(&*fresh().await).await;
 }
 
 #[tokio::test]
 async fn sqlite() {
     let folders = std::cell::RefCell::new(Vec::new());
-    contract(|| {
+    contract(async || {
         let folder = tempfile::tempdir().unwrap();
         let store = SqliteStore::open(folder.path()).unwrap().runs();
         folders.borrow_mut().push(folder);
         store
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn postgres() {
+    let Some(server) = crate::postgres::server::shared().await else {
+        return;
+    };
+    contract(async || {
+        let url = server.database().await;
+        let options = crate::postgres::options();
+        let store = PostgresStore::open(&url, &options).await.unwrap();
+        store.runs()
     })
     .await;
 }

@@ -120,6 +120,10 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
             Error::Folder { .. } => {
                 "give the service's user write access, or choose another folder: see --data-dir"
             }
+            Error::DatabaseInUse => {
+                "stop the other service, or give this one a database of its own: see DATABASE_URL"
+            }
+            Error::Database(_) => "see DATABASE_URL and DATABASE_CA_FILE",
             Error::InUse(_) => "stop the other service, or choose another folder: see --data-dir",
             Error::Store { .. } | Error::Blobs(_) | Error::Results(_) => {
                 "restore the folder from an intact copy, or choose another: see --data-dir"

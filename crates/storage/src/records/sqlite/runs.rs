@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use platen_fault::Code;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{
@@ -15,6 +14,7 @@ use crate::{
     Error,
     records::{
         StoreFuture,
+        endings::dead_lettered,
         runs::{
             Accepted, Claimed, Ending, ExpiredLease, Hold, Lease, NewRun, Published, Queued, Run,
             RunFilter, RunState, RunStore, Scope, Write,
@@ -107,22 +107,6 @@ fn list_queued(
     let mut statement = connection.prepare_cached(statement)?;
     let rows = statement.query_map(parameters, queued)?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
-}
-
-/// How a dead-lettered run ends.
-fn failure_report(run: &Run, losses: u32) -> Ending {
-    let worker = run.worker.as_deref().unwrap_or("unknown");
-    let message = format!(
-        "run dead-lettered: {losses} workers crashed or timed out while executing it, the last one was \
-         {worker}; it is not retried automatically"
-    );
-    let code = Code::DeadLettered.name();
-    let details = serde_json::json!({"error": {"code": code, "message": message}});
-    Ending {
-        state: RunState::Dead,
-        answer: None,
-        details: Arc::from(details.to_string().into_bytes()),
-    }
 }
 
 impl RunStore for Runs {
@@ -339,7 +323,7 @@ impl RunStore for Runs {
                     .prepare_cached("UPDATE runs SET state = 0, deaths = ?2 WHERE number = ?1")?
                     .execute(params![run.number as i64, losses])?;
                 if dead {
-                    let ending = failure_report(&run, losses);
+                    let ending = dead_lettered(run.worker.as_deref(), losses);
                     end(transaction, run.number as i64, &ending, now_ms)?;
                 }
                 expired.push(ExpiredLease {

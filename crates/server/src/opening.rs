@@ -1,0 +1,131 @@
+//! What the service opens before it listens: the data folder, the database, sandboxes.
+
+use std::{
+    fs::File,
+    sync::{Arc, OnceLock},
+    time::{Duration, Instant},
+};
+
+use platen_engine::{Engine, Isolation, IsolationSource};
+use platen_render::chain;
+use platen_supervise::{HANDOVER_GRACE, ProcessGroup};
+use tracing::{info, warn};
+
+use crate::{
+    config::{Config, RenderIsolation},
+    link_key,
+    metrics::Metrics,
+    pieces::PieceStore,
+    results::Results,
+    sandbox::Sandbox,
+    server::{Error, POLL_INTERVAL},
+    services::{Opened, Services},
+    stores::{Stores, Use},
+};
+
+/// Locks the data folder: this process's caches would not notice writes of another service. A
+/// successor waits for its predecessor.
+fn lock(config: &Config, group: Option<&ProcessGroup>) -> Result<File, Error> {
+    let folder = config.database_folder();
+    let made = platen_storage::create_folder(folder)
+        .and_then(|()| File::create(folder.join("platen.lock")));
+    let lock = made.map_err(|source| Error::Folder {
+        folder: folder.display().to_string(),
+        source,
+    })?;
+    let patience = patience(config, group);
+    let begin = Instant::now();
+    // `File::lock` has no timeout, hence the polling.
+    while lock.try_lock().is_err() {
+        if begin.elapsed() >= patience {
+            return Err(Error::InUse(folder.display().to_string()));
+        }
+        std::thread::sleep(POLL_INTERVAL);
+    }
+    Ok(lock)
+}
+
+/// How long to wait for what a predecessor in the same process group holds.
+fn patience(config: &Config, group: Option<&ProcessGroup>) -> Duration {
+    group.map_or(Duration::ZERO, |_| {
+        Duration::from_millis(config.shutdown_timeout_ms) + HANDOVER_GRACE
+    })
+}
+
+/// Opens the data folder, the database and the backends. Blocks.
+///
+/// # Errors
+/// What cannot be opened.
+pub(crate) fn open(config: Config, group: Option<ProcessGroup>) -> Result<Services, Error> {
+    let folder = config.database_folder();
+    let failed = |source| match (&config.database.url, source) {
+        (Some(_), platen_storage::Error::InUse) => Error::DatabaseInUse,
+        (Some(_), source) => Error::Database(source),
+        (None, source) => Error::Store {
+            folder: folder.display().to_string(),
+            source,
+        },
+    };
+    let follower = group.as_ref().filter(|group| !group.is_leader());
+    let (lock, how, blobs) = match follower {
+        None => {
+            let lock = lock(&config, group.as_ref())?;
+            let how = Use::Owner(patience(&config, group.as_ref()));
+            (Some(lock), how, folder.join("blobs"))
+        }
+        // The leader handles requests about custom actions.
+        Some(group) => (None, Use::Follower, group.own_folder()),
+    };
+    let (store, database_lock) = Stores::open(&config, how).map_err(failed)?;
+    // All processes sign with this key, and store results.
+    let key = Arc::new(link_key::open(folder).map_err(Error::LinkKey)?);
+    let pieces = PieceStore::open(&blobs, &config, Arc::clone(&key)).map_err(Error::Blobs)?;
+    let metrics = Arc::new(Metrics::default());
+    let results = Results::open(&config, key, Arc::clone(&metrics)).map_err(Error::Results)?;
+    let sandbox = Arc::new(Sandbox::new(&config));
+    let mut engine = Engine::new(&config.fonts()).with_helpers({
+        let sandbox = Arc::clone(&sandbox);
+        Arc::new(move || sandbox.runner().map_err(|problem| problem.detail))
+    });
+    if config.render_isolation == RenderIsolation::Auto {
+        engine = engine.with_isolation_of_strangers(isolation_when_needed(&config));
+    } else if config.render_isolation == RenderIsolation::Jail {
+        let isolation = Isolation::start(config.isolation()).map_err(Error::Isolation)?;
+        let sandbox = isolation.level().name();
+        info!(sandbox, "documents render in sandboxes");
+        engine = engine.with_isolation(isolation);
+    }
+    let opened = Opened {
+        store,
+        engine,
+        sandbox,
+        pieces,
+        results,
+        metrics,
+        group,
+        lock,
+        database_lock,
+    };
+    Services::new(config, opened).map_err(Error::Config)
+}
+
+/// Starts sandboxes for untrusted input once, on first use; without sandboxes the service handles
+/// that input itself.
+fn isolation_when_needed(config: &Config) -> Box<IsolationSource> {
+    let settings = config.isolation();
+    let started = OnceLock::new();
+    let start = move || match Isolation::start(settings.clone()) {
+        Ok(isolation) => {
+            let sandbox = isolation.level().name();
+            info!(sandbox, "templates in requests render in sandboxes");
+            Some(Arc::new(isolation))
+        }
+        Err(error) => {
+            let message =
+                "templates in requests render without a sandbox: this system supports none";
+            warn!(cause = chain(&error), "{message}");
+            None
+        }
+    };
+    Box::new(move || started.get_or_init(&start).clone())
+}

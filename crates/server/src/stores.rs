@@ -1,0 +1,75 @@
+//! The database of the service: SQLite in the data folder, or PostgreSQL.
+
+use std::{sync::Arc, time::Duration};
+
+use platen_storage::{
+    DocumentStore, Error, PostgresOptions, PostgresStore, RunStore, ServiceLock, SqliteStore,
+};
+use tokio::runtime::Handle;
+
+use crate::config::Config;
+
+/// The records of the service.
+pub(crate) enum Stores {
+    Sqlite(SqliteStore),
+    Postgres(PostgresStore),
+}
+
+/// How this process uses the database.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Use {
+    /// It is the service, or its leader. It waits this long for a predecessor.
+    Owner(Duration),
+    /// It reads what the leader writes.
+    Follower,
+}
+
+impl Stores {
+    /// Opens the database, and takes the lock of a PostgreSQL database as its owner. Blocks.
+    ///
+    /// # Errors
+    /// The database is damaged, too new, not reachable, or another service uses it.
+    pub(crate) fn open(config: &Config, how: Use) -> Result<(Self, Option<ServiceLock>), Error> {
+        let Some(url) = &config.database.url else {
+            let folder = config.database_folder();
+            let store = match how {
+                Use::Owner(_) => SqliteStore::open(folder)?,
+                Use::Follower => SqliteStore::open_reader(folder)?,
+            };
+            return Ok((Self::Sqlite(store), None));
+        };
+        let options = PostgresOptions {
+            ca_file: config.database.ca_file.clone(),
+            ..PostgresOptions::default()
+        };
+        Handle::current().block_on(async {
+            let lock = match how {
+                Use::Owner(patience) => Some(ServiceLock::acquire(url, &options, patience).await?),
+                Use::Follower => None,
+            };
+            let store = PostgresStore::open(url, &options).await?;
+            Ok((Self::Postgres(store), lock))
+        })
+    }
+
+    pub(crate) fn templates(&self) -> Arc<dyn DocumentStore> {
+        match self {
+            Self::Sqlite(store) => store.templates(),
+            Self::Postgres(store) => store.templates(),
+        }
+    }
+
+    pub(crate) fn flows(&self) -> Arc<dyn DocumentStore> {
+        match self {
+            Self::Sqlite(store) => store.flows(),
+            Self::Postgres(store) => store.flows(),
+        }
+    }
+
+    pub(crate) fn runs(&self) -> Arc<dyn RunStore> {
+        match self {
+            Self::Sqlite(store) => store.runs(),
+            Self::Postgres(store) => store.runs(),
+        }
+    }
+}

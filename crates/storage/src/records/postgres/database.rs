@@ -1,0 +1,254 @@
+//! The database: lanes that write, connections that read, and its clock.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicI64, AtomicUsize, Ordering},
+    },
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+
+use tokio::{
+    sync::{Mutex, mpsc, oneshot},
+    task::JoinHandle,
+    time::Instant,
+};
+
+use super::{
+    connection::{BoxFuture, Connection, Connector, Role, within},
+    job::{Failure, Job, other},
+    lane::write_batches,
+    trouble::{Trouble, is_lost, refused},
+};
+use crate::{Error, records::StoreFuture};
+
+/// Length of the queue of a lane; further writes fail with [`Error::Busy`].
+const MAX_WAITING: usize = 4096;
+/// How often the clocks are compared.
+const CLOCK_EVERY: Duration = Duration::from_secs(30);
+/// How many times they are asked each time; the fastest answer counts.
+const CLOCK_TRIES: u32 = 5;
+
+/// A database.
+pub(super) struct Database {
+    /// By shard; the last one is for what concerns many runs.
+    lanes: Vec<mpsc::Sender<Job>>,
+    readers: Arc<Readers>,
+    clock_offset_ms: Arc<AtomicI64>,
+    clock: JoinHandle<()>,
+}
+
+impl Database {
+    /// Starts lanes and readers of a database whose tables are there.
+    ///
+    /// # Errors
+    /// The server cannot be read from.
+    pub(super) async fn start(
+        connector: Arc<Connector>,
+        writers: usize,
+        readers: usize,
+    ) -> Result<Self, Error> {
+        let readers = Arc::new(Readers {
+            connector: Arc::clone(&connector),
+            slots: (0..readers.max(1)).map(|_| Mutex::default()).collect(),
+            next: AtomicUsize::default(),
+        });
+        let offset = readers.read(clock_offset).await?;
+        let clock_offset_ms = Arc::new(AtomicI64::new(offset));
+        let clock = tokio::spawn({
+            let (readers, offset) = (Arc::clone(&readers), Arc::clone(&clock_offset_ms));
+            async move {
+                loop {
+                    tokio::time::sleep(CLOCK_EVERY).await;
+                    if let Ok(measured) = readers.read(clock_offset).await {
+                        offset.store(measured, Ordering::Relaxed);
+                    }
+                }
+            }
+        });
+        let lanes = (0..=writers.max(1)).map(|_| {
+            let (sender, receiver) = mpsc::channel(MAX_WAITING);
+            tokio::spawn(write_batches(Arc::clone(&connector), receiver));
+            sender
+        });
+        Ok(Self {
+            lanes: lanes.collect(),
+            readers,
+            clock_offset_ms,
+            clock,
+        })
+    }
+
+    /// The clock of the database minus that of this process.
+    pub(super) fn clock_offset_ms(&self) -> i64 {
+        self.clock_offset_ms.load(Ordering::Relaxed)
+    }
+
+    /// The time by the clock of the database, in milliseconds since 1970-01-01T00:00:00Z.
+    pub(super) fn now_unix_ms(&self) -> i64 {
+        local_unix_ms() + self.clock_offset_ms()
+    }
+
+    /// Number of lanes by shard.
+    pub(super) fn lane_count(&self) -> usize {
+        self.lanes.len() - 1
+    }
+
+    /// The lane of a shard.
+    pub(super) fn lane_of(&self, shard: i16) -> usize {
+        usize::try_from(shard).unwrap_or_default() % self.lane_count()
+    }
+
+    /// Queues a write, at once.
+    pub(super) fn send<T: Send + Sync + 'static>(
+        &self,
+        lane: usize,
+        job: Job,
+        wait: oneshot::Receiver<Result<T, Error>>,
+    ) -> StoreFuture<'static, T> {
+        let sent = self.lanes[lane].try_send(job).map_err(|error| match error {
+            mpsc::error::TrySendError::Full(_) => Error::Busy,
+            mpsc::error::TrySendError::Closed(_) => Error::Closed,
+        });
+        Box::pin(async move {
+            sent?;
+            wait.await.map_err(|_| Error::Closed)?
+        })
+    }
+
+    /// Queues a write that has a transaction of its own, at once.
+    pub(super) fn write<T, F>(&self, lane: usize, statements: F) -> StoreFuture<'static, T>
+    where
+        T: Send + Sync + 'static,
+        F: for<'a> Fn(&'a Connection) -> BoxFuture<'a, Result<T, Failure>> + Send + Sync + 'static,
+    {
+        let (job, wait) = other(statements);
+        self.send(lane, job, wait)
+    }
+
+    /// Queues a write that concerns many runs, at once.
+    pub(super) fn maintain<T, F>(&self, statements: F) -> StoreFuture<'static, T>
+    where
+        T: Send + Sync + 'static,
+        F: for<'a> Fn(&'a Connection) -> BoxFuture<'a, Result<T, Failure>> + Send + Sync + 'static,
+    {
+        self.write(self.lanes.len() - 1, statements)
+    }
+
+    /// Reads.
+    pub(super) fn read<T, F>(&self, statements: F) -> StoreFuture<'static, T>
+    where
+        T: Send + Sync + 'static,
+        F: for<'a> Fn(&'a Connection) -> BoxFuture<'a, Result<T, Failure>> + Send + Sync + 'static,
+    {
+        let readers = Arc::clone(&self.readers);
+        Box::pin(async move { readers.read(statements).await })
+    }
+
+    /// Checks that the server answers.
+    pub(super) fn check(&self) -> StoreFuture<'static, ()> {
+        self.read(|connection| {
+            Box::pin(async move {
+                connection.query("SELECT 1", &[]).await?;
+                Ok(())
+            })
+        })
+    }
+}
+
+impl Drop for Database {
+    fn drop(&mut self) {
+        self.clock.abort();
+    }
+}
+
+/// Connections that read; each is used by several readers at once, one answer after the other.
+struct Readers {
+    connector: Arc<Connector>,
+    slots: Vec<Mutex<Option<Arc<Connection>>>>,
+    next: AtomicUsize,
+}
+
+impl Readers {
+    async fn read<T, F>(&self, statements: F) -> Result<T, Error>
+    where
+        F: for<'a> Fn(&'a Connection) -> BoxFuture<'a, Result<T, Failure>>,
+    {
+        let slot = self.next.fetch_add(1, Ordering::Relaxed) % self.slots.len();
+        let slot = &self.slots[slot];
+        let deadline = self.connector.deadline();
+        loop {
+            let connection = self.connection(slot, deadline).await?;
+            let limit = self.connector.exchange();
+            let error = match within(limit, statements(&connection)).await {
+                Some(Ok(value)) => return Ok(value),
+                Some(Err(Failure::Store(error))) => return Err(error),
+                Some(Err(Failure::Statement(error))) => {
+                    let was_lost = is_lost(&error);
+                    let error = refused(error, &self.connector.address);
+                    if !was_lost {
+                        return Err(error);
+                    }
+                    error
+                }
+                None => Error::Unavailable("an answer did not come in time".to_owned()),
+            };
+            // Only this connection: another reader may have replaced it by now.
+            let mut held = slot.lock().await;
+            if held
+                .as_ref()
+                .is_some_and(|held| Arc::ptr_eq(held, &connection))
+            {
+                *held = None;
+            }
+            drop(held);
+            if Instant::now() >= deadline {
+                return Err(error);
+            }
+        }
+    }
+
+    async fn connection(
+        &self,
+        slot: &Mutex<Option<Arc<Connection>>>,
+        deadline: Instant,
+    ) -> Result<Arc<Connection>, Error> {
+        let waited = tokio::time::timeout_at(deadline, slot.lock()).await;
+        let Ok(mut held) = waited else {
+            let cause = "no connection in time".to_owned();
+            return Err(Trouble::Unavailable(cause).into());
+        };
+        if let Some(connection) = held.as_ref().filter(|it| !it.is_closed()) {
+            return Ok(Arc::clone(connection));
+        }
+        *held = None;
+        let connection = Arc::new(self.connector.connect(Role::Read, deadline).await?);
+        *held = Some(Arc::clone(&connection));
+        Ok(connection)
+    }
+}
+
+fn local_unix_ms() -> i64 {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |elapsed| elapsed.as_millis() as i64)
+}
+
+/// Compares the clocks: the server read its own halfway between question and answer.
+fn clock_offset(connection: &Connection) -> BoxFuture<'_, Result<i64, Failure>> {
+    Box::pin(async move {
+        let ask = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint";
+        connection.statement(ask).await?;
+        let mut best = (Duration::MAX, 0);
+        for _ in 0..CLOCK_TRIES {
+            let (asked, local) = (Instant::now(), local_unix_ms());
+            let rows = connection.query(ask, &[]).await?;
+            let took = asked.elapsed();
+            if let (Some(row), true) = (rows.first(), took < best.0) {
+                let remote: i64 = row.try_get(0)?;
+                best = (took, remote - local - took.as_millis() as i64 / 2);
+            }
+        }
+        Ok(best.1)
+    })
+}

@@ -1,0 +1,156 @@
+//! All records in one PostgreSQL database, which several processes may share.
+//!
+//! Writes go through a few lanes, each with a connection: what waits in a lane is written in one
+//! transaction. Callers pass times by the clock of the database, which all processes share: their
+//! own plus [`PostgresStore::clock_offset_ms`].
+
+mod address;
+mod batch;
+mod connection;
+mod database;
+mod documents;
+mod job;
+mod key_value;
+mod lane;
+mod maintenance;
+mod run_row;
+mod runs;
+mod schema;
+mod service_lock;
+mod shard;
+mod tls;
+mod transaction;
+mod trouble;
+mod writer;
+
+use std::{path::PathBuf, sync::Arc, time::Duration};
+
+use self::{
+    address::Address,
+    connection::{Connection, Connector, Role},
+    database::Database,
+    documents::{Documents, Tables},
+    runs::Runs,
+    tls::Tls,
+};
+pub use self::{schema::SchemaVersions, service_lock::ServiceLock};
+use crate::{DocumentStore, Error, RunStore};
+
+/// How a [`PostgresStore`] uses its server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PostgresOptions {
+    /// Number of connections that write runs and documents; one more serves maintenance.
+    pub writers: usize,
+    /// Number of connections that read.
+    pub readers: usize,
+    /// Certificates that are trusted instead of the system's, PEM; `sslrootcert` of the address
+    /// comes first.
+    pub ca_file: Option<PathBuf>,
+    /// How long a call tries to connect before it fails with [`Error::Unavailable`].
+    pub connect_within: Duration,
+    /// How long the server may take for a statement.
+    pub statement_timeout: Duration,
+}
+
+impl Default for PostgresOptions {
+    fn default() -> Self {
+        Self {
+            writers: 2,
+            readers: 4,
+            ca_file: None,
+            connect_within: Duration::from_secs(10),
+            statement_timeout: Duration::from_secs(30),
+        }
+    }
+}
+
+/// A PostgreSQL database, version 12 or newer.
+#[derive(Clone)]
+pub struct PostgresStore {
+    database: Arc<Database>,
+}
+
+impl PostgresStore {
+    /// Opens the database at `url`, `postgres://user:password@host:port/database`; creates its
+    /// tables, or brings them to the newest version. Needs a Tokio runtime, which executes the
+    /// connections as long as the store is used.
+    ///
+    /// # Errors
+    /// [`Error::Address`], [`Error::Server`], [`Error::Unavailable`], [`Error::TooNew`].
+    pub async fn open(url: &str, options: &PostgresOptions) -> Result<Self, Error> {
+        let (connector, connection) = connect(url, options).await?;
+        schema::migrate(&connection, &connector.address).await?;
+        drop(connection);
+        let database = Database::start(connector, options.writers, options.readers).await?;
+        Ok(Self {
+            database: Arc::new(database),
+        })
+    }
+
+    /// Reads the version of the schema of the database at `url`, and changes nothing.
+    ///
+    /// # Errors
+    /// [`Error::Address`], [`Error::Server`], [`Error::Unavailable`].
+    pub async fn schema_versions(
+        url: &str,
+        options: &PostgresOptions,
+    ) -> Result<SchemaVersions, Error> {
+        let (connector, connection) = connect(url, options).await?;
+        schema::versions(&connection, &connector.address).await
+    }
+
+    /// The clock of the database minus that of this process, in milliseconds; measured when the
+    /// store is opened and every 30 seconds.
+    #[must_use]
+    pub fn clock_offset_ms(&self) -> i64 {
+        self.database.clock_offset_ms()
+    }
+
+    /// Templates.
+    #[must_use]
+    pub fn templates(&self) -> Arc<dyn DocumentStore> {
+        self.documents(Tables {
+            all: "templates",
+            versions: "template_versions",
+        })
+    }
+
+    /// Flows.
+    #[must_use]
+    pub fn flows(&self) -> Arc<dyn DocumentStore> {
+        self.documents(Tables {
+            all: "flows",
+            versions: "flow_versions",
+        })
+    }
+
+    /// Runs of flows.
+    #[must_use]
+    pub fn runs(&self) -> Arc<dyn RunStore> {
+        Arc::new(Runs {
+            database: Arc::clone(&self.database),
+        })
+    }
+
+    fn documents(&self, tables: Tables) -> Arc<dyn DocumentStore> {
+        Arc::new(Documents {
+            database: Arc::clone(&self.database),
+            tables,
+        })
+    }
+}
+
+async fn connect(
+    url: &str,
+    options: &PostgresOptions,
+) -> Result<(Arc<Connector>, Connection), Error> {
+    let address = Address::parse(url)?;
+    let ca_file = address.ca_file.as_deref().or(options.ca_file.as_deref());
+    let tls = Tls::new(address.verification, ca_file)?;
+    let (within, limit) = (options.connect_within, options.statement_timeout);
+    let connector = Arc::new(Connector::new(address, tls, within, limit));
+    let connection = connector
+        .connect(Role::Migrate, connector.deadline())
+        .await?;
+    Ok((connector, connection))
+}
