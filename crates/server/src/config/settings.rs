@@ -106,7 +106,7 @@ settings! {
         otel_service_name: String = "OTEL_SERVICE_NAME", "platen", "Name of this service in traces.";
         otel_resource_attributes: String = "OTEL_RESOURCE_ATTRIBUTES", "none", "Further attributes of this service in traces, `NAME=VALUE,NAME=VALUE`.";
         otel_traces_sampler: String = "OTEL_TRACES_SAMPLER", "parentbased_always_on", "Traces that are recorded: `always_on`, `always_off`, `traceidratio`, or `parentbased_` with `always_on`, `always_off` or `traceidratio`, which follow the caller's decision where there is one.";
-        otel_traces_sampler_arg: f64 = "OTEL_TRACES_SAMPLER_ARG", "1", "Share of traces that `traceidratio` records, from 0 to 1.";
+        otel_traces_sampler_arg: f64 = "OTEL_TRACES_SAMPLER_ARG", "none", "Share of traces that `traceidratio` records, from 0 to 1; all of them without it.";
     }
     "Access" {
         api_key_admin: Vec<String> = "API_KEY_ADMIN", "none", "API keys for all operations; at least 8 characters each. Without any API key the service listens only on loopback addresses and Unix sockets.";

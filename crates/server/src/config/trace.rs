@@ -18,18 +18,17 @@ pub struct TraceConfig {
     pub service: String,
     /// Further attributes of this service.
     #[serde(rename = "otel_resource_attributes")]
-    pub attributes: String,
+    pub attributes: Option<String>,
     /// Which traces are recorded.
     #[serde(rename = "otel_traces_sampler")]
     pub sampler: String,
-    /// The share of a sampler that takes one.
+    /// The share of a sampler that takes one; all of them without it.
     #[serde(rename = "otel_traces_sampler_arg")]
-    pub sampler_argument: f64,
+    pub sampler_argument: Option<f64>,
 }
 
 impl TraceConfig {
     pub(super) fn resolve(settings: &Settings) -> Result<Self, ConfigError> {
-        let text = |value: &Option<String>| value.clone().unwrap_or_default();
         let or = |value: &Option<String>, default: &str| {
             let value = value.as_deref().filter(|value| !value.is_empty());
             value.unwrap_or(default).to_owned()
@@ -39,11 +38,14 @@ impl TraceConfig {
                 .otel_exporter_otlp_endpoint
                 .clone()
                 .filter(|endpoint| !endpoint.is_empty()),
-            headers: text(&settings.otel_exporter_otlp_headers),
+            headers: settings
+                .otel_exporter_otlp_headers
+                .clone()
+                .unwrap_or_default(),
             service: or(&settings.otel_service_name, "platen"),
-            attributes: text(&settings.otel_resource_attributes),
+            attributes: settings.otel_resource_attributes.clone(),
             sampler: or(&settings.otel_traces_sampler, "parentbased_always_on"),
-            sampler_argument: settings.otel_traces_sampler_arg.unwrap_or(1.0),
+            sampler_argument: settings.otel_traces_sampler_arg,
         };
         // A collector that cannot be named is found out before the service starts.
         config.export()?;
@@ -92,8 +94,8 @@ impl TraceConfig {
             endpoint,
             &self.headers,
             &self.service,
-            &self.attributes,
-            (&self.sampler, Some(self.sampler_argument)),
+            self.attributes.as_deref().unwrap_or_default(),
+            (&self.sampler, self.sampler_argument),
         );
         settings.map(Some).map_err(|error| {
             ConfigError::new(
