@@ -9,6 +9,10 @@ use tokio::runtime::Handle;
 
 use crate::config::Config;
 
+/// How long a statement may take. The statements are short; a server that is silent for longer is
+/// not there.
+const STATEMENT_TIMEOUT: Duration = Duration::from_secs(10);
+
 /// The records of the service.
 pub(crate) enum Stores {
     Sqlite(SqliteStore),
@@ -40,6 +44,7 @@ impl Stores {
         };
         let options = PostgresOptions {
             ca_file: config.database.ca_file.clone(),
+            statement_timeout: STATEMENT_TIMEOUT,
             ..PostgresOptions::default()
         };
         Handle::current().block_on(async {

@@ -166,6 +166,32 @@ fn acknowledged_runs_survive_kills_of_the_database() {
     }
 }
 
+#[test]
+fn a_silent_database_makes_the_service_not_ready_until_it_answers() {
+    let Some(database) = Database::start() else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let service = database.service(folder.path());
+    let ready = || service.get("/health/ready");
+    assert_eq!(ready().status, 200);
+    database.server.signal_all("-STOP");
+    let answer = ready();
+    let listed = service.get("/templates");
+    database.server.signal_all("-CONT");
+    assert_eq!(answer.status, 503, "{answer:?}");
+    assert_eq!(
+        answer.json()["checks"][1],
+        json!({"name": "store", "ok": false})
+    );
+    assert_eq!(listed.status, 503, "{listed:?}");
+    let until = Instant::now() + LONG;
+    while ready().status != 200 {
+        assert!(Instant::now() < until, "the service does not recover");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
 /// What `platen serve` says when it cannot start.
 fn refusal(url: &str) -> String {
     let folder = tempfile::tempdir().unwrap();

@@ -1,6 +1,6 @@
 //! Health and metrics.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use axum::{
     Extension,
@@ -30,6 +30,9 @@ use crate::{
     results::Results,
     sandbox::{Sandbox, SandboxHealth},
 };
+
+/// Timeout of the store's check: whoever asks for readiness gives up soon, too.
+const STORE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// State of the health and metrics handlers.
 #[derive(Clone)]
@@ -186,17 +189,19 @@ pub(crate) async fn get_version() -> Response {
 /// Readiness: the engine and the preloaded backends are warm, the store responds, and no shutdown
 /// has begun.
 pub(crate) async fn get_health_ready(State(api): State<HealthApi>) -> Response {
-    let store = match api.renderer.templates.store().check().await {
-        Ok(()) => true,
-        Err(error) => {
-            tracing::error!(cause = chain(&error), "the store does not respond");
-            false
-        }
+    let store = api.renderer.templates.store();
+    let cause = match tokio::time::timeout(STORE_TIMEOUT, store.check()).await {
+        Ok(Ok(())) => None,
+        Ok(Err(error)) => Some(chain(&error)),
+        Err(_) => Some(format!("no answer within {} s", STORE_TIMEOUT.as_secs())),
     };
+    if let Some(cause) = &cause {
+        tracing::error!(cause, "the store does not respond");
+    }
     let check = |name, ok| Check { name, ok };
     let mut checks = vec![
         check("engine", api.readiness.is_engine_ready()),
-        check("store", store),
+        check("store", cause.is_none()),
         check("flows", api.flows.are_served(api.group.as_ref())),
         check("accepting", !api.readiness.is_draining()),
     ];
