@@ -13,6 +13,9 @@ use crate::config::Config;
 /// not there.
 const STATEMENT_TIMEOUT: Duration = Duration::from_secs(10);
 
+/// How long the server may take to notice that a killed predecessor is gone, which frees its lock.
+const NOTICE: Duration = Duration::from_secs(5);
+
 /// The records of the service.
 pub(crate) enum Stores {
     Sqlite(SqliteStore),
@@ -49,7 +52,9 @@ impl Stores {
         };
         Handle::current().block_on(async {
             let lock = match how {
-                Use::Owner(patience) => Some(ServiceLock::acquire(url, &options, patience).await?),
+                Use::Owner(patience) => {
+                    Some(ServiceLock::acquire(url, &options, patience.max(NOTICE)).await?)
+                }
                 Use::Follower => None,
             };
             let store = PostgresStore::open(url, &options).await?;

@@ -56,6 +56,9 @@ pub enum Error {
     /// Another service uses the PostgreSQL database.
     #[error("another service uses the database")]
     InUse,
+    /// A text contains the character NUL, which PostgreSQL cannot store.
+    #[error("a text contains the character NUL, which the database cannot store: remove it")]
+    Nul,
     /// The PostgreSQL server rejected a statement.
     #[error("a statement failed in PostgreSQL")]
     Statement(#[source] tokio_postgres::Error),
@@ -83,6 +86,7 @@ impl Error {
             Self::Exists(_) => Code::AlreadyExists(resource),
             Self::Stale(_) => Code::PreconditionFailed(resource),
             Self::Ended => Code::RunEnded,
+            Self::Nul => Code::InvalidInput,
             Self::Busy => Code::Overloaded(What::Writes),
             Self::Closed => Code::ShuttingDown,
             Self::Address(_) => Code::BackendMissing(Backend::Store),

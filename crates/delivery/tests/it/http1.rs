@@ -181,7 +181,7 @@ fn a_body_that_nobody_reads_does_not_become_a_request() {
     assert!(answer.ends_with("hello"), "{answer}");
 }
 
-/// Whoever keeps the connection is told when it closes: otherwise its next request would be lost.
+/// A client that keeps the connection must see when it closes: otherwise its next request would be lost.
 #[test]
 fn a_body_that_comes_late_closes_the_connection_with_notice() {
     let server = Server::start(limits());

@@ -128,7 +128,7 @@ fn results_and_errors_go_where_the_client_says() {
     assert_eq!(
         field(&first.0, "idempotency-key"),
         key,
-        "it is told that it is the same"
+        "both attempts have the same key"
     );
     let (seconds, _) = field(&head, "platen-signature")[2..]
         .split_once(",v1=")

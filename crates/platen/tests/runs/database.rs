@@ -69,6 +69,12 @@ fn records_are_in_the_database_and_not_in_the_folder() {
     let rendered = service.post("/render", &rendered);
     assert!(rendered.text.contains("For Ada"), "{rendered:?}");
     assert_eq!(service.run(&run)["state"], "succeeded");
+    // PostgreSQL cannot store NUL in a text: that is the client's mistake, not a failure.
+    let nul = json!({"key": "nul", "name": "N\u{0}", "body": []});
+    let refused = service.post("/templates", &nul);
+    assert!((400..500).contains(&refused.status), "{refused:?}");
+    assert!(refused.text.contains("NUL"), "{refused:?}");
+    assert!((400..500).contains(&service.get("/runs?flow=%00").status));
     assert_eq!(
         service.post("/webhooks/f/sync", &json!({"a": 2})).status,
         200

@@ -63,6 +63,8 @@ pub(super) fn refused(error: tokio_postgres::Error, address: &Address) -> Error 
     };
     match said.code().code() {
         "53100" => Error::DiskFull,
+        // Texts are UTF-8 before they come here, so it is the one character that is refused.
+        "22021" => Error::Nul,
         // Resources, conflicts that persisted, a cancelled statement, a server that became a replica.
         "40001" | "40P01" | "55P03" | "57014" | "25006" | "53000" | "53200" | "53300" | "53400" => {
             Error::Unavailable(said.message().to_owned())
